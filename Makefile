@@ -1,0 +1,191 @@
+# Refrain's build: GNU make and pkg-config, no configure step.
+#
+#   make                 the tool, the library, a recorder per MPI that is installed
+#   make demo            installs what is missing, builds, records an example and reports on it
+#   make check           all tests (installs what they need)
+#   make install         PREFIX=/usr/local DESTDIR=
+#   make help            the other targets and variables
+#
+# Sources are found by wildcard: a new src/FOLDER/x.c needs no line here. How objects are compiled
+# is below; tests are in mk/test.mk, installation and demonstration in mk/install.mk, mk/demo.mk.
+
+VERSION := 0.1.0
+O       := build
+PREFIX  := /usr/local
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin AR),default)
+AR := ar
+endif
+SAN   :=
+DEBUG :=
+V     :=
+
+# Goals that must work before anything is installed, or that need no compiler.
+BARE_GOALS := help demo check deps clean distclean
+GOALS      := $(or $(MAKECMDGOALS),all)
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all help clean distclean deps tests summary
+
+ifneq ($(filter-out $(BARE_GOALS),$(GOALS)),)
+include $(O)/config.mk
+endif
+
+# What the system has. The package database's time tells when to look again.
+$(O)/config.mk: tools/probe.sh deps/packages $(wildcard /var/lib/dpkg/status)
+	@MPICC_MPICH=$(MPICC_MPICH) MPICC_OPENMPI=$(MPICC_OPENMPI) tools/probe.sh $(CC) $@
+
+# ---- flags ----
+
+# -ffile-prefix-map keeps builds the same wherever the sources lie.
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion
+OPTIMIZE := $(if $(DEBUG),-O0,-O2) -g
+SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+CFLAGS   ?=
+CPPFLAGS ?=
+LDFLAGS  ?=
+BASE_FLAGS  = -std=c11 $(WARNINGS) $(OPTIMIZE) $(SANITIZE) -ffile-prefix-map=$(CURDIR)/= \
+              -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) -DRFN_VERSION='"$(VERSION)"'
+# The library goes into the tool, into the recorders (shared objects) and into other programs.
+LIB_FLAGS   = $(BASE_FLAGS) -fPIC -fvisibility=hidden $(CPPFLAGS) $(CFLAGS)
+CLI_FLAGS   = $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS)
+# Call paths are walked from the wrapper's frame on. MPI's headers count as system headers.
+RECORD_FLAGS = $(LIB_FLAGS) -fno-omit-frame-pointer -D_GNU_SOURCE
+
+q := $(if $(V),,@)
+say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $(2))
+
+# Objects are made again when the way they are compiled changes.
+ifneq ($(filter-out $(BARE_GOALS),$(GOALS)),)
+STAMP_TEXT := $(CC) $(OPTIMIZE) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(VERSION)
+ifneq ($(strip $(STAMP_TEXT)),$(strip $(file <$(O)/flags)))
+$(shell mkdir -p $(O))
+$(file >$(O)/flags,$(STAMP_TEXT))
+endif
+endif
+
+# ---- sources ----
+
+# Stages that make up librefrain; the recorder contains those that run inside the program.
+LIB_FOLDERS      := base event reduce archive analyze predict convert view
+EMBEDDED_FOLDERS := base event reduce archive
+sources = $(filter-out %_test.c %_fuzz.c,$(foreach f,$(1),$(wildcard src/$(f)/*.c)))
+
+LIB_SRC      := $(call sources,$(LIB_FOLDERS))
+EMBEDDED_SRC := $(call sources,$(EMBEDDED_FOLDERS))
+RECORD_SRC   := $(call sources,record)
+CLI_SRC      := $(call sources,cli)
+LIB_OBJ      := $(LIB_SRC:src/%.c=$(O)/obj/%.o)
+EMBEDDED_OBJ := $(EMBEDDED_SRC:src/%.c=$(O)/obj/%.o)
+CLI_OBJ      := $(CLI_SRC:src/%.c=$(O)/obj/%.o)
+
+# ---- the library and the tool ----
+
+TOOL := $(O)/refrain
+LIB  := $(O)/librefrain.a
+LIBS  = $(CORE_LIBS) $(JSON_LIBS)
+
+$(O)/obj/cli/%.o: src/cli/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(q)$(CC) $(CLI_FLAGS) -c -o $@ $<
+
+$(O)/obj/%.o: src/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(q)$(CC) $(LIB_FLAGS) -c -o $@ $<
+
+$(LIB): $(LIB_OBJ)
+	$(call say,AR,$@)
+	$(q)rm -f $@ && $(AR) rcsD $@ $^
+
+$(TOOL): $(CLI_OBJ) $(LIB)
+	$(call say,LD,$@)
+	$(q)$(CC) $(OPTIMIZE) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(LIBS)
+
+# ---- recorders: one per flavour of MPI ----
+
+# A flavour's generated sources lie in $(O)/gen/FLAVOUR/record and are included as "record/...".
+GENERATED := functions.gen.h functions.gen.c mpi_table.gen.h mpi_table.gen.c wrappers.gen.c
+
+define flavour_rules
+GEN_$(1)      := $$(GENERATED:%=$(O)/gen/$(1)/record/%)
+GEN_OBJ_$(1)  := $$(patsubst %.c,$(O)/obj/record-$(1)/%.o,$$(filter %.c,$$(GENERATED)))
+SRC_OBJ_$(1)  := $$(RECORD_SRC:src/record/%.c=$(O)/obj/record-$(1)/%.o)
+FLAGS_$(1)     = $$(RECORD_FLAGS) -DRFN_FLAVOUR_$(2) -DRFN_FLAVOUR_NAME='"$(1)"' \
+                 -I$(O)/gen/$(1) $$(MPI_INCLUDES_$(1))
+
+$$(GEN_$(1)) &: src/record/gen_wrappers.py src/record/mpi.def $$(MPI_H_$(1)) $(O)/config.mk
+	@mkdir -p $(O)/gen/$(1)/record
+	$$(call say,GEN,$(O)/gen/$(1)/record)
+	$$(q)python3 src/record/gen_wrappers.py --flavour $(1) --cc $$(MPICC_$(1)) \
+	    --def src/record/mpi.def --out $(O)/gen/$(1)/record
+	@touch $$(GEN_$(1))
+
+$$(GEN_OBJ_$(1)): $(O)/obj/record-$(1)/%.o: $(O)/gen/$(1)/record/%.c $(O)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$<)
+	$$(q)$$(CC) $$(FLAGS_$(1)) -c -o $$@ $$<
+
+$(O)/obj/record-$(1)/%.o: src/record/%.c $(O)/flags | $$(GEN_$(1))
+	@mkdir -p $$(@D)
+	$$(call say,CC,"$$< ($(1))")
+	$$(q)$$(CC) $$(FLAGS_$(1)) -c -o $$@ $$<
+
+# Names are bound inside the recorder, so that nothing the program defines gets in between; an
+# undefined MPI symbol is an error because MPI may not be loaded yet when the recorder is.
+$(O)/lib/librefrain-$(1).so: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
+	@mkdir -p $$(@D)
+	$$(call say,LD,$$@)
+	$$(q)$$(CC) -shared $$(OPTIMIZE) $$(LDFLAGS) -Wl,-soname,$$(@F) -Wl,--no-undefined \
+	    -Wl,-Bsymbolic -Wl,-z,now -Wl,-z,relro -Wl,--build-id -Wl,--exclude-libs,ALL -o $$@ $$^ \
+	    $$(CORE_LIBS) $$(UNWIND_LIBS) -lpthread -ldl
+
+# For programs that are linked with the recorder: SMPI copies the program's data for each rank, so
+# nothing may be preloaded there.
+$(O)/lib/librefrain-$(1).a: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
+	@mkdir -p $$(@D)
+	$$(call say,AR,$$@)
+	$$(q)rm -f $$@ && $$(AR) rcsD $$@ $$^
+endef
+
+FLAVOUR_MACRO_mpich   := MPICH
+FLAVOUR_MACRO_openmpi := OPENMPI
+FLAVOUR_MACRO_smpi    := SMPI
+$(foreach f,$(FLAVOURS),$(eval $(call flavour_rules,$(f),$(FLAVOUR_MACRO_$(f)))))
+
+# A recorder instrumented by a sanitizer cannot be preloaded into a program that is not; sanitized
+# builds test its modules (mk/test.mk).
+RECORDERS := $(if $(SAN),,$(patsubst %,$(O)/lib/librefrain-%.so,$(filter-out smpi,$(FLAVOURS))) \
+             $(patsubst %,$(O)/lib/librefrain-%.a,$(filter smpi,$(FLAVOURS))))
+
+# ---- everything ----
+
+all: $(O)/summary
+
+$(O)/summary: $(TOOL) $(LIB) $(RECORDERS) $(O)/config.mk
+	@echo "Built $(TOOL)."
+	@printf '%s\n' '$(SUMMARY)' | tr '|' '\n' | sed '/^$$/d' | tee $@
+
+help:
+	@sed -n 's/^# \{0,1\}//;2,/^$$/p' Makefile
+	@echo 'Targets:   tests bench check-layers check-format format lint fuzz deps clean distclean'
+	@echo 'Variables: O=dir  CC=clang  DEBUG=1  SAN=address,undefined  V=1  NO_INSTALL=1'
+	@echo '           MPICC_MPICH=  MPICC_OPENMPI=  (compiler wrappers in unusual places)'
+
+deps:
+	@tools/install-deps.sh build mpi run
+
+clean:
+	rm -rf $(O)/obj $(O)/gen $(O)/lib $(O)/test $(O)/fuzz $(TOOL) $(LIB) $(O)/summary
+
+distclean:
+	rm -rf $(O) $(O)-san
+
+include mk/test.mk mk/install.mk mk/demo.mk
+
+-include $(wildcard $(O)/obj/*/*.d $(O)/test/*.d)

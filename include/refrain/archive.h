@@ -1,0 +1,173 @@
+/* archive.h - reads a Refrain archive (refrain-archive(5)).
+ *
+ * An archive holds the events of all streams (threads of ranks) of one run, every repetition once.
+ * Open it, look at what it says of the run, then read the events of any stream in order through a
+ * cursor, which expands the stored structure on the fly. A reader trusts no byte of the file: a
+ * damaged file gives RFN_E_CORRUPT with the offset; a file that was cut short opens as far as it
+ * is whole, and rfn_archive_complete() says no.
+ *
+ * An open archive is immutable; several cursors may be used at once, each by one thread.
+ */
+#ifndef REFRAIN_ARCHIVE_H
+#define REFRAIN_ARCHIVE_H
+
+#include "refrain/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rfn_archive;
+struct rfn_cursor;
+
+/* Opens a file. *archive is the caller's, to be closed. Errors: RFN_E_IO, _CORRUPT, _VERSION,
+ * _NOMEM; a file too short to say anything is RFN_E_INCOMPLETE. */
+int rfn_archive_open(const char *path, struct rfn_archive **archive, struct rfn_diag *diag);
+void rfn_archive_close(struct rfn_archive *archive);
+
+/* Whether everything that the recorder wrote is there. If not, *why (may be NULL) is a sentence. */
+bool rfn_archive_complete(const struct rfn_archive *archive, const char **why);
+
+/* ---- the run ---- */
+
+struct rfn_run {
+    const char *recorder;      /* "refrain 0.1.0" */
+    const char *program;       /* path or name of the program */
+    const char *command;       /* command line, arguments separated by spaces */
+    const char *mpi;           /* library version, first line of MPI_Get_library_version */
+    const char *flavour;       /* "mpich", "openmpi", "smpi" */
+    int64_t start_realtime_ns; /* when recording began on rank 0, since 1970; 0 not known */
+    uint32_t ranks;            /* of MPI_COMM_WORLD */
+    uint32_t streams;          /* threads that called MPI, over all ranks; the first `ranks` ... of
+                                  each rank its first thread comes first */
+    bool times;                /* events have times */
+    bool all_polls;
+    double resolution_ns; /* of the times; 0 without */
+    double merge_seconds; /* time spent in merging, as rank 0 saw it */
+    uint64_t file_bytes;
+};
+
+const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive);
+
+/* One thread of one rank. Streams are numbered in order of (rank, thread). */
+struct rfn_stream_info {
+    uint32_t rank, thread;
+    uint32_t group; /* streams of one group have the same structure */
+    const char *host;
+    uint64_t events, calls; /* a run of unsuccessful polls is one event, but many calls */
+    bool readable;          /* its parts of the file are there (always, in a complete archive) */
+};
+
+/* stream < run->streams. */
+struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uint32_t stream);
+
+/* Groups of equal structure. members: stream numbers in ascending order, n of them, borrowed. */
+struct rfn_group_info {
+    const uint32_t *members;
+    uint32_t n_members;
+    uint32_t symbols, loops, nodes; /* sizes of the structure; 0 if it is not readable */
+    uint64_t bytes;                 /* of its structure in the file */
+};
+
+uint32_t rfn_archive_groups(const struct rfn_archive *archive);
+struct rfn_group_info rfn_archive_group(const struct rfn_archive *archive, uint32_t group);
+
+/* ---- definitions: what events refer to ---- */
+
+struct rfn_location {
+    const char *function; /* NULL when not known */
+    const char *file;     /* NULL when not known */
+    uint32_t line;
+    const char *module; /* path of the executable or library */
+    uint64_t offset;    /* return address in the module */
+};
+
+/* A call path, innermost frame (that of the MPI call) first. Borrowed. */
+struct rfn_path {
+    const uint32_t *frames; /* numbers for rfn_archive_location */
+    uint32_t n_frames;
+};
+
+uint32_t rfn_archive_paths(const struct rfn_archive *archive);
+struct rfn_path rfn_archive_path(const struct rfn_archive *archive, uint32_t path);
+uint32_t rfn_archive_locations(const struct rfn_archive *archive);
+struct rfn_location rfn_archive_location(const struct rfn_archive *archive, uint32_t location);
+
+/* Functions and the meaning of their words: see event/kind.h, whose numbers are the format's. */
+struct rfn_param_info {
+    const char *name;
+    uint8_t kind, flags;
+};
+
+struct rfn_function_info {
+    const char *name;
+    uint8_t class_, flags;
+    uint8_t n_in, n_out;
+    const struct rfn_param_info *params; /* n_in, then n_out */
+};
+
+uint32_t rfn_archive_functions(const struct rfn_archive *archive);
+const struct rfn_function_info *rfn_archive_function(const struct rfn_archive *archive,
+                                                     uint32_t function);
+
+struct rfn_datatype_info {
+    const char *name;                  /* "MPI_DOUBLE", or its constructor tree as text */
+    int64_t size, extent, true_extent; /* bytes */
+};
+
+uint32_t rfn_archive_datatypes(const struct rfn_archive *archive);
+const struct rfn_datatype_info *rfn_archive_datatype(const struct rfn_archive *archive,
+                                                     uint32_t datatype);
+
+enum rfn_comm_kind { RFN_COMM_WORLD, RFN_COMM_SELF, RFN_COMM_INTRA, RFN_COMM_INTER };
+
+struct rfn_comm_info {
+    enum rfn_comm_kind kind;
+    uint32_t size, remote_size; /* remote_size 0 unless INTER; size 1 for SELF */
+};
+
+uint32_t rfn_archive_comms(const struct rfn_archive *archive);
+const struct rfn_comm_info *rfn_archive_comm(const struct rfn_archive *archive, uint32_t comm);
+/* The world rank of a member (of the remote group if remote), -1 when it is not in
+ * MPI_COMM_WORLD or rank is out of range. For SELF give the asking world rank as rank. */
+int64_t rfn_comm_world_rank(const struct rfn_archive *archive, uint32_t comm, bool remote,
+                            uint32_t rank);
+/* The rank in comm of a world rank (local group), -1 when it is not a member. */
+int64_t rfn_comm_rank_of(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank);
+
+/* ---- events ---- */
+
+/* One event. Pointers are borrowed until the next call on the cursor. Words are as in
+ * event/kind.h, except that here, already translated from the stream's numbers to the archive's:
+ * kind TYPE holds a datatype of rfn_archive_datatype, COMM a communicator of rfn_archive_comm. */
+struct rfn_record {
+    uint64_t index;  /* of the event in its stream, from 0 */
+    uint32_t symbol; /* number of the signature in the stream's group: equal symbols have
+                        equal inputs, save those marked in `varying` */
+    uint32_t function, path;
+    uint32_t error;   /* MPI error class, 0 for success */
+    uint32_t varying; /* bit i: input i differs from occurrence to occurrence */
+    const int64_t *in, *out;
+    int64_t enter_ns, exit_ns; /* since the start of the run; 0 without times */
+    uint64_t polls;            /* calls in this event: 1, or the length of a run of failed polls */
+    int64_t inside_ns;         /* time inside MPI: exit - enter, or less in a run of polls */
+    bool failed_poll;
+};
+
+int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct rfn_cursor **cursor,
+                    struct rfn_diag *diag);
+/* 1 and *record, 0 at the end, or an error (RFN_E_CORRUPT, RFN_E_INCOMPLETE, RFN_E_NOMEM). */
+int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
+                    struct rfn_diag *diag);
+/* The words of list `number` of the cursor's stream; NULL and *n = 0 for 0, specials and numbers
+ * that do not exist. TYPE lists hold archive numbers. */
+const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, size_t *n,
+                               uint8_t kind);
+void rfn_cursor_close(struct rfn_cursor *cursor);
+
+/* Checks every checksum and every invariant of the whole file, decoding all of it. Returns 0, or
+ * the first error. progress (may be NULL) is told the share done, 0 to 1. */
+int rfn_archive_verify(const char *path, void (*progress)(void *context, double share),
+                       void *context, struct rfn_diag *diag);
+
+#endif

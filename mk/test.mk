@@ -1,0 +1,104 @@
+# Tests. A module's unit test is src/FOLDER/x_test.c, a cmocka program of its own; it becomes
+# $(O)/test/x_test without a line here. Those in src/record are linked with the recorder's modules:
+# with the first flavour there is, unless they call MPI and so are built and run for each.
+
+# Tests in src/record that are MPI programs, as NAME=RANKS.
+RECORD_MPI_TESTS := params_test=2
+
+RECORD_MPI_NAMES := $(foreach t,$(RECORD_MPI_TESTS),$(firstword $(subst =, ,$(t))))
+UNIT_SRC         := $(foreach f,$(LIB_FOLDERS) cli,$(wildcard src/$(f)/*_test.c))
+UNIT_TESTS       := $(foreach s,$(UNIT_SRC),$(O)/test/$(basename $(notdir $(s))))
+REAL_FLAVOURS    := $(filter-out smpi,$(FLAVOURS))
+RECORD_TEST_SRC  := $(wildcard src/record/*_test.c)
+RECORD_ALONE     := $(filter-out $(RECORD_MPI_NAMES),$(basename $(notdir $(RECORD_TEST_SRC))))
+RECORD_WITH_MPI  := $(filter $(RECORD_MPI_NAMES),$(basename $(notdir $(RECORD_TEST_SRC))))
+RECORD_TESTS     := $(RECORD_ALONE:%=$(O)/test/%) \
+                    $(foreach f,$(REAL_FLAVOURS),$(RECORD_WITH_MPI:%=$(O)/test/%.$(f)))
+
+.PHONY: unit-tests check check-layers check-format format lint fuzz bench
+
+unit-tests: $(UNIT_TESTS)
+tests: $(UNIT_TESTS) $(RECORD_TESTS)
+
+# Tests of the tool's modules are linked with them, except for main.
+CLI_TEST_OBJ := $(filter-out %/main.o,$(CLI_OBJ))
+
+define unit_test_rule
+$(O)/test/$(basename $(notdir $(1))): $(1) $(if $(filter src/cli/%,$(1)),$(CLI_TEST_OBJ)) $(LIB)
+	@mkdir -p $$(@D)
+	$$(call say,TEST,$$@)
+	$$(q)$$(CC) $(if $(filter src/cli/%,$(1)),$$(CLI_FLAGS),$$(LIB_FLAGS)) -MF $$@.d -MT $$@ \
+	    $$(LDFLAGS) -o $$@ $$(filter %.c %.o,$$^) $$(LIB) -lcmocka $$(LIBS) -lm -lpthread
+endef
+$(foreach s,$(UNIT_SRC),$(eval $(call unit_test_rule,$(s))))
+
+# The recorder without its wrappers: a test that calls MPI is not itself recorded.
+define record_test_rules
+PARTS_$(1) := $$(filter-out %/wrappers.gen.o %/special.o,$$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)))
+$(O)/test/librecord-$(1).a: $$(PARTS_$(1))
+	@mkdir -p $$(@D)
+	$$(q)rm -f $$@ && $$(AR) rcsD $$@ $$^
+
+$(O)/test/%.$(1): src/record/%.c $(O)/test/librecord-$(1).a $$(LIB)
+	$$(call say,TEST,$$@)
+	$$(q)OMPI_CC="$$(CC)" MPICH_CC="$$(CC)" $$(MPICC_$(1)) $$(FLAGS_$(1)) -fvisibility=default \
+	    -MF $$@.d -MT $$@ $$(LDFLAGS) -o $$@ $$< $(O)/test/librecord-$(1).a $$(LIB) \
+	    -lcmocka $$(LIBS) $$(UNWIND_LIBS) -lpthread -ldl
+endef
+$(foreach f,$(REAL_FLAVOURS),$(eval $(call record_test_rules,$(f))))
+
+FIRST_FLAVOUR := $(firstword $(REAL_FLAVOURS))
+$(RECORD_ALONE:%=$(O)/test/%): %: %.$(FIRST_FLAVOUR)
+	@cp $< $@
+
+# ---- fuzzing: src/FOLDER/x_fuzz.c becomes a libFuzzer program ----
+
+FUZZ_SRC   := $(foreach f,$(LIB_FOLDERS),$(wildcard src/$(f)/*_fuzz.c))
+FUZZERS    := $(foreach s,$(FUZZ_SRC),$(O)/fuzz/$(basename $(notdir $(s))))
+FUZZ_FLAGS  = -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
+              -fno-sanitize-recover=all -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES)
+FUZZ_OBJ   := $(LIB_SRC:src/%.c=$(O)/fuzz/obj/%.o)
+
+fuzz: $(FUZZERS)
+
+$(O)/fuzz/obj/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$<)
+	$(q)clang $(FUZZ_FLAGS) -c -o $@ $<
+
+define fuzz_rule
+$(O)/fuzz/$(basename $(notdir $(1))): $(1) $$(FUZZ_OBJ)
+	$$(call say,FUZZ,$$@)
+	$$(q)clang $$(subst fuzzer-no-link,fuzzer,$$(FUZZ_FLAGS)) -MF $$@.d -MT $$@ -o $$@ \
+	    $$(filter %.c %.o,$$^) $$(LIBS)
+endef
+$(foreach s,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(s))))
+-include $(wildcard $(O)/fuzz/obj/*/*.d $(O)/fuzz/*.d)
+
+# ---- checks ----
+
+C_FILES := $(wildcard src/*/*.c src/*/*.h include/refrain/*.h tests/*/*.c bench/*.c examples/*.c)
+
+# The programs are built and run by tools/check.py, which also counts.
+check:
+	@tools/install-deps.sh build mpi run test
+	+@O=$(O) CC=$(CC) MAKE="$(MAKE)" python3 tools/check.py --build $(O) \
+	    $(RECORD_MPI_TESTS:%=--ranks %)
+
+check-layers:
+	@python3 tools/check-layers.py
+
+check-format:
+	@clang-format --dry-run --Werror $(C_FILES)
+
+format:
+	@clang-format -i $(C_FILES)
+
+# Exceptions are commented where they are: NOLINT for clang-tidy, cppcheck-suppress for cppcheck.
+lint:
+	@cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 \
+	    --enable=warning,performance,portability -Isrc -Iinclude $(LIB_SRC) $(CLI_SRC)
+	@clang-tidy --quiet $(LIB_SRC) $(CLI_SRC) -- -std=c11 -Isrc -Iinclude
+
+bench: all
+	@python3 bench/run.py --build $(O)

@@ -1,0 +1,576 @@
+/* Opening: the 64 bytes of the header are checked first. When they say that the file is whole, the
+ * TOC chunk lists the chunks; each must lie behind the one before it and before the TOC, so that no
+ * later check can be led outside of the file. When the header is in the state of being written, or
+ * the file is shorter than it says, or the TOC is damaged, the chunks are found by walking:
+ *
+ *   at = 64
+ *   skip zero bytes, 8 at a time; stop at the end or at anything that is not a chunk
+ *   check the chunk's header against the file's size and its checksum over all of it
+ *   note it; go on behind it, at the next multiple of 8
+ */
+#define _POSIX_C_SOURCE 200809L /* pread, O_CLOEXEC */
+
+#include "archive/chunks.h"
+
+#include "base/grow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum { READ_BLOCK = 1 << 16, FIRST_ALLOCATION = 1 << 26 };
+
+/* A chunk's header in numbers. */
+struct chunk_header {
+    uint32_t magic, type;
+    uint64_t id, size, stored;
+    uint32_t compression;
+    uint64_t sum;
+};
+
+/* ---- bytes of the file ---- */
+
+int rfn_chunks_read(const struct rfn_chunks *chunks, uint64_t offset, void *bytes, size_t size,
+                    struct rfn_diag *diag)
+{
+    if (offset > chunks->file_bytes || size > chunks->file_bytes - offset)
+        return rfn_fail(diag, RFN_E_INCOMPLETE, (int64_t)offset, -1,
+                        "%s: the file ends before offset %" PRIu64, chunks->path,
+                        offset + (uint64_t)size);
+    if (chunks->fd < 0) {
+        if (size)
+            memcpy(bytes, chunks->memory + offset, size);
+        return 0;
+    }
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pread(chunks->fd, (uint8_t *)bytes + done, size - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return rfn_fail(diag, RFN_E_IO, (int64_t)(offset + done), -1,
+                            "%s: cannot read at offset %" PRIu64 ": %s", chunks->path,
+                            offset + done, strerror(errno));
+        if (n == 0)
+            return rfn_fail(diag, RFN_E_INCOMPLETE, (int64_t)(offset + done), -1,
+                            "%s: the file has become shorter: it ends before offset %" PRIu64,
+                            chunks->path, offset + done);
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+static int corrupt_at(const struct rfn_chunks *chunks, uint64_t offset, const char *what,
+                      struct rfn_diag *diag)
+{
+    return rfn_fail(diag, RFN_E_CORRUPT, (int64_t)offset, -1, "%s: offset %" PRIu64 ": %s",
+                    chunks->path, offset, what);
+}
+
+/* ---- one chunk ---- */
+
+static const char *type_name(uint32_t type)
+{
+    static const char *const names[] = {
+        [RFN_CHUNK_META] = "META",       [RFN_CHUNK_DEFINITIONS] = "DEFINITIONS",
+        [RFN_CHUNK_STREAMS] = "STREAMS", [RFN_CHUNK_STRUCTURE] = "STRUCTURE",
+        [RFN_CHUNK_VALUES] = "VALUES",   [RFN_CHUNK_PLACES] = "PLACES",
+        [RFN_CHUNK_TIMING] = "TIMING",   [RFN_CHUNK_TOC] = "TOC",
+    };
+    return type < sizeof names / sizeof *names && names[type] ? names[type] : "of unknown type";
+}
+
+int rfn_payload_fail(const struct rfn_payload *payload, int error, const char *what,
+                     struct rfn_diag *diag)
+{
+    return rfn_fail(diag, error, (int64_t)payload->offset, -1,
+                    "%s: chunk %s %" PRIu64 " at offset %" PRIu64 ": %s", payload->path,
+                    type_name(payload->type), payload->id, payload->offset, what);
+}
+
+void rfn_payload_release(struct rfn_payload *payload)
+{
+    free(payload->data);
+    payload->data = NULL;
+    payload->size = 0;
+}
+
+static struct chunk_header decode_header(const uint8_t *bytes)
+{
+    return (struct chunk_header){
+        .magic = rfn_get_u32(bytes),
+        .type = rfn_get_u32(bytes + 4),
+        .id = rfn_get_u64(bytes + 8),
+        .size = rfn_get_u64(bytes + 16),
+        .stored = rfn_get_u64(bytes + 24),
+        .compression = rfn_get_u32(bytes + 32),
+        .sum = rfn_get_u64(bytes + RFN_CHUNK_SUMMED_BYTES),
+    };
+}
+
+/* What is wrong with a header by itself, or NULL. room: bytes of the file behind the header. */
+static const char *header_fault(const struct chunk_header *header, uint64_t room)
+{
+    if (header->magic != RFN_CHUNK_MAGIC)
+        return "not the start of a chunk";
+    if (header->stored > room)
+        return "the chunk reaches beyond the end of the file";
+    if (header->compression > RFN_COMPRESSION_ZSTD)
+        return "unknown compression";
+    if (header->compression == RFN_COMPRESSION_NONE && header->size != header->stored)
+        return "stored uncompressed, but the two sizes differ";
+    if (header->size > RFN_CHUNK_RAW_LIMIT(header->stored) || header->size > SIZE_MAX / 2)
+        return "the decompressed size is not believable";
+    return NULL;
+}
+
+/* Fuzzing would never get past checksums: the fuzzer's build does not compare them. */
+static bool sum_matches(uint64_t computed, uint64_t stored)
+{
+#ifdef RFN_FUZZING
+    (void)computed, (void)stored;
+    return true;
+#else
+    return computed == stored;
+#endif
+}
+
+/* Decompresses one frame of `stored` bytes into payload, at most `wanted` bytes of `size`. Memory
+ * is doubled as the decompressor fills it. Returns what is wrong, or NULL; *error is the code. */
+static const char *inflate_frame(ZSTD_DCtx *context, const uint8_t *stored, size_t stored_size,
+                                 size_t wanted, struct rfn_payload *payload, int *error)
+{
+    ZSTD_inBuffer in = {stored, stored_size, 0};
+    size_t capacity = wanted < FIRST_ALLOCATION ? wanted : FIRST_ALLOCATION;
+    while (payload->size < wanted || !payload->data) {
+        if (payload->size == capacity)
+            capacity = capacity > wanted / 2 ? wanted : capacity * 2;
+        uint8_t *data = realloc(payload->data, capacity ? capacity : 1);
+        if (!data) {
+            *error = RFN_E_NOMEM;
+            return "no memory to decompress it";
+        }
+        payload->data = data;
+        ZSTD_outBuffer out = {data, capacity, payload->size};
+        size_t before = in.pos, left = ZSTD_decompressStream(context, &out, &in);
+        bool moved = out.pos > payload->size || in.pos > before;
+        payload->size = out.pos;
+        if (ZSTD_isError(left) || (payload->size < wanted && (!moved || left == 0)))
+            return "the compressed data are damaged";
+    }
+    return NULL;
+}
+
+static const char *inflate(const uint8_t *stored, size_t stored_size, uint64_t size, size_t wanted,
+                           struct rfn_payload *payload, int *error)
+{
+    if (ZSTD_getFrameContentSize(stored, stored_size) != size)
+        return "the compressed data are of another size than the chunk says";
+    if (ZSTD_findFrameCompressedSize(stored, stored_size) != stored_size)
+        return "the compressed data are not one frame";
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+    if (!context) {
+        *error = RFN_E_NOMEM;
+        return "no memory to decompress it";
+    }
+    const char *fault = inflate_frame(context, stored, stored_size, wanted, payload, error);
+    ZSTD_freeDCtx(context);
+    return fault;
+}
+
+/* The stored bytes become the payload: handed over as they are, or decompressed and freed. */
+static int unpack(const struct chunk_header *header, uint8_t *stored, size_t at_most,
+                  struct rfn_payload *payload, struct rfn_diag *diag)
+{
+    if (header->compression == RFN_COMPRESSION_NONE) {
+        payload->data = stored;
+        payload->size = header->size;
+        return 0;
+    }
+    int error = RFN_E_CORRUPT;
+    size_t wanted = header->size < at_most ? (size_t)header->size : at_most;
+    const char *fault = inflate(stored, (size_t)header->stored, header->size, wanted, payload,
+                                &error);
+    free(stored);
+    if (!fault)
+        return 0;
+    rfn_payload_release(payload);
+    return rfn_payload_fail(payload, error, fault, diag);
+}
+
+static uint64_t sum_of(const uint8_t *header, const uint8_t *stored, size_t size)
+{
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, header, RFN_CHUNK_SUMMED_BYTES);
+    XXH3_64bits_update(&state, stored, size);
+    return XXH3_64bits_digest(&state);
+}
+
+int rfn_chunks_load(const struct rfn_chunks *chunks, const struct rfn_toc_entry *entry,
+                    size_t at_most, struct rfn_payload *payload, struct rfn_diag *diag)
+{
+    uint8_t bytes[RFN_CHUNK_HEADER_BYTES];
+    *payload = (struct rfn_payload){.path = chunks->path,
+                                    .type = entry->type,
+                                    .id = entry->id,
+                                    .offset = entry->offset,
+                                    .stored_size = entry->stored_size};
+    RFN_TRY(rfn_chunks_read(chunks, entry->offset, bytes, sizeof bytes, diag));
+    struct chunk_header header = decode_header(bytes);
+    const char *fault = header_fault(&header, chunks->file_bytes - entry->offset - sizeof bytes);
+    if (!fault && (header.type != entry->type || header.id != entry->id ||
+                   header.stored != entry->stored_size))
+        fault = "the table of contents says otherwise";
+    if (fault)
+        return rfn_payload_fail(payload, RFN_E_CORRUPT, fault, diag);
+    uint8_t *stored = malloc(header.stored ? (size_t)header.stored : 1);
+    if (!stored)
+        return rfn_payload_fail(payload, RFN_E_NOMEM, "no memory to read it", diag);
+    int error = rfn_chunks_read(chunks, entry->offset + sizeof bytes, stored, (size_t)header.stored,
+                                diag);
+    if (!error && !sum_matches(sum_of(bytes, stored, (size_t)header.stored), header.sum))
+        error = rfn_payload_fail(payload, RFN_E_CORRUPT, "the checksum is wrong", diag);
+    if (error) {
+        free(stored);
+        return error;
+    }
+    return unpack(&header, stored, at_most, payload, diag);
+}
+
+/* ---- the table of contents ---- */
+
+static int add_entry(struct rfn_chunks *chunks, const struct rfn_toc_entry *entry)
+{
+    RFN_TRY(RFN_GROW(chunks->entries, chunks->capacity, chunks->n + 1));
+    chunks->entries[chunks->n++] = *entry;
+    return 0;
+}
+
+static uint64_t end_of(const struct rfn_toc_entry *entry)
+{
+    return entry->offset + RFN_CHUNK_HEADER_BYTES + entry->stored_size;
+}
+
+/* Reads one entry; the chunk must lie between the one before it and the TOC. */
+static bool read_entry(const struct rfn_chunks *chunks, struct rfn_reader *reader, uint64_t *place,
+                       struct rfn_toc_entry *entry)
+{
+    entry->type = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
+    entry->id = rfn_reader_varint(reader);
+    uint64_t step = rfn_reader_limited(reader, chunks->toc_offset / RFN_CHUNK_ALIGNMENT);
+    entry->stored_size = rfn_reader_limited(reader, chunks->toc_offset);
+    *place += step;
+    entry->offset = *place * RFN_CHUNK_ALIGNMENT;
+    uint64_t earliest = chunks->n ? end_of(&chunks->entries[chunks->n - 1])
+                                  : (uint64_t)RFN_HEADER_BYTES;
+    return !reader->failed && entry->offset >= earliest && end_of(entry) <= chunks->toc_offset;
+}
+
+static int read_toc(struct rfn_chunks *chunks, struct rfn_payload *payload, struct rfn_diag *diag)
+{
+    struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
+    uint64_t place = 0, n = rfn_reader_limited(&reader, rfn_reader_left(&reader));
+    for (uint64_t i = 0; i < n; i++) {
+        struct rfn_toc_entry entry;
+        if (!read_entry(chunks, &reader, &place, &entry))
+            return rfn_payload_fail(payload, RFN_E_CORRUPT, "the table of contents is malformed",
+                                    diag);
+        RFN_TRY(add_entry(chunks, &entry));
+    }
+    if (reader.failed || (chunks->minor == RFN_FORMAT_MINOR && rfn_reader_left(&reader)))
+        return rfn_payload_fail(payload, RFN_E_CORRUPT, "the table of contents is malformed", diag);
+    return 0;
+}
+
+/* The TOC's own size is not listed anywhere but in its header. */
+static int load_toc(struct rfn_chunks *chunks, struct rfn_diag *diag)
+{
+    uint8_t bytes[RFN_CHUNK_HEADER_BYTES];
+    RFN_TRY(rfn_chunks_read(chunks, chunks->toc_offset, bytes, sizeof bytes, diag));
+    struct rfn_toc_entry entry = {.type = RFN_CHUNK_TOC,
+                                  .offset = chunks->toc_offset,
+                                  .stored_size = decode_header(bytes).stored};
+    struct rfn_payload payload;
+    RFN_TRY(rfn_chunks_load(chunks, &entry, SIZE_MAX, &payload, diag));
+    chunks->toc_stored = entry.stored_size;
+    int error = read_toc(chunks, &payload, diag);
+    rfn_payload_release(&payload);
+    return error;
+}
+
+/* ---- walking over a file without a table of contents ---- */
+
+/* Checks the sum of a chunk block by block, so that walking needs no memory. */
+static bool walk_sum_matches(const struct rfn_chunks *chunks, uint64_t offset,
+                             const uint8_t *header_bytes, const struct chunk_header *header)
+{
+    uint8_t block[READ_BLOCK];
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, header_bytes, RFN_CHUNK_SUMMED_BYTES);
+    offset += RFN_CHUNK_HEADER_BYTES;
+    for (uint64_t done = 0; done < header->stored;) {
+        uint64_t left = header->stored - done;
+        size_t n = left < sizeof block ? (size_t)left : sizeof block;
+        if (rfn_chunks_read(chunks, offset + done, block, n, NULL) < 0)
+            return false;
+        XXH3_64bits_update(&state, block, n);
+        done += n;
+    }
+    return sum_matches(XXH3_64bits_digest(&state), header->sum);
+}
+
+/* The first multiple of 8 from `at` on whose 8 bytes are not all zero; the file's end if none. */
+static uint64_t skip_zeros(const struct rfn_chunks *chunks, uint64_t at)
+{
+    uint64_t words[READ_BLOCK / 8];
+    while (at < chunks->file_bytes) {
+        uint64_t left = chunks->file_bytes - at;
+        size_t n = left < sizeof words ? (size_t)left / 8 : sizeof words / 8;
+        if (n == 0 || rfn_chunks_read(chunks, at, words, n * 8, NULL) < 0)
+            break;
+        for (size_t i = 0; i < n; i++) {
+            if (words[i] != 0)
+                return at + i * 8;
+        }
+        at += n * 8;
+    }
+    return chunks->file_bytes;
+}
+
+/* Notes the chunk at `at`; false when there is none that is whole. */
+static bool walk_step(const struct rfn_chunks *chunks, uint64_t at, struct rfn_toc_entry *entry)
+{
+    uint8_t bytes[RFN_CHUNK_HEADER_BYTES];
+    if (rfn_chunks_read(chunks, at, bytes, sizeof bytes, NULL) < 0)
+        return false;
+    struct chunk_header header = decode_header(bytes);
+    if (header_fault(&header, chunks->file_bytes - at - sizeof bytes) ||
+        !walk_sum_matches(chunks, at, bytes, &header))
+        return false;
+    *entry = (struct rfn_toc_entry){
+        .type = header.type, .id = header.id, .offset = at, .stored_size = header.stored};
+    return true;
+}
+
+static int walk(struct rfn_chunks *chunks)
+{
+    chunks->n = 0;
+    uint64_t at = skip_zeros(chunks, RFN_HEADER_BYTES);
+    struct rfn_toc_entry entry;
+    while (at < chunks->file_bytes && walk_step(chunks, at, &entry)) {
+        if (entry.type != RFN_CHUNK_TOC)
+            RFN_TRY(add_entry(chunks, &entry));
+        uint64_t end = end_of(&entry);
+        at = skip_zeros(chunks, end + -end % RFN_CHUNK_ALIGNMENT);
+    }
+    return 0;
+}
+
+/* ---- finding ---- */
+
+static int compare_keys(const struct rfn_toc_entry *a, uint32_t type, uint64_t id)
+{
+    if (a->type != type)
+        return a->type < type ? -1 : 1;
+    return a->id == id ? 0 : a->id < id ? -1 : 1;
+}
+
+static void sift_down(const struct rfn_toc_entry *entries, size_t *heap, size_t at, size_t n)
+{
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        const struct rfn_toc_entry *left = &entries[heap[child]];
+        if (child + 1 < n &&
+            compare_keys(left, entries[heap[child + 1]].type, entries[heap[child + 1]].id) < 0)
+            child++;
+        const struct rfn_toc_entry *larger = &entries[heap[child]];
+        if (compare_keys(larger, entries[heap[at]].type, entries[heap[at]].id) <= 0)
+            return;
+        size_t swap = heap[at];
+        heap[at] = heap[child];
+        heap[child] = swap;
+    }
+}
+
+/* Heap sort of indices: qsort has no place to pass the entries. */
+static void sort_by_type(const struct rfn_toc_entry *entries, size_t *order, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    for (size_t i = n / 2; i-- > 0;)
+        sift_down(entries, order, i, n);
+    for (size_t i = n; i-- > 1;) {
+        size_t swap = order[0];
+        order[0] = order[i];
+        order[i] = swap;
+        sift_down(entries, order, 0, i);
+    }
+}
+
+/* Two chunks of the same type and id would leave open which one is meant. */
+static int index_entries(struct rfn_chunks *chunks, struct rfn_diag *diag)
+{
+    chunks->by_type = malloc((chunks->n + 1) * sizeof *chunks->by_type);
+    if (!chunks->by_type)
+        return RFN_E_NOMEM;
+    sort_by_type(chunks->entries, chunks->by_type, chunks->n);
+    for (size_t i = 1; i < chunks->n; i++) {
+        const struct rfn_toc_entry *a = &chunks->entries[chunks->by_type[i - 1]];
+        const struct rfn_toc_entry *b = &chunks->entries[chunks->by_type[i]];
+        if (a->type <= RFN_CHUNK_TOC && compare_keys(a, b->type, b->id) == 0)
+            return corrupt_at(chunks, b->offset, "a chunk of this type and id is there already",
+                              diag);
+    }
+    return 0;
+}
+
+/* The place in by_type of the first entry that is not less than (type, id). */
+static size_t lower_bound(const struct rfn_chunks *chunks, uint32_t type, uint64_t id)
+{
+    size_t low = 0, high = chunks->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_keys(&chunks->entries[chunks->by_type[middle]], type, id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int64_t rfn_chunks_find(const struct rfn_chunks *chunks, uint32_t type, uint64_t id)
+{
+    size_t at = lower_bound(chunks, type, id);
+    if (at == chunks->n || compare_keys(&chunks->entries[chunks->by_type[at]], type, id) != 0)
+        return -1;
+    return (int64_t)chunks->by_type[at];
+}
+
+size_t rfn_chunks_count(const struct rfn_chunks *chunks, uint32_t type, size_t *first)
+{
+    *first = lower_bound(chunks, type, 0);
+    return lower_bound(chunks, type + 1, 0) - *first;
+}
+
+/* ---- opening ---- */
+
+static int open_incomplete(struct rfn_chunks *chunks, const char *why, struct rfn_diag *diag)
+{
+    chunks->complete = false;
+    chunks->toc_offset = 0;
+    snprintf(chunks->why, sizeof chunks->why, "%s", why);
+    RFN_TRY(walk(chunks));
+    if (chunks->n == 0)
+        return rfn_fail(diag, RFN_E_INCOMPLETE, RFN_HEADER_BYTES, -1,
+                        "%s: %s, and not one part of it is whole", chunks->path, why);
+    return 0;
+}
+
+static int check_header(struct rfn_chunks *chunks, const uint8_t *header, struct rfn_diag *diag)
+{
+    if (memcmp(header, rfn_header_magic, sizeof rfn_header_magic) != 0)
+        return rfn_fail(diag, RFN_E_CORRUPT, 0, -1, "%s: not a Refrain archive", chunks->path);
+    if (!sum_matches(rfn_hash_bytes(header, 56), rfn_get_u64(header + 56)))
+        return corrupt_at(chunks, 0, "the checksum of the file's header is wrong", diag);
+    uint32_t major = rfn_get_u32(header + 8);
+    if (major != RFN_FORMAT_MAJOR)
+        return rfn_fail(diag, RFN_E_VERSION, 8, -1,
+                        "%s: is in version %" PRIu32
+                        " of the format; this program reads version %d",
+                        chunks->path, major, RFN_FORMAT_MAJOR);
+    chunks->minor = rfn_get_u32(header + 12);
+    return 0;
+}
+
+static int open_whole(struct rfn_chunks *chunks, const uint8_t *header, struct rfn_diag *diag)
+{
+    uint64_t state = rfn_get_u64(header + 16), toc = rfn_get_u64(header + 24);
+    chunks->said_bytes = rfn_get_u64(header + 32);
+    if (state == RFN_STATE_WRITING)
+        return open_incomplete(chunks, "recording ended before the archive was whole", diag);
+    if (chunks->file_bytes < chunks->said_bytes)
+        return open_incomplete(chunks, "the file is shorter than it was when it was written", diag);
+    if (state != RFN_STATE_WHOLE || toc % RFN_CHUNK_ALIGNMENT || toc < RFN_HEADER_BYTES ||
+        toc > chunks->said_bytes || chunks->said_bytes - toc < RFN_CHUNK_HEADER_BYTES)
+        return corrupt_at(chunks, 16, "the file's header contradicts itself", diag);
+    chunks->toc_offset = toc;
+    chunks->complete = true;
+    int error = load_toc(chunks, diag);
+    if (error == RFN_E_CORRUPT)
+        return open_incomplete(chunks, "the table of contents is damaged", diag);
+    return error;
+}
+
+static int open_chunks(struct rfn_chunks *chunks, struct rfn_diag *diag)
+{
+    uint8_t header[RFN_HEADER_BYTES];
+    if (chunks->file_bytes < sizeof header)
+        return rfn_fail(diag, RFN_E_INCOMPLETE, (int64_t)chunks->file_bytes, -1,
+                        "%s: is too short for an archive", chunks->path);
+    RFN_TRY(rfn_chunks_read(chunks, 0, header, sizeof header, diag));
+    RFN_TRY(check_header(chunks, header, diag));
+    RFN_TRY(open_whole(chunks, header, diag));
+    return index_entries(chunks, diag);
+}
+
+static int open_file(struct rfn_chunks *chunks, struct rfn_diag *diag)
+{
+    struct stat status;
+    chunks->fd = open(chunks->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (chunks->fd < 0 || fstat(chunks->fd, &status) < 0)
+        return rfn_fail(diag, RFN_E_IO, -1, -1, "%s: cannot open: %s", chunks->path,
+                        strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return rfn_fail(diag, RFN_E_IO, -1, -1, "%s: is not a regular file", chunks->path);
+    chunks->file_bytes = (uint64_t)status.st_size;
+    return open_chunks(chunks, diag);
+}
+
+static int set_path(struct rfn_chunks *chunks, const char *path, struct rfn_diag *diag)
+{
+    size_t size = strlen(path) + 1;
+    *chunks = (struct rfn_chunks){.fd = -1, .path = malloc(size)};
+    if (!chunks->path)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", path);
+    memcpy(chunks->path, path, size);
+    return 0;
+}
+
+static int opened(struct rfn_chunks *chunks, int error, struct rfn_diag *diag)
+{
+    if (error == RFN_E_NOMEM)
+        rfn_fail(diag, error, -1, -1, "%s: out of memory", chunks->path);
+    if (error < 0)
+        rfn_chunks_close(chunks);
+    return error;
+}
+
+int rfn_chunks_open(struct rfn_chunks *chunks, const char *path, struct rfn_diag *diag)
+{
+    RFN_TRY(set_path(chunks, path, diag));
+    return opened(chunks, open_file(chunks, diag), diag);
+}
+
+int rfn_chunks_open_memory(struct rfn_chunks *chunks, const void *bytes, size_t size,
+                           struct rfn_diag *diag)
+{
+    RFN_TRY(set_path(chunks, "(memory)", diag));
+    chunks->memory = bytes;
+    chunks->file_bytes = size;
+    return opened(chunks, open_chunks(chunks, diag), diag);
+}
+
+void rfn_chunks_close(struct rfn_chunks *chunks)
+{
+    if (chunks->fd >= 0)
+        close(chunks->fd);
+    free(chunks->path);
+    free(chunks->entries);
+    free(chunks->by_type);
+    *chunks = (struct rfn_chunks){.fd = -1};
+}

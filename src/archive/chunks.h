@@ -1,0 +1,72 @@
+/* chunks.h - reads the outer form of an archive: finds its chunks and loads their payloads.
+ *
+ * The file is read with pread and never mapped, so that a file that shrinks under its reader gives
+ * an error and not a signal. A whole file has a table of contents. In a file that was cut short the
+ * chunks are found by walking from one to the next; then `complete` is false and `why` says what is
+ * wrong. A payload is handed out only when its checksum is right, its sizes agree with each other
+ * and with the file, and it decompresses to exactly what its header says. Memory grows with what
+ * was really decompressed, not with what a header claims.
+ */
+#ifndef RFN_ARCHIVE_CHUNKS_H
+#define RFN_ARCHIVE_CHUNKS_H
+
+#include "archive/container.h"
+#include "refrain/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rfn_chunks {
+    char *path;                    /* owned; for messages */
+    int fd;                        /* -1: the bytes are in memory */
+    const uint8_t *memory;         /* borrowed */
+    uint64_t file_bytes;           /* that are there */
+    uint32_t minor;                /* version */
+    uint64_t toc_offset;           /* 0 when the table of contents is not there */
+    uint64_t toc_stored;           /* size of its payload as stored */
+    uint64_t said_bytes;           /* size of the file as the header says */
+    struct rfn_toc_entry *entries; /* in order of offset, without the TOC */
+    size_t n, capacity;
+    size_t *by_type; /* indices of entries in order of (type, id) */
+    bool complete;
+    char why[160]; /* a sentence; empty when complete */
+};
+
+/* Opens a file: RFN_E_IO, _CORRUPT (not an archive), _VERSION, _INCOMPLETE (nothing usable),
+ * _NOMEM. On failure nothing has to be closed. */
+int rfn_chunks_open(struct rfn_chunks *chunks, const char *path, struct rfn_diag *diag);
+/* The same over bytes in memory, which must stay as long as chunks is open. */
+int rfn_chunks_open_memory(struct rfn_chunks *chunks, const void *bytes, size_t size,
+                           struct rfn_diag *diag);
+void rfn_chunks_close(struct rfn_chunks *chunks);
+
+/* The index of a chunk in entries, or -1. */
+int64_t rfn_chunks_find(const struct rfn_chunks *chunks, uint32_t type, uint64_t id);
+/* How many chunks of a type there are; *first is the place of the first in by_type. */
+size_t rfn_chunks_count(const struct rfn_chunks *chunks, uint32_t type, size_t *first);
+
+/* Reads bytes of the file; RFN_E_IO, RFN_E_INCOMPLETE when it ends before. */
+int rfn_chunks_read(const struct rfn_chunks *chunks, uint64_t offset, void *bytes, size_t size,
+                    struct rfn_diag *diag);
+
+struct rfn_payload {
+    uint8_t *data;
+    size_t size;
+    uint64_t stored_size;
+    const char *path; /* of the file, borrowed from chunks; this and the rest for messages */
+    uint32_t type;
+    uint64_t id, offset;
+};
+
+/* Loads a chunk, checked; RFN_E_CORRUPT, _IO, _NOMEM. at_most: decompress no more than so many
+ * bytes (the stored bytes are checked in full even so). *payload is to be released. */
+int rfn_chunks_load(const struct rfn_chunks *chunks, const struct rfn_toc_entry *entry,
+                    size_t at_most, struct rfn_payload *payload, struct rfn_diag *diag);
+void rfn_payload_release(struct rfn_payload *payload);
+
+/* Fails with "FILE: chunk TYPE id at offset N: what". */
+int rfn_payload_fail(const struct rfn_payload *payload, int error, const char *what,
+                     struct rfn_diag *diag);
+
+#endif

@@ -1,0 +1,95 @@
+/* pack.h - writes what was reduced and merged as the payloads of an archive's chunks.
+ *
+ * The layouts are those of refrain-archive(5). References between chunks are numbers that only
+ * exist after the merge; before it, the same serialization with 64-bit hashes in their place gives
+ * the bytes whose digest ranks compare: what is equal there is equal in the file.
+ */
+#ifndef RFN_ARCHIVE_PACK_H
+#define RFN_ARCHIVE_PACK_H
+
+#include "base/buf.h"
+#include "event/symbolize.h"
+#include "reduce/merge.h"
+#include "reduce/stream.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a stream's local numbers stand for: numbers in the archive, or hashes. Borrowed. */
+struct rfn_pack_refs {
+    const uint64_t *site_functions, *site_paths;
+    size_t n_sites;
+    const uint64_t *types; /* per local datatype number */
+    size_t n_types;
+    const int64_t *comm_ranks; /* own rank in each local communicator */
+    const int64_t *comms;      /* its number in the archive; only for rfn_pack_places */
+    size_t n_comms;
+    int64_t world_rank;
+};
+
+/* Payloads of STRUCTURE and VALUES. */
+int rfn_pack_structure(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                       struct rfn_buf *out);
+int rfn_pack_values(const struct rfn_stream *stream, struct rfn_buf *out);
+
+/* PLACES: how many words a stream contributes, and its contribution to the group's table. */
+size_t rfn_pack_places_count(const struct rfn_stream *stream, const struct rfn_pack_refs *refs);
+int rfn_pack_places(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                    struct rfn_table *table);
+/* A whole table as payload of PLACES. */
+int rfn_pack_table(const struct rfn_table *table, struct rfn_buf *out);
+
+struct rfn_pack_pair {
+    uint64_t quanta, monotonic_ns, realtime_ns;
+};
+
+struct rfn_pack_clock {
+    uint8_t kind;
+    const struct rfn_pack_pair *pairs;
+    size_t n_pairs;
+    uint64_t start; /* quanta */
+};
+
+/* Payload of TIMING. clock is NULL without times. Writes nothing when there is nothing to say (no
+ * times and no failed poll). */
+int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
+                    struct rfn_buf *out);
+
+struct rfn_pack_meta {
+    const char *recorder, *program, *command, *mpi, *flavour;
+    uint64_t start_realtime_ns;
+    uint32_t ranks;
+    bool times, all_polls;
+    uint64_t merge_ns;
+};
+
+int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out);
+
+/* The contents of definitions, as they are contributed to a merge (rfn_merge_define):
+ *   MODULE    string path, blob build-id         (hash: of the build-id, or of all without one)
+ *   PATH      varint n, per frame u64 hash of module, varint offset
+ *   FUNCTION  rfn_pack_function
+ *   DATATYPE  as in the archive, with u64 hashes of children
+ *   COMM      as in the archive
+ *   HOST      string
+ * Payload of DEFINITIONS, from the merged definitions on rank 0. The symbolizer (may be NULL) finds
+ * functions and lines. */
+int rfn_pack_definitions(const struct rfn_merge *merge, struct rfn_symbolizer *symbolizer,
+                         struct rfn_buf *out);
+void rfn_pack_function(const struct rfn_function *function, struct rfn_buf *out);
+
+/* STREAMS: the table of rfn_tables with these slots, then the payload. */
+enum rfn_stream_slot {
+    RFN_SLOT_RANK,
+    RFN_SLOT_THREAD,
+    RFN_SLOT_GROUP,
+    RFN_SLOT_VALUES,
+    RFN_SLOT_HOST,
+    RFN_SLOT_EVENTS,
+    RFN_SLOT_CALLS,
+    RFN_STREAM_SLOTS
+};
+
+int rfn_pack_streams(const struct rfn_table *table, uint64_t n_streams, struct rfn_buf *out);
+
+#endif

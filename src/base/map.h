@@ -1,0 +1,38 @@
+/* map.h - a hash table from 64-bit keys to 64-bit values: open addressing, linear probing,
+ * deletion by shifting back, at most 3/4 full.
+ *
+ * Any key is legal. Lookups never allocate; only put does.
+ */
+#ifndef RFN_BASE_MAP_H
+#define RFN_BASE_MAP_H
+
+#include "base/hash.h"
+#include "refrain/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rfn_map_slot {
+    uint64_t key, value;
+    bool used;
+};
+
+struct rfn_map {
+    struct rfn_map_slot *slots;
+    uint64_t n, mask; /* mask + 1 slots; slots is NULL while empty */
+};
+
+#define RFN_MAP_INIT \
+    {                \
+        0            \
+    }
+
+void rfn_map_release(struct rfn_map *map);
+/* Where key's value lies (valid until the next put or remove), or NULL. */
+uint64_t *rfn_map_get(const struct rfn_map *map, uint64_t key);
+/* Sets key's value; RFN_E_NOMEM. */
+int rfn_map_put(struct rfn_map *map, uint64_t key, uint64_t value);
+/* Returns whether key was there. */
+bool rfn_map_remove(struct rfn_map *map, uint64_t key);
+
+#endif

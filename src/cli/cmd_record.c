@@ -1,0 +1,529 @@
+/* cmd_record.c - `refrain record`: run a program with the recorder in front of its MPI.
+ *
+ * The verb runs once per rank, in the place of the program: it finds out which MPI the program uses
+ * (elf_needs.h), adds the recorder for that MPI to LD_PRELOAD, hands its options over in REFRAIN_*
+ * variables, and executes the program; from then on there is no trace of it but the recorder. So
+ * every launcher works, because the launcher starts `refrain` like any program.
+ *
+ * Given a launcher's command line, the verb puts itself into the place of the program and executes
+ * the launcher. Mistakes that can be seen then are told then, once; on the ranks only rank 0
+ * speaks.
+ *
+ * A program that needs no MPI library may load one later (a script, an interpreter, a wrapper that
+ * executes the real program). The recorder sleeps until MPI is there, but the two MPIs' recorders
+ * cannot both be loaded: --mpi or the launcher's environment tells which.
+ */
+#define _POSIX_C_SOURCE 200809L /* readlink, setenv, strdup */
+#include "cli/command.h"
+#include "cli/elf_needs.h"
+#include "cli/launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 }; /* as a shell's */
+
+struct options {
+    const char *output; /* NULL: named after the program */
+    const char *time;   /* "full" or "none" */
+    const char *polls;  /* "runs" or "all" */
+    const char *mpi;    /* NULL: found out */
+    bool force, quiet;
+    int program; /* index of the first word after the options */
+};
+
+/* ---- messages ---- */
+
+/* Whether this process is to speak: outside of a job every process is, inside of one rank 0. */
+static bool speaks(void)
+{
+    static const char *const ranks[] = {
+        "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
+        "MV2_COMM_WORLD_RANK",  NULL};
+    for (const char *const *name = ranks; *name; name++) {
+        const char *rank = getenv(*name);
+        if (rank && rank[0])
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+static int refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Tells why the program is not started and returns the exit status. */
+static int refuse(int status, const char *format, ...)
+{
+    char text[4096];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (speaks())
+        rfn_command_error("%s", text);
+    return status;
+}
+
+static int no_memory(void)
+{
+    return refuse(RFN_EXIT_FAILURE, "%s", rfn_error_text(RFN_E_NOMEM));
+}
+
+/* ---- this tool and its recorders ---- */
+
+/* The path of this executable: size bytes at path. */
+static bool own_path(char *path, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    if (n <= 0 || (size_t)n >= size - 1)
+        return false;
+    path[n] = 0;
+    return true;
+}
+
+/* The recorder of a flavour: in lib/ beside the tool where it was built, in lib/refrain beside its
+ * directory where it is installed. *path holds at least PATH_MAX bytes. */
+static bool find_recorder(const char *flavour, char *path)
+{
+    char own[PATH_MAX];
+    if (!own_path(own, sizeof own))
+        return false;
+    *strrchr(own, '/') = 0;
+    static const char *const places[] = {"lib", "../lib/refrain"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        int n = snprintf(path, PATH_MAX, "%s/%s/librefrain-%s.so", own, places[i], flavour);
+        if (n > 0 && n < PATH_MAX && access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int no_recorder(const char *flavour)
+{
+    char own[PATH_MAX] = "";
+    own_path(own, sizeof own);
+    bool mpich = strcmp(flavour, "mpich") == 0;
+    return refuse(RFN_EXIT_FAILURE,
+                  "the recorder for %s, librefrain-%s.so, is not there (looked beside %s): Refrain "
+                  "was built where %s was not installed",
+                  mpich ? "MPICH" : "Open MPI", flavour, own,
+                  mpich ? "libmpich-dev" : "libopenmpi-dev");
+}
+
+/* ---- which recorder ---- */
+
+/* Which MPI the job's launcher belongs to, or NULL. Slurm sets PMI_RANK for both. */
+static const char *flavour_of_job(void)
+{
+    if (getenv("OMPI_COMM_WORLD_SIZE"))
+        return "openmpi";
+    if (getenv("MPI_LOCALNRANKS") || (getenv("PMI_RANK") && !getenv("SLURM_PROCID")))
+        return "mpich";
+    return NULL;
+}
+
+static const char *flavour_of_library(const struct rfn_needs *needs)
+{
+    return needs->mpi == RFN_MPI_MPICH ? "mpich" : needs->mpi == RFN_MPI_OPENMPI ? "openmpi" : NULL;
+}
+
+static int refuse_library(const char *program, const struct rfn_needs *needs)
+{
+    if (needs->mpi == RFN_MPI_SMPI)
+        return refuse(RFN_EXIT_USAGE,
+                      "%s is an SMPI program (it needs %s): nothing can be put in front of SMPI; "
+                      "link the program with librefrain-smpi.a",
+                      program, needs->library);
+    return refuse(RFN_EXIT_USAGE,
+                  "%s needs %s, an MPI that Refrain has no recorder for (it has some for MPICH and "
+                  "Open MPI); if it is one of these under another name, say --mpi=mpich or "
+                  "--mpi=openmpi",
+                  program, needs->library);
+}
+
+/* A program in front of which nothing can be put. 0: it is not one. */
+static int refuse_kind(const struct options *options, const char *file, const char *program,
+                       const struct rfn_needs *needs)
+{
+    struct stat status;
+    if (!needs->native)
+        return refuse(RFN_EXIT_USAGE, "%s is for another machine or word size than this refrain",
+                      program);
+    if (needs->inside || (!needs->dynamic && !options->mpi))
+        return refuse(RFN_EXIT_USAGE,
+                      "%s is linked statically%s: nothing can be put in front of its MPI; link it "
+                      "with shared libraries",
+                      program, needs->inside ? " with its MPI" : "");
+    if (stat(file, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)))
+        return refuse(RFN_EXIT_USAGE,
+                      "%s changes its user or group when it starts: the system lets nothing be put "
+                      "in front of such a program",
+                      program);
+    return 0;
+}
+
+/* Looks at the program and finds its MPI's flavour, NULL if its libraries do not tell. Returns 0,
+ * or the exit status after telling why the program cannot be recorded. */
+static int inspect(const struct options *options, const char *file, const char *program,
+                   struct rfn_needs *needs, const char **flavour)
+{
+    int error = rfn_elf_needs(file, needs);
+    if (error < 0)
+        return refuse(error == RFN_E_CORRUPT ? RFN_EXIT_BAD_INPUT : RFN_EXIT_FAILURE,
+                      "%s cannot be looked into: %s", program, rfn_error_text(error));
+    int status = refuse_kind(options, file, program, needs);
+    if (status != 0)
+        return status;
+    *flavour = flavour_of_library(needs);
+    if (*flavour && options->mpi && strcmp(options->mpi, *flavour) != 0)
+        return refuse(RFN_EXIT_USAGE, "--mpi=%s, but %s needs %s, which is %s", options->mpi,
+                      program, needs->library, needs->mpi == RFN_MPI_MPICH ? "MPICH" : "Open MPI");
+    if (needs->mpi == RFN_MPI_SMPI || (needs->mpi == RFN_MPI_OTHER && !options->mpi))
+        return refuse_library(program, needs);
+    if (!*flavour)
+        *flavour = options->mpi;
+    return 0;
+}
+
+/* The same, sure: the flavour and its recorder, *recorder of PATH_MAX bytes. */
+static int choose_recorder(const struct options *options, const char *file, const char *program,
+                           char *recorder)
+{
+    struct rfn_needs needs;
+    const char *flavour;
+    int status = inspect(options, file, program, &needs, &flavour);
+    if (status != 0)
+        return status;
+    if (!flavour)
+        flavour = flavour_of_job();
+    if (!flavour)
+        return refuse(RFN_EXIT_USAGE,
+                      "%s %s, so that its MPI cannot be told; if it loads MPI later or starts a "
+                      "program that does, name the MPI: --mpi=openmpi or --mpi=mpich",
+                      program, needs.elf ? "needs no MPI library" : "is a script");
+    if (!find_recorder(flavour, recorder))
+        return no_recorder(flavour);
+    if (strpbrk(recorder, ": "))
+        return refuse(RFN_EXIT_FAILURE,
+                      "%s cannot be preloaded, because its path has a space or a colon", recorder);
+    return 0;
+}
+
+/* ---- starting the program ---- */
+
+/* The words with spaces between them, to be freed. */
+static char *join(char *const *words)
+{
+    size_t size = 1;
+    for (char *const *word = words; *word; word++)
+        size += strlen(*word) + 1;
+    char *text = malloc(size), *end = text;
+    for (char *const *word = words; text && *word; word++) {
+        size_t n = strlen(*word);
+        memcpy(end, *word, n);
+        end += n;
+        *end++ = ' ';
+    }
+    if (text)
+        end[end > text ? -1 : 0] = 0;
+    return text;
+}
+
+/* The path from the root, to be freed: programs change their directory before they finish. */
+static char *absolute(const char *path)
+{
+    char here[PATH_MAX];
+    if (path[0] == '/' || !getcwd(here, sizeof here))
+        return strdup(path);
+    size_t size = strlen(here) + strlen(path) + 2;
+    char *joined = malloc(size);
+    if (joined)
+        snprintf(joined, size, "%s/%s", here, path);
+    return joined;
+}
+
+/* Sets a variable of the recorder, or removes one that the environment had. */
+static bool set(const char *name, const char *value)
+{
+    return value ? setenv(name, value, 1) == 0 : unsetenv(name) == 0;
+}
+
+/* Other libraries' places in LD_PRELOAD come first: sanitizers insist on theirs. */
+static bool set_preload(const char *recorder)
+{
+    const char *others = getenv("LD_PRELOAD");
+    if (!others || !others[0])
+        return set("LD_PRELOAD", recorder);
+    size_t size = strlen(others) + strlen(recorder) + 2;
+    char *list = malloc(size);
+    if (list)
+        snprintf(list, size, "%s:%s", others, recorder);
+    bool ok = list && set("LD_PRELOAD", list);
+    free(list);
+    return ok;
+}
+
+static bool set_environment(const struct options *options, const char *recorder, char **argv)
+{
+    char *command = join(argv);
+    char *output = options->output ? absolute(options->output) : NULL;
+    const char *slash = strrchr(argv[0], '/');
+    bool ok = command && (output || !options->output) && set("REFRAIN_OUTPUT", output) &&
+              set("REFRAIN_FORCE", options->force ? "1" : NULL) &&
+              set("REFRAIN_TIME", options->time) && set("REFRAIN_POLLS", options->polls) &&
+              set("REFRAIN_QUIET", options->quiet ? "1" : NULL) &&
+              set("REFRAIN_PROGRAM", slash ? slash + 1 : argv[0]) &&
+              set("REFRAIN_COMMAND", command) && set("REFRAIN_PRELOAD", recorder) &&
+              set_preload(recorder);
+    free(command);
+    free(output);
+    return ok;
+}
+
+static int cannot_execute(const char *file)
+{
+    int status = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+    return refuse(status, "%s cannot be executed: %s", file, strerror(errno));
+}
+
+static int not_found(const char *word, bool denied)
+{
+    if (denied)
+        return refuse(EXIT_NOT_EXECUTABLE, "%s is not executable", word);
+    return refuse(EXIT_NOT_FOUND, "%s: there is no such program%s", word,
+                  strchr(word, '/') ? ""
+                                    : " in PATH (for one in this directory write ./ before it)");
+}
+
+static int run_program(const struct options *options, char **argv)
+{
+    bool denied;
+    char *file = rfn_launch_find(argv[0], &denied);
+    if (!file)
+        return not_found(argv[0], denied);
+    char recorder[PATH_MAX];
+    int status = choose_recorder(options, file, argv[0], recorder);
+    if (status == 0 && !set_environment(options, recorder, argv))
+        status = no_memory();
+    if (status == 0) {
+        execv(file, argv);
+        status = cannot_execute(file);
+    }
+    free(file);
+    return status;
+}
+
+/* ---- starting a launcher ---- */
+
+/* Checks what can be known before the launcher runs, on this machine. */
+static int check_program(const struct options *options, const struct rfn_launch *launch,
+                         const char *program)
+{
+    bool denied;
+    char *file = rfn_launch_find(program, &denied);
+    if (!file && launch->elsewhere)
+        return 0;
+    if (!file && denied)
+        return not_found(program, true);
+    if (!file)
+        return refuse(
+            EXIT_NOT_FOUND,
+            "'%s' is taken for the program that the launcher starts, but there is no such "
+            "program; if the program comes later, put -- before it",
+            program);
+    struct rfn_needs needs;
+    const char *flavour;
+    char recorder[PATH_MAX];
+    int status = inspect(options, file, program, &needs, &flavour);
+    /* About a program whose libraries do not tell, the launcher's environment will. */
+    if (status == 0 && flavour && !find_recorder(flavour, recorder))
+        status = no_recorder(flavour);
+    free(file);
+    return status;
+}
+
+static int refuse_launch(enum rfn_launch_fault fault, const struct rfn_launch *launch,
+                         const char *launcher)
+{
+    switch (fault) {
+    case RFN_LAUNCH_MPMD:
+        return refuse(RFN_EXIT_USAGE,
+                      "%s starts several programs (':'): put 'refrain record' before each of them "
+                      "instead, as in: %s -n 1 refrain record ./a : -n 2 refrain record ./b",
+                      launcher, launcher);
+    case RFN_LAUNCH_FILE:
+        return refuse(RFN_EXIT_USAGE,
+                      "%s takes its programs from a file (%s): put 'refrain record' before each "
+                      "program there instead",
+                      launcher, launch->option);
+    default:
+        return refuse(RFN_EXIT_USAGE, "%s is given no program to start", launcher);
+    }
+}
+
+enum { OWN_WORDS = 12 }; /* refrain record and all its options */
+
+/* Writes "refrain record OPTIONS --" to words; returns the number of words. The strings are owned
+ * by whoever called or by *output, which is to be freed. */
+static int own_words(const struct options *options, char *own, char **output, char **words)
+{
+    static char record[] = "record", dash_o[] = "-o", force[] = "--force", quiet[] = "--quiet",
+                time_none[] = "--time=none", polls_all[] = "--polls=all", mpich[] = "--mpi=mpich",
+                openmpi[] = "--mpi=openmpi", end[] = "--";
+    int n = 0;
+    words[n++] = own;
+    words[n++] = record;
+    if (*output) {
+        words[n++] = dash_o;
+        words[n++] = *output;
+    }
+    if (options->force)
+        words[n++] = force;
+    if (options->quiet)
+        words[n++] = quiet;
+    if (strcmp(options->time, "none") == 0)
+        words[n++] = time_none;
+    if (strcmp(options->polls, "all") == 0)
+        words[n++] = polls_all;
+    if (options->mpi)
+        words[n++] = strcmp(options->mpi, "mpich") == 0 ? mpich : openmpi;
+    words[n++] = end;
+    return n;
+}
+
+static int exec_launcher(const struct options *options, const struct rfn_launch *launch, int argc,
+                         char **argv)
+{
+    char own[PATH_MAX];
+    bool denied;
+    if (!own_path(own, sizeof own))
+        return refuse(RFN_EXIT_FAILURE, "this program's own path is not known (/proc is needed)");
+    char *output = options->output ? absolute(options->output) : NULL;
+    char **words = calloc((size_t)argc + OWN_WORDS + 1, sizeof *words);
+    char *file = rfn_launch_find(argv[0], &denied);
+    int status = RFN_EXIT_FAILURE;
+    if (!words || (options->output && !output)) {
+        status = no_memory();
+    } else if (!file) {
+        status = not_found(argv[0], denied);
+    } else {
+        int n = launch->program - launch->marked;
+        memcpy(words, argv, (size_t)n * sizeof *words);
+        n += own_words(options, own, &output, words + n);
+        memcpy(words + n, argv + launch->program, (size_t)(argc - launch->program) * sizeof *words);
+        execv(file, words);
+        status = cannot_execute(file);
+    }
+    free(output);
+    free(words);
+    free(file);
+    return status;
+}
+
+static int run_launcher(const struct options *options, enum rfn_launcher launcher, int argc,
+                        char **argv)
+{
+    struct rfn_launch launch;
+    enum rfn_launch_fault fault = rfn_launch_parse(launcher, argc, argv, &launch);
+    if (fault != RFN_LAUNCH_OK)
+        return refuse_launch(fault, &launch, argv[0]);
+    int status = check_program(options, &launch, argv[launch.program]);
+    return status == 0 ? exec_launcher(options, &launch, argc, argv) : status;
+}
+
+/* ---- the verb ---- */
+
+enum { KEY_TIME = 256, KEY_POLLS, KEY_MPI };
+
+static const struct argp_option record_options[] = {
+    {"output", 'o', "FILE", 0, "Write the archive to FILE (default: the program's name, .rfn)", 0},
+    {"force", 'f', NULL, 0, "Replace the archive if it is there already", 0},
+    {"time", KEY_TIME, "WHAT", 0,
+     "full: the times of every event (default); none: no times, a smaller archive", 0},
+    {"polls", KEY_POLLS, "HOW", 0,
+     "runs: repeated unsuccessful tests and probes are one event (default); all: each is one", 0},
+    {"mpi", KEY_MPI, "MPI", 0,
+     "openmpi or mpich: for scripts and for programs that load MPI while they run; else found out",
+     0},
+    {"quiet", 'q', NULL, 0, "Print nothing but errors", 0},
+    {0}};
+
+/* One of two words, or wrong usage. */
+static const char *one_of(struct argp_state *state, const char *option, char *arg, const char *a,
+                          const char *b)
+{
+    if (strcmp(arg, a) != 0 && strcmp(arg, b) != 0)
+        argp_error(state, "--%s is '%s' or '%s', not '%s'", option, a, b, arg);
+    return arg;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'o':
+        if (!arg[0])
+            argp_error(state, "the archive's name is empty");
+        options->output = arg;
+        return 0;
+    case 'f':
+        options->force = true;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    case KEY_TIME:
+        options->time = one_of(state, "time", arg, "full", "none");
+        return 0;
+    case KEY_POLLS:
+        options->polls = one_of(state, "polls", arg, "runs", "all");
+        return 0;
+    case KEY_MPI:
+        options->mpi = one_of(state, "mpi", arg, "mpich", "openmpi");
+        return 0;
+    case ARGP_KEY_ARG: /* the program: what follows is its own */
+        options->program = state->next - 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "no program is given");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int run_record(const struct rfn_command *command, int argc, char **argv)
+{
+    struct options options = {.time = "full", .polls = "runs"};
+    rfn_command_parse(command, parse_option, argc, argv, &options);
+    argc -= options.program;
+    argv += options.program;
+    enum rfn_launcher launcher = rfn_launcher_of(argv[0]);
+    if (launcher != RFN_LAUNCHER_NONE)
+        return run_launcher(&options, launcher, argc, argv);
+    return run_program(&options, argv);
+}
+
+const struct rfn_command rfn_cmd_record = {
+    .name = "record",
+    .summary = "Run an MPI program and record what it does",
+    .usage = "PROGRAM [ARGUMENT...]\nLAUNCHER [OPTION...] PROGRAM [ARGUMENT...]",
+    .about =
+        "Put it between the launcher and the program, or before the launcher:\n"
+        "\n"
+        "  mpirun -n 8 refrain record ./app input\n"
+        "  refrain record mpirun -n 8 ./app input\n"
+        "\n"
+        "The program runs as ever, with its own exit status, and leaves app.rfn in the current "
+        "directory. It needs no change and no new compilation; what it has of debugging "
+        "information (-g) gives file names and lines.",
+    .options = record_options,
+    .run = run_record,
+};

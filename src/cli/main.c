@@ -1,0 +1,132 @@
+/* main.c - the tool's entry: the table of verbs, help, and the choice of a verb. */
+#include "cli/command.h"
+#include "cli/nearest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* In the order in which a user meets them. A verb is there when its file is. */
+static const struct rfn_command *const commands[] = {
+    &rfn_cmd_record,
+#if __has_include("cli/cmd_report.c")
+    &rfn_cmd_report,
+#endif
+#if __has_include("cli/cmd_info.c")
+    &rfn_cmd_info,
+#endif
+#if __has_include("cli/cmd_dump.c")
+    &rfn_cmd_dump,
+#endif
+#if __has_include("cli/cmd_verify.c")
+    &rfn_cmd_verify,
+#endif
+};
+
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static const struct rfn_command *find(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    }
+    return NULL;
+}
+
+static void print_help(void)
+{
+    puts("Refrain records what an MPI program does, in one small file, and answers from that file\n"
+         "where the time goes and why ranks wait. The program stays as it is: nothing to compile\n"
+         "or to link anew.\n"
+         "\n"
+         "  mpirun -n 8 refrain record ./app     run ./app as ever, and write app.rfn\n"
+         "  refrain report app.rfn               read where its time went, on one page\n"
+         "\n"
+         "Commands:");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        printf("  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+    puts("  help      Tell more of a command, as in: refrain help record\n"
+         "\n"
+         "Open MPI and MPICH; mpirun, mpiexec, srun and other launchers. See also: man refrain.");
+}
+
+static void print_version(void)
+{
+    puts("refrain " RFN_VERSION);
+}
+
+static int unknown(const char *name)
+{
+    const char *names[N_COMMANDS + 1];
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        names[i] = commands[i]->name;
+    names[N_COMMANDS] = "help";
+    const char *near = rfn_nearest(name, names, N_COMMANDS + 1);
+    if (near)
+        rfn_command_error("there is no command '%s'; did you mean '%s'?", name, near);
+    else
+        rfn_command_error("there is no command '%s'; 'refrain help' lists them", name);
+    return RFN_EXIT_USAGE;
+}
+
+static int run(const struct rfn_command *command, int argc, char **argv)
+{
+    char name[64];
+    snprintf(name, sizeof name, "refrain %s", command->name);
+    argv[0] = name;
+    return command->run(command, argc, argv);
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help();
+        return RFN_EXIT_OK;
+    }
+    const struct rfn_command *command = find(argv[1]);
+    if (!command)
+        return unknown(argv[1]);
+    char option[] = "--help";
+    char *words[] = {argv[1], option, NULL};
+    return run(command, 2, words);
+}
+
+/* What was printed must have arrived: a full disk or a closed pipe is a failure. */
+static int finish(int status)
+{
+    if ((fflush(stdout) || ferror(stdout)) && status == RFN_EXIT_OK) {
+        rfn_command_error("writing to standard output failed");
+        return RFN_EXIT_FAILURE;
+    }
+    return status;
+}
+
+static int choose(int argc, char **argv)
+{
+    const char *verb = argc > 1 ? argv[1] : NULL;
+    if (!verb) {
+        print_help();
+        return RFN_EXIT_USAGE;
+    }
+    if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "-?") == 0) {
+        print_help();
+        return RFN_EXIT_OK;
+    }
+    if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0) {
+        print_version();
+        return RFN_EXIT_OK;
+    }
+    if (verb[0] == '-') {
+        rfn_command_error("unknown option '%s'; 'refrain --help' tells what there is", verb);
+        return RFN_EXIT_USAGE;
+    }
+    if (strcmp(verb, "help") == 0)
+        return help(argc - 1, argv + 1);
+    const struct rfn_command *command = find(verb);
+    return command ? run(command, argc - 1, argv + 1) : unknown(verb);
+}
+
+int main(int argc, char **argv)
+{
+    return finish(choose(argc, argv));
+}

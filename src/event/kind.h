@@ -1,0 +1,40 @@
+/* kind.h - the schemas of functions: names and kinds of their parameters.
+ *
+ * An event is one MPI call of one stream: a site (function and call path) and parameters. Every
+ * parameter is one signed 64-bit word, whatever its type in MPI; a parameter that is an array is
+ * the number of an interned list of words. So signatures are short arrays of words that are hashed
+ * and compared without knowing what they mean, and value columns hold words too.
+ *
+ * A schema names the parameters of a function and gives each a kind. The recorder's schemas are
+ * generated from record/mpi.def; archives carry the schemas of the functions they use, so readers
+ * need no table of MPI. What words of each kind mean is public: refrain/event.h.
+ */
+#ifndef RFN_EVENT_KIND_H
+#define RFN_EVENT_KIND_H
+
+#include "refrain/event.h"
+
+#include <stdint.h>
+
+struct rfn_param {
+    const char *name; /* as in the MPI standard: "dest", "count" */
+    uint8_t kind;     /* enum rfn_kind, possibly with RFN_KIND_LIST */
+    uint8_t flags;    /* enum rfn_param_flag */
+};
+
+struct rfn_function {
+    const char *name; /* "MPI_Send" */
+    uint8_t class_;   /* enum rfn_class */
+    uint8_t flags;    /* enum rfn_function_flag */
+    uint8_t n_in, n_out;
+    const struct rfn_param *params; /* n_in inputs in order of the arguments, then n_out outcomes */
+};
+
+/* Whether words of this kind depend on the rank in regular programs: they are kept beside the
+ * structure that ranks compare (design.md 2, shape). */
+static inline int rfn_kind_depends_on_rank(uint8_t kind)
+{
+    return kind == RFN_KIND_RANK || kind == RFN_KIND_PLACE;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* symbolize.h - functions, files and lines of code addresses, from ELF symbols and DWARF (libdw).
+ *
+ * Used once at the end of recording, and by readers only when asked to (--resolve). Opens only the
+ * module files it is given, never the network (debuginfod is off), and accepts a file only when its
+ * build-id is the expected one.
+ */
+#ifndef RFN_EVENT_SYMBOLIZE_H
+#define RFN_EVENT_SYMBOLIZE_H
+
+#include "refrain/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rfn_symbolizer;
+
+/* Strings are borrowed until the symbolizer is freed; NULL or 0 where not known. */
+struct rfn_source {
+    const char *function; /* demangling is left to viewers */
+    const char *file;     /* as the compiler wrote it, last path components kept */
+    uint32_t line;
+};
+
+struct rfn_symbolizer *rfn_symbolizer_new(void); /* NULL: out of memory */
+void rfn_symbolizer_free(struct rfn_symbolizer *symbolizer);
+
+/* Adds a module; returns its number >= 0 or an error. A file that is missing or has another
+ * build-id is no error: its addresses resolve to nothing. build_id may be NULL (then any file
+ * without a build-id is accepted). */
+int rfn_symbolizer_module(struct rfn_symbolizer *symbolizer, const char *path,
+                          const uint8_t *build_id, size_t build_id_size);
+
+/* Resolves an ELF virtual address of the module. For a return address pass address - 1. With
+ * inlined functions the innermost one is given. */
+struct rfn_source rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module,
+                                      uint64_t address);
+
+#endif

@@ -1,0 +1,45 @@
+/* clock.h - the recorder's clock: a monotonic counter, read in about ten nanoseconds.
+ *
+ * The time-stamp counter when it is invariant, else clock_gettime(CLOCK_MONOTONIC); under SMPI the
+ * simulated time of MPI_Wtime. Stamps are in quanta: ticks shifted right so that a quantum is as
+ * long as possible but at most the wanted resolution (1 ns by default); the shift and pairs of
+ * (quanta, CLOCK_MONOTONIC, CLOCK_REALTIME) go to the archive, so that readers convert.
+ */
+#ifndef RFN_RECORD_CLOCK_H
+#define RFN_RECORD_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#if defined __x86_64__
+#include <x86intrin.h>
+#endif
+
+enum rec_clock_kind { REC_CLOCK_TSC, REC_CLOCK_MONOTONIC, REC_CLOCK_MPI };
+
+struct rec_clock {
+    enum rec_clock_kind kind;
+    uint8_t shift;
+};
+
+struct rec_clock_pair {
+    uint64_t quanta;
+    int64_t monotonic_ns, realtime_ns;
+};
+
+extern struct rec_clock rec_clock;
+
+/* Chooses the counter (REFRAIN_CLOCK=tsc|monotonic|mpi overrides) and calibrates the shift. */
+void rec_clock_init(void);
+struct rec_clock_pair rec_clock_pair(void);
+uint64_t rec_clock_other(void); /* a counter that is not the time-stamp counter */
+
+static inline uint64_t rec_now(void)
+{
+#if defined __x86_64__
+    if (__builtin_expect(rec_clock.kind == REC_CLOCK_TSC, 1))
+        return __rdtsc() >> rec_clock.shift;
+#endif
+    return rec_clock_other();
+}
+
+#endif

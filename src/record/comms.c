@@ -1,0 +1,684 @@
+/* Communicators: lookup, identity, members.
+ *
+ * Lookup happens on every call, so a small direct-mapped cache from handle to entry lies in front
+ * of the map.
+ *
+ * Identity. Matching needs to know which communicator of one process is which of another, and
+ * asking would cost communication inside calls that did none. But MPI says who takes part in a
+ * creation, and that all of them do so in the same order. So all members can count alike:
+ *
+ *   creation                       key                                           counted by
+ *   collective over the parent     parent's identity, function                   the parent's members
+ *     (dup, split, create, Cart_*, Dist_graph_*, Intercomm_merge, ...)
+ *   MPI_Comm_create_group          parent's identity, function, tag, members     the new members
+ *   MPI_Intercomm_create,          function, tag (string tag), members           the new members
+ *     MPI_*_from_group(s)
+ *   first seen without a creation  members                                       the new members
+ *
+ * identity = hash(key, how many with this key before, members). The members are in it because one
+ * split makes several communicators with the same key and count. Members of an intercommunicator
+ * are hashed without order of the two groups, as each process sees the other's group as remote.
+ * What a null handle came out of still counts: the others have got a communicator. Only across
+ * jobs (spawn, connect) does this not hold, since each has its own MPI_COMM_WORLD.
+ *
+ * Members are kept as runs of world ranks, found with MPI_Group_translate_ranks in memory that is
+ * freed at once. Groups are interned, and duplicates take over their parent's, without asking MPI.
+ */
+#include "record/comms.h"
+#include "base/map.h"
+#include "record/params.h"
+#include "record/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE_BITS = 6 };
+
+struct cached {
+    uint64_t key;
+    struct rec_comm *comm; /* NULL: free */
+};
+
+static struct cached cache[1 << CACHE_BITS];
+static struct rec_comm **comms;
+static uint32_t n_comms, comms_capacity;
+static struct rfn_map by_handle; /* handle to number */
+static struct rfn_map ordinals;  /* key of a creation to how many there were */
+static struct rfn_map groups;    /* hash to struct rec_ranks */
+static struct rec_ranks **all_groups;
+static size_t n_groups, groups_capacity;
+static MPI_Group world_group;
+static bool awake;              /* the first two communicators are there */
+static unsigned comms_on_their_way; /* entries with later_of */
+#ifdef REC_HAVE_SESSION
+static MPI_Session session; /* for world_group in programs without MPI_Init */
+static bool has_session;
+#endif
+
+static uint64_t hash_words(const uint64_t *words, size_t n)
+{
+    return rfn_hash_bytes(words, n * sizeof *words);
+}
+
+/* ---- groups ---- */
+
+static struct rec_ranks *make_ranks(const int *world_ranks, uint32_t n)
+{
+    struct rec_ranks *ranks = malloc(sizeof *ranks + n * sizeof *ranks->runs);
+    if (!ranks)
+        return NULL;
+    *ranks = (struct rec_ranks){.size = n, .lowest = REC_RANK_FOREIGN};
+    struct rec_rank_run *run = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        bool foreign = world_ranks[i] < 0; /* MPI_UNDEFINED */
+        uint32_t rank = foreign ? REC_RANK_FOREIGN : (uint32_t)world_ranks[i];
+        ranks->foreign += foreign;
+        if (rank < ranks->lowest)
+            ranks->lowest = rank;
+        if (run && run->count == 1 && (run->start == REC_RANK_FOREIGN) == foreign)
+            run->stride = (int32_t)(rank - run->start);
+        if (run && (run->start == REC_RANK_FOREIGN) == foreign &&
+            rank == run->start + run->count * (uint32_t)run->stride) {
+            run->count++;
+        } else {
+            run = &ranks->runs[ranks->n_runs++];
+            *run = (struct rec_rank_run){rank, 1, 0};
+        }
+    }
+    ranks->hash = rfn_hash_bytes(ranks->runs, ranks->n_runs * sizeof *ranks->runs);
+    return ranks;
+}
+
+static int keep_ranks(struct rec_ranks *ranks)
+{
+    if (n_groups == groups_capacity) {
+        size_t n = groups_capacity ? 2 * groups_capacity : 8;
+        struct rec_ranks **more = realloc(all_groups, n * sizeof *more);
+        if (!more)
+            return RFN_E_NOMEM;
+        all_groups = more;
+        groups_capacity = n;
+    }
+    RFN_TRY(rfn_map_put(&groups, ranks->hash, (uint64_t)(uintptr_t)ranks));
+    all_groups[n_groups++] = ranks;
+    return 0;
+}
+
+/* Takes ownership of ranks and gives the one that stands for all equal ones; NULL without memory.
+ * The hash decides: it also decides in identities, which other processes compare. */
+static const struct rec_ranks *intern_ranks(struct rec_ranks *ranks)
+{
+    if (!ranks)
+        return NULL;
+    const uint64_t *known = rfn_map_get(&groups, ranks->hash);
+    if (known) {
+        free(ranks);
+        return (const struct rec_ranks *)(uintptr_t)*known;
+    }
+    struct rec_ranks *small = realloc(ranks, sizeof *ranks + ranks->n_runs * sizeof *ranks->runs);
+    if (small)
+        ranks = small;
+    if (keep_ranks(ranks) < 0) {
+        free(ranks);
+        return NULL;
+    }
+    return ranks;
+}
+
+/* The world ranks of a group. */
+static const struct rec_ranks *ranks_of_group(MPI_Group group)
+{
+    int n = 0;
+    if (rec_mpi.MPI_Group_size(group, &n) != MPI_SUCCESS)
+        return NULL;
+    int *ranks = malloc(2 * (size_t)n * sizeof *ranks + 1), *world = ranks + n;
+    if (!ranks)
+        return NULL;
+    for (int i = 0; i < n; i++)
+        ranks[i] = i;
+    const struct rec_ranks *result = NULL;
+    if (rec_mpi.MPI_Group_translate_ranks(group, n, ranks, world_group, world) == MPI_SUCCESS)
+        result = intern_ranks(make_ranks(world, (uint32_t)n));
+    free(ranks);
+    return result;
+}
+
+static const struct rec_ranks *world_ranks(uint32_t size)
+{
+    struct rec_ranks *ranks = malloc(sizeof *ranks + sizeof *ranks->runs);
+    if (!ranks)
+        return NULL;
+    *ranks = (struct rec_ranks){.size = size, .n_runs = 1};
+    ranks->runs[0] = (struct rec_rank_run){0, size, size > 1};
+    ranks->hash = rfn_hash_bytes(ranks->runs, sizeof *ranks->runs);
+    return intern_ranks(ranks);
+}
+
+static const struct rec_ranks *ranks_of_comm(MPI_Comm comm, bool remote)
+{
+    MPI_Group group;
+    int rc = remote ? rec_mpi.MPI_Comm_remote_group(comm, &group) : rec_mpi.MPI_Comm_group(comm, &group);
+    if (rc != MPI_SUCCESS)
+        return NULL;
+    const struct rec_ranks *ranks = ranks_of_group(group);
+    rec_mpi.MPI_Group_free(&group);
+    return ranks;
+}
+
+/* ---- entries ---- */
+
+static struct rec_comm *new_comm(enum rec_comm_kind kind)
+{
+    if (n_comms == comms_capacity) {
+        uint32_t n = comms_capacity ? 2 * comms_capacity : 16;
+        struct rec_comm **more = realloc(comms, n * sizeof *more);
+        if (!more)
+            return NULL;
+        comms = more;
+        comms_capacity = n;
+    }
+    struct rec_comm *comm = malloc(sizeof *comm);
+    if (!comm)
+        return NULL;
+    *comm = (struct rec_comm){.number = n_comms, .kind = kind, .n_in = -1, .n_out = -1};
+    comms[n_comms++] = comm;
+    return comm;
+}
+
+static void set_members(struct rec_comm *comm, const struct rec_ranks *local,
+                        const struct rec_ranks *remote)
+{
+    comm->local = local;
+    comm->remote = remote;
+    comm->size = local->size;
+    comm->remote_size = remote ? remote->size : 0;
+    comm->lowest = remote && remote->lowest < local->lowest ? remote->lowest : local->lowest;
+}
+
+/* Asks MPI for everything but the identity. */
+static int ask_members(struct rec_comm *comm, MPI_Comm handle)
+{
+    int inter = 0, rank = 0;
+    if (rec_mpi.MPI_Comm_test_inter(handle, &inter) != MPI_SUCCESS ||
+        rec_mpi.MPI_Comm_rank(handle, &rank) != MPI_SUCCESS)
+        return RFN_E_NOTFOUND;
+    const struct rec_ranks *local = ranks_of_comm(handle, false);
+    const struct rec_ranks *remote = inter ? ranks_of_comm(handle, true) : NULL;
+    if (!local || (inter && !remote))
+        return RFN_E_NOMEM;
+    comm->kind = inter ? REC_COMM_INTER : REC_COMM_INTRA;
+    comm->my_rank = (uint32_t)rank;
+    set_members(comm, local, remote);
+    return 0;
+}
+
+static int bind_handle(struct rec_comm *comm, MPI_Comm handle)
+{
+    uint64_t key = REC_KEY(handle);
+    RFN_TRY(rfn_map_put(&by_handle, key, comm->number));
+    cache[rec_key_place(key, CACHE_BITS)] = (struct cached){key, comm};
+    return 0;
+}
+
+static void unbind_handle(MPI_Comm handle)
+{
+    uint64_t key = REC_KEY(handle);
+    rfn_map_remove(&by_handle, key);
+    struct cached *cached = &cache[rec_key_place(key, CACHE_BITS)];
+    if (cached->key == key)
+        cached->comm = NULL;
+}
+
+/* ---- identity ---- */
+
+static uint64_t hash_members(const struct rec_comm *comm)
+{
+    uint64_t a = comm->local->hash, b = comm->remote ? comm->remote->hash : 0;
+    return hash_words((uint64_t[]){a < b ? a : b, a < b ? b : a}, 2);
+}
+
+/* How many creations with this key there were; counts one more. */
+static uint64_t next_ordinal(uint64_t key)
+{
+    uint64_t *count = rfn_map_get(&ordinals, key);
+    if (count)
+        return (*count)++;
+    if (rfn_map_put(&ordinals, key, 1) < 0)
+        rec_stop("out of memory for communicators");
+    return 0;
+}
+
+enum rule { ON_PARENT, BY_NEW_MEMBERS, BY_NEW_MEMBERS_ON_PARENT, EXISTING };
+
+static enum rule rule_of(const char *function)
+{
+    static const struct {
+        const char *function;
+        enum rule rule;
+    } rules[] = {
+        {"MPI_Comm_create_group", BY_NEW_MEMBERS_ON_PARENT},
+        {"MPI_Intercomm_create", BY_NEW_MEMBERS},
+        {"MPI_Comm_create_from_group", BY_NEW_MEMBERS},
+        {"MPI_Intercomm_create_from_groups", BY_NEW_MEMBERS},
+        {"MPI_Comm_join", BY_NEW_MEMBERS},
+        {"MPI_Comm_get_parent", EXISTING},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (strcmp(rules[i].function, function) == 0)
+            return rules[i].rule;
+    }
+    return ON_PARENT;
+}
+
+/* Hash of the tag or string tag among the call's inputs; 0 without. A string is hashed by its
+ * bytes, as the numbers of lists differ between processes. */
+static uint64_t hash_tags(struct rec_call *call)
+{
+    const struct rfn_function *function = &rec_functions[call->function];
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < function->n_in && i < call->n_in; i++) {
+        uint64_t word = (uint64_t)call->in[i];
+        if (function->params[i].kind == RFN_KIND_STRING && call->in[i] > 0) {
+            size_t n;
+            const int64_t *words =
+                rfn_stream_list_words(rec_stream_of(call)->events, (size_t)call->in[i], &n);
+            word = rfn_hash_bytes(words, n * sizeof *words);
+        } else if (function->params[i].kind != RFN_KIND_TAG) {
+            continue;
+        }
+        hash = hash_words((uint64_t[]){hash, word}, 2);
+    }
+    return hash;
+}
+
+/* The key of the creation in this call, for a communicator with these members (0 when the rule
+ * does not need them). */
+static uint64_t creation_key(struct rec_call *call, enum rule rule, uint64_t members)
+{
+    const char *name = rec_functions[call->function].name;
+    bool on_parent = rule != BY_NEW_MEMBERS && call->comm;
+    uint64_t words[] = {rfn_hash_bytes(name, strlen(name)), on_parent ? call->comm->identity : 0,
+                        rule == ON_PARENT ? 0 : hash_tags(call),
+                        rule == ON_PARENT && on_parent ? 0 : members};
+    return hash_words(words, sizeof words / sizeof *words);
+}
+
+static void identify(struct rec_comm *comm, uint64_t key, uint64_t members)
+{
+    comm->identity = hash_words((uint64_t[]){key, next_ordinal(key), members}, 3);
+}
+
+/* ---- the table ---- */
+
+#ifdef REC_HAVE_SESSION
+/* Without MPI_Init there is no MPI_COMM_WORLD, but a process set of the same processes. */
+static int world_of_session(void)
+{
+    if (rec_mpi.MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) != MPI_SUCCESS)
+        return RFN_E_NOTFOUND;
+    has_session = true;
+    if (rec_mpi.MPI_Group_from_session_pset(session, "mpi://WORLD", &world_group) != MPI_SUCCESS)
+        return RFN_E_NOTFOUND;
+    return 0;
+}
+#endif
+
+static int find_world(bool *initialized)
+{
+    int flag = 0;
+    rec_mpi.MPI_Initialized(&flag);
+    *initialized = flag;
+#ifdef REC_HAVE_SESSION
+    if (!flag)
+        return world_of_session();
+#endif
+    return rec_mpi.MPI_Comm_group(MPI_COMM_WORLD, &world_group) == MPI_SUCCESS ? 0
+                                                                              : RFN_E_NOTFOUND;
+}
+
+static int wake(void)
+{
+    bool initialized;
+    int size = 0, rank = 0;
+    RFN_TRY(find_world(&initialized));
+    rec_mpi.MPI_Group_size(world_group, &size);
+    rec_mpi.MPI_Group_rank(world_group, &rank);
+    const struct rec_ranks *all = world_ranks((uint32_t)size);
+    const struct rec_ranks *me = intern_ranks(make_ranks(&rank, 1));
+    struct rec_comm *world = new_comm(REC_COMM_WORLD);
+    struct rec_comm *self = world ? new_comm(REC_COMM_SELF) : NULL;
+    if (!all || !me || !self)
+        return RFN_E_NOMEM;
+    world->identity = rfn_hash_bytes("MPI_COMM_WORLD", 14);
+    world->my_rank = (uint32_t)rank;
+    set_members(world, all, NULL);
+    self->identity = rfn_hash_bytes("MPI_COMM_SELF", 13);
+    set_members(self, me, NULL);
+    if (initialized) {
+        RFN_TRY(bind_handle(world, MPI_COMM_WORLD));
+        RFN_TRY(bind_handle(self, MPI_COMM_SELF));
+    }
+    return 0;
+}
+
+static int ensure_awake(void)
+{
+    if (__builtin_expect(awake, 1))
+        return 0;
+    int error = wake();
+    if (error < 0)
+        rec_stop("cannot learn about MPI_COMM_WORLD: %s", rfn_error_text(error));
+    else
+        awake = true;
+    return error;
+}
+
+/* Takes back the newest entry. */
+static struct rec_comm *give_up(int error)
+{
+    free(comms[--n_comms]);
+    /* A handle that MPI itself does not know is the program's affair. */
+    if (error != RFN_E_NOTFOUND)
+        rec_stop("out of memory for communicators");
+    return NULL;
+}
+
+/* A communicator that no recorded call made. */
+static struct rec_comm *register_stranger(MPI_Comm handle)
+{
+    struct rec_comm *comm = new_comm(REC_COMM_INTRA);
+    if (!comm) {
+        rec_stop("out of memory for communicators");
+        return NULL;
+    }
+    int error = ask_members(comm, handle);
+    if (error == 0)
+        error = bind_handle(comm, handle);
+    if (error < 0)
+        return give_up(error);
+    uint64_t members = hash_members(comm);
+    identify(comm, hash_words((uint64_t[]){members}, 1), members);
+    return comm;
+}
+
+/* MPI_COMM_WORLD first seen after a start with a session. */
+static struct rec_comm *late_world(MPI_Comm handle)
+{
+    struct rec_comm *comm = handle == MPI_COMM_WORLD  ? comms[0]
+                            : handle == MPI_COMM_SELF ? comms[1]
+                                                      : NULL;
+    if (comm && bind_handle(comm, handle) < 0)
+        rec_stop("out of memory for communicators");
+    return comm;
+}
+
+static struct rec_comm *find_slowly(MPI_Comm handle, bool strangers)
+{
+    if (handle == MPI_COMM_NULL || ensure_awake() < 0)
+        return NULL;
+    uint64_t key = REC_KEY(handle);
+    const uint64_t *number = rfn_map_get(&by_handle, key);
+    if (number) {
+        struct rec_comm *comm = comms[*number];
+        cache[rec_key_place(key, CACHE_BITS)] = (struct cached){key, comm};
+        return comm;
+    }
+    struct rec_comm *comm = late_world(handle);
+    return comm || !strangers ? comm : register_stranger(handle);
+}
+
+static inline struct rec_comm *find(MPI_Comm handle, bool strangers)
+{
+    uint64_t key = REC_KEY(handle);
+    struct cached *cached = &cache[rec_key_place(key, CACHE_BITS)];
+    if (__builtin_expect(cached->key == key && cached->comm, 1))
+        return cached->comm;
+    return find_slowly(handle, strangers);
+}
+
+const struct rec_comm *rec_comm_of(MPI_Comm comm)
+{
+    rec_lock();
+    const struct rec_comm *found = find(comm, true);
+    rec_unlock();
+    return found;
+}
+
+uint32_t rec_comms_count(void)
+{
+    rec_lock();
+    uint32_t n = ensure_awake() < 0 ? 0 : n_comms;
+    rec_unlock();
+    return n;
+}
+
+const struct rec_comm *rec_comm(uint32_t number)
+{
+    return number < n_comms ? comms[number] : NULL;
+}
+
+void rec_comms_release(void)
+{
+    for (uint32_t i = 0; i < n_comms; i++) {
+        free(comms[i]->name);
+        free(comms[i]);
+    }
+    for (size_t i = 0; i < n_groups; i++)
+        free(all_groups[i]);
+    free(comms);
+    free(all_groups);
+    comms = NULL;
+    all_groups = NULL;
+    n_comms = comms_capacity = 0;
+    n_groups = groups_capacity = 0;
+    rfn_map_release(&by_handle);
+    rfn_map_release(&ordinals);
+    rfn_map_release(&groups);
+    memset(cache, 0, sizeof cache);
+    int finalized = 1;
+    rec_mpi.MPI_Finalized(&finalized);
+    if (awake && !finalized)
+        rec_mpi.MPI_Group_free(&world_group);
+#ifdef REC_HAVE_SESSION
+    if (has_session && !finalized)
+        rec_mpi.MPI_Session_finalize(&session);
+    has_session = false;
+#endif
+    awake = false;
+}
+
+/* ---- words ---- */
+
+/* Only the leader's peer communicator means anything; the others may pass what they like. */
+static bool may_be_garbage(const struct rec_call *call)
+{
+    return call->function == REC_FN_MPI_Intercomm_create && call->comm;
+}
+
+void rec_in_comm(struct rec_call *call, MPI_Comm comm)
+{
+    rec_lock();
+    struct rec_comm *found = find(comm, !may_be_garbage(call));
+    rec_unlock();
+    if (__builtin_expect(found != NULL, 1)) {
+        call->comm = found;
+        rec_push_in(call, found->number);
+    } else {
+        rec_push_in(call, comm == MPI_COMM_NULL ? -1 : RFN_UNKNOWN);
+    }
+}
+
+/* A duplicate has its parent's members. */
+static bool is_duplicate(const struct rec_call *call)
+{
+    return call->comm && (call->function == REC_FN_MPI_Comm_dup ||
+                          call->function == REC_FN_MPI_Comm_dup_with_info ||
+                          call->function == REC_FN_MPI_Comm_idup
+#if MPI_VERSION >= 4
+                          || call->function == REC_FN_MPI_Comm_idup_with_info
+#endif
+                         );
+}
+
+static struct rec_comm *new_duplicate(const struct rec_comm *parent)
+{
+    struct rec_comm *comm = new_comm(parent->kind == REC_COMM_INTER ? REC_COMM_INTER : REC_COMM_INTRA);
+    if (comm) {
+        set_members(comm, parent->local, parent->remote);
+        comm->my_rank = parent->my_rank;
+    }
+    return comm;
+}
+
+/* The entry of a communicator that the call made or, with MPI_COMM_NULL, will make. */
+static struct rec_comm *register_made(struct rec_call *call, MPI_Comm handle, enum rule rule)
+{
+    bool duplicate = is_duplicate(call);
+    struct rec_comm *comm = duplicate ? new_duplicate(call->comm) : new_comm(REC_COMM_INTRA);
+    if (!comm) {
+        rec_stop("out of memory for communicators");
+        return NULL;
+    }
+    int error = duplicate ? 0 : ask_members(comm, handle);
+    if (error == 0 && handle != MPI_COMM_NULL)
+        error = bind_handle(comm, handle);
+    if (error < 0)
+        return give_up(error);
+    uint64_t members = hash_members(comm);
+    identify(comm, creation_key(call, rule, members), members);
+    return comm;
+}
+
+static int64_t made_word(struct rec_call *call, MPI_Comm comm)
+{
+    enum rule rule = rule_of(rec_functions[call->function].name);
+    if (comm == MPI_COMM_NULL) {
+        if (rule == ON_PARENT && call->comm)
+            next_ordinal(creation_key(call, rule, 0));
+        return -1;
+    }
+    if (ensure_awake() < 0)
+        return RFN_UNKNOWN;
+    struct rec_comm *made =
+        rule == EXISTING ? find(comm, true) : register_made(call, comm, rule);
+    return made ? made->number : RFN_UNKNOWN;
+}
+
+void rec_out_comm(struct rec_call *call, MPI_Comm comm)
+{
+    int64_t word = RFN_UNKNOWN;
+    if (rec_has_outcome(call)) {
+        rec_lock();
+        word = made_word(call, comm);
+        rec_unlock();
+    }
+    rec_push_out(call, word);
+}
+
+void rec_out_comm_later(struct rec_call *call, MPI_Comm *comm)
+{
+    int64_t word = RFN_UNKNOWN;
+    if (rec_has_outcome(call) && is_duplicate(call)) {
+        rec_lock();
+        struct rec_comm *made = register_made(call, MPI_COMM_NULL, ON_PARENT);
+        if (made) {
+            made->where = comm;
+            made->later_of = call;
+            comms_on_their_way++;
+            word = made->number;
+        }
+        rec_unlock();
+    }
+    rec_push_out(call, word);
+}
+
+struct rec_comm *rec_comm_take_later(struct rec_call *call)
+{
+    if (__builtin_expect(comms_on_their_way == 0, 1))
+        return NULL;
+    for (uint32_t i = n_comms; i-- > 2;) {
+        if (comms[i]->later_of == call) {
+            comms[i]->later_of = NULL;
+            comms_on_their_way--;
+            return comms[i];
+        }
+    }
+    return NULL;
+}
+
+void rec_comm_arrived(struct rec_comm *comm)
+{
+    MPI_Comm handle = comm->where ? *comm->where : MPI_COMM_NULL;
+    comm->where = NULL;
+    if (handle != MPI_COMM_NULL && bind_handle(comm, handle) < 0)
+        rec_stop("out of memory for communicators");
+}
+
+void rec_freed_comm(struct rec_call *call, MPI_Comm comm)
+{
+    if (call->rc != MPI_SUCCESS)
+        return;
+    rec_lock();
+    unbind_handle(comm);
+    rec_unlock();
+}
+
+void rec_comm_named(struct rec_call *call, const char *name)
+{
+    if (!call->comm || !name)
+        return;
+    rec_lock();
+    struct rec_comm *comm = comms[call->comm->number];
+    char *copy = strdup(name);
+    if (copy) {
+        free(comm->name);
+        comm->name = copy;
+    }
+    rec_unlock();
+}
+
+/* ---- questions of the wrappers ---- */
+
+int64_t rec_comm_size(MPI_Comm comm)
+{
+    const struct rec_comm *found = rec_comm_of(comm);
+    if (!found)
+        return 0;
+    return found->kind == REC_COMM_INTER ? found->remote_size : found->size;
+}
+
+bool rec_comm_is_root(MPI_Comm comm, int root)
+{
+    const struct rec_comm *found = rec_comm_of(comm);
+    if (!found)
+        return false;
+    if (found->kind == REC_COMM_INTER)
+        return root == MPI_ROOT;
+    return root >= 0 && found->my_rank == (uint32_t)root;
+}
+
+static void ask_neighbors(MPI_Comm handle, int rank, int *n_in, int *n_out)
+{
+    int topology = MPI_UNDEFINED, n = 0, weighted;
+    *n_in = *n_out = 0;
+    if (rec_mpi.MPI_Topo_test(handle, &topology) != MPI_SUCCESS)
+        return;
+    if (topology == MPI_CART && rec_mpi.MPI_Cartdim_get(handle, &n) == MPI_SUCCESS)
+        *n_in = *n_out = 2 * n;
+    else if (topology == MPI_GRAPH &&
+             rec_mpi.MPI_Graph_neighbors_count(handle, rank, &n) == MPI_SUCCESS)
+        *n_in = *n_out = n;
+    else if (topology == MPI_DIST_GRAPH)
+        rec_mpi.MPI_Dist_graph_neighbors_count(handle, n_in, n_out, &weighted);
+}
+
+void rec_comm_neighbors(MPI_Comm comm, int *n_in, int *n_out)
+{
+    rec_lock();
+    struct rec_comm *found = find(comm, true);
+    if (found && found->n_in < 0)
+        ask_neighbors(comm, (int)found->my_rank, &found->n_in, &found->n_out);
+    *n_in = found ? found->n_in : 0;
+    *n_out = found ? found->n_out : 0;
+    rec_unlock();
+}

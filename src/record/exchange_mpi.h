@@ -1,0 +1,19 @@
+/* exchange_mpi.h - the recorder's messages between ranks: reduce/exchange.h over MPI, on a
+ * communicator of the recorder's own. */
+#ifndef RFN_RECORD_EXCHANGE_MPI_H
+#define RFN_RECORD_EXCHANGE_MPI_H
+
+#include "record/recorder.h"
+#include "reduce/exchange.h"
+
+struct rec_exchange {
+    struct rfn_exchange exchange; /* use this */
+    MPI_Comm comm;
+};
+
+/* Collective over MPI_COMM_WORLD. The communicator is made from the group, not duplicated, so no
+ * attribute callbacks of the program run; errors on it return. */
+int rec_exchange_open(struct rec_exchange *exchange);
+void rec_exchange_close(struct rec_exchange *exchange); /* collective */
+
+#endif

@@ -1,0 +1,371 @@
+#include "record/finish.h"
+
+#include "record/describe.h"
+#include "record/exchange_mpi.h"
+#include "record/options.h"
+#include "record/output.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int world_rank = -1, world_size;
+
+bool rec_is_first_rank(void)
+{
+    return world_rank == 0;
+}
+
+void rec_initialized(void)
+{
+    rec_mpi.MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    rec_mpi.MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    rec_options_clean_environment();
+}
+
+/* ---- step 1: inputs that have moved to columns on some rank ---- */
+
+static uint64_t move_key(const struct rec_stream_description *stream, uint32_t site, unsigned input)
+{
+    return rfn_hash_bytes((uint64_t[]){stream->functions[site], stream->paths[site], input},
+                          3 * sizeof(uint64_t));
+}
+
+/* Calls act for every input of every site that has (or has not) moved. */
+static int each_input(struct rec_description *description, bool moved, struct rfn_map *set,
+                      int (*act)(struct rec_stream *, uint32_t site, unsigned input, uint64_t key,
+                                 struct rfn_map *set))
+{
+    for (size_t i = 0; i < description->n_streams; i++) {
+        struct rec_stream_description *of = &description->streams[i];
+        for (uint32_t site = 0; site < of->n_sites; site++) {
+            uint32_t function = rec_sites_function(&of->stream->sites, site);
+            for (unsigned input = 0; input < rec_functions[function].n_in; input++) {
+                bool has = rfn_stream_moved(of->stream->events, site) >> input & 1;
+                if (has == moved)
+                    RFN_TRY(act(of->stream, site, input, move_key(of, site, input), set));
+            }
+        }
+    }
+    return 0;
+}
+
+static int note_moved(struct rec_stream *stream, uint32_t site, unsigned input, uint64_t key,
+                      struct rfn_map *set)
+{
+    (void)stream, (void)site, (void)input;
+    return rfn_map_put(set, key, 0);
+}
+
+static int move_too(struct rec_stream *stream, uint32_t site, unsigned input, uint64_t key,
+                    struct rfn_map *set)
+{
+    return rfn_map_get(set, key) ? rfn_stream_move(stream->events, site, input) : 0;
+}
+
+static int unite_moved(struct rec_description *description, struct rfn_exchange *exchange,
+                       int error)
+{
+    struct rfn_map set = RFN_MAP_INIT;
+    if (!error)
+        error = each_input(description, true, &set, note_moved);
+    error = rfn_union_run(&set, exchange, error);
+    if (!error)
+        error = each_input(description, false, &set, move_too);
+    rfn_map_release(&set);
+    return error;
+}
+
+/* ---- steps 2 and 3: numbers and tables ---- */
+
+struct finish {
+    struct rfn_exchange *exchange;
+    struct rfn_merge merge;
+    struct rec_description description;
+    struct rfn_tables streams, places;
+    struct rec_output output;
+    uint64_t first_stream, n_streams; /* over all ranks */
+    struct packed {
+        struct rfn_buf values;
+        struct rfn_hash128 structure_digest, values_digest;
+    } * packed;      /* per stream of the process */
+    uint64_t events; /* over all ranks, on rank 0 */
+};
+
+/* Digests of what a stream would write, with hashes in place of numbers. */
+static int digest(struct finish *finish, size_t i)
+{
+    struct rec_stream_description *of = &finish->description.streams[i];
+    struct packed *packed = &finish->packed[i];
+    struct rfn_buf structure = RFN_BUF_INIT;
+    int error = rfn_pack_structure(of->stream->events, &of->refs, &structure);
+    if (!error)
+        error = rfn_pack_values(of->stream->events, &packed->values);
+    if (!error) {
+        packed->structure_digest = rfn_hash128_bytes(structure.data, structure.size);
+        rfn_buf_u64(&packed->values,
+                    packed->structure_digest.low); /* shape and content go together */
+        packed->values_digest = rfn_hash128_bytes(packed->values.data, packed->values.size);
+        packed->values.size -= sizeof(uint64_t);
+        error = rfn_merge_stream(&finish->merge, finish->first_stream + i, packed->structure_digest,
+                                 packed->values_digest);
+    }
+    rfn_buf_release(&structure);
+    return error;
+}
+
+static int merge_all(struct finish *finish, int error)
+{
+    size_t n = finish->description.n_streams;
+    int scanned = rfn_exchange_scan(finish->exchange, n, error, &finish->first_stream,
+                                    &finish->n_streams);
+    error = error ? error : scanned;
+    finish->packed = calloc(n + 1, sizeof *finish->packed);
+    if (!error && !finish->packed)
+        error = RFN_E_NOMEM;
+    for (size_t i = 0; i < n && !error; i++)
+        error = digest(finish, i);
+    error = rfn_merge_run(&finish->merge, finish->exchange, error);
+    return error ? error : rec_describe_numbers(&finish->description, &finish->merge);
+}
+
+/* What the stream adds to the table of streams and to its group's table. */
+static int tabulate(struct finish *finish, size_t i)
+{
+    struct rec_stream_description *of = &finish->description.streams[i];
+    const struct packed *packed = &finish->packed[i];
+    int64_t group = rfn_merge_distinct(&finish->merge.groups, packed->structure_digest);
+    int64_t values = rfn_merge_distinct(&finish->merge.values, packed->values_digest);
+    struct rfn_table *streams = rfn_tables_use(&finish->streams, 0, RFN_STREAM_SLOTS);
+    struct rfn_table *places = rfn_tables_use(&finish->places, (size_t)group,
+                                              rfn_pack_places_count(of->stream->events, &of->refs));
+    if (!streams || !places)
+        return RFN_E_NOMEM;
+    const int64_t words[RFN_STREAM_SLOTS] = {
+        [RFN_SLOT_RANK] = world_rank,
+        [RFN_SLOT_THREAD] = (int64_t)i,
+        [RFN_SLOT_GROUP] = group,
+        [RFN_SLOT_VALUES] = values,
+        [RFN_SLOT_HOST] = (int64_t)finish->description.host,
+        [RFN_SLOT_EVENTS] = (int64_t)rfn_stream_events(of->stream->events),
+        [RFN_SLOT_CALLS] = (int64_t)rfn_stream_calls(of->stream->events),
+    };
+    for (int s = 0; s < RFN_STREAM_SLOTS; s++)
+        RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], true,
+                                (int64_t)(finish->first_stream + i)));
+    return rfn_pack_places(of->stream->events, &of->refs, places);
+}
+
+static int tabulate_all(struct finish *finish, int error)
+{
+    if (!error)
+        error = rfn_tables_init(&finish->streams, 1);
+    if (!error)
+        error = rfn_tables_init(&finish->places, finish->merge.groups.n);
+    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
+        error = tabulate(finish, i);
+    error = rfn_tables_run(&finish->streams, finish->exchange, error);
+    return rfn_tables_run(&finish->places, finish->exchange, error);
+}
+
+/* ---- step 4: chunks ---- */
+
+static int chunk(struct finish *finish, uint32_t type, uint64_t id, struct rfn_buf *payload,
+                 int error, bool compress)
+{
+    if (!error)
+        error = rec_output_chunk(&finish->output, type, id, payload, compress);
+    rfn_buf_release(payload);
+    return error;
+}
+
+static int chunk_meta(struct finish *finish, uint64_t merge_ns)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length = 0;
+    rec_mpi.MPI_Get_library_version(version, &length);
+    version[strcspn(version, "\n")] = 0;
+    for (char *c = version; *c; c++)
+        *c = *c == '\t' ? ' ' : *c;
+    const struct rfn_pack_meta meta = {
+        .recorder = "refrain " RFN_VERSION,
+        .program = rec_options.program ? rec_options.program : "",
+        .command = rec_options.command ? rec_options.command : "",
+        .mpi = version,
+        .flavour = RFN_FLAVOUR_NAME,
+        .start_realtime_ns = (uint64_t)rec_start().realtime_ns,
+        .ranks = (uint32_t)finish->exchange->size,
+        .times = rec_options.times,
+        .all_polls = rec_options.all_polls,
+        .merge_ns = merge_ns,
+    };
+    struct rfn_buf payload = RFN_BUF_INIT;
+    int error = rfn_pack_meta(&meta, &payload);
+    return chunk(finish, RFN_CHUNK_META, 0, &payload, error, true);
+}
+
+static int chunk_definitions(struct finish *finish)
+{
+    struct rfn_buf payload = RFN_BUF_INIT;
+    struct rfn_symbolizer *symbolizer = rfn_symbolizer_new();
+    int error = rfn_pack_definitions(&finish->merge, symbolizer, &payload);
+    rfn_symbolizer_free(symbolizer);
+    return chunk(finish, RFN_CHUNK_DEFINITIONS, 0, &payload, error, true);
+}
+
+/* Rank 0's chunks that stand before all others. */
+static int chunk_front(struct finish *finish, uint64_t merge_ns)
+{
+    const struct rfn_table *streams = &finish->streams.tables[0];
+    struct rfn_buf payload = RFN_BUF_INIT;
+    RFN_TRY(chunk_meta(finish, merge_ns));
+    RFN_TRY(chunk_definitions(finish));
+    int error = rfn_pack_streams(streams, finish->n_streams, &payload);
+    RFN_TRY(chunk(finish, RFN_CHUNK_STREAMS, 0, &payload, error, true));
+    for (size_t g = 0; g < finish->places.n; g++) {
+        error = rfn_pack_table(&finish->places.tables[g], &payload);
+        RFN_TRY(chunk(finish, RFN_CHUNK_PLACES, g, &payload, error, true));
+    }
+    return 0;
+}
+
+static int chunk_timing(struct finish *finish, size_t i)
+{
+    struct rec_clock_pair start = rec_start(), end = rec_clock_pair();
+    const struct rfn_pack_pair pairs[] = {
+        {start.quanta, (uint64_t)start.monotonic_ns, (uint64_t)start.realtime_ns},
+        {end.quanta, (uint64_t)end.monotonic_ns, (uint64_t)end.realtime_ns}};
+    const struct rfn_pack_clock clock = {
+        .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = start.quanta};
+    struct rfn_buf payload = RFN_BUF_INIT;
+    int error = rfn_pack_timing(finish->description.streams[i].stream->events,
+                                rec_options.times ? &clock : NULL, &payload);
+    if (!error && payload.size == 0)
+        return 0;
+    /* Columns of times are coded near their entropy; compressing them again would gain nothing. */
+    return chunk(finish, RFN_CHUNK_TIMING, finish->first_stream + i, &payload, error,
+                 payload.size < 65536);
+}
+
+/* A stream's own chunks: structure and values if it is the first to have them, and its times. */
+static int chunk_stream(struct finish *finish, size_t i)
+{
+    struct rec_stream_description *of = &finish->description.streams[i];
+    struct packed *packed = &finish->packed[i];
+    uint64_t stream = finish->first_stream + i;
+    int64_t group = rfn_merge_distinct(&finish->merge.groups, packed->structure_digest);
+    int64_t values = rfn_merge_distinct(&finish->merge.values, packed->values_digest);
+    if (finish->merge.groups.items[group].first == stream) {
+        struct rfn_buf payload = RFN_BUF_INIT;
+        int error = rfn_pack_structure(of->stream->events, &of->refs, &payload);
+        RFN_TRY(chunk(finish, RFN_CHUNK_STRUCTURE, (uint64_t)group, &payload, error, true));
+    }
+    if (finish->merge.values.items[values].first == stream)
+        RFN_TRY(chunk(finish, RFN_CHUNK_VALUES, (uint64_t)values, &packed->values, 0, true));
+    return chunk_timing(finish, i);
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* "1,234,567" */
+static const char *grouped(uint64_t value, char text[32])
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = 0;
+    return text;
+}
+
+static void tell(const struct finish *finish, const struct rec_output_result *result, int error,
+                 double seconds)
+{
+    char events[32], bytes[32];
+    if (error) {
+        fprintf(stderr, "refrain: no archive was written: %s\n",
+                result->problem[0] ? result->problem : rfn_error_text(error));
+    } else if (!rec_options.quiet) {
+        const char *path = result->path;
+        size_t length = rec_options.directory ? strlen(rec_options.directory) : 0;
+        if (length && strncmp(path, rec_options.directory, length) == 0 && path[length] == '/')
+            path += length + 1;
+        fprintf(stderr, "refrain: %d ranks, %s events, %s bytes, merged in %.3f s: %s\n",
+                finish->exchange->size, grouped(finish->events, events),
+                grouped(result->file_bytes, bytes), seconds, path);
+    }
+}
+
+static int finish_streams(void)
+{
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        RFN_TRY(rfn_stream_flush(stream->events));
+    return 0;
+}
+
+static int count_events(struct finish *finish, int error)
+{
+    uint64_t mine = 0, before;
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        mine += rfn_stream_events(stream->events);
+    int scanned = rfn_exchange_scan(finish->exchange, mine, error, &before, &finish->events);
+    return error ? error : scanned;
+}
+
+static void finish_run(struct rfn_exchange *exchange, int error)
+{
+    int64_t start = now_ns();
+    struct finish finish = {.exchange = exchange};
+    struct rec_output_result result = {0};
+    rfn_merge_init(&finish.merge);
+    if (!error)
+        error = finish_streams();
+    if (!error)
+        error = rec_describe(&finish.description, &finish.merge, world_rank);
+    error = unite_moved(&finish.description, exchange, error);
+    error = count_events(&finish, error);
+    error = merge_all(&finish, error);
+    error = tabulate_all(&finish, error);
+    if (!error && exchange->rank == 0)
+        error = chunk_front(&finish, (uint64_t)(now_ns() - start));
+    for (size_t i = 0; i < finish.description.n_streams && !error; i++)
+        error = chunk_stream(&finish, i);
+    error = rec_output_write(&finish.output, exchange, error, &result);
+    if (exchange->rank == 0)
+        tell(&finish, &result, error, (double)(now_ns() - start) * 1e-9);
+    for (size_t i = 0; finish.packed && i < finish.description.n_streams; i++)
+        rfn_buf_release(&finish.packed[i].values);
+    free(finish.packed);
+    rec_output_release(&finish.output);
+    rfn_tables_release(&finish.streams);
+    rfn_tables_release(&finish.places);
+    rec_description_release(&finish.description);
+    rfn_merge_release(&finish.merge);
+}
+
+void rec_finish_barrier(void)
+{
+    if (world_rank >= 0)
+        rec_mpi.MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void rec_finish(void)
+{
+    struct rec_exchange exchange;
+    if (world_rank < 0 || rec_exchange_open(&exchange) < 0) {
+        fputs("refrain: no archive was written: the ranks could not communicate\n", stderr);
+        return;
+    }
+    finish_run(&exchange.exchange, rec_state == REC_RECORDING ? 0 : RFN_E_NOMEM);
+    rec_exchange_close(&exchange);
+}

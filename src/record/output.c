@@ -1,0 +1,249 @@
+#include "record/output.h"
+
+#include "base/grow.h"
+#include "record/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void rec_output_release(struct rec_output *output)
+{
+    rfn_buf_release(&output->bytes);
+    free(output->entries);
+}
+
+int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
+                     const struct rfn_buf *payload, bool compress)
+{
+    RFN_TRY(RFN_GROW(output->entries, output->entries_capacity, output->n_entries + 1));
+    struct rfn_toc_entry *entry = &output->entries[output->n_entries];
+    *entry = (struct rfn_toc_entry){.type = type, .id = id, .offset = output->bytes.size};
+    entry->stored_size = rfn_chunk_append(&output->bytes, type, id, payload->data, payload->size,
+                                          compress);
+    output->n_entries++;
+    return rfn_buf_status(&output->bytes);
+}
+
+/* ---- the file ---- */
+
+static int fail(struct rec_output_result *result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Notes the first problem. */
+static int fail(struct rec_output_result *result, const char *format, ...)
+{
+    if (!result->problem[0]) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(result->problem, sizeof result->problem, format, args);
+        va_end(args);
+    }
+    return RFN_E_IO;
+}
+
+/* The wanted name with a number before the suffix: app.8.rfn, app.8.2.rfn, app.8.3.rfn, ... */
+static int numbered_name(char *path, size_t size, int ranks, unsigned number)
+{
+    char stem[PATH_MAX];
+    if (rec_options.output)
+        snprintf(stem, sizeof stem, "%s", rec_options.output);
+    else
+        snprintf(stem, sizeof stem, "%s.%d.rfn", rec_options.program ? rec_options.program : "mpi",
+                 ranks);
+    bool absolute = stem[0] == '/' || !rec_options.directory;
+    const char *directory = absolute ? "" : rec_options.directory;
+    const char *slash = absolute ? "" : "/";
+    size_t length = strlen(stem);
+    const char *suffix = "";
+    if (length > 4 && strcmp(stem + length - 4, ".rfn") == 0) {
+        stem[length - 4] = 0;
+        suffix = ".rfn";
+    }
+    int n = number < 2
+                ? snprintf(path, size, "%s%s%s%s", directory, slash, stem, suffix)
+                : snprintf(path, size, "%s%s%s.%u%s", directory, slash, stem, number, suffix);
+    return n > 0 && (size_t)n < size ? 0 : RFN_E_IO;
+}
+
+/* Creates the file, never through a link and never over another file, unless forced. */
+static int create(int ranks, struct rec_output_result *result)
+{
+    for (unsigned number = 1; number < 10000; number++) {
+        if (numbered_name(result->path, sizeof result->path, ranks, number) < 0)
+            return fail(result, "the name of the archive is too long");
+        struct stat old;
+        if (rec_options.force && lstat(result->path, &old) == 0 && S_ISREG(old.st_mode))
+            unlink(result->path);
+        int fd = open(result->path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            return fd;
+        if (errno != EEXIST || rec_options.force)
+            break;
+    }
+    return fail(result, "cannot create %s: %s", result->path, strerror(errno));
+}
+
+static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset)
+{
+    while (size > 0) {
+        ssize_t n = pwrite(fd, bytes, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return RFN_E_IO;
+        bytes += n;
+        size -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return 0;
+}
+
+/* Opens the file that rank 0 created; -1 when there is none or it is another. */
+static int open_shared(const char *path, uint64_t inode)
+{
+    int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+    if (fd >= 0 && (fstat(fd, &status) < 0 || (uint64_t)status.st_ino != inode)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* ---- the table of contents comes together on rank 0 ---- */
+
+static int contents_merge(void *state, const uint8_t *bytes, size_t size)
+{
+    rfn_buf_bytes(state, bytes, size);
+    return rfn_buf_status(state);
+}
+
+static int contents_write(void *state, struct rfn_buf *out)
+{
+    const struct rfn_buf *entries = state;
+    rfn_buf_bytes(out, entries->data, entries->size);
+    return rfn_buf_status(out);
+}
+
+/* Writes the table of contents and the final header. */
+static int close_archive(int fd, const struct rfn_buf *contents, uint64_t end,
+                         struct rec_output_result *result)
+{
+    struct rfn_buf payload = RFN_BUF_INIT, chunk = RFN_BUF_INIT;
+    rfn_toc_append(&payload, (const void *)contents->data,
+                   contents->size / sizeof(struct rfn_toc_entry));
+    rfn_chunk_append(&chunk, RFN_CHUNK_TOC, 0, payload.data, payload.size, true);
+    int error = payload.failed || chunk.failed ? RFN_E_NOMEM : 0;
+    uint8_t header[RFN_HEADER_BYTES];
+    result->file_bytes = end + chunk.size;
+    rfn_header_write(header, RFN_STATE_WHOLE, end, result->file_bytes);
+    if (!error)
+        error = write_all(fd, chunk.data, chunk.size, end);
+    if (!error)
+        error = write_all(fd, header, sizeof header, 0);
+    rfn_buf_release(&payload);
+    rfn_buf_release(&chunk);
+    return error;
+}
+
+/* ---- all ranks ---- */
+
+/* Rank 0 creates the file; all learn its name and identity and open it. Returns the descriptor, or
+ * -1 with *error set. *shared says whether this rank sees the same file. */
+static int open_everywhere(struct rfn_exchange *exchange, struct rec_output_result *result,
+                           int *error, uint64_t *unshared)
+{
+    struct rfn_buf message = RFN_BUF_INIT;
+    int fd = -1;
+    if (exchange->rank == 0 && !*error) {
+        uint8_t header[RFN_HEADER_BYTES];
+        struct stat status;
+        fd = create(exchange->size, result);
+        rfn_header_write(header, RFN_STATE_WRITING, 0, 0);
+        if (fd < 0)
+            *error = fd;
+        else if (fstat(fd, &status) < 0 || write_all(fd, header, sizeof header, 0) < 0)
+            *error = fail(result, "cannot write %s: %s", result->path, strerror(errno));
+        else
+            rfn_buf_u64(&message, status.st_ino);
+        rfn_buf_bytes(&message, result->path, strlen(result->path) + 1);
+    }
+    int down = rfn_exchange_down(exchange, &message, *error);
+    *error = *error ? *error : down;
+    if (exchange->rank != 0 && !*error) {
+        struct rfn_reader reader = rfn_reader_over(message.data, message.size);
+        uint64_t inode = rfn_reader_u64(&reader);
+        fd = open_shared((const char *)message.data + 8, inode);
+    }
+    rfn_buf_release(&message);
+    uint64_t before;
+    int scanned = rfn_exchange_scan(exchange, fd < 0, *error, &before, unshared);
+    *error = *error ? *error : scanned;
+    return fd;
+}
+
+/* Ranks that do not see the file: all send, rank 0 writes. */
+static int write_gathered(struct rfn_exchange *exchange, int fd, uint64_t offset,
+                          const struct rec_output *output)
+{
+    if (exchange->rank != 0)
+        return exchange->send(exchange->context, 0, output->bytes.data, output->bytes.size);
+    int error = write_all(fd, output->bytes.data, output->bytes.size, offset);
+    offset += output->bytes.size;
+    for (int rank = 1; rank < exchange->size; rank++) {
+        struct rfn_buf bytes = RFN_BUF_INIT;
+        int received = exchange->receive(exchange->context, rank, &bytes);
+        if (!error)
+            error = received ? received : write_all(fd, bytes.data, bytes.size, offset);
+        offset += bytes.size;
+        rfn_buf_release(&bytes);
+    }
+    return error;
+}
+
+/* This rank's chunks go out; the table of contents comes together. */
+static int write_part(struct rec_output *output, struct rfn_exchange *exchange, int fd,
+                      uint64_t before, bool shared, struct rfn_buf *contents)
+{
+    uint64_t offset = RFN_HEADER_BYTES + before;
+    int error = shared ? write_all(fd, output->bytes.data, output->bytes.size, offset)
+                       : write_gathered(exchange, fd, offset, output);
+    for (size_t i = 0; i < output->n_entries; i++)
+        output->entries[i].offset += offset;
+    rfn_buf_bytes(contents, output->entries, output->n_entries * sizeof *output->entries);
+    if (error)
+        contents->failed = true;
+    int up = rfn_exchange_up(exchange, contents_merge, contents_write, contents);
+    return error ? error : up;
+}
+
+int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, int error,
+                     struct rec_output_result *result)
+{
+    uint64_t before, total, unshared = 0;
+    struct rfn_buf contents = RFN_BUF_INIT;
+    int scanned = rfn_exchange_scan(exchange, output->bytes.size, error, &before, &total);
+    error = error ? error : scanned;
+    int fd = open_everywhere(exchange, result, &error, &unshared);
+    if (!error) {
+        error = write_part(output, exchange, fd, before, unshared == 0, &contents);
+        if (exchange->rank == 0 && !error)
+            error = close_archive(fd, &contents, RFN_HEADER_BYTES + total, result);
+    }
+    if (fd >= 0 && close(fd) < 0 && !error)
+        error = RFN_E_IO;
+    if (exchange->rank == 0 && error) {
+        fail(result, "cannot write %s: %s", result->path, strerror(errno));
+        if (fd >= 0)
+            unlink(result->path);
+    }
+    rfn_buf_release(&contents);
+    return error;
+}

@@ -1,0 +1,40 @@
+/* output.h - the archive's file: chosen and created by rank 0, written by all ranks at once.
+ *
+ * Where ranks share no file system (a rank cannot open the file that rank 0 created, or finds
+ * another one there), every rank sends its bytes to rank 0, one after the other.
+ */
+#ifndef RFN_RECORD_OUTPUT_H
+#define RFN_RECORD_OUTPUT_H
+
+#include "archive/container.h"
+#include "reduce/exchange.h"
+
+/* One rank's part of the file: whole chunks, and where they are within it. */
+struct rec_output {
+    struct rfn_buf bytes;
+    struct rfn_toc_entry *entries; /* offsets relative to bytes */
+    size_t n_entries, entries_capacity;
+};
+
+#define REC_OUTPUT_INIT \
+    {                   \
+        0               \
+    }
+
+void rec_output_release(struct rec_output *output);
+int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
+                     const struct rfn_buf *payload, bool compress);
+
+struct rec_output_result {
+    char path[4096]; /* of the archive, rank 0 only */
+    uint64_t file_bytes;
+    char problem[512]; /* why it failed, rank 0 only */
+};
+
+/* Collective. On rank 0 output begins with the front (META, DEFINITIONS, STREAMS, PLACES). error:
+ * this rank takes part but has failed. Returns 0 or an error on every rank; a file that could not
+ * be written whole is removed. */
+int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, int error,
+                     struct rec_output_result *result);
+
+#endif

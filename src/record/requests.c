@@ -1,0 +1,603 @@
+/* Requests: from creation to completion.
+ *
+ * A table finds the entries of a handle. It is open addressing over the handles ever seen: MPIs use
+ * the handles of completed requests again at once, so a slot whose entries are all gone stays for
+ * its handle, and only when the table fills up are empty slots thrown out. So a request in steady
+ * state costs two probes and no memory is allocated or shifted.
+ *
+ * One handle may stand for several requests in flight: MPICH gives every send that is complete at
+ * once the same handle, Open MPI every request with MPI_PROC_NULL. A slot is therefore a queue.
+ * The k-th occurrence of a handle in the array of one call is the k-th entry of its queue; a
+ * cursor in the slot, valid for one call (serial), keeps that linear.
+ *
+ * With several threads two calls could both look at the head of such a queue, so there an entry
+ * belongs to the call that has found it (claimed) until the call's outcomes are taken.
+ */
+#include "base/hash.h"
+#include "record/comms.h"
+#include "record/params.h"
+#include "record/tables.h"
+
+#include <stdlib.h>
+
+struct slot {
+    uint64_t key;
+    struct rec_request *head, *tail; /* head is NULL: nothing in flight */
+    struct rec_request *cursor;      /* where the next occurrence looks, in the call `serial` */
+    uint64_t serial;
+};
+
+enum { CHUNK = 256, FIRST_BITS = 8 };
+
+struct chunk {
+    struct chunk *next;
+    struct rec_request entries[CHUNK];
+};
+
+static struct slot *table; /* 1 << table_bits; key 0 with no head has never been used */
+static unsigned table_bits;
+static uint64_t table_used; /* slots with a handle */
+static struct rec_request *free_entries;
+static struct chunk *chunks;
+static struct rec_slots persistent_slots;
+static uint64_t created_by_all;
+static uint64_t serial;
+
+/* ---- table ---- */
+
+/* Handles are stored plus one, so that 0 can mean unused whatever a handle's value is. */
+static uint64_t table_key(MPI_Request handle)
+{
+    return REC_KEY(handle) + 1;
+}
+
+/* The slot of a key, or the unused one where it would go. */
+static inline struct slot *probe(uint64_t key)
+{
+    size_t mask = ((size_t)1 << table_bits) - 1, i = rec_key_place(key, table_bits);
+    while (table[i].key != key && table[i].key != 0)
+        i = (i + 1) & mask;
+    return &table[i];
+}
+
+static uint64_t slots_in_use(void)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; table && i < (size_t)1 << table_bits; i++)
+        n += table[i].head != NULL;
+    return n;
+}
+
+/* Makes a table that is at most a quarter full, without the slots that have no entries. */
+static int rebuild(void)
+{
+    uint64_t in_use = slots_in_use();
+    unsigned bits = FIRST_BITS;
+    while (((uint64_t)1 << bits) < 4 * (in_use + 1))
+        bits++;
+    struct slot *old = table, *larger = calloc((size_t)1 << bits, sizeof *larger);
+    size_t n_old = old ? (size_t)1 << table_bits : 0;
+    if (!larger)
+        return RFN_E_NOMEM;
+    table = larger;
+    table_bits = bits;
+    table_used = in_use;
+    for (size_t i = 0; i < n_old; i++) {
+        if (old[i].head)
+            *probe(old[i].key) = old[i];
+    }
+    free(old);
+    return 0;
+}
+
+static int insert(struct rec_request *entry)
+{
+    if (!table)
+        RFN_TRY(rebuild());
+    struct slot *slot = probe(entry->key);
+    if (slot->key == 0) {
+        if (4 * (table_used + 1) > (uint64_t)3 << table_bits) {
+            RFN_TRY(rebuild());
+            slot = probe(entry->key);
+        }
+        slot->key = entry->key;
+        table_used++;
+    }
+    entry->next = NULL;
+    if (slot->head)
+        slot->tail->next = entry;
+    else
+        slot->head = entry;
+    slot->tail = entry;
+    return 0;
+}
+
+/* The next entry of a handle in the call `serial`, or NULL. */
+static inline struct rec_request *look_up(MPI_Request handle)
+{
+    if (!table)
+        return NULL;
+    struct slot *slot = probe(table_key(handle));
+    if (slot->serial != serial) {
+        slot->serial = serial;
+        slot->cursor = slot->head;
+    }
+    struct rec_request *entry = slot->cursor;
+    if (__builtin_expect(rec_threads_multiple, 0)) {
+        while (entry && entry->claimed)
+            entry = entry->next;
+        if (entry)
+            entry->claimed = true;
+    }
+    slot->cursor = entry ? entry->next : NULL;
+    return entry;
+}
+
+static struct rec_request *take_entry(void)
+{
+    if (__builtin_expect(!free_entries, 0)) {
+        struct chunk *chunk = malloc(sizeof *chunk);
+        if (!chunk)
+            return NULL;
+        chunk->next = chunks;
+        chunks = chunk;
+        for (size_t i = CHUNK; i-- > 0;) {
+            chunk->entries[i].next = free_entries;
+            free_entries = &chunk->entries[i];
+        }
+    }
+    struct rec_request *entry = free_entries;
+    free_entries = entry->next;
+    return entry;
+}
+
+/* Takes an entry out of its handle's queue (nearly always it is the head) and frees it. */
+static void forget(struct rec_request *entry)
+{
+    struct slot *slot = probe(entry->key);
+    struct rec_request *before = NULL;
+    if (__builtin_expect(slot->head != entry, 0)) {
+        for (before = slot->head; before && before->next != entry;)
+            before = before->next;
+        if (!before)
+            return;
+    }
+    if (before)
+        before->next = entry->next;
+    else
+        slot->head = entry->next;
+    if (slot->tail == entry)
+        slot->tail = before;
+    slot->serial = 0; /* the cursor may point at it */
+    if (entry->flags & REC_REQUEST_PERSISTENT)
+        rec_slots_give(&persistent_slots, (int64_t)entry->number);
+    entry->next = free_entries;
+    free_entries = entry;
+}
+
+/* ---- creation ---- */
+
+/* Fills and enters an entry; gives its number, or RFN_E_NOMEM. */
+static int64_t register_request(struct rec_call *call, const struct rec_request *as)
+{
+    struct rec_request *entry = take_entry();
+    if (!entry)
+        return RFN_E_NOMEM;
+    *entry = *as;
+    int64_t slot = 0;
+    if (entry->flags & REC_REQUEST_PERSISTENT) {
+        slot = rec_slots_take(&persistent_slots);
+        entry->number = (uint64_t)slot;
+    } else {
+        entry->new_comm = rec_comm_take_later(call);
+    }
+    if (slot < 0 || insert(entry) < 0) {
+        if (slot >= 0 && entry->flags & REC_REQUEST_PERSISTENT)
+            rec_slots_give(&persistent_slots, slot);
+        entry->next = free_entries;
+        free_entries = entry;
+        return RFN_E_NOMEM;
+    }
+    return (int64_t)entry->number;
+}
+
+void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags, int source, int tag,
+                     int64_t bytes)
+{
+    struct rec_stream *stream = rec_stream_of(call);
+    bool persistent = flags & REC_REQUEST_PERSISTENT;
+    int64_t number = RFN_E_NOMEM;
+    if (call->rc == MPI_SUCCESS) {
+        rec_lock();
+        struct rec_request as = {.number = persistent ? 0 : stream->requests_created++,
+                                 .process_number = persistent ? 0 : created_by_all++,
+                                 .stream = stream,
+                                 .key = table_key(request),
+                                 .flags = (uint8_t)flags,
+                                 .source = source,
+                                 .tag = tag,
+                                 .bytes = bytes};
+        if (__builtin_expect(request != MPI_REQUEST_NULL, 1)) {
+            number = register_request(call, &as);
+            if (number < 0)
+                rec_stop("out of memory for requests");
+        }
+        rec_unlock();
+    }
+    if (persistent)
+        rec_push_out(call, number < 0 ? RFN_UNKNOWN : rfn_request_word(RFN_REQUEST_SLOT, number));
+}
+
+/* ---- reference ---- */
+
+static int64_t word_of(const struct rec_stream *stream, const struct rec_request *entry)
+{
+    if (entry->flags & REC_REQUEST_PERSISTENT)
+        return rfn_request_word(RFN_REQUEST_SLOT, (int64_t)entry->number);
+    if (entry->stream == stream)
+        return rfn_request_word(RFN_REQUEST_RECENT,
+                                (int64_t)(stream->requests_created - entry->number));
+    return rfn_request_word(RFN_REQUEST_FOREIGN, (int64_t)entry->process_number);
+}
+
+/* Room for n entries in call->requests. */
+static bool reserve_requests(struct rec_call *call, int64_t n)
+{
+    if (__builtin_expect(n <= (int64_t)call->requests_capacity, 1))
+        return true;
+    uint64_t capacity = (uint64_t)n + (uint64_t)n / 2 + 16;
+    struct rec_request **more =
+        capacity <= UINT32_MAX
+            ? realloc((void *)call->requests, capacity * sizeof(struct rec_request *))
+            : NULL;
+    if (!more) {
+        rec_stop("out of memory for %lld requests", (long long)n);
+        return false;
+    }
+    call->requests = more;
+    call->requests_capacity = (uint32_t)capacity;
+    return true;
+}
+
+/* Looks a request up into call->requests; its word. */
+static inline int64_t refer(struct rec_call *call, MPI_Request request)
+{
+    struct rec_request *entry = request == MPI_REQUEST_NULL ? NULL : look_up(request);
+    call->requests[call->n_requests++] = entry;
+    if (__builtin_expect(entry != NULL, 1))
+        return word_of(rec_stream_of(call), entry);
+    return request == MPI_REQUEST_NULL ? RFN_REQUEST_NULL : RFN_UNKNOWN;
+}
+
+void rec_in_request(struct rec_call *call, MPI_Request request)
+{
+    int64_t word = RFN_UNKNOWN;
+    if (reserve_requests(call, (int64_t)call->n_requests + 1)) {
+        rec_lock();
+        serial++;
+        word = refer(call, request);
+        rec_unlock();
+    }
+    rec_push_in(call, word);
+}
+
+void rec_in_requests(struct rec_call *call, const MPI_Request *requests, int64_t n)
+{
+    int64_t *words = requests && n > 0 ? rec_words(call, n) : NULL;
+    if (!words || !reserve_requests(call, n)) {
+        rec_push_in(call, n > 0 ? RFN_LIST_ABSENT : 0);
+        return;
+    }
+    rec_lock();
+    serial++;
+    for (int64_t i = 0; i < n; i++)
+        words[i] = refer(call, requests[i]);
+    rec_unlock();
+    rec_push_in(call, rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n));
+}
+
+/* The call is done with its requests, whatever came out. */
+static inline void unclaim(struct rec_call *call)
+{
+    if (__builtin_expect(!rec_threads_multiple, 1))
+        return;
+    for (uint32_t i = 0; i < call->n_requests; i++) {
+        if (call->requests[i])
+            call->requests[i]->claimed = false;
+    }
+}
+
+void rec_out_request_freed(struct rec_call *call)
+{
+    rec_lock();
+    unclaim(call);
+    for (uint32_t i = 0; i < call->n_requests && call->rc == MPI_SUCCESS; i++) {
+        if (call->requests[i])
+            forget(call->requests[i]);
+    }
+    rec_unlock();
+}
+
+void rec_out_cancelled(struct rec_call *call)
+{
+    rec_lock();
+    unclaim(call);
+    for (uint32_t i = 0; i < call->n_requests && call->rc == MPI_SUCCESS; i++) {
+        if (call->requests[i])
+            call->requests[i]->flags |= REC_REQUEST_CANCELLED;
+    }
+    rec_unlock();
+}
+
+/* ---- statuses ---- */
+
+static bool reserve_statuses(struct rec_call *call, int64_t n)
+{
+    if (__builtin_expect(n <= (int64_t)call->statuses_capacity, 1))
+        return true;
+    uint64_t capacity = (uint64_t)n + (uint64_t)n / 2 + 16;
+    MPI_Status *more =
+        capacity <= UINT32_MAX ? realloc(call->statuses, capacity * sizeof *more) : NULL;
+    if (!more) {
+        rec_stop("out of memory for %lld statuses", (long long)n);
+        return false;
+    }
+    call->statuses = more;
+    call->statuses_capacity = (uint32_t)capacity;
+    return true;
+}
+
+MPI_Status *rec_status(struct rec_call *call, MPI_Status *status)
+{
+    if (status != MPI_STATUS_IGNORE)
+        return status;
+    return reserve_statuses(call, 1) ? call->statuses : status;
+}
+
+MPI_Status *rec_statuses(struct rec_call *call, MPI_Status *statuses, int64_t n)
+{
+    if (statuses != MPI_STATUSES_IGNORE)
+        return statuses;
+    return n > 0 && reserve_statuses(call, n) ? call->statuses : statuses;
+}
+
+/* Bytes received. Where the layout of MPI_Status is known its field is read, because asking costs
+ * more than all the rest; elsewhere MPI is asked. */
+static inline int64_t received_bytes(const MPI_Status *status)
+{
+#if defined OMPI_MAJOR_VERSION
+    return (int64_t)status->_ucount;
+#elif defined MPICH_NUMVERSION
+    /* The lowest bit of the high half is the cancelled flag. */
+    uint64_t high = (uint32_t)status->count_hi_and_cancelled >> 1;
+    return (int64_t)(high << 32 | (uint32_t)status->count_lo);
+#elif defined RFN_FLAVOUR_SMPI
+    return status->count;
+#else
+    MPI_Count bytes = 0;
+    int rc = rec_mpi.MPI_Get_elements_x(status, MPI_BYTE, &bytes);
+    return rc == MPI_SUCCESS && bytes != MPI_UNDEFINED ? bytes : RFN_UNKNOWN;
+#endif
+}
+
+/* What a receive turned out to be, each RFN_AS_POSTED where it is what was asked for. */
+struct outcome {
+    int64_t source, tag, bytes;
+};
+
+static inline struct outcome outcome_of(const MPI_Status *status, int source, int tag, int64_t bytes)
+{
+    struct outcome as_posted = {RFN_AS_POSTED, RFN_AS_POSTED, RFN_AS_POSTED};
+    /* Only the empty status of an inactive request has a wildcard for its source. */
+    if (source == MPI_PROC_NULL || status->MPI_SOURCE == MPI_ANY_SOURCE)
+        return as_posted;
+    /* A wildcard receive that matched on MPI_PROC_NULL does not exist, but a probe may say so. */
+    int64_t got = received_bytes(status);
+    struct outcome outcome = as_posted;
+    if (status->MPI_SOURCE != source)
+        outcome.source = rec_rank_word(status->MPI_SOURCE);
+    if (status->MPI_TAG != tag)
+        outcome.tag = status->MPI_TAG == MPI_ANY_TAG ? RFN_ANY : status->MPI_TAG;
+    if (got != bytes)
+        outcome.bytes = got;
+    return outcome;
+}
+
+void rec_out_status(struct rec_call *call, const MPI_Status *status, int source, int tag,
+                    int64_t bytes)
+{
+    struct outcome outcome = {RFN_UNKNOWN, RFN_UNKNOWN, RFN_UNKNOWN};
+    if (rec_has_outcome(call) && status != MPI_STATUS_IGNORE)
+        outcome = outcome_of(status, source, tag, bytes);
+    rec_push_out(call, outcome.source);
+    rec_push_out(call, outcome.tag);
+    rec_push_out(call, outcome.bytes);
+}
+
+/* ---- completion ---- */
+
+static int class_of(int code)
+{
+    int class = code;
+    if (code != MPI_SUCCESS)
+        rec_mpi.MPI_Error_class(code, &class);
+    return class;
+}
+
+/* What a completion call says, and what is written of it. */
+struct completion {
+    struct rec_call *call;
+    const MPI_Status *statuses; /* NULL when there are none */
+    int error;                  /* class of the call's */
+    int64_t *words;
+    int64_t n_words;
+};
+
+/* Error class of the request whose status this is. */
+static int error_of(const struct completion *completion, const MPI_Status *status)
+{
+    if (__builtin_expect(completion->error == MPI_SUCCESS, 1))
+        return MPI_SUCCESS;
+    if (completion->error == MPI_ERR_IN_STATUS)
+        return status ? class_of(status->MPI_ERROR) : MPI_SUCCESS;
+    return completion->error;
+}
+
+static void write_entry(struct completion *completion, int64_t position, struct outcome outcome,
+                        int error, int cancelled)
+{
+    int64_t *word = completion->words + completion->n_words;
+    word[0] = position;
+    word[1] = outcome.source;
+    word[2] = outcome.tag;
+    word[3] = outcome.bytes;
+    word[4] = error;
+    word[5] = cancelled ? RFN_COMPLETION_CANCELLED : 0;
+    completion->n_words += RFN_COMPLETION_WORDS;
+}
+
+/* Writes what deviates, then forgets the request. status is its own, or NULL. */
+static inline void complete(struct completion *completion, int64_t position,
+                            const MPI_Status *status)
+{
+    struct rec_request *entry = completion->call->requests[position];
+    if (__builtin_expect(!entry, 0))
+        return;
+    int error = error_of(completion, status), cancelled = 0;
+    if (error == MPI_ERR_PENDING)
+        return;
+    struct outcome outcome = {RFN_AS_POSTED, RFN_AS_POSTED, RFN_AS_POSTED};
+    if (__builtin_expect(entry->flags & REC_REQUEST_CANCELLED, 0) && status)
+        rec_mpi.MPI_Test_cancelled(status, &cancelled);
+    if (entry->flags & REC_REQUEST_RECV && status && !error && !cancelled)
+        outcome = outcome_of(status, entry->source, entry->tag, entry->bytes);
+    bool deviates = outcome.source != RFN_AS_POSTED || outcome.tag != RFN_AS_POSTED ||
+                    outcome.bytes != RFN_AS_POSTED || error || cancelled;
+    if (deviates && completion->words)
+        write_entry(completion, position, outcome, error, cancelled);
+    if (__builtin_expect(entry->new_comm != NULL, 0))
+        rec_comm_arrived(entry->new_comm);
+    if (entry->flags & REC_REQUEST_PERSISTENT)
+        entry->flags &= (uint8_t)~REC_REQUEST_CANCELLED;
+    else
+        forget(entry);
+}
+
+/* Begins the outcomes of a call that may complete n requests. */
+static struct completion begin(struct rec_call *call, const MPI_Status *statuses, int64_t n)
+{
+    bool ignored = statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE;
+    return (struct completion){.call = call,
+                               .statuses = ignored ? NULL : statuses,
+                               .error = class_of(call->rc),
+                               .words = rec_words(call, n * RFN_COMPLETION_WORDS)};
+}
+
+static void end(struct completion *completion)
+{
+    struct rfn_stream *events = rec_stream_of(completion->call)->events;
+    rec_push_out(completion->call,
+                 completion->n_words == 0
+                     ? 0
+                     : rfn_stream_list(events, completion->words, (size_t)completion->n_words));
+}
+
+static const MPI_Status *status_at(const struct completion *completion, int64_t i)
+{
+    return completion->statuses ? &completion->statuses[i] : NULL;
+}
+
+/* Says how a poll went, if the function is one. */
+static void set_poll(struct rec_call *call, bool successful)
+{
+    if (rec_functions[call->function].flags & RFN_FUNCTION_POLL && call->rc == MPI_SUCCESS)
+        call->poll = successful ? RFN_POLL_SUCCESSFUL : RFN_POLL_FAILED;
+}
+
+/* The outcomes of a call that completed nothing and says nothing: n words. */
+static void nothing(struct rec_call *call, unsigned n)
+{
+    rec_lock();
+    unclaim(call);
+    rec_unlock();
+    while (n-- > 0)
+        rec_push_out(call, RFN_UNKNOWN);
+}
+
+void rec_out_completed_all(struct rec_call *call, int done, const MPI_Status *statuses)
+{
+    bool failed = call->rc != MPI_SUCCESS;
+    set_poll(call, done);
+    if (!done && !failed) {
+        nothing(call, 1);
+        return;
+    }
+    struct completion completion = begin(call, statuses, call->n_requests);
+    rec_lock();
+    unclaim(call);
+    for (uint32_t i = 0; i < call->n_requests; i++)
+        complete(&completion, i, status_at(&completion, i));
+    rec_unlock();
+    end(&completion);
+}
+
+void rec_out_completed_any(struct rec_call *call, int done, int index, const MPI_Status *status)
+{
+    bool failed = call->rc != MPI_SUCCESS;
+    bool none = index == MPI_UNDEFINED || index < 0 || (uint32_t)index >= call->n_requests;
+    set_poll(call, done);
+    if (failed ? none : !done) {
+        nothing(call, 2);
+        return;
+    }
+    struct completion completion = begin(call, status, 1);
+    rec_push_out(call, none ? RFN_UNDEFINED : index);
+    rec_lock();
+    unclaim(call);
+    if (!none)
+        complete(&completion, index, status_at(&completion, 0));
+    rec_unlock();
+    end(&completion);
+}
+
+static int64_t index_list(struct rec_call *call, const int *indices, int n)
+{
+    int64_t *words = n > 0 ? rec_words(call, n) : NULL;
+    for (int i = 0; words && i < n; i++)
+        words[i] = indices[i];
+    return n <= 0 ? 0 : words ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n)
+                              : RFN_LIST_ABSENT;
+}
+
+void rec_out_completed_some(struct rec_call *call, int n, const int *indices,
+                            const MPI_Status *statuses)
+{
+    int class = class_of(call->rc);
+    set_poll(call, n != 0);
+    if ((class != MPI_SUCCESS && class != MPI_ERR_IN_STATUS) || n == 0) {
+        nothing(call, 2);
+        return;
+    }
+    rec_push_out(call, n == MPI_UNDEFINED ? RFN_UNDEFINED : index_list(call, indices, n));
+    struct completion completion = begin(call, statuses, n > 0 ? n : 0);
+    rec_lock();
+    unclaim(call);
+    for (int i = 0; i < n; i++) {
+        if (indices[i] >= 0 && (uint32_t)indices[i] < call->n_requests)
+            complete(&completion, indices[i], status_at(&completion, i));
+    }
+    rec_unlock();
+    end(&completion);
+}
+
+void rec_out_poll(struct rec_call *call, int flag)
+{
+    rec_lock();
+    unclaim(call);
+    rec_unlock();
+    if (call->rc != MPI_SUCCESS)
+        return;
+    call->poll = flag ? RFN_POLL_SUCCESSFUL : RFN_POLL_FAILED;
+    for (uint32_t i = 0; !flag && i < call->n_out; i++)
+        call->out[i] = RFN_UNKNOWN;
+}

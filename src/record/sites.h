@@ -1,0 +1,95 @@
+/* sites.h - where a call comes from: (function, call path) as a small number, found in a few
+ * nanoseconds.
+ *
+ * Walking the stack costs microseconds. So a walk's result is cached under (function, return
+ * address, stack pointer) together with the facts that made it: where every frame's return address
+ * lies and what it was. The next call from the same place is the same path if all of these still
+ * hold. A frame whose canonical frame address is computed from a register (alloca, variable-length
+ * arrays, realigned stacks) is reached through that register's saved value, so that value's place
+ * is among the facts, before the return address that depends on it. Facts are checked innermost
+ * first, so that no address is read that the facts before it do not vouch for.
+ *
+ * One table per stream; only its thread uses it.
+ */
+#ifndef RFN_RECORD_SITES_H
+#define RFN_RECORD_SITES_H
+
+#include "refrain/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A frame of a call path: a return address as an offset in a module (executable or library). */
+struct rec_frame {
+    uint32_t module; /* see rec_module */
+    uint64_t offset; /* from the module's load bias: the ELF virtual address of the return address */
+};
+
+/* A loaded module, numbered per process in order of first sight, never forgotten (a library that
+ * was unloaded keeps its number). */
+struct rec_module {
+    const char *path;
+    const uint8_t *build_id; /* may be NULL */
+    size_t build_id_size;
+};
+
+enum { REC_SITE_WAYS = 4, REC_SITE_SETS = 256, REC_SITE_FACTS = 64 };
+
+struct rec_site_fact {
+    const uintptr_t *where;
+    uintptr_t what;
+};
+
+struct rec_site_way {
+    uintptr_t return_address, stack;
+    uint32_t function, site;
+    uint32_t n_facts;
+    const struct rec_site_fact *facts; /* in memory of the table */
+};
+
+struct rec_sites {
+    struct rec_site_way (*sets)[REC_SITE_WAYS]; /* REC_SITE_SETS of them */
+    struct rec_sites_table *table;              /* all sites, see sites.c */
+    uint64_t hits, misses;
+    uint32_t site_of_unknown; /* when a walk fails */
+};
+
+int rec_sites_init(struct rec_sites *sites);
+void rec_sites_release(struct rec_sites *sites);
+
+/* Full walk with libunwind, interning, filling of a way. Never fails: a path that cannot be walked
+ * is the return address alone. */
+uint32_t rec_site_walk(struct rec_sites *sites, uint32_t function, void *frame);
+
+/* The site of a call whose wrapper's frame pointer is `frame`: frame[0] is the caller's frame
+ * pointer, frame[1] the return address, frame + 2 the stack pointer after return. */
+static inline uint32_t rec_site(struct rec_sites *sites, uint32_t function, void *frame)
+{
+    const uintptr_t *words = frame;
+    uintptr_t key = words[1] ^ (words[1] >> 8) ^ ((uintptr_t)frame >> 4);
+    struct rec_site_way *ways = sites->sets[key % REC_SITE_SETS];
+    for (unsigned w = 0; w < REC_SITE_WAYS; w++) {
+        struct rec_site_way *way = &ways[w];
+        if (way->return_address != words[1] || way->stack != (uintptr_t)frame ||
+            way->function != function)
+            continue;
+        const struct rec_site_fact *fact = way->facts, *end = fact + way->n_facts;
+        while (fact < end && *fact->where == fact->what)
+            fact++;
+        if (fact == end)
+            return way->site;
+    }
+    return rec_site_walk(sites, function, frame);
+}
+
+/* All sites of a stream, 0 to rec_sites_count - 1, in order of first use. Frames innermost first:
+ * frame 0 is the return address of the MPI call, the last one lies in main (or in the thread's
+ * start function); what is outside of main is cut off. Borrowed until release. */
+uint32_t rec_sites_count(const struct rec_sites *sites);
+uint32_t rec_sites_function(const struct rec_sites *sites, uint32_t site);
+const struct rec_frame *rec_sites_frames(const struct rec_sites *sites, uint32_t site, size_t *n);
+
+/* Modules of the process. Borrowed for ever. NULL when number is too large. */
+const struct rec_module *rec_module(uint32_t number);
+
+#endif

@@ -1,0 +1,78 @@
+/* tables.h - what the tables of handles share: their lock, their keys, and slots that are used
+ * again.
+ *
+ * Handles are integers in MPICH and pointers in Open MPI and SMPI; as keys of tables they are
+ * 64-bit words. A program that creates and frees an object in every iteration must look the same
+ * in every iteration, so objects are named by slots, and a new object takes the lowest free one.
+ */
+#ifndef RFN_RECORD_TABLES_H
+#define RFN_RECORD_TABLES_H
+
+#include "record/recorder.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REC_KEY(handle) ((uint64_t)(uintptr_t)(handle))
+
+/* Where a key goes in a direct-mapped cache of 1 << bits entries. Multiplying spreads pointers
+ * (equal low bits) as well as small integers with a type in their high bits. */
+static inline size_t rec_key_place(uint64_t key, unsigned bits)
+{
+    return (size_t)((key * 0x9e3779b97f4a7c15u) >> (64 - bits));
+}
+
+/* ---- the lock of all tables of the process ---- */
+
+/* Waits, yielding after a while. The lock is held for tens of nanoseconds on the usual path, and
+ * for some local MPI calls when an object is seen for the first time. */
+void rec_lock_wait(void);
+void rec_lock_release(void);
+
+static inline void rec_lock(void)
+{
+    if (__builtin_expect(rec_threads_multiple, 0))
+        rec_lock_wait();
+}
+
+static inline void rec_unlock(void)
+{
+    if (__builtin_expect(rec_threads_multiple, 0))
+        rec_lock_release();
+}
+
+/* ---- slots ---- */
+
+struct rec_slots {
+    uint64_t *used; /* a bit per slot */
+    size_t n_words;
+    size_t first; /* no word before this one has a free slot */
+};
+
+int64_t rec_slots_take(struct rec_slots *slots); /* the lowest free slot, or RFN_E_NOMEM */
+void rec_slots_give(struct rec_slots *slots, int64_t slot);
+void rec_slots_release(struct rec_slots *slots);
+
+/* ---- words of a call ---- */
+
+static inline void rec_push_in(struct rec_call *call, int64_t word)
+{
+    call->in[call->n_in++] = word;
+}
+
+static inline void rec_push_out(struct rec_call *call, int64_t word)
+{
+    call->out[call->n_out++] = word;
+}
+
+/* Whether outcomes mean something: the call succeeded and was not an unsuccessful poll. */
+static inline bool rec_has_outcome(const struct rec_call *call)
+{
+    return call->rc == MPI_SUCCESS && call->poll != RFN_POLL_FAILED;
+}
+
+/* The word of an info in a list; locks. */
+int64_t rec_info_word(MPI_Info info);
+
+#endif

@@ -1,0 +1,456 @@
+/* Datatypes: from handle to content.
+ *
+ * A handle seen for the first time is taken apart with MPI_Type_get_envelope and _get_contents;
+ * what comes out is serialized (event/datatype.h), children first, and the bytes are looked up by
+ * their hash, which is also what parents and archives know a type by. The number found is kept
+ * under the handle, behind a direct-mapped cache, until the handle is freed: MPI uses handles again.
+ *
+ * Derived types that MPI_Type_get_contents returns are new references, to be freed here. They may
+ * have a handle of their own, so they are looked up in the map (a handle in it is alive and means
+ * what the map says) but not entered.
+ */
+#include "record/types.h"
+#include "base/buf.h"
+#include "base/map.h"
+#include "event/datatype.h"
+#include "record/params.h"
+#include "record/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE_BITS = 8 };
+
+struct cached {
+    uint64_t key;
+    const struct rec_type *type; /* NULL: free */
+};
+
+static struct cached cache[1 << CACHE_BITS];
+static struct rec_type **types;
+static uint32_t n_types, types_capacity;
+static struct rfn_map by_handle; /* handle to number */
+static struct rfn_map by_hash;   /* hash of the content to number */
+
+/* ---- what MPI says ---- */
+
+/* Large counts exist since MPI-4; before, all numbers are int and there are none. */
+#if MPI_VERSION >= 4
+typedef MPI_Count how_many;
+#else
+typedef int how_many;
+#endif
+
+struct contents {
+    int combiner; /* MPI's */
+    how_many n_integers, n_addresses, n_large, n_children;
+    int *integers;
+    MPI_Aint *addresses;
+    MPI_Count *large;
+    MPI_Datatype *children;
+};
+
+static void release_contents(struct contents *contents)
+{
+    free(contents->integers);
+    free(contents->addresses);
+    free(contents->large);
+    free(contents->children);
+}
+
+static int envelope(MPI_Datatype type, struct contents *c)
+{
+#if MPI_VERSION >= 4
+    return rec_mpi.MPI_Type_get_envelope_c(type, &c->n_integers, &c->n_addresses, &c->n_large,
+                                           &c->n_children, &c->combiner);
+#else
+    return rec_mpi.MPI_Type_get_envelope(type, &c->n_integers, &c->n_addresses, &c->n_children,
+                                         &c->combiner);
+#endif
+}
+
+static int fill(MPI_Datatype type, struct contents *c)
+{
+#if MPI_VERSION >= 4
+    return rec_mpi.MPI_Type_get_contents_c(type, c->n_integers, c->n_addresses, c->n_large,
+                                           c->n_children, c->integers, c->addresses, c->large,
+                                           c->children);
+#else
+    return rec_mpi.MPI_Type_get_contents(type, c->n_integers, c->n_addresses, c->n_children,
+                                         c->integers, c->addresses, c->children);
+#endif
+}
+
+/* An array that is not NULL even if it is empty: some MPIs insist. */
+static void *array(how_many n, size_t size)
+{
+    return calloc((size_t)n + 1, size);
+}
+
+/* Contents of a type; when MPI does not tell, those of a type with nothing known. RFN_E_NOMEM. */
+static int get_contents(MPI_Datatype type, struct contents *c)
+{
+    *c = (struct contents){.combiner = -1};
+    if (envelope(type, c) != MPI_SUCCESS) {
+        *c = (struct contents){.combiner = -1};
+        return 0;
+    }
+    if (c->combiner == MPI_COMBINER_NAMED)
+        return 0;
+    c->integers = array(c->n_integers, sizeof *c->integers);
+    c->addresses = array(c->n_addresses, sizeof *c->addresses);
+    c->large = array(c->n_large, sizeof *c->large);
+    c->children = array(c->n_children, sizeof *c->children);
+    bool complete = c->integers && c->addresses && c->large && c->children;
+    if (!complete || fill(type, c) != MPI_SUCCESS) {
+        release_contents(c);
+        *c = (struct contents){.combiner = -1};
+    }
+    return complete ? 0 : RFN_E_NOMEM;
+}
+
+static enum rfn_combiner combiner_of(int combiner)
+{
+    switch (combiner) {
+    case MPI_COMBINER_NAMED:
+        return RFN_COMBINER_NAMED;
+    case MPI_COMBINER_DUP:
+        return RFN_COMBINER_DUP;
+    case MPI_COMBINER_CONTIGUOUS:
+        return RFN_COMBINER_CONTIGUOUS;
+    case MPI_COMBINER_VECTOR:
+        return RFN_COMBINER_VECTOR;
+    case MPI_COMBINER_HVECTOR:
+        return RFN_COMBINER_HVECTOR;
+    case MPI_COMBINER_INDEXED:
+        return RFN_COMBINER_INDEXED;
+    case MPI_COMBINER_HINDEXED:
+        return RFN_COMBINER_HINDEXED;
+    case MPI_COMBINER_INDEXED_BLOCK:
+        return RFN_COMBINER_INDEXED_BLOCK;
+    case MPI_COMBINER_HINDEXED_BLOCK:
+        return RFN_COMBINER_HINDEXED_BLOCK;
+    case MPI_COMBINER_STRUCT:
+        return RFN_COMBINER_STRUCT;
+    case MPI_COMBINER_SUBARRAY:
+        return RFN_COMBINER_SUBARRAY;
+    case MPI_COMBINER_DARRAY:
+        return RFN_COMBINER_DARRAY;
+    case MPI_COMBINER_F90_REAL:
+        return RFN_COMBINER_F90_REAL;
+    case MPI_COMBINER_F90_COMPLEX:
+        return RFN_COMBINER_F90_COMPLEX;
+    case MPI_COMBINER_F90_INTEGER:
+        return RFN_COMBINER_F90_INTEGER;
+    case MPI_COMBINER_RESIZED:
+        return RFN_COMBINER_RESIZED;
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    case MPI_COMBINER_VALUE_INDEX:
+        return RFN_COMBINER_VALUE_INDEX;
+#endif
+/* Open MPI's header makes the names of these three an error; its library never returns them. */
+#ifndef OMPI_MAJOR_VERSION
+    case MPI_COMBINER_HVECTOR_INTEGER:
+        return RFN_COMBINER_HVECTOR_INTEGER;
+    case MPI_COMBINER_HINDEXED_INTEGER:
+        return RFN_COMBINER_HINDEXED_INTEGER;
+    case MPI_COMBINER_STRUCT_INTEGER:
+        return RFN_COMBINER_STRUCT_INTEGER;
+#endif
+    default:
+        return RFN_COMBINER_OTHER;
+    }
+}
+
+/* Types that exist without being made: they are never freed. A type that does not tell how it was made
+ * is taken for one. */
+static bool is_predefined(int combiner)
+{
+    return combiner < 0 || combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+/* ---- content ---- */
+
+struct sizes {
+    MPI_Count size, lb, extent, true_lb, true_extent;
+};
+
+static struct sizes get_sizes(MPI_Datatype type)
+{
+    struct sizes s = {0};
+    rec_mpi.MPI_Type_size_x(type, &s.size);
+    rec_mpi.MPI_Type_get_extent_x(type, &s.lb, &s.extent);
+    rec_mpi.MPI_Type_get_true_extent_x(type, &s.true_lb, &s.true_extent);
+    return s;
+}
+
+/* A lower bound of 4 GiB or more is an address, not a distance within somebody's data. */
+static bool is_address(MPI_Count value)
+{
+    return value >= (MPI_Count)1 << 32 || value <= -((MPI_Count)1 << 32);
+}
+
+/* The lowest of those that are addresses. */
+static MPI_Aint lowest_address(const MPI_Aint *addresses, how_many n)
+{
+    MPI_Aint low = PTRDIFF_MAX;
+    for (how_many i = 0; i < n; i++) {
+        if (is_address(addresses[i]) && addresses[i] < low)
+            low = addresses[i];
+    }
+    return low;
+}
+
+/* Takes away what depends on where things lie in memory. */
+static bool make_relative(struct sizes *sizes, struct contents *contents)
+{
+    if (!is_address(sizes->true_lb))
+        return false;
+    sizes->true_lb = is_address(sizes->lb) ? sizes->true_lb - sizes->lb : 0;
+    if (is_address(sizes->lb))
+        sizes->lb = 0;
+    MPI_Aint low = lowest_address(contents->addresses, contents->n_addresses);
+    for (how_many i = 0; i < contents->n_addresses; i++) {
+        if (is_address(contents->addresses[i]))
+            contents->addresses[i] -= low;
+    }
+    return true;
+}
+
+static void write_name(struct rfn_buf *buf, MPI_Datatype type)
+{
+    char name[MPI_MAX_OBJECT_NAME + 1] = "";
+    int length = 0;
+    if (rec_mpi.MPI_Type_get_name(type, name, &length) != MPI_SUCCESS)
+        name[0] = '\0';
+    rfn_buf_string(buf, name);
+}
+
+static void write_content(struct rfn_buf *buf, MPI_Datatype type, struct contents *contents,
+                          const uint64_t *children)
+{
+    struct sizes sizes = get_sizes(type);
+    bool absolute = make_relative(&sizes, contents);
+    enum rfn_combiner combiner = combiner_of(contents->combiner);
+    rfn_buf_varint(buf, (uint64_t)combiner | (absolute ? RFN_COMBINER_ABSOLUTE : 0));
+    if (combiner == RFN_COMBINER_NAMED)
+        write_name(buf, type);
+    rfn_buf_svarint(buf, sizes.size);
+    rfn_buf_svarint(buf, sizes.lb);
+    rfn_buf_svarint(buf, sizes.extent);
+    rfn_buf_svarint(buf, sizes.true_lb);
+    rfn_buf_svarint(buf, sizes.true_extent);
+    rfn_buf_varint(buf, (uint64_t)contents->n_integers + (uint64_t)contents->n_large);
+    for (how_many i = 0; i < contents->n_integers; i++)
+        rfn_buf_svarint(buf, contents->integers[i]);
+    for (how_many i = 0; i < contents->n_large; i++)
+        rfn_buf_svarint(buf, contents->large[i]);
+    rfn_buf_varint(buf, (uint64_t)contents->n_addresses);
+    for (how_many i = 0; i < contents->n_addresses; i++)
+        rfn_buf_svarint(buf, contents->addresses[i]);
+    rfn_buf_varint(buf, (uint64_t)contents->n_children);
+    for (how_many i = 0; i < contents->n_children; i++)
+        rfn_buf_u64(buf, children[i]);
+}
+
+/* ---- the table ---- */
+
+static int append(struct rec_type *type)
+{
+    if (n_types == types_capacity) {
+        uint32_t n = types_capacity ? 2 * types_capacity : 32;
+        struct rec_type **more = realloc(types, n * sizeof *more);
+        if (!more)
+            return RFN_E_NOMEM;
+        types = more;
+        types_capacity = n;
+    }
+    RFN_TRY(rfn_map_put(&by_hash, type->hash, n_types));
+    type->number = n_types;
+    types[n_types++] = type;
+    return 0;
+}
+
+/* The type with this content; NULL without memory. */
+static struct rec_type *intern(const struct rfn_buf *buf, int64_t size, bool predefined)
+{
+    if (buf->failed)
+        return NULL;
+    uint64_t hash = rfn_hash_bytes(buf->data, buf->size);
+    const uint64_t *known = rfn_map_get(&by_hash, hash);
+    if (known)
+        return types[*known];
+    struct rec_type *type = malloc(sizeof *type + buf->size);
+    if (!type)
+        return NULL;
+    uint8_t *content = (uint8_t *)(type + 1);
+    memcpy(content, buf->data, buf->size);
+    *type = (struct rec_type){.predefined = predefined,
+                              .size = size,
+                              .hash = hash,
+                              .content = content,
+                              .content_size = buf->size};
+    if (append(type) < 0) {
+        free(type);
+        return NULL;
+    }
+    return type;
+}
+
+static struct rec_type *describe(MPI_Datatype type);
+
+/* The hash of a child; frees the reference. Without memory for a description a reference to what
+ * may be a predefined type is rather lost than freed. */
+static int child_hash(MPI_Datatype child, uint64_t *hash)
+{
+    const uint64_t *known = rfn_map_get(&by_handle, REC_KEY(child));
+    const struct rec_type *type = known ? types[*known] : describe(child);
+    if (!type)
+        return RFN_E_NOMEM;
+    *hash = type->hash;
+    if (!type->predefined)
+        rec_mpi.MPI_Type_free(&child);
+    return 0;
+}
+
+/* All children, whatever happens: their references must be freed. */
+static int child_hashes(const struct contents *contents, uint64_t **hashes)
+{
+    int error = 0;
+    uint64_t lost;
+    *hashes = array(contents->n_children, sizeof **hashes);
+    for (how_many i = 0; i < contents->n_children; i++) {
+        if (child_hash(contents->children[i], *hashes ? &(*hashes)[i] : &lost) < 0)
+            error = RFN_E_NOMEM;
+    }
+    return *hashes ? error : RFN_E_NOMEM;
+}
+
+/* Takes a type apart and finds its entry; NULL without memory. */
+static struct rec_type *describe(MPI_Datatype type)
+{
+    struct contents contents;
+    struct rec_type *result = NULL;
+    uint64_t *hashes = NULL;
+    struct rfn_buf buf = RFN_BUF_INIT;
+    int error = get_contents(type, &contents);
+    if (error == 0)
+        error = child_hashes(&contents, &hashes);
+    if (error == 0) {
+        MPI_Count size = 0;
+        rec_mpi.MPI_Type_size_x(type, &size);
+        write_content(&buf, type, &contents, hashes);
+        result = intern(&buf, size, is_predefined(contents.combiner));
+    }
+    rfn_buf_release(&buf);
+    free(hashes);
+    release_contents(&contents);
+    return result;
+}
+
+static const struct rec_type *find_slowly(MPI_Datatype handle)
+{
+    uint64_t key = REC_KEY(handle);
+    const uint64_t *known = rfn_map_get(&by_handle, key);
+    const struct rec_type *type = NULL;
+    if (known) {
+        type = types[*known];
+    } else {
+        if (handle == MPI_DATATYPE_NULL)
+            return NULL;
+        type = describe(handle);
+        if (!type || rfn_map_put(&by_handle, key, type->number) < 0) {
+            rec_stop("out of memory for datatypes");
+            return NULL;
+        }
+    }
+    cache[rec_key_place(key, CACHE_BITS)] = (struct cached){key, type};
+    return type;
+}
+
+static inline const struct rec_type *find(MPI_Datatype handle)
+{
+    uint64_t key = REC_KEY(handle);
+    struct cached *cached = &cache[rec_key_place(key, CACHE_BITS)];
+    if (__builtin_expect(cached->key == key && cached->type, 1))
+        return cached->type;
+    return find_slowly(handle);
+}
+
+static void forget(MPI_Datatype handle)
+{
+    uint64_t key = REC_KEY(handle);
+    rfn_map_remove(&by_handle, key);
+    struct cached *cached = &cache[rec_key_place(key, CACHE_BITS)];
+    if (cached->key == key)
+        cached->type = NULL;
+}
+
+uint32_t rec_types_count(void)
+{
+    return n_types;
+}
+
+const struct rec_type *rec_type(uint32_t number)
+{
+    return number < n_types ? types[number] : NULL;
+}
+
+void rec_types_release(void)
+{
+    for (uint32_t i = 0; i < n_types; i++)
+        free(types[i]);
+    free(types);
+    types = NULL;
+    n_types = types_capacity = 0;
+    rfn_map_release(&by_handle);
+    rfn_map_release(&by_hash);
+    memset(cache, 0, sizeof cache);
+}
+
+/* ---- words ---- */
+
+int64_t rec_type_word(MPI_Datatype type)
+{
+    rec_lock();
+    const struct rec_type *found = find(type);
+    rec_unlock();
+    if (__builtin_expect(found != NULL, 1))
+        return found->number;
+    return type == MPI_DATATYPE_NULL ? -1 : RFN_UNKNOWN;
+}
+
+void rec_in_type(struct rec_call *call, MPI_Datatype type)
+{
+    rec_push_in(call, rec_type_word(type));
+}
+
+void rec_out_type(struct rec_call *call, MPI_Datatype type)
+{
+    int64_t word = RFN_UNKNOWN;
+    if (rec_has_outcome(call)) {
+        rec_lock();
+        forget(type); /* a handle that was freed where nobody saw it */
+        rec_unlock();
+        word = rec_type_word(type);
+    }
+    rec_push_out(call, word);
+}
+
+void rec_freed_type(struct rec_call *call, MPI_Datatype type)
+{
+    if (call->rc != MPI_SUCCESS)
+        return;
+    rec_lock();
+    forget(type);
+    rec_unlock();
+}
+
+int64_t rec_type_size(MPI_Datatype type)
+{
+    rec_lock();
+    const struct rec_type *found = find(type);
+    rec_unlock();
+    return found ? found->size : -1;
+}

@@ -1,0 +1,450 @@
+#include "reduce/column.h"
+
+#include <stdlib.h>
+
+enum coder { CODER_CONSTANT, CODER_VARINTS, CODER_RUNS, CODER_PERIOD, N_CODERS };
+
+/* A run of fewer values than this is written together with the values behind it. */
+enum { FIRST_STAGED = 16, SHORT_RUN = 32, MAX_PERIOD = 512 };
+
+/* ---- coding a block ---- */
+
+static size_t varint_size(uint64_t value)
+{
+    size_t size = 1;
+    for (; value >= 0x80; value >>= 7)
+        size++;
+    return size;
+}
+
+/* The block's head; count 0 stands for "all that are left". */
+static void put_head(struct rfn_buf *out, enum coder coder, uint64_t count, size_t size)
+{
+    rfn_buf_u8(out, (uint8_t)coder);
+    rfn_buf_varint(out, count);
+    rfn_buf_varint(out, size);
+}
+
+static void put_constant(struct rfn_buf *out, int64_t value, uint64_t count)
+{
+    put_head(out, CODER_CONSTANT, count, varint_size(rfn_zigzag(value)));
+    rfn_buf_svarint(out, value);
+}
+
+static size_t varints_size(const int64_t *values, uint32_t n)
+{
+    size_t size = 0;
+    for (uint32_t i = 0; i < n; i++)
+        size += varint_size(rfn_zigzag(values[i]));
+    return size;
+}
+
+static void put_varints(struct rfn_buf *out, const int64_t *values, uint32_t n, uint64_t count)
+{
+    put_head(out, CODER_VARINTS, count, varints_size(values, n));
+    for (uint32_t i = 0; i < n; i++)
+        rfn_buf_svarint(out, values[i]);
+}
+
+static uint32_t run_length(const int64_t *values, uint32_t n)
+{
+    uint32_t length = 1;
+    while (length < n && values[length] == values[0])
+        length++;
+    return length;
+}
+
+static size_t runs_size(const int64_t *values, uint32_t n)
+{
+    size_t size = 0;
+    for (uint32_t i = 0, length; i < n; i += length) {
+        length = run_length(values + i, n - i);
+        size += varint_size(rfn_zigzag(values[i])) + varint_size(length - 1);
+    }
+    return size;
+}
+
+static void put_runs(struct rfn_buf *out, const int64_t *values, uint32_t n, uint64_t count)
+{
+    put_head(out, CODER_RUNS, count, runs_size(values, n));
+    for (uint32_t i = 0, length; i < n; i += length) {
+        length = run_length(values + i, n - i);
+        rfn_buf_svarint(out, values[i]);
+        rfn_buf_varint(out, length - 1);
+    }
+}
+
+/* Differences wrap around: they are right for all of int64. */
+static int64_t difference(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static int64_t sum(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static bool has_period(const int64_t *values, uint32_t n, uint32_t period)
+{
+    int64_t step = difference(values[n - 1], values[n - 1 - period]);
+    for (uint32_t i = n - 1; i >= period; i--) {
+        if (difference(values[i], values[i - period]) != step)
+            return false;
+    }
+    return true;
+}
+
+/* The smallest p such that values[i] - values[i - p] is the same for all i >= p, or 0. */
+static uint32_t find_period(const int64_t *values, uint32_t n)
+{
+    for (uint32_t period = 1; period <= MAX_PERIOD && period <= n / 2; period++) {
+        if (has_period(values, n, period))
+            return period;
+    }
+    return 0;
+}
+
+static void put_period(struct rfn_buf *out, const int64_t *values, uint32_t period, uint64_t count)
+{
+    int64_t step = difference(values[period], values[0]);
+    put_head(out, CODER_PERIOD, count,
+             varint_size(period) + varint_size(rfn_zigzag(step)) + varints_size(values, period));
+    rfn_buf_varint(out, period);
+    rfn_buf_svarint(out, step);
+    for (uint32_t i = 0; i < period; i++)
+        rfn_buf_svarint(out, values[i]);
+}
+
+static void put_block(struct rfn_buf *out, const int64_t *values, uint32_t n, uint64_t count)
+{
+    if (run_length(values, n) == n) {
+        put_constant(out, values[0], count);
+        return;
+    }
+    uint32_t period = n > 3 ? find_period(values, n) : 0;
+    if (period)
+        put_period(out, values, period, count);
+    else if (runs_size(values, n) < varints_size(values, n))
+        put_runs(out, values, n, count);
+    else
+        put_varints(out, values, n, count);
+}
+
+void rfn_column_encode_block(const int64_t *values, uint32_t n, struct rfn_buf *out)
+{
+    put_block(out, values, n, n);
+}
+
+/* ---- decoding a block ---- */
+
+static int get_varints(struct rfn_reader *payload, int64_t *values, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = rfn_reader_svarint(payload);
+    return payload->failed ? RFN_E_CORRUPT : 0;
+}
+
+static int get_runs(struct rfn_reader *payload, int64_t *values, uint32_t n)
+{
+    for (uint32_t i = 0; i < n;) {
+        int64_t value = rfn_reader_svarint(payload);
+        uint64_t length = rfn_reader_limited(payload, n - i - 1) + 1;
+        if (payload->failed)
+            return RFN_E_CORRUPT;
+        for (uint64_t j = 0; j < length; j++)
+            values[i++] = value;
+    }
+    return 0;
+}
+
+static int get_period(struct rfn_reader *payload, int64_t *values, uint32_t n)
+{
+    uint32_t period = (uint32_t)rfn_reader_limited(payload, n);
+    int64_t step = rfn_reader_svarint(payload);
+    if (!period)
+        return RFN_E_CORRUPT;
+    RFN_TRY(get_varints(payload, values, period));
+    for (uint32_t i = period; i < n; i++)
+        values[i] = sum(values[i - period], step);
+    return 0;
+}
+
+static int get_block(enum coder coder, struct rfn_reader *payload, int64_t *values, uint32_t n)
+{
+    int error = RFN_E_CORRUPT;
+    switch (coder) {
+    case CODER_CONSTANT:
+        error = get_varints(payload, values, 1);
+        break;
+    case CODER_VARINTS:
+        error = get_varints(payload, values, n);
+        break;
+    case CODER_RUNS:
+        error = get_runs(payload, values, n);
+        break;
+    case CODER_PERIOD:
+        error = get_period(payload, values, n);
+        break;
+    case N_CODERS:
+        break;
+    }
+    return error < 0 || rfn_reader_left(payload) ? RFN_E_CORRUPT : 0;
+}
+
+/* ---- columns that grow ---- */
+
+void rfn_column_init(struct rfn_column *column)
+{
+    *column = (struct rfn_column){.constant = true};
+}
+
+void rfn_column_release(struct rfn_column *column)
+{
+    free(column->staged);
+    rfn_buf_release(&column->sealed);
+    rfn_column_init(column);
+}
+
+static uint64_t run_count(const struct rfn_column *column)
+{
+    return column->n - column->n_sealed - column->n_staged;
+}
+
+static void seal_run(struct rfn_column *column)
+{
+    uint64_t count = run_count(column);
+    if (count)
+        put_constant(&column->sealed, column->run, count);
+    column->n_sealed += count;
+}
+
+/* Staged values that are all equal become the run, or lengthen it. */
+static void staged_to_run(struct rfn_column *column)
+{
+    if (column->run != column->staged[0])
+        seal_run(column);
+    column->run = column->staged[0];
+    column->n_staged = 0;
+    column->constant = true;
+}
+
+static bool staged_is_run(const struct rfn_column *column)
+{
+    return run_length(column->staged, column->n_staged) == column->n_staged;
+}
+
+/* Empties the staging. On failure the sealed blocks are lost, and writing the column says so. */
+static int seal(struct rfn_column *column)
+{
+    if (staged_is_run(column)) {
+        staged_to_run(column);
+    } else {
+        seal_run(column);
+        put_block(&column->sealed, column->staged, column->n_staged, column->n_staged);
+        column->n_sealed += column->n_staged;
+        column->n_staged = 0;
+    }
+    return rfn_buf_status(&column->sealed);
+}
+
+static int reserve_staging(struct rfn_column *column, uint32_t n)
+{
+    uint32_t capacity = column->staged_capacity ? column->staged_capacity : FIRST_STAGED;
+    while (capacity < n)
+        capacity *= 2;
+    if (capacity == column->staged_capacity)
+        return 0;
+    int64_t *staged = realloc(column->staged, capacity * sizeof *staged);
+    if (!staged)
+        return RFN_E_NOMEM;
+    column->staged = staged;
+    column->staged_capacity = capacity;
+    return 0;
+}
+
+/* The first value behind a run takes it along when it is short: one block then, not two. */
+static int stage(struct rfn_column *column, int64_t value)
+{
+    uint64_t before = run_count(column);
+    uint32_t n_run = column->n_staged == 0 && before < SHORT_RUN ? (uint32_t)before : 0;
+    RFN_TRY(reserve_staging(column, column->n_staged + n_run + 1));
+    for (uint32_t i = 0; i < n_run; i++)
+        column->staged[column->n_staged++] = column->run;
+    column->staged[column->n_staged++] = value;
+    column->constant = false;
+    return 0;
+}
+
+int rfn_column_append_slow(struct rfn_column *column, int64_t value)
+{
+    if (column->n_staged == RFN_COLUMN_BLOCK)
+        RFN_TRY(seal(column));
+    if (column->n_staged == 0 && (run_count(column) == 0 || column->run == value)) {
+        column->run = value;
+        column->constant = true;
+    } else {
+        RFN_TRY(stage(column, value));
+    }
+    column->last = value;
+    column->n++;
+    return 0;
+}
+
+int rfn_column_set_last(struct rfn_column *column, int64_t value)
+{
+    if (column->n_staged) {
+        column->staged[column->n_staged - 1] = value;
+        if (column->n_staged <= SHORT_RUN && staged_is_run(column) &&
+            (run_count(column) == 0 || column->run == value))
+            staged_to_run(column);
+    } else if (run_count(column) == 1) {
+        column->run = value;
+    } else if (column->run != value) {
+        column->n--;
+        int error = stage(column, value);
+        column->n++;
+        RFN_TRY(error);
+    }
+    column->last = value;
+    return 0;
+}
+
+/* The last block's count is not written. */
+static void put_tail(const struct rfn_column *column, struct rfn_buf *out)
+{
+    uint64_t count = run_count(column);
+    if (count)
+        put_constant(out, column->run, column->n_staged ? count : 0);
+    if (column->n_staged)
+        put_block(out, column->staged, column->n_staged, 0);
+}
+
+void rfn_column_write(const struct rfn_column *column, struct rfn_buf *out)
+{
+    struct rfn_buf tail = RFN_BUF_INIT;
+    rfn_buf_varint(out, column->n);
+    if (column->n_sealed || column->n_staged || column->run)
+        put_tail(column, &tail);
+    rfn_buf_varint(out, column->sealed.size + tail.size);
+    rfn_buf_bytes(out, column->sealed.data, column->sealed.size);
+    rfn_buf_bytes(out, tail.data, tail.size);
+    out->failed |= tail.failed | column->sealed.failed;
+    rfn_buf_release(&tail);
+}
+
+/* ---- reading ---- */
+
+struct head {
+    enum coder coder;
+    uint64_t count;
+    struct rfn_reader payload;
+};
+
+int rfn_column_open(struct rfn_column_cursor *cursor, struct rfn_reader *reader)
+{
+    *cursor = (struct rfn_column_cursor){.n = rfn_reader_varint(reader)};
+    size_t size;
+    const uint8_t *blocks = rfn_reader_blob(reader, &size);
+    if (reader->failed || (size && !cursor->n))
+        return RFN_E_CORRUPT;
+    cursor->zeros = !size;
+    cursor->blocks = rfn_reader_over(blocks, size);
+    return 0;
+}
+
+void rfn_column_close(struct rfn_column_cursor *cursor)
+{
+    free(cursor->values);
+    *cursor = (struct rfn_column_cursor){0};
+}
+
+static int reserve_values(struct rfn_column_cursor *cursor, uint32_t n)
+{
+    if (n <= cursor->capacity)
+        return 0;
+    int64_t *values = realloc(cursor->values, n * sizeof *values);
+    if (!values)
+        return RFN_E_NOMEM;
+    cursor->values = values;
+    cursor->capacity = n;
+    return 0;
+}
+
+/* The next block's head. RFN_E_RANGE when all values are read. */
+static int get_head(struct rfn_column_cursor *cursor, struct head *head)
+{
+    uint64_t left = cursor->n - cursor->at;
+    if (!left)
+        return rfn_reader_left(&cursor->blocks) ? RFN_E_CORRUPT : RFN_E_RANGE;
+    uint8_t coder = rfn_reader_u8(&cursor->blocks);
+    uint64_t count = rfn_reader_limited(&cursor->blocks, left);
+    size_t size;
+    const uint8_t *payload = rfn_reader_blob(&cursor->blocks, &size);
+    if (!count)
+        count = left;
+    if (cursor->blocks.failed || coder >= N_CODERS ||
+        (coder != CODER_CONSTANT && count > RFN_COLUMN_BLOCK))
+        return RFN_E_CORRUPT;
+    *head = (struct head){(enum coder)coder, count, rfn_reader_over(payload, size)};
+    return 0;
+}
+
+static int decode(struct rfn_column_cursor *cursor, struct head *head)
+{
+    bool constant = head->coder == CODER_CONSTANT;
+    RFN_TRY(reserve_values(cursor, constant ? 1 : (uint32_t)head->count));
+    RFN_TRY(get_block(head->coder, &head->payload, cursor->values, (uint32_t)head->count));
+    cursor->constant = constant;
+    cursor->n_decoded = head->count;
+    cursor->next = 0;
+    return 0;
+}
+
+static int all_zeros(struct rfn_column_cursor *cursor)
+{
+    if (cursor->at == cursor->n)
+        return RFN_E_RANGE;
+    RFN_TRY(reserve_values(cursor, 1));
+    cursor->values[0] = 0;
+    cursor->constant = true;
+    cursor->n_decoded = cursor->n - cursor->at;
+    cursor->next = 0;
+    return 0;
+}
+
+int rfn_column_next_block(struct rfn_column_cursor *cursor)
+{
+    struct head head;
+    if (cursor->zeros)
+        return all_zeros(cursor);
+    RFN_TRY(get_head(cursor, &head));
+    return decode(cursor, &head);
+}
+
+int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n)
+{
+    if (n > cursor->n - cursor->at)
+        return RFN_E_RANGE;
+    for (;;) {
+        uint64_t here = cursor->n_decoded - cursor->next;
+        uint64_t step = n < here ? n : here;
+        cursor->next += step;
+        cursor->at += step;
+        n -= step;
+        if (!n)
+            return 0;
+        struct head head;
+        if (cursor->zeros) {
+            RFN_TRY(all_zeros(cursor));
+            continue;
+        }
+        RFN_TRY(get_head(cursor, &head));
+        if (head.count > n) {
+            RFN_TRY(decode(cursor, &head));
+        } else {
+            cursor->at += head.count;
+            n -= head.count;
+        }
+    }
+}

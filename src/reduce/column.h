@@ -1,0 +1,103 @@
+/* column.h - value columns: long sequences of 64-bit words, written on line, coded near their
+ * entropy, read back block by block.
+ *
+ * What changes from call to call does not enter the structure; it lies in columns, one per place
+ * (symbol or loop) and quantity: gap and duration, trip counts, outcomes, parameters that vary.
+ * Most columns are constant and must cost a few bytes; columns of times are noise around a few
+ * typical values and must cost hardly more than their entropy.
+ *
+ * A coded column is a sequence of blocks of at most RFN_COLUMN_BLOCK values
+ * (doc/refrain-archive.5): each says its coder, the number of its values and its size, so that a
+ * reader can skip to the n-th value without decoding what is before.
+ */
+#ifndef RFN_REDUCE_COLUMN_H
+#define RFN_REDUCE_COLUMN_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RFN_COLUMN_BLOCK = 4096 };
+
+/* A column that grows: blocks that are sealed, then a run of equal values of which only the number
+ * is kept, then staged values. As long as all values are equal there is only the run. */
+struct rfn_column {
+    uint64_t n;    /* values appended so far */
+    int64_t last;  /* the last value appended */
+    bool constant; /* nothing is staged: `last` is the run's value */
+    uint32_t n_staged, staged_capacity;
+    int64_t *staged;       /* values not yet in a block, at most RFN_COLUMN_BLOCK */
+    uint64_t n_sealed;     /* values in sealed blocks; the run has n - n_sealed - n_staged */
+    int64_t run;           /* the run's value; meaningless when the run is empty */
+    struct rfn_buf sealed; /* coded blocks */
+};
+
+void rfn_column_init(struct rfn_column *column);
+void rfn_column_release(struct rfn_column *column);
+
+/* The part of append that is not in line: the first value that differs, growth, full blocks. */
+int rfn_column_append_slow(struct rfn_column *column, int64_t value);
+
+/* Appends a value; RFN_E_NOMEM (the value is then not in the column). */
+static inline int rfn_column_append(struct rfn_column *column, int64_t value)
+{
+    if (column->constant && value == column->last && column->n) {
+        column->n++;
+        return 0;
+    }
+    if (!column->constant && column->n_staged < column->staged_capacity &&
+        column->n_staged + 1 < RFN_COLUMN_BLOCK) {
+        column->staged[column->n_staged++] = value;
+        column->last = value;
+        column->n++;
+        return 0;
+    }
+    return rfn_column_append_slow(column, value);
+}
+
+/* Replaces the last value appended (a trip count that grew); the column must not be empty. A
+ * value that has just been sealed into a block cannot be replaced, so a block is sealed only when
+ * the next value arrives. */
+int rfn_column_set_last(struct rfn_column *column, int64_t value);
+
+/* Writes the whole column: varint n, varint bytes of the blocks, then the blocks. The column is
+ * unchanged and may grow on. */
+void rfn_column_write(const struct rfn_column *column, struct rfn_buf *out);
+
+/* Codes n (1 to RFN_COLUMN_BLOCK) values as one block behind out, choosing the coder that needs
+ * the fewest bytes (by estimate). */
+void rfn_column_encode_block(const int64_t *values, uint32_t n, struct rfn_buf *out);
+
+/* Reading. A cursor borrows the bytes of a written column. */
+struct rfn_column_cursor {
+    struct rfn_reader blocks; /* what is left */
+    uint64_t n, at;           /* values in the column, values delivered */
+    uint64_t n_decoded, next; /* of the current block */
+    bool constant;            /* the current block is one value, repeated: values[0] */
+    bool zeros;               /* there are no blocks: all n values are 0 */
+    uint32_t capacity;        /* of values */
+    int64_t *values;          /* owned; allocated when first needed, as large as the blocks need */
+};
+
+/* Opens the column at the reader's place and moves the reader past it. RFN_E_CORRUPT. */
+int rfn_column_open(struct rfn_column_cursor *cursor, struct rfn_reader *reader);
+void rfn_column_close(struct rfn_column_cursor *cursor);
+/* Decodes the next block; RFN_E_CORRUPT, RFN_E_RANGE at the end, RFN_E_NOMEM. */
+int rfn_column_next_block(struct rfn_column_cursor *cursor);
+
+/* The next value. RFN_E_RANGE when the column is at its end, RFN_E_CORRUPT. */
+static inline int rfn_column_next(struct rfn_column_cursor *cursor, int64_t *value)
+{
+    if (cursor->next == cursor->n_decoded)
+        RFN_TRY(rfn_column_next_block(cursor));
+    *value = cursor->values[cursor->constant ? 0 : cursor->next];
+    cursor->next++;
+    cursor->at++;
+    return 0;
+}
+
+/* Moves on by n values without delivering them; whole blocks are skipped without decoding. */
+int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n);
+
+#endif

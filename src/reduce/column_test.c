@@ -1,0 +1,485 @@
+#include "reduce/column.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* ---- deterministic noise ---- */
+
+static uint64_t seed;
+
+static uint64_t noise(void) /* splitmix64 */
+{
+    uint64_t z = seed += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* About normal: mean 0, deviation 1024. */
+static int64_t bell(void)
+{
+    int64_t total = 0;
+    for (int i = 0; i < 12; i++)
+        total += (int64_t)(noise() % 1024);
+    return total - 6 * 1024;
+}
+
+/* ---- shapes: value i of a sequence ---- */
+
+static int64_t shape_constant(uint64_t i)
+{
+    (void)i;
+    return -77;
+}
+static int64_t shape_zero(uint64_t i)
+{
+    (void)i;
+    return 0;
+}
+static int64_t shape_late_change(uint64_t i)
+{
+    return i % 5000 == 4999;
+}
+static int64_t shape_runs(uint64_t i)
+{
+    return (int64_t)(i / 100 * i / 100 % 7);
+}
+static int64_t shape_counter(uint64_t i)
+{
+    return (int64_t)(1000000 + 17 * i);
+}
+static int64_t shape_period(uint64_t i)
+{
+    return (int64_t[]){1, 2, 3, 4, 1000000, -5}[i % 6];
+}
+static int64_t shape_rising_period(uint64_t i)
+{
+    return (int64_t)(i / 3 * 10 + i % 3 * i % 3);
+}
+static int64_t shape_broken_period(uint64_t i)
+{
+    return i % 1000 == 999 ? 12345 : (int64_t)(i % 8 * 512);
+}
+static int64_t shape_duration(uint64_t i)
+{
+    return i % 37 == 5 ? 20000 + bell() : 300 + bell() / 100;
+}
+static int64_t shape_tail(uint64_t i)
+{
+    (void)i;
+    return (int64_t)(noise() >> (34 + noise() % 28));
+}
+static int64_t shape_walk(uint64_t i)
+{
+    static int64_t at;
+    at = i ? at + bell() : 1000000000;
+    return at;
+}
+static int64_t shape_sizes(uint64_t i)
+{
+    (void)i;
+    return (int64_t[]){8, 8, 1024, 65536, 1 << 20}[noise() % 5];
+}
+static int64_t shape_bits(uint64_t i)
+{
+    (void)i;
+    return (int64_t)(noise() & 1);
+}
+static int64_t shape_any(uint64_t i)
+{
+    (void)i;
+    return (int64_t)noise();
+}
+static int64_t shape_extremes(uint64_t i)
+{
+    (void)i;
+    return (int64_t[]){INT64_MIN, INT64_MAX, 0, -1, INT64_MIN + 1}[noise() % 5];
+}
+static int64_t shape_swings(uint64_t i)
+{
+    return i & 1 ? INT64_MAX : INT64_MIN;
+}
+
+typedef int64_t shape_fn(uint64_t);
+static shape_fn *const shapes[] = {
+    shape_constant, shape_zero,   shape_late_change,   shape_runs,
+    shape_counter,  shape_period, shape_rising_period, shape_broken_period,
+    shape_duration, shape_tail,   shape_walk,          shape_sizes,
+    shape_bits,     shape_any,    shape_extremes,      shape_swings};
+enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+
+/* ---- helpers ---- */
+
+static struct rfn_reader reader_over_buf(const struct rfn_buf *buf)
+{
+    return rfn_reader_over(buf->data, buf->size);
+}
+
+static struct rfn_column column_of(const int64_t *values, uint64_t n)
+{
+    struct rfn_column column;
+    rfn_column_init(&column);
+    for (uint64_t i = 0; i < n; i++) {
+        assert_int_equal(rfn_column_append(&column, values[i]), 0);
+        assert_int_equal(column.last, values[i]);
+    }
+    assert_int_equal(column.n, n);
+    return column;
+}
+
+/* Writes the column between two marks and reads it back; returns the written size. */
+static size_t check_column(const struct rfn_column *column, const int64_t *values, uint64_t n)
+{
+    struct rfn_buf buf = RFN_BUF_INIT;
+    rfn_buf_u8(&buf, 0xa5);
+    rfn_column_write(column, &buf);
+    size_t size = buf.size - 1;
+    rfn_buf_u8(&buf, 0x5a);
+    assert_int_equal(rfn_buf_status(&buf), 0);
+
+    struct rfn_reader reader = reader_over_buf(&buf);
+    struct rfn_column_cursor cursor;
+    rfn_reader_u8(&reader);
+    assert_int_equal(rfn_column_open(&cursor, &reader), 0);
+    assert_int_equal(rfn_reader_u8(&reader), 0x5a);
+    assert_int_equal(cursor.n, n);
+    int64_t value;
+    for (uint64_t i = 0; i < n; i++) {
+        assert_int_equal(rfn_column_next(&cursor, &value), 0);
+        if (value != values[i])
+            fail_msg("value %llu of %llu", (unsigned long long)i, (unsigned long long)n);
+    }
+    assert_int_equal(rfn_column_next(&cursor, &value), RFN_E_RANGE);
+    rfn_column_close(&cursor);
+    rfn_buf_release(&buf);
+    return size;
+}
+
+static size_t round_trip(const int64_t *values, uint64_t n)
+{
+    struct rfn_column column = column_of(values, n);
+    size_t size = check_column(&column, values, n);
+    rfn_column_release(&column);
+    return size;
+}
+
+static int64_t *make(shape_fn *shape, uint64_t n)
+{
+    int64_t *values = calloc(n + 1, sizeof *values);
+    assert_non_null(values);
+    for (uint64_t i = 0; i < n; i++)
+        values[i] = shape(i);
+    return values;
+}
+
+/* ---- tests ---- */
+
+static void test_round_trips(void **state)
+{
+    (void)state;
+    static const uint64_t lengths[] = {
+        0,    1,    2,    3,    4,    5,    7,    8,    15,   16,   17,    23,   24,  25,
+        31,   32,   33,   34,   63,   64,   100,  255,  256,  257,  511,   512,  513, 1000,
+        2047, 4095, 4096, 4097, 4098, 4127, 4128, 8191, 8192, 8193, 12289, 20000};
+    for (unsigned s = 0; s < N_SHAPES; s++) {
+        for (unsigned l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+            int64_t *values = make(shapes[s], lengths[l]);
+            round_trip(values, lengths[l]);
+            free(values);
+        }
+    }
+}
+
+/* Sequences put together from pieces of all shapes, of many lengths. */
+static void test_mixtures(void **state)
+{
+    (void)state;
+    enum { N = 30000 };
+    int64_t *values = calloc(N, sizeof *values);
+    assert_non_null(values);
+    for (unsigned round = 0; round < 40; round++) {
+        uint64_t n = 0, total = noise() % N;
+        while (n < total) {
+            shape_fn *shape = shapes[noise() % N_SHAPES];
+            uint64_t length = 1 + noise() % (1u << noise() % 14);
+            for (uint64_t i = 0; i < length && n < total; i++)
+                values[n++] = shape(i);
+        }
+        round_trip(values, total);
+    }
+    free(values);
+}
+
+/* Appending and replacing in any order, against a plain array. */
+static void test_set_last(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    int64_t *values = calloc(N, sizeof *values);
+    assert_non_null(values);
+    for (unsigned round = 0; round < 60; round++) {
+        struct rfn_column column;
+        rfn_column_init(&column);
+        uint64_t n = 0, variety = 1 + noise() % (1u << noise() % 10);
+        uint64_t total = 1 + noise() % (round % 3 ? 100 : N);
+        while (n < total) {
+            int64_t value = (int64_t)(noise() % 64 < 60 ? 0 : noise() % variety);
+            if (n && noise() % 4 == 0) {
+                values[n - 1] = value;
+                assert_int_equal(rfn_column_set_last(&column, value), 0);
+            } else {
+                values[n++] = value;
+                assert_int_equal(rfn_column_append(&column, value), 0);
+            }
+            assert_int_equal(column.last, value);
+            assert_int_equal(column.n, n);
+        }
+        check_column(&column, values, n);
+        rfn_column_release(&column);
+    }
+    free(values);
+}
+
+/* Replacing the last value at every place around the ends of blocks. */
+static void test_set_last_at_blocks(void **state)
+{
+    (void)state;
+    for (unsigned s = 0; s < N_SHAPES; s++) {
+        uint64_t n = 2 * RFN_COLUMN_BLOCK + 40;
+        int64_t *values = make(shapes[s], n);
+        struct rfn_column column;
+        rfn_column_init(&column);
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t in_block = (i + 20) % RFN_COLUMN_BLOCK;
+            bool near = in_block < 40;
+            assert_int_equal(rfn_column_append(&column, near ? (int64_t)(i % 2) : values[i]), 0);
+            if (near)
+                assert_int_equal(rfn_column_set_last(&column, values[i]), 0);
+        }
+        check_column(&column, values, n);
+        rfn_column_release(&column);
+        free(values);
+    }
+}
+
+/* A trip count that grows up to the same number each time: the column stays one run. */
+static void test_growing_trips(void **state)
+{
+    (void)state;
+    struct rfn_column column;
+    rfn_column_init(&column);
+    for (unsigned i = 0; i < 1000; i++) {
+        assert_int_equal(rfn_column_append(&column, 2), 0);
+        for (int64_t trips = 3; trips <= 9; trips++)
+            assert_int_equal(rfn_column_set_last(&column, trips), 0);
+    }
+    assert_true(column.constant);
+    struct rfn_buf buf = RFN_BUF_INIT;
+    rfn_column_write(&column, &buf);
+    assert_in_range(buf.size, 1, 8);
+    rfn_buf_release(&buf);
+    rfn_column_release(&column);
+}
+
+/* A column may be written, then grow on. */
+static void test_write_is_repeatable(void **state)
+{
+    (void)state;
+    int64_t *values = make(shape_duration, 9000);
+    struct rfn_column column;
+    rfn_column_init(&column);
+    for (uint64_t i = 0; i < 9000; i++) {
+        assert_int_equal(rfn_column_append(&column, values[i]), 0);
+        if (i % 701 == 0)
+            check_column(&column, values, i + 1);
+    }
+    check_column(&column, values, 9000);
+    rfn_column_release(&column);
+    free(values);
+}
+
+static void test_skip(void **state)
+{
+    (void)state;
+    enum { N = 5 * RFN_COLUMN_BLOCK + 77 };
+    for (unsigned s = 0; s < N_SHAPES; s++) {
+        int64_t *values = make(shapes[s], N);
+        struct rfn_column column = column_of(values, N);
+        struct rfn_buf buf = RFN_BUF_INIT;
+        rfn_column_write(&column, &buf);
+        for (unsigned round = 0; round < 20; round++) {
+            struct rfn_reader reader = reader_over_buf(&buf);
+            struct rfn_column_cursor cursor;
+            assert_int_equal(rfn_column_open(&cursor, &reader), 0);
+            uint64_t at = 0;
+            int64_t value;
+            while (at < N) {
+                uint64_t step = noise() % (1u << noise() % 15);
+                if (step > N - at) {
+                    assert_int_equal(rfn_column_skip(&cursor, step), RFN_E_RANGE);
+                    step = N - at;
+                }
+                assert_int_equal(rfn_column_skip(&cursor, step), 0);
+                at += step;
+                assert_int_equal(cursor.at, at);
+                if (at == N)
+                    break;
+                assert_int_equal(rfn_column_next(&cursor, &value), 0);
+                assert_int_equal(value, values[at]);
+                at++;
+            }
+            assert_int_equal(rfn_column_next(&cursor, &value), RFN_E_RANGE);
+            rfn_column_close(&cursor);
+        }
+        rfn_buf_release(&buf);
+        rfn_column_release(&column);
+        free(values);
+    }
+}
+
+/* A long constant stretch costs neither time nor space, and may change afterwards. */
+static void test_long_constant(void **state)
+{
+    (void)state;
+    static const uint64_t many = 1000000000000;
+    struct rfn_column column;
+    rfn_column_init(&column);
+    assert_int_equal(rfn_column_append(&column, 42), 0);
+    column.n = many; /* as many appends of 42 would leave it */
+    struct rfn_buf buf = RFN_BUF_INIT;
+    rfn_column_write(&column, &buf);
+    assert_in_range(buf.size, 1, 16);
+    assert_int_equal(rfn_column_append(&column, 43), 0);
+    assert_int_equal(rfn_column_append(&column, 44), 0);
+    buf.size = 0;
+    rfn_column_write(&column, &buf);
+    assert_in_range(buf.size, 1, 40);
+
+    struct rfn_reader reader = reader_over_buf(&buf);
+    struct rfn_column_cursor cursor;
+    int64_t value;
+    assert_int_equal(rfn_column_open(&cursor, &reader), 0);
+    assert_int_equal(rfn_column_skip(&cursor, many - 1), 0);
+    for (int64_t expected = 42; expected <= 44; expected++) {
+        assert_int_equal(rfn_column_next(&cursor, &value), 0);
+        assert_int_equal(value, expected);
+    }
+    assert_int_equal(rfn_column_next(&cursor, &value), RFN_E_RANGE);
+    rfn_column_close(&cursor);
+    rfn_buf_release(&buf);
+    rfn_column_release(&column);
+}
+
+static void check_size(shape_fn *shape, uint64_t n, size_t limit)
+{
+    int64_t *values = make(shape, n);
+    size_t size = round_trip(values, n);
+    if (size > limit)
+        fail_msg("%zu bytes for %llu values, limit %zu", size, (unsigned long long)n, limit);
+    free(values);
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    check_size(shape_zero, 0, 2);
+    check_size(shape_zero, 1000000, 4);
+    check_size(shape_constant, 1000000, 9);
+    check_size(shape_counter, 3, 16);
+    check_size(shape_counter, 100000, 25 * 14);
+    check_size(shape_period, 100000, 25 * 20);
+    check_size(shape_rising_period, 100000, 25 * 20);
+    check_size(shape_late_change, 1000000, 200 * 20);
+    check_size(shape_any, 4096, 4096 * 8 + 64);
+    check_size(shape_any, 20, 20 * 10 + 8);
+}
+
+/* Every cut and a great many mutations of valid columns: an error or values, never a bad access. */
+static void read_all(const uint8_t *bytes, size_t size)
+{
+    uint8_t *copy = malloc(size ? size : 1); /* exact size: a sanitizer sees each step outside */
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    struct rfn_reader reader = rfn_reader_over(copy, size);
+    struct rfn_column_cursor cursor = {0};
+    int error = rfn_column_open(&cursor, &reader);
+    for (unsigned i = 0; !error && i < 20000; i++) {
+        int64_t value;
+        error = rfn_column_next(&cursor, &value);
+        if (!error && i % 4099 == 4098)
+            error = rfn_column_skip(&cursor, noise() % 9000);
+    }
+    assert_true(error == 0 || error == RFN_E_CORRUPT || error == RFN_E_RANGE);
+    rfn_column_close(&cursor);
+    free(copy);
+}
+
+static void mutate(struct rfn_buf *buf)
+{
+    for (uint64_t k = 1 + noise() % 4; k; k--) {
+        /* mostly near the beginning, where heads and tables are */
+        size_t at = noise() % (noise() % 2 && buf->size > 40 ? 40 : buf->size);
+        uint64_t kind = noise() % 4;
+        uint8_t *byte = &buf->data[at];
+        *byte = kind == 0   ? (uint8_t)noise()
+                : kind == 1 ? (uint8_t)(*byte ^ (1u << noise() % 8))
+                : kind == 2 ? (uint8_t)(*byte + 1)
+                            : (uint8_t)(noise() & 1 ? 0xff : 0);
+    }
+}
+
+static void test_damage(void **state)
+{
+    (void)state;
+    static const uint64_t lengths[] = {3, 30, 300, 4200};
+    const char *more = getenv("RFN_TEST_ROUNDS");
+    unsigned rounds = more ? (unsigned)atoi(more) : 60;
+    for (unsigned s = 0; s < N_SHAPES; s++) {
+        for (unsigned l = 0; l < 4; l++) {
+            int64_t *values = make(shapes[s], lengths[l]);
+            struct rfn_column column = column_of(values, lengths[l]);
+            struct rfn_buf good = RFN_BUF_INIT;
+            rfn_column_write(&column, &good);
+            for (size_t cut = 0; cut < good.size; cut += 1 + cut / 16)
+                read_all(good.data, cut);
+            for (unsigned round = 0; round < rounds; round++) {
+                struct rfn_buf bad = RFN_BUF_INIT;
+                rfn_buf_bytes(&bad, good.data, good.size);
+                mutate(&bad);
+                read_all(bad.data, bad.size);
+                rfn_buf_release(&bad);
+            }
+            rfn_buf_release(&good);
+            rfn_column_release(&column);
+            free(values);
+        }
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    seed = 20240607;
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_round_trips, setup),
+        cmocka_unit_test_setup(test_mixtures, setup),
+        cmocka_unit_test_setup(test_set_last, setup),
+        cmocka_unit_test_setup(test_set_last_at_blocks, setup),
+        cmocka_unit_test_setup(test_growing_trips, setup),
+        cmocka_unit_test_setup(test_write_is_repeatable, setup),
+        cmocka_unit_test_setup(test_skip, setup),
+        cmocka_unit_test_setup(test_long_constant, setup),
+        cmocka_unit_test_setup(test_sizes, setup),
+        cmocka_unit_test_setup(test_damage, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+/* fold.h - finds the loops in a sequence of symbols, on line, exactly.
+ *
+ * A stack of nodes holds the sequence so far. A node is a symbol or a visit of a loop. A loop is
+ * its body, a sequence of nodes, interned: equal bodies are one loop. How often a visit repeated
+ * its body (its trips, possibly 0 or 1) is not part of the loop: the trips of all visits of a loop
+ * lie in a column of the loop, in the order in which unfolding meets the visits. So loops whose
+ * trip counts vary do not keep the loops around them from folding.
+ *
+ * Appending is amortized constant time (every fold removes nodes from the stack) without a limit
+ * on the length of a body or the depth of nesting. Unfolding gives back the sequence exactly.
+ */
+#ifndef RFN_REDUCE_FOLD_H
+#define RFN_REDUCE_FOLD_H
+
+#include "reduce/column.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A node: a symbol number times 2, or a loop number times 2 plus 1. */
+typedef uint32_t rfn_node;
+
+static inline rfn_node rfn_node_symbol(uint32_t symbol)
+{
+    return symbol << 1;
+}
+
+static inline rfn_node rfn_node_loop(uint32_t loop)
+{
+    return loop << 1 | 1;
+}
+
+static inline int rfn_node_is_loop(rfn_node node)
+{
+    return node & 1;
+}
+
+static inline uint32_t rfn_node_index(rfn_node node)
+{
+    return node >> 1;
+}
+
+struct rfn_fold;
+
+struct rfn_fold *rfn_fold_new(void); /* NULL when out of memory */
+void rfn_fold_free(struct rfn_fold *fold);
+
+/* Appends a symbol (< 2^31 - 1). RFN_E_NOMEM: the fold is then unusable except for free. */
+int rfn_fold_append(struct rfn_fold *fold, uint32_t symbol);
+
+/* The result so far. All arrays are borrowed until the next append. Loop numbers are 0 to n_loops
+ * - 1; the body of a loop only has loops of lower numbers. Loops that no node reachable from the
+ * top uses any more may still be listed; their trip columns are empty. */
+struct rfn_fold_view {
+    const rfn_node *top; /* the stack, oldest first */
+    size_t n_top;
+    size_t n_loops;
+};
+
+void rfn_fold_view(const struct rfn_fold *fold, struct rfn_fold_view *view);
+const rfn_node *rfn_fold_body(const struct rfn_fold *fold, uint32_t loop, size_t *length);
+const struct rfn_column *rfn_fold_trips(const struct rfn_fold *fold, uint32_t loop);
+
+/* Walks the folded structure and calls visit for every symbol in the original order, until it
+ * returns non-zero (which is returned then). RFN_E_NOMEM. Memory is bounded by nesting. */
+int rfn_fold_unfold(const struct rfn_fold *fold, int (*visit)(void *context, uint32_t symbol),
+                    void *context);
+
+/* Figures for benchmarks and tests. */
+struct rfn_fold_stats {
+    uint64_t appended;    /* symbols */
+    uint64_t nodes;       /* on the stack plus in the bodies of reachable loops */
+    uint64_t comparisons; /* stretches compared by hash */
+    size_t bytes;         /* memory held */
+};
+
+void rfn_fold_stats(const struct rfn_fold *fold, struct rfn_fold_stats *stats);
+
+#endif

@@ -1,0 +1,627 @@
+#include "reduce/stream.h"
+
+#include "base/grow.h"
+#include "reduce/lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How many values an input of a site has had. */
+struct distinct {
+    int64_t *values;
+    size_t n, capacity;
+};
+
+struct site {
+    uint32_t function;
+    uint32_t moved; /* bit i: input i is in a column */
+    uint32_t n_symbols;
+    struct distinct *inputs; /* one per input; NULL until the site is used */
+};
+
+/* What only the reducer needs of a symbol. */
+struct index_entry {
+    uint64_t hash;
+    uint32_t next; /* the symbol that followed last time: the first guess for what comes */
+};
+
+/* A run of equal unsuccessful polls that may still grow. */
+struct poll_run {
+    bool open;
+    struct rfn_event event; /* enter of the first, exit of the last */
+    int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
+    uint64_t count, inside;
+};
+
+struct rfn_stream {
+    struct rfn_stream_options options;
+    struct rfn_symbol *symbols;
+    struct index_entry *entries; /* beside symbols */
+    size_t n_symbols, symbols_capacity, entries_capacity;
+    uint32_t *table; /* open addressing: symbol + 1, 0 free */
+    size_t table_mask;
+    struct site *sites;
+    size_t n_sites, sites_capacity;
+    struct rfn_lists lists;
+    struct rfn_fold *fold;
+    struct poll_run run;
+    uint32_t last; /* symbol of the last event */
+    uint64_t last_exit;
+    uint64_t events, calls;
+    uint64_t *marks;
+    size_t n_marks, marks_capacity;
+};
+
+/* ---- making and freeing ---- */
+
+struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
+{
+    struct rfn_stream *stream = calloc(1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    stream->options = *options;
+    stream->last_exit = options->start;
+    stream->fold = rfn_fold_new();
+    if (!stream->fold) {
+        free(stream);
+        return NULL;
+    }
+    return stream;
+}
+
+const struct rfn_function *rfn_stream_schema(const struct rfn_stream *stream, uint32_t function)
+{
+    return &stream->options.functions[function];
+}
+
+static unsigned bits(uint32_t mask)
+{
+    return (unsigned)__builtin_popcount(mask);
+}
+
+static unsigned n_columns(const struct rfn_stream *stream, const struct rfn_symbol *symbol)
+{
+    return bits(symbol->moved) + rfn_stream_schema(stream, symbol->function)->n_out;
+}
+
+static void symbol_release(const struct rfn_stream *stream, struct rfn_symbol *symbol)
+{
+    rfn_column_release(&symbol->gap);
+    rfn_column_release(&symbol->duration);
+    rfn_column_release(&symbol->polls);
+    rfn_column_release(&symbol->inside);
+    for (unsigned i = 0; symbol->columns && i < n_columns(stream, symbol); i++)
+        rfn_column_release(&symbol->columns[i]);
+    free(symbol->columns);
+    free((void *)(uintptr_t)symbol->in);
+}
+
+void rfn_stream_free(struct rfn_stream *stream)
+{
+    if (!stream)
+        return;
+    for (size_t i = 0; i < stream->n_symbols; i++)
+        symbol_release(stream, &stream->symbols[i]);
+    for (size_t i = 0; i < stream->n_sites; i++) {
+        struct site *site = &stream->sites[i];
+        for (unsigned k = 0; site->inputs && k < rfn_stream_schema(stream, site->function)->n_in;
+             k++)
+            free(site->inputs[k].values);
+        free(site->inputs);
+    }
+    free(stream->symbols);
+    free(stream->entries);
+    free(stream->table);
+    free(stream->sites);
+    free(stream->marks);
+    rfn_lists_release(&stream->lists);
+    rfn_fold_free(stream->fold);
+    free(stream);
+}
+
+/* ---- symbols ---- */
+
+static uint64_t signature_hash(uint32_t site, uint32_t error, bool failed_poll, const int64_t *in,
+                               unsigned n_in)
+{
+    uint64_t hash = rfn_hash_mix((uint64_t)site << 32 | (uint64_t)error << 1 | failed_poll, n_in);
+    for (unsigned i = 0; i < n_in; i++)
+        hash = rfn_hash_mix(hash, (uint64_t)in[i]);
+    return hash;
+}
+
+static bool symbol_is(const struct rfn_symbol *symbol, const struct rfn_event *event,
+                      bool failed_poll, const int64_t *in, unsigned n_in)
+{
+    if (symbol->site != event->site || symbol->error != event->error ||
+        symbol->failed_poll != failed_poll)
+        return false;
+    for (unsigned i = 0; i < n_in; i++) {
+        if (symbol->in[i] != in[i])
+            return false;
+    }
+    return true;
+}
+
+static void table_insert(struct rfn_stream *stream, uint32_t symbol)
+{
+    size_t at = stream->entries[symbol].hash & stream->table_mask;
+    while (stream->table[at])
+        at = (at + 1) & stream->table_mask;
+    stream->table[at] = symbol + 1;
+}
+
+/* Makes the table anew with room for twice the symbols. */
+static int table_rebuild(struct rfn_stream *stream)
+{
+    size_t size = 64;
+    while (size < stream->n_symbols * 4)
+        size *= 2;
+    uint32_t *table = calloc(size, sizeof *table);
+    if (!table)
+        return RFN_E_NOMEM;
+    free(stream->table);
+    stream->table = table;
+    stream->table_mask = size - 1;
+    for (size_t i = 0; i < stream->n_symbols; i++)
+        table_insert(stream, (uint32_t)i);
+    return 0;
+}
+
+static int symbol_init(const struct rfn_stream *stream, struct rfn_symbol *symbol,
+                       const int64_t *in)
+{
+    unsigned n_in = rfn_stream_schema(stream, symbol->function)->n_in;
+    int64_t *words = malloc((n_in + 1) * sizeof *words);
+    symbol->columns = calloc(n_columns(stream, symbol) + 1, sizeof *symbol->columns);
+    symbol->in = words;
+    if (!words || !symbol->columns)
+        return RFN_E_NOMEM;
+    memcpy(words, in, n_in * sizeof *words);
+    for (unsigned i = 0; i < n_columns(stream, symbol); i++)
+        rfn_column_init(&symbol->columns[i]);
+    rfn_column_init(&symbol->gap);
+    rfn_column_init(&symbol->duration);
+    rfn_column_init(&symbol->polls);
+    rfn_column_init(&symbol->inside);
+    return 0;
+}
+
+/* Appends a symbol; returns its number. */
+static int64_t symbol_add(struct rfn_stream *stream, const struct rfn_symbol *like,
+                          const int64_t *in)
+{
+    RFN_TRY(RFN_GROW(stream->symbols, stream->symbols_capacity, stream->n_symbols + 1));
+    RFN_TRY(RFN_GROW(stream->entries, stream->entries_capacity, stream->n_symbols + 1));
+    struct rfn_symbol *symbol = &stream->symbols[stream->n_symbols];
+    *symbol = (struct rfn_symbol){.site = like->site,
+                                  .function = like->function,
+                                  .error = like->error,
+                                  .failed_poll = like->failed_poll,
+                                  .moved = like->moved};
+    uint32_t number = (uint32_t)stream->n_symbols++;
+    RFN_TRY(symbol_init(stream, symbol, in));
+    unsigned n_in = rfn_stream_schema(stream, symbol->function)->n_in;
+    stream->entries[number] = (struct index_entry){
+        .hash = signature_hash(symbol->site, symbol->error, symbol->failed_poll, in, n_in),
+        .next = number};
+    if (!stream->table || stream->n_symbols * 2 > stream->table_mask)
+        RFN_TRY(table_rebuild(stream));
+    else
+        table_insert(stream, number);
+    return number;
+}
+
+static int64_t symbol_find(const struct rfn_stream *stream, const struct rfn_event *event,
+                           bool failed_poll, const int64_t *in, unsigned n_in)
+{
+    if (!stream->table)
+        return -1;
+    uint64_t hash = signature_hash(event->site, event->error, failed_poll, in, n_in);
+    for (size_t at = hash & stream->table_mask; stream->table[at];
+         at = (at + 1) & stream->table_mask) {
+        uint32_t symbol = stream->table[at] - 1;
+        if (stream->entries[symbol].hash == hash &&
+            symbol_is(&stream->symbols[symbol], event, failed_poll, in, n_in))
+            return symbol;
+    }
+    return -1;
+}
+
+/* ---- sites and how many values their inputs have ---- */
+
+static int site_use(struct rfn_stream *stream, uint32_t number, uint32_t function)
+{
+    size_t n = stream->n_sites;
+    if (number >= n) {
+        RFN_TRY(RFN_GROW(stream->sites, stream->sites_capacity, (size_t)number + 1));
+        memset(stream->sites + n, 0, (number + 1 - n) * sizeof *stream->sites);
+        stream->n_sites = (size_t)number + 1;
+    }
+    struct site *site = &stream->sites[number];
+    if (site->inputs)
+        return 0;
+    site->function = function;
+    site->inputs = calloc(rfn_stream_schema(stream, function)->n_in + 1u, sizeof *site->inputs);
+    return site->inputs ? 0 : RFN_E_NOMEM;
+}
+
+static int distinct_add(struct distinct *distinct, int64_t value)
+{
+    for (size_t i = 0; i < distinct->n; i++) {
+        if (distinct->values[i] == value)
+            return 0;
+    }
+    RFN_TRY(RFN_GROW(distinct->values, distinct->capacity, distinct->n + 1));
+    distinct->values[distinct->n++] = value;
+    return 0;
+}
+
+/* Notes the values of a new symbol. Returns the input that has to move now, or -1. */
+static int site_note(struct rfn_stream *stream, const struct rfn_symbol *symbol)
+{
+    struct site *site = &stream->sites[symbol->site];
+    unsigned n_in = rfn_stream_schema(stream, site->function)->n_in;
+    unsigned most = 0;
+    site->n_symbols++;
+    for (unsigned i = 0; i < n_in; i++) {
+        if (site->moved >> i & 1)
+            continue;
+        RFN_TRY(distinct_add(&site->inputs[i], symbol->in[i]));
+        if (site->inputs[i].n > RFN_STREAM_DISTINCT)
+            return (int)i;
+        if (site->inputs[i].n > site->inputs[most].n || site->moved >> most & 1)
+            most = i;
+    }
+    bool movable = n_in > 0 && !(site->moved >> most & 1) && site->inputs[most].n > 1;
+    return movable && site->n_symbols > RFN_STREAM_SYMBOLS ? (int)most : -1;
+}
+
+/* ---- moving an input from signatures to a column ---- */
+
+/* The column cursors of an old symbol, in the order of `each_column`. */
+struct source {
+    struct rfn_buf bytes;
+    struct rfn_column_cursor *cursors;
+    unsigned n;
+};
+
+struct move {
+    struct rfn_stream *stream;
+    struct rfn_symbol *old; /* symbols before */
+    uint32_t n_old;
+    struct source *sources; /* per old symbol; n = 0 for those that keep their columns */
+    uint32_t *number;       /* new number per old symbol */
+    uint32_t site, input;
+};
+
+/* The k-th column of a symbol in a fixed order: times, polls, then the symbol's own. */
+static struct rfn_column *each_column(struct rfn_symbol *symbol, unsigned k)
+{
+    struct rfn_column *fixed[] = {&symbol->gap, &symbol->duration, &symbol->polls, &symbol->inside};
+    return k < 4 ? fixed[k] : &symbol->columns[k - 4];
+}
+
+static int source_open(struct source *source, const struct rfn_stream *stream,
+                       struct rfn_symbol *symbol)
+{
+    source->n = 4 + n_columns(stream, symbol);
+    source->cursors = calloc(source->n, sizeof *source->cursors);
+    if (!source->cursors)
+        return RFN_E_NOMEM;
+    for (unsigned k = 0; k < source->n; k++)
+        rfn_column_write(each_column(symbol, k), &source->bytes);
+    RFN_TRY(rfn_buf_status(&source->bytes));
+    struct rfn_reader reader = rfn_reader_over(source->bytes.data, source->bytes.size);
+    for (unsigned k = 0; k < source->n; k++)
+        RFN_TRY(rfn_column_open(&source->cursors[k], &reader));
+    return 0;
+}
+
+static void source_close(struct source *source)
+{
+    for (unsigned k = 0; source->cursors && k < source->n; k++)
+        rfn_column_close(&source->cursors[k]);
+    free(source->cursors);
+    rfn_buf_release(&source->bytes);
+}
+
+/* Symbols of the moved site lose the input's value and may become one; others stay. New numbers
+ * ascend with old ones, so symbols stay in order of first occurrence. */
+static int move_symbols(struct move *move)
+{
+    struct rfn_stream *stream = move->stream;
+    uint32_t bit = 1u << move->input;
+    for (uint32_t i = 0; i < move->n_old; i++) {
+        struct rfn_symbol *old = &move->old[i];
+        int64_t number;
+        if (old->site != move->site) {
+            number = symbol_add(stream, old, old->in);
+            if (number >= 0) {
+                struct rfn_symbol *new = &stream->symbols[number];
+                symbol_release(stream, new);
+                *new = *old;
+                old->columns = NULL; /* ownership has moved */
+            }
+        } else {
+            int64_t in[RFN_PARAMS_MAX];
+            unsigned n_in = rfn_stream_schema(stream, old->function)->n_in;
+            memcpy(in, old->in, n_in * sizeof *in);
+            in[move->input] = 0;
+            struct rfn_symbol like = *old;
+            like.moved |= bit;
+            struct rfn_event event = {.site = old->site, .error = old->error};
+            number = symbol_find(stream, &event, old->failed_poll, in, n_in);
+            if (number < 0) {
+                number = symbol_add(stream, &like, in);
+                stream->sites[move->site].n_symbols++;
+            }
+            RFN_TRY(source_open(&move->sources[i], stream, old));
+        }
+        RFN_TRY((int)number);
+        move->number[i] = (uint32_t)number;
+    }
+    return 0;
+}
+
+/* One event of the old sequence: appended to the new structure, its values to the joined columns.
+ */
+static int move_event(void *context, uint32_t symbol)
+{
+    struct move *move = context;
+    struct source *source = &move->sources[symbol];
+    uint32_t number = move->number[symbol];
+    RFN_TRY(rfn_fold_append(move->stream->fold, number));
+    if (source->n == 0)
+        return 0;
+    struct rfn_symbol *new = &move->stream->symbols[number];
+    unsigned place = bits(new->moved &((1u << move->input) - 1)); /* of the new column */
+    new->occurrences++;
+    for (unsigned k = 0; k < source->n; k++) {
+        if (source->cursors[k].n == 0)
+            continue;
+        int64_t value;
+        RFN_TRY(rfn_column_next(&source->cursors[k], &value));
+        RFN_TRY(rfn_column_append(each_column(new, k < 4 + place ? k : k + 1), value));
+    }
+    return rfn_column_append(&new->columns[place], move->old[symbol].in[move->input]);
+}
+
+static int move_run(struct move *move)
+{
+    struct rfn_stream *stream = move->stream;
+    struct rfn_fold *old_fold = stream->fold;
+    move->old = stream->symbols;
+    move->n_old = (uint32_t)stream->n_symbols;
+    stream->symbols = NULL;
+    stream->n_symbols = stream->symbols_capacity = 0;
+    free(stream->table);
+    stream->table = NULL;
+    stream->table_mask = 0;
+    stream->sites[move->site].n_symbols = 0;
+    int error = move_symbols(move);
+    stream->fold = rfn_fold_new();
+    if (!error && !stream->fold)
+        error = RFN_E_NOMEM;
+    if (!error)
+        error = rfn_fold_unfold(old_fold, move_event, move);
+    rfn_fold_free(old_fold);
+    for (uint32_t i = 0; i < move->n_old; i++) {
+        source_close(&move->sources[i]);
+        if (move->old[i].columns)
+            symbol_release(stream, &move->old[i]);
+    }
+    free(move->old);
+    return error;
+}
+
+int rfn_stream_move(struct rfn_stream *stream, uint32_t site, uint32_t input)
+{
+    if (site >= stream->n_sites || !stream->sites[site].inputs ||
+        stream->sites[site].moved >> input & 1)
+        return 0;
+    struct move move = {.stream = stream, .site = site, .input = input};
+    move.sources = calloc(stream->n_symbols + 1, sizeof *move.sources);
+    move.number = calloc(stream->n_symbols + 1, sizeof *move.number);
+    int error = RFN_E_NOMEM;
+    if (move.sources && move.number) {
+        stream->sites[site].moved |= 1u << input;
+        uint32_t last = stream->last;
+        error = move_run(&move);
+        stream->last = move.number[last];
+    }
+    free(move.sources);
+    free(move.number);
+    return error;
+}
+
+/* ---- events ---- */
+
+static int append_times(struct rfn_stream *stream, struct rfn_symbol *symbol,
+                        const struct rfn_event *event)
+{
+    int error = rfn_column_append(&symbol->gap, (int64_t)(event->enter - stream->last_exit));
+    error |= rfn_column_append(&symbol->duration, (int64_t)(event->exit - event->enter));
+    stream->last_exit = event->exit;
+    if (__builtin_expect(stream->events % RFN_STREAM_MARK == 0 && stream->events, 0)) {
+        RFN_TRY(RFN_GROW(stream->marks, stream->marks_capacity, stream->n_marks + 1));
+        stream->marks[stream->n_marks++] = event->enter;
+    }
+    return error ? RFN_E_NOMEM : 0;
+}
+
+static int append_columns(struct rfn_stream *stream, struct rfn_symbol *symbol,
+                          const struct rfn_event *event, uint64_t polls, uint64_t inside)
+{
+    struct rfn_column *column = symbol->columns;
+    int error = 0;
+    for (uint32_t moved = symbol->moved; moved; moved &= moved - 1)
+        error |= rfn_column_append(column++, event->in[__builtin_ctz(moved)]);
+    unsigned n_out = rfn_stream_schema(stream, symbol->function)->n_out;
+    for (unsigned i = 0; i < n_out; i++)
+        error |= rfn_column_append(column++, event->out[i]);
+    if (symbol->failed_poll) {
+        error |= rfn_column_append(&symbol->polls, (int64_t)polls);
+        if (stream->options.times)
+            error |= rfn_column_append(&symbol->inside, (int64_t)inside);
+    }
+    if (stream->options.times)
+        error |= append_times(stream, symbol, event);
+    symbol->occurrences++;
+    return error ? RFN_E_NOMEM : 0;
+}
+
+/* Adds the symbol of an event that was never seen; *move is the input that then has to move. */
+static int64_t symbol_new(struct rfn_stream *stream, const struct rfn_event *event,
+                          bool failed_poll, const int64_t *in, int *move)
+{
+    RFN_TRY(site_use(stream, event->site, event->function));
+    struct rfn_symbol like = {.site = event->site,
+                              .function = event->function,
+                              .error = event->error,
+                              .failed_poll = failed_poll,
+                              .moved = stream->sites[event->site].moved};
+    int64_t symbol = symbol_add(stream, &like, in);
+    RFN_TRY((int)symbol);
+    *move = site_note(stream, &stream->symbols[symbol]);
+    if (*move < -1)
+        return *move;
+    return symbol;
+}
+
+static int emit(struct rfn_stream *stream, const struct rfn_event *event, uint64_t polls,
+                uint64_t inside)
+{
+    bool failed_poll = event->poll == RFN_POLL_FAILED;
+    unsigned n_in = rfn_stream_schema(stream, event->function)->n_in;
+    const int64_t *in = event->in;
+    int64_t masked[RFN_PARAMS_MAX];
+    uint32_t moved = event->site < stream->n_sites ? stream->sites[event->site].moved : 0;
+    if (moved) {
+        memcpy(masked, in, n_in * sizeof *in);
+        for (uint32_t left = moved; left; left &= left - 1)
+            masked[__builtin_ctz(left)] = 0;
+        in = masked;
+    }
+    int move = -1;
+    int64_t symbol = stream->n_symbols ? (int64_t)stream->entries[stream->last].next : -1;
+    if (symbol < 0 || !symbol_is(&stream->symbols[symbol], event, failed_poll, in, n_in)) {
+        symbol = symbol_find(stream, event, failed_poll, in, n_in);
+        if (symbol < 0)
+            symbol = symbol_new(stream, event, failed_poll, in, &move);
+        RFN_TRY((int)symbol);
+        stream->entries[stream->last].next = (uint32_t)symbol;
+    }
+    stream->last = (uint32_t)symbol;
+    RFN_TRY(append_columns(stream, &stream->symbols[symbol], event, polls, inside));
+    stream->events++;
+    stream->calls += polls;
+    RFN_TRY(rfn_fold_append(stream->fold, (uint32_t)symbol));
+    return move < 0 ? 0 : rfn_stream_move(stream, event->site, (uint32_t)move);
+}
+
+int rfn_stream_flush(struct rfn_stream *stream)
+{
+    struct poll_run *run = &stream->run;
+    if (!run->open)
+        return 0;
+    run->open = false;
+    return emit(stream, &run->event, run->count, run->inside);
+}
+
+/* Whether the event is one more poll of the run that is held back. */
+static bool continues(const struct rfn_stream *stream, const struct rfn_event *event)
+{
+    const struct poll_run *run = &stream->run;
+    if (!run->open || run->event.site != event->site || run->event.error != event->error)
+        return false;
+    unsigned n_in = rfn_stream_schema(stream, event->function)->n_in;
+    for (unsigned i = 0; i < n_in; i++) {
+        if (run->in[i] != event->in[i])
+            return false;
+    }
+    return true;
+}
+
+static int hold(struct rfn_stream *stream, const struct rfn_event *event)
+{
+    struct poll_run *run = &stream->run;
+    if (!continues(stream, event)) {
+        RFN_TRY(rfn_stream_flush(stream));
+        const struct rfn_function *function = rfn_stream_schema(stream, event->function);
+        run->open = true;
+        run->event = *event;
+        memcpy(run->in, event->in, function->n_in * sizeof *run->in);
+        memcpy(run->out, event->out, function->n_out * sizeof *run->out);
+        run->event.in = run->in;
+        run->event.out = run->out;
+        run->count = run->inside = 0;
+    }
+    run->count++;
+    run->inside += event->exit - event->enter;
+    run->event.exit = event->exit;
+    return 0;
+}
+
+int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
+{
+    if (event->poll == RFN_POLL_FAILED && !stream->options.all_polls)
+        return hold(stream, event);
+    if (stream->run.open)
+        RFN_TRY(rfn_stream_flush(stream));
+    return emit(stream, event, 1, event->exit - event->enter);
+}
+
+/* ---- looking at the result ---- */
+
+int64_t rfn_stream_list(struct rfn_stream *stream, const int64_t *words, size_t n)
+{
+    int64_t number = rfn_lists_intern(&stream->lists, words, n);
+    return number < 0 ? RFN_LIST_ABSENT : number;
+}
+
+size_t rfn_stream_lists(const struct rfn_stream *stream)
+{
+    return stream->lists.n;
+}
+
+const int64_t *rfn_stream_list_words(const struct rfn_stream *stream, size_t number, size_t *n)
+{
+    return rfn_lists_get(&stream->lists, number, n);
+}
+
+uint32_t rfn_stream_symbols(const struct rfn_stream *stream)
+{
+    return (uint32_t)stream->n_symbols;
+}
+
+const struct rfn_symbol *rfn_stream_symbol(const struct rfn_stream *stream, uint32_t symbol)
+{
+    return &stream->symbols[symbol];
+}
+
+const struct rfn_fold *rfn_stream_fold(const struct rfn_stream *stream)
+{
+    return stream->fold;
+}
+
+uint64_t rfn_stream_events(const struct rfn_stream *stream)
+{
+    return stream->events;
+}
+
+uint64_t rfn_stream_calls(const struct rfn_stream *stream)
+{
+    return stream->calls;
+}
+
+const uint64_t *rfn_stream_marks(const struct rfn_stream *stream, size_t *n)
+{
+    *n = stream->n_marks;
+    return stream->marks;
+}
+
+uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site)
+{
+    return site < stream->n_sites ? stream->sites[site].moved : 0;
+}

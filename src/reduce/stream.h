@@ -1,0 +1,101 @@
+/* stream.h - one stream of events, reduced while it is recorded.
+ *
+ * Events come in with their parameters as words. What repeats becomes structure, what varies
+ * becomes columns:
+ *
+ *   event ──polls joined──▶ signature ──interned──▶ symbol ──folded──▶ loops        (structure)
+ *                                                     └── gap, duration, outcomes   (columns)
+ *
+ * - Polls. A maximal run of equal unsuccessful polls is one event; it is held back until something
+ *   else happens. Its count and time inside go to columns.
+ * - Signature: site, whether the poll failed, the error class, and the input words. Equal
+ *   signatures are one symbol; symbols are numbered in order of first occurrence.
+ * - Moved parameters. When an input of a site has had more than RFN_STREAM_DISTINCT values (or a
+ *   site has more than RFN_STREAM_SYMBOLS symbols: the input with most values), the input moves to
+ * a value column: the site's symbols that differ in nothing else become one, their columns are
+ *   joined in order of occurrence, and the sequence is folded again. That costs a pass over all
+ * events so far, once per input that moves.
+ * - Columns per symbol: gap (enter - exit of the previous event), duration, every outcome, every
+ *   moved input, and for failed polls count and time inside. Times only with times on.
+ *
+ * Everything is lossless. No MPI and no clock here: tests and benchmarks drive this directly.
+ */
+#ifndef RFN_REDUCE_STREAM_H
+#define RFN_REDUCE_STREAM_H
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "event/kind.h"
+#include "reduce/fold.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RFN_STREAM_DISTINCT = 64, RFN_STREAM_SYMBOLS = 1024, RFN_STREAM_MARK = 65536 };
+
+enum rfn_poll { RFN_POLL_NONE, RFN_POLL_FAILED, RFN_POLL_SUCCESSFUL };
+
+/* One call. Words are borrowed for the duration of rfn_stream_event. */
+struct rfn_event {
+    uint32_t site;     /* number of (function, call path) in the stream */
+    uint32_t function; /* index in the stream's schemas */
+    uint32_t error;    /* MPI error class, 0 for success */
+    enum rfn_poll poll;
+    const int64_t *in, *out; /* schema's n_in and n_out words */
+    uint64_t enter, exit;    /* quanta; ignored without times */
+};
+
+struct rfn_stream_options {
+    const struct rfn_function *functions; /* the schemas; borrowed for the stream's life */
+    bool times;                           /* keep gap and duration */
+    bool all_polls;                       /* --polls=all: every poll is an event */
+    uint64_t start;                       /* quanta from which the first gap counts */
+};
+
+/* What a symbol is. Arrays are owned by the stream. */
+struct rfn_symbol {
+    uint32_t site, function, error;
+    bool failed_poll;
+    uint32_t moved;    /* bit i: input i is in a column; its word in `in` is 0 */
+    const int64_t *in; /* n_in words of the schema */
+    uint64_t occurrences;
+    struct rfn_column gap, duration; /* with times */
+    struct rfn_column polls, inside; /* failed polls: count; time inside MPI (with times) */
+    struct rfn_column *columns;      /* one per moved input, in order, then one per outcome */
+};
+
+struct rfn_stream;
+
+struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options); /* NULL: no memory */
+void rfn_stream_free(struct rfn_stream *stream);
+
+/* Takes an event; RFN_E_NOMEM (the stream must not be used further, except for free). */
+int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event);
+/* Emits a run of polls that is held back. To be called once, before the stream is looked at. */
+int rfn_stream_flush(struct rfn_stream *stream);
+
+/* Interns a list of words: its number >= 1, 0 for n = 0, RFN_LIST_ABSENT when out of memory. */
+int64_t rfn_stream_list(struct rfn_stream *stream, const int64_t *words, size_t n);
+/* The lists, numbers 1 to n. Borrowed. */
+size_t rfn_stream_lists(const struct rfn_stream *stream);
+const int64_t *rfn_stream_list_words(const struct rfn_stream *stream, size_t number, size_t *n);
+
+/* The result: symbols 0 to n - 1 in order of first occurrence, and the structure over them. */
+uint32_t rfn_stream_symbols(const struct rfn_stream *stream);
+const struct rfn_symbol *rfn_stream_symbol(const struct rfn_stream *stream, uint32_t symbol);
+const struct rfn_fold *rfn_stream_fold(const struct rfn_stream *stream);
+/* The schema of a function by its number. */
+const struct rfn_function *rfn_stream_schema(const struct rfn_stream *stream, uint32_t function);
+uint64_t rfn_stream_events(const struct rfn_stream *stream); /* a run of polls counts once */
+uint64_t rfn_stream_calls(const struct rfn_stream *stream);  /* every poll counts */
+
+/* Time marks: the enter of events RFN_STREAM_MARK, 2 * RFN_STREAM_MARK, ... (with times). */
+const uint64_t *rfn_stream_marks(const struct rfn_stream *stream, size_t *n);
+
+/* Inputs that have moved: bit i for input i of the site. */
+uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site);
+/* Moves an input by request (another rank has moved it). Only after flush. */
+int rfn_stream_move(struct rfn_stream *stream, uint32_t site, uint32_t input);
+
+#endif
