@@ -23,7 +23,7 @@ DEBUG :=
 V     :=
 
 # Goals that must work before anything is installed, or that need no compiler.
-BARE_GOALS := help demo check deps clean distclean
+BARE_GOALS := help demo check deps clean distclean check-layers check-format format
 GOALS      := $(or $(MAKECMDGOALS),all)
 
 .DEFAULT_GOAL := all
@@ -42,7 +42,7 @@ $(O)/config.mk: tools/probe.sh deps/packages $(wildcard /var/lib/dpkg/status)
 # ---- flags ----
 
 # -ffile-prefix-map keeps builds the same wherever the sources lie.
-WARNINGS := -Wall -Wextra -Wpedantic -Wconversion
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion $(if $(WERROR),-Werror)
 OPTIMIZE := $(if $(DEBUG),-O0,-O2) -g
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS   ?=

@@ -15,10 +15,18 @@ RECORD_WITH_MPI  := $(filter $(RECORD_MPI_NAMES),$(basename $(notdir $(RECORD_TE
 RECORD_TESTS     := $(RECORD_ALONE:%=$(O)/test/%) \
                     $(foreach f,$(REAL_FLAVOURS),$(RECORD_WITH_MPI:%=$(O)/test/%.$(f)))
 
-.PHONY: unit-tests check check-layers check-format format lint fuzz bench
+.PHONY: unit-tests list-tests list-unit-tests list-fuzzers check check-layers check-format format lint fuzz bench
 
 unit-tests: $(UNIT_TESTS)
 tests: $(UNIT_TESTS) $(RECORD_TESTS)
+
+# For tools/check.py, so that it runs what there is a source for and nothing else.
+list-unit-tests:
+	@printf '%s\n' $(UNIT_TESTS)
+list-tests:
+	@printf '%s\n' $(UNIT_TESTS) $(RECORD_TESTS)
+list-fuzzers:
+	@printf '%s\n' $(FUZZERS)
 
 # Tests of the tool's modules are linked with them, except for main.
 CLI_TEST_OBJ := $(filter-out %/main.o,$(CLI_OBJ))

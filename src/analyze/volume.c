@@ -312,6 +312,12 @@ static int64_t partners(const struct call *call)
     return comm->kind == RFN_COMM_INTER ? comm->remote_size : comm->size;
 }
 
+static int64_t local_size(const struct call *call)
+{
+    const struct rfn_comm_info *comm = comm_info(call);
+    return comm ? comm->size : 0;
+}
+
 static int64_t own_rank(const struct call *call)
 {
     int64_t comm = word(call, ROLE_comm, -1);
@@ -504,6 +510,14 @@ static void one_sided(const struct call *call, struct rfn_volume *volume)
                                      : origin;
 }
 
+/* File access: what was really moved where it is known, else what was asked for. */
+static int64_t moved_bytes(const struct call *call)
+{
+    int64_t asked = plain_bytes(call);
+    int64_t moved = outcome(call, call->layout->bytes, asked);
+    return moved < 0 ? asked : moved;
+}
+
 static void apply(const struct call *call, struct rfn_volume *volume)
 {
     switch (call->layout->operation) {
@@ -549,7 +563,7 @@ static void apply(const struct call *call, struct rfn_volume *volume)
         reduce(call, volume, call->layout->operation);
         break;
     case OP_REDUCE_SCATTER:
-        volume->sent_bytes = all_bytes(call, &receiving, partners(call));
+        volume->sent_bytes = all_bytes(call, &receiving, local_size(call));
         volume->received_bytes = part_bytes(call, &receiving, own_rank(call));
         break;
     case OP_PUT:
@@ -558,10 +572,10 @@ static void apply(const struct call *call, struct rfn_volume *volume)
         one_sided(call, volume);
         break;
     case OP_READ:
-        volume->received_bytes = plain_bytes(call);
+        volume->received_bytes = moved_bytes(call);
         break;
     case OP_WRITE:
-        volume->sent_bytes = plain_bytes(call);
+        volume->sent_bytes = moved_bytes(call);
         break;
     }
 }

@@ -92,6 +92,16 @@ int rfn_payload_fail(const struct rfn_payload *payload, int error, const char *w
                     type_name(payload->type), payload->id, payload->offset, what);
 }
 
+const char rfn_out_of_memory[] = "out of memory";
+
+int rfn_payload_fault(const struct rfn_payload *payload, const char *fault, struct rfn_diag *diag)
+{
+    if (!fault)
+        return 0;
+    return rfn_payload_fail(payload, fault == rfn_out_of_memory ? RFN_E_NOMEM : RFN_E_CORRUPT,
+                            fault, diag);
+}
+
 void rfn_payload_release(struct rfn_payload *payload)
 {
     free(payload->data);

@@ -69,4 +69,9 @@ void rfn_payload_release(struct rfn_payload *payload);
 int rfn_payload_fail(const struct rfn_payload *payload, int error, const char *what,
                      struct rfn_diag *diag);
 
+/* Readers of payloads return what is wrong in words, or NULL. This text is RFN_E_NOMEM, every other
+ * one RFN_E_CORRUPT; NULL gives 0. */
+extern const char rfn_out_of_memory[];
+int rfn_payload_fault(const struct rfn_payload *payload, const char *fault, struct rfn_diag *diag);
+
 #endif

@@ -442,8 +442,10 @@ static int run_launcher(const struct options *options, enum rfn_launcher launche
 enum { KEY_TIME = 256, KEY_POLLS, KEY_MPI };
 
 static const struct argp_option record_options[] = {
-    {"output", 'o', "FILE", 0, "Write the archive to FILE (default: the program's name, .rfn)", 0},
-    {"force", 'f', NULL, 0, "Replace the archive if it is there already", 0},
+    {"output", 'o', "FILE", 0,
+     "Write the archive to FILE (default: PROGRAM.RANKS.rfn in the current directory)", 0},
+    {"force", 'f', NULL, 0, "Replace an archive of that name (default: add a number to the name)",
+     0},
     {"time", KEY_TIME, "WHAT", 0,
      "full: the times of every event (default); none: no times, a smaller archive", 0},
     {"polls", KEY_POLLS, "HOW", 0,
@@ -521,7 +523,7 @@ const struct rfn_command rfn_cmd_record = {
         "  mpirun -n 8 refrain record ./app input\n"
         "  refrain record mpirun -n 8 ./app input\n"
         "\n"
-        "The program runs as ever, with its own exit status, and leaves app.rfn in the current "
+        "The program runs as ever, with its own exit status, and leaves app.8.rfn in the current "
         "directory. It needs no change and no new compilation; what it has of debugging "
         "information (-g) gives file names and lines.",
     .options = record_options,

@@ -39,8 +39,8 @@ static void print_help(void)
          "where the time goes and why ranks wait. The program stays as it is: nothing to compile\n"
          "or to link anew.\n"
          "\n"
-         "  mpirun -n 8 refrain record ./app     run ./app as ever, and write app.rfn\n"
-         "  refrain report app.rfn               read where its time went, on one page\n"
+         "  mpirun -n 8 refrain record ./app     run ./app as ever, and write app.8.rfn\n"
+         "  refrain report app.8.rfn             read where its time went, on one page\n"
          "\n"
          "Commands:");
     for (size_t i = 0; i < N_COMMANDS; i++)

@@ -8,12 +8,11 @@
  * creation, and that all of them do so in the same order. So all members can count alike:
  *
  *   creation                       key                                           counted by
- *   collective over the parent     parent's identity, function                   the parent's members
- *     (dup, split, create, Cart_*, Dist_graph_*, Intercomm_merge, ...)
- *   MPI_Comm_create_group          parent's identity, function, tag, members     the new members
- *   MPI_Intercomm_create,          function, tag (string tag), members           the new members
- *     MPI_*_from_group(s)
- *   first seen without a creation  members                                       the new members
+ *   collective over the parent     parent's identity, function                   the parent's
+ * members (dup, split, create, Cart_*, Dist_graph_*, Intercomm_merge, ...) MPI_Comm_create_group
+ * parent's identity, function, tag, members     the new members MPI_Intercomm_create, function, tag
+ * (string tag), members           the new members MPI_*_from_group(s) first seen without a creation
+ * members                                       the new members
  *
  * identity = hash(key, how many with this key before, members). The members are in it because one
  * split makes several communicators with the same key and count. Members of an intercommunicator
@@ -48,7 +47,7 @@ static struct rfn_map groups;    /* hash to struct rec_ranks */
 static struct rec_ranks **all_groups;
 static size_t n_groups, groups_capacity;
 static MPI_Group world_group;
-static bool awake;              /* the first two communicators are there */
+static bool awake;                  /* the first two communicators are there */
 static unsigned comms_on_their_way; /* entries with later_of */
 #ifdef REC_HAVE_SESSION
 static MPI_Session session; /* for world_group in programs without MPI_Init */
@@ -157,7 +156,8 @@ static const struct rec_ranks *world_ranks(uint32_t size)
 static const struct rec_ranks *ranks_of_comm(MPI_Comm comm, bool remote)
 {
     MPI_Group group;
-    int rc = remote ? rec_mpi.MPI_Comm_remote_group(comm, &group) : rec_mpi.MPI_Comm_group(comm, &group);
+    int rc = remote ? rec_mpi.MPI_Comm_remote_group(comm, &group)
+                    : rec_mpi.MPI_Comm_group(comm, &group);
     if (rc != MPI_SUCCESS)
         return NULL;
     const struct rec_ranks *ranks = ranks_of_group(group);
@@ -280,8 +280,8 @@ static uint64_t hash_tags(struct rec_call *call)
         uint64_t word = (uint64_t)call->in[i];
         if (function->params[i].kind == RFN_KIND_STRING && call->in[i] > 0) {
             size_t n;
-            const int64_t *words =
-                rfn_stream_list_words(rec_stream_of(call)->events, (size_t)call->in[i], &n);
+            const int64_t *words = rfn_stream_list_words(rec_stream_of(call)->events,
+                                                         (size_t)call->in[i], &n);
             word = rfn_hash_bytes(words, n * sizeof *words);
         } else if (function->params[i].kind != RFN_KIND_TAG) {
             continue;
@@ -332,8 +332,7 @@ static int find_world(bool *initialized)
     if (!flag)
         return world_of_session();
 #endif
-    return rec_mpi.MPI_Comm_group(MPI_COMM_WORLD, &world_group) == MPI_SUCCESS ? 0
-                                                                              : RFN_E_NOTFOUND;
+    return rec_mpi.MPI_Comm_group(MPI_COMM_WORLD, &world_group) == MPI_SUCCESS ? 0 : RFN_E_NOTFOUND;
 }
 
 static int wake(void)
@@ -522,7 +521,8 @@ static bool is_duplicate(const struct rec_call *call)
 
 static struct rec_comm *new_duplicate(const struct rec_comm *parent)
 {
-    struct rec_comm *comm = new_comm(parent->kind == REC_COMM_INTER ? REC_COMM_INTER : REC_COMM_INTRA);
+    struct rec_comm *comm = new_comm(parent->kind == REC_COMM_INTER ? REC_COMM_INTER
+                                                                    : REC_COMM_INTRA);
     if (comm) {
         set_members(comm, parent->local, parent->remote);
         comm->my_rank = parent->my_rank;
@@ -559,9 +559,8 @@ static int64_t made_word(struct rec_call *call, MPI_Comm comm)
     }
     if (ensure_awake() < 0)
         return RFN_UNKNOWN;
-    struct rec_comm *made =
-        rule == EXISTING ? find(comm, true) : register_made(call, comm, rule);
-    return made ? made->number : RFN_UNKNOWN;
+    struct rec_comm *made = rule == EXISTING ? find(comm, true) : register_made(call, comm, rule);
+    return made ? (int64_t)made->number : RFN_UNKNOWN;
 }
 
 void rec_out_comm(struct rec_call *call, MPI_Comm comm)

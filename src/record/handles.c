@@ -103,13 +103,13 @@ static void predefine_key(struct handles *table, int64_t k, uint64_t key)
         rec_stop("out of memory for predefined handles");
 }
 
-#define PREDEFINE(name, type, ...)                                                                 \
-    static void predefine_##name(struct handles *table)                                            \
-    {                                                                                              \
-        const type all[] = {__VA_ARGS__};                                                          \
-        for (size_t k = 0; k < sizeof all / sizeof *all; k++)                                      \
-            predefine_key(table, (int64_t)k, REC_KEY(all[k]));                                     \
-    }                                                                                              \
+#define PREDEFINE(name, type, ...)                             \
+    static void predefine_##name(struct handles *table)        \
+    {                                                          \
+        const type all[] = {__VA_ARGS__};                      \
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++)  \
+            predefine_key(table, (int64_t)k, REC_KEY(all[k])); \
+    }                                                          \
     static struct handles name##_handles = {.predefine = predefine_##name};
 
 /* In the order of event/kind.c. */
@@ -174,8 +174,8 @@ static void set_comm(struct handles *table, int64_t slot, const struct rec_comm 
     size_t place = (size_t)slot;
     if (place >= table->n_comms) {
         size_t n = place + 16;
-        const struct rec_comm **comms =
-            realloc((void *)table->comms, n * sizeof(const struct rec_comm *));
+        const struct rec_comm **comms = realloc((void *)table->comms,
+                                                n * sizeof(const struct rec_comm *));
         if (!comms) {
             rec_stop("out of memory for handles");
             return;
@@ -232,18 +232,18 @@ static void handle_freed(struct rec_call *call, struct handles *table, uint64_t 
     rec_unlock();
 }
 
-#define DEFINE(name, type, kind)                                                                   \
-    void rec_in_##name(struct rec_call *call, type handle)                                         \
-    {                                                                                              \
-        handle_in(call, &name##_handles, REC_KEY(handle));                                         \
-    }                                                                                              \
-    void rec_out_##name(struct rec_call *call, type handle)                                        \
-    {                                                                                              \
-        handle_out(call, &name##_handles, REC_KEY(handle));                                        \
-    }                                                                                              \
-    void rec_freed_##name(struct rec_call *call, type handle)                                      \
-    {                                                                                              \
-        handle_freed(call, &name##_handles, REC_KEY(handle));                                      \
+#define DEFINE(name, type, kind)                              \
+    void rec_in_##name(struct rec_call *call, type handle)    \
+    {                                                         \
+        handle_in(call, &name##_handles, REC_KEY(handle));    \
+    }                                                         \
+    void rec_out_##name(struct rec_call *call, type handle)   \
+    {                                                         \
+        handle_out(call, &name##_handles, REC_KEY(handle));   \
+    }                                                         \
+    void rec_freed_##name(struct rec_call *call, type handle) \
+    {                                                         \
+        handle_freed(call, &name##_handles, REC_KEY(handle)); \
     }
 
 REC_SLOT_KINDS(DEFINE)
@@ -256,4 +256,26 @@ int64_t rec_info_word(MPI_Info info)
     int64_t word = word_of(&info_handles, REC_KEY(info));
     rec_unlock();
     return word;
+}
+
+static void release(struct handles *table)
+{
+    rfn_map_release(&table->words);
+    rec_slots_release(&table->slots);
+    free((void *)table->comms);
+    table->comms = NULL;
+    table->n_comms = 0;
+    for (size_t i = 0; i < sizeof table->cache / sizeof *table->cache; i++)
+        table->cache[i].used = false;
+}
+
+void rec_handles_release(void)
+{
+#define RELEASE(name, type, kind) \
+    release(&name##_handles);     \
+    name##_handles.predefine = predefine_##name;
+    REC_SLOT_KINDS(RELEASE)
+    REC_SESSION_KIND(RELEASE)
+    RELEASE(keyval, int, RFN_KIND_KEYVAL)
+#undef RELEASE
 }

@@ -12,8 +12,7 @@ int64_t *rec_words(struct rec_call *call, int64_t n)
     if (__builtin_expect(n <= (int64_t)call->words_capacity, 1))
         return call->words;
     uint64_t capacity = (uint64_t)n + (uint64_t)n / 2 + 16;
-    int64_t *words =
-        capacity <= UINT32_MAX ? realloc(call->words, capacity * sizeof *words) : NULL;
+    int64_t *words = capacity <= UINT32_MAX ? realloc(call->words, capacity * sizeof *words) : NULL;
     if (!words) {
         rec_stop("out of memory for a list of %lld parameters", (long long)n);
         return NULL;
@@ -64,15 +63,15 @@ static int64_t *begin_list(struct rec_call *call, const void *array, int64_t n)
     return NULL;
 }
 
-#define LIST_FUNCTION(name, type, word_of)                                                         \
-    void rec_in_##name(struct rec_call *call, const type *values, int64_t n)                       \
-    {                                                                                              \
-        int64_t *words = begin_list(call, values, n);                                              \
-        if (!words)                                                                                \
-            return;                                                                                \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            words[i] = word_of(values[i]);                                                         \
-        rec_push_in(call, list(call, words, n));                                                   \
+#define LIST_FUNCTION(name, type, word_of)                                   \
+    void rec_in_##name(struct rec_call *call, const type *values, int64_t n) \
+    {                                                                        \
+        int64_t *words = begin_list(call, values, n);                        \
+        if (!words)                                                          \
+            return;                                                          \
+        for (int64_t i = 0; i < n; i++)                                      \
+            words[i] = word_of(values[i]);                                   \
+        rec_push_in(call, list(call, words, n));                             \
     }
 
 LIST_FUNCTION(ints, int, (int64_t))

@@ -126,7 +126,8 @@ static inline struct rec_request *look_up(MPI_Request handle)
     if (__builtin_expect(rec_threads_multiple, 0)) {
         while (entry && entry->claimed)
             entry = entry->next;
-        if (entry)
+        /* A persistent request has a handle of its own; and MPI_Start has no outcomes. */
+        if (entry && !(entry->flags & REC_REQUEST_PERSISTENT))
             entry->claimed = true;
     }
     slot->cursor = entry ? entry->next : NULL;
@@ -201,8 +202,8 @@ static int64_t register_request(struct rec_call *call, const struct rec_request 
     return (int64_t)entry->number;
 }
 
-void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags, int source, int tag,
-                     int64_t bytes)
+void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags, int source,
+                     int tag, int64_t bytes)
 {
     struct rec_stream *stream = rec_stream_of(call);
     bool persistent = flags & REC_REQUEST_PERSISTENT;
@@ -246,10 +247,10 @@ static bool reserve_requests(struct rec_call *call, int64_t n)
     if (__builtin_expect(n <= (int64_t)call->requests_capacity, 1))
         return true;
     uint64_t capacity = (uint64_t)n + (uint64_t)n / 2 + 16;
-    struct rec_request **more =
-        capacity <= UINT32_MAX
-            ? realloc((void *)call->requests, capacity * sizeof(struct rec_request *))
-            : NULL;
+    struct rec_request **more = capacity <= UINT32_MAX
+                                    ? realloc((void *)call->requests,
+                                              capacity * sizeof(struct rec_request *))
+                                    : NULL;
     if (!more) {
         rec_stop("out of memory for %lld requests", (long long)n);
         return false;
@@ -284,7 +285,7 @@ void rec_in_request(struct rec_call *call, MPI_Request request)
 void rec_in_requests(struct rec_call *call, const MPI_Request *requests, int64_t n)
 {
     int64_t *words = requests && n > 0 ? rec_words(call, n) : NULL;
-    if (!words || !reserve_requests(call, n)) {
+    if (!words || !reserve_requests(call, (int64_t)call->n_requests + n)) {
         rec_push_in(call, n > 0 ? RFN_LIST_ABSENT : 0);
         return;
     }
@@ -336,8 +337,8 @@ static bool reserve_statuses(struct rec_call *call, int64_t n)
     if (__builtin_expect(n <= (int64_t)call->statuses_capacity, 1))
         return true;
     uint64_t capacity = (uint64_t)n + (uint64_t)n / 2 + 16;
-    MPI_Status *more =
-        capacity <= UINT32_MAX ? realloc(call->statuses, capacity * sizeof *more) : NULL;
+    MPI_Status *more = capacity <= UINT32_MAX ? realloc(call->statuses, capacity * sizeof *more)
+                                              : NULL;
     if (!more) {
         rec_stop("out of memory for %lld statuses", (long long)n);
         return false;
@@ -385,13 +386,13 @@ struct outcome {
     int64_t source, tag, bytes;
 };
 
-static inline struct outcome outcome_of(const MPI_Status *status, int source, int tag, int64_t bytes)
+static inline struct outcome outcome_of(const MPI_Status *status, int source, int tag,
+                                        int64_t bytes)
 {
     struct outcome as_posted = {RFN_AS_POSTED, RFN_AS_POSTED, RFN_AS_POSTED};
     /* Only the empty status of an inactive request has a wildcard for its source. */
     if (source == MPI_PROC_NULL || status->MPI_SOURCE == MPI_ANY_SOURCE)
         return as_posted;
-    /* A wildcard receive that matched on MPI_PROC_NULL does not exist, but a probe may say so. */
     int64_t got = received_bytes(status);
     struct outcome outcome = as_posted;
     if (status->MPI_SOURCE != source)
@@ -412,6 +413,17 @@ void rec_out_status(struct rec_call *call, const MPI_Status *status, int source,
     rec_push_out(call, outcome.source);
     rec_push_out(call, outcome.tag);
     rec_push_out(call, outcome.bytes);
+}
+
+void rec_out_moved(struct rec_call *call, const MPI_Status *status, int64_t bytes)
+{
+    int64_t word = RFN_UNKNOWN;
+    if (rec_has_outcome(call) && status != MPI_STATUS_IGNORE) {
+        word = received_bytes(status);
+        if (word == bytes)
+            word = RFN_AS_POSTED;
+    }
+    rec_push_out(call, word);
 }
 
 /* ---- completion ---- */
@@ -565,8 +577,9 @@ static int64_t index_list(struct rec_call *call, const int *indices, int n)
     int64_t *words = n > 0 ? rec_words(call, n) : NULL;
     for (int i = 0; words && i < n; i++)
         words[i] = indices[i];
-    return n <= 0 ? 0 : words ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n)
-                              : RFN_LIST_ABSENT;
+    return n <= 0  ? 0
+           : words ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n)
+                   : RFN_LIST_ABSENT;
 }
 
 void rec_out_completed_some(struct rec_call *call, int n, const int *indices,
@@ -600,4 +613,18 @@ void rec_out_poll(struct rec_call *call, int flag)
     call->poll = flag ? RFN_POLL_SUCCESSFUL : RFN_POLL_FAILED;
     for (uint32_t i = 0; !flag && i < call->n_out; i++)
         call->out[i] = RFN_UNKNOWN;
+}
+
+void rec_requests_release(void)
+{
+    free(table);
+    while (chunks) {
+        struct chunk *next = chunks->next;
+        free(chunks);
+        chunks = next;
+    }
+    table = NULL;
+    table_used = 0;
+    free_entries = NULL;
+    rec_slots_release(&persistent_slots);
 }

@@ -75,4 +75,9 @@ static inline bool rec_has_outcome(const struct rec_call *call)
 /* The word of an info in a list; locks. */
 int64_t rec_info_word(MPI_Info info);
 
+/* Free what the tables hold, when nothing is recorded any more (for the tables of communicators
+ * and datatypes see comms.h, types.h). */
+void rec_handles_release(void);
+void rec_requests_release(void);
+
 #endif

@@ -3,7 +3,8 @@
  * A handle seen for the first time is taken apart with MPI_Type_get_envelope and _get_contents;
  * what comes out is serialized (event/datatype.h), children first, and the bytes are looked up by
  * their hash, which is also what parents and archives know a type by. The number found is kept
- * under the handle, behind a direct-mapped cache, until the handle is freed: MPI uses handles again.
+ * under the handle, behind a direct-mapped cache, until the handle is freed: MPI uses handles
+ * again.
  *
  * Derived types that MPI_Type_get_contents returns are new references, to be freed here. They may
  * have a handle of their own, so they are looked up in the map (a handle in it is alive and means
@@ -162,8 +163,8 @@ static enum rfn_combiner combiner_of(int combiner)
     }
 }
 
-/* Types that exist without being made: they are never freed. A type that does not tell how it was made
- * is taken for one. */
+/* Types that exist without being made: they are never freed. A type that does not tell how it was
+ * made is taken for one. */
 static bool is_predefined(int combiner)
 {
     return combiner < 0 || combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||

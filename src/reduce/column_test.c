@@ -147,7 +147,7 @@ static size_t check_column(const struct rfn_column *column, const int64_t *value
     assert_int_equal(rfn_column_open(&cursor, &reader), 0);
     assert_int_equal(rfn_reader_u8(&reader), 0x5a);
     assert_int_equal(cursor.n, n);
-    int64_t value;
+    int64_t value = 0;
     for (uint64_t i = 0; i < n; i++) {
         assert_int_equal(rfn_column_next(&cursor, &value), 0);
         if (value != values[i])
@@ -316,7 +316,7 @@ static void test_skip(void **state)
             struct rfn_column_cursor cursor;
             assert_int_equal(rfn_column_open(&cursor, &reader), 0);
             uint64_t at = 0;
-            int64_t value;
+            int64_t value = 0;
             while (at < N) {
                 uint64_t step = noise() % (1u << noise() % 15);
                 if (step > N - at) {
@@ -361,7 +361,7 @@ static void test_long_constant(void **state)
 
     struct rfn_reader reader = reader_over_buf(&buf);
     struct rfn_column_cursor cursor;
-    int64_t value;
+    int64_t value = 0;
     assert_int_equal(rfn_column_open(&cursor, &reader), 0);
     assert_int_equal(rfn_column_skip(&cursor, many - 1), 0);
     for (int64_t expected = 42; expected <= 44; expected++) {
@@ -408,7 +408,7 @@ static void read_all(const uint8_t *bytes, size_t size)
     struct rfn_column_cursor cursor = {0};
     int error = rfn_column_open(&cursor, &reader);
     for (unsigned i = 0; !error && i < 20000; i++) {
-        int64_t value;
+        int64_t value = 0;
         error = rfn_column_next(&cursor, &value);
         if (!error && i % 4099 == 4098)
             error = rfn_column_skip(&cursor, noise() % 9000);

@@ -1,0 +1,85 @@
+/* profile.h - where the time and the bytes of a run go: what `refrain report` prints.
+ *
+ * One pass over all events gives, per call path, counts, times and bytes; per rank, time inside
+ * MPI; the sizes of messages; and who sent how much to whom.
+ *
+ * - Run time T: from the first enter of Init to the last exit of Finalize; where one of them is
+ *   missing, from the first or to the last event.
+ * - Time inside MPI of a rank: of all its threads together; of a run of unsuccessful polls the time
+ *   inside the calls, without the program's work in between.
+ * - Messages are counted where they are sent: by a send, the sending half of Sendrecv, a start of a
+ *   persistent send. Sends to MPI_PROC_NULL are none.
+ * - Bytes received through a request count when it completes, for the call path that made it.
+ */
+#ifndef REFRAIN_PROFILE_H
+#define REFRAIN_PROFILE_H
+
+#include "refrain/archive.h"
+
+/* A sum of nanoseconds per rank, over the ranks that have one. */
+struct rfn_spread {
+    int64_t total_ns, min_ns, max_ns;
+    uint32_t min_rank, max_rank; /* the lowest that has the minimum, the maximum */
+    uint32_t ranks;
+};
+
+/* A call path: a function and where it was called from. */
+struct rfn_profile_row {
+    uint32_t function, path;
+    uint64_t events, calls; /* a run of unsuccessful polls is one event */
+    struct rfn_spread time; /* inside MPI */
+    int64_t min_ns, max_ns; /* of single events */
+    uint64_t bytes;         /* rfn_volume_bytes of its events */
+    uint64_t sent_bytes, received_bytes;
+};
+
+struct rfn_profile_rank {
+    int64_t mpi_ns;   /* inside MPI, setup included */
+    int64_t setup_ns; /* inside Init, Finalize and sessions */
+    uint32_t threads;
+    uint64_t events, calls;
+    uint64_t messages;         /* sent */
+    uint64_t sent_bytes;       /* in messages */
+    uint64_t collective_bytes; /* rfn_volume_bytes of collectives */
+};
+
+/* Messages of 0 bytes are in bin 0, of 2^(k-1) to 2^k - 1 bytes in bin k. */
+enum { RFN_SIZE_BINS = 65 };
+
+struct rfn_size_bin {
+    uint64_t count, bytes;
+};
+
+/* What one rank sent to another; ranks of MPI_COMM_WORLD. */
+struct rfn_pair {
+    uint32_t source, dest;
+    uint64_t messages, bytes;
+};
+
+struct rfn_profile {
+    uint32_t n_ranks;
+    bool times;
+    int64_t start_ns, end_ns; /* T = end_ns - start_ns */
+    uint64_t events, calls;
+    uint64_t failed_polls; /* unsuccessful polls, all of a run counted */
+    struct rfn_profile_rank *ranks;
+    struct rfn_profile_row *rows; /* most time first; without times most bytes, then calls, first */
+    size_t n_rows;
+    struct rfn_size_bin point_to_point[RFN_SIZE_BINS]; /* messages, as sent */
+    struct rfn_size_bin collective[RFN_SIZE_BINS];     /* calls that move data, per rank */
+    struct rfn_pair *pairs;                            /* in order of (source, dest) */
+    size_t n_pairs;
+    uint32_t unreadable;  /* streams of which something could not be read */
+    int error;            /* why the first of them could not, 0 if all could */
+    struct rfn_diag diag; /* what goes with error */
+};
+
+/* Makes the profile; *profile is to be freed. Streams that cannot be read, or only in part, count
+ * as far as they go, and `unreadable` says how many there are. progress (may be NULL) is told the
+ * share done, 0 to 1. Errors: RFN_E_NOMEM. */
+int rfn_profile_new(const struct rfn_archive *archive,
+                    void (*progress)(void *context, double share), void *context,
+                    struct rfn_profile **profile, struct rfn_diag *diag);
+void rfn_profile_free(struct rfn_profile *profile);
+
+#endif

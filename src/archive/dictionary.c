@@ -1,0 +1,388 @@
+/* Payloads are read in the order that refrain-archive(5) gives. The readers of tables return NULL,
+ * or what is wrong in words; a reader of bytes that has failed (too short, a number too large) is
+ * looked at once per table. Counts are limited by the bytes that are left, so no table is larger
+ * than a small multiple of the payload. */
+#include "archive/dictionary.h"
+
+#include "event/datatype.h"
+#include "event/kind.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NAME_MAX_LENGTH = 250 };
+
+struct context {
+    struct rfn_dictionary *to;
+    struct rfn_reader reader;
+};
+
+static void *allocate(struct context *context, size_t n, size_t size)
+{
+    void *memory = rfn_arena_alloc(&context->to->arena, (n + 1) * size);
+    if (memory)
+        memset(memory, 0, (n + 1) * size);
+    return memory;
+}
+
+static uint32_t read_count(struct context *context)
+{
+    size_t left = rfn_reader_left(&context->reader);
+    return (uint32_t)rfn_reader_limited(&context->reader, left < UINT32_MAX ? left : UINT32_MAX);
+}
+
+/* A number below n; failed if it is not. */
+static uint32_t read_index(struct context *context, uint32_t n)
+{
+    if (n == 0)
+        context->reader.failed = true;
+    return (uint32_t)rfn_reader_limited(&context->reader, n ? n - 1 : 0);
+}
+
+static const char *read_name(struct context *context)
+{
+    uint32_t number = read_index(context, context->to->n_strings);
+    return context->reader.failed ? "" : context->to->strings[number];
+}
+
+static const char *known_or_null(const char *text)
+{
+    return *text ? text : NULL;
+}
+
+/* A blob as a string; one with a zero byte inside ends there. */
+static const char *read_text(struct context *context)
+{
+    size_t size;
+    const uint8_t *bytes = rfn_reader_blob(&context->reader, &size);
+    return bytes ? rfn_arena_copy(&context->to->arena, bytes, size) : NULL;
+}
+
+/* ---- strings, modules, hosts ---- */
+
+static const char *read_strings(struct context *context)
+{
+    struct rfn_dictionary *to = context->to;
+    to->n_strings = read_count(context);
+    to->strings = allocate(context, to->n_strings, sizeof *to->strings);
+    if (!to->strings)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_strings; i++) {
+        to->strings[i] = read_text(context);
+        if (!to->strings[i])
+            return context->reader.failed ? "the table of strings is malformed" : rfn_out_of_memory;
+    }
+    if (context->reader.failed || to->n_strings == 0 || *to->strings[0])
+        return "the table of strings is malformed";
+    return NULL;
+}
+
+static const char *read_modules(struct context *context)
+{
+    struct rfn_dictionary *to = context->to;
+    to->n_modules = read_count(context);
+    to->modules = allocate(context, to->n_modules, sizeof *to->modules);
+    if (!to->modules)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_modules; i++) {
+        size_t size;
+        to->modules[i] = read_name(context);
+        rfn_reader_blob(&context->reader, &size); /* build-id */
+    }
+    return context->reader.failed ? "the table of modules is malformed" : NULL;
+}
+
+static const char *read_hosts(struct context *context)
+{
+    struct rfn_dictionary *to = context->to;
+    to->n_hosts = read_count(context);
+    to->hosts = allocate(context, to->n_hosts, sizeof *to->hosts);
+    if (!to->hosts)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_hosts; i++)
+        to->hosts[i] = read_name(context);
+    return context->reader.failed ? "the table of hosts is malformed" : NULL;
+}
+
+/* ---- call paths ---- */
+
+static const char *read_locations(struct context *context)
+{
+    struct rfn_dictionary *to = context->to;
+    to->n_locations = read_count(context);
+    to->locations = allocate(context, to->n_locations, sizeof *to->locations);
+    if (!to->locations)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_locations && !context->reader.failed; i++) {
+        struct rfn_location *location = &to->locations[i];
+        location->module = to->modules[read_index(context, to->n_modules)];
+        location->offset = rfn_reader_varint(&context->reader);
+        location->function = known_or_null(read_name(context));
+        location->file = known_or_null(read_name(context));
+        location->line = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+    }
+    return context->reader.failed ? "the table of locations is malformed" : NULL;
+}
+
+static const char *read_paths(struct context *context)
+{
+    struct rfn_dictionary *to = context->to;
+    to->n_paths = read_count(context);
+    to->paths = allocate(context, to->n_paths, sizeof *to->paths);
+    if (!to->paths)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_paths && !context->reader.failed; i++) {
+        uint32_t n = read_count(context);
+        uint32_t *frames = allocate(context, n, sizeof *frames);
+        if (!frames)
+            return rfn_out_of_memory;
+        for (uint32_t k = 0; k < n; k++)
+            frames[k] = read_index(context, to->n_locations);
+        to->paths[i] = (struct rfn_path){frames, n};
+    }
+    return context->reader.failed ? "the table of call paths is malformed" : NULL;
+}
+
+/* ---- functions ---- */
+
+static const char *read_function(struct context *context, struct rfn_function_info *function)
+{
+    function->name = read_name(context);
+    function->class_ = rfn_reader_u8(&context->reader);
+    function->flags = rfn_reader_u8(&context->reader);
+    function->n_in = rfn_reader_u8(&context->reader);
+    function->n_out = rfn_reader_u8(&context->reader);
+    if (function->n_in > RFN_PARAMS_MAX || function->n_out > RFN_PARAMS_MAX)
+        return "a function has too many parameters";
+    unsigned n = (unsigned)function->n_in + function->n_out;
+    struct rfn_param_info *params = allocate(context, n, sizeof *params);
+    if (!params)
+        return rfn_out_of_memory;
+    for (unsigned i = 0; i < n; i++) {
+        params[i].name = read_name(context);
+        params[i].kind = rfn_reader_u8(&context->reader);
+        params[i].flags = rfn_reader_u8(&context->reader);
+    }
+    function->params = params;
+    return NULL;
+}
+
+static const char *read_functions(struct context *context)
+{
+    struct rfn_dictionary *to = context->to;
+    to->n_functions = read_count(context);
+    to->functions = allocate(context, to->n_functions, sizeof *to->functions);
+    const char *fault = to->functions ? NULL : rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_functions && !fault && !context->reader.failed; i++)
+        fault = read_function(context, &to->functions[i]);
+    if (fault)
+        return fault;
+    return context->reader.failed ? "the table of functions is malformed" : NULL;
+}
+
+/* ---- datatypes ---- */
+
+/* Text that is cut at NAME_MAX_LENGTH: constructor trees can be larger than any memory. */
+struct text {
+    char bytes[NAME_MAX_LENGTH + 8];
+    size_t length;
+    bool first; /* no comma yet */
+};
+
+static void add_text(struct text *text, const char *more)
+{
+    size_t length = strlen(more), room = NAME_MAX_LENGTH - text->length;
+    if (text->length > NAME_MAX_LENGTH)
+        return;
+    if (length > room) {
+        memcpy(text->bytes + text->length, more, room);
+        memcpy(text->bytes + NAME_MAX_LENGTH, "...", 4);
+        text->length = NAME_MAX_LENGTH + 3;
+        return;
+    }
+    memcpy(text->bytes + text->length, more, length + 1);
+    text->length += length;
+}
+
+static void add_item(struct text *text, const char *item)
+{
+    add_text(text, text->first ? "" : ",");
+    add_text(text, item);
+    text->first = false;
+}
+
+static void read_numbers(struct context *context, struct text *text)
+{
+    uint32_t n = read_count(context);
+    for (uint32_t i = 0; i < n; i++) {
+        char digits[24];
+        snprintf(digits, sizeof digits, "%" PRId64, rfn_reader_svarint(&context->reader));
+        add_item(text, digits);
+    }
+}
+
+static const char *combiner_name(uint64_t combiner)
+{
+    static const char *const names[] = {
+        [RFN_COMBINER_OTHER] = "type",
+        [RFN_COMBINER_NAMED] = "type",
+        [RFN_COMBINER_DUP] = "dup",
+        [RFN_COMBINER_CONTIGUOUS] = "contiguous",
+        [RFN_COMBINER_VECTOR] = "vector",
+        [RFN_COMBINER_HVECTOR] = "hvector",
+        [RFN_COMBINER_INDEXED] = "indexed",
+        [RFN_COMBINER_HINDEXED] = "hindexed",
+        [RFN_COMBINER_INDEXED_BLOCK] = "indexed_block",
+        [RFN_COMBINER_HINDEXED_BLOCK] = "hindexed_block",
+        [RFN_COMBINER_STRUCT] = "struct",
+        [RFN_COMBINER_SUBARRAY] = "subarray",
+        [RFN_COMBINER_DARRAY] = "darray",
+        [RFN_COMBINER_F90_REAL] = "f90_real",
+        [RFN_COMBINER_F90_COMPLEX] = "f90_complex",
+        [RFN_COMBINER_F90_INTEGER] = "f90_integer",
+        [RFN_COMBINER_RESIZED] = "resized",
+        [RFN_COMBINER_VALUE_INDEX] = "value_index",
+        [RFN_COMBINER_HVECTOR_INTEGER] = "hvector",
+        [RFN_COMBINER_HINDEXED_INTEGER] = "hindexed",
+        [RFN_COMBINER_STRUCT_INTEGER] = "struct",
+    };
+    combiner &= ~(uint64_t)RFN_COMBINER_ABSOLUTE;
+    return combiner < sizeof names / sizeof *names ? names[combiner] : "type";
+}
+
+/* "vector(4,1,10,MPI_DOUBLE)": integers, addresses, children, as the constructor was given them. */
+static void read_constructor(struct context *context, uint32_t number, struct text *text)
+{
+    text->first = true;
+    add_text(text, "(");
+    read_numbers(context, text);
+    read_numbers(context, text);
+    uint32_t n = read_count(context);
+    for (uint32_t i = 0; i < n && !context->reader.failed; i++) {
+        uint32_t child = read_index(context, number);
+        if (!context->reader.failed)
+            add_item(text, context->to->datatypes[child].name);
+    }
+    add_text(text, ")");
+}
+
+static const char *read_datatype(struct context *context, uint32_t number)
+{
+    struct rfn_datatype_info *type = &context->to->datatypes[number];
+    struct text text = {.length = 0};
+    add_text(&text, combiner_name(rfn_reader_varint(&context->reader)));
+    type->name = read_name(context);
+    type->size = rfn_reader_svarint(&context->reader);
+    rfn_reader_svarint(&context->reader); /* lower bound */
+    type->extent = rfn_reader_svarint(&context->reader);
+    rfn_reader_svarint(&context->reader); /* true lower bound */
+    type->true_extent = rfn_reader_svarint(&context->reader);
+    read_constructor(context, number, &text);
+    if (!*type->name)
+        type->name = rfn_arena_copy(&context->to->arena, text.bytes, text.length);
+    return type->name ? NULL : rfn_out_of_memory;
+}
+
+static const char *read_datatypes(struct context *context)
+{
+    struct rfn_dictionary *to = context->to;
+    to->n_datatypes = read_count(context);
+    to->datatypes = allocate(context, to->n_datatypes, sizeof *to->datatypes);
+    const char *fault = to->datatypes ? NULL : rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_datatypes && !fault && !context->reader.failed; i++)
+        fault = read_datatype(context, i);
+    if (fault)
+        return fault;
+    return context->reader.failed ? "the table of datatypes is malformed" : NULL;
+}
+
+/* ---- communicators ---- */
+
+static const char *read_comm(struct context *context, struct rfn_communicator *comm)
+{
+    uint32_t ranks = context->to->run.ranks;
+    uint8_t kind = rfn_reader_u8(&context->reader);
+    rfn_reader_u64(&context->reader); /* identity */
+    if (kind > RFN_COMM_INTER)
+        return "a communicator is of unknown kind";
+    comm->info = (struct rfn_comm_info){.kind = (enum rfn_comm_kind)kind,
+                                        .size = kind == RFN_COMM_WORLD ? ranks : 1};
+    const char *fault = NULL;
+    for (int i = 0; i < kind - RFN_COMM_SELF && !fault; i++)
+        fault = rfn_rank_list_read(&comm->groups[i], &context->reader, ranks, &context->to->arena);
+    if (kind >= RFN_COMM_INTRA)
+        comm->info.size = comm->groups[0].size;
+    if (kind == RFN_COMM_INTER)
+        comm->info.remote_size = comm->groups[1].size;
+    return fault;
+}
+
+static const char *read_comms(struct context *context)
+{
+    struct rfn_dictionary *to = context->to;
+    to->n_comms = read_count(context);
+    to->comms = allocate(context, to->n_comms, sizeof *to->comms);
+    const char *fault = to->comms ? NULL : rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_comms && !fault && !context->reader.failed; i++)
+        fault = read_comm(context, &to->comms[i]);
+    if (fault)
+        return fault;
+    return context->reader.failed ? "the table of communicators is malformed" : NULL;
+}
+
+/* ---- whole payloads ---- */
+
+static int finish(const struct context *context, const char *fault, bool exact,
+                  const struct rfn_payload *payload, struct rfn_diag *diag)
+{
+    if (!fault && exact && rfn_reader_left(&context->reader))
+        fault = "there are bytes behind its end";
+    return rfn_payload_fault(payload, fault, diag);
+}
+
+int rfn_dictionary_definitions(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,
+                               bool exact, struct rfn_diag *diag)
+{
+    static const char *(*const tables[])(struct context *) = {
+        read_strings,   read_modules,   read_locations, read_paths,
+        read_functions, read_datatypes, read_comms,     read_hosts,
+    };
+    struct context context = {dictionary, rfn_reader_over(payload->data, payload->size)};
+    const char *fault = NULL;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !fault; i++)
+        fault = tables[i](&context);
+    return finish(&context, fault, exact, payload, diag);
+}
+
+static const char *read_meta(struct context *context)
+{
+    struct rfn_run *run = &context->to->run;
+    const char **const texts[] = {&run->recorder, &run->program, &run->command, &run->mpi,
+                                  &run->flavour};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        *texts[i] = read_text(context);
+        if (!*texts[i])
+            return context->reader.failed ? "a text is malformed" : rfn_out_of_memory;
+    }
+    run->start_realtime_ns = (int64_t)rfn_reader_u64(&context->reader);
+    run->ranks = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX - 1);
+    uint64_t flags = rfn_reader_varint(&context->reader);
+    run->times = flags & 1;
+    run->all_polls = flags >> 1 & 1;
+    run->merge_seconds = (double)rfn_reader_varint(&context->reader) * 1e-9;
+    return context->reader.failed || run->ranks == 0 ? "it is malformed" : NULL;
+}
+
+int rfn_dictionary_meta(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,
+                        bool exact, struct rfn_diag *diag)
+{
+    struct context context = {dictionary, rfn_reader_over(payload->data, payload->size)};
+    return finish(&context, read_meta(&context), exact, payload, diag);
+}
+
+void rfn_dictionary_release(struct rfn_dictionary *dictionary)
+{
+    rfn_arena_release(&dictionary->arena);
+    *dictionary = (struct rfn_dictionary){.arena = RFN_ARENA_INIT};
+}

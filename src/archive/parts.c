@@ -1,0 +1,510 @@
+/* Sizes are bounded before memory is taken: counts of things that cost at least a byte each by the
+ * bytes that are left. Two things can be larger than their coded form by any factor, and have
+ * limits of their own: the words of lists (constant columns) and members (runs). */
+#include "archive/parts.h"
+
+#include "base/grow.h"
+#include "event/kind.h"
+#include "reduce/column.h"
+#include "reduce/fold.h"
+
+#include <stdlib.h>
+
+#ifdef RFN_FUZZING
+enum { LIST_WORDS_MAX = 1 << 16 };
+#else
+enum { LIST_WORDS_MAX = 1 << 27 };
+#endif
+
+/* ---- words per member ---- */
+
+static const char *read_runs(struct rfn_member_table *table, size_t *n_runs,
+                             struct rfn_reader *reader)
+{
+    for (uint32_t at = 0; at < table->n_members;) {
+        uint64_t head = rfn_reader_varint(reader);
+        int64_t value = rfn_reader_svarint(reader);
+        uint64_t count = head >> 2;
+        if (reader->failed || count == 0 || count > table->n_members - at || (head & 3) > 1)
+            return "runs over ranks are malformed";
+        if (RFN_GROW(table->runs, table->capacity, *n_runs + 1) < 0)
+            return rfn_out_of_memory;
+        table->runs[(*n_runs)++] = (struct rfn_member_run){at, head & 1, value};
+        at += (uint32_t)count;
+    }
+    return NULL;
+}
+
+const char *rfn_member_table_read(struct rfn_member_table *table, struct rfn_reader *reader,
+                                  size_t n, uint32_t n_members)
+{
+    size_t n_runs = 0;
+    const char *fault = NULL;
+    *table = (struct rfn_member_table){.n = n, .n_members = n_members};
+    table->first = malloc((n + 1) * sizeof *table->first);
+    if (!table->first)
+        return rfn_out_of_memory;
+    for (size_t i = 0; i < n && !fault; i++) {
+        table->first[i] = n_runs;
+        fault = read_runs(table, &n_runs, reader);
+    }
+    table->first[n] = n_runs;
+    return fault;
+}
+
+void rfn_member_table_release(struct rfn_member_table *table)
+{
+    free(table->first);
+    free(table->runs);
+    *table = (struct rfn_member_table){0};
+}
+
+int64_t rfn_member_word(const struct rfn_member_table *table, size_t sequence, uint32_t member,
+                        int64_t reference)
+{
+    size_t low = table->first[sequence], high = table->first[sequence + 1];
+    while (high - low > 1) { /* the run in low begins at or before member */
+        size_t middle = low + (high - low) / 2;
+        if (table->runs[middle].at <= member)
+            low = middle;
+        else
+            high = middle;
+    }
+    const struct rfn_member_run *run = &table->runs[low];
+    return run->relative ? (int64_t)((uint64_t)run->value + (uint64_t)reference) : run->value;
+}
+
+bool rfn_member_relative(const struct rfn_member_table *table, size_t sequence)
+{
+    for (size_t i = table->first[sequence]; i < table->first[sequence + 1]; i++) {
+        if (table->runs[i].relative)
+            return true;
+    }
+    return false;
+}
+
+/* ---- structure ---- */
+
+struct context {
+    struct rfn_structure *to;
+    const struct rfn_dictionary *dictionary;
+    struct rfn_reader reader;
+    uint32_t *site_functions, *site_paths; /* only needed while reading */
+};
+
+static void *allocate(struct context *context, size_t n, size_t size)
+{
+    void *memory = rfn_arena_alloc(&context->to->arena, (n + 1) * size);
+    if (memory)
+        memset(memory, 0, (n + 1) * size);
+    return memory;
+}
+
+static uint32_t read_count(struct rfn_reader *reader)
+{
+    size_t left = rfn_reader_left(reader);
+    return (uint32_t)rfn_reader_limited(reader, left < INT32_MAX ? left : INT32_MAX);
+}
+
+static uint32_t read_index(struct rfn_reader *reader, uint32_t n)
+{
+    if (n == 0)
+        reader->failed = true;
+    return (uint32_t)rfn_reader_limited(reader, n ? n - 1 : 0);
+}
+
+static const char *read_sites(struct context *context)
+{
+    uint32_t n = context->to->n_sites = read_count(&context->reader);
+    context->site_functions = allocate(context, n, sizeof *context->site_functions);
+    context->site_paths = allocate(context, n, sizeof *context->site_paths);
+    if (!context->site_functions || !context->site_paths)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < n; i++) {
+        context->site_functions[i] = read_index(&context->reader, context->dictionary->n_functions);
+        context->site_paths[i] = read_index(&context->reader, context->dictionary->n_paths);
+    }
+    return context->reader.failed ? "the table of sites is malformed" : NULL;
+}
+
+static const char *read_types(struct context *context)
+{
+    uint32_t n = context->to->n_types = read_count(&context->reader);
+    uint32_t *types = allocate(context, n, sizeof *types);
+    if (!types)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < n; i++)
+        types[i] = read_index(&context->reader, context->dictionary->n_datatypes);
+    context->to->types = types;
+    context->to->n_comms = (uint32_t)rfn_reader_limited(&context->reader, INT32_MAX);
+    return context->reader.failed ? "the table of datatypes is malformed" : NULL;
+}
+
+bool rfn_structure_type(const struct rfn_structure *structure, int64_t *word)
+{
+    if (*word < 0)
+        return true;
+    if (*word >= structure->n_types)
+        return false;
+    *word = structure->types[*word];
+    return true;
+}
+
+bool rfn_symbol_in_places(const struct rfn_symbol_info *symbol,
+                          const struct rfn_function_info *function, unsigned input)
+{
+    return rfn_kind_depends_on_rank(function->params[input].kind) && !(symbol->moved >> input & 1);
+}
+
+/* The words that all members share, and how many are elsewhere. */
+static const char *read_inputs(struct context *context, struct rfn_symbol_info *symbol,
+                               const struct rfn_function_info *function)
+{
+    int64_t *in = allocate(context, function->n_in, sizeof *in);
+    if (!in)
+        return rfn_out_of_memory;
+    symbol->in = in;
+    for (unsigned i = 0; i < function->n_in; i++) {
+        if (symbol->moved >> i & 1) {
+            context->to->n_values++;
+        } else if (rfn_symbol_in_places(symbol, function, i)) {
+            context->to->n_places++;
+        } else {
+            in[i] = rfn_reader_svarint(&context->reader);
+            uint8_t kind = function->params[i].kind;
+            if (kind == RFN_KIND_TYPE && !rfn_structure_type(context->to, &in[i]))
+                return "a symbol has a datatype that does not exist";
+            if (kind == RFN_KIND_COMM && in[i] >= context->to->n_comms)
+                return "a symbol has a communicator that does not exist";
+        }
+    }
+    return NULL;
+}
+
+static const char *read_symbol(struct context *context, struct rfn_symbol_info *symbol)
+{
+    struct rfn_structure *to = context->to;
+    uint64_t head = rfn_reader_varint(&context->reader);
+    symbol->error = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+    symbol->moved = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+    if (context->reader.failed || head >> 1 >= to->n_sites)
+        return "a symbol has a site that does not exist";
+    symbol->function = context->site_functions[head >> 1];
+    symbol->path = context->site_paths[head >> 1];
+    symbol->failed_poll = head & 1;
+    const struct rfn_function_info *function = &context->dictionary->functions[symbol->function];
+    if (symbol->moved >> function->n_in)
+        return "a symbol has moved inputs that do not exist";
+    symbol->place = to->n_places;
+    symbol->value = to->n_values;
+    symbol->timing = to->n_timing;
+    symbol->timing_bare = to->n_timing_bare;
+    to->n_timing += symbol->failed_poll ? 4 : 2;
+    to->n_timing_bare += symbol->failed_poll;
+    to->n_polls += symbol->failed_poll;
+    const char *fault = read_inputs(context, symbol, function);
+    to->n_values += function->n_out;
+    return fault;
+}
+
+static const char *read_symbols(struct context *context)
+{
+    struct rfn_structure *to = context->to;
+    to->n_symbols = read_count(&context->reader);
+    to->symbols = allocate(context, to->n_symbols, sizeof *to->symbols);
+    const char *fault = to->symbols ? NULL : rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_symbols && !fault; i++)
+        fault = read_symbol(context, &to->symbols[i]);
+    if (fault)
+        return fault;
+    return context->reader.failed ? "the table of symbols is malformed" : NULL;
+}
+
+/* Nodes may use loops with numbers below n_loops. */
+static const char *read_nodes(struct context *context, struct rfn_node_list *list, uint32_t n_loops)
+{
+    uint32_t n = read_count(&context->reader);
+    uint32_t *nodes = allocate(context, n, sizeof *nodes);
+    if (!nodes)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < n; i++) {
+        nodes[i] = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+        uint32_t index = rfn_node_index(nodes[i]);
+        if (index >= (rfn_node_is_loop(nodes[i]) ? n_loops : context->to->n_symbols))
+            return "a node is a symbol or loop that does not exist here";
+    }
+    *list = (struct rfn_node_list){nodes, n};
+    context->to->n_nodes += n;
+    return NULL;
+}
+
+static const char *read_loops(struct context *context)
+{
+    struct rfn_structure *to = context->to;
+    to->n_loops = read_count(&context->reader);
+    to->n_values += to->n_loops;
+    to->loops = allocate(context, to->n_loops, sizeof *to->loops);
+    const char *fault = to->loops ? NULL : rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_loops && !fault && !context->reader.failed; i++) {
+        fault = read_nodes(context, &to->loops[i], i);
+        if (!fault && to->loops[i].n == 0)
+            fault = "a loop has an empty body";
+    }
+    if (!fault)
+        fault = read_nodes(context, &to->top, to->n_loops);
+    if (fault)
+        return fault;
+    return context->reader.failed ? "the loops are malformed" : NULL;
+}
+
+const char *rfn_structure_read(struct rfn_structure *structure,
+                               const struct rfn_dictionary *dictionary,
+                               const struct rfn_payload *payload, bool exact)
+{
+    static const char *(*const tables[])(struct context *) = {read_sites, read_types, read_symbols,
+                                                              read_loops};
+    *structure = (struct rfn_structure){.arena = RFN_ARENA_INIT};
+    struct context context = {.to = structure,
+                              .dictionary = dictionary,
+                              .reader = rfn_reader_over(payload->data, payload->size)};
+    const char *fault = NULL;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !fault; i++)
+        fault = tables[i](&context);
+    if (!fault && exact && rfn_reader_left(&context.reader))
+        fault = "there are bytes behind its end";
+    for (uint32_t i = 0; i < structure->n_symbols && !fault; i++)
+        structure->symbols[i].value += structure->n_loops;
+    return fault;
+}
+
+void rfn_structure_release(struct rfn_structure *structure)
+{
+    rfn_arena_release(&structure->arena);
+}
+
+/* ---- values ---- */
+
+/* Notes where n columns begin and moves the reader past them. */
+static const char *find_columns(struct rfn_reader *reader, size_t *columns, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct rfn_column_cursor column;
+        columns[i] = reader->at;
+        if (rfn_column_open(&column, reader) < 0)
+            return "a column is malformed";
+        rfn_column_close(&column);
+    }
+    return NULL;
+}
+
+static const char *read_list_ends(struct rfn_values *values, struct rfn_column_cursor *lengths)
+{
+    uint64_t end = 0;
+    for (uint64_t i = 0; i < values->n_lists; i++) {
+        int64_t length;
+        int error = rfn_column_next(lengths, &length);
+        if (error == RFN_E_NOMEM)
+            return rfn_out_of_memory;
+        if (error < 0 || length < 0 || (uint64_t)length > values->n_words - end)
+            return "the lengths of lists are malformed";
+        end += (uint64_t)length;
+        values->ends[i] = end;
+    }
+    return end == values->n_words ? NULL : "lists do not have as many words as their lengths say";
+}
+
+static const char *read_list_words(struct rfn_values *values, struct rfn_column_cursor *words)
+{
+    for (uint64_t i = 0; i < values->n_words; i++) {
+        int error = rfn_column_next(words, &values->words[i]);
+        if (error < 0)
+            return error == RFN_E_NOMEM ? rfn_out_of_memory : "the words of lists are malformed";
+    }
+    return NULL;
+}
+
+static const char *read_lists(struct rfn_values *values, struct rfn_reader *reader)
+{
+    struct rfn_column_cursor lengths = {0}, words = {0};
+    const char *fault = NULL;
+    values->n_lists = rfn_reader_limited(reader, LIST_WORDS_MAX);
+    if (rfn_column_open(&lengths, reader) < 0 || rfn_column_open(&words, reader) < 0 ||
+        lengths.n != values->n_lists)
+        fault = "the lists are malformed";
+    else if (words.n > LIST_WORDS_MAX)
+        fault = "the lists have more words than can be read";
+    if (!fault) {
+        values->n_words = words.n;
+        values->ends = malloc((size_t)(values->n_lists + 1) * sizeof *values->ends);
+        values->words = malloc((size_t)(words.n + 1) * sizeof *values->words);
+        fault = values->ends && values->words ? NULL : rfn_out_of_memory;
+    }
+    if (!fault)
+        fault = read_list_ends(values, &lengths);
+    if (!fault)
+        fault = read_list_words(values, &words);
+    rfn_column_close(&lengths);
+    rfn_column_close(&words);
+    return fault;
+}
+
+const char *rfn_values_read(struct rfn_values *values, const struct rfn_structure *structure,
+                            struct rfn_payload *payload, bool exact)
+{
+    *values = (struct rfn_values){.payload = *payload, .n_columns = structure->n_values};
+    *payload = (struct rfn_payload){0};
+    struct rfn_reader reader = rfn_reader_over(values->payload.data, values->payload.size);
+    const char *fault = read_lists(values, &reader);
+    if (fault)
+        return fault;
+    if (structure->n_values > rfn_reader_left(&reader))
+        return "columns are missing";
+    values->columns = malloc((structure->n_values + 1) * sizeof *values->columns);
+    if (!values->columns)
+        return rfn_out_of_memory;
+    fault = find_columns(&reader, values->columns, structure->n_values);
+    return !fault && exact && rfn_reader_left(&reader) ? "there are bytes behind its end" : fault;
+}
+
+void rfn_values_release(struct rfn_values *values)
+{
+    rfn_payload_release(&values->payload);
+    free(values->columns);
+    free(values->words);
+    free(values->ends);
+    *values = (struct rfn_values){0};
+}
+
+/* ---- places ---- */
+
+/* Communicators' numbers are relative to nothing and exist. */
+static const char *check_comms(const struct rfn_member_table *places,
+                               const struct rfn_structure *structure, uint32_t n_comms)
+{
+    for (size_t i = places->first[structure->n_places]; i < places->first[places->n]; i++) {
+        const struct rfn_member_run *run = &places->runs[i];
+        if (run->relative || run->value < -1 || run->value >= (int64_t)n_comms)
+            return "a local communicator is one that does not exist";
+    }
+    return NULL;
+}
+
+const char *rfn_places_read(struct rfn_member_table *places, const struct rfn_structure *structure,
+                            const struct rfn_dictionary *dictionary, uint32_t n_members,
+                            const struct rfn_payload *payload, bool exact)
+{
+    struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
+    size_t n = structure->n_places + structure->n_comms;
+    *places = (struct rfn_member_table){0};
+    if (rfn_reader_varint(&reader) != n || reader.failed || n > rfn_reader_left(&reader))
+        return "it has not as many sequences as the structure asks for";
+    const char *fault = rfn_member_table_read(places, &reader, n, n_members);
+    if (!fault)
+        fault = check_comms(places, structure, dictionary->n_comms);
+    return !fault && exact && rfn_reader_left(&reader) ? "there are bytes behind its end" : fault;
+}
+
+/* ---- timing ---- */
+
+static struct rfn_clock_segment make_segment(const uint64_t *pair, const uint64_t *next)
+{
+    uint64_t quanta = next[0] - pair[0], ns = next[1] - pair[1];
+    unsigned shift = 64;
+    __extension__ unsigned __int128 slope;
+    for (;; shift--) {
+        slope = ((unsigned __int128)ns << shift) / quanta;
+        if (shift == 0 || slope >> 63 == 0)
+            break;
+    }
+    return (struct rfn_clock_segment){pair[0], pair[1], (uint64_t)slope, shift};
+}
+
+/* Pairs of equal quanta tell nothing about the slope; if all are equal, a quantum is taken for a
+ * nanosecond. */
+static const char *read_pairs(struct rfn_clock *clock, uint64_t n, struct rfn_reader *reader)
+{
+    uint64_t first[3] = {0}, last[3] = {0}, next[3];
+    for (uint64_t i = 0; i < n; i++) {
+        for (int k = 0; k < 3; k++)
+            next[k] = rfn_reader_u64(reader);
+        if (reader->failed || (i > 0 && (next[0] < last[0] || next[1] < last[1])))
+            return "the clock's pairs are malformed";
+        if (i > 0 && next[0] > last[0])
+            clock->segments[clock->n++] = make_segment(last, next);
+        if (i == 0)
+            memcpy(first, next, sizeof first);
+        if (i == 0 || next[0] > last[0])
+            memcpy(last, next, sizeof last);
+    }
+    if (clock->n == 0)
+        clock->segments[clock->n++] = (struct rfn_clock_segment){first[0], first[1], 1, 0};
+    clock->realtime_offset = first[2] - first[1];
+    clock->resolution_ns = last[0] > first[0]
+                               ? (double)(last[1] - first[1]) / (double)(last[0] - first[0])
+                               : 1.0;
+    return NULL;
+}
+
+const char *rfn_clock_read(struct rfn_clock *clock, bool *times, struct rfn_reader *reader)
+{
+    *clock = (struct rfn_clock){0};
+    *times = rfn_reader_varint(reader) & 1;
+    if (reader->failed)
+        return "it is too short";
+    if (!*times)
+        return NULL;
+    rfn_reader_u8(reader); /* kind of clock */
+    uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader) / 24);
+    if (reader->failed || n < 2)
+        return "the clock's pairs are malformed";
+    clock->segments = malloc((size_t)n * sizeof *clock->segments);
+    if (!clock->segments)
+        return rfn_out_of_memory;
+    const char *fault = read_pairs(clock, n, reader);
+    clock->start = rfn_reader_u64(reader);
+    return fault || !reader->failed ? fault : "it is too short";
+}
+
+void rfn_clock_release(struct rfn_clock *clock)
+{
+    free(clock->segments);
+    *clock = (struct rfn_clock){0};
+}
+
+static const char *read_marks(struct rfn_timing *timing, struct rfn_reader *reader)
+{
+    timing->n_marks = rfn_reader_limited(reader, rfn_reader_left(reader));
+    timing->marks = reader->at;
+    for (uint64_t i = 0; i < timing->n_marks; i++)
+        rfn_reader_varint(reader);
+    return reader->failed ? "the time marks are malformed" : NULL;
+}
+
+const char *rfn_timing_read(struct rfn_timing *timing, const struct rfn_structure *structure,
+                            struct rfn_payload *payload, bool exact)
+{
+    *timing = (struct rfn_timing){.payload = *payload};
+    *payload = (struct rfn_payload){0};
+    struct rfn_reader reader = rfn_reader_over(timing->payload.data, timing->payload.size);
+    const char *fault = rfn_clock_read(&timing->clock, &timing->times, &reader);
+    if (!fault && timing->times)
+        fault = read_marks(timing, &reader);
+    if (fault)
+        return fault;
+    size_t n = timing->times ? structure->n_timing : structure->n_timing_bare;
+    if (n > rfn_reader_left(&reader))
+        return "columns are missing";
+    timing->columns = malloc((n + 1) * sizeof *timing->columns);
+    if (!timing->columns)
+        return rfn_out_of_memory;
+    fault = find_columns(&reader, timing->columns, n);
+    return !fault && exact && rfn_reader_left(&reader) ? "there are bytes behind its end" : fault;
+}
+
+void rfn_timing_release(struct rfn_timing *timing)
+{
+    rfn_payload_release(&timing->payload);
+    rfn_clock_release(&timing->clock);
+    free(timing->columns);
+    timing->columns = NULL;
+}

@@ -1,0 +1,163 @@
+/* parts.h - the payloads that hold events: STRUCTURE, VALUES, PLACES and TIMING, read and checked.
+ *
+ * Each reader gets a payload and fills a struct; all of them return NULL or what is wrong in words
+ * (rfn_payload_fault makes an error of it), and leave a struct that can be released. Columns are
+ * not decoded here, only found: a table holds where each begins.
+ */
+#ifndef RFN_ARCHIVE_PARTS_H
+#define RFN_ARCHIVE_PARTS_H
+
+#include "archive/dictionary.h"
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- sequences with a word per member, as runs (refrain-archive(5), Runs over ranks) ---- */
+
+struct rfn_member_run {
+    uint32_t at; /* first member */
+    bool relative;
+    int64_t value;
+};
+
+struct rfn_member_table {
+    size_t n; /* sequences */
+    uint32_t n_members;
+    size_t *first; /* n + 1: the runs of sequence i are first[i] to first[i + 1] - 1 */
+    struct rfn_member_run *runs;
+    size_t capacity;
+};
+
+const char *rfn_member_table_read(struct rfn_member_table *table, struct rfn_reader *reader,
+                                  size_t n, uint32_t n_members);
+void rfn_member_table_release(struct rfn_member_table *table);
+/* The word of a member; reference is what relative runs count from. */
+int64_t rfn_member_word(const struct rfn_member_table *table, size_t sequence, uint32_t member,
+                        int64_t reference);
+/* Whether a sequence has relative runs. */
+bool rfn_member_relative(const struct rfn_member_table *table, size_t sequence);
+
+/* ---- STRUCTURE ---- */
+
+struct rfn_symbol_info {
+    uint32_t function, path, error;
+    bool failed_poll;
+    uint32_t moved; /* bit i: input i is in a column */
+    const int64_t
+        *in;       /* n_in words, datatypes already as archive numbers; 0 where not known here */
+    size_t place;  /* number of its first sequence in PLACES */
+    size_t value;  /* number of its first column in VALUES */
+    size_t timing; /* number of its first column in TIMING, with times... */
+    size_t timing_bare; /* ... and without */
+};
+
+struct rfn_node_list {
+    const uint32_t *nodes;
+    uint32_t n;
+};
+
+struct rfn_structure {
+    struct rfn_arena arena;
+    uint32_t n_sites, n_types, n_comms, n_symbols, n_loops;
+    const uint32_t *types; /* datatypes by local number */
+    struct rfn_symbol_info *symbols;
+    struct rfn_node_list *loops, top;
+    uint64_t n_nodes;
+    size_t n_places; /* sequences in PLACES that belong to symbols; those of communicators follow */
+    size_t n_values; /* columns in VALUES, those of the loops first */
+    size_t n_timing, n_timing_bare; /* columns in TIMING with and without times */
+    size_t n_polls;                 /* symbols that are failed polls */
+};
+
+const char *rfn_structure_read(struct rfn_structure *structure,
+                               const struct rfn_dictionary *dictionary,
+                               const struct rfn_payload *payload, bool exact);
+void rfn_structure_release(struct rfn_structure *structure);
+
+/* A local datatype as archive number: false when there is no such number. Negative words stay. */
+bool rfn_structure_type(const struct rfn_structure *structure, int64_t *word);
+
+/* Whether an input's word is kept in PLACES. */
+bool rfn_symbol_in_places(const struct rfn_symbol_info *symbol,
+                          const struct rfn_function_info *function, unsigned input);
+
+/* ---- VALUES ---- */
+
+struct rfn_values {
+    struct rfn_payload payload; /* owned; the columns lie in it */
+    size_t *columns;            /* where each begins */
+    size_t n_columns;
+    uint64_t n_lists, n_words;
+    int64_t *words; /* of all lists, one after the other */
+    uint64_t *ends; /* of each list in words */
+};
+
+/* Takes the payload over (also on failure). */
+const char *rfn_values_read(struct rfn_values *values, const struct rfn_structure *structure,
+                            struct rfn_payload *payload, bool exact);
+void rfn_values_release(struct rfn_values *values);
+
+/* ---- PLACES ---- */
+
+const char *rfn_places_read(struct rfn_member_table *places, const struct rfn_structure *structure,
+                            const struct rfn_dictionary *dictionary, uint32_t n_members,
+                            const struct rfn_payload *payload, bool exact);
+
+/* ---- TIMING ---- */
+
+/* Between two pairs, time is base_ns + (quanta - from) * slope / 2^shift. */
+struct rfn_clock_segment {
+    uint64_t from, base_ns, slope;
+    unsigned shift;
+};
+
+/* Quanta to nanoseconds of CLOCK_MONOTONIC. */
+struct rfn_clock {
+    struct rfn_clock_segment *segments;
+    size_t n;
+    uint64_t start;           /* quanta */
+    uint64_t realtime_offset; /* CLOCK_REALTIME - CLOCK_MONOTONIC of the first pair */
+    double resolution_ns;
+};
+
+struct rfn_timing {
+    struct rfn_payload payload; /* owned */
+    bool times;
+    struct rfn_clock clock; /* with times */
+    uint64_t n_marks;
+    size_t marks;    /* where they begin in the payload */
+    size_t *columns; /* where each begins */
+};
+
+/* Reads flags and clock only; *times says whether there is a clock. To be released even on failure.
+ */
+const char *rfn_clock_read(struct rfn_clock *clock, bool *times, struct rfn_reader *reader);
+void rfn_clock_release(struct rfn_clock *clock);
+
+/* Monotonic and exact to a nanosecond. *segment is a hint, kept by the caller, first 0. */
+static inline uint64_t rfn_clock_ns(const struct rfn_clock *clock, size_t *segment, uint64_t quanta)
+{
+    size_t at = *segment;
+    while (at + 1 < clock->n && quanta >= clock->segments[at + 1].from)
+        at++;
+    while (at > 0 && quanta < clock->segments[at].from)
+        at--;
+    *segment = at;
+    const struct rfn_clock_segment *in = &clock->segments[at];
+    bool before = quanta < in->from;
+    uint64_t distance = before ? in->from - quanta : quanta - in->from;
+    __extension__ unsigned __int128 product = (unsigned __int128)distance * in->slope;
+    if (in->shift)
+        product += (unsigned __int128)1 << (in->shift - 1);
+    uint64_t ns = (uint64_t)(product >> in->shift);
+    return before ? in->base_ns - ns : in->base_ns + ns;
+}
+
+/* Takes the payload over (also on failure). */
+const char *rfn_timing_read(struct rfn_timing *timing, const struct rfn_structure *structure,
+                            struct rfn_payload *payload, bool exact);
+void rfn_timing_release(struct rfn_timing *timing);
+
+#endif

@@ -1,0 +1,153 @@
+/* Groups of processes as runs with a stride. The world rank of a member is found by bisection over
+ * the runs' places. The other direction bisects over the runs in order of their lowest world rank;
+ * runs with a stride may interleave, so from there it goes back as long as an earlier run reaches
+ * as high as the rank that is wanted. */
+#include "archive/dictionary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static bool foreign(const struct rfn_rank_run *run)
+{
+    return run->first == RFN_RANK_FOREIGN;
+}
+
+static uint32_t last_of(const struct rfn_rank_run *run)
+{
+    return (uint32_t)(run->first + (int64_t)(run->count - 1) * run->stride);
+}
+
+static uint32_t lowest_of(const struct rfn_rank_run *run)
+{
+    return run->stride < 0 ? last_of(run) : run->first;
+}
+
+static uint32_t highest_of(const struct rfn_rank_run *run)
+{
+    return run->stride < 0 ? run->first : last_of(run);
+}
+
+/* Both ends are ranks of the world, and no rank comes twice within the run. */
+static bool run_is_sound(const struct rfn_rank_run *run, uint32_t n_ranks)
+{
+    if (foreign(run))
+        return run->stride == 0;
+    if (run->first >= n_ranks || run->stride <= -(int64_t)UINT32_MAX ||
+        run->stride >= (int64_t)UINT32_MAX || (run->stride == 0 && run->count > 1))
+        return false;
+    int64_t room = run->stride < 0 ? run->first : (int64_t)(n_ranks - 1 - run->first);
+    int64_t step = run->stride < 0 ? -run->stride : run->stride;
+    return step == 0 || run->count - 1 <= room / step;
+}
+
+/* Insertion of almost sorted runs would be quadratic at worst: bottom-up merge sort. */
+static void sort_runs(const struct rfn_rank_run *runs, uint32_t *order, uint32_t *scratch,
+                      uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = i;
+    for (uint64_t width = 1; width < n; width *= 2) {
+        for (uint64_t from = 0; from < n; from += 2 * width) {
+            uint64_t middle = from + width < n ? from + width : n;
+            uint64_t end = from + 2 * width < n ? from + 2 * width : n;
+            for (uint64_t k = from, a = from, b = middle; k < end; k++) {
+                bool left = b == end || (a < middle &&
+                                         lowest_of(&runs[order[a]]) <= lowest_of(&runs[order[b]]));
+                scratch[k] = left ? order[a++] : order[b++];
+            }
+        }
+        memcpy(order, scratch, n * sizeof *order);
+    }
+}
+
+static const char *index_runs(struct rfn_rank_list *list, struct rfn_arena *arena)
+{
+    size_t n = list->n_runs;
+    list->by_rank = rfn_arena_alloc(arena, (n + 1) * sizeof *list->by_rank);
+    list->highest = rfn_arena_alloc(arena, (n + 1) * sizeof *list->highest);
+    if (!list->by_rank || !list->highest)
+        return rfn_out_of_memory;
+    sort_runs(list->runs, list->by_rank, list->highest, list->n_runs);
+    uint32_t highest = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct rfn_rank_run *run = &list->runs[list->by_rank[i]];
+        if (!foreign(run) && highest_of(run) > highest)
+            highest = highest_of(run);
+        list->highest[i] = highest;
+    }
+    return NULL;
+}
+
+const char *rfn_rank_list_read(struct rfn_rank_list *list, struct rfn_reader *reader,
+                               uint32_t n_ranks, struct rfn_arena *arena)
+{
+    list->size = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
+    list->n_runs = (uint32_t)rfn_reader_limited(reader, list->size);
+    if (reader->failed || list->n_runs > rfn_reader_left(reader))
+        return "the members of a communicator are malformed";
+    list->runs = rfn_arena_alloc(arena, (list->n_runs + (size_t)1) * sizeof *list->runs);
+    if (!list->runs)
+        return rfn_out_of_memory;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < list->n_runs; i++) {
+        struct rfn_rank_run *run = &list->runs[i];
+        run->at = at;
+        run->first = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
+        run->count = (uint32_t)rfn_reader_limited(reader, list->size - at);
+        run->stride = rfn_reader_svarint(reader);
+        if (reader->failed || run->count == 0 || !run_is_sound(run, n_ranks))
+            return "the members of a communicator are malformed";
+        at += run->count;
+    }
+    return index_runs(list, arena);
+}
+
+int64_t rfn_rank_list_world(const struct rfn_rank_list *list, uint32_t rank)
+{
+    uint32_t low = 0, high = list->n_runs;
+    while (low < high) { /* the first run that begins behind rank */
+        uint32_t middle = low + (high - low) / 2;
+        if (list->runs[middle].at <= rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return -1;
+    const struct rfn_rank_run *run = &list->runs[low - 1];
+    if (foreign(run) || rank - run->at >= run->count)
+        return -1;
+    return run->first + (int64_t)(rank - run->at) * run->stride;
+}
+
+/* The place of world_rank in the run, or -1. */
+static int64_t find_in_run(const struct rfn_rank_run *run, uint32_t world_rank)
+{
+    int64_t distance = (int64_t)world_rank - (int64_t)run->first;
+    if (foreign(run))
+        return -1;
+    if (run->stride == 0)
+        return distance == 0 ? (int64_t)run->at : -1;
+    if (distance % run->stride != 0)
+        return -1;
+    int64_t place = distance / run->stride;
+    return place >= 0 && place < run->count ? run->at + place : -1;
+}
+
+int64_t rfn_rank_list_find(const struct rfn_rank_list *list, uint32_t world_rank)
+{
+    uint32_t low = 0, high = list->n_runs;
+    while (low < high) { /* the first run that lies above world_rank as a whole */
+        uint32_t middle = low + (high - low) / 2;
+        if (lowest_of(&list->runs[list->by_rank[middle]]) <= world_rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low-- > 0 && list->highest[low] >= world_rank) {
+        int64_t rank = find_in_run(&list->runs[list->by_rank[low]], world_rank);
+        if (rank >= 0)
+            return rank;
+    }
+    return -1;
+}

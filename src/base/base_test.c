@@ -1,0 +1,174 @@
+/* Tests of the small modules: buf, map, arena, grow, error. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/grow.h"
+#include "base/map.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    static const int64_t values[] = {0,         1,         -1,        63,        64,
+                                     -64,       -65,       127,       128,       INT32_MAX,
+                                     INT32_MIN, INT64_MAX, INT64_MIN, 1LL << 62, -(1LL << 62)};
+    struct rfn_buf buf = RFN_BUF_INIT;
+    size_t n = sizeof values / sizeof *values;
+    for (size_t i = 0; i < n; i++) {
+        rfn_buf_svarint(&buf, values[i]);
+        rfn_buf_varint(&buf, (uint64_t)values[i]);
+        rfn_buf_u64(&buf, (uint64_t)values[i]);
+        rfn_buf_u32(&buf, (uint32_t)values[i]);
+    }
+    rfn_buf_string(&buf, "text");
+    struct rfn_reader reader = rfn_reader_over(buf.data, buf.size);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(rfn_reader_svarint(&reader), values[i]);
+        assert_int_equal(rfn_reader_varint(&reader), (uint64_t)values[i]);
+        assert_int_equal(rfn_reader_u64(&reader), (uint64_t)values[i]);
+        assert_int_equal(rfn_reader_u32(&reader), (uint32_t)values[i]);
+    }
+    size_t size;
+    assert_memory_equal(rfn_reader_blob(&reader, &size), "text", 4);
+    assert_int_equal(size, 4);
+    assert_int_equal(rfn_reader_left(&reader), 0);
+    rfn_buf_release(&buf);
+}
+
+/* Sizes of the page refrain-archive(5): zigzag, seven bits a byte. */
+static void test_bytes(void **state)
+{
+    (void)state;
+    struct rfn_buf buf = RFN_BUF_INIT;
+    rfn_buf_varint(&buf, 300);
+    rfn_buf_svarint(&buf, -2);
+    rfn_buf_u32(&buf, 0x01020304);
+    assert_int_equal(buf.size, 7);
+    assert_memory_equal(buf.data, "\xac\x02\x03\x04\x03\x02\x01", 7);
+    rfn_buf_release(&buf);
+}
+
+static void test_malformed(void **state)
+{
+    (void)state;
+    static const uint8_t endless[11] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                        0xff, 0xff, 0xff, 0xff, 0xff};
+    static const uint8_t overflow[10] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2};
+    const struct {
+        const uint8_t *bytes;
+        size_t size;
+    } cases[] = {{endless, 11}, {overflow, 10}, {endless, 3}, {endless, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rfn_reader reader = rfn_reader_over(cases[i].bytes, cases[i].size);
+        assert_int_equal(rfn_reader_varint(&reader), 0);
+        assert_true(reader.failed);
+        assert_int_equal(rfn_reader_left(&reader), 0);
+        assert_null(rfn_reader_bytes(&reader, 1));
+    }
+    static const uint8_t long_blob[] = {200, 1, 'a'};
+    struct rfn_reader reader = rfn_reader_over(long_blob, sizeof long_blob);
+    size_t size;
+    assert_null(rfn_reader_blob(&reader, &size));
+    assert_true(reader.failed);
+}
+
+/* Random puts, removals and look-ups, beside a plain array. */
+static void test_map(void **state)
+{
+    (void)state;
+    enum { KEYS = 500 };
+    struct rfn_map map = RFN_MAP_INIT;
+    int64_t model[KEYS];
+    uint64_t n = 0;
+    memset(model, -1, sizeof model);
+    srand(3);
+    for (int i = 0; i < 200000; i++) {
+        uint64_t k = (uint64_t)(rand() % KEYS), key = k * 0x100000000u;
+        switch (rand() % 3) {
+        case 0:
+            n += model[k] < 0;
+            model[k] = rand();
+            assert_int_equal(rfn_map_put(&map, key, (uint64_t)model[k]), 0);
+            break;
+        case 1:
+            assert_int_equal(rfn_map_remove(&map, key), model[k] >= 0);
+            n -= model[k] >= 0;
+            model[k] = -1;
+            break;
+        default: {
+            const uint64_t *value = rfn_map_get(&map, key);
+            assert_int_equal(value ? (int64_t)*value : -1, model[k]);
+        }
+        }
+        assert_int_equal(map.n, n);
+    }
+    rfn_map_release(&map);
+}
+
+static void test_arena(void **state)
+{
+    (void)state;
+    struct rfn_arena arena = RFN_ARENA_INIT;
+    char *copies[1000];
+    for (size_t i = 0; i < 1000; i++) {
+        char text[64];
+        memset(text, 'a' + (int)(i % 26), sizeof text);
+        copies[i] = rfn_arena_copy(&arena, text, i % 64);
+        assert_int_equal((uintptr_t)copies[i] % _Alignof(max_align_t), 0);
+    }
+    char *large = rfn_arena_alloc(&arena, 5 << 20);
+    memset(large, 1, 5 << 20);
+    for (size_t i = 0; i < 1000; i++) {
+        assert_int_equal(strlen(copies[i]), i % 64);
+        for (size_t k = 0; k < i % 64; k++)
+            assert_int_equal(copies[i][k], 'a' + (int)(i % 26));
+    }
+    assert_null(rfn_arena_alloc(&arena, SIZE_MAX - 3));
+    rfn_arena_release(&arena);
+}
+
+static void test_grow(void **state)
+{
+    (void)state;
+    int *array = NULL;
+    size_t capacity = 0;
+    for (size_t n = 1; n < 5000; n++) {
+        assert_int_equal(RFN_GROW(array, capacity, n), 0);
+        assert_true(capacity >= n);
+        array[n - 1] = (int)n;
+    }
+    for (size_t n = 1; n < 5000; n++)
+        assert_int_equal(array[n - 1], n);
+    assert_int_equal(RFN_GROW(array, capacity, SIZE_MAX / 2), RFN_E_NOMEM);
+    free(array);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    struct rfn_diag diag;
+    assert_string_equal(rfn_error_text(0), "success");
+    assert_string_equal(rfn_error_text(RFN_E_CORRUPT), "the data are damaged");
+    assert_string_equal(rfn_error_text(-7), "unknown error");
+    assert_int_equal(rfn_fail(&diag, RFN_E_IO, 12, 3, "%s at %d", "gone", 12), RFN_E_IO);
+    assert_string_equal(diag.text, "gone at 12");
+    assert_int_equal(diag.file_offset, 12);
+    assert_int_equal(diag.rank, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers),   cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_malformed), cmocka_unit_test(test_map),
+        cmocka_unit_test(test_arena),     cmocka_unit_test(test_grow),
+        cmocka_unit_test(test_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,97 @@
+#include "cli/table.h"
+
+void rfn_table_init(struct rfn_table *table, const char *align)
+{
+    *table = (struct rfn_table){0};
+    for (; *align && table->n_columns < RFN_TABLE_COLUMNS; align++)
+        table->left[table->n_columns++] = *align == 'l';
+}
+
+void rfn_table_release(struct rfn_table *table)
+{
+    rfn_text_release(&table->cells);
+    rfn_text_release(&table->notes);
+}
+
+/* Columns on the screen: bytes of UTF-8 that continue a character take none. */
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+/* Every row has a note, so that notes can be found by counting. */
+static void pad_notes(struct rfn_table *table, size_t rows)
+{
+    for (; table->n_notes < rows; table->n_notes++)
+        rfn_text_char(&table->notes, '\0');
+}
+
+void rfn_table_cell(struct rfn_table *table, const char *text)
+{
+    unsigned column = (unsigned)(table->n_cells % table->n_columns);
+    size_t width = width_of(text);
+    if (column == 0)
+        pad_notes(table, table->n_cells / table->n_columns);
+    if (width > table->widths[column])
+        table->widths[column] = width;
+    rfn_text_bytes(&table->cells, text, strlen(text) + 1);
+    table->n_cells++;
+}
+
+void rfn_table_note(struct rfn_table *table, const char *text)
+{
+    size_t rows = table->n_cells / table->n_columns;
+    if (rows == 0 || table->n_notes >= rows)
+        return;
+    pad_notes(table, rows - 1);
+    rfn_text_bytes(&table->notes, text, strlen(text) + 1);
+    table->n_notes++;
+}
+
+size_t rfn_table_width(const struct rfn_table *table)
+{
+    size_t width = 0;
+    for (unsigned i = 0; i < table->n_columns; i++)
+        width += 2 + table->widths[i];
+    return width;
+}
+
+static const char *print_row(const struct rfn_table *table, const char *cell, struct rfn_text *out)
+{
+    for (unsigned column = 0; column < table->n_columns; column++) {
+        size_t pad = table->widths[column] - width_of(cell);
+        bool last = column + 1 == table->n_columns;
+        rfn_text_spaces(out, 2);
+        if (!table->left[column])
+            rfn_text_spaces(out, pad);
+        rfn_text_string(out, cell);
+        if (table->left[column] && !last)
+            rfn_text_spaces(out, pad);
+        cell += strlen(cell) + 1;
+    }
+    rfn_text_char(out, '\n');
+    return cell;
+}
+
+void rfn_table_print(const struct rfn_table *table, size_t note_indent, struct rfn_text *out)
+{
+    const char *cell = table->cells.data, *note = table->notes.data;
+    if (table->cells.failed || table->notes.failed)
+        out->failed = true;
+    if (out->failed)
+        return;
+    for (size_t row = 0; row < table->n_cells / table->n_columns; row++) {
+        cell = print_row(table, cell, out);
+        if (row >= table->n_notes)
+            continue;
+        if (*note) {
+            rfn_text_spaces(out, note_indent);
+            rfn_text_string(out, note);
+            rfn_text_char(out, '\n');
+        }
+        note += strlen(note) + 1;
+    }
+}

@@ -1,0 +1,29 @@
+/* table.h - aligned columns. Fill it cell by cell, row by row; print it when it is full. */
+#ifndef RFN_CLI_TABLE_H
+#define RFN_CLI_TABLE_H
+
+#include "cli/text.h"
+
+enum { RFN_TABLE_COLUMNS = 16 };
+
+struct rfn_table {
+    unsigned n_columns;
+    bool left[RFN_TABLE_COLUMNS]; /* flush left instead of right */
+    size_t widths[RFN_TABLE_COLUMNS];
+    struct rfn_text cells; /* zero-terminated, one after the other */
+    struct rfn_text notes; /* one per row, zero-terminated: a line below the row, or empty */
+    size_t n_cells, n_notes;
+};
+
+/* align: one 'l' or 'r' per column. */
+void rfn_table_init(struct rfn_table *table, const char *align);
+void rfn_table_release(struct rfn_table *table);
+void rfn_table_cell(struct rfn_table *table, const char *text);
+/* A line of its own below the row whose last cell has just been given. */
+void rfn_table_note(struct rfn_table *table, const char *text);
+/* How wide the rows are. */
+size_t rfn_table_width(const struct rfn_table *table);
+/* Rows are indented by two spaces, columns two apart, notes indented by `note_indent`. */
+void rfn_table_print(const struct rfn_table *table, size_t note_indent, struct rfn_text *out);
+
+#endif

@@ -1,0 +1,51 @@
+/* cfi.h - how a frame's canonical frame address (CFA) is found: the one rule of the call frame
+ * information that a cached call path must know.
+ *
+ * libunwind unwinds, but does not say what it used. This reads the CFA rule for an address of code
+ * from the module's .eh_frame in memory (DWARF 5, section 6.4; Linux Standard Base 5.0, section
+ * 10.6): a register plus an offset, or an expression over registers and memory. The rules of other
+ * registers are skipped, except that an undefined return address marks the outermost frame.
+ */
+#ifndef RFN_RECORD_CFI_H
+#define RFN_RECORD_CFI_H
+
+#include "refrain/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* DWARF numbers of x86-64's registers: 6 is rbp, 7 rsp, 16 the return address. */
+enum { REC_CFI_RBP = 6, REC_CFI_RSP = 7, REC_CFI_RA = 16, REC_CFI_REGISTERS = 17 };
+
+/* Most words of memory that an expression may read. Those of compilers read one. */
+enum { REC_CFI_READS = 4 };
+
+struct rec_cfa {
+    uintptr_t function; /* where the code described together begins */
+    bool outermost;     /* the return address is undefined */
+    bool signal;        /* a signal handler's return code */
+    uint32_t reg;
+    int64_t offset;
+    const uint8_t *expression; /* NULL: the CFA is reg + offset */
+    size_t expression_size;
+};
+
+struct rec_cfa_reads {
+    const uintptr_t *places[REC_CFI_READS]; /* in the order in which they were read */
+    unsigned n;
+};
+
+/* The rule in force at pc. eh_frame_hdr may be NULL. RFN_E_NOTFOUND: nothing describes pc.
+ * RFN_E_UNSUPPORTED: something does, in a way that this does not read. */
+int rec_cfa_find(const uint8_t *eh_frame_hdr, uintptr_t pc, struct rec_cfa *cfa);
+
+/* The registers that the rule uses, bit n for register n; RFN_E_UNSUPPORTED. */
+int rec_cfa_registers(const struct rec_cfa *cfa, uint32_t *mask);
+
+/* The CFA, from the values of the registers used, and what it read to find it. Reads memory as the
+ * expression says: call this only for a frame that exists. RFN_E_UNSUPPORTED. */
+int rec_cfa_evaluate(const struct rec_cfa *cfa, const uintptr_t registers[REC_CFI_REGISTERS],
+                     uintptr_t *value, struct rec_cfa_reads *reads);
+
+#endif

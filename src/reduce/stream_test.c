@@ -1,0 +1,371 @@
+#include "reduce/stream.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Two functions: a send with five inputs, and a test with one input and one outcome. */
+static const struct rfn_param send_params[] = {
+    {"count", RFN_KIND_COUNT, 0}, {"datatype", RFN_KIND_TYPE, 0}, {"dest", RFN_KIND_RANK, 0},
+    {"tag", RFN_KIND_TAG, 0},     {"comm", RFN_KIND_COMM, 0},
+};
+static const struct rfn_param test_params[] = {
+    {"request", RFN_KIND_REQUEST, 0},
+    {"flag", RFN_KIND_FLAG, RFN_PARAM_OUT},
+};
+static const struct rfn_function functions[] = {
+    {"MPI_Send", RFN_CLASS_SEND, 0, 5, 0, send_params},
+    {"MPI_Test", RFN_CLASS_COMPLETION, RFN_FUNCTION_POLL, 1, 1, test_params},
+};
+enum { SEND, TEST };
+
+/* What went in, one per call. */
+struct call {
+    struct rfn_event event;
+    int64_t in[5], out[1];
+};
+
+struct history {
+    struct call *calls;
+    size_t n, capacity;
+    uint64_t now;
+    struct rfn_stream *stream;
+};
+
+static struct history history_new(bool all_polls)
+{
+    struct rfn_stream_options options = {
+        .functions = functions, .times = true, .all_polls = all_polls, .start = 1000};
+    struct history history = {.capacity = 1 << 20, .now = 1000};
+    history.calls = malloc(history.capacity * sizeof *history.calls);
+    history.stream = rfn_stream_new(&options);
+    assert_non_null(history.calls);
+    assert_non_null(history.stream);
+    return history;
+}
+
+static void history_free(struct history *history)
+{
+    rfn_stream_free(history->stream);
+    free(history->calls);
+}
+
+static void add(struct history *history, uint32_t site, uint32_t function, enum rfn_poll poll,
+                const int64_t *in, int64_t out, uint64_t gap, uint64_t duration)
+{
+    assert_true(history->n < history->capacity);
+    struct call *call = &history->calls[history->n++];
+    memset(call, 0, sizeof *call);
+    memcpy(call->in, in, functions[function].n_in * sizeof *in);
+    call->out[0] = out;
+    call->event = (struct rfn_event){.site = site,
+                                     .function = function,
+                                     .poll = poll,
+                                     .in = call->in,
+                                     .out = call->out,
+                                     .enter = history->now + gap,
+                                     .exit = history->now + gap + duration};
+    history->now = call->event.exit;
+    assert_int_equal(rfn_stream_event(history->stream, &call->event), 0);
+}
+
+static void add_send(struct history *history, uint32_t site, int64_t count, int64_t dest,
+                     uint64_t gap, uint64_t duration)
+{
+    add(history, site, SEND, RFN_POLL_NONE, (int64_t[]){count, 3, dest, 7, 0}, 0, gap, duration);
+}
+
+static void add_test(struct history *history, uint32_t site, int64_t request, bool flag)
+{
+    add(history, site, TEST, flag ? RFN_POLL_SUCCESSFUL : RFN_POLL_FAILED, (int64_t[]){request},
+        flag, 5, 2);
+}
+
+/* ---- reading a stream back, independently of the archive's reader ---- */
+
+struct columns {
+    struct rfn_buf bytes;
+    struct rfn_column_cursor gap, duration, polls, inside, own[6];
+};
+
+struct playback {
+    struct history *history;
+    struct columns *columns; /* per symbol */
+    size_t at;               /* in history->calls */
+    uint64_t now, events, calls;
+};
+
+static void open_column(struct columns *columns, const struct rfn_column *column,
+                        struct rfn_column_cursor *cursor, size_t *offset)
+{
+    rfn_column_write(column, &columns->bytes);
+    assert_false(columns->bytes.failed);
+    struct rfn_reader reader = rfn_reader_over(columns->bytes.data + *offset,
+                                               columns->bytes.size - *offset);
+    assert_int_equal(rfn_column_open(cursor, &reader), 0);
+    *offset = columns->bytes.size;
+}
+
+static unsigned n_own(const struct rfn_symbol *symbol)
+{
+    return (unsigned)__builtin_popcount(symbol->moved) + functions[symbol->function].n_out;
+}
+
+static void open_columns(struct columns *columns, const struct rfn_symbol *symbol)
+{
+    size_t offset = 0;
+    assert_non_null(rfn_buf_reserve(&columns->bytes, 1 << 22)); /* so that it does not move */
+    open_column(columns, &symbol->gap, &columns->gap, &offset);
+    open_column(columns, &symbol->duration, &columns->duration, &offset);
+    open_column(columns, &symbol->polls, &columns->polls, &offset);
+    open_column(columns, &symbol->inside, &columns->inside, &offset);
+    for (unsigned i = 0; i < n_own(symbol); i++)
+        open_column(columns, &symbol->columns[i], &columns->own[i], &offset);
+}
+
+static void close_columns(struct columns *columns, const struct rfn_symbol *symbol)
+{
+    struct rfn_column_cursor *fixed[] = {&columns->gap, &columns->duration, &columns->polls,
+                                         &columns->inside};
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(fixed[i]->at, fixed[i]->n); /* nothing is left over */
+        rfn_column_close(fixed[i]);
+    }
+    for (unsigned i = 0; i < n_own(symbol); i++) {
+        assert_int_equal(columns->own[i].at, symbol->occurrences);
+        rfn_column_close(&columns->own[i]);
+    }
+    rfn_buf_release(&columns->bytes);
+}
+
+static int64_t next(struct rfn_column_cursor *cursor)
+{
+    int64_t value = 0;
+    assert_int_equal(rfn_column_next(cursor, &value), 0);
+    return value;
+}
+
+/* Checks that a symbol's next occurrence is the call (or run of polls) that comes next. */
+static int check_event(void *context, uint32_t number)
+{
+    struct playback *playback = context;
+    const struct rfn_symbol *symbol = rfn_stream_symbol(playback->history->stream, number);
+    struct columns *columns = &playback->columns[number];
+    const struct call *call = &playback->history->calls[playback->at];
+    uint64_t enter = playback->now + (uint64_t)next(&columns->gap);
+    uint64_t exit = enter + (uint64_t)next(&columns->duration);
+    uint64_t polls = symbol->failed_poll ? (uint64_t)next(&columns->polls) : 1;
+    uint64_t inside = symbol->failed_poll ? (uint64_t)next(&columns->inside) : exit - enter;
+    assert_int_equal(symbol->site, call->event.site);
+    assert_int_equal(symbol->function, call->event.function);
+    assert_int_equal(symbol->failed_poll, call->event.poll == RFN_POLL_FAILED);
+    unsigned column = 0;
+    for (unsigned i = 0; i < functions[symbol->function].n_in; i++) {
+        int64_t word = symbol->moved >> i & 1 ? next(&columns->own[column++]) : symbol->in[i];
+        assert_int_equal(word, call->in[i]);
+    }
+    for (unsigned i = 0; i < functions[symbol->function].n_out; i++)
+        assert_int_equal(next(&columns->own[column++]), call->out[i]);
+    assert_int_equal(enter, call->event.enter);
+    for (uint64_t i = 0; i < polls; i++) {
+        const struct call *one = call + i;
+        assert_int_equal(one->event.poll == RFN_POLL_FAILED, symbol->failed_poll);
+        assert_int_equal(one->in[0], call->in[0]);
+        inside -= one->event.exit - one->event.enter;
+    }
+    assert_int_equal(inside, 0);
+    assert_int_equal(exit, call[polls - 1].event.exit);
+    playback->at += polls;
+    playback->now = exit;
+    playback->events++;
+    playback->calls += polls;
+    return 0;
+}
+
+static void check_all(struct history *history)
+{
+    assert_int_equal(rfn_stream_flush(history->stream), 0);
+    uint32_t n = rfn_stream_symbols(history->stream);
+    struct playback playback = {.history = history, .now = 1000};
+    playback.columns = calloc(n, sizeof *playback.columns);
+    for (uint32_t i = 0; i < n; i++)
+        open_columns(&playback.columns[i], rfn_stream_symbol(history->stream, i));
+    assert_int_equal(rfn_fold_unfold(rfn_stream_fold(history->stream), check_event, &playback), 0);
+    assert_int_equal(playback.at, history->n);
+    assert_int_equal(playback.events, rfn_stream_events(history->stream));
+    assert_int_equal(playback.calls, rfn_stream_calls(history->stream));
+    for (uint32_t i = 0; i < n; i++)
+        close_columns(&playback.columns[i], rfn_stream_symbol(history->stream, i));
+    free(playback.columns);
+}
+
+/* ---- tests ---- */
+
+static void test_regular(void **state)
+{
+    (void)state;
+    struct history history = history_new(false);
+    for (int step = 0; step < 1000; step++) {
+        for (int peer = 0; peer < 4; peer++)
+            add_send(&history, 0, 128, peer, 100 + (uint64_t)step % 7, 40);
+        add_send(&history, 1, 1, 0, 10, 20);
+    }
+    check_all(&history);
+    struct rfn_fold_stats stats;
+    rfn_fold_stats(rfn_stream_fold(history.stream), &stats);
+    assert_int_equal(rfn_stream_symbols(history.stream), 5);
+    assert_true(stats.nodes <= 6);
+    history_free(&history);
+}
+
+/* A parameter with up to 64 values stays in signatures; with 65 it moves to a column. */
+static void test_moves_after_64(void **state)
+{
+    (void)state;
+    for (int values = 64; values <= 65; values++) {
+        struct history history = history_new(false);
+        for (int step = 0; step < 3000; step++) {
+            add_send(&history, 0, step % values, 1, 5, 6);
+            add_send(&history, 1, 8, 2, 7, 8);
+        }
+        check_all(&history);
+        bool moved = values > RFN_STREAM_DISTINCT;
+        assert_int_equal(rfn_stream_moved(history.stream, 0), moved ? 1 : 0);
+        assert_int_equal(rfn_stream_moved(history.stream, 1), 0);
+        assert_int_equal(rfn_stream_symbols(history.stream), moved ? 2 : 65);
+        struct rfn_fold_stats stats;
+        rfn_fold_stats(rfn_stream_fold(history.stream), &stats);
+        if (moved)
+            assert_true(stats.nodes <= 3);
+        history_free(&history);
+    }
+}
+
+/* Two parameters that vary together: each moves when it is its turn, and by request. */
+static void test_moves_two(void **state)
+{
+    (void)state;
+    struct history history = history_new(false);
+    for (int step = 0; step < 2000; step++)
+        add_send(&history, 0, step * 3, step % 70, (uint64_t)step, 6);
+    check_all(&history);
+    assert_int_equal(rfn_stream_moved(history.stream, 0), 1 | 4);
+    assert_int_equal(rfn_stream_symbols(history.stream), 1);
+    assert_int_equal(rfn_stream_move(history.stream, 0, 3), 0);
+    check_all(&history);
+    assert_int_equal(rfn_stream_moved(history.stream, 0), 1 | 4 | 8);
+    history_free(&history);
+}
+
+/* Too many symbols at a site although no input has many values. */
+static void test_moves_many_symbols(void **state)
+{
+    (void)state;
+    struct history history = history_new(false);
+    srand(1);
+    for (int step = 0; step < 20000; step++)
+        add_send(&history, 0, rand() % 60, rand() % 50, 5, 6);
+    check_all(&history);
+    assert_int_equal(rfn_stream_moved(history.stream, 0), 1); /* count has most values */
+    assert_true(rfn_stream_symbols(history.stream) <= 50);
+    history_free(&history);
+}
+
+static void test_polls(void **state)
+{
+    (void)state;
+    for (int all = 0; all <= 1; all++) {
+        struct history history = history_new(all);
+        srand(2);
+        for (int step = 0; step < 500; step++) {
+            add_send(&history, 0, 1, 1, 5, 6);
+            for (int i = rand() % 5; i > 0; i--)
+                add_test(&history, 1, 5, false);
+            add_test(&history, 1, 5, true);
+        }
+        add_test(&history, 1, 5, false);
+        add_test(&history, 1, 9, false); /* another request: another run */
+        check_all(&history);
+        assert_int_equal(rfn_stream_calls(history.stream), history.n);
+        if (all)
+            assert_int_equal(rfn_stream_events(history.stream), history.n);
+        else
+            assert_true(rfn_stream_events(history.stream) <= 500 * 3 + 2);
+        history_free(&history);
+    }
+}
+
+static void test_marks(void **state)
+{
+    (void)state;
+    struct history history = history_new(false);
+    for (int step = 0; step < 200000; step++)
+        add_send(&history, 0, 1, 1, 5, 6);
+    size_t n;
+    const uint64_t *marks = rfn_stream_marks(history.stream, &n);
+    assert_int_equal(n, 3);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(marks[i], history.calls[RFN_STREAM_MARK * (i + 1)].event.enter);
+    history_free(&history);
+}
+
+/* Random mixtures: whatever happens, what went in comes out. */
+static void test_random(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 60; seed++) {
+        struct history history = history_new(seed % 2);
+        srand(seed);
+        int sites = 1 + rand() % 6, counts = 1 + rand() % 150, dests = 1 + rand() % 100;
+        for (int i = 0; i < 3000; i++) {
+            uint32_t site = (uint32_t)(rand() % sites);
+            if (site % 3 == 2)
+                add_test(&history, site, rand() % 3, rand() % 3 == 0);
+            else
+                add_send(&history, site, rand() % counts, rand() % dests, (uint64_t)(rand() % 1000),
+                         (uint64_t)(rand() % 100));
+            if (i == 1500 && seed % 4 == 0) {
+                assert_int_equal(rfn_stream_flush(history.stream), 0);
+                assert_int_equal(rfn_stream_move(history.stream, 0, (uint32_t)(rand() % 5)), 0);
+            }
+        }
+        check_all(&history);
+        history_free(&history);
+    }
+}
+
+static void test_lists(void **state)
+{
+    (void)state;
+    struct history history = history_new(false);
+    int64_t words[300];
+    for (int64_t i = 0; i < 300; i++) {
+        for (int64_t k = 0; k <= i; k++)
+            words[k] = i ^ k;
+        assert_int_equal(rfn_stream_list(history.stream, words, (size_t)i + 1), i + 1);
+        assert_int_equal(rfn_stream_list(history.stream, words, (size_t)i + 1), i + 1);
+    }
+    assert_int_equal(rfn_stream_list(history.stream, words, 0), 0);
+    size_t n;
+    const int64_t *list = rfn_stream_list_words(history.stream, 10, &n);
+    assert_int_equal(n, 10);
+    for (int64_t k = 0; k < 10; k++)
+        assert_int_equal(list[k], 9 ^ k);
+    assert_null(rfn_stream_list_words(history.stream, 301, &n));
+    history_free(&history);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_regular),   cmocka_unit_test(test_moves_after_64),
+        cmocka_unit_test(test_moves_two), cmocka_unit_test(test_moves_many_symbols),
+        cmocka_unit_test(test_polls),     cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_random),    cmocka_unit_test(test_lists),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

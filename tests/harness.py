@@ -1,0 +1,133 @@
+"""What whole-run tests share: building programs, recording them, reading what came out."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = os.path.join(HERE, "programs")
+
+
+class Failure(Exception):
+    """A test's finding, in words."""
+
+
+class Flavour:
+    """One MPI: how to compile for it and how to launch."""
+
+    def __init__(self, name, mpicc, mpirun, library):
+        self.name, self.mpicc, self.mpirun, self.library = name, mpicc, mpirun, library
+
+    def launch(self, ranks):
+        return [*self.mpirun, "-n", str(ranks)]
+
+
+ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+FLAVOURS = {
+    "openmpi": Flavour("openmpi", "mpicc.openmpi", ["mpirun.openmpi", *ROOT, "--oversubscribe"],
+                       "libmpi.so.40"),
+    "mpich": Flavour("mpich", "mpicc.mpich", ["mpirun.mpich"], "libmpich.so.12"),
+}
+
+
+class Run:
+    """What a command left: exit code and output."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+
+class Harness:
+    def __init__(self, build):
+        self.build = os.path.abspath(build)
+        self.refrain = os.path.join(self.build, "refrain")
+        self.folder = tempfile.mkdtemp(prefix="refrain-test-")
+        self.built = {}
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, command, timeout=120, env=None, cwd=None, check=False):
+        """Runs a command in the test folder; with check, a non-zero exit is a failure."""
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=timeout, check=False,
+                                  stdin=subprocess.DEVNULL, cwd=cwd or self.folder,
+                                  env={**os.environ, **(env or {})})
+        except subprocess.TimeoutExpired as late:
+            raise Failure(f"not done after {timeout} s: {' '.join(command)}") from late
+        run = Run(done.returncode, done.stdout.decode(errors="replace"),
+                  done.stderr.decode(errors="replace"))
+        if check and run.code != 0:
+            raise Failure(f"exit {run.code}: {' '.join(command)}\n{run.out}{run.err}")
+        return run
+
+    def program(self, name, flavour, flags=()):
+        """Compiles tests/programs/NAME.c (or a path) for a flavour; the executable's path."""
+        key = (name, flavour, tuple(flags))
+        if key not in self.built:
+            source = name if os.sep in name else os.path.join(PROGRAMS, name + ".c")
+            stem = os.path.splitext(os.path.basename(source))[0]
+            out = self.path(f"{stem}.{flavour}.{len(self.built)}")
+            self.run([FLAVOURS[flavour].mpicc, "-std=gnu11", "-O1", "-g", "-w", "-I", PROGRAMS,
+                      "-o", out, source, *flags, "-lm", "-lpthread"], check=True)
+            self.built[key] = out
+        return self.built[key]
+
+    def record(self, flavour, ranks, command, options=(), env=None, timeout=300, archive=None):
+        """Records a command; returns (run, path of the archive)."""
+        archive = archive or self.path(f"archive-{len(os.listdir(self.folder))}.rfn")
+        run = self.run([*FLAVOURS[flavour].launch(ranks), self.refrain, "record", "--force", "-o",
+                        archive, *options, *command], env=env, timeout=timeout, check=True)
+        if not os.path.exists(archive):
+            raise Failure(f"no archive from {' '.join(command)}\n{run.out}{run.err}")
+        return run, archive
+
+    def verb(self, verb, *arguments, timeout=120):
+        return self.run([self.refrain, verb, *arguments], timeout=timeout, check=True).out
+
+    def dump(self, archive, *options):
+        """The events of an archive, as dictionaries by column name."""
+        lines = self.verb("dump", archive, *options).split("\n")
+        names = lines[0].split("\t")
+        return [dict(zip(names, line.split("\t"))) for line in lines[1:] if line]
+
+
+def parameters(event):
+    """name=value pairs of a dumped event, as a set of texts."""
+    return set(event["parameters"].split(" "))
+
+
+def polls(event):
+    """How many calls a dumped event stands for."""
+    found = re.search(r"(?:^| )polls=(\d+)", event["parameters"])
+    return int(found.group(1)) if found else 1
+
+
+def count_calls(events):
+    """Calls by function, over all ranks."""
+    counts = {}
+    for event in events:
+        counts[event["function"]] = counts.get(event["function"], 0) + polls(event)
+    return counts
+
+
+def compare(what, found, expected):
+    if found != expected:
+        raise Failure(f"{what}: found {found!r}, expected {expected!r}")
+
+
+def compare_log(rank, log, events):
+    """A rank's expected calls (programs/expect.h) against its dumped events."""
+    for number, (line, event) in enumerate(zip(log, events)):
+        function, *wanted = line.split(" ")
+        missing = set(filter(None, wanted)) - parameters(event)
+        if function != event["function"] or missing:
+            raise Failure(f"rank {rank}, call {number}: expected {line}\n"
+                          f"  found {event['function']} {event['parameters']}")
+    if len(log) != len(events):
+        extra = [e["function"] for e in events[len(log):]] or log[len(events):]
+        raise Failure(f"rank {rank}: {len(events)} events, expected {len(log)}; from there {extra[:5]}")

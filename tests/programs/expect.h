@@ -1,0 +1,80 @@
+/* expect.h - programs with known answers.
+ *
+ * A test program writes down what the recorder has to find, beside every call it makes:
+ *
+ *     CALL(MPI_Send(buf, 3, MPI_INT, 1, 7, MPI_COMM_WORLD), "dest=1 tag=7 bytes=12 comm=world");
+ *
+ * Each rank's log, one line per call ("MPI_Send dest=1 ..."), goes to $EXPECT_OUT.<rank>. The test
+ * compares it with the archive's dump: the same functions in the same order, each with (at
+ * least) these parameters. The text is a printf format, so that outcomes that only the run knows can
+ * be said after the call. Calls made without CALL would show as a difference.
+ */
+#ifndef EXPECT_H
+#define EXPECT_H
+
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct expect_log {
+    char *text;
+    size_t size, capacity;
+};
+
+static struct expect_log expect_log;
+
+static void expect_append(const char *text, size_t size)
+{
+    if (expect_log.size + size + 1 > expect_log.capacity) {
+        expect_log.capacity = (expect_log.size + size + 1) * 2;
+        expect_log.text = realloc(expect_log.text, expect_log.capacity);
+        if (!expect_log.text)
+            abort();
+    }
+    memcpy(expect_log.text + expect_log.size, text, size);
+    expect_log.size += size;
+    expect_log.text[expect_log.size] = 0;
+}
+
+__attribute__((format(printf, 2, 3))) static void expect(const char *call, const char *format, ...)
+{
+    char line[8192];
+    va_list args;
+    const char *name = strstr(call, "MPI_");
+    expect_append(name, strcspn(name, "("));
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (n > 0) {
+        expect_append(" ", 1);
+        expect_append(line, (size_t)n);
+    }
+    expect_append("\n", 1);
+}
+
+#define CALL(call, ...)                                                                            \
+    do {                                                                                           \
+        call;                                                                                      \
+        expect(#call, __VA_ARGS__);                                                                \
+    } while (0)
+
+/* Ends the program: MPI_Finalize, and the log to its file. rank: in MPI_COMM_WORLD. */
+static int expect_finalize(int rank)
+{
+    CALL(MPI_Finalize(), "%s", "");
+    const char *out = getenv("EXPECT_OUT");
+    if (out) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s.%d", out, rank);
+        FILE *file = fopen(path, "w");
+        if (!file || fwrite(expect_log.text, 1, expect_log.size, file) != expect_log.size ||
+            fclose(file) != 0)
+            return 1;
+    }
+    free(expect_log.text);
+    return 0;
+}
+
+#endif

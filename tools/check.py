@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""Runs all tests and counts: the driver behind `make check`.
+
+    tools/check.py --build DIR [--ranks TEST=N]... [ONLY...]
+
+Builds with make (the plain build and its tests, the unit tests with address and undefined-behaviour
+sanitizers, the fuzzers), then runs
+
+  - every cmocka program in DIR/test and in DIR-san/test; names with .mpich or .openmpi at the end
+    are MPI programs, run by that MPI's launcher on the number of ranks of --ranks,
+  - every fuzzer in DIR/fuzz, FUZZ_SECONDS (60) in total,
+  - tests/run.py, the whole runs, if it is there, and every tests/test_*.py,
+  - the checks of layering and format.
+
+Each program has its own time limit and counts as many tests as it says it ran: cmocka in TAP form,
+unittest by its last lines, others by a last line "N passed, N failed"; whatever says nothing counts
+as one. A program that fails, crashes, hangs or skips something counts at least one failure. The
+output of what failed is printed. The last line is "N passed, N failed"; the exit status is 0 only
+if nothing failed. With ONLY, just the programs whose name contains one of the words run.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SAN = "address,undefined"
+LAUNCHERS = {
+    "mpich": ["mpiexec.hydra", "mpiexec.mpich", "mpiexec"],
+    "openmpi": ["mpirun.openmpi", "orterun", "mpirun"],
+}
+
+
+class Program:
+    """Something to run: its name, command line, time limit, and how many of it may run at once."""
+
+    def __init__(self, name, command, seconds=120, alone=False, environment=None):
+        self.name = name
+        self.command = [str(word) for word in command]
+        self.seconds = seconds
+        self.alone = alone  # timing matters, or it uses all cores itself
+        self.environment = environment or {}
+
+
+class Outcome:
+    def __init__(self, name, passed, failed, seconds, output="", note=""):
+        self.name, self.passed, self.failed = name, passed, failed
+        self.seconds, self.output, self.note = seconds, output, note
+
+
+def count(output, status):
+    """(passed, failed) as the program's output says, made consistent with its exit status."""
+    skipped = 0
+    passed = len(re.findall(r"^ok \d+", output, re.M))
+    failed = len(re.findall(r"^not ok \d+", output, re.M))
+    if passed + failed:  # cmocka, TAP
+        skipped = len(re.findall(r"^(?:not )?ok \d+.*# SKIP", output, re.M))
+    elif re.search(r"^Ran \d+ tests?", output, re.M):  # unittest
+        ran = sum(int(n) for n in re.findall(r"^Ran (\d+) tests?", output, re.M))
+        failed = sum(int(n) for n in re.findall(r"(?:failures|errors)=(\d+)", output))
+        skipped = sum(int(n) for n in re.findall(r"skipped=(\d+)", output))
+        passed = ran - failed
+    else:
+        lines = re.findall(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", output, re.M)
+        if lines:
+            passed, failed, skipped = (int(n or 0) for n in lines[-1])
+            passed += skipped
+        elif status == 0:
+            passed = 1
+    passed, failed = passed - skipped, failed + skipped
+    if status != 0 and failed == 0:
+        failed = 1
+    return passed, failed
+
+
+def run(program):
+    start = time.monotonic()
+    environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", **program.environment)
+    note = ""
+    try:
+        # A session of its own, so that a hanging launcher goes with all its children.
+        process = subprocess.Popen(program.command, cwd=ROOT, env=environment, text=True,
+                                   errors="replace", stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
+    except OSError as error:
+        return Outcome(program.name, 0, 1, 0.0, str(error), "cannot be started")
+    try:
+        output, _ = process.communicate(timeout=program.seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        output, _ = process.communicate()
+        note = f"stopped after {program.seconds} s"
+    status = process.returncode
+    if status < 0 and not note:
+        note = f"killed by signal {-status}"
+    elif status > 0:
+        note = note or f"exit status {status}"
+    passed, failed = count(output, status)
+    return Outcome(program.name, passed, failed, time.monotonic() - start, output, note)
+
+
+def tell(outcome):
+    words = f"{outcome.passed} passed"
+    if outcome.failed:
+        words += f", {outcome.failed} FAILED"
+    if outcome.note:
+        words += f" ({outcome.note})"
+    print(f"  {outcome.name:<44} {outcome.seconds:6.1f} s  {words}", flush=True)
+    if outcome.failed:
+        lines = outcome.output.splitlines()
+        for line in lines[-80:]:
+            print(f"      | {line}")
+        sys.stdout.flush()
+
+
+def run_all(programs):
+    """Runs those that may be together two at once, then the others one by one."""
+    outcomes = []
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        for outcome in pool.map(run, [p for p in programs if not p.alone]):
+            tell(outcome)
+            outcomes.append(outcome)
+    for program in programs:
+        if program.alone:
+            outcomes.append(run(program))
+            tell(outcomes[-1])
+    return outcomes
+
+
+def make_words(*arguments):
+    """A command line of make that knows nothing of the make that called this program."""
+    words = shlex.split(os.environ.get("MAKE", "make"))
+    return ["env", "MAKEFLAGS=", "MFLAGS=", *words, "--no-print-directory", *arguments]
+
+
+def make(name, *arguments):
+    """A step of the build, as a program to run. What can be built is, so that it is tested."""
+    jobs = f"-j{min(os.cpu_count() or 1, 8)}"
+    return Program(name, make_words("-k", jobs, *arguments), 600, True)
+
+
+def builds(build):
+    compiler = "CC=" + os.environ.get("CC", "gcc")
+    yield make("build", f"O={build}", compiler, "all", "tests")
+    yield make("build with sanitizers", f"O={build}-san", compiler, f"SAN={SAN}", "unit-tests")
+    yield make("build of fuzzers", f"O={build}", compiler, "fuzz")
+
+
+def listed(build, target, *arguments):
+    """The programs that the build makes for a target, as paths."""
+    compiler = "CC=" + os.environ.get("CC", "gcc")
+    words = make_words(f"O={build}", compiler, *arguments, target)
+    result = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    return [pathlib.Path(line) for line in result.stdout.split() if line.startswith("/")]
+
+
+def launcher(flavour, ranks):
+    """The words that run an MPI program on some ranks."""
+    paths = os.environ.get("PATH", "").split(":")
+    names = LAUNCHERS[flavour]
+    name = next((n for n in names for p in paths if os.access(os.path.join(p, n), os.X_OK)), names[0])
+    options = ["-n", str(ranks)]
+    if flavour == "openmpi":
+        options += ["--oversubscribe"]
+        if os.getuid() == 0:
+            options += ["--allow-run-as-root"]
+    return [name, *options]
+
+
+def unit_tests(build, ranks):
+    for path in listed(build, "list-tests"):
+        test, _, flavour = path.name.partition(".")
+        if flavour in LAUNCHERS:
+            command = [*launcher(flavour, ranks[test]), path]
+            yield Program(path.name, command, 120, True)
+        else:
+            yield Program(path.name, [path])
+
+
+def sanitized_tests(build):
+    options = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1",
+               "UBSAN_OPTIONS": "print_stacktrace=1"}
+    for path in listed(f"{build}-san", "list-unit-tests", f"SAN={SAN}"):
+        yield Program(path.name + " (sanitized)", [path], 300, environment=options)
+
+
+def fuzzers(build):
+    found = listed(build, "list-fuzzers")
+    seconds = int(os.environ.get("FUZZ_SECONDS", "60"))
+    for path in found:
+        share = max(1, 2 * seconds // max(2, len(found)))  # two run at once
+        corpus = build / "fuzz" / "corpus" / path.name
+        corpus.mkdir(parents=True, exist_ok=True)
+        seeds = ROOT / "tests" / "fuzz" / path.name
+        command = [path, f"-max_total_time={share}", "-timeout=10", "-rss_limit_mb=2048",
+                   "-print_final_stats=0", "-verbosity=0",
+                   f"-artifact_prefix={build / 'fuzz'}/{path.name}-", corpus]
+        yield Program(path.name, command + ([seeds] if seeds.is_dir() else []), share + 60)
+
+
+def whole_runs(build):
+    for path in sorted((ROOT / "tests").glob("test_*.py")):
+        yield Program(path.name, [sys.executable, path, "--build", build], 300, True)
+    if (ROOT / "tests/run.py").exists():
+        yield Program("run.py", [sys.executable, ROOT / "tests/run.py", "--build", build], 1800, True)
+
+
+def static_checks():
+    yield Program("check-layers", [sys.executable, ROOT / "tools/check-layers.py"])
+    yield Program("check-format", make_words("check-format"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs all tests.")
+    parser.add_argument("--build", default="build", type=lambda p: (ROOT / p).resolve())
+    parser.add_argument("--ranks", action="append", default=[], metavar="TEST=N")
+    parser.add_argument("only", nargs="*")
+    arguments = parser.parse_args()
+    build = arguments.build
+    ranks = {name: int(n) for name, n in (text.split("=") for text in arguments.ranks)}
+
+    start = time.monotonic()
+    print("Building", flush=True)
+    outcomes = run_all(list(builds(build)))
+    print("Running", flush=True)
+    programs = [*static_checks(), *unit_tests(build, ranks), *sanitized_tests(build),
+                *fuzzers(build), *whole_runs(build)]
+    if arguments.only:
+        programs = [p for p in programs if any(word in p.name for word in arguments.only)]
+    outcomes += run_all(programs)
+
+    faulty = [outcome.name for outcome in outcomes if outcome.failed]
+    if faulty:
+        print("Failed: " + ", ".join(faulty))
+    print(f"In {time.monotonic() - start:.0f} s.")
+    print(f"{sum(o.passed for o in outcomes)} passed, {sum(o.failed for o in outcomes)} failed")
+    return 1 if faulty else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
