@@ -169,7 +169,7 @@ all: $(O)/summary
 
 $(O)/summary: $(TOOL) $(LIB) $(RECORDERS) $(O)/config.mk
 	@echo "Built $(TOOL)."
-	@printf '%s\n' '$(SUMMARY)' | tr '|' '\n' | sed '/^$$/d' | tee $@
+	@printf '%s\n' '$(SUMMARY)' | tr '|' '\n' | sed '/^ *$$/d; s/^ */  /' | tee $@
 
 help:
 	@sed -n 's/^# \{0,1\}//;2,/^$$/p' Makefile

@@ -2,8 +2,8 @@
 # $(O)/test/x_test without a line here. Those in src/record are linked with the recorder's modules:
 # with the first flavour there is, unless they call MPI and so are built and run for each.
 
-# Tests in src/record that are MPI programs, as NAME=RANKS.
-RECORD_MPI_TESTS := params_test=2
+# Tests in src/record that are MPI programs, and on how many ranks they run, as NAME=N,N...
+RECORD_MPI_TESTS := params_test=1,4
 
 RECORD_MPI_NAMES := $(foreach t,$(RECORD_MPI_TESTS),$(firstword $(subst =, ,$(t))))
 UNIT_SRC         := $(foreach f,$(LIB_FOLDERS) cli,$(wildcard src/$(f)/*_test.c))

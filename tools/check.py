@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Runs all tests and counts: the driver behind `make check`.
 
-    tools/check.py --build DIR [--ranks TEST=N]... [ONLY...]
+    tools/check.py --build DIR [--ranks TEST=N,N...]... [ONLY...]
 
 Builds with make (the plain build and its tests, the unit tests with address and undefined-behaviour
 sanitizers, the fuzzers), then runs
 
   - every cmocka program in DIR/test and in DIR-san/test; names with .mpich or .openmpi at the end
-    are MPI programs, run by that MPI's launcher on the number of ranks of --ranks,
+    are MPI programs, run by that MPI's launcher on the numbers of ranks of --ranks,
+  - every src/*/*_test.py, for what is written in Python,
   - every fuzzer in DIR/fuzz, FUZZ_SECONDS (60) in total,
-  - tests/run.py, the whole runs, if it is there, and every tests/test_*.py,
+  - every tests/*_test.py, tests of the built tool in Python's unittest,
+  - tests/run.py, the whole runs (the modules tests/test_*.py are its own),
   - the checks of layering and format.
 
 Each program has its own time limit and counts as many tests as it says it ran: cmocka in TAP form,
@@ -38,14 +40,15 @@ LAUNCHERS = {
 
 
 class Program:
-    """Something to run: its name, command line, time limit, and how many of it may run at once."""
+    """Something to run: its name, command line, time limit, and whether it runs alone."""
 
-    def __init__(self, name, command, seconds=120, alone=False, environment=None):
+    def __init__(self, name, command, seconds=120, alone=False, environment=None, counted=True):
         self.name = name
         self.command = [str(word) for word in command]
         self.seconds = seconds
         self.alone = alone  # timing matters, or it uses all cores itself
         self.environment = environment or {}
+        self.counted = counted  # a step of the build counts only when it fails
 
 
 class Outcome:
@@ -65,7 +68,7 @@ def count(output, status):
         ran = sum(int(n) for n in re.findall(r"^Ran (\d+) tests?", output, re.M))
         failed = sum(int(n) for n in re.findall(r"(?:failures|errors)=(\d+)", output))
         skipped = sum(int(n) for n in re.findall(r"skipped=(\d+)", output))
-        passed = ran - failed
+        passed = max(0, ran - failed)
     else:
         lines = re.findall(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", output, re.M)
         if lines:
@@ -103,13 +106,15 @@ def run(program):
     elif status > 0:
         note = note or f"exit status {status}"
     passed, failed = count(output, status)
+    if not program.counted:
+        passed = 0
     return Outcome(program.name, passed, failed, time.monotonic() - start, output, note)
 
 
 def tell(outcome):
-    words = f"{outcome.passed} passed"
+    words = f"{outcome.passed} passed" if outcome.passed else ""
     if outcome.failed:
-        words += f", {outcome.failed} FAILED"
+        words += f"{', ' if words else ''}{outcome.failed} FAILED"
     if outcome.note:
         words += f" ({outcome.note})"
     print(f"  {outcome.name:<44} {outcome.seconds:6.1f} s  {words}", flush=True)
@@ -143,7 +148,7 @@ def make_words(*arguments):
 def make(name, *arguments):
     """A step of the build, as a program to run. What can be built is, so that it is tested."""
     jobs = f"-j{min(os.cpu_count() or 1, 8)}"
-    return Program(name, make_words("-k", jobs, *arguments), 600, True)
+    return Program(name, make_words("-k", jobs, *arguments), 600, True, counted=False)
 
 
 def builds(build):
@@ -178,8 +183,9 @@ def unit_tests(build, ranks):
     for path in listed(build, "list-tests"):
         test, _, flavour = path.name.partition(".")
         if flavour in LAUNCHERS:
-            command = [*launcher(flavour, ranks[test]), path]
-            yield Program(path.name, command, 120, True)
+            for n in ranks[test]:
+                command = [*launcher(flavour, n), path]
+                yield Program(f"{path.name} on {n}", command, 120, True)
         else:
             yield Program(path.name, [path])
 
@@ -205,8 +211,13 @@ def fuzzers(build):
         yield Program(path.name, command + ([seeds] if seeds.is_dir() else []), share + 60)
 
 
+def python_tests():
+    for path in sorted(ROOT.glob("src/*/*_test.py")):
+        yield Program(path.name, [sys.executable, path], 300, True)
+
+
 def whole_runs(build):
-    for path in sorted((ROOT / "tests").glob("test_*.py")):
+    for path in sorted((ROOT / "tests").glob("*_test.py")):
         yield Program(path.name, [sys.executable, path, "--build", build], 300, True)
     if (ROOT / "tests/run.py").exists():
         yield Program("run.py", [sys.executable, ROOT / "tests/run.py", "--build", build], 1800, True)
@@ -220,18 +231,19 @@ def static_checks():
 def main():
     parser = argparse.ArgumentParser(description="Runs all tests.")
     parser.add_argument("--build", default="build", type=lambda p: (ROOT / p).resolve())
-    parser.add_argument("--ranks", action="append", default=[], metavar="TEST=N")
+    parser.add_argument("--ranks", action="append", default=[], metavar="TEST=N,N")
     parser.add_argument("only", nargs="*")
     arguments = parser.parse_args()
     build = arguments.build
-    ranks = {name: int(n) for name, n in (text.split("=") for text in arguments.ranks)}
+    pairs = (text.split("=") for text in arguments.ranks)
+    ranks = {name: [int(n) for n in numbers.split(",")] for name, numbers in pairs}
 
     start = time.monotonic()
     print("Building", flush=True)
     outcomes = run_all(list(builds(build)))
     print("Running", flush=True)
     programs = [*static_checks(), *unit_tests(build, ranks), *sanitized_tests(build),
-                *fuzzers(build), *whole_runs(build)]
+                *fuzzers(build), *python_tests(), *whole_runs(build)]
     if arguments.only:
         programs = [p for p in programs if any(word in p.name for word in arguments.only)]
     outcomes += run_all(programs)

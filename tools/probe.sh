@@ -13,7 +13,7 @@ cc=$1
 output=$2
 needed=
 summary=
-# MPICH's wrapper is Debian's mpicc.mpich, or a plain mpicc elsewhere, and likewise the other.
+
 have() { command -v "$1" >/dev/null 2>&1; }
 
 need() { needed="$needed $1"; }
@@ -40,17 +40,22 @@ if ! have pkg-config; then
 fi
 have python3 || need python3-minimal
 
-library() { # package of pkg-config, Debian package
+# Without pkg-config at least the headers are looked for, so that one line names all packages.
+library() { # package of pkg-config, header, Debian package
     if have pkg-config; then
-        pkg-config --exists "$1" || need "$2"
+        pkg-config --exists "$1" || need "$3"
+    elif have "$cc"; then
+        [ -n "$(header "$2")" ] || need "$3"
+    else
+        need "$3"
     fi
 }
-library libzstd libzstd-dev
-library libunwind libunwind-dev
-library libdw libdw-dev
-library libelf libelf-dev
-library jansson libjansson-dev
-library libxxhash libxxhash-dev
+library libzstd zstd.h libzstd-dev
+library libunwind libunwind.h libunwind-dev
+library libdw elfutils/libdw.h libdw-dev
+library libelf gelf.h libelf-dev
+library jansson jansson.h libjansson-dev
+library libxxhash xxhash.h libxxhash-dev
 
 # Include directories that an MPI's compiler wrapper adds, as -isystem options.
 mpi_includes() {
@@ -60,7 +65,7 @@ mpi_includes() {
     done
 }
 
-# Of the wrappers named, the first whose mpi.h defines the macro.
+# Of the wrappers named, the first whose mpi.h defines the macro: a plain mpicc may be anybody's.
 mpi_compiler() {
     macro=$1
     shift
@@ -77,9 +82,8 @@ mpi_compiler() {
 if have "$cc"; then
     mpich=$(mpi_compiler MPICH_NUMVERSION "${MPICC_MPICH:-}" mpicc.mpich mpicc)
     openmpi=$(mpi_compiler OMPI_MAJOR_VERSION "${MPICC_OPENMPI:-}" mpicc.openmpi mpicc)
-    smpi=$(mpi_compiler SMPI_H smpicc)
-    [ -n "$smpi" ] || smpi=$(have smpicc && echo smpicc || true)
-    [ -n "$mpich$openmpi" ] || need "libopenmpi-dev (or libmpich-dev)"
+    smpi=$(have smpicc && echo smpicc || true)
+    [ -n "$mpich$openmpi" ] || need libopenmpi-dev
 fi
 
 if [ -n "$needed" ]; then

@@ -82,4 +82,18 @@ int rfn_profile_new(const struct rfn_archive *archive,
                     struct rfn_profile **profile, struct rfn_diag *diag);
 void rfn_profile_free(struct rfn_profile *profile);
 
+/* Efficiency in the multiplicative model of POP: with C the time of a rank outside MPI (of all its
+ * threads) and T the run time, load balance = mean C / max C, communication efficiency =
+ * max C / T, parallel efficiency = their product, mean C / T. Of a rank with several threads, T
+ * counts once for each. All are 0 when there are no times. */
+struct rfn_efficiency {
+    double mpi_share;   /* time inside MPI over the time of all ranks */
+    double setup_share; /* the part of it that Init, Finalize and sessions take */
+    double load_balance, communication, parallel;
+    int64_t mean_outside_ns, min_outside_ns, max_outside_ns;
+    uint32_t min_outside_rank, max_outside_rank; /* the lowest */
+    int64_t all_ns; /* time of all ranks: T times the number of threads */
+};
+struct rfn_efficiency rfn_profile_efficiency(const struct rfn_profile *profile);
+
 #endif

@@ -496,3 +496,48 @@ void rfn_profile_free(struct rfn_profile *profile)
     free(profile->pairs);
     free(profile);
 }
+
+static void take_outside(struct rfn_efficiency *efficiency, uint32_t rank, int64_t ns, bool first)
+{
+    if (first || ns < efficiency->min_outside_ns) {
+        efficiency->min_outside_ns = ns;
+        efficiency->min_outside_rank = rank;
+    }
+    if (first || ns > efficiency->max_outside_ns) {
+        efficiency->max_outside_ns = ns;
+        efficiency->max_outside_rank = rank;
+    }
+}
+
+struct rfn_efficiency rfn_profile_efficiency(const struct rfn_profile *profile)
+{
+    struct rfn_efficiency efficiency = {0};
+    int64_t run_ns = profile->end_ns - profile->start_ns;
+    double mpi = 0, setup = 0, all = 0, outside = 0;
+    uint32_t n = 0;
+    if (!profile->times || run_ns <= 0)
+        return efficiency;
+    for (uint32_t i = 0; i < profile->n_ranks; i++) {
+        const struct rfn_profile_rank *rank = &profile->ranks[i];
+        if (!rank->threads)
+            continue;
+        int64_t own = run_ns * rank->threads;
+        take_outside(&efficiency, i, own - rank->mpi_ns, n++ == 0);
+        mpi += (double)rank->mpi_ns;
+        setup += (double)rank->setup_ns;
+        all += (double)own;
+        outside += (double)(own - rank->mpi_ns);
+    }
+    if (!n)
+        return efficiency;
+    efficiency.mpi_share = mpi / all;
+    efficiency.setup_share = setup / all;
+    efficiency.mean_outside_ns = (int64_t)(outside / n);
+    efficiency.all_ns = (int64_t)all;
+    if (efficiency.max_outside_ns > 0)
+        efficiency.load_balance = outside / n / (double)efficiency.max_outside_ns;
+    efficiency.parallel = outside / all;
+    if (efficiency.load_balance > 0)
+        efficiency.communication = efficiency.parallel / efficiency.load_balance;
+    return efficiency;
+}

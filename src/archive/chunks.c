@@ -469,9 +469,11 @@ size_t rfn_chunks_count(const struct rfn_chunks *chunks, uint32_t type, size_t *
 
 /* ---- opening ---- */
 
-static int open_incomplete(struct rfn_chunks *chunks, const char *why, struct rfn_diag *diag)
+static int open_incomplete(struct rfn_chunks *chunks, int fault, const char *why,
+                           struct rfn_diag *diag)
 {
     chunks->complete = false;
+    chunks->fault = fault;
     chunks->toc_offset = 0;
     snprintf(chunks->why, sizeof chunks->why, "%s", why);
     RFN_TRY(walk(chunks));
@@ -502,9 +504,11 @@ static int open_whole(struct rfn_chunks *chunks, const uint8_t *header, struct r
     uint64_t state = rfn_get_u64(header + 16), toc = rfn_get_u64(header + 24);
     chunks->said_bytes = rfn_get_u64(header + 32);
     if (state == RFN_STATE_WRITING)
-        return open_incomplete(chunks, "recording ended before the archive was whole", diag);
+        return open_incomplete(chunks, RFN_E_INCOMPLETE,
+                               "recording ended before the archive was whole", diag);
     if (chunks->file_bytes < chunks->said_bytes)
-        return open_incomplete(chunks, "the file is shorter than it was when it was written", diag);
+        return open_incomplete(chunks, RFN_E_INCOMPLETE,
+                               "the file is shorter than it was when it was written", diag);
     if (state != RFN_STATE_WHOLE || toc % RFN_CHUNK_ALIGNMENT || toc < RFN_HEADER_BYTES ||
         toc > chunks->said_bytes || chunks->said_bytes - toc < RFN_CHUNK_HEADER_BYTES)
         return corrupt_at(chunks, 16, "the file's header contradicts itself", diag);
@@ -512,7 +516,7 @@ static int open_whole(struct rfn_chunks *chunks, const uint8_t *header, struct r
     chunks->complete = true;
     int error = load_toc(chunks, diag);
     if (error == RFN_E_CORRUPT)
-        return open_incomplete(chunks, "the table of contents is damaged", diag);
+        return open_incomplete(chunks, RFN_E_CORRUPT, "the table of contents is damaged", diag);
     return error;
 }
 

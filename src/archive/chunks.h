@@ -30,6 +30,7 @@ struct rfn_chunks {
     size_t n, capacity;
     size_t *by_type; /* indices of entries in order of (type, id) */
     bool complete;
+    int fault;     /* if not: RFN_E_INCOMPLETE, or RFN_E_CORRUPT for a damaged TOC */
     char why[160]; /* a sentence; empty when complete */
 };
 

@@ -410,9 +410,9 @@ static struct rfn_clock_segment make_segment(const uint64_t *pair, const uint64_
 {
     uint64_t quanta = next[0] - pair[0], ns = next[1] - pair[1];
     unsigned shift = 64;
-    __extension__ unsigned __int128 slope;
+    rfn_u128 slope;
     for (;; shift--) {
-        slope = ((unsigned __int128)ns << shift) / quanta;
+        slope = ((rfn_u128)ns << shift) / quanta;
         if (shift == 0 || slope >> 63 == 0)
             break;
     }

@@ -136,6 +136,8 @@ struct rfn_timing {
 const char *rfn_clock_read(struct rfn_clock *clock, bool *times, struct rfn_reader *reader);
 void rfn_clock_release(struct rfn_clock *clock);
 
+__extension__ typedef unsigned __int128 rfn_u128;
+
 /* Monotonic and exact to a nanosecond. *segment is a hint, kept by the caller, first 0. */
 static inline uint64_t rfn_clock_ns(const struct rfn_clock *clock, size_t *segment, uint64_t quanta)
 {
@@ -148,9 +150,9 @@ static inline uint64_t rfn_clock_ns(const struct rfn_clock *clock, size_t *segme
     const struct rfn_clock_segment *in = &clock->segments[at];
     bool before = quanta < in->from;
     uint64_t distance = before ? in->from - quanta : quanta - in->from;
-    __extension__ unsigned __int128 product = (unsigned __int128)distance * in->slope;
+    rfn_u128 product = (rfn_u128)distance * in->slope;
     if (in->shift)
-        product += (unsigned __int128)1 << (in->shift - 1);
+        product += (rfn_u128)1 << (in->shift - 1);
     uint64_t ns = (uint64_t)(product >> in->shift);
     return before ? in->base_ns - ns : in->base_ns + ns;
 }

@@ -72,6 +72,8 @@ static const char *print_row(const struct rfn_table *table, const char *cell, st
             rfn_text_spaces(out, pad);
         cell += strlen(cell) + 1;
     }
+    while (!out->failed && out->n && out->data[out->n - 1] == ' ')
+        out->n--;
     rfn_text_char(out, '\n');
     return cell;
 }

@@ -117,7 +117,7 @@ int rfn_text_print(struct rfn_text *text)
 {
     size_t n = text->n;
     text->n = 0;
-    return fwrite(text->data, 1, n, stdout) == n ? 0 : -1;
+    return n == 0 || fwrite(text->data, 1, n, stdout) == n ? 0 : -1;
 }
 
 int rfn_text_write(struct rfn_text *text)

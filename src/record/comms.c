@@ -47,8 +47,8 @@ static struct rfn_map groups;    /* hash to struct rec_ranks */
 static struct rec_ranks **all_groups;
 static size_t n_groups, groups_capacity;
 static MPI_Group world_group;
-static bool awake;                  /* the first two communicators are there */
-static unsigned comms_on_their_way; /* entries with later_of */
+static bool awake;               /* the first two communicators are there */
+unsigned rec_comms_on_their_way; /* entries with later_of */
 #ifdef REC_HAVE_SESSION
 static MPI_Session session; /* for world_group in programs without MPI_Init */
 static bool has_session;
@@ -329,7 +329,7 @@ static int find_world(bool *initialized)
     rec_mpi.MPI_Initialized(&flag);
     *initialized = flag;
 #ifdef REC_HAVE_SESSION
-    if (!flag)
+    if (!flag && rec_mpi.MPI_Session_init)
         return world_of_session();
 #endif
     return rec_mpi.MPI_Comm_group(MPI_COMM_WORLD, &world_group) == MPI_SUCCESS ? 0 : RFN_E_NOTFOUND;
@@ -411,7 +411,7 @@ static struct rec_comm *late_world(MPI_Comm handle)
     return comm;
 }
 
-static struct rec_comm *find_slowly(MPI_Comm handle, bool strangers)
+static struct rec_comm *find_slowly(MPI_Comm handle)
 {
     if (handle == MPI_COMM_NULL || ensure_awake() < 0)
         return NULL;
@@ -423,22 +423,22 @@ static struct rec_comm *find_slowly(MPI_Comm handle, bool strangers)
         return comm;
     }
     struct rec_comm *comm = late_world(handle);
-    return comm || !strangers ? comm : register_stranger(handle);
+    return comm ? comm : register_stranger(handle);
 }
 
-static inline struct rec_comm *find(MPI_Comm handle, bool strangers)
+static inline struct rec_comm *find(MPI_Comm handle)
 {
     uint64_t key = REC_KEY(handle);
     struct cached *cached = &cache[rec_key_place(key, CACHE_BITS)];
     if (__builtin_expect(cached->key == key && cached->comm, 1))
         return cached->comm;
-    return find_slowly(handle, strangers);
+    return find_slowly(handle);
 }
 
 const struct rec_comm *rec_comm_of(MPI_Comm comm)
 {
     rec_lock();
-    const struct rec_comm *found = find(comm, true);
+    const struct rec_comm *found = find(comm);
     rec_unlock();
     return found;
 }
@@ -488,16 +488,10 @@ void rec_comms_release(void)
 
 /* ---- words ---- */
 
-/* Only the leader's peer communicator means anything; the others may pass what they like. */
-static bool may_be_garbage(const struct rec_call *call)
-{
-    return call->function == REC_FN_MPI_Intercomm_create && call->comm;
-}
-
 void rec_in_comm(struct rec_call *call, MPI_Comm comm)
 {
     rec_lock();
-    struct rec_comm *found = find(comm, !may_be_garbage(call));
+    struct rec_comm *found = find(comm);
     rec_unlock();
     if (__builtin_expect(found != NULL, 1)) {
         call->comm = found;
@@ -559,7 +553,7 @@ static int64_t made_word(struct rec_call *call, MPI_Comm comm)
     }
     if (ensure_awake() < 0)
         return RFN_UNKNOWN;
-    struct rec_comm *made = rule == EXISTING ? find(comm, true) : register_made(call, comm, rule);
+    struct rec_comm *made = rule == EXISTING ? find(comm) : register_made(call, comm, rule);
     return made ? (int64_t)made->number : RFN_UNKNOWN;
 }
 
@@ -583,7 +577,7 @@ void rec_out_comm_later(struct rec_call *call, MPI_Comm *comm)
         if (made) {
             made->where = comm;
             made->later_of = call;
-            comms_on_their_way++;
+            rec_comms_on_their_way++;
             word = made->number;
         }
         rec_unlock();
@@ -593,12 +587,10 @@ void rec_out_comm_later(struct rec_call *call, MPI_Comm *comm)
 
 struct rec_comm *rec_comm_take_later(struct rec_call *call)
 {
-    if (__builtin_expect(comms_on_their_way == 0, 1))
-        return NULL;
     for (uint32_t i = n_comms; i-- > 2;) {
         if (comms[i]->later_of == call) {
             comms[i]->later_of = NULL;
-            comms_on_their_way--;
+            rec_comms_on_their_way--;
             return comms[i];
         }
     }
@@ -656,6 +648,15 @@ bool rec_comm_is_root(MPI_Comm comm, int root)
     return root >= 0 && found->my_rank == (uint32_t)root;
 }
 
+#if defined RFN_FLAVOUR_SMPI
+/* MPI_Topo_test ends the simulation; but there are no neighbourhood collectives either. */
+static void ask_neighbors(MPI_Comm handle, int rank, int *n_in, int *n_out)
+{
+    (void)handle;
+    (void)rank;
+    *n_in = *n_out = 0;
+}
+#else
 static void ask_neighbors(MPI_Comm handle, int rank, int *n_in, int *n_out)
 {
     int topology = MPI_UNDEFINED, n = 0, weighted;
@@ -670,11 +671,12 @@ static void ask_neighbors(MPI_Comm handle, int rank, int *n_in, int *n_out)
     else if (topology == MPI_DIST_GRAPH)
         rec_mpi.MPI_Dist_graph_neighbors_count(handle, n_in, n_out, &weighted);
 }
+#endif
 
 void rec_comm_neighbors(MPI_Comm comm, int *n_in, int *n_out)
 {
     rec_lock();
-    struct rec_comm *found = find(comm, true);
+    struct rec_comm *found = find(comm);
     if (found && found->n_in < 0)
         ask_neighbors(comm, (int)found->my_rank, &found->n_in, &found->n_out);
     *n_in = found ? found->n_in : 0;

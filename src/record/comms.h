@@ -58,8 +58,10 @@ const struct rec_comm *rec_comm_of(MPI_Comm comm);
 /* Forgets everything and frees it; the tables can be used again. */
 void rec_comms_release(void);
 
-/* The communicator that rec_out_comm_later announced in this call, or NULL; for requests.c, which
- * calls rec_comm_arrived when the request is complete. Both are called with the lock held. */
+/* The communicator that rec_out_comm_later announced in this call, or NULL (while none is on its
+ * way, as nearly always, the question need not be asked); for requests.c, which calls
+ * rec_comm_arrived when the request is complete. Both are called with the lock held. */
+extern unsigned rec_comms_on_their_way;
 struct rec_comm *rec_comm_take_later(struct rec_call *call);
 void rec_comm_arrived(struct rec_comm *comm);
 /* MPI_Comm_set_name, while its parameters are taken. */

@@ -231,7 +231,7 @@ def without_attributes(text):
 def parse_parameter(text):
     text = text.strip()
     if text == "...":
-        return Parameter("...", "", "", "...", 0, False)
+        return Parameter("", "...", "", "...", 0, False)
     match = re.match(r"^(.*?)([A-Za-z_]\w*)\s*((?:\[\d*\]\s*)*)$", text)
     before, name, after = match.groups() if match else (text, "", "")
     words = [w for w in re.findall(r"\w+", before) if w not in ("const", "struct")]
@@ -610,10 +610,17 @@ def after_lines(bound):
     return lines
 
 
+def is_rare(bound):
+    """Not called in inner loops: may be optimized for size, which compiles faster."""
+    return (bound.function.class_ in ("OTHER", "COMM", "FILE") or bound.name.endswith("_c")
+            or "persistent" in bound.function.flags)
+
+
 def wrapper(bound, flavour):
     name = "MPI_" + bound.name
     call = wrap("rec_mpi.%s(" % name, [p.name for p in bound.prototype.parameters], ")")
-    lines = [wrap("REC_EXPORT int %s(" % name, declarations(bound.prototype), ")"), "{"]
+    lines = [wrap("%sREC_EXPORT int %s(" % ("RARE " if is_rare(bound) else "", name),
+                  declarations(bound.prototype), ")"), "{"]
     body = ["struct rec_call *call = rec_enter(REC_FN_%s, __builtin_frame_address(0));" % name]
     if flavour != "smpi":
         body += ["if (__builtin_expect(!rec_mpi.%s, 0))" % name,
@@ -644,8 +651,8 @@ static int64_t bytes_of(int64_t count, MPI_Datatype type)
     "local_size": """\
 static int64_t local_size(MPI_Comm comm)
 {
-    int size = 0;
-    return rec_mpi.MPI_Comm_size(comm, &size) == MPI_SUCCESS ? size : 0;
+    const struct rec_comm *known = rec_comm_of(comm);
+    return known ? known->size : 0;
 }
 """,
     "cart_dims": """\
@@ -695,7 +702,9 @@ def wrappers_c(bound, flavour):
     bodies = "\n".join(wrapper(b, flavour) for b in bound if not b.function.special)
     helpers = "\n".join(text for name, text in HELPERS.items()
                         if re.search(r"\b%s\(" % name, bodies))
-    return '%s#include "record/params.h"\n\n%s\n%s' % (NOTE, helpers, bodies)
+    return ('%s#include "record/comms.h"\n#include "record/params.h"\n\n'
+            "/* Optimized for size. */\n#define RARE __attribute__((cold))\n\n%s\n%s" %
+            (NOTE, helpers, bodies))
 
 
 def functions_h(bound):
@@ -748,7 +757,7 @@ TABLE_H = """\
 struct rec_mpi_table {
 %(members)s};
 
-extern struct rec_mpi_table rec_mpi;
+extern struct rec_mpi_table rec_mpi __attribute__((visibility("hidden")));
 
 /* Fills the table from a library that dlopen gave; RFN_E_NOTFOUND when it is no MPI library. */
 int rec_mpi_fill(void *library);
@@ -814,7 +823,10 @@ int rec_mpi_fill(void *library)
         member = set(member, address);
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        void *address = dlsym(library, others[i]);
+        /* An executable may hold a copy of a library's data, which then all use: that one first. */
+        void *address = dlsym(RTLD_DEFAULT, others[i]);
+        if (!address)
+            address = dlsym(library, others[i]);
         member = set(member, address%(otherwise)s);
     }
     return found ? 0 : RFN_E_NOTFOUND;

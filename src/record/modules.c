@@ -78,7 +78,7 @@ static const char *base_name(const char *path)
  * a thread's function. */
 static bool is_runtime(const char *path)
 {
-    static const char *const names[] = {"libc.so", "libc-2.", "libpthread", "ld-linux", "ld-2.",
+    static const char *const names[] = {"libc.so", "libc-2.", "libpthread", "ld-linux",     "ld-2.",
                                         "ld64.so", "ld.so",   "ld-musl",    "libsimgrid.so"};
     const char *name = base_name(path);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -225,8 +225,7 @@ int rec_code_find(uintptr_t address, struct rec_code *code)
 const struct rec_module *rec_module(uint32_t number)
 {
     pthread_mutex_lock(&process.lock);
-    const struct rec_module *module =
-        number < process.n_modules ? process.modules[number] : NULL;
+    const struct rec_module *module = number < process.n_modules ? process.modules[number] : NULL;
     pthread_mutex_unlock(&process.lock);
     return module;
 }

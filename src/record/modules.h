@@ -17,7 +17,7 @@ struct rec_code {
     uintptr_t start, end; /* of the executable segment */
     uintptr_t bias;       /* address in memory minus ELF virtual address */
     uint32_t module;      /* see rec_module in sites.h */
-    bool runtime;         /* of the C library, the loader or the simulator: may lie outside of main */
+    bool runtime; /* of the C library, the loader or the simulator: may lie outside of main */
     const uint8_t *eh_frame_hdr; /* table of call frame information, or NULL */
 };
 

@@ -165,11 +165,13 @@ struct rec_request {
     uint64_t key;             /* the handle */
     uint8_t flags;            /* enum rec_request_flag */
     bool claimed;             /* a call is completing it; only under MPI_THREAD_MULTIPLE */
+    bool active;              /* persistent: started and not completed since */
     int source, tag;          /* as posted, MPI's values */
     int64_t bytes;            /* room in the receive buffer, -1 not known */
     struct rec_comm *new_comm; /* Comm_idup: the communicator that completion brings, or NULL */
     struct rec_request *next; /* with an equal handle (MPICH shares one among completed sends), oldest
                                  first; or the next free one */
+    struct rec_request_slot *slot; /* of its handle in the table; NULL when free */
 };
 
 void rec_in_request(struct rec_call *call, MPI_Request request);

@@ -13,6 +13,7 @@
 #include "record/tables.h"
 #include "record/types.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -317,10 +318,14 @@ static void test_create_group(void)
     }
     if (rank % 2 == 0)
         CHECK(seen[0] != seen[1] && seen[1] != seen[2] && seen[0] != seen[2]);
+    MPI_Group freed = evens;
+    start(REC_FN_MPI_Send);
     PMPI_Group_free(&evens);
+    rec_freed_group(call, freed);
     PMPI_Group_free(&world);
 }
 
+#if !defined RFN_FLAVOUR_SMPI /* has neither intercommunicators nor neighbourhoods */
 static void test_intercomm(void)
 {
     if (ranks < 2)
@@ -372,7 +377,6 @@ static void test_topologies(void)
     rec_comm_neighbors(comm, &n_in, &n_out);
     CHECK(n_in == 4 && n_out == 4);
     free_comm(&comm);
-#if !defined RFN_FLAVOUR_SMPI
     int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
     int sources[3] = {left, left, left}, targets[3] = {right, right, right};
     int *volatile unweighted = MPI_UNWEIGHTED; /* else gcc thinks that it is read */
@@ -386,8 +390,8 @@ static void test_topologies(void)
     rec_comm_neighbors(comm, &n_in, &n_out);
     CHECK(n_in == 3 && n_out == 3);
     free_comm(&comm);
-#endif
 }
+#endif
 
 /* ---- datatypes ---- */
 
@@ -500,11 +504,13 @@ static void test_derived_types(void)
     c = decode(words[1]);
     CHECK(c.combiner == RFN_COMBINER_HVECTOR && c.n_addresses == 1 && c.addresses[0] == 1000);
     CHECK(c.children[0] == rec_type((uint32_t)words[0])->hash);
+#if !defined RFN_FLAVOUR_SMPI /* describes these by other constructors */
     c = decode(words[2]);
     CHECK(c.combiner == RFN_COMBINER_RESIZED && c.lb == -8 && c.extent == 4000 && c.true_lb == 0);
     c = decode(words[3]);
     CHECK(c.combiner == RFN_COMBINER_STRUCT && c.n_children == 2 && c.addresses[1] == 64);
     CHECK(c.children[1] == rec_type((uint32_t)words[2])->hash);
+#endif
     CHECK(words[3] > words[2] && words[2] > words[1] && words[1] > words[0]);
 }
 
@@ -532,8 +538,11 @@ static void test_absolute_types(void)
     int64_t word = absolute_word(1000);
     EQUAL(absolute_word((size_t)10 << 20), word);
     struct content c = decode(word), part = decode(word - 1);
+    CHECK(c.combiner & RFN_COMBINER_ABSOLUTE);
+#if !defined RFN_FLAVOUR_SMPI
     EQUAL(c.combiner, RFN_COMBINER_CONTIGUOUS | RFN_COMBINER_ABSOLUTE);
     EQUAL(part.combiner, RFN_COMBINER_STRUCT | RFN_COMBINER_ABSOLUTE);
+#endif
     CHECK(part.addresses[0] == 84 && part.addresses[1] == 0);
     CHECK(part.lb == 0 && part.true_lb == 0 && part.true_extent == 88);
     uint64_t hash = rec_type((uint32_t)word)->hash, highest;
@@ -541,6 +550,7 @@ static void test_absolute_types(void)
     CHECK(hash == highest);
 }
 
+#if !defined RFN_FLAVOUR_SMPI
 static void test_other_types(void)
 {
     int sizes[2] = {8, 6}, parts[2] = {2, 3}, starts[2] = {1, 2}, places[3] = {4, 0, 9};
@@ -552,14 +562,10 @@ static void test_other_types(void)
     PMPI_Type_create_indexed_block(3, 2, places, MPI_FLOAT, &type);
     c = decode(made_type(type));
     CHECK(c.combiner == RFN_COMBINER_INDEXED_BLOCK && c.size == 24 && c.extent == 44);
-#if !defined RFN_FLAVOUR_SMPI
     PMPI_Type_dup(type, &dup);
     c = decode(made_type(dup));
     CHECK(c.combiner == RFN_COMBINER_DUP && c.n_children == 1);
     free_type(&dup);
-#else
-    (void)dup;
-#endif
     free_type(&type);
 #if MPI_VERSION >= 4
     PMPI_Type_vector_c(3, 2, (MPI_Count)1 << 33, MPI_CHAR, &type);
@@ -571,6 +577,8 @@ static void test_other_types(void)
     free_type(&type);
 #endif
 }
+
+#endif
 
 /* ---- handles with slots ---- */
 
@@ -676,7 +684,8 @@ static void test_win(void)
 {
     MPI_Win win;
     int64_t memory[4];
-    for (int i = 0; i < 2; i++) {
+    /* Open MPI cannot make a window for a single process. */
+    for (int i = 0; i < 2 && ranks > 1; i++) {
         start(REC_FN_MPI_Win_create);
         rec_in_comm(call, MPI_COMM_WORLD);
         PMPI_Win_create(memory, sizeof memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
@@ -942,18 +951,31 @@ static void test_errors(void)
     MPI_Errhandler old;
     PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &old);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Status status;
     MPI_Request requests[2];
-    requests[0] = receive(&got, 1, rank, 8);
-    start(REC_FN_MPI_Isend);
-    PMPI_Isend(values, 2, MPI_INT, rank, 8, MPI_COMM_WORLD, &requests[1]);
-    rec_out_request(call, requests[1], 0, 0, 0, -1);
-    wait_all(2, requests);
-    int class = MPI_SUCCESS;
-    PMPI_Error_class(call->rc, &class);
-    EQUAL(class, MPI_ERR_IN_STATUS);
-    const int64_t *words = completions(1);
-    if (words)
-        CHECK(words[0] == 0 && words[4] == MPI_ERR_TRUNCATE && words[1] == RFN_AS_POSTED);
+    for (int all = 0; all < 2; all++) {
+        /* In this order: Open MPI overlooks it when the receive is there first. */
+        start(REC_FN_MPI_Isend);
+        PMPI_Isend(values, 2, MPI_INT, rank, 8, MPI_COMM_WORLD, &requests[1]);
+        rec_out_request(call, requests[1], 0, 0, 0, -1);
+        requests[0] = receive(&got, 1, rank, 8);
+        start(REC_FN_MPI_Wait);
+        rec_in_request(call, requests[0]);
+        if (all)
+            wait_all(2, requests);
+        else
+            call->rc = PMPI_Wait(&requests[0], &status);
+        if (!all)
+            rec_out_completed_all(call, 1, &status);
+        int class = MPI_SUCCESS;
+        PMPI_Error_class(call->rc, &class);
+        EQUAL(class, all ? MPI_ERR_IN_STATUS : MPI_ERR_TRUNCATE);
+        const int64_t *words = completions(1);
+        if (words)
+            CHECK(words[0] == 0 && words[4] == MPI_ERR_TRUNCATE && words[1] == RFN_AS_POSTED);
+        wait_all(2, requests); /* the send, if it is open still (MPI_ERR_PENDING) */
+        EQUAL(call->out[0], 0);
+    }
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, old);
     if (old != MPI_ERRORS_ARE_FATAL)
         PMPI_Errhandler_free(&old);
@@ -992,7 +1014,7 @@ static void test_foreign_and_unknown(void)
 static void test_statuses(void)
 {
     MPI_Status status;
-    int value[3] = {1, 2, 3}, flag = 1;
+    int value[3] = {1, 2, 3}, got[3], flag = 1;
     start(REC_FN_MPI_Iprobe);
     PMPI_Iprobe(MPI_ANY_SOURCE, 91, MPI_COMM_WORLD, &flag, &status);
     rec_out_poll(call, flag);
@@ -1004,12 +1026,12 @@ static void test_statuses(void)
     start(REC_FN_MPI_Probe);
     rec_out_status(call, &status, MPI_ANY_SOURCE, MPI_ANY_TAG, -1);
     CHECK(call->out[0] == rank && call->out[1] == 91 && call->out[2] == 12);
-    PMPI_Recv(value, 3, MPI_INT, rank, 91, MPI_COMM_WORLD, &status);
+    PMPI_Recv(got, 3, MPI_INT, rank, 91, MPI_COMM_WORLD, &status);
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
     start(REC_FN_MPI_Recv);
     rec_out_status(call, &status, rank, MPI_ANY_TAG, 12);
     CHECK(call->out[0] == RFN_AS_POSTED && call->out[1] == 91 && call->out[2] == RFN_AS_POSTED);
-    PMPI_Recv(value, 3, MPI_INT, MPI_PROC_NULL, 91, MPI_COMM_WORLD, &status);
+    PMPI_Recv(got, 3, MPI_INT, MPI_PROC_NULL, 91, MPI_COMM_WORLD, &status);
     start(REC_FN_MPI_Recv);
     rec_out_status(call, &status, MPI_PROC_NULL, 91, 12);
     CHECK(call->out[0] == RFN_AS_POSTED && call->out[1] == RFN_AS_POSTED &&
@@ -1030,6 +1052,7 @@ static void test_statuses(void)
 #endif
 }
 
+#if !defined RFN_FLAVOUR_SMPI /* all its ranks are one process */
 /* Four threads complete requests that all have one handle: none is lost or completed twice. */
 static void *share_a_handle(void *argument)
 {
@@ -1076,6 +1099,7 @@ static void test_threads(void)
     rec_in_request(call, (MPI_Request)(uintptr_t)0x6c000000);
     EQUAL(call->in[0], RFN_UNKNOWN);
 }
+#endif
 
 /* ---- what it costs ---- */
 
@@ -1115,7 +1139,13 @@ static void bench_lookups(void)
     print_cost("rec_in_op", begin, TIMES);
 }
 
-/* One round: n / 2 receives, n / 2 sends, Waitall; statuses say what was posted. */
+static double lower(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Rounds of n / 2 receives, n / 2 sends, Waitall; statuses say what was posted. The fastest round
+ * counts, and every round reads the clock four times. */
 static void bench_requests(int n)
 {
     static MPI_Request handles[1024];
@@ -1127,9 +1157,8 @@ static void bench_requests(int n)
         statuses[i].MPI_SOURCE = 1;
         statuses[i].MPI_TAG = 2;
     }
-    int rounds = TIMES / n;
-    double creating = 0, referring = 0, completing = 0;
-    for (int r = 0; r < rounds; r++) {
+    double creating = 1e9, referring = 1e9, completing = 1e9;
+    for (int r = 0; r < TIMES / n; r++) {
         double t0 = now_ns();
         for (int i = 0; i < n; i++) {
             start(i < n / 2 ? REC_FN_MPI_Irecv : REC_FN_MPI_Isend);
@@ -1140,14 +1169,12 @@ static void bench_requests(int n)
         rec_in_requests(call, handles, n);
         double t2 = now_ns();
         rec_out_completed_all(call, 1, statuses);
-        creating += t1 - t0;
-        referring += t2 - t1;
-        completing += now_ns() - t2;
+        creating = lower(creating, (t1 - t0) / n);
+        referring = lower(referring, (t2 - t1) / n);
+        completing = lower(completing, (now_ns() - t2) / n);
     }
-    double all = (double)rounds * n;
     printf("%4d requests: create %.1f, refer (with list) %.1f, complete %.1f: %.1f ns each\n", n,
-           creating / all, referring / all, completing / all,
-           (creating + referring + completing) / all);
+           creating, referring, completing, creating + referring + completing);
 }
 
 static void bench(void)
@@ -1179,12 +1206,16 @@ static const struct {
     {"nonblocking duplicate", test_idup},
     {"split", test_split},
     {"communicators of groups", test_create_group},
+#if !defined RFN_FLAVOUR_SMPI
     {"intercommunicators", test_intercomm},
     {"topologies", test_topologies},
+#endif
     {"named datatypes", test_named_types},
     {"derived datatypes", test_derived_types},
     {"datatypes with addresses", test_absolute_types},
+#if !defined RFN_FLAVOUR_SMPI
     {"other datatypes", test_other_types},
+#endif
     {"slots", test_slots},
     {"operations", test_ops},
     {"handles", test_handles},
@@ -1198,7 +1229,9 @@ static const struct {
     {"errors in statuses", test_errors},
     {"foreign and unknown requests", test_foreign_and_unknown},
     {"statuses", test_statuses},
+#if !defined RFN_FLAVOUR_SMPI
     {"threads", test_threads},
+#endif
 };
 
 static int run_tests(void)
@@ -1221,6 +1254,8 @@ static int run_tests(void)
 
 int main(int argc, char **argv)
 {
+    if (rec_mpi_fill(dlopen(NULL, RTLD_NOW)) < 0)
+        return 1;
     PMPI_Init(&argc, &argv);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);

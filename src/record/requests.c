@@ -20,7 +20,7 @@
 
 #include <stdlib.h>
 
-struct slot {
+struct rec_request_slot {
     uint64_t key;
     struct rec_request *head, *tail; /* head is NULL: nothing in flight */
     struct rec_request *cursor;      /* where the next occurrence looks, in the call `serial` */
@@ -34,7 +34,7 @@ struct chunk {
     struct rec_request entries[CHUNK];
 };
 
-static struct slot *table; /* 1 << table_bits; key 0 with no head has never been used */
+static struct rec_request_slot *table; /* 1 << table_bits; key 0 with no head has never been used */
 static unsigned table_bits;
 static uint64_t table_used; /* slots with a handle */
 static struct rec_request *free_entries;
@@ -52,7 +52,7 @@ static uint64_t table_key(MPI_Request handle)
 }
 
 /* The slot of a key, or the unused one where it would go. */
-static inline struct slot *probe(uint64_t key)
+static inline struct rec_request_slot *probe(uint64_t key)
 {
     size_t mask = ((size_t)1 << table_bits) - 1, i = rec_key_place(key, table_bits);
     while (table[i].key != key && table[i].key != 0)
@@ -75,7 +75,7 @@ static int rebuild(void)
     unsigned bits = FIRST_BITS;
     while (((uint64_t)1 << bits) < 4 * (in_use + 1))
         bits++;
-    struct slot *old = table, *larger = calloc((size_t)1 << bits, sizeof *larger);
+    struct rec_request_slot *old = table, *larger = calloc((size_t)1 << bits, sizeof *larger);
     size_t n_old = old ? (size_t)1 << table_bits : 0;
     if (!larger)
         return RFN_E_NOMEM;
@@ -83,8 +83,12 @@ static int rebuild(void)
     table_bits = bits;
     table_used = in_use;
     for (size_t i = 0; i < n_old; i++) {
-        if (old[i].head)
-            *probe(old[i].key) = old[i];
+        if (!old[i].head)
+            continue;
+        struct rec_request_slot *slot = probe(old[i].key);
+        *slot = old[i];
+        for (struct rec_request *entry = slot->head; entry; entry = entry->next)
+            entry->slot = slot;
     }
     free(old);
     return 0;
@@ -94,7 +98,7 @@ static int insert(struct rec_request *entry)
 {
     if (!table)
         RFN_TRY(rebuild());
-    struct slot *slot = probe(entry->key);
+    struct rec_request_slot *slot = probe(entry->key);
     if (slot->key == 0) {
         if (4 * (table_used + 1) > (uint64_t)3 << table_bits) {
             RFN_TRY(rebuild());
@@ -103,6 +107,7 @@ static int insert(struct rec_request *entry)
         slot->key = entry->key;
         table_used++;
     }
+    entry->slot = slot;
     entry->next = NULL;
     if (slot->head)
         slot->tail->next = entry;
@@ -117,7 +122,7 @@ static inline struct rec_request *look_up(MPI_Request handle)
 {
     if (!table)
         return NULL;
-    struct slot *slot = probe(table_key(handle));
+    struct rec_request_slot *slot = probe(table_key(handle));
     if (slot->serial != serial) {
         slot->serial = serial;
         slot->cursor = slot->head;
@@ -152,11 +157,20 @@ static struct rec_request *take_entry(void)
     return entry;
 }
 
+static void give_entry(struct rec_request *entry)
+{
+    entry->slot = NULL;
+    entry->next = free_entries;
+    free_entries = entry;
+}
+
 /* Takes an entry out of its handle's queue (nearly always it is the head) and frees it. */
 static void forget(struct rec_request *entry)
 {
-    struct slot *slot = probe(entry->key);
+    struct rec_request_slot *slot = entry->slot;
     struct rec_request *before = NULL;
+    if (!slot)
+        return;
     if (__builtin_expect(slot->head != entry, 0)) {
         for (before = slot->head; before && before->next != entry;)
             before = before->next;
@@ -172,61 +186,76 @@ static void forget(struct rec_request *entry)
     slot->serial = 0; /* the cursor may point at it */
     if (entry->flags & REC_REQUEST_PERSISTENT)
         rec_slots_give(&persistent_slots, (int64_t)entry->number);
-    entry->next = free_entries;
-    free_entries = entry;
+    give_entry(entry);
 }
 
 /* ---- creation ---- */
 
-/* Fills and enters an entry; gives its number, or RFN_E_NOMEM. */
-static int64_t register_request(struct rec_call *call, const struct rec_request *as)
+/* Numbers an entry, whose other fields are filled, and enters it. RFN_E_NOMEM. */
+static inline int number_and_insert(struct rec_call *call, struct rec_request *entry)
+{
+    struct rec_stream *stream = rec_stream_of(call);
+    if (__builtin_expect(entry->flags & REC_REQUEST_PERSISTENT, 0)) {
+        int64_t slot = rec_slots_take(&persistent_slots);
+        if (slot < 0)
+            return RFN_E_NOMEM;
+        entry->number = (uint64_t)slot;
+        if (insert(entry) == 0)
+            return 0;
+        rec_slots_give(&persistent_slots, slot);
+        return RFN_E_NOMEM;
+    }
+    entry->number = stream->requests_created;
+    entry->process_number = created_by_all;
+    if (__builtin_expect(rec_comms_on_their_way > 0, 0))
+        entry->new_comm = rec_comm_take_later(call);
+    return insert(entry);
+}
+
+/* Fields are set one by one: a struct that is built and then copied costs several times as much. */
+static inline struct rec_request *register_request(struct rec_call *call, MPI_Request request,
+                                                   unsigned flags, int source, int tag,
+                                                   int64_t bytes)
 {
     struct rec_request *entry = take_entry();
     if (!entry)
-        return RFN_E_NOMEM;
-    *entry = *as;
-    int64_t slot = 0;
-    if (entry->flags & REC_REQUEST_PERSISTENT) {
-        slot = rec_slots_take(&persistent_slots);
-        entry->number = (uint64_t)slot;
-    } else {
-        entry->new_comm = rec_comm_take_later(call);
+        return NULL;
+    entry->stream = rec_stream_of(call);
+    entry->key = table_key(request);
+    entry->flags = (uint8_t)flags;
+    entry->claimed = entry->active = false;
+    entry->source = source;
+    entry->tag = tag;
+    entry->bytes = bytes;
+    entry->new_comm = NULL;
+    if (__builtin_expect(number_and_insert(call, entry) < 0, 0)) {
+        give_entry(entry);
+        return NULL;
     }
-    if (slot < 0 || insert(entry) < 0) {
-        if (slot >= 0 && entry->flags & REC_REQUEST_PERSISTENT)
-            rec_slots_give(&persistent_slots, slot);
-        entry->next = free_entries;
-        free_entries = entry;
-        return RFN_E_NOMEM;
-    }
-    return (int64_t)entry->number;
+    return entry;
 }
 
 void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags, int source,
                      int tag, int64_t bytes)
 {
-    struct rec_stream *stream = rec_stream_of(call);
     bool persistent = flags & REC_REQUEST_PERSISTENT;
-    int64_t number = RFN_E_NOMEM;
-    if (call->rc == MPI_SUCCESS) {
+    struct rec_request *entry = NULL;
+    if (__builtin_expect(call->rc == MPI_SUCCESS, 1)) {
         rec_lock();
-        struct rec_request as = {.number = persistent ? 0 : stream->requests_created++,
-                                 .process_number = persistent ? 0 : created_by_all++,
-                                 .stream = stream,
-                                 .key = table_key(request),
-                                 .flags = (uint8_t)flags,
-                                 .source = source,
-                                 .tag = tag,
-                                 .bytes = bytes};
         if (__builtin_expect(request != MPI_REQUEST_NULL, 1)) {
-            number = register_request(call, &as);
-            if (number < 0)
+            entry = register_request(call, request, flags, source, tag, bytes);
+            if (__builtin_expect(!entry, 0))
                 rec_stop("out of memory for requests");
+        }
+        if (!persistent) {
+            rec_stream_of(call)->requests_created++;
+            created_by_all++;
         }
         rec_unlock();
     }
     if (persistent)
-        rec_push_out(call, number < 0 ? RFN_UNKNOWN : rfn_request_word(RFN_REQUEST_SLOT, number));
+        rec_push_out(call, entry ? rfn_request_word(RFN_REQUEST_SLOT, (int64_t)entry->number)
+                                 : RFN_UNKNOWN);
 }
 
 /* ---- reference ---- */
@@ -265,8 +294,12 @@ static inline int64_t refer(struct rec_call *call, MPI_Request request)
 {
     struct rec_request *entry = request == MPI_REQUEST_NULL ? NULL : look_up(request);
     call->requests[call->n_requests++] = entry;
-    if (__builtin_expect(entry != NULL, 1))
+    if (__builtin_expect(entry != NULL, 1)) {
+        if (entry->flags & REC_REQUEST_PERSISTENT &&
+            rec_functions[call->function].class_ == RFN_CLASS_START)
+            entry->active = true;
         return word_of(rec_stream_of(call), entry);
+    }
     return request == MPI_REQUEST_NULL ? RFN_REQUEST_NULL : RFN_UNKNOWN;
 }
 
@@ -468,12 +501,26 @@ static void write_entry(struct completion *completion, int64_t position, struct 
     completion->n_words += RFN_COMPLETION_WORDS;
 }
 
-/* Writes what deviates, then forgets the request. status is its own, or NULL. */
+/* The request is done for the program. */
+static inline void retire(struct rec_request *entry)
+{
+    if (__builtin_expect(entry->new_comm != NULL, 0))
+        rec_comm_arrived(entry->new_comm);
+    if (entry->flags & REC_REQUEST_PERSISTENT) {
+        entry->flags &= (uint8_t)~REC_REQUEST_CANCELLED;
+        entry->active = false;
+    } else {
+        forget(entry);
+    }
+}
+
+/* Writes what deviates, then retires the request. status is its own, or NULL; that of an inactive
+ * request is not looked at, as not every MPI fills it. */
 static inline void complete(struct completion *completion, int64_t position,
                             const MPI_Status *status)
 {
     struct rec_request *entry = completion->call->requests[position];
-    if (__builtin_expect(!entry, 0))
+    if (__builtin_expect(!entry, 0) || (entry->flags & REC_REQUEST_PERSISTENT && !entry->active))
         return;
     int error = error_of(completion, status), cancelled = 0;
     if (error == MPI_ERR_PENDING)
@@ -487,12 +534,7 @@ static inline void complete(struct completion *completion, int64_t position,
                     outcome.bytes != RFN_AS_POSTED || error || cancelled;
     if (deviates && completion->words)
         write_entry(completion, position, outcome, error, cancelled);
-    if (__builtin_expect(entry->new_comm != NULL, 0))
-        rec_comm_arrived(entry->new_comm);
-    if (entry->flags & REC_REQUEST_PERSISTENT)
-        entry->flags &= (uint8_t)~REC_REQUEST_CANCELLED;
-    else
-        forget(entry);
+    retire(entry);
 }
 
 /* Begins the outcomes of a call that may complete n requests. */

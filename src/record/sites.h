@@ -9,6 +9,9 @@
  * is among the facts, before the return address that depends on it. Facts are checked innermost
  * first, so that no address is read that the facts before it do not vouch for.
  *
+ * A library that is unloaded while another one takes its place is noticed at the next full walk,
+ * which empties the cache.
+ *
  * One table per stream; only its thread uses it.
  */
 #ifndef RFN_RECORD_SITES_H
@@ -16,13 +19,16 @@
 
 #include "refrain/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A frame of a call path: a return address as an offset in a module (executable or library). */
+/* A frame of a call path: a return address as an offset in a module (executable or library). Code
+ * that lies in no module (made at run time) is offset 0 of a module without a path. */
 struct rec_frame {
     uint32_t module; /* see rec_module */
-    uint64_t offset; /* from the module's load bias: the ELF virtual address of the return address */
+    uint64_t
+        offset; /* from the module's load bias: the ELF virtual address of the return address */
 };
 
 /* A loaded module, numbered per process in order of first sight, never forgotten (a library that
@@ -33,7 +39,19 @@ struct rec_module {
     size_t build_id_size;
 };
 
-enum { REC_SITE_WAYS = 4, REC_SITE_SETS = 256, REC_SITE_FACTS = 64 };
+enum { REC_SITE_WAYS = 4, REC_SITE_SETS = 256 };
+
+/* Longer call paths keep this many of their innermost frames. */
+enum { REC_SITE_FRAMES = 1024 };
+
+/* The cache knows the frames of x86-64 only; elsewhere every call is a full walk. */
+#ifndef REC_SITE_CACHED
+#ifdef __x86_64__
+#define REC_SITE_CACHED 1
+#else
+#define REC_SITE_CACHED 0
+#endif
+#endif
 
 struct rec_site_fact {
     const uintptr_t *where;
@@ -43,42 +61,63 @@ struct rec_site_fact {
 struct rec_site_way {
     uintptr_t return_address, stack;
     uint32_t function, site;
-    uint32_t n_facts;
-    const struct rec_site_fact *facts; /* in memory of the table */
+    uint32_t n_facts, facts_capacity; /* n_facts is even; the last one may stand twice */
+    struct rec_site_fact *facts;      /* owned */
 };
 
 struct rec_sites {
     struct rec_site_way (*sets)[REC_SITE_WAYS]; /* REC_SITE_SETS of them */
     struct rec_sites_table *table;              /* all sites, see sites.c */
-    uint64_t hits, misses;
-    uint32_t site_of_unknown; /* when a walk fails */
+    uint64_t walks;                             /* full ones */
+    uint64_t uncached;        /* of these, those whose path the cache cannot hold */
+    uint32_t site_of_unknown; /* for all calls once memory is short; UINT32_MAX until then */
 };
 
 int rec_sites_init(struct rec_sites *sites);
 void rec_sites_release(struct rec_sites *sites);
 
-/* Full walk with libunwind, interning, filling of a way. Never fails: a path that cannot be walked
- * is the return address alone. */
+/* What rec_site does when no way fits: looks among the walks that had to leave their set, else
+ * walks in full with libunwind, interns the path and fills a way. Never fails: a path that cannot
+ * be walked is the return address alone; when memory is short the site is site_of_unknown, with the
+ * function and return address of the first call that met this. */
 uint32_t rec_site_walk(struct rec_sites *sites, uint32_t function, void *frame);
+
+#if REC_SITE_CACHED
+
+/* Calls of equal return address and stack pointer share a set. */
+static inline uintptr_t rec_site_key(const uintptr_t *frame)
+{
+    return frame[1] ^ (frame[1] >> 8) ^ ((uintptr_t)frame >> 4);
+}
+
+/* Whether a way is the call's path: all facts hold. */
+static inline bool rec_site_holds(const struct rec_site_way *way, uint32_t function,
+                                  const uintptr_t *frame)
+{
+    if (way->return_address != frame[1] || way->stack != (uintptr_t)frame ||
+        way->function != function)
+        return false;
+    const struct rec_site_fact *fact = way->facts, *end = fact + way->n_facts;
+    for (; fact < end; fact += 2) { /* an even number of them */
+        if (*fact[0].where != fact[0].what || *fact[1].where != fact[1].what)
+            return false;
+    }
+    return true;
+}
+
+#endif
 
 /* The site of a call whose wrapper's frame pointer is `frame`: frame[0] is the caller's frame
  * pointer, frame[1] the return address, frame + 2 the stack pointer after return. */
 static inline uint32_t rec_site(struct rec_sites *sites, uint32_t function, void *frame)
 {
-    const uintptr_t *words = frame;
-    uintptr_t key = words[1] ^ (words[1] >> 8) ^ ((uintptr_t)frame >> 4);
-    struct rec_site_way *ways = sites->sets[key % REC_SITE_SETS];
+#if REC_SITE_CACHED
+    const struct rec_site_way *ways = sites->sets[rec_site_key(frame) % REC_SITE_SETS];
     for (unsigned w = 0; w < REC_SITE_WAYS; w++) {
-        struct rec_site_way *way = &ways[w];
-        if (way->return_address != words[1] || way->stack != (uintptr_t)frame ||
-            way->function != function)
-            continue;
-        const struct rec_site_fact *fact = way->facts, *end = fact + way->n_facts;
-        while (fact < end && *fact->where == fact->what)
-            fact++;
-        if (fact == end)
-            return way->site;
+        if (rec_site_holds(&ways[w], function, frame))
+            return ways[w].site;
     }
+#endif
     return rec_site_walk(sites, function, frame);
 }
 

@@ -35,16 +35,9 @@ static struct rfn_map by_hash;   /* hash of the content to number */
 
 /* ---- what MPI says ---- */
 
-/* Large counts exist since MPI-4; before, all numbers are int and there are none. */
-#if MPI_VERSION >= 4
-typedef MPI_Count how_many;
-#else
-typedef int how_many;
-#endif
-
 struct contents {
     int combiner; /* MPI's */
-    how_many n_integers, n_addresses, n_large, n_children;
+    MPI_Count n_integers, n_addresses, n_large, n_children;
     int *integers;
     MPI_Aint *addresses;
     MPI_Count *large;
@@ -59,31 +52,38 @@ static void release_contents(struct contents *contents)
     free(contents->children);
 }
 
+/* A library may be older than the header that the recorder was built with, hence the NULLs. */
 static int envelope(MPI_Datatype type, struct contents *c)
 {
 #if MPI_VERSION >= 4
-    return rec_mpi.MPI_Type_get_envelope_c(type, &c->n_integers, &c->n_addresses, &c->n_large,
-                                           &c->n_children, &c->combiner);
-#else
-    return rec_mpi.MPI_Type_get_envelope(type, &c->n_integers, &c->n_addresses, &c->n_children,
-                                         &c->combiner);
+    if (rec_mpi.MPI_Type_get_envelope_c)
+        return rec_mpi.MPI_Type_get_envelope_c(type, &c->n_integers, &c->n_addresses, &c->n_large,
+                                               &c->n_children, &c->combiner);
 #endif
+    int n_integers = 0, n_addresses = 0, n_children = 0;
+    int rc = rec_mpi.MPI_Type_get_envelope(type, &n_integers, &n_addresses, &n_children,
+                                           &c->combiner);
+    c->n_integers = n_integers;
+    c->n_addresses = n_addresses;
+    c->n_children = n_children;
+    return rc;
 }
 
 static int fill(MPI_Datatype type, struct contents *c)
 {
 #if MPI_VERSION >= 4
-    return rec_mpi.MPI_Type_get_contents_c(type, c->n_integers, c->n_addresses, c->n_large,
-                                           c->n_children, c->integers, c->addresses, c->large,
-                                           c->children);
-#else
-    return rec_mpi.MPI_Type_get_contents(type, c->n_integers, c->n_addresses, c->n_children,
-                                         c->integers, c->addresses, c->children);
+    if (rec_mpi.MPI_Type_get_contents_c)
+        return rec_mpi.MPI_Type_get_contents_c(type, c->n_integers, c->n_addresses, c->n_large,
+                                               c->n_children, c->integers, c->addresses, c->large,
+                                               c->children);
 #endif
+    return rec_mpi.MPI_Type_get_contents(type, (int)c->n_integers, (int)c->n_addresses,
+                                         (int)c->n_children, c->integers, c->addresses,
+                                         c->children);
 }
 
 /* An array that is not NULL even if it is empty: some MPIs insist. */
-static void *array(how_many n, size_t size)
+static void *array(MPI_Count n, size_t size)
 {
     return calloc((size_t)n + 1, size);
 }
@@ -193,10 +193,10 @@ static bool is_address(MPI_Count value)
 }
 
 /* The lowest of those that are addresses. */
-static MPI_Aint lowest_address(const MPI_Aint *addresses, how_many n)
+static MPI_Aint lowest_address(const MPI_Aint *addresses, MPI_Count n)
 {
     MPI_Aint low = PTRDIFF_MAX;
-    for (how_many i = 0; i < n; i++) {
+    for (MPI_Count i = 0; i < n; i++) {
         if (is_address(addresses[i]) && addresses[i] < low)
             low = addresses[i];
     }
@@ -212,7 +212,7 @@ static bool make_relative(struct sizes *sizes, struct contents *contents)
     if (is_address(sizes->lb))
         sizes->lb = 0;
     MPI_Aint low = lowest_address(contents->addresses, contents->n_addresses);
-    for (how_many i = 0; i < contents->n_addresses; i++) {
+    for (MPI_Count i = 0; i < contents->n_addresses; i++) {
         if (is_address(contents->addresses[i]))
             contents->addresses[i] -= low;
     }
@@ -243,15 +243,15 @@ static void write_content(struct rfn_buf *buf, MPI_Datatype type, struct content
     rfn_buf_svarint(buf, sizes.true_lb);
     rfn_buf_svarint(buf, sizes.true_extent);
     rfn_buf_varint(buf, (uint64_t)contents->n_integers + (uint64_t)contents->n_large);
-    for (how_many i = 0; i < contents->n_integers; i++)
+    for (MPI_Count i = 0; i < contents->n_integers; i++)
         rfn_buf_svarint(buf, contents->integers[i]);
-    for (how_many i = 0; i < contents->n_large; i++)
+    for (MPI_Count i = 0; i < contents->n_large; i++)
         rfn_buf_svarint(buf, contents->large[i]);
     rfn_buf_varint(buf, (uint64_t)contents->n_addresses);
-    for (how_many i = 0; i < contents->n_addresses; i++)
+    for (MPI_Count i = 0; i < contents->n_addresses; i++)
         rfn_buf_svarint(buf, contents->addresses[i]);
     rfn_buf_varint(buf, (uint64_t)contents->n_children);
-    for (how_many i = 0; i < contents->n_children; i++)
+    for (MPI_Count i = 0; i < contents->n_children; i++)
         rfn_buf_u64(buf, children[i]);
 }
 
@@ -321,7 +321,7 @@ static int child_hashes(const struct contents *contents, uint64_t **hashes)
     int error = 0;
     uint64_t lost;
     *hashes = array(contents->n_children, sizeof **hashes);
-    for (how_many i = 0; i < contents->n_children; i++) {
+    for (MPI_Count i = 0; i < contents->n_children; i++) {
         if (child_hash(contents->children[i], *hashes ? &(*hashes)[i] : &lost) < 0)
             error = RFN_E_NOMEM;
     }

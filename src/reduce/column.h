@@ -6,9 +6,9 @@
  * Most columns are constant and must cost a few bytes; columns of times are noise around a few
  * typical values and must cost hardly more than their entropy.
  *
- * A coded column is a sequence of blocks of at most RFN_COLUMN_BLOCK values
- * (doc/refrain-archive.5): each says its coder, the number of its values and its size, so that a
- * reader can skip to the n-th value without decoding what is before.
+ * A coded column is a sequence of blocks of at most RFN_COLUMN_BLOCK values, or more when they are
+ * all equal (doc/column-coding.md): each says its coder, the number of its values and its size, so
+ * that a reader can skip to the n-th value without decoding what is before.
  */
 #ifndef RFN_REDUCE_COLUMN_H
 #define RFN_REDUCE_COLUMN_H
@@ -39,7 +39,8 @@ void rfn_column_release(struct rfn_column *column);
 /* The part of append that is not in line: the first value that differs, growth, full blocks. */
 int rfn_column_append_slow(struct rfn_column *column, int64_t value);
 
-/* Appends a value; RFN_E_NOMEM (the value is then not in the column). */
+/* Appends a value; RFN_E_NOMEM (the value is then not in the column; when a block could not be
+ * sealed, those before it are lost as well, and writing the column fails). */
 static inline int rfn_column_append(struct rfn_column *column, int64_t value)
 {
     if (column->constant && value == column->last && column->n) {
@@ -56,13 +57,13 @@ static inline int rfn_column_append(struct rfn_column *column, int64_t value)
     return rfn_column_append_slow(column, value);
 }
 
-/* Replaces the last value appended (a trip count that grew); the column must not be empty. A
- * value that has just been sealed into a block cannot be replaced, so a block is sealed only when
- * the next value arrives. */
+/* Replaces the last value appended (a trip count that grew); the column must not be empty. A full
+ * block is sealed only when the next value arrives, so that this is always possible. RFN_E_NOMEM
+ * (the value is then as it was). */
 int rfn_column_set_last(struct rfn_column *column, int64_t value);
 
 /* Writes the whole column: varint n, varint bytes of the blocks, then the blocks. The column is
- * unchanged and may grow on. */
+ * unchanged and may grow on. Failure shows in out. */
 void rfn_column_write(const struct rfn_column *column, struct rfn_buf *out);
 
 /* Codes n (1 to RFN_COLUMN_BLOCK) values as one block behind out, choosing the coder that needs

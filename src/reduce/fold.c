@@ -27,12 +27,13 @@
  * innermost alive visit matches, its nodes are not even pushed (struct fold.next): an append is a
  * comparison and an increment.
  *
- * Order of trips. Unfolding meets the visits of a loop in the order in which they were made, because
- * a visit is made at the top of the stack when everything below and inside it has been made, and a
- * body never contains its own loop, so that the visit that grows is always the last of its loop. The
- * only exceptions would be visits slipped in below a node that has visits inside (steps 2, 3 and 4b
- * when v is a loop); they are refused when that node may contain the loop concerned. So a loop needs
- * a column and the trips of its last visit, nothing else, wherever its visits lie.
+ * Order of trips. Unfolding meets the visits of a loop in the order in which they were made,
+ * because a visit is made at the top of the stack when everything below and inside it has been
+ * made, and a body never contains its own loop, so that the visit that grows is always the last of
+ * its loop. So a loop needs a column and the trips of its last visit, nothing else, wherever its
+ * visits lie. The only exceptions would be visits made, or grown, below a visit that has been made
+ * of the top and is still offered to what is left of the stack (struct fold.waiting); they are
+ * refused when the loop concerned may be inside of the waiting one.
  */
 #include "reduce/fold.h"
 
@@ -41,6 +42,7 @@
 #include "base/map.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MAX_CANDIDATES = 16, /* earlier positions of the top node that are tried */
@@ -50,6 +52,7 @@ enum {
     MAX_ALIVE = 32,   /* alive visits per position */
     MAX_ABSENT = 8,   /* visits of 0 trips made at once */
     MAX_WALK = 32,    /* nodes looked at to find where visits of 0 trips go */
+    MAX_WAITING = 16, /* new visits held back while what is below them is reduced */
     PAGE = 1024,      /* struct node_info in a page */
 };
 
@@ -96,7 +99,9 @@ struct rfn_fold {
     uint32_t reduced;   /* step 4 was in vain with a stack of this height; 0: not tried */
     uint32_t *alive;
     size_t n_alive, alive_capacity;
-    uint32_t *contexts; /* by hash, newest position; capacity elements */
+    uint32_t *contexts;            /* by hash, newest position; capacity elements */
+    rfn_node waiting[MAX_WAITING]; /* visits made of the top that are not back on the stack */
+    uint32_t n_waiting;
 
     struct loop *loops;
     size_t n_loops, loops_capacity;
@@ -187,8 +192,8 @@ static int resize_positions(struct rfn_fold *fold, uint32_t capacity)
         {(void **)&fold->contexts, sizeof *fold->contexts, 0},
     };
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        void *moved =
-            realloc(*arrays[i].array, ((size_t)capacity + arrays[i].more) * arrays[i].size);
+        void *moved = realloc(*arrays[i].array,
+                              ((size_t)capacity + arrays[i].more) * arrays[i].size);
         if (!moved)
             return RFN_E_NOMEM;
         *arrays[i].array = moved;
@@ -227,12 +232,18 @@ static struct loop *loop_of_node(const struct rfn_fold *fold, rfn_node node)
     return &fold->loops[rfn_node_index(node)];
 }
 
-/* Whether the node is the loop or may contain visits of it. Errs on the side of true. */
-static bool may_contain(const struct rfn_fold *fold, rfn_node node, rfn_node loop)
+/* Whether the loop has visits that come behind the top of the stack: it is waiting, or may be
+ * inside one that is. Errs on the side of true. */
+static bool is_waiting(const struct rfn_fold *fold, rfn_node loop)
 {
-    if (!rfn_node_is_loop(node) || node < loop)
-        return false;
-    return node == loop || (loop_of_node(fold, node)->inside >> (rfn_node_index(loop) % 64) & 1);
+    for (uint32_t i = 0; i < fold->n_waiting; i++) {
+        rfn_node node = fold->waiting[i];
+        if (node == loop)
+            return true;
+        if (node > loop && (loop_of_node(fold, node)->inside >> rfn_node_index(loop) % 64 & 1))
+            return true;
+    }
+    return false;
 }
 
 /* Brings the column up to the last visit. */
@@ -432,7 +443,7 @@ static bool find_absent(const struct rfn_fold *fold, const rfn_node *body, rfn_n
 {
     for (; *body != node; body++) {
         if (*body == END || !rfn_node_is_loop(*body) || absent->n == MAX_ABSENT ||
-            absent->steps == MAX_WALK || may_contain(fold, node, *body))
+            absent->steps == MAX_WALK || is_waiting(fold, *body))
             return false;
         absent->steps++;
         absent->nodes[absent->n++] = *body;
@@ -460,25 +471,24 @@ static int insert_absent(struct rfn_fold *fold, rfn_node node)
     return 0;
 }
 
-/* Whether only loops are left of a body, few and none that `node` may contain. */
-static bool can_end(const struct rfn_fold *fold, const rfn_node *rest, rfn_node node)
+/* Whether only loops are left of a body, few, that can be visited 0 times now. */
+static bool can_end(const struct rfn_fold *fold, const rfn_node *rest)
 {
     uint32_t n = 0;
     for (; *rest != END; rest++) {
-        if (!rfn_node_is_loop(*rest) || n++ == MAX_ABSENT || may_contain(fold, node, *rest))
+        if (!rfn_node_is_loop(*rest) || n++ == MAX_ABSENT || is_waiting(fold, *rest))
             return false;
     }
     return true;
 }
 
 /* Step 3; 1 when a visit has got its trip and the stack is lower. */
-static int close_body(struct rfn_fold *fold, rfn_node node)
+static int close_body(struct rfn_fold *fold)
 {
     for (size_t i = fold->n_alive; i-- > first_alive(fold);) {
         uint32_t p = fold->alive[i];
         const rfn_node *rest = expected(fold, p);
-        if (p == fold->n - 1 || may_contain(fold, node, fold->nodes[p]) ||
-            !can_end(fold, rest, node))
+        if (p == fold->n - 1 || is_waiting(fold, fold->nodes[p]) || !can_end(fold, rest))
             continue;
         for (; *rest != END; rest++)
             RFN_TRY(visit_loop(fold, *rest, 0));
@@ -490,19 +500,38 @@ static int close_body(struct rfn_fold *fold, rfn_node node)
 
 /* ---- step 4: new visits ---- */
 
-/* Offers a node that has just been made of the top of the stack to steps 1, 2, 3 and 5. */
-static int put_loop(struct rfn_fold *fold, rfn_node node)
+static int reduce_top(struct rfn_fold *fold);
+
+/* Steps 1 to 4 for a node that arrives: afterwards it can be pushed. */
+static int make_way(struct rfn_fold *fold, rfn_node node)
 {
-    int done;
-    do {
-        if (is_expected(fold, node))
-            break;
-        done = insert_absent(fold, node);
-        if (!done && (done = close_body(fold, node)) == 1)
-            continue;
-        RFN_TRY(done);
-        break;
-    } while (true);
+    int again = 1;
+    while (again && !is_expected(fold, node)) {
+        int inserted = insert_absent(fold, node);
+        if (inserted)
+            return inserted;
+        RFN_TRY(again = close_body(fold));
+        if (!again)
+            RFN_TRY(again = reduce_top(fold));
+    }
+    return 0;
+}
+
+/* Replaces the top `length` nodes, which were `trips` times the body of a loop. While the new visit
+ * is offered to what is left, no visit of a loop may be made below that it has inside. */
+static int replace_top(struct rfn_fold *fold, uint32_t length, rfn_node node, int64_t trips)
+{
+    truncate_stack(fold, fold->n - length);
+    if (fold->n && fold->nodes[fold->n - 1] == node) {
+        loop_of_node(fold, node)->trips += trips;
+        return 0;
+    }
+    RFN_TRY(visit_loop(fold, node, trips));
+    if (fold->n_waiting < MAX_WAITING) {
+        fold->waiting[fold->n_waiting++] = node;
+        RFN_TRY(make_way(fold, node));
+        fold->n_waiting--;
+    }
     return push(fold, node);
 }
 
@@ -551,9 +580,9 @@ static int start_loop(struct rfn_fold *fold)
     if (!length)
         return 0;
     RFN_TRY(intern_top(fold, length, &node));
-    truncate_stack(fold, fold->n - 2 * length);
-    RFN_TRY(visit_loop(fold, node, 2));
-    RFN_TRY(put_loop(fold, node));
+    if (is_waiting(fold, node))
+        return 0;
+    RFN_TRY(replace_top(fold, 2 * length, node, 2));
     return 1;
 }
 
@@ -583,10 +612,10 @@ static uint32_t match_with_absent(const struct rfn_fold *fold, const struct loop
         if (at && fold->nodes[at - 1] == want) {
             at--;
             if (rfn_node_is_loop(want))
-                inside |=
-                    loop_of_node(fold, want)->inside | (uint64_t)1 << rfn_node_index(want) % 64;
+                inside |= loop_of_node(fold, want)->inside | (uint64_t)1
+                                                                 << rfn_node_index(want) % 64;
         } else if (rfn_node_is_loop(want) && absent->n < MAX_ABSENT &&
-                   !(inside >> rfn_node_index(want) % 64 & 1)) {
+                   !(inside >> rfn_node_index(want) % 64 & 1) && !is_waiting(fold, want)) {
             absent->nodes[absent->n++] = want;
         } else {
             return 0;
@@ -595,31 +624,32 @@ static uint32_t match_with_absent(const struct rfn_fold *fold, const struct loop
     return fold->n - at;
 }
 
+/* The length of the stretch on top that is one trip of the loop, or 0. */
+static uint32_t match_body(struct rfn_fold *fold, uint32_t number, struct absent *absent)
+{
+    const struct loop *loop = &fold->loops[number];
+    absent->n = 0;
+    if (loop->length == 1 && rfn_node_is_loop(loop->body[0]))
+        return 0; /* else every visit of the inner loop would become one of the outer */
+    if (is_waiting(fold, rfn_node_loop(number)))
+        return 0;
+    return is_top_body(fold, loop) ? loop->length : match_with_absent(fold, loop, absent);
+}
+
 /* Step 4b; 1 when done. */
 static int visit_once(struct rfn_fold *fold)
 {
-    const struct node_info *info = find_info(fold, fold->nodes[fold->n - 1]);
-    uint32_t number = info->loops;
+    uint32_t number = find_info(fold, fold->nodes[fold->n - 1])->loops;
     for (int tries = 0; tries < MAX_BODIES && number != NONE; tries++) {
-        const struct loop *loop = &fold->loops[number];
-        struct absent absent = {.n = 0};
-        uint32_t length = 0;
-        if (loop->length == 1 && rfn_node_is_loop(loop->body[0]))
-            length = 0; /* else every visit of the inner loop would become one of the outer */
-        else if (is_top_body(fold, loop))
-            length = loop->length;
-        else
-            length = match_with_absent(fold, loop, &absent);
-        if (!length) {
-            number = loop->next_same_end;
-            continue;
+        struct absent absent;
+        uint32_t length = match_body(fold, number, &absent);
+        if (length) {
+            for (uint32_t i = 0; i < absent.n; i++)
+                RFN_TRY(visit_loop(fold, absent.nodes[i], 0));
+            RFN_TRY(replace_top(fold, length, rfn_node_loop(number), 1));
+            return 1;
         }
-        truncate_stack(fold, fold->n - length);
-        for (uint32_t i = 0; i < absent.n; i++)
-            RFN_TRY(visit_loop(fold, absent.nodes[i], 0));
-        RFN_TRY(visit_loop(fold, rfn_node_loop(number), 1));
-        RFN_TRY(put_loop(fold, rfn_node_loop(number)));
-        return 1;
+        number = fold->loops[number].next_same_end;
     }
     return 0;
 }
@@ -644,16 +674,7 @@ static int reduce_top(struct rfn_fold *fold)
 static int append_slow(struct rfn_fold *fold, rfn_node node)
 {
     RFN_TRY(stop_following(fold));
-    int again = 1;
-    while (again && !is_expected(fold, node)) {
-        int inserted = insert_absent(fold, node);
-        RFN_TRY(inserted);
-        if (inserted)
-            break;
-        RFN_TRY(again = close_body(fold, node));
-        if (!again)
-            RFN_TRY(again = reduce_top(fold));
-    }
+    RFN_TRY(make_way(fold, node));
     RFN_TRY(push(fold, node));
     if (first_alive(fold) == fold->n_alive) {
         RFN_TRY(reduce_top(fold)); /* nothing to wait for */
@@ -740,13 +761,12 @@ void rfn_fold_stats(const struct rfn_fold *fold, struct rfn_fold_stats *stats)
         .nodes = fold->n + (uint64_t)(fold->next - fold->base) + fold->body_nodes,
         .comparisons = fold->comparisons,
     };
-    stats->bytes = sizeof *fold + fold->capacity * per_position +
-                   fold->alive_capacity * sizeof *fold->alive +
-                   fold->loops_capacity * sizeof *fold->loops +
-                   (fold->loop_of.slots ? fold->loop_of.mask + 1 : 0) * sizeof *fold->loop_of.slots +
-                   (fold->body_nodes + fold->n_loops) * sizeof(rfn_node) +
-                   fold->pages_capacity * sizeof *fold->pages +
-                   fold->pages_used * PAGE * sizeof **fold->pages;
+    stats->bytes =
+        sizeof *fold + fold->capacity * per_position + fold->alive_capacity * sizeof *fold->alive +
+        fold->loops_capacity * sizeof *fold->loops +
+        (fold->loop_of.slots ? fold->loop_of.mask + 1 : 0) * sizeof *fold->loop_of.slots +
+        (fold->body_nodes + fold->n_loops) * sizeof(rfn_node) +
+        fold->pages_capacity * sizeof *fold->pages + fold->pages_used * PAGE * sizeof **fold->pages;
     for (size_t i = 0; i < fold->n_loops; i++) {
         const struct rfn_column *column = &fold->loops[i].column;
         stats->bytes += column->staged_capacity * sizeof *column->staged + column->sealed.capacity;
@@ -795,8 +815,8 @@ static int enter_loop(struct unfolder *unfolder, rfn_node node)
     if (trips == 0)
         return 0;
     RFN_TRY(RFN_GROW(unfolder->frames, unfolder->frames_capacity, unfolder->n_frames + 1));
-    unfolder->frames[unfolder->n_frames++] =
-        (struct frame){loop->body, loop->body, loop->body + loop->length, trips - 1};
+    unfolder->frames[unfolder->n_frames++] = (struct frame){loop->body, loop->body,
+                                                            loop->body + loop->length, trips - 1};
     return 0;
 }
 
@@ -830,8 +850,8 @@ int rfn_fold_unfold(const struct rfn_fold *fold, int (*visit)(void *context, uin
     if (!error && view.n_top)
         error = RFN_GROW(unfolder.frames, unfolder.frames_capacity, 1);
     if (!error && view.n_top) {
-        unfolder.frames[unfolder.n_frames++] =
-            (struct frame){view.top, view.top, view.top + view.n_top, 0};
+        unfolder.frames[unfolder.n_frames++] = (struct frame){view.top, view.top,
+                                                              view.top + view.n_top, 0};
         error = walk(&unfolder, visit, context);
     }
     for (size_t i = 0; i < unfolder.n_cursors; i++)

@@ -59,10 +59,13 @@ struct rfn_fold_view {
 
 void rfn_fold_view(const struct rfn_fold *fold, struct rfn_fold_view *view);
 const rfn_node *rfn_fold_body(const struct rfn_fold *fold, uint32_t loop, size_t *length);
+/* The trips of all visits so far; NULL when out of memory. The trips of a loop's last visit are
+ * kept apart while it may grow; asking for the column brings it up to date. */
 const struct rfn_column *rfn_fold_trips(const struct rfn_fold *fold, uint32_t loop);
 
 /* Walks the folded structure and calls visit for every symbol in the original order, until it
- * returns non-zero (which is returned then). RFN_E_NOMEM. Memory is bounded by nesting. */
+ * returns non-zero (which is returned then). RFN_E_NOMEM. Memory is that of the coded columns
+ * and what nesting needs. */
 int rfn_fold_unfold(const struct rfn_fold *fold, int (*visit)(void *context, uint32_t symbol),
                     void *context);
 

@@ -1,0 +1,258 @@
+/* What completion calls complete, for every form of request and of completion call. */
+#include "refrain/completion.h"
+
+#include "analyze/fake_archive.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { PLAIN = RFN_BUFFER_PLAIN, DOUBLE = 1, WORLD = 0, ASKED = RFN_AS_POSTED };
+#define RECENT(distance) ((distance)*4 + RFN_REQUEST_RECENT)
+#define SLOT(slot)       ((slot)*4 + RFN_REQUEST_SLOT)
+
+static struct rfn_volumes *volumes;
+static struct rfn_tracker *tracker;
+static struct rfn_request_effects effects;
+static struct rfn_cursor cursor;
+
+static int setup(void **state)
+{
+    (void)state;
+    fake_reset();
+    volumes = rfn_volumes_new(&fake);
+    tracker = rfn_tracker_new(&fake, volumes);
+    cursor = (struct rfn_cursor){&fake, 0, 0};
+    return volumes && tracker ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rfn_tracker_free(tracker);
+    rfn_volumes_free(volumes);
+    return 0;
+}
+
+/* Shows the tracker the events that have been written since the last time; effects are the last
+ * one's. */
+static void run(void)
+{
+    const struct rfn_record *record;
+    while (rfn_cursor_next(&cursor, &record, NULL) > 0) {
+        struct rfn_volume volume = rfn_volume_of(volumes, &cursor, 0, record);
+        assert_int_equal(rfn_tracker_event(tracker, &cursor, record, &volume, &effects), 0);
+    }
+}
+
+static void expect_receive(size_t i, uint32_t position, int64_t source, int64_t tag, int64_t bytes)
+{
+    assert_true(i < effects.n_completed);
+    const struct rfn_completed *completed = &effects.completed[i];
+    assert_true(completed->known);
+    assert_true(completed->origin.receives);
+    assert_int_equal(completed->position, position);
+    assert_int_equal(completed->origin.volume.source, source);
+    assert_int_equal(completed->origin.volume.tag, tag);
+    assert_int_equal(completed->origin.volume.received_bytes, bytes);
+}
+
+static void irecv(int64_t source, int64_t tag, int64_t count)
+{
+    EVENT(0, IRECV, 0, 0, 1, PLAIN, count, DOUBLE, source, tag, WORLD);
+}
+
+static void isend(int64_t dest)
+{
+    EVENT(0, ISEND, 0, 0, 1, PLAIN, 1, DOUBLE, dest, 9, WORLD);
+}
+
+static void test_wait(void **state)
+{
+    (void)state;
+    irecv(1, 7, 10);
+    isend(2);
+    irecv(RFN_ANY, RFN_ANY, 10);
+    EVENT(0, WAIT, 0, 0, 1, RECENT(3), 0);
+    run();
+    assert_int_equal(effects.n_completed, 1);
+    expect_receive(0, 0, 1, 7, 80); /* as posted */
+    EVENT(0, WAIT, 0, 0, 1, RECENT(1), LIST(0, 3, 5, 16, 0, 0));
+    run();
+    expect_receive(0, 0, 3, 5, 16);
+    EVENT(0, WAIT, 0, 0, 1, RECENT(2), 0);
+    run();
+    assert_int_equal(effects.n_completed, 1);
+    assert_false(effects.completed[0].origin.receives);
+    assert_int_equal(rfn_tracker_created(tracker), 3);
+    EVENT(0, WAIT, 0, 0, 1, RECENT(2), 0); /* has completed already */
+    run();
+    assert_false(effects.completed[0].known);
+}
+
+static void test_null_and_foreign(void **state)
+{
+    (void)state;
+    EVENT(0, WAIT, 0, 0, 1, RFN_REQUEST_NULL, 0);
+    run();
+    assert_int_equal(effects.n_completed, 0);
+    EVENT(0, WAIT, 0, 0, 1, 4 * 3 + RFN_REQUEST_FOREIGN, 0);
+    run();
+    assert_int_equal(effects.n_completed, 1);
+    assert_false(effects.completed[0].known);
+    EVENT(0, WAIT, 0, 0, 1, RECENT(1), 0); /* a distance beyond the beginning */
+    run();
+    assert_false(effects.completed[0].known);
+}
+
+static void test_waitall(void **state)
+{
+    (void)state;
+    irecv(1, 7, 1);
+    isend(1);
+    irecv(2, RFN_ANY, 1);
+    int64_t requests = LIST(RECENT(3), RFN_REQUEST_NULL, RECENT(2), RECENT(1));
+    EVENT(0, WAITALL, 0, 0, 1, 4, requests,
+          LIST(0, ASKED, ASKED, 4, 0, 0, 3, ASKED, 8, ASKED, 0, 0));
+    run();
+    assert_int_equal(effects.n_completed, 3);
+    expect_receive(0, 0, 1, 7, 4);
+    assert_int_equal(effects.completed[1].position, 2);
+    assert_false(effects.completed[1].origin.receives);
+    expect_receive(2, 3, 2, 8, 8);
+}
+
+static void test_any_and_some(void **state)
+{
+    (void)state;
+    irecv(0, 0, 1);
+    irecv(1, 1, 1);
+    irecv(2, 2, 1);
+    int64_t requests = LIST(RECENT(3), RECENT(2), RECENT(1));
+    EVENT(0, WAITANY, 0, 0, 1, 3, requests, 1, 0);
+    run();
+    assert_int_equal(effects.n_completed, 1);
+    expect_receive(0, 1, 1, 1, 8);
+    EVENT(0, WAITSOME, 0, 0, 1, 3, LIST(RECENT(3), RFN_REQUEST_NULL, RECENT(1)), LIST(2, 0),
+          LIST(0, ASKED, ASKED, 5, 0, 0, 2, ASKED, ASKED, 6, 0, 0));
+    run();
+    assert_int_equal(effects.n_completed, 2);
+    expect_receive(0, 2, 2, 2, 6); /* in returned order */
+    expect_receive(1, 0, 0, 0, 5);
+    EVENT(0, WAITANY, 0, 0, 1, 3, requests, RFN_UNDEFINED, 0);
+    run();
+    assert_int_equal(effects.n_completed, 0);
+    EVENT(0, WAITSOME, 0, 0, 1, 3, requests, RFN_LIST_ABSENT, 0);
+    run();
+    assert_int_equal(effects.n_completed, 0);
+}
+
+static void test_polls(void **state)
+{
+    (void)state;
+    irecv(1, 7, 10);
+    struct rfn_record *poll = EVENT(0, TEST, 0, 0, 1, RECENT(1), RFN_UNKNOWN);
+    poll->failed_poll = true;
+    poll->polls = 100;
+    run();
+    assert_int_equal(effects.n_completed, 0);
+    EVENT(0, TEST, 0, 0, 1, RECENT(1), 0);
+    run();
+    expect_receive(0, 0, 1, 7, 80);
+}
+
+static void test_cancelled_and_freed(void **state)
+{
+    (void)state;
+    irecv(1, 7, 10);
+    EVENT(0, WAIT, 0, 0, 1, RECENT(1),
+          LIST(0, ASKED, ASKED, RFN_UNKNOWN, 0, RFN_COMPLETION_CANCELLED));
+    run();
+    assert_true(effects.completed[0].cancelled);
+    irecv(1, 7, 10);
+    EVENT(0, REQUEST_FREE, 0, 0, 1, RECENT(1));
+    EVENT(0, WAIT, 0, 0, 1, RECENT(1), 0);
+    run();
+    assert_false(effects.completed[0].known);
+    /* A call that failed has made no request. */
+    irecv(1, 1, 1);
+    EVENT(0, ISEND, 0, 0, 1, PLAIN, 1, DOUBLE, 77, 9, WORLD)->error = 6;
+    EVENT(0, WAIT, 0, 0, 1, RECENT(1), 0);
+    run();
+    expect_receive(0, 0, 1, 1, 8);
+}
+
+static void test_persistent(void **state)
+{
+    (void)state;
+    EVENT(0, RECV_INIT, 0, 0, 1, PLAIN, 3, DOUBLE, 1, 4, WORLD, SLOT(0));
+    EVENT(0, SEND_INIT, 0, 0, 1, PLAIN, 2, DOUBLE, 1, 4, WORLD, SLOT(1));
+    int64_t both = LIST(SLOT(0), SLOT(1));
+    EVENT(0, WAITALL, 0, 0, 1, 2, both, 0); /* inactive requests complete without a word */
+    run();
+    assert_int_equal(effects.n_completed, 0);
+    for (int i = 0; i < 3; i++) {
+        EVENT(0, STARTALL, 0, 0, 1, 2, both);
+        run();
+        assert_int_equal(effects.n_started, 2);
+        assert_int_equal(effects.started[1].volume.sent_bytes, 16);
+        EVENT(0, WAITALL, 0, 0, 1, 2, both, 0);
+        run();
+        assert_int_equal(effects.n_completed, 2);
+        expect_receive(0, 0, 1, 4, 24);
+    }
+    assert_int_equal(rfn_tracker_created(tracker), 0);
+    EVENT(0, REQUEST_FREE, 0, 0, 1, SLOT(0));
+    EVENT(0, START, 0, 0, 1, SLOT(0));
+    run();
+    assert_int_equal(effects.n_started, 0);
+}
+
+static void test_collective(void **state)
+{
+    (void)state;
+    EVENT(0, IBARRIER, 0, 0, 1, WORLD);
+    irecv(1, 7, 1);
+    EVENT(0, WAITALL, 0, 0, 1, 2, LIST(RECENT(2), RECENT(1)), 0);
+    run();
+    assert_int_equal(effects.n_completed, 2);
+    assert_int_equal(effects.completed[0].origin.function, FAKE_IBARRIER);
+    expect_receive(1, 1, 1, 7, 8);
+}
+
+/* Many requests that are open for a long time and complete out of order. */
+static void test_many(void **state)
+{
+    (void)state;
+    enum { N = 100000, OPEN = 1000 };
+    struct rfn_volume volume = {-1, 8, RFN_UNKNOWN, -1, 1, 0, 0};
+    for (int64_t i = 0; i < N + OPEN; i++) {
+        int64_t word = RECENT((i * 7919) % 3 == 0 ? OPEN : 1), none = 0;
+        struct rfn_record make = {.symbol = (uint32_t)i, .function = FAKE_IRECV};
+        struct rfn_record wait = {.function = FAKE_WAIT, .in = &word, .out = &none};
+        assert_int_equal(rfn_tracker_event(tracker, &cursor, &make, &volume, &effects), 0);
+        if (i < OPEN)
+            continue;
+        uint64_t number = rfn_tracker_created(tracker) - (uint64_t)(word >> 2);
+        assert_int_equal(rfn_tracker_event(tracker, &cursor, &wait, &volume, &effects), 0);
+        assert_int_equal(effects.n_completed, 1);
+        if (effects.completed[0].known)
+            assert_int_equal(effects.completed[0].origin.symbol, number);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_wait),       TEST(test_null_and_foreign),
+        TEST(test_waitall),    TEST(test_any_and_some),
+        TEST(test_polls),      TEST(test_cancelled_and_freed),
+        TEST(test_persistent), TEST(test_collective),
+        TEST(test_many),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

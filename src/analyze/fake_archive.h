@@ -1,0 +1,381 @@
+/* fake_archive.h - an archive in memory whose events a test writes by hand.
+ *
+ * Defines the reader's functions themselves (refrain/archive.h), so that tests of analyses depend
+ * on no file and no decoder. To be included by one test program once. Four ranks of one thread;
+ * communicators: 0 world, 1 self, 2 the ranks 1 and 3, 3 an inter-communicator of the ranks 0, 1
+ * and 2, 3. Datatypes: 0 MPI_BYTE, 1 MPI_DOUBLE, 2 a type of 24 bytes.
+ */
+#ifndef RFN_ANALYZE_FAKE_ARCHIVE_H
+#define RFN_ANALYZE_FAKE_ARCHIVE_H
+
+#include "refrain/archive.h"
+#include "refrain/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAKE_RANKS = 4, FAKE_EVENTS = 64, FAKE_LISTS = 32, FAKE_LIST_WORDS = 32 };
+
+/* ---- functions ---- */
+
+#define IN(name, kind)           \
+    {                            \
+        name, RFN_KIND_##kind, 0 \
+    }
+#define INS(name, kind)                          \
+    {                                            \
+        name, RFN_KIND_##kind | RFN_KIND_LIST, 0 \
+    }
+#define OUT(name, kind)                      \
+    {                                        \
+        name, RFN_KIND_##kind, RFN_PARAM_OUT \
+    }
+#define MESSAGE IN("buf", BUFFER), IN("count", COUNT), IN("datatype", TYPE)
+#define SEND    MESSAGE, IN("dest", RANK), IN("tag", TAG), IN("comm", COMM)
+#define RECV    MESSAGE, IN("source", RANK), IN("tag", TAG), IN("comm", COMM)
+#define STATUS  OUT("source", RANK), OUT("tag", TAG), OUT("bytes", BYTES)
+#define REDUCE  IN("count", COUNT), IN("datatype", TYPE), IN("op", OP)
+#define BUFFERS IN("sendbuf", BUFFER), IN("recvbuf", BUFFER)
+#define GATHER                                                                                  \
+    IN("sendbuf", BUFFER), IN("sendcount", COUNT), IN("sendtype", TYPE), IN("recvbuf", BUFFER), \
+        IN("recvcount", COUNT), IN("recvtype", TYPE)
+
+static const struct rfn_param_info send_params[] = {SEND};
+static const struct rfn_param_info recv_params[] = {RECV, STATUS};
+static const struct rfn_param_info irecv_params[] = {RECV};
+static const struct rfn_param_info send_init_params[] = {SEND, OUT("request", REQUEST)};
+static const struct rfn_param_info recv_init_params[] = {RECV, OUT("request", REQUEST)};
+static const struct rfn_param_info sendrecv_params[] = {
+    IN("sendbuf", BUFFER), IN("sendcount", COUNT), IN("sendtype", TYPE),   IN("dest", RANK),
+    IN("sendtag", TAG),    IN("recvbuf", BUFFER),  IN("recvcount", COUNT), IN("recvtype", TYPE),
+    IN("source", RANK),    IN("recvtag", TAG),     IN("comm", COMM),       STATUS};
+static const struct rfn_param_info iprobe_params[] = {IN("source", RANK), IN("tag", TAG),
+                                                      IN("comm", COMM), STATUS};
+static const struct rfn_param_info wait_params[] = {IN("request", REQUEST),
+                                                    OUT("completions", COMPLETIONS)};
+static const struct rfn_param_info waitall_params[] = {
+    IN("count", INT), INS("array_of_requests", REQUEST), OUT("completions", COMPLETIONS)};
+static const struct rfn_param_info waitany_params[] = {
+    IN("count", INT), INS("array_of_requests", REQUEST), OUT("index", INT),
+    OUT("completions", COMPLETIONS)};
+static const struct rfn_param_info waitsome_params[] = {
+    IN("incount", INT),
+    INS("array_of_requests", REQUEST),
+    {"array_of_indices", RFN_KIND_INT | RFN_KIND_LIST, RFN_PARAM_OUT},
+    OUT("completions", COMPLETIONS)};
+static const struct rfn_param_info start_params[] = {IN("request", REQUEST)};
+static const struct rfn_param_info startall_params[] = {IN("count", INT),
+                                                        INS("array_of_requests", REQUEST)};
+static const struct rfn_param_info comm_params[] = {IN("comm", COMM)};
+static const struct rfn_param_info bcast_params[] = {IN("buffer", BUFFER), IN("count", COUNT),
+                                                     IN("datatype", TYPE), IN("root", RANK),
+                                                     IN("comm", COMM)};
+static const struct rfn_param_info gather_params[] = {GATHER, IN("root", RANK), IN("comm", COMM)};
+static const struct rfn_param_info gatherv_params[] = {
+    IN("sendbuf", BUFFER), IN("sendcount", COUNT),   IN("sendtype", TYPE),
+    IN("recvbuf", BUFFER), INS("recvcounts", COUNT), INS("displs", PLACE),
+    IN("recvtype", TYPE),  IN("root", RANK),         IN("comm", COMM)};
+static const struct rfn_param_info allgather_params[] = {GATHER, IN("comm", COMM)};
+static const struct rfn_param_info alltoallw_params[] = {
+    IN("sendbuf", BUFFER),  INS("sendcounts", COUNT), INS("sdispls", PLACE),
+    INS("sendtypes", TYPE), IN("recvbuf", BUFFER),    INS("recvcounts", COUNT),
+    INS("rdispls", PLACE),  INS("recvtypes", TYPE),   IN("comm", COMM)};
+static const struct rfn_param_info allgatherv_params[] = {
+    IN("sendbuf", BUFFER),    IN("sendcount", COUNT), IN("sendtype", TYPE), IN("recvbuf", BUFFER),
+    INS("recvcounts", COUNT), INS("displs", PLACE),   IN("recvtype", TYPE), IN("comm", COMM)};
+static const struct rfn_param_info reduce_params[] = {BUFFERS, REDUCE, IN("root", RANK),
+                                                      IN("comm", COMM)};
+static const struct rfn_param_info allreduce_params[] = {BUFFERS, REDUCE, IN("comm", COMM)};
+static const struct rfn_param_info reduce_scatter_params[] = {
+    BUFFERS, INS("recvcounts", COUNT), IN("datatype", TYPE), IN("op", OP), IN("comm", COMM)};
+static const struct rfn_param_info put_params[] = {
+    IN("origin_addr", BUFFER), IN("origin_count", COUNT), IN("origin_datatype", TYPE),
+    IN("target_rank", RANK), IN("win", WIN)};
+static const struct rfn_param_info file_read_params[] = {IN("fh", FILE), MESSAGE,
+                                                         OUT("bytes", BYTES)};
+
+enum { NB = RFN_FUNCTION_NONBLOCKING, PS = RFN_FUNCTION_PERSISTENT, CO = RFN_FUNCTION_COLLECTIVE };
+
+/* name in the test, name in MPI, class, flags, outcomes, parameters */
+#define FAKE_FUNCTIONS(X)                                                                \
+    X(INIT, "MPI_Init", SETUP, CO, 0, NULL, 0)                                           \
+    X(FINALIZE, "MPI_Finalize", SETUP, CO, 0, NULL, 0)                                   \
+    X(SEND_, "MPI_Send", SEND, 0, 0, send_params, 6)                                     \
+    X(ISEND, "MPI_Isend", SEND, NB, 0, send_params, 6)                                   \
+    X(RECV_, "MPI_Recv", RECV, 0, 3, recv_params, 6)                                     \
+    X(IRECV, "MPI_Irecv", RECV, NB, 0, irecv_params, 6)                                  \
+    X(SEND_INIT, "MPI_Send_init", SEND, PS, 1, send_init_params, 6)                      \
+    X(RECV_INIT, "MPI_Recv_init", RECV, PS, 1, recv_init_params, 6)                      \
+    X(SENDRECV, "MPI_Sendrecv", SENDRECV, 0, 3, sendrecv_params, 11)                     \
+    X(IPROBE, "MPI_Iprobe", PROBE, RFN_FUNCTION_POLL, 3, iprobe_params, 3)               \
+    X(WAIT, "MPI_Wait", COMPLETION, 0, 1, wait_params, 1)                                \
+    X(TEST, "MPI_Test", COMPLETION, RFN_FUNCTION_POLL, 1, wait_params, 1)                \
+    X(WAITALL, "MPI_Waitall", COMPLETION, 0, 1, waitall_params, 2)                       \
+    X(WAITANY, "MPI_Waitany", COMPLETION, 0, 2, waitany_params, 2)                       \
+    X(WAITSOME, "MPI_Waitsome", COMPLETION, 0, 2, waitsome_params, 2)                    \
+    X(START, "MPI_Start", START, 0, 0, start_params, 1)                                  \
+    X(STARTALL, "MPI_Startall", START, 0, 0, startall_params, 2)                         \
+    X(REQUEST_FREE, "MPI_Request_free", OTHER, 0, 0, start_params, 1)                    \
+    X(BARRIER, "MPI_Barrier", BARRIER, CO, 0, comm_params, 1)                            \
+    X(IBARRIER, "MPI_Ibarrier", BARRIER, CO | NB, 0, comm_params, 1)                     \
+    X(BCAST, "MPI_Bcast", ONE_TO_ALL, CO, 0, bcast_params, 5)                            \
+    X(GATHER_, "MPI_Gather", ALL_TO_ONE, CO, 0, gather_params, 8)                        \
+    X(GATHERV, "MPI_Igatherv", ALL_TO_ONE, CO | NB, 0, gatherv_params, 9)                \
+    X(SCATTER, "MPI_Scatter", ONE_TO_ALL, CO, 0, gather_params, 8)                       \
+    X(ALLGATHER, "MPI_Allgather", ALL_TO_ALL, CO, 0, allgather_params, 7)                \
+    X(ALLGATHERV, "MPI_Allgatherv", ALL_TO_ALL, CO, 0, allgatherv_params, 8)             \
+    X(ALLTOALL, "MPI_Alltoall_c", ALL_TO_ALL, CO, 0, allgather_params, 7)                \
+    X(ALLTOALLW, "MPI_Alltoallw", ALL_TO_ALL, CO, 0, alltoallw_params, 9)                \
+    X(REDUCE_, "MPI_Reduce", ALL_TO_ONE, CO, 0, reduce_params, 7)                        \
+    X(ALLREDUCE, "MPI_Allreduce", ALL_TO_ALL, CO, 0, allreduce_params, 6)                \
+    X(REDUCE_SCATTER, "MPI_Reduce_scatter", ALL_TO_ALL, CO, 0, reduce_scatter_params, 6) \
+    X(EXSCAN, "MPI_Exscan", SCAN, CO, 0, allreduce_params, 6)                            \
+    X(NEIGHBOR, "MPI_Neighbor_alltoallw", NEIGHBOR, CO, 0, alltoallw_params, 9)          \
+    X(PUT, "MPI_Put", RMA, 0, 0, put_params, 5)                                          \
+    X(GET, "MPI_Get", RMA, 0, 0, put_params, 5)                                          \
+    X(FILE_READ, "MPI_File_read", FILE, 0, 1, file_read_params, 4)
+
+enum fake_function {
+#define X(id, name, class_, flags, n_out, params, n_in) FAKE_##id,
+    FAKE_FUNCTIONS(X)
+#undef X
+        N_FAKE_FUNCTIONS
+};
+
+static const struct rfn_function_info fake_functions[] = {
+#define X(id, name, class_, flags, n_out, params, n_in) \
+    {name, RFN_CLASS_##class_, (uint8_t)(flags), n_in, n_out, params},
+    FAKE_FUNCTIONS(X)
+#undef X
+};
+
+/* ---- events ---- */
+
+struct fake_event {
+    struct rfn_record record;
+    int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
+};
+
+struct fake_stream {
+    struct fake_event events[FAKE_EVENTS];
+    size_t n;
+    int fails_with; /* what the cursor returns at its end */
+};
+
+struct rfn_archive {
+    struct rfn_run run;
+    struct fake_stream streams[FAKE_RANKS];
+    int64_t lists[FAKE_LISTS][FAKE_LIST_WORDS];
+    size_t list_lengths[FAKE_LISTS], n_lists;
+};
+
+struct rfn_cursor {
+    const struct rfn_archive *archive;
+    uint32_t stream;
+    size_t at;
+};
+
+static struct rfn_archive fake;
+
+static void fake_reset(void)
+{
+    memset(&fake, 0, sizeof fake);
+    fake.run = (struct rfn_run){.recorder = "refrain",
+                                .program = "./fake",
+                                .command = "./fake -n 4",
+                                .mpi = "Fake MPI",
+                                .flavour = "fake",
+                                .ranks = FAKE_RANKS,
+                                .streams = FAKE_RANKS,
+                                .times = true};
+}
+
+/* Interns a list; its number. */
+static int64_t fake_list(const int64_t *words, size_t n)
+{
+    size_t number = fake.n_lists++;
+    memcpy(fake.lists[number], words, n * sizeof *words);
+    fake.list_lengths[number] = n;
+    return (int64_t)number + 1;
+}
+#define LIST(...) \
+    fake_list((const int64_t[]){__VA_ARGS__}, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+static bool fake_same(const struct fake_event *a, const struct fake_event *b)
+{
+    return a->record.function == b->record.function && a->record.path == b->record.path &&
+           a->record.failed_poll == b->record.failed_poll &&
+           memcmp(a->in, b->in, sizeof a->in) == 0;
+}
+
+/* Appends an event with its words: inputs, then outcomes. It takes from enter to exit. */
+static struct rfn_record *fake_event(uint32_t rank, enum fake_function function, uint32_t path,
+                                     int64_t enter, int64_t exit, const int64_t *words)
+{
+    struct fake_stream *stream = &fake.streams[rank];
+    struct fake_event *event = &stream->events[stream->n];
+    const struct rfn_function_info *info = &fake_functions[function];
+    for (unsigned i = 0; i < info->n_in; i++)
+        event->in[i] = words[i];
+    for (unsigned i = 0; i < info->n_out; i++)
+        event->out[i] = words[info->n_in + i];
+    event->record = (struct rfn_record){.index = stream->n,
+                                        .symbol = (uint32_t)stream->n,
+                                        .function = function,
+                                        .path = path,
+                                        .in = event->in,
+                                        .out = event->out,
+                                        .enter_ns = enter,
+                                        .exit_ns = exit,
+                                        .polls = 1,
+                                        .inside_ns = exit - enter};
+    for (size_t i = stream->n; i-- > 0;) {
+        if (fake_same(&stream->events[i], event))
+            event->record.symbol = stream->events[i].record.symbol;
+    }
+    stream->n++;
+    return &event->record;
+}
+#define EVENT(rank, function, path, enter, exit, ...) \
+    fake_event(rank, FAKE_##function, path, enter, exit, (const int64_t[]){0, __VA_ARGS__} + 1)
+
+/* ---- the reader's functions ---- */
+
+bool rfn_archive_complete(const struct rfn_archive *archive, const char **why)
+{
+    (void)archive;
+    if (why)
+        *why = NULL;
+    return true;
+}
+
+const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive)
+{
+    return &archive->run;
+}
+
+struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uint32_t stream)
+{
+    return (struct rfn_stream_info){.rank = stream,
+                                    .host = stream < 3 ? "north" : "south",
+                                    .events = archive->streams[stream].n,
+                                    .calls = archive->streams[stream].n,
+                                    .readable = true};
+}
+
+uint32_t rfn_archive_functions(const struct rfn_archive *archive)
+{
+    (void)archive;
+    return N_FAKE_FUNCTIONS;
+}
+
+const struct rfn_function_info *rfn_archive_function(const struct rfn_archive *archive,
+                                                     uint32_t function)
+{
+    (void)archive;
+    return &fake_functions[function];
+}
+
+uint32_t rfn_archive_datatypes(const struct rfn_archive *archive)
+{
+    (void)archive;
+    return 3;
+}
+
+const struct rfn_datatype_info *rfn_archive_datatype(const struct rfn_archive *archive,
+                                                     uint32_t datatype)
+{
+    static const struct rfn_datatype_info types[] = {{"MPI_BYTE", 1, 1, 1},
+                                                     {"MPI_DOUBLE", 8, 8, 8},
+                                                     {"vector(3, 1, 2, MPI_DOUBLE)", 24, 40, 40}};
+    (void)archive;
+    return &types[datatype];
+}
+
+uint32_t rfn_archive_comms(const struct rfn_archive *archive)
+{
+    (void)archive;
+    return 4;
+}
+
+const struct rfn_comm_info *rfn_archive_comm(const struct rfn_archive *archive, uint32_t comm)
+{
+    static const struct rfn_comm_info comms[] = {{RFN_COMM_WORLD, 4, 0},
+                                                 {RFN_COMM_SELF, 1, 0},
+                                                 {RFN_COMM_INTRA, 2, 0},
+                                                 {RFN_COMM_INTER, 2, 2}};
+    (void)archive;
+    return &comms[comm];
+}
+
+int64_t rfn_comm_world_rank(const struct rfn_archive *archive, uint32_t comm, bool remote,
+                            uint32_t rank)
+{
+    (void)archive;
+    switch (comm) {
+    case 0:
+        return rank < 4 ? (int64_t)rank : -1;
+    case 1:
+        return rank;
+    case 2:
+        return rank < 2 ? (int64_t)rank * 2 + 1 : -1;
+    default:
+        return rank < 2 ? (int64_t)rank + (remote ? 2 : 0) : -1;
+    }
+}
+
+int64_t rfn_comm_rank_of(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank)
+{
+    (void)archive;
+    switch (comm) {
+    case 0:
+        return world_rank;
+    case 1:
+        return 0;
+    case 2:
+        return world_rank % 2 ? (int64_t)world_rank / 2 : -1;
+    default:
+        return world_rank % 2;
+    }
+}
+
+int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct rfn_cursor **cursor,
+                    struct rfn_diag *diag)
+{
+    (void)diag;
+    *cursor = malloc(sizeof **cursor);
+    if (!*cursor)
+        return RFN_E_NOMEM;
+    **cursor = (struct rfn_cursor){archive, stream, 0};
+    return 0;
+}
+
+int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
+                    struct rfn_diag *diag)
+{
+    const struct fake_stream *stream = &cursor->archive->streams[cursor->stream];
+    if (cursor->at == stream->n)
+        return stream->fails_with
+                   ? rfn_fail(diag, stream->fails_with, 99, (int)cursor->stream, "broken")
+                   : 0;
+    *record = &stream->events[cursor->at++].record;
+    return 1;
+}
+
+const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, size_t *n,
+                               uint8_t kind)
+{
+    (void)kind;
+    *n = 0;
+    if (number < 1 || (size_t)number > cursor->archive->n_lists)
+        return NULL;
+    *n = cursor->archive->list_lengths[number - 1];
+    return cursor->archive->lists[number - 1];
+}
+
+void rfn_cursor_close(struct rfn_cursor *cursor)
+{
+    free(cursor);
+}
+
+#endif

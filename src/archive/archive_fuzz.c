@@ -1,0 +1,109 @@
+/* Opens bytes as an archive, looks at everything it says, reads its streams and verifies it.
+ *
+ * To be built with -DRFN_FUZZING: checksums are then not compared (the fuzzer would not get past
+ * them) and sizes that a few bytes can claim are limited. `archive_test seeds DIR` writes archives
+ * to start from:
+ *
+ *   archive_test seeds corpus && archive_fuzz -max_len=8192 corpus */
+#include "archive/reader.h"
+#include "refrain/event.h"
+
+#include <stdlib.h>
+
+enum { EVENTS = 2048, STREAMS = 16 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* The compiler must not leave out what is only looked at. */
+static volatile uint64_t looked_at;
+
+static void look_at_text(const char *text)
+{
+    looked_at += text ? strlen(text) : 0;
+}
+
+static void look_at_definitions(const struct rfn_archive *archive)
+{
+    const struct rfn_run *run = rfn_archive_run(archive);
+    look_at_text(run->recorder);
+    look_at_text(run->command);
+    for (uint32_t i = 0; i < rfn_archive_locations(archive); i++) {
+        struct rfn_location location = rfn_archive_location(archive, i);
+        look_at_text(location.function);
+        look_at_text(location.module);
+    }
+    for (uint32_t i = 0; i < rfn_archive_paths(archive); i++) {
+        struct rfn_path path = rfn_archive_path(archive, i);
+        for (uint32_t k = 0; k < path.n_frames; k++)
+            look_at_text(rfn_archive_location(archive, path.frames[k]).file);
+    }
+    for (uint32_t i = 0; i < rfn_archive_datatypes(archive); i++)
+        look_at_text(rfn_archive_datatype(archive, i)->name);
+    for (uint32_t i = 0; i < rfn_archive_comms(archive); i++) {
+        for (uint32_t rank = 0; rank < 8; rank++) {
+            looked_at += (uint64_t)rfn_comm_world_rank(archive, i, rank & 1, rank);
+            looked_at += (uint64_t)rfn_comm_rank_of(archive, i, rank);
+            looked_at += (uint64_t)rfn_comm_peer(archive, i, rank, rank / 2);
+        }
+    }
+}
+
+static void look_at_lists(const struct rfn_cursor *cursor, int64_t word, uint8_t kind)
+{
+    size_t n;
+    const int64_t *words = rfn_cursor_list(cursor, word, &n, kind);
+    for (size_t i = 0; i < n; i++)
+        looked_at += (uint64_t)words[i];
+}
+
+static void look_at_record(const struct rfn_archive *archive, const struct rfn_cursor *cursor,
+                           const struct rfn_record *record)
+{
+    const struct rfn_function_info *function = rfn_archive_function(archive, record->function);
+    looked_at += rfn_archive_path(archive, record->path).n_frames;
+    for (unsigned i = 0; i < function->n_in; i++)
+        look_at_lists(cursor, record->in[i], function->params[i].kind);
+    for (unsigned i = 0; i < function->n_out; i++)
+        look_at_lists(cursor, record->out[i], function->params[function->n_in + i].kind);
+    for (unsigned i = 0; i < function->n_in; i++) {
+        uint8_t kind = function->params[i].kind;
+        if (kind == RFN_KIND_TYPE && record->in[i] >= 0)
+            look_at_text(rfn_archive_datatype(archive, (uint32_t)record->in[i])->name);
+        if (kind == RFN_KIND_COMM && record->in[i] >= 0)
+            looked_at += rfn_archive_comm(archive, (uint32_t)record->in[i])->size;
+    }
+}
+
+static void look_at_stream(const struct rfn_archive *archive, uint32_t stream)
+{
+    struct rfn_diag diag;
+    struct rfn_cursor *cursor;
+    const struct rfn_record *record;
+    struct rfn_stream_info info = rfn_archive_stream(archive, stream);
+    look_at_text(info.host);
+    if (rfn_cursor_open(archive, stream, &cursor, &diag) < 0)
+        return;
+    for (int i = 0; i < EVENTS && rfn_cursor_next(cursor, &record, &diag) > 0; i++)
+        look_at_record(archive, cursor, record);
+    rfn_cursor_close(cursor);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct rfn_archive *archive;
+    struct rfn_diag diag = {.file_offset = -1};
+    if (rfn_archive_open_memory(bytes, size, &archive, &diag) < 0) {
+        if (!diag.text[0])
+            abort();
+        return 0;
+    }
+    look_at_definitions(archive);
+    for (uint32_t i = 0; i < rfn_archive_groups(archive); i++)
+        looked_at += rfn_archive_group(archive, i).nodes;
+    for (uint32_t i = 0; i < rfn_archive_run(archive)->streams && i < STREAMS; i++)
+        look_at_stream(archive, i);
+    if (rfn_archive_verify_open(archive, NULL, NULL, &diag) < 0 && !diag.text[0])
+        abort();
+    rfn_archive_close(archive);
+    return 0;
+}

@@ -1,0 +1,641 @@
+/* Tests of reading. A model of a small run makes the events, a writer of its own the archive
+ * (archive_model.h). Then:
+ *
+ *   what the archive says, and every event through a cursor, is compared with the model
+ *   every byte is damaged, and the file cut at every length: nothing crashes, verification reports
+ *   it, and what can still be read is right
+ *   payloads with right checksums that contradict themselves are refused
+ *
+ * With the arguments "bench N" it measures cursors on N events; with "seeds DIR" it writes archives
+ * for the fuzzer. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, mkstemp */
+
+#include "archive/archive_model.h"
+#include "archive/parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- comparing ---- */
+
+static int64_t expected_word(const struct model_stream *stream, uint8_t kind, int64_t word)
+{
+    static const int64_t types[] = {2, 1, 0};
+    if (kind == RFN_KIND_TYPE && word >= 0)
+        return types[word];
+    return kind == RFN_KIND_COMM && word >= 0 ? archive_comm(stream, word) : word;
+}
+
+static bool same_words(const struct model_stream *stream, const struct model_event *event,
+                       const struct rfn_record *record)
+{
+    const struct schema *schema = &schemas[event->symbol];
+    for (int i = 0; i < schema->n_in; i++) {
+        if (record->in[i] != expected_word(stream, schema->params[i].kind, event->in[i]))
+            return false;
+    }
+    for (int i = 0; i < schema->n_out; i++) {
+        if (record->out[i] !=
+            expected_word(stream, schema->params[schema->n_in + i].kind, event->out[i]))
+            return false;
+    }
+    return true;
+}
+
+/* The earliest start is that of stream 0. shift: when times count from another start. */
+static bool same_times(const struct model_stream *stream, const struct model_event *event,
+                       const struct rfn_record *record, int64_t shift)
+{
+    uint64_t origin = realtime_of(&model[0], model[0].start);
+    int64_t enter = (int64_t)(realtime_of(stream, event->enter) - origin) + shift;
+    int64_t exit = (int64_t)(realtime_of(stream, event->exit) - origin) + shift;
+    return record->enter_ns == enter && record->exit_ns == exit &&
+           record->inside_ns == (int64_t)(event->inside / 3);
+}
+
+static bool same_event(const struct model_stream *stream, size_t e, const struct rfn_record *record,
+                       bool times, int64_t shift)
+{
+    const struct model_event *event = &stream->events[e];
+    return record->index == e && record->symbol == (uint32_t)event->symbol &&
+           record->function == (uint32_t)event->symbol &&
+           record->path == (uint32_t)event->symbol % 2 &&
+           record->error == (event->symbol == FINALIZE ? 5u : 0u) &&
+           record->varying == moved_of(event->symbol) &&
+           record->failed_poll == (event->symbol == TEST) &&
+           record->polls == (uint64_t)event->polls && same_words(stream, event, record) &&
+           (times ? same_times(stream, event, record, shift)
+                  : record->enter_ns == 0 && record->exit_ns == 0);
+}
+
+/* Reads a stream and compares; 0, or the error that ended it. any_shift: times may begin elsewhere,
+ * as they do when the clock of the first stream is missing. */
+static int read_stream(const struct rfn_archive *archive, uint32_t number, bool times,
+                       bool any_shift, struct rfn_diag *diag)
+{
+    const struct model_stream *stream = &model[number];
+    const struct rfn_record *record;
+    struct rfn_cursor *cursor;
+    RFN_TRY(rfn_cursor_open(archive, number, &cursor, diag));
+    size_t e = 0;
+    int64_t shift = 0;
+    int more;
+    while ((more = rfn_cursor_next(cursor, &record, diag)) > 0) {
+        assert_true(e < stream->n);
+        if (e == 0 && any_shift && times)
+            shift = record->enter_ns - (int64_t)(realtime_of(stream, stream->events[0].enter) -
+                                                 realtime_of(&model[0], model[0].start));
+        assert_true(same_event(stream, e, record, times, shift));
+        e++;
+    }
+    if (more == 0)
+        assert_int_equal(e, stream->n);
+    rfn_cursor_close(cursor);
+    return more;
+}
+
+/* ---- tests ---- */
+
+static struct rfn_archive *open_bytes(const struct rfn_buf *file)
+{
+    struct rfn_archive *archive = NULL;
+    struct rfn_diag diag = {0};
+    int error = rfn_archive_open_memory(file->data, file->size, &archive, &diag);
+    if (error)
+        print_error("%s\n", diag.text);
+    assert_int_equal(error, 0);
+    return archive;
+}
+
+static void check_all_streams(const struct rfn_archive *archive, bool times)
+{
+    struct rfn_diag diag = {0};
+    for (uint32_t i = 0; i < N_STREAMS; i++) {
+        int error = read_stream(archive, i, times, false, &diag);
+        if (error)
+            print_error("%s\n", diag.text);
+        assert_int_equal(error, 0);
+    }
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+    for (int variant = 0; variant < 4; variant++) {
+        bool times = variant & 1;
+        struct rfn_buf file = write_archive(SOUND, variant >> 1, times);
+        struct rfn_archive *archive = open_bytes(&file);
+        struct rfn_diag diag = {0};
+        assert_true(rfn_archive_complete(archive, NULL));
+        check_all_streams(archive, times);
+        check_all_streams(archive, times); /* once more, from what is kept */
+        int error = rfn_archive_verify_open(archive, NULL, NULL, &diag);
+        if (error)
+            print_error("%s\n", diag.text);
+        assert_int_equal(error, 0);
+        rfn_archive_close(archive);
+        rfn_buf_release(&file);
+    }
+}
+
+static void test_run(void **state)
+{
+    (void)state;
+    struct rfn_buf file = write_archive(SOUND, true, true);
+    struct rfn_archive *archive = open_bytes(&file);
+    const struct rfn_run *run = rfn_archive_run(archive);
+    assert_string_equal(run->recorder, "refrain 0.1.0");
+    assert_string_equal(run->program, "/bin/model");
+    assert_string_equal(run->command, "./model 4 5");
+    assert_string_equal(run->mpi, "MPI of the test");
+    assert_string_equal(run->flavour, "mpich");
+    assert_int_equal(run->start_realtime_ns, 1700000000000000000);
+    assert_int_equal(run->ranks, N_RANKS);
+    assert_int_equal(run->streams, N_STREAMS);
+    assert_true(run->times && !run->all_polls);
+    assert_true(run->resolution_ns > 0.3333 && run->resolution_ns < 0.3334);
+    assert_true(run->merge_seconds > 0.00249 && run->merge_seconds < 0.00251);
+    assert_int_equal(run->file_bytes, file.size);
+    for (uint32_t i = 0; i < N_STREAMS; i++) {
+        struct rfn_stream_info info = rfn_archive_stream(archive, i);
+        assert_int_equal(info.rank, model[i].rank);
+        assert_int_equal(info.thread, model[i].thread);
+        assert_int_equal(info.group, model[i].group);
+        assert_string_equal(info.host, model[i].host ? "node2" : "node1");
+        assert_int_equal(info.events, model[i].n);
+        assert_int_equal(info.calls, model[i].calls);
+        assert_true(info.readable);
+    }
+    assert_int_equal(rfn_archive_groups(archive), N_GROUPS);
+    struct rfn_group_info group = rfn_archive_group(archive, 0);
+    assert_int_equal(group.n_members, 4);
+    assert_int_equal(group.members[3], 3);
+    assert_int_equal(group.symbols, N_SYMBOLS);
+    assert_int_equal(group.loops, 2);
+    assert_int_equal(group.nodes, 10);
+    assert_true(group.bytes > 0);
+    assert_int_equal(rfn_archive_group(archive, 1).members[0], 4);
+    rfn_archive_close(archive);
+    rfn_buf_release(&file);
+}
+
+static void test_definitions(void **state)
+{
+    (void)state;
+    struct rfn_buf file = write_archive(SOUND, true, true);
+    struct rfn_archive *archive = open_bytes(&file);
+    assert_int_equal(rfn_archive_paths(archive), 2);
+    struct rfn_path path = rfn_archive_path(archive, 0);
+    assert_int_equal(path.n_frames, 2);
+    struct rfn_location location = rfn_archive_location(archive, path.frames[0]);
+    assert_string_equal(location.function, "solve");
+    assert_string_equal(location.file, "model.c");
+    assert_string_equal(location.module, "/bin/model");
+    assert_int_equal(location.line, 11);
+    assert_int_equal(location.offset, 0x1001);
+    location = rfn_archive_location(archive, 2);
+    assert_true(!location.function && !location.file && location.line == 0);
+    assert_int_equal(rfn_archive_functions(archive), N_SYMBOLS);
+    const struct rfn_function_info *test = rfn_archive_function(archive, TEST);
+    assert_string_equal(test->name, "MPI_Test");
+    assert_int_equal(test->flags, RFN_FUNCTION_POLL);
+    assert_string_equal(test->params[2].name, "done");
+    assert_int_equal(test->params[2].flags, RFN_PARAM_OUT);
+    assert_int_equal(rfn_archive_datatypes(archive), 4);
+    assert_string_equal(rfn_archive_datatype(archive, 2)->name, "vector(4,1,10,MPI_DOUBLE)");
+    assert_int_equal(rfn_archive_datatype(archive, 2)->extent, 248);
+    assert_string_equal(rfn_archive_datatype(archive, 3)->name,
+                        "struct(2,1,3,vector(4,1,10,MPI_DOUBLE),MPI_INT)");
+    rfn_archive_close(archive);
+    rfn_buf_release(&file);
+}
+
+static void test_comms(void **state)
+{
+    (void)state;
+    struct rfn_buf file = write_archive(SOUND, true, true);
+    struct rfn_archive *archive = open_bytes(&file);
+    assert_int_equal(rfn_archive_comms(archive), 5);
+    assert_int_equal(rfn_archive_comm(archive, 0)->size, 4);
+    assert_int_equal(rfn_archive_comm(archive, 4)->remote_size, 3);
+    assert_int_equal(rfn_comm_world_rank(archive, 0, false, 3), 3);
+    assert_int_equal(rfn_comm_world_rank(archive, 0, false, 4), -1);
+    assert_int_equal(rfn_comm_world_rank(archive, 1, false, 2), 2);
+    assert_int_equal(rfn_comm_world_rank(archive, 3, false, 0), 3);
+    assert_int_equal(rfn_comm_world_rank(archive, 3, false, 1), 1);
+    assert_int_equal(rfn_comm_world_rank(archive, 4, true, 1), 3);
+    assert_int_equal(rfn_comm_world_rank(archive, 4, true, 2), -1); /* of another job */
+    assert_int_equal(rfn_comm_rank_of(archive, 3, 1), 1);
+    assert_int_equal(rfn_comm_rank_of(archive, 3, 3), 0);
+    assert_int_equal(rfn_comm_rank_of(archive, 3, 2), -1);
+    assert_int_equal(rfn_comm_rank_of(archive, 2, 1), -1);
+    assert_int_equal(rfn_comm_rank_of(archive, 1, 3), 0);
+    assert_int_equal(rfn_comm_peer(archive, 1, 3, 0), 3);
+    assert_int_equal(rfn_comm_peer(archive, 4, 0, 1), 3);
+    assert_int_equal(rfn_comm_peer(archive, 4, 3, 1), 2);
+    assert_int_equal(rfn_comm_peer(archive, 0, 3, RFN_PROC_NULL), -1);
+    assert_int_equal(rfn_comm_peers(archive, 4, 0), 3);
+    assert_int_equal(rfn_comm_peers(archive, 4, 1), 2);
+    rfn_archive_close(archive);
+    rfn_buf_release(&file);
+}
+
+static void test_lists(void **state)
+{
+    (void)state;
+    struct rfn_buf file = write_archive(SOUND, true, true);
+    struct rfn_archive *archive = open_bytes(&file);
+    struct rfn_cursor *cursor;
+    size_t n;
+    assert_int_equal(rfn_cursor_open(archive, 1, &cursor, NULL), 0);
+    const int64_t *plain = rfn_cursor_list(cursor, 1, &n, RFN_KIND_LIST | RFN_KIND_COUNT);
+    assert_int_equal(n, 4);
+    assert_memory_equal(plain, list_words[0], 4 * sizeof *plain);
+    const int64_t *types = rfn_cursor_list(cursor, 1, &n, RFN_KIND_LIST | RFN_KIND_TYPE);
+    assert_memory_equal(types, ((const int64_t[]){2, 1, 2, -1}), 4 * sizeof *types);
+    assert_ptr_equal(types, rfn_cursor_list(cursor, 1, &n, RFN_KIND_LIST | RFN_KIND_TYPE));
+    assert_int_equal(rfn_cursor_list(cursor, 4, &n, RFN_KIND_STRING)[0], 2);
+    assert_int_equal(n, 1);
+    const int64_t none[] = {0, -1, LISTS + 1, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        assert_null(rfn_cursor_list(cursor, none[i], &n, RFN_KIND_STRING));
+        assert_int_equal(n, 0);
+    }
+    rfn_cursor_close(cursor);
+    rfn_archive_close(archive);
+    rfn_buf_release(&file);
+}
+
+/* Groups of 60 ranks as runs with strides that interleave, and foreign processes in the middle. */
+static void test_rank_lists(void **state)
+{
+    (void)state;
+    static const int64_t runs[][3] = {{50, 10, -2}, {0, 10, 3}, {RFN_RANK_FOREIGN, 4, 0},
+                                      {1, 10, 3},   {59, 1, 0}, {31, 9, 2}};
+    uint32_t expected[60], n = 0;
+    struct rfn_buf bytes = RFN_BUF_INIT;
+    rfn_buf_varint(&bytes, 46);
+    rfn_buf_varint(&bytes, 6);
+    for (int r = 0; r < 6; r++) {
+        rfn_buf_varint(&bytes, (uint64_t)runs[r][0]);
+        rfn_buf_varint(&bytes, (uint64_t)runs[r][1]);
+        rfn_buf_svarint(&bytes, runs[r][2]);
+        for (int64_t i = 0; i < runs[r][1]; i++)
+            expected[n++] = (uint32_t)(runs[r][0] + i * runs[r][2]);
+    }
+    struct rfn_reader reader = rfn_reader_over(bytes.data, bytes.size);
+    struct rfn_arena arena = RFN_ARENA_INIT;
+    struct rfn_rank_list list;
+    assert_null(rfn_rank_list_read(&list, &reader, 60, &arena));
+    for (uint32_t i = 0; i < 50; i++)
+        assert_int_equal(rfn_rank_list_world(&list, i),
+                         i >= n || expected[i] == RFN_RANK_FOREIGN ? -1 : (int64_t)expected[i]);
+    for (uint32_t rank = 0; rank < 70; rank++) {
+        int64_t at = rfn_rank_list_find(&list, rank), any = -1;
+        for (uint32_t i = 0; i < n; i++)
+            any = expected[i] == rank ? (int64_t)i : any;
+        assert_true(any < 0 ? at < 0 : at >= 0 && expected[at] == rank);
+    }
+    rfn_arena_release(&arena);
+    rfn_buf_release(&bytes);
+}
+
+/* Random clocks over days: exact to a nanosecond against exact arithmetic, never backwards. */
+static void test_clock(void **state)
+{
+    (void)state;
+    uint64_t random = 5;
+    for (int round = 0; round < 200; round++) {
+        struct rfn_buf bytes = RFN_BUF_INIT;
+        uint64_t pairs[8][2], quanta = noise(&random) << 20, ns = noise(&random) << 10;
+        uint64_t days = UINT64_C(86400000000000);
+        rfn_buf_varint(&bytes, 1);
+        rfn_buf_u8(&bytes, 0);
+        rfn_buf_varint(&bytes, 8);
+        for (int i = 0; i < 8; i++) {
+            pairs[i][0] = quanta;
+            pairs[i][1] = ns;
+            rfn_buf_u64(&bytes, quanta);
+            rfn_buf_u64(&bytes, ns);
+            rfn_buf_u64(&bytes, ns + 77);
+            uint64_t step = 1 + (noise(&random) * 7919) % (round % 2 ? days : 1000000);
+            ns += step;
+            quanta += 1 + step * (1 + noise(&random) % 4000) / (round % 3 ? 1000 : 100000);
+        }
+        rfn_buf_u64(&bytes, pairs[0][0]);
+        struct rfn_reader reader = rfn_reader_over(bytes.data, bytes.size);
+        struct rfn_clock clock;
+        bool times;
+        assert_null(rfn_clock_read(&clock, &times, &reader));
+        assert_true(times && clock.realtime_offset == 77);
+        size_t segment = 0;
+        uint64_t before = 0;
+        for (int i = 0; i < 7; i++) {
+            uint64_t width = pairs[i + 1][0] - pairs[i][0], rise = pairs[i + 1][1] - pairs[i][1];
+            for (uint64_t k = 0; k <= 64; k++) {
+                uint64_t at = (uint64_t)((rfn_u128)width * k / 64);
+                uint64_t exact = pairs[i][1] + (uint64_t)((rfn_u128)at * rise / width);
+                uint64_t got = rfn_clock_ns(&clock, &segment, pairs[i][0] + at);
+                assert_true(got >= exact && got - exact <= 1);
+                assert_true(got >= before);
+                before = got;
+            }
+            assert_int_equal(before, pairs[i + 1][1]);
+        }
+        rfn_clock_release(&clock);
+        rfn_buf_release(&bytes);
+    }
+}
+
+/* ---- damage ---- */
+
+/* Opens what is left of an archive and reads all that can be read. Everything that is delivered is
+ * compared; failures name a place. Returns whether everything could be read. */
+static bool read_damaged(const uint8_t *bytes, size_t size)
+{
+    struct rfn_archive *archive;
+    struct rfn_diag diag = {.file_offset = -2};
+    int error = rfn_archive_open_memory(bytes, size, &archive, &diag);
+    if (error < 0) {
+        assert_true(diag.text[0] != 0 && diag.file_offset >= -1);
+        return false;
+    }
+    const char *why;
+    bool complete = rfn_archive_complete(archive, &why), all = complete;
+    assert_true(complete || *why);
+    for (uint32_t i = 0; i < N_STREAMS; i++) {
+        diag = (struct rfn_diag){.file_offset = -2};
+        error = read_stream(archive, i, true, !complete, &diag);
+        assert_true(error == 0 || diag.text[0] != 0);
+        assert_true(error != RFN_E_CORRUPT || diag.file_offset >= 0);
+        if (!complete)
+            assert_true(rfn_archive_stream(archive, i).readable || error == RFN_E_INCOMPLETE);
+        all &= error == 0;
+    }
+    diag = (struct rfn_diag){0};
+    error = rfn_archive_verify_open(archive, NULL, NULL, &diag);
+    assert_true(error == 0 || diag.text[0] != 0);
+    rfn_archive_close(archive);
+    return all && error == 0;
+}
+
+static void test_flips(void **state)
+{
+    (void)state;
+    static const uint8_t patterns[] = {0x01, 0x80, 0xff};
+    for (int compress = 0; compress < 2; compress++) {
+        struct rfn_buf file = write_archive(SOUND, compress, true);
+        assert_true(read_damaged(file.data, file.size));
+        for (size_t i = 0; i < file.size; i++) {
+            for (size_t k = 0; k < sizeof patterns; k++) {
+                file.data[i] ^= patterns[k];
+                assert_false(read_damaged(file.data, file.size));
+                file.data[i] ^= patterns[k];
+            }
+        }
+        rfn_buf_release(&file);
+    }
+}
+
+/* The bytes are copied, so that reading beyond the cut is seen by a sanitizer. */
+static void test_cuts(void **state)
+{
+    (void)state;
+    struct rfn_buf file = write_archive(SOUND, true, true);
+    for (size_t size = 0; size < file.size; size++) {
+        uint8_t *bytes = malloc(size + 1);
+        memcpy(bytes, file.data, size);
+        assert_false(read_damaged(bytes, size));
+        free(bytes);
+    }
+    rfn_header_write(file.data, RFN_STATE_WRITING, 0, 0);
+    struct rfn_archive *archive = open_bytes(&file);
+    assert_false(rfn_archive_complete(archive, NULL));
+    check_all_streams(archive, true);
+    assert_int_equal(rfn_archive_verify_open(archive, NULL, NULL, NULL), RFN_E_INCOMPLETE);
+    rfn_archive_close(archive);
+    rfn_buf_release(&file);
+}
+
+static void test_contradictions(void **state)
+{
+    (void)state;
+    for (enum fault fault = SOUND + 1; fault < N_FAULTS; fault++) {
+        struct rfn_buf file = write_archive(fault, true, true);
+        struct rfn_archive *archive = NULL;
+        struct rfn_diag diag = {0};
+        int error = rfn_archive_open_memory(file.data, file.size, &archive, &diag);
+        if (!error)
+            error = rfn_archive_verify_open(archive, NULL, NULL, &diag);
+        if (error != RFN_E_CORRUPT)
+            print_error("fault %d: %d %s\n", (int)fault, error, diag.text);
+        assert_int_equal(error, RFN_E_CORRUPT);
+        assert_true(diag.text[0] != 0);
+        rfn_archive_close(archive);
+        rfn_buf_release(&file);
+    }
+}
+
+static void test_file(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/archive_testXXXXXX";
+    int fd = mkstemp(path);
+    struct rfn_buf file = write_archive(SOUND, true, true);
+    assert_int_equal(write(fd, file.data, file.size), (ssize_t)file.size);
+    struct rfn_archive *archive;
+    struct rfn_diag diag = {0};
+    assert_int_equal(rfn_archive_open(path, &archive, &diag), 0);
+    check_all_streams(archive, true);
+    assert_int_equal(rfn_archive_verify(path, NULL, NULL, &diag), 0);
+    assert_int_equal(ftruncate(fd, (off_t)file.size / 2), 0); /* under its reader */
+    int error = 0;
+    for (uint32_t i = 0; i < N_STREAMS; i++)
+        error |= read_stream(archive, i, true, false, &diag);
+    assert_int_not_equal(error, 0);
+    rfn_archive_close(archive);
+    assert_int_equal(rfn_archive_verify(path, NULL, NULL, &diag), RFN_E_INCOMPLETE);
+    file.data[8] = 2; /* major version */
+    uint64_t sum = rfn_hash_bytes(file.data, 56);
+    memcpy(file.data + 56, &sum, 8);
+    assert_int_equal(rfn_archive_open_memory(file.data, file.size, &archive, &diag), RFN_E_VERSION);
+    close(fd);
+    unlink(path);
+    assert_int_equal(rfn_archive_open(path, &archive, &diag), RFN_E_IO);
+    rfn_buf_release(&file);
+}
+
+/* ---- speed ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Measured with one long stream: a loop of send and receive, n events in all. */
+static struct rfn_buf write_long(uint64_t n, bool times)
+{
+    struct writer writer = {.compress = true, .times = times};
+    uint8_t header[RFN_HEADER_BYTES];
+    uint64_t random = 3, before = 1000;
+    make_model();
+    rfn_header_write(header, RFN_STATE_WRITING, 0, 0);
+    rfn_buf_bytes(&writer.file, header, sizeof header);
+    write_meta(&writer);
+    write_definitions(&writer);
+    struct rfn_buf out = RFN_BUF_INIT;
+    rfn_buf_bytes(&out, "\1\4\0\4\0\4\0\4\0\4\0", 11);
+    for (int i = 0; i < 2; i++) {
+        rfn_buf_varint(&out, 4);
+        rfn_buf_svarint(&out, (int64_t)n);
+    }
+    add_chunk(&writer, RFN_CHUNK_STREAMS, 0, &out);
+    rfn_buf_bytes(&out, "\5\4\0\4\0\4\0\4\0\4\0", 11);
+    add_chunk(&writer, RFN_CHUNK_PLACES, 0, &out);
+    rfn_buf_bytes(&out, "\2\2\0\3\1\3\2\1\0\3", 10); /* sites, types, communicators */
+    rfn_buf_bytes(&out, "\2\0\0\1\2\16\0", 7);       /* Send: count is moved */
+    rfn_buf_bytes(&out, "\2\0\20\200\1\4\1", 7);     /* Recv: communicator is moved */
+    rfn_buf_bytes(&out, "\1\2\0\2\1\1", 6);          /* one loop */
+    add_chunk(&writer, RFN_CHUNK_STRUCTURE, 0, &out);
+    write_lists(&out);
+    for (int c = 0; c < 6; c++) { /* trips; count; communicator, source, tag, bytes */
+        struct column_writer column;
+        begin_column(&column, &out);
+        for (uint64_t i = 0; i < (c ? n / 2 : 1); i++) {
+            int64_t values[] = {(int64_t)n / 2,
+                                (int64_t)(i % 100),
+                                0,
+                                RFN_AS_POSTED,
+                                (int64_t)(noise(&random) % 100),
+                                RFN_AS_POSTED};
+            add_value(&column, values[c]);
+        }
+        end_column(&column);
+    }
+    add_chunk(&writer, RFN_CHUNK_VALUES, 0, &out);
+    rfn_buf_varint(&out, times);
+    model[0].start = before;
+    if (times) {
+        struct rfn_buf marks = RFN_BUF_INIT;
+        write_clock(&writer, &model[0], &out);
+        struct column_writer columns[4];
+        struct rfn_buf parts[4] = {RFN_BUF_INIT, RFN_BUF_INIT, RFN_BUF_INIT, RFN_BUF_INIT};
+        uint64_t at = before, mark = before;
+        for (int c = 0; c < 4; c++)
+            begin_column(&columns[c], &parts[c]);
+        for (uint64_t i = 0; i < n; i++) {
+            int64_t gap = (int64_t)(noise(&random) % 3000), d = (int64_t)(noise(&random) % 900);
+            add_value(&columns[i % 2 * 2], gap);
+            add_value(&columns[i % 2 * 2 + 1], d);
+            if (i && i % 65536 == 0) {
+                rfn_buf_varint(&marks, at + (uint64_t)gap - mark);
+                mark = at + (uint64_t)gap;
+            }
+            at += (uint64_t)(gap + d);
+        }
+        out.size--; /* the number of marks */
+        rfn_buf_varint(&out, (n - 1) / 65536);
+        rfn_buf_bytes(&out, marks.data, marks.size);
+        rfn_buf_release(&marks);
+        for (int c = 0; c < 4; c++) {
+            end_column(&columns[c]);
+            rfn_buf_bytes(&out, parts[c].data, parts[c].size);
+            rfn_buf_release(&parts[c]);
+        }
+        add_chunk(&writer, RFN_CHUNK_TIMING, 0, &out);
+    }
+    rfn_buf_release(&out);
+    write_tail(&writer);
+    return writer.file;
+}
+
+static void bench_one(uint64_t n, bool times)
+{
+    struct rfn_buf file = write_long(n, times);
+    struct rfn_archive *archive = open_bytes(&file);
+    const struct rfn_record *record;
+    struct rfn_cursor *cursor;
+    struct rfn_diag diag = {0};
+    int64_t sum = 0;
+    uint64_t events = 0;
+    int more;
+    double start = now();
+    if (rfn_cursor_open(archive, 0, &cursor, &diag) < 0)
+        print_error("%s\n", diag.text);
+    while ((more = rfn_cursor_next(cursor, &record, &diag)) > 0) {
+        sum += record->in[0] + record->exit_ns;
+        events++;
+    }
+    double seconds = now() - start;
+    if (more < 0 || events != n)
+        print_error("%s\n", diag.text);
+    printf("%s times: %" PRIu64 " events, %.1f million events per second, file %zu bytes (%" PRId64
+           ")\n",
+           times ? "with" : "without", events, 1e-6 * (double)events / seconds, file.size, sum);
+    rfn_cursor_close(cursor);
+    start = now();
+    int error = rfn_archive_verify_open(archive, NULL, NULL, &diag);
+    printf("verification: %.1f million events per second%s%s\n", 1e-6 * (double)n / (now() - start),
+           error ? ": " : "", error ? diag.text : "");
+    rfn_archive_close(archive);
+    rfn_buf_release(&file);
+}
+
+/* A long stream: several blocks per column, and time marks. */
+static void test_long(void **state)
+{
+    (void)state;
+    for (int times = 0; times < 2; times++) {
+        struct rfn_buf file = write_long(200000, times);
+        struct rfn_archive *archive = open_bytes(&file);
+        struct rfn_diag diag = {0};
+        int error = rfn_archive_verify_open(archive, NULL, NULL, &diag);
+        if (error)
+            print_error("%s\n", diag.text);
+        assert_int_equal(error, 0);
+        rfn_archive_close(archive);
+        rfn_buf_release(&file);
+    }
+}
+
+static int write_seeds(const char *directory)
+{
+    for (enum fault fault = SOUND; fault < N_FAULTS; fault++) {
+        for (int variant = 0; variant < 4; variant++) {
+            char path[512];
+            struct rfn_buf file = write_archive(fault, variant >> 1, variant & 1);
+            snprintf(path, sizeof path, "%s/seed-%02d-%d", directory, (int)fault, variant);
+            FILE *to = fopen(path, "wb");
+            bool written = to && fwrite(file.data, 1, file.size, to) == file.size;
+            rfn_buf_release(&file);
+            if (!to || fclose(to) != 0 || !written)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "seeds") == 0)
+        return write_seeds(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "bench") == 0) {
+        bench_one(strtoull(argv[2], NULL, 10), false);
+        bench_one(strtoull(argv[2], NULL, 10), true);
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_events),      cmocka_unit_test(test_run),
+        cmocka_unit_test(test_definitions), cmocka_unit_test(test_comms),
+        cmocka_unit_test(test_lists),       cmocka_unit_test(test_rank_lists),
+        cmocka_unit_test(test_clock),       cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_cuts),        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_file),        cmocka_unit_test(test_long),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

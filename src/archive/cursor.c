@@ -1,0 +1,702 @@
+/* A cursor walks over the structure of its stream with a stack of frames, one per loop that it is
+ * in, and takes from columns what the structure leaves open:
+ *
+ *   loop node      the next value of the loop's trip column: so many times the body (0: skip)
+ *   symbol node    an event. What all occurrences share is filled in once per symbol; then, per
+ *                  event, one value of each column that varies, and the times
+ *
+ * All columns of a symbol have one value per occurrence, so they have equal lengths. A column that
+ * is one value over its whole length (most are) is read once and then costs nothing.
+ *
+ * Against damaged files: events beyond the number in STREAMS are an error, and so is an execution
+ * of a body without any event, which bounds the work by the number of events. */
+#include "archive/cursor.h"
+
+#include "archive/reader.h"
+#include "base/grow.h"
+#include "base/map.h"
+#include "event/kind.h"
+#include "reduce/column.h"
+#include "reduce/fold.h"
+#include "reduce/stream.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct frame {
+    const uint32_t *node, *end, *body;
+    uint64_t left;  /* executions, with the current one */
+    uint64_t first; /* event at the start of the current one */
+};
+
+/* A column that varies, and where its values go. */
+struct source {
+    struct rfn_column_cursor column;
+    const struct rfn_payload *payload; /* that it lies in, for messages */
+    int64_t *target;
+    uint8_t kind; /* TYPE and COMM are translated */
+};
+
+/* A symbol that has occurred. One allocation: sources and words lie behind. */
+struct symbol_state {
+    struct rfn_record record;
+    uint64_t left; /* occurrences to come */
+    bool counted;  /* left is meaningful: there are columns */
+    unsigned n_sources;
+    struct source *sources;
+    int64_t gap, duration, polls, inside; /* quanta */
+    int64_t *in, *out;
+};
+
+/* One column of a symbol before it is known whether it varies. */
+struct wanted {
+    const struct rfn_payload *payload;
+    size_t at; /* in the payload */
+    int64_t *target;
+    uint8_t kind;
+};
+
+enum { WANTED_MAX = 2 * RFN_PARAMS_MAX + 4 };
+
+struct rfn_cursor {
+    const struct rfn_archive *archive;
+    uint32_t stream, rank, place;
+    struct rfn_part *structure_part, *values_part, *places_part;
+    const struct rfn_structure *structure;
+    const struct rfn_values *values;
+    struct rfn_timing timing;
+    bool has_timing, times;
+    uint64_t events, index;
+    uint64_t last_exit, add_ns;
+    size_t segment;
+    struct rfn_reader marks;
+    uint64_t n_marks, mark_quanta; /* read so far */
+    int64_t *comms;                /* archive numbers by local number */
+    struct frame *frames;
+    size_t depth, frames_capacity;
+    struct rfn_column_cursor *trips; /* per loop; opened when n or blocks are set */
+    bool *trips_open;
+    struct symbol_state **symbols; /* NULL: has not occurred */
+    struct translated *translated; /* lists of datatypes and communicators */
+    int error;                     /* sticky, as is what it says */
+    struct rfn_diag diag;
+};
+
+/* Lists whose words are translated, made when they are asked for. */
+struct translated {
+    struct rfn_arena arena;
+    struct rfn_map by_key; /* number * 2 + (1 for communicators) -> address of the words */
+};
+
+/* ---- failure ---- */
+
+static int fail(struct rfn_cursor *cursor, int error, const struct rfn_payload *payload,
+                const char *what)
+{
+    cursor->error = error;
+    rfn_fail(&cursor->diag, error, (int64_t)payload->offset, (int)cursor->rank,
+             "%s: stream %" PRIu32 " of rank %" PRIu32 ", event %" PRIu64
+             ", in the chunk at offset %" PRIu64 ": %s",
+             cursor->archive->chunks.path, cursor->stream, cursor->rank, cursor->index,
+             payload->offset, what);
+    return error;
+}
+
+static int no_memory(struct rfn_cursor *cursor)
+{
+    return fail(cursor, RFN_E_NOMEM, &cursor->values->payload, rfn_out_of_memory);
+}
+
+static int column_failed(struct rfn_cursor *cursor, int error, const struct rfn_payload *payload)
+{
+    if (error == RFN_E_NOMEM)
+        return no_memory(cursor);
+    return fail(cursor, RFN_E_CORRUPT, payload,
+                error == RFN_E_RANGE ? "a column is too short" : "a column is damaged");
+}
+
+static int report(const struct rfn_cursor *cursor, struct rfn_diag *diag)
+{
+    if (diag)
+        *diag = cursor->diag;
+    return cursor->error;
+}
+
+/* ---- words ---- */
+
+static bool translate(const struct rfn_cursor *cursor, uint8_t kind, int64_t *word)
+{
+    if (kind == RFN_KIND_TYPE)
+        return rfn_structure_type(cursor->structure, word);
+    if (kind != RFN_KIND_COMM || *word < 0)
+        return true;
+    if (*word >= cursor->structure->n_comms)
+        return false;
+    *word = cursor->comms[*word];
+    return true;
+}
+
+static int translate_or_fail(struct rfn_cursor *cursor, uint8_t kind, int64_t *word)
+{
+    if (translate(cursor, kind, word))
+        return 0;
+    return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
+                "a datatype or communicator that does not exist");
+}
+
+/* What rank inputs of a symbol are relative to: the own rank in the communicator of the call. */
+static int64_t own_rank(const struct rfn_cursor *cursor, const struct rfn_symbol_info *symbol,
+                        const struct rfn_function_info *function)
+{
+    for (unsigned i = function->n_in; i-- > 0;) {
+        if (function->params[i].kind != RFN_KIND_COMM)
+            continue;
+        int64_t comm = symbol->in[i];
+        if ((symbol->moved >> i & 1) || comm < 0 || cursor->comms[comm] < 0)
+            return cursor->rank;
+        int64_t rank = rfn_comm_rank_of(cursor->archive, (uint32_t)cursor->comms[comm],
+                                        cursor->rank);
+        return rank < 0 ? cursor->rank : rank;
+    }
+    return cursor->rank;
+}
+
+static void fill_inputs(const struct rfn_cursor *cursor, const struct rfn_symbol_info *symbol,
+                        const struct rfn_function_info *function, int64_t *in)
+{
+    const struct rfn_member_table *places = &cursor->places_part->u.places;
+    int64_t reference = own_rank(cursor, symbol, function);
+    size_t place = symbol->place;
+    for (unsigned i = 0; i < function->n_in; i++) {
+        uint8_t kind = function->params[i].kind;
+        if (symbol->moved >> i & 1)
+            continue;
+        if (rfn_symbol_in_places(symbol, function, i))
+            in[i] = rfn_member_word(places, place++, cursor->place,
+                                    kind == RFN_KIND_RANK ? reference : cursor->rank);
+        else
+            in[i] = kind == RFN_KIND_COMM && symbol->in[i] >= 0 ? cursor->comms[symbol->in[i]]
+                                                                : symbol->in[i];
+    }
+}
+
+/* ---- a symbol's first occurrence ---- */
+
+/* At most how many columns a symbol has. */
+static unsigned count_columns(const struct rfn_symbol_info *symbol,
+                              const struct rfn_function_info *function)
+{
+    return (unsigned)__builtin_popcount(symbol->moved) + function->n_out + 4;
+}
+
+/* Lists the columns of a symbol. */
+static unsigned want_columns(const struct rfn_cursor *cursor, const struct rfn_symbol_info *symbol,
+                             const struct rfn_function_info *function, struct symbol_state *state,
+                             struct wanted *wanted)
+{
+    unsigned n = 0;
+    const struct rfn_payload *values = &cursor->values->payload;
+    const size_t *at = cursor->values->columns + symbol->value;
+    for (unsigned i = 0; i < function->n_in; i++) {
+        if (symbol->moved >> i & 1)
+            wanted[n++] = (struct wanted){values, *at++, &state->in[i], function->params[i].kind};
+    }
+    for (unsigned i = 0; i < function->n_out; i++)
+        wanted[n++] = (struct wanted){values, *at++, &state->out[i],
+                                      function->params[function->n_in + i].kind};
+    if (!cursor->has_timing)
+        return n;
+    const struct rfn_payload *timing = &cursor->timing.payload;
+    at = cursor->timing.columns + (cursor->times ? symbol->timing : symbol->timing_bare);
+    if (cursor->times) {
+        wanted[n++] = (struct wanted){timing, *at++, &state->gap, 0};
+        wanted[n++] = (struct wanted){timing, *at++, &state->duration, 0};
+    }
+    if (symbol->failed_poll) {
+        wanted[n++] = (struct wanted){timing, *at++, &state->polls, 0};
+        if (cursor->times)
+            wanted[n++] = (struct wanted){timing, *at++, &state->inside, 0};
+    }
+    return n;
+}
+
+static int open_column(struct rfn_column_cursor *column, const struct wanted *wanted)
+{
+    struct rfn_reader reader = rfn_reader_over(wanted->payload->data, wanted->payload->size);
+    reader.at = wanted->at;
+    return rfn_column_open(column, &reader);
+}
+
+/* Opens a column as a source, unless it is constant: then its value goes to the target for good. */
+static int add_source(struct rfn_cursor *cursor, struct symbol_state *state,
+                      const struct wanted *wanted)
+{
+    struct source *source = &state->sources[state->n_sources];
+    *source = (struct source){
+        .payload = wanted->payload, .target = wanted->target, .kind = wanted->kind};
+    int error = open_column(&source->column, wanted);
+    if (error < 0)
+        return column_failed(cursor, error, wanted->payload);
+    state->n_sources++; /* from here on it is closed with the others */
+    if (state->counted && state->left != source->column.n)
+        return fail(cursor, RFN_E_CORRUPT, wanted->payload,
+                    "columns of one symbol have different lengths");
+    state->counted = true;
+    state->left = source->column.n;
+    if (state->left == 0)
+        return column_failed(cursor, RFN_E_RANGE, wanted->payload);
+    error = rfn_column_next_block(&source->column);
+    if (error < 0)
+        return column_failed(cursor, error, wanted->payload);
+    if (!source->column.constant || source->column.n_decoded < source->column.n)
+        return 0;
+    if (rfn_reader_left(&source->column.blocks))
+        return column_failed(cursor, RFN_E_CORRUPT, wanted->payload);
+    *source->target = source->column.values[0];
+    RFN_TRY(translate_or_fail(cursor, source->kind, source->target));
+    rfn_column_close(&source->column);
+    state->n_sources--;
+    return 0;
+}
+
+static void free_state(struct symbol_state *state)
+{
+    for (unsigned i = 0; state && i < state->n_sources; i++)
+        rfn_column_close(&state->sources[i].column);
+    free(state);
+}
+
+static struct symbol_state *new_state(const struct rfn_function_info *function, unsigned n_columns)
+{
+    size_t n_words = (size_t)function->n_in + function->n_out;
+    struct symbol_state *state = calloc(1, sizeof *state + n_columns * sizeof *state->sources +
+                                               n_words * sizeof *state->in);
+    if (!state)
+        return NULL;
+    state->sources = (struct source *)(state + 1);
+    state->in = (int64_t *)(state->sources + n_columns);
+    state->out = state->in + function->n_in;
+    return state;
+}
+
+static void fill_record(const struct rfn_symbol_info *info, uint32_t symbol,
+                        struct symbol_state *state)
+{
+    state->polls = 1;
+    state->record = (struct rfn_record){.symbol = symbol,
+                                        .function = info->function,
+                                        .path = info->path,
+                                        .error = info->error,
+                                        .varying = info->moved,
+                                        .in = state->in,
+                                        .out = state->out,
+                                        .failed_poll = info->failed_poll};
+}
+
+static int open_symbol(struct rfn_cursor *cursor, uint32_t symbol)
+{
+    struct wanted wanted[WANTED_MAX];
+    const struct rfn_symbol_info *info = &cursor->structure->symbols[symbol];
+    const struct rfn_function_info *function =
+        &cursor->archive->dictionary.functions[info->function];
+    struct symbol_state *state = new_state(function, count_columns(info, function));
+    if (!state)
+        return no_memory(cursor);
+    cursor->symbols[symbol] = state;
+    fill_record(info, symbol, state);
+    fill_inputs(cursor, info, function, state->in);
+    unsigned n = want_columns(cursor, info, function, state, wanted);
+    for (unsigned i = 0; i < n; i++)
+        RFN_TRY(add_source(cursor, state, &wanted[i]));
+    return 0;
+}
+
+/* ---- events ---- */
+
+static int check_mark(struct rfn_cursor *cursor, uint64_t enter)
+{
+    if (cursor->n_marks == cursor->timing.n_marks)
+        return 0;
+    cursor->n_marks++;
+    cursor->mark_quanta += rfn_reader_varint(&cursor->marks);
+    if (cursor->mark_quanta == enter)
+        return 0;
+    return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a time mark is wrong");
+}
+
+static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state)
+{
+    struct rfn_record *record = &state->record;
+    uint64_t enter = cursor->last_exit + (uint64_t)state->gap;
+    uint64_t exit = enter + (uint64_t)state->duration;
+    if (__builtin_expect(cursor->index % RFN_STREAM_MARK == 0 && cursor->index, 0))
+        RFN_TRY(check_mark(cursor, enter));
+    const struct rfn_clock *clock = &cursor->timing.clock;
+    uint64_t from = rfn_clock_ns(clock, &cursor->segment, enter);
+    uint64_t to = rfn_clock_ns(clock, &cursor->segment, exit);
+    record->enter_ns = (int64_t)(from + cursor->add_ns);
+    record->exit_ns = (int64_t)(to + cursor->add_ns);
+    record->inside_ns = (int64_t)(to - from);
+    if (record->failed_poll) {
+        to = rfn_clock_ns(clock, &cursor->segment, enter + (uint64_t)state->inside);
+        record->inside_ns = (int64_t)(to - from);
+    }
+    cursor->last_exit = exit;
+    return 0;
+}
+
+static int read_sources(struct rfn_cursor *cursor, struct symbol_state *state)
+{
+    for (unsigned i = 0; i < state->n_sources; i++) {
+        struct source *source = &state->sources[i];
+        int error = rfn_column_next(&source->column, source->target);
+        if (__builtin_expect(error < 0, 0))
+            return column_failed(cursor, error, source->payload);
+        if (source->kind == RFN_KIND_TYPE || source->kind == RFN_KIND_COMM)
+            RFN_TRY(translate_or_fail(cursor, source->kind, source->target));
+    }
+    return 0;
+}
+
+static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
+{
+    if (cursor->index == cursor->events)
+        return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
+                    "there are more events than the stream has");
+    if (!cursor->symbols[symbol])
+        RFN_TRY(open_symbol(cursor, symbol));
+    struct symbol_state *state = cursor->symbols[symbol];
+    if (state->counted && state->left-- == 0)
+        return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
+    RFN_TRY(read_sources(cursor, state));
+    if (state->polls < 1)
+        return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");
+    if (cursor->times)
+        RFN_TRY(fill_times(cursor, state));
+    state->record.polls = (uint64_t)state->polls;
+    state->record.index = cursor->index++;
+    *record = &state->record;
+    return 1;
+}
+
+/* ---- structure ---- */
+
+static int push(struct rfn_cursor *cursor, const struct rfn_node_list *list, uint64_t times)
+{
+    if (cursor->depth == cursor->frames_capacity &&
+        RFN_GROW(cursor->frames, cursor->frames_capacity, cursor->depth + 1) < 0)
+        return no_memory(cursor);
+    cursor->frames[cursor->depth++] = (struct frame){list->nodes, list->nodes + list->n,
+                                                     list->nodes, times, cursor->index};
+    return 0;
+}
+
+static int open_trips(struct rfn_cursor *cursor, uint32_t loop)
+{
+    const struct rfn_values *values = cursor->values;
+    struct wanted wanted = {.payload = &values->payload, .at = values->columns[loop]};
+    int error = open_column(&cursor->trips[loop], &wanted);
+    cursor->trips_open[loop] = true;
+    return error < 0 ? column_failed(cursor, error, &values->payload) : 0;
+}
+
+static int enter_loop(struct rfn_cursor *cursor, uint32_t loop)
+{
+    int64_t trips;
+    if (!cursor->trips_open[loop])
+        RFN_TRY(open_trips(cursor, loop));
+    int error = rfn_column_next(&cursor->trips[loop], &trips);
+    if (error < 0)
+        return column_failed(cursor, error, &cursor->values->payload);
+    if (trips < 0)
+        return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload, "a negative number of trips");
+    return trips ? push(cursor, &cursor->structure->loops[loop], (uint64_t)trips) : 0;
+}
+
+/* The frame's list of nodes is at its end: once more, or back to the frame around it. */
+static int end_of_list(struct rfn_cursor *cursor, struct frame *frame)
+{
+    if (cursor->depth > 1 && frame->first == cursor->index)
+        return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload, "a trip without an event");
+    frame->node = frame->body;
+    frame->first = cursor->index;
+    if (--frame->left == 0)
+        cursor->depth--;
+    return 0;
+}
+
+static int at_end(struct rfn_cursor *cursor)
+{
+    if (cursor->index == cursor->events)
+        return 0;
+    return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
+                "there are fewer events than the stream has");
+}
+
+static int next(struct rfn_cursor *cursor, const struct rfn_record **record)
+{
+    while (cursor->depth > 0) {
+        struct frame *frame = &cursor->frames[cursor->depth - 1];
+        if (frame->node == frame->end) {
+            RFN_TRY(end_of_list(cursor, frame));
+            continue;
+        }
+        uint32_t node = *frame->node++;
+        if (!rfn_node_is_loop(node))
+            return deliver(cursor, rfn_node_index(node), record);
+        RFN_TRY(enter_loop(cursor, rfn_node_index(node)));
+    }
+    return at_end(cursor);
+}
+
+int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
+                    struct rfn_diag *diag)
+{
+    if (cursor->error)
+        return report(cursor, diag);
+    int result = next(cursor, record);
+    return result < 0 ? report(cursor, diag) : result;
+}
+
+/* ---- opening ---- */
+
+static int use_parts(struct rfn_cursor *cursor, struct rfn_diag *diag)
+{
+    const struct rfn_archive *archive = cursor->archive;
+    uint64_t group = (uint64_t)rfn_stream_word(archive, RFN_WORD_GROUP, cursor->stream);
+    uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, cursor->stream);
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &cursor->structure_part, diag));
+    cursor->structure = &cursor->structure_part->u.structure;
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_PLACES, group, cursor->structure, &cursor->places_part,
+                         diag));
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_VALUES, values, cursor->structure, &cursor->values_part,
+                         diag));
+    cursor->values = &cursor->values_part->u.values;
+    return 0;
+}
+
+static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
+{
+    const struct rfn_archive *archive = cursor->archive;
+    int error = rfn_timing_load(archive, cursor->stream, cursor->structure, &cursor->timing, diag);
+    if (error == RFN_E_NOTFOUND)
+        return 0;
+    RFN_TRY(error);
+    cursor->has_timing = true;
+    cursor->times = cursor->timing.times;
+    if (!cursor->times)
+        return 0;
+    cursor->last_exit = cursor->mark_quanta = cursor->timing.clock.start;
+    cursor->marks = rfn_reader_over(cursor->timing.payload.data, cursor->timing.payload.size);
+    cursor->marks.at = cursor->timing.marks;
+    uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, cursor->stream);
+    return rfn_archive_origin(archive, host, &cursor->add_ns, diag);
+}
+
+static int make_tables(struct rfn_cursor *cursor, struct rfn_diag *diag)
+{
+    const struct rfn_structure *structure = cursor->structure;
+    cursor->comms = malloc((structure->n_comms + (size_t)1) * sizeof *cursor->comms);
+    cursor->trips = calloc(structure->n_loops + (size_t)1, sizeof *cursor->trips);
+    cursor->trips_open = calloc(structure->n_loops + (size_t)1, sizeof *cursor->trips_open);
+    cursor->symbols = calloc(structure->n_symbols + (size_t)1, sizeof(struct symbol_state *));
+    cursor->translated = calloc(1, sizeof *cursor->translated);
+    if (!cursor->comms || !cursor->trips || !cursor->trips_open || !cursor->symbols ||
+        !cursor->translated || push(cursor, &structure->top, 1) < 0)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
+                        cursor->archive->chunks.path);
+    for (uint32_t i = 0; i < structure->n_comms; i++)
+        cursor->comms[i] = rfn_member_word(&cursor->places_part->u.places, structure->n_places + i,
+                                           cursor->place, 0);
+    return 0;
+}
+
+int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct rfn_cursor **cursor,
+                    struct rfn_diag *diag)
+{
+    struct rfn_cursor *opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", archive->chunks.path);
+    opened->archive = archive;
+    opened->stream = stream;
+    opened->rank = (uint32_t)rfn_stream_word(archive, RFN_WORD_RANK, stream);
+    opened->events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream);
+    opened->place = rfn_stream_place(archive, stream);
+    int error = use_parts(opened, diag);
+    if (!error)
+        error = use_timing(opened, diag);
+    if (!error)
+        error = make_tables(opened, diag);
+    if (error < 0) {
+        rfn_cursor_close(opened);
+        return error;
+    }
+    *cursor = opened;
+    return 0;
+}
+
+static void close_columns(struct rfn_cursor *cursor)
+{
+    for (uint32_t i = 0; cursor->trips && i < cursor->structure->n_loops; i++)
+        rfn_column_close(&cursor->trips[i]);
+    for (uint32_t i = 0; cursor->symbols && i < cursor->structure->n_symbols; i++)
+        free_state(cursor->symbols[i]);
+}
+
+void rfn_cursor_close(struct rfn_cursor *cursor)
+{
+    if (!cursor)
+        return;
+    close_columns(cursor);
+    if (cursor->translated) {
+        rfn_arena_release(&cursor->translated->arena);
+        rfn_map_release(&cursor->translated->by_key);
+    }
+    free(cursor->translated);
+    free(cursor->trips);
+    free(cursor->trips_open);
+    free(cursor->symbols);
+    free(cursor->comms);
+    free(cursor->frames);
+    rfn_timing_release(&cursor->timing);
+    struct rfn_part *parts[] = {cursor->structure_part, cursor->values_part, cursor->places_part};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i])
+            rfn_part_done(cursor->archive, parts[i]);
+    }
+    free(cursor);
+}
+
+/* ---- lists ---- */
+
+static const int64_t *list_words(const struct rfn_values *values, int64_t number, size_t *n)
+{
+    *n = 0;
+    if (number < 1 || (uint64_t)number > values->n_lists)
+        return NULL;
+    uint64_t begin = number > 1 ? values->ends[number - 2] : 0;
+    *n = (size_t)(values->ends[number - 1] - begin);
+    return values->words + begin;
+}
+
+/* A copy of the list with archive numbers; a number that does not exist becomes RFN_UNKNOWN. */
+static const int64_t *translate_list(const struct rfn_cursor *cursor, uint64_t key, uint8_t kind,
+                                     const int64_t *words, size_t *n)
+{
+    int64_t *copy = rfn_arena_alloc(&cursor->translated->arena, (*n + 1) * sizeof *copy);
+    if (!copy || rfn_map_put(&cursor->translated->by_key, key, (uint64_t)(uintptr_t)copy) < 0) {
+        *n = 0;
+        return NULL;
+    }
+    for (size_t i = 0; i < *n; i++) {
+        copy[i] = words[i];
+        if (!translate(cursor, kind, &copy[i]))
+            copy[i] = RFN_UNKNOWN;
+    }
+    return copy;
+}
+
+const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, size_t *n,
+                               uint8_t kind)
+{
+    const int64_t *words = list_words(cursor->values, number, n);
+    uint8_t of = kind & (uint8_t)~RFN_KIND_LIST;
+    if (!words || (of != RFN_KIND_TYPE && of != RFN_KIND_COMM))
+        return words;
+    uint64_t key = (uint64_t)number * 2 + (of == RFN_KIND_COMM);
+    const uint64_t *known = rfn_map_get(&cursor->translated->by_key, key);
+    if (known)
+        return (const int64_t *)(uintptr_t)*known;
+    return translate_list(cursor, key, of, words, n);
+}
+
+/* ---- for verification ---- */
+
+uint64_t rfn_cursor_lists(const struct rfn_cursor *cursor)
+{
+    return cursor->values->n_lists;
+}
+
+bool rfn_cursor_list_types_exist(const struct rfn_cursor *cursor, uint64_t number)
+{
+    size_t n;
+    const int64_t *words = list_words(cursor->values, (int64_t)number, &n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t word = words[i];
+        if (!translate(cursor, RFN_KIND_TYPE, &word))
+            return false;
+    }
+    return true;
+}
+
+static int expect_end(struct rfn_cursor *cursor, struct rfn_column_cursor *column,
+                      const struct rfn_payload *payload)
+{
+    int64_t value;
+    int error = rfn_column_next(column, &value);
+    if (error == RFN_E_RANGE)
+        return 0;
+    if (error == 0)
+        return fail(cursor, RFN_E_CORRUPT, payload, "a column is longer than the structure says");
+    return column_failed(cursor, error, payload);
+}
+
+/* A column that no event has opened must be empty. */
+static int expect_empty(struct rfn_cursor *cursor, const struct wanted *wanted)
+{
+    struct rfn_column_cursor column;
+    int error = open_column(&column, wanted);
+    if (error < 0)
+        return column_failed(cursor, error, wanted->payload);
+    error = expect_end(cursor, &column, wanted->payload);
+    rfn_column_close(&column);
+    return error;
+}
+
+static int finish_symbol(struct rfn_cursor *cursor, uint32_t symbol)
+{
+    const struct rfn_symbol_info *info = &cursor->structure->symbols[symbol];
+    struct symbol_state *state = cursor->symbols[symbol];
+    if (!state) {
+        struct wanted wanted[WANTED_MAX];
+        int64_t words[2 * RFN_PARAMS_MAX];
+        struct symbol_state nowhere = {.in = words, .out = words};
+        unsigned n = want_columns(
+            cursor, info, &cursor->archive->dictionary.functions[info->function], &nowhere, wanted);
+        for (unsigned i = 0; i < n; i++)
+            RFN_TRY(expect_empty(cursor, &wanted[i]));
+        return 0;
+    }
+    if (state->counted && state->left)
+        return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
+                    "a column is longer than the structure says");
+    for (unsigned i = 0; i < state->n_sources; i++)
+        RFN_TRY(expect_end(cursor, &state->sources[i].column, state->sources[i].payload));
+    return 0;
+}
+
+static int finish_loop(struct rfn_cursor *cursor, uint32_t loop)
+{
+    if (!cursor->trips_open[loop])
+        RFN_TRY(open_trips(cursor, loop));
+    return expect_end(cursor, &cursor->trips[loop], &cursor->values->payload);
+}
+
+static int finish(struct rfn_cursor *cursor)
+{
+    for (uint32_t i = 0; i < cursor->structure->n_symbols; i++)
+        RFN_TRY(finish_symbol(cursor, i));
+    for (uint32_t i = 0; i < cursor->structure->n_loops; i++)
+        RFN_TRY(finish_loop(cursor, i));
+    if (cursor->times && cursor->n_marks != cursor->timing.n_marks)
+        return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload,
+                    "there are too many time marks");
+    return 0;
+}
+
+int rfn_cursor_finish(struct rfn_cursor *cursor, struct rfn_diag *diag)
+{
+    if (!cursor->error)
+        finish(cursor);
+    return report(cursor, diag);
+}

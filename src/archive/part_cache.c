@@ -1,0 +1,297 @@
+/* Parts of an archive: read when first asked for, shared while in use, and kept for a while after.
+ *
+ * Reading takes place outside of the lock. Two threads may then read the same part at the same
+ * time; the second finds that it is there and throws its own away. Parts without users are in a
+ * list from newest to oldest; when it is too long the oldest is freed. */
+#include "archive/reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { IDLE_MAX = 32 };
+
+int rfn_archive_missing(const struct rfn_archive *archive, const char *what, uint64_t id,
+                        struct rfn_diag *diag)
+{
+    if (archive->chunks.complete)
+        return rfn_fail(diag, RFN_E_CORRUPT, (int64_t)archive->chunks.toc_offset, -1,
+                        "%s: the table of contents at offset %" PRIu64
+                        " lists no chunk %s %" PRIu64,
+                        archive->chunks.path, archive->chunks.toc_offset, what, id);
+    return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s: %s: chunk %s %" PRIu64 " is missing",
+                    archive->chunks.path, archive->chunks.why, what, id);
+}
+
+/* ---- reading ---- */
+
+static const char *read_part(const struct rfn_archive *archive, struct rfn_part *part, uint64_t id,
+                             const struct rfn_structure *structure, struct rfn_payload *payload)
+{
+    const struct rfn_dictionary *dictionary = &archive->dictionary;
+    switch (part->type) {
+    case RFN_CHUNK_STRUCTURE:
+        return rfn_structure_read(&part->u.structure, dictionary, payload, archive->exact);
+    case RFN_CHUNK_VALUES:
+        return rfn_values_read(&part->u.values, structure, payload, archive->exact);
+    default:
+        return rfn_places_read(&part->u.places, structure, dictionary,
+                               archive->first_member[id + 1] - archive->first_member[id], payload,
+                               archive->exact);
+    }
+}
+
+static void free_part(struct rfn_part *part)
+{
+    switch (part->type) {
+    case RFN_CHUNK_STRUCTURE:
+        rfn_structure_release(&part->u.structure);
+        break;
+    case RFN_CHUNK_VALUES:
+        rfn_values_release(&part->u.values);
+        break;
+    default:
+        rfn_member_table_release(&part->u.places);
+    }
+    free(part);
+}
+
+static int load_part(const struct rfn_archive *archive, size_t entry,
+                     const struct rfn_structure *structure, struct rfn_part **part,
+                     struct rfn_diag *diag)
+{
+    struct rfn_payload payload;
+    const struct rfn_toc_entry *chunk = &archive->chunks.entries[entry];
+    RFN_TRY(rfn_chunks_load(&archive->chunks, chunk, SIZE_MAX, &payload, diag));
+    struct rfn_payload where = payload; /* the part may take the payload over */
+    struct rfn_part *loaded = calloc(1, sizeof *loaded);
+    const char *fault = rfn_out_of_memory;
+    if (loaded) {
+        loaded->type = chunk->type;
+        loaded->entry = entry;
+        fault = read_part(archive, loaded, chunk->id, structure, &payload);
+    }
+    rfn_payload_release(&payload);
+    if (fault && loaded)
+        free_part(loaded);
+    *part = loaded;
+    return rfn_payload_fault(&where, fault, diag);
+}
+
+/* ---- sharing; the lock is held ---- */
+
+static void unlink_idle(struct rfn_archive *archive, struct rfn_part *part)
+{
+    *(part->newer ? &part->newer->older : &archive->newest) = part->older;
+    *(part->older ? &part->older->newer : &archive->oldest) = part->newer;
+    part->newer = part->older = NULL;
+    archive->n_idle--;
+}
+
+static void link_idle(struct rfn_archive *archive, struct rfn_part *part)
+{
+    part->older = archive->newest;
+    part->newer = NULL;
+    *(archive->newest ? &archive->newest->newer : &archive->oldest) = part;
+    archive->newest = part;
+    archive->n_idle++;
+}
+
+static struct rfn_part *take(struct rfn_archive *archive, size_t entry)
+{
+    struct rfn_part *part = archive->parts[entry];
+    if (part && part->users++ == 0)
+        unlink_idle(archive, part);
+    return part;
+}
+
+/* The lock, the parts and the origin are what may change in an open archive. */
+static struct rfn_archive *changeable(const struct rfn_archive *archive)
+{
+    return (struct rfn_archive *)(uintptr_t)archive;
+}
+
+static struct rfn_part *take_if_there(const struct rfn_archive *archive, size_t entry)
+{
+    struct rfn_archive *shared = changeable(archive);
+    pthread_mutex_lock(&shared->lock);
+    struct rfn_part *part = take(shared, entry);
+    pthread_mutex_unlock(&shared->lock);
+    return part;
+}
+
+int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
+                 const struct rfn_structure *structure, struct rfn_part **part,
+                 struct rfn_diag *diag)
+{
+    static const char *const names[] = {[RFN_CHUNK_STRUCTURE] = "STRUCTURE",
+                                        [RFN_CHUNK_VALUES] = "VALUES",
+                                        [RFN_CHUNK_PLACES] = "PLACES"};
+    struct rfn_archive *shared = changeable(archive);
+    int64_t entry = rfn_chunks_find(&archive->chunks, type, id);
+    if (entry < 0)
+        return rfn_archive_missing(archive, names[type], id, diag);
+    *part = take_if_there(archive, (size_t)entry);
+    if (*part)
+        return 0;
+    struct rfn_part *loaded;
+    RFN_TRY(load_part(archive, (size_t)entry, structure, &loaded, diag));
+    pthread_mutex_lock(&shared->lock);
+    *part = take(shared, (size_t)entry);
+    if (!*part) {
+        loaded->users = 1;
+        *part = shared->parts[entry] = loaded;
+        loaded = NULL;
+    }
+    pthread_mutex_unlock(&shared->lock);
+    if (loaded)
+        free_part(loaded);
+    return 0;
+}
+
+void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part)
+{
+    struct rfn_archive *shared = changeable(archive);
+    struct rfn_part *old = NULL;
+    pthread_mutex_lock(&shared->lock);
+    if (--part->users == 0) {
+        link_idle(shared, part);
+        if (shared->n_idle > IDLE_MAX) {
+            old = shared->oldest;
+            unlink_idle(shared, old);
+            shared->parts[old->entry] = NULL;
+        }
+    }
+    pthread_mutex_unlock(&shared->lock);
+    if (old)
+        free_part(old);
+}
+
+void rfn_archive_close(struct rfn_archive *archive)
+{
+    if (!archive)
+        return;
+    for (size_t i = 0; archive->parts && i < archive->chunks.n; i++) {
+        if (archive->parts[i])
+            free_part(archive->parts[i]);
+    }
+    free(archive->parts);
+    free(archive->origin.host_offsets);
+    free(archive->members);
+    free(archive->first_member);
+    rfn_member_table_release(&archive->streams);
+    rfn_dictionary_release(&archive->dictionary);
+    rfn_chunks_close(&archive->chunks);
+    pthread_mutex_destroy(&archive->lock);
+    free(archive);
+}
+
+/* ---- timing ---- */
+
+int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
+                    const struct rfn_structure *structure, struct rfn_timing *timing,
+                    struct rfn_diag *diag)
+{
+    int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_TIMING, stream);
+    bool times = archive->dictionary.run.times;
+    *timing = (struct rfn_timing){0};
+    if (entry < 0 && !times && structure->n_polls == 0)
+        return RFN_E_NOTFOUND;
+    if (entry < 0)
+        return rfn_archive_missing(archive, "TIMING", stream, diag);
+    struct rfn_payload payload;
+    RFN_TRY(rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], SIZE_MAX, &payload,
+                            diag));
+    struct rfn_payload where = payload;
+    const char *fault = rfn_timing_read(timing, structure, &payload, archive->exact);
+    if (!fault && timing->times != times)
+        fault = "whether it has times is not as META says";
+    if (fault)
+        rfn_timing_release(timing);
+    return rfn_payload_fault(&where, fault, diag);
+}
+
+/* ---- the common origin of times ---- */
+
+/* Enough for the clock of a stream, usually by far. */
+enum { CLOCK_BYTES = 1 << 16 };
+
+/* Reads the clock of a TIMING chunk; its columns are not decompressed if they need not be. */
+static int load_clock(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
+                      struct rfn_clock *clock, bool *times, struct rfn_diag *diag)
+{
+    for (size_t at_most = CLOCK_BYTES;; at_most = SIZE_MAX) {
+        struct rfn_payload payload;
+        RFN_TRY(rfn_chunks_load(&archive->chunks, entry, at_most, &payload, diag));
+        struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
+        const char *fault = rfn_clock_read(clock, times, &reader);
+        bool again = fault && payload.size == CLOCK_BYTES;
+        rfn_payload_release(&payload);
+        if (fault)
+            rfn_clock_release(clock);
+        if (!again)
+            return rfn_payload_fault(&payload, fault, diag);
+    }
+}
+
+/* Streams come in ascending order: the first of a host gives the host's offset. */
+static int add_clock(struct rfn_archive *archive, const struct rfn_toc_entry *entry, bool *seen,
+                     struct rfn_diag *diag)
+{
+    struct rfn_origin *origin = &archive->origin;
+    struct rfn_clock clock;
+    bool times;
+    RFN_TRY(load_clock(archive, entry, &clock, &times, diag));
+    if (times) {
+        int64_t host = rfn_stream_word(archive, RFN_WORD_HOST, (uint32_t)entry->id);
+        if (!seen[host])
+            origin->host_offsets[host] = clock.realtime_offset;
+        seen[host] = true;
+        size_t segment = 0;
+        uint64_t start = rfn_clock_ns(&clock, &segment, clock.start) + origin->host_offsets[host];
+        if (!origin->known || (int64_t)(start - origin->start_ns) < 0)
+            origin->start_ns = start;
+        origin->known = true;
+    }
+    rfn_clock_release(&clock);
+    return 0;
+}
+
+static int find_origin(struct rfn_archive *archive, struct rfn_diag *diag)
+{
+    const struct rfn_chunks *chunks = &archive->chunks;
+    uint32_t n_hosts = archive->dictionary.n_hosts;
+    bool *seen = calloc(n_hosts + (size_t)1, sizeof *seen);
+    archive->origin.host_offsets = calloc(n_hosts + (size_t)1,
+                                          sizeof *archive->origin.host_offsets);
+    if (!seen || !archive->origin.host_offsets) {
+        free(seen);
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", chunks->path);
+    }
+    size_t first, n = rfn_chunks_count(chunks, RFN_CHUNK_TIMING, &first);
+    int error = 0;
+    for (size_t i = 0; i < n && !error; i++) {
+        const struct rfn_toc_entry *entry = &chunks->entries[chunks->by_type[first + i]];
+        if (entry->id < archive->n_streams)
+            error = add_clock(archive, entry, seen, diag);
+    }
+    free(seen);
+    return error;
+}
+
+int rfn_archive_origin(const struct rfn_archive *archive, uint32_t host, uint64_t *add_ns,
+                       struct rfn_diag *diag)
+{
+    struct rfn_archive *shared = changeable(archive);
+    struct rfn_origin *origin = &shared->origin;
+    pthread_mutex_lock(&shared->lock);
+    if (!origin->known && !origin->error)
+        origin->error = find_origin(shared, &origin->diag);
+    pthread_mutex_unlock(&shared->lock);
+    if (origin->error) {
+        if (diag)
+            *diag = origin->diag;
+        return origin->error;
+    }
+    *add_ns = origin->host_offsets[host] - origin->start_ns;
+    return 0;
+}

@@ -1,0 +1,422 @@
+/* Opening an archive, and what it says of the run. */
+#include "archive/reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* More streams than any machine has; a few bytes could claim any number. */
+#ifdef RFN_FUZZING
+enum { STREAMS_MAX = 1 << 10 };
+#else
+enum { STREAMS_MAX = 1 << 25 };
+#endif
+
+/* ---- streams and groups ---- */
+
+int64_t rfn_stream_word(const struct rfn_archive *archive, enum rfn_stream_word word,
+                        uint32_t stream)
+{
+    return rfn_member_word(&archive->streams, word, stream, stream);
+}
+
+/* Counts the groups and checks every number. */
+static const char *check_streams(struct rfn_archive *archive)
+{
+    const struct rfn_dictionary *dictionary = &archive->dictionary;
+    int64_t rank_before = -1, thread_before = 0;
+    for (uint32_t i = 0; i < archive->n_streams; i++) {
+        int64_t word[RFN_STREAM_WORDS];
+        for (enum rfn_stream_word k = 0; k < RFN_STREAM_WORDS; k++)
+            word[k] = rfn_stream_word(archive, k, i);
+        if (word[RFN_WORD_RANK] < 0 || word[RFN_WORD_RANK] >= dictionary->run.ranks ||
+            word[RFN_WORD_THREAD] < 0 || word[RFN_WORD_THREAD] > UINT32_MAX ||
+            word[RFN_WORD_GROUP] < 0 || word[RFN_WORD_GROUP] >= archive->n_streams ||
+            word[RFN_WORD_VALUES] < 0 || word[RFN_WORD_VALUES] >= archive->n_streams ||
+            word[RFN_WORD_HOST] < 0 || word[RFN_WORD_HOST] >= dictionary->n_hosts ||
+            word[RFN_WORD_EVENTS] < 0 || word[RFN_WORD_CALLS] < word[RFN_WORD_EVENTS])
+            return "a stream has a number that is out of range";
+        if (word[RFN_WORD_RANK] < rank_before ||
+            (word[RFN_WORD_RANK] == rank_before && word[RFN_WORD_THREAD] <= thread_before))
+            return "the streams are not in order";
+        rank_before = word[RFN_WORD_RANK];
+        thread_before = word[RFN_WORD_THREAD];
+        if (word[RFN_WORD_GROUP] >= archive->n_groups)
+            archive->n_groups = (uint32_t)word[RFN_WORD_GROUP] + 1;
+        if (word[RFN_WORD_VALUES] >= archive->n_value_sets)
+            archive->n_value_sets = (uint32_t)word[RFN_WORD_VALUES] + 1;
+    }
+    return NULL;
+}
+
+/* Sorts the streams by group, by counting. first_member[g + 1] serves as the place to fill next. */
+static const char *sort_members(struct rfn_archive *archive)
+{
+    uint32_t n = archive->n_groups, *first = calloc(n + (size_t)2, sizeof *first);
+    archive->members = malloc((archive->n_streams + (size_t)1) * sizeof *archive->members);
+    archive->first_member = first;
+    if (!first || !archive->members)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < archive->n_streams; i++)
+        first[rfn_stream_word(archive, RFN_WORD_GROUP, i) + 2]++;
+    for (uint32_t g = 0; g < n; g++) {
+        if (first[g + 2] == 0)
+            return "a group has no members";
+        first[g + 2] += first[g + 1];
+    }
+    for (uint32_t i = 0; i < archive->n_streams; i++)
+        archive->members[first[rfn_stream_word(archive, RFN_WORD_GROUP, i) + 1]++] = i;
+    return NULL;
+}
+
+/* The shape of a value set is that of one group. */
+static const char *check_value_sets(const struct rfn_archive *archive)
+{
+    int64_t *groups = malloc((archive->n_value_sets + (size_t)1) * sizeof *groups);
+    const char *fault = groups ? NULL : rfn_out_of_memory;
+    for (uint32_t i = 0; i < archive->n_value_sets && !fault; i++)
+        groups[i] = -1;
+    for (uint32_t i = 0; i < archive->n_streams && !fault; i++) {
+        int64_t *group = &groups[rfn_stream_word(archive, RFN_WORD_VALUES, i)];
+        int64_t own = rfn_stream_word(archive, RFN_WORD_GROUP, i);
+        if (*group >= 0 && *group != own)
+            fault = "streams of two groups have the same values";
+        *group = own;
+    }
+    for (uint32_t i = 0; i < archive->n_value_sets && !fault; i++) {
+        if (groups[i] < 0)
+            fault = "a value set belongs to no stream";
+    }
+    free(groups);
+    return fault;
+}
+
+static const char *read_streams(struct rfn_archive *archive, const struct rfn_payload *payload)
+{
+    struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
+    archive->n_streams = (uint32_t)rfn_reader_limited(&reader, STREAMS_MAX);
+    if (reader.failed)
+        return "it has an unbelievable number of streams";
+    const char *fault = rfn_member_table_read(&archive->streams, &reader, RFN_STREAM_WORDS,
+                                              archive->n_streams);
+    if (!fault && archive->exact && rfn_reader_left(&reader))
+        fault = "there are bytes behind its end";
+    if (!fault)
+        fault = check_streams(archive);
+    if (!fault)
+        fault = sort_members(archive);
+    return fault ? fault : check_value_sets(archive);
+}
+
+/* ---- opening ---- */
+
+static int load_one(struct rfn_archive *archive, uint32_t type, struct rfn_payload *payload,
+                    struct rfn_diag *diag)
+{
+    static const char *const names[] = {"", "META", "DEFINITIONS", "STREAMS"};
+    int64_t entry = rfn_chunks_find(&archive->chunks, type, 0);
+    if (entry < 0)
+        return rfn_archive_missing(archive, names[type], 0, diag);
+    return rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], SIZE_MAX, payload,
+                           diag);
+}
+
+/* The resolution is that of the first stream that has times. */
+static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
+{
+    size_t first;
+    struct rfn_chunks *chunks = &archive->chunks;
+    if (!archive->dictionary.run.times || rfn_chunks_count(chunks, RFN_CHUNK_TIMING, &first) == 0)
+        return 0;
+    struct rfn_payload payload;
+    RFN_TRY(rfn_chunks_load(chunks, &chunks->entries[chunks->by_type[first]], SIZE_MAX, &payload,
+                            diag));
+    struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
+    struct rfn_clock clock;
+    bool times;
+    int error = rfn_payload_fault(&payload, rfn_clock_read(&clock, &times, &reader), diag);
+    if (!error && times)
+        archive->dictionary.run.resolution_ns = clock.resolution_ns;
+    rfn_clock_release(&clock);
+    rfn_payload_release(&payload);
+    return error;
+}
+
+static int read_head(struct rfn_archive *archive, struct rfn_diag *diag)
+{
+    struct rfn_payload payload;
+    RFN_TRY(load_one(archive, RFN_CHUNK_META, &payload, diag));
+    int error = rfn_dictionary_meta(&archive->dictionary, &payload, archive->exact, diag);
+    rfn_payload_release(&payload);
+    RFN_TRY(error);
+    RFN_TRY(load_one(archive, RFN_CHUNK_DEFINITIONS, &payload, diag));
+    error = rfn_dictionary_definitions(&archive->dictionary, &payload, archive->exact, diag);
+    rfn_payload_release(&payload);
+    RFN_TRY(error);
+    RFN_TRY(load_one(archive, RFN_CHUNK_STREAMS, &payload, diag));
+    error = rfn_payload_fault(&payload, read_streams(archive, &payload), diag);
+    rfn_payload_release(&payload);
+    return error;
+}
+
+static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
+{
+    archive->exact = archive->chunks.minor == RFN_FORMAT_MINOR;
+    archive->complete = archive->chunks.complete;
+    archive->why = archive->complete ? NULL : archive->chunks.why;
+    archive->parts = calloc(archive->chunks.n + 1, sizeof(struct rfn_part *));
+    if (!archive->parts)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", archive->chunks.path);
+    RFN_TRY(read_head(archive, diag));
+    struct rfn_run *run = &archive->dictionary.run;
+    run->streams = archive->n_streams;
+    run->file_bytes = archive->chunks.file_bytes;
+    return find_resolution(archive, diag);
+}
+
+static struct rfn_archive *new_archive(void)
+{
+    struct rfn_archive *archive = calloc(1, sizeof *archive);
+    if (archive && pthread_mutex_init(&archive->lock, NULL) != 0) {
+        free(archive);
+        return NULL;
+    }
+    return archive;
+}
+
+/* Opens a file, or bytes in memory when path is NULL. */
+static int open_archive(const char *path, const void *bytes, size_t size,
+                        struct rfn_archive **archive, struct rfn_diag *diag)
+{
+    struct rfn_archive *opened = new_archive();
+    if (!opened)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", path ? path : "(memory)");
+    int error = path ? rfn_chunks_open(&opened->chunks, path, diag)
+                     : rfn_chunks_open_memory(&opened->chunks, bytes, size, diag);
+    if (error < 0) {
+        pthread_mutex_destroy(&opened->lock);
+        free(opened);
+        return error;
+    }
+    error = read_archive(opened, diag);
+    if (error < 0) {
+        rfn_archive_close(opened);
+        return error;
+    }
+    *archive = opened;
+    return 0;
+}
+
+int rfn_archive_open(const char *path, struct rfn_archive **archive, struct rfn_diag *diag)
+{
+    return open_archive(path, NULL, 0, archive, diag);
+}
+
+int rfn_archive_open_memory(const void *bytes, size_t size, struct rfn_archive **archive,
+                            struct rfn_diag *diag)
+{
+    return open_archive(NULL, bytes, size, archive, diag);
+}
+
+/* ---- what it says ---- */
+
+bool rfn_archive_complete(const struct rfn_archive *archive, const char **why)
+{
+    if (why)
+        *why = archive->why;
+    return archive->complete;
+}
+
+const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive)
+{
+    return &archive->dictionary.run;
+}
+
+/* Whether the structure of a group has failed polls, so that its streams need TIMING without
+ * times, too. A structure that cannot be read counts as none. */
+static bool has_polls(const struct rfn_archive *archive, uint32_t group)
+{
+    struct rfn_part *part;
+    if (rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &part, NULL) < 0)
+        return false;
+    bool polls = part->u.structure.n_polls > 0;
+    rfn_part_done(archive, part);
+    return polls;
+}
+
+static bool is_readable(const struct rfn_archive *archive, uint32_t stream, uint32_t group)
+{
+    const struct rfn_chunks *chunks = &archive->chunks;
+    if (archive->complete)
+        return true;
+    uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream);
+    if (rfn_chunks_find(chunks, RFN_CHUNK_STRUCTURE, group) < 0 ||
+        rfn_chunks_find(chunks, RFN_CHUNK_PLACES, group) < 0 ||
+        rfn_chunks_find(chunks, RFN_CHUNK_VALUES, values) < 0)
+        return false;
+    return rfn_chunks_find(chunks, RFN_CHUNK_TIMING, stream) >= 0 ||
+           (!archive->dictionary.run.times && !has_polls(archive, group));
+}
+
+struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uint32_t stream)
+{
+    struct rfn_stream_info info = {
+        .rank = (uint32_t)rfn_stream_word(archive, RFN_WORD_RANK, stream),
+        .thread = (uint32_t)rfn_stream_word(archive, RFN_WORD_THREAD, stream),
+        .group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream),
+        .host = archive->dictionary.hosts[rfn_stream_word(archive, RFN_WORD_HOST, stream)],
+        .events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream),
+        .calls = (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream),
+    };
+    info.readable = is_readable(archive, stream, info.group);
+    return info;
+}
+
+uint32_t rfn_archive_groups(const struct rfn_archive *archive)
+{
+    return archive->n_groups;
+}
+
+struct rfn_group_info rfn_archive_group(const struct rfn_archive *archive, uint32_t group)
+{
+    uint32_t first = archive->first_member[group], end = archive->first_member[group + 1];
+    struct rfn_group_info info = {.members = archive->members + first, .n_members = end - first};
+    int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_STRUCTURE, group);
+    struct rfn_part *part;
+    if (entry >= 0)
+        info.bytes = archive->chunks.entries[entry].stored_size;
+    if (rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &part, NULL) < 0)
+        return info;
+    const struct rfn_structure *structure = &part->u.structure;
+    info.symbols = structure->n_symbols;
+    info.loops = structure->n_loops;
+    info.nodes = structure->n_nodes < UINT32_MAX ? (uint32_t)structure->n_nodes : UINT32_MAX;
+    rfn_part_done(archive, part);
+    return info;
+}
+
+uint32_t rfn_stream_place(const struct rfn_archive *archive, uint32_t stream)
+{
+    uint32_t group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream);
+    uint32_t first = archive->first_member[group], low = first;
+    uint32_t high = archive->first_member[group + 1];
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (archive->members[middle] <= stream)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low - first;
+}
+
+/* ---- definitions ---- */
+
+uint32_t rfn_archive_paths(const struct rfn_archive *archive)
+{
+    return archive->dictionary.n_paths;
+}
+
+struct rfn_path rfn_archive_path(const struct rfn_archive *archive, uint32_t path)
+{
+    return archive->dictionary.paths[path];
+}
+
+uint32_t rfn_archive_locations(const struct rfn_archive *archive)
+{
+    return archive->dictionary.n_locations;
+}
+
+struct rfn_location rfn_archive_location(const struct rfn_archive *archive, uint32_t location)
+{
+    return archive->dictionary.locations[location];
+}
+
+uint32_t rfn_archive_functions(const struct rfn_archive *archive)
+{
+    return archive->dictionary.n_functions;
+}
+
+const struct rfn_function_info *rfn_archive_function(const struct rfn_archive *archive,
+                                                     uint32_t function)
+{
+    return &archive->dictionary.functions[function];
+}
+
+uint32_t rfn_archive_datatypes(const struct rfn_archive *archive)
+{
+    return archive->dictionary.n_datatypes;
+}
+
+const struct rfn_datatype_info *rfn_archive_datatype(const struct rfn_archive *archive,
+                                                     uint32_t datatype)
+{
+    return &archive->dictionary.datatypes[datatype];
+}
+
+uint32_t rfn_archive_comms(const struct rfn_archive *archive)
+{
+    return archive->dictionary.n_comms;
+}
+
+const struct rfn_comm_info *rfn_archive_comm(const struct rfn_archive *archive, uint32_t comm)
+{
+    return &archive->dictionary.comms[comm].info;
+}
+
+int64_t rfn_comm_world_rank(const struct rfn_archive *archive, uint32_t comm, bool remote,
+                            uint32_t rank)
+{
+    const struct rfn_communicator *of = &archive->dictionary.comms[comm];
+    if (of->info.kind == RFN_COMM_WORLD || of->info.kind == RFN_COMM_SELF)
+        return rank < archive->dictionary.run.ranks ? (int64_t)rank : -1;
+    return rfn_rank_list_world(&of->groups[remote && of->info.kind == RFN_COMM_INTER], rank);
+}
+
+/* The group of an inter-communicator that a world rank is in: 0 or 1, -1 for neither. */
+static int group_of(const struct rfn_communicator *comm, uint32_t world_rank, int64_t *rank)
+{
+    for (int i = 0; i < 2; i++) {
+        *rank = rfn_rank_list_find(&comm->groups[i], world_rank);
+        if (*rank >= 0)
+            return i;
+    }
+    return -1;
+}
+
+int64_t rfn_comm_rank_of(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank)
+{
+    const struct rfn_communicator *of = &archive->dictionary.comms[comm];
+    int64_t rank = 0;
+    switch (of->info.kind) {
+    case RFN_COMM_WORLD:
+        return world_rank < archive->dictionary.run.ranks ? (int64_t)world_rank : -1;
+    case RFN_COMM_SELF:
+        return 0;
+    case RFN_COMM_INTRA:
+        return rfn_rank_list_find(&of->groups[0], world_rank);
+    case RFN_COMM_INTER:
+        return group_of(of, world_rank, &rank) < 0 ? -1 : rank;
+    }
+    return -1;
+}
+
+int64_t rfn_comm_peer(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank,
+                      int64_t rank)
+{
+    const struct rfn_communicator *of = &archive->dictionary.comms[comm];
+    int64_t own;
+    if (rank < 0 || rank > UINT32_MAX)
+        return -1;
+    if (of->info.kind == RFN_COMM_SELF)
+        return rank == 0 ? (int64_t)world_rank : -1;
+    bool second = of->info.kind == RFN_COMM_INTER && group_of(of, world_rank, &own) == 0;
+    return rfn_comm_world_rank(archive, comm, second, (uint32_t)rank);
+}
+
+uint32_t rfn_comm_peers(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank)
+{
+    const struct rfn_communicator *of = &archive->dictionary.comms[comm];
+    int64_t own;
+    bool second = of->info.kind == RFN_COMM_INTER && group_of(of, world_rank, &own) == 0;
+    return second ? of->info.remote_size : of->info.size;
+}

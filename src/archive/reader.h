@@ -1,0 +1,103 @@
+/* reader.h - what is behind a struct rfn_archive.
+ *
+ * META, DEFINITIONS and STREAMS are read when an archive is opened, the rest when it is needed.
+ * Structures, places and values are shared by the cursors that use them at the same time; a few
+ * that nobody uses are kept for the next. A lock guards that bookkeeping and nothing else: once
+ * handed out, parts do not change.
+ */
+#ifndef RFN_ARCHIVE_READER_H
+#define RFN_ARCHIVE_READER_H
+
+#include "archive/chunks.h"
+#include "archive/dictionary.h"
+#include "archive/parts.h"
+#include "refrain/archive.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* STREAMS: the sequences, in their order. */
+enum rfn_stream_word {
+    RFN_WORD_RANK,
+    RFN_WORD_THREAD,
+    RFN_WORD_GROUP,
+    RFN_WORD_VALUES,
+    RFN_WORD_HOST,
+    RFN_WORD_EVENTS,
+    RFN_WORD_CALLS,
+    RFN_STREAM_WORDS
+};
+
+/* A STRUCTURE, PLACES or VALUES chunk that has been read. */
+struct rfn_part {
+    uint32_t type;
+    size_t entry; /* of chunks.entries */
+    size_t users;
+    struct rfn_part *newer, *older; /* among those without users */
+    union {
+        struct rfn_structure structure;
+        struct rfn_member_table places;
+        struct rfn_values values;
+    } u;
+};
+
+/* Where the times of all streams begin: known only when all clocks have been read. */
+struct rfn_origin {
+    bool known;
+    int error; /* of finding it, for good */
+    struct rfn_diag diag;
+    uint64_t start_ns;      /* the earliest start, CLOCK_REALTIME as it is aligned */
+    uint64_t *host_offsets; /* added to CLOCK_MONOTONIC, per host */
+};
+
+struct rfn_archive {
+    struct rfn_chunks chunks;
+    bool exact; /* the format has this program's minor version: nothing may follow a payload */
+    struct rfn_dictionary dictionary;
+    struct rfn_member_table streams;
+    uint32_t n_streams, n_groups, n_value_sets;
+    uint32_t *members, *first_member; /* streams by group */
+    bool complete;
+    const char *why;
+    pthread_mutex_t lock;    /* for what follows */
+    struct rfn_part **parts; /* per entry of chunks; NULL: not read */
+    struct rfn_part *newest, *oldest;
+    size_t n_idle;
+    struct rfn_origin origin;
+};
+
+int rfn_archive_open_memory(const void *bytes, size_t size, struct rfn_archive **archive,
+                            struct rfn_diag *diag);
+
+/* rfn_archive_verify of an archive that is open already. */
+int rfn_archive_verify_open(const struct rfn_archive *archive,
+                            void (*progress)(void *context, double share), void *context,
+                            struct rfn_diag *diag);
+
+int64_t rfn_stream_word(const struct rfn_archive *archive, enum rfn_stream_word word,
+                        uint32_t stream);
+/* The place of a stream among the members of its group. */
+uint32_t rfn_stream_place(const struct rfn_archive *archive, uint32_t stream);
+
+/* Takes a part into use; RFN_E_CORRUPT, _INCOMPLETE (not there), _IO, _NOMEM. structure: needed
+ * for PLACES and VALUES. To be given back. */
+int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
+                 const struct rfn_structure *structure, struct rfn_part **part,
+                 struct rfn_diag *diag);
+void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part);
+
+/* Reads the TIMING of a stream. RFN_E_NOTFOUND when it has none and needs none. */
+int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
+                    const struct rfn_structure *structure, struct rfn_timing *timing,
+                    struct rfn_diag *diag);
+/* What is to be added to CLOCK_MONOTONIC of a host to get time since the start of the run. */
+int rfn_archive_origin(const struct rfn_archive *archive, uint32_t host, uint64_t *add_ns,
+                       struct rfn_diag *diag);
+
+/* Fails for a part of the file that is not there. */
+int rfn_archive_missing(const struct rfn_archive *archive, const char *what, uint64_t id,
+                        struct rfn_diag *diag);
+
+#endif

@@ -1,0 +1,301 @@
+/* Verification looks at every byte of the file once:
+ *
+ *   container   the header, the table of contents and the zero bytes between chunks; that every
+ *               chunk belongs to something and nothing is missing
+ *   contents    everything is read as for analysis, which checks checksums, references and sizes;
+ *               every stream is expanded to its end, and nothing may be left over in any column
+ *   sums        events and calls are as many as STREAMS says
+ *
+ * Streams of one group with the same values differ in PLACES only, which is checked as a whole when
+ * it is read: without a TIMING chunk, one expansion stands for all of them. */
+#include "archive/cursor.h"
+#include "archive/reader.h"
+#include "event/kind.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { GAP_BLOCK = 4096, PROGRESS_EVENTS = 1 << 18 };
+
+/* A few bytes can stand for more events than can be expanded while fuzzing. */
+#ifdef RFN_FUZZING
+enum { EVENTS_MAX = 1 << 12 };
+#define ENOUGH(events) ((events) >= EVENTS_MAX)
+#else
+#define ENOUGH(events) false
+#endif
+
+struct verifier {
+    const struct rfn_archive *archive;
+    void (*progress)(void *context, double share);
+    void *context;
+    uint64_t total, done; /* events */
+    bool *sets_done;      /* value sets that have been expanded without TIMING */
+    struct rfn_diag *diag;
+};
+
+/* ---- container ---- */
+
+static int corrupt(const struct verifier *verifier, uint64_t offset, const char *what)
+{
+    return rfn_fail(verifier->diag, RFN_E_CORRUPT, (int64_t)offset, -1,
+                    "%s: offset %" PRIu64 ": %s", verifier->archive->chunks.path, offset, what);
+}
+
+static int check_gap(const struct verifier *verifier, uint64_t from, uint64_t to)
+{
+    uint8_t bytes[GAP_BLOCK];
+    while (from < to) {
+        size_t n = to - from < sizeof bytes ? (size_t)(to - from) : sizeof bytes;
+        RFN_TRY(rfn_chunks_read(&verifier->archive->chunks, from, bytes, n, verifier->diag));
+        for (size_t i = 0; i < n; i++) {
+            if (bytes[i] != 0)
+                return corrupt(verifier, from + i, "bytes between chunks are not zero");
+        }
+        from += n;
+    }
+    return 0;
+}
+
+/* Whether a chunk is one that something refers to. */
+static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entry *entry)
+{
+    switch (entry->type) {
+    case RFN_CHUNK_META:
+    case RFN_CHUNK_DEFINITIONS:
+    case RFN_CHUNK_STREAMS:
+        return entry->id == 0;
+    case RFN_CHUNK_STRUCTURE:
+    case RFN_CHUNK_PLACES:
+        return entry->id < archive->n_groups;
+    case RFN_CHUNK_VALUES:
+        return entry->id < archive->n_value_sets;
+    case RFN_CHUNK_TIMING:
+        return entry->id < archive->n_streams;
+    default:
+        return entry->type > RFN_CHUNK_TOC;
+    }
+}
+
+/* META, DEFINITIONS, STREAMS and PLACES stand before the chunks that hold events. */
+static bool holds_events(uint32_t type)
+{
+    return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING;
+}
+
+static int check_entry(const struct verifier *verifier, const struct rfn_toc_entry *entry,
+                       bool events_before)
+{
+    if (!belongs(verifier->archive, entry))
+        return corrupt(verifier, entry->offset, "the chunk belongs to nothing");
+    if (events_before && entry->type <= RFN_CHUNK_TOC && !holds_events(entry->type))
+        return corrupt(verifier, entry->offset, "the chunk must stand before those with events");
+    if (entry->type <= RFN_CHUNK_TOC)
+        return 0; /* read later */
+    struct rfn_payload payload;
+    RFN_TRY(rfn_chunks_load(&verifier->archive->chunks, entry, SIZE_MAX, &payload, verifier->diag));
+    rfn_payload_release(&payload);
+    return 0;
+}
+
+static int check_counts(const struct verifier *verifier)
+{
+    const struct rfn_archive *archive = verifier->archive;
+    size_t first;
+    if (rfn_chunks_count(&archive->chunks, RFN_CHUNK_STRUCTURE, &first) != archive->n_groups)
+        return rfn_archive_missing(archive, "STRUCTURE", 0, verifier->diag);
+    if (rfn_chunks_count(&archive->chunks, RFN_CHUNK_PLACES, &first) != archive->n_groups)
+        return rfn_archive_missing(archive, "PLACES", 0, verifier->diag);
+    if (rfn_chunks_count(&archive->chunks, RFN_CHUNK_VALUES, &first) != archive->n_value_sets)
+        return rfn_archive_missing(archive, "VALUES", 0, verifier->diag);
+    return 0;
+}
+
+static int check_container(const struct verifier *verifier)
+{
+    const struct rfn_chunks *chunks = &verifier->archive->chunks;
+    uint64_t at = RFN_HEADER_BYTES;
+    bool events_before = false;
+    for (size_t i = 0; i < chunks->n; i++) {
+        const struct rfn_toc_entry *entry = &chunks->entries[i];
+        RFN_TRY(check_gap(verifier, at, entry->offset));
+        RFN_TRY(check_entry(verifier, entry, events_before));
+        events_before |= holds_events(entry->type);
+        at = entry->offset + RFN_CHUNK_HEADER_BYTES + entry->stored_size;
+    }
+    RFN_TRY(check_gap(verifier, at, chunks->toc_offset));
+    at = chunks->toc_offset + RFN_CHUNK_HEADER_BYTES + chunks->toc_stored;
+    if (chunks->said_bytes - at >= RFN_CHUNK_ALIGNMENT || chunks->file_bytes != chunks->said_bytes)
+        return corrupt(verifier, at, "there are bytes behind the table of contents");
+    RFN_TRY(check_gap(verifier, at, chunks->file_bytes));
+    return check_counts(verifier);
+}
+
+/* ---- events ---- */
+
+/* Numbers of lists are those of lists that exist, and the lists are well formed. */
+static const char *word_fault(const struct rfn_cursor *cursor, uint8_t kind, int64_t word)
+{
+    bool list = (kind & RFN_KIND_LIST) || kind == RFN_KIND_STRING || kind == RFN_KIND_COMPLETIONS;
+    if (!list || word <= 0)
+        return NULL;
+    if ((uint64_t)word > rfn_cursor_lists(cursor))
+        return "an event refers to a list that does not exist";
+    if (kind == (RFN_KIND_LIST | RFN_KIND_TYPE) &&
+        !rfn_cursor_list_types_exist(cursor, (uint64_t)word))
+        return "a list refers to a datatype that does not exist";
+    size_t n;
+    rfn_cursor_list(cursor, word, &n, kind);
+    if (kind == RFN_KIND_COMPLETIONS && n % RFN_COMPLETION_WORDS != 0)
+        return "a list of completions is malformed";
+    return NULL;
+}
+
+static const char *record_fault(const struct rfn_archive *archive, const struct rfn_cursor *cursor,
+                                const struct rfn_record *record)
+{
+    const struct rfn_function_info *function = rfn_archive_function(archive, record->function);
+    const char *fault = NULL;
+    for (unsigned i = 0; i < function->n_in && !fault; i++)
+        fault = word_fault(cursor, function->params[i].kind, record->in[i]);
+    for (unsigned i = 0; i < function->n_out && !fault; i++)
+        fault = word_fault(cursor, function->params[function->n_in + i].kind, record->out[i]);
+    return fault;
+}
+
+static void tell_progress(struct verifier *verifier)
+{
+    if (verifier->progress)
+        verifier->progress(verifier->context, verifier->total
+                                                  ? (double)verifier->done / (double)verifier->total
+                                                  : 1.0);
+}
+
+/* Expands the stream; *calls is their number. */
+static int read_events(struct verifier *verifier, struct rfn_cursor *cursor, uint64_t *calls)
+{
+    const struct rfn_record *record;
+    int more;
+    while ((more = rfn_cursor_next(cursor, &record, verifier->diag)) > 0) {
+        const char *fault = record_fault(verifier->archive, cursor, record);
+        if (fault)
+            return rfn_fail(verifier->diag, RFN_E_CORRUPT, -1, -1, "%s: event %" PRIu64 ": %s",
+                            verifier->archive->chunks.path, record->index, fault);
+        *calls += record->polls;
+        if (++verifier->done % PROGRESS_EVENTS == 0)
+            tell_progress(verifier);
+        if (ENOUGH(record->index))
+            return RFN_E_RANGE;
+    }
+    return more;
+}
+
+static int check_events(struct verifier *verifier, uint32_t stream, struct rfn_cursor *cursor)
+{
+    const struct rfn_archive *archive = verifier->archive;
+    uint64_t calls = 0;
+    RFN_TRY(read_events(verifier, cursor, &calls));
+    RFN_TRY(rfn_cursor_finish(cursor, verifier->diag));
+    if (calls == (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream))
+        return 0;
+    return rfn_fail(verifier->diag, RFN_E_CORRUPT, -1,
+                    (int)rfn_stream_word(archive, RFN_WORD_RANK, stream),
+                    "%s: stream %" PRIu32 " has %" PRIu64 " calls and not as many as STREAMS says",
+                    archive->chunks.path, stream, calls);
+}
+
+static int check_stream(struct verifier *verifier, uint32_t stream)
+{
+    const struct rfn_archive *archive = verifier->archive;
+    bool *set_done = &verifier->sets_done[rfn_stream_word(archive, RFN_WORD_VALUES, stream)];
+    bool has_timing = rfn_chunks_find(&archive->chunks, RFN_CHUNK_TIMING, stream) >= 0;
+    struct rfn_cursor *cursor;
+    RFN_TRY(rfn_cursor_open(archive, stream, &cursor, verifier->diag));
+    int error = 0;
+    if (has_timing || !*set_done)
+        error = check_events(verifier, stream, cursor);
+    else
+        verifier->done += (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream);
+    *set_done |= !has_timing;
+    rfn_cursor_close(cursor);
+    return error == RFN_E_RANGE ? 0 : error;
+}
+
+/* Streams that share their values without times are as long as each other. */
+static int check_lengths(const struct verifier *verifier)
+{
+    const struct rfn_archive *archive = verifier->archive;
+    uint32_t *first = malloc((archive->n_value_sets + (size_t)1) * sizeof *first);
+    if (!first)
+        return RFN_E_NOMEM;
+    for (uint32_t i = archive->n_streams; i-- > 0;)
+        first[rfn_stream_word(archive, RFN_WORD_VALUES, i)] = i;
+    const char *fault = NULL;
+    for (uint32_t i = 0; i < archive->n_streams && !fault; i++) {
+        uint32_t like = first[rfn_stream_word(archive, RFN_WORD_VALUES, i)];
+        bool timing = rfn_chunks_find(&archive->chunks, RFN_CHUNK_TIMING, i) >= 0;
+        if (rfn_stream_word(archive, RFN_WORD_EVENTS, i) !=
+                rfn_stream_word(archive, RFN_WORD_EVENTS, like) ||
+            (!timing && rfn_stream_word(archive, RFN_WORD_CALLS, i) !=
+                            rfn_stream_word(archive, RFN_WORD_CALLS, like)))
+            fault = "streams with the same values have different numbers of events";
+    }
+    free(first);
+    if (!fault)
+        return 0;
+    int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_STREAMS, 0);
+    return corrupt(verifier, archive->chunks.entries[entry].offset, fault);
+}
+
+static int check_streams(struct verifier *verifier)
+{
+    const struct rfn_archive *archive = verifier->archive;
+    RFN_TRY(check_lengths(verifier));
+    for (uint32_t i = 0; i < archive->n_streams; i++)
+        verifier->total += (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, i);
+    for (uint32_t i = 0; i < archive->n_streams; i++) {
+        RFN_TRY(check_stream(verifier, i));
+        if (i % 64 == 0)
+            tell_progress(verifier);
+    }
+    return 0;
+}
+
+static int verify(struct verifier *verifier)
+{
+    const struct rfn_archive *archive = verifier->archive;
+    if (!archive->complete)
+        return rfn_fail(verifier->diag, archive->chunks.fault, -1, -1, "%s: %s",
+                        archive->chunks.path, archive->why);
+    RFN_TRY(check_container(verifier));
+    verifier->sets_done = calloc(archive->n_value_sets + (size_t)1, sizeof *verifier->sets_done);
+    if (!verifier->sets_done)
+        return RFN_E_NOMEM;
+    int error = check_streams(verifier);
+    free(verifier->sets_done);
+    return error;
+}
+
+int rfn_archive_verify_open(const struct rfn_archive *archive,
+                            void (*progress)(void *context, double share), void *context,
+                            struct rfn_diag *diag)
+{
+    struct verifier verifier = {
+        .archive = archive, .progress = progress, .context = context, .diag = diag};
+    int error = verify(&verifier);
+    if (error == RFN_E_NOMEM)
+        return rfn_fail(diag, error, -1, -1, "%s: out of memory", archive->chunks.path);
+    if (error == 0 && progress)
+        progress(context, 1.0);
+    return error;
+}
+
+int rfn_archive_verify(const char *path, void (*progress)(void *context, double share),
+                       void *context, struct rfn_diag *diag)
+{
+    struct rfn_archive *archive;
+    RFN_TRY(rfn_archive_open(path, &archive, diag));
+    int error = rfn_archive_verify_open(archive, progress, context, diag);
+    rfn_archive_close(archive);
+    return error;
+}

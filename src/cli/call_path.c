@@ -1,0 +1,104 @@
+#include "cli/call_path.h"
+
+static const char *base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path ? path : "?";
+}
+
+static void escaped(struct rfn_text *text, const char *string)
+{
+    rfn_text_escaped(text, string, strlen(string));
+}
+
+static void append_place(struct rfn_text *text, const struct rfn_location *location)
+{
+    if (location->file) {
+        escaped(text, location->file);
+        rfn_text_char(text, ':');
+        rfn_text_unsigned(text, location->line);
+    } else {
+        escaped(text, base_name(location->module));
+        rfn_text_format(text, "+0x%llx", (unsigned long long)location->offset);
+    }
+}
+
+static void append_frame(struct rfn_text *text, const struct rfn_location *location)
+{
+    if (location->function)
+        escaped(text, location->function);
+    rfn_text_char(text, '[');
+    append_place(text, location);
+    rfn_text_char(text, ']');
+}
+
+void rfn_call_path_full(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path)
+{
+    struct rfn_path frames = rfn_archive_path(archive, path);
+    for (uint32_t i = frames.n_frames; i-- > 0;) {
+        struct rfn_location location = rfn_archive_location(archive, frames.frames[i]);
+        append_frame(text, &location);
+        if (i > 0)
+            rfn_text_string(text, " > ");
+    }
+}
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool rfn_call_path_internal(const struct rfn_location *location)
+{
+    static const char *const modules[] = {"libmpi", "libpmpi", "libopen-",
+                                          "libmca", "libfmpi", "librefrain-"};
+    const char *module = base_name(location->module);
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        if (begins(module, modules[i]))
+            return true;
+    }
+    const char *function = location->function ? location->function : "";
+    return begins(function, "MPI_") || begins(function, "PMPI_") || begins(function, "mpi_") ||
+           begins(function, "pmpi_");
+}
+
+/* "step (main.c:12)": enough to find the place; folders of the file are left out. */
+static void append_short_frame(struct rfn_text *text, const struct rfn_location *location)
+{
+    if (location->function) {
+        rfn_text_printable(text, location->function);
+        rfn_text_string(text, " (");
+    }
+    if (location->file) {
+        rfn_text_printable(text, base_name(location->file));
+        rfn_text_char(text, ':');
+        rfn_text_unsigned(text, location->line);
+    } else {
+        rfn_text_printable(text, base_name(location->module));
+        rfn_text_format(text, "+0x%llx", (unsigned long long)location->offset);
+    }
+    if (location->function)
+        rfn_text_char(text, ')');
+}
+
+void rfn_call_path_short(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path,
+                         size_t width)
+{
+    static const char cut[] = " < ...";
+    struct rfn_path frames = rfn_archive_path(archive, path);
+    size_t start = text->n, fits = 0; /* fits: the longest text so far that leaves room for cut */
+    for (uint32_t i = 0; i < frames.n_frames; i++) {
+        struct rfn_location location = rfn_archive_location(archive, frames.frames[i]);
+        if (rfn_call_path_internal(&location) && i + 1 < frames.n_frames)
+            continue;
+        if (text->n > start)
+            rfn_text_string(text, " < ");
+        append_short_frame(text, &location);
+        if (!fits || text->n - start + sizeof cut - 1 <= width)
+            fits = text->n - start;
+    }
+    if (text->n - start > width && fits < text->n - start && !text->failed) {
+        text->n = start + fits;
+        rfn_text_string(text, cut);
+    }
+}

@@ -1,0 +1,374 @@
+/* cmd_dump.c - refrain dump: every event as a line of text.
+ *
+ * Millions of lines are the usual case, and most of them differ from an earlier one in index and
+ * times only. So the rest of a line, from the function's name to the call path, is kept per symbol
+ * and used again as long as the words that it was made of are the same. Completion calls show what
+ * their requests turned out to be, so theirs is made anew each time. Call paths are made once.
+ */
+#include "cli/call_path.h"
+#include "cli/command.h"
+#include "cli/file_argument.h"
+#include "cli/parameters.h"
+#include "cli/text.h"
+#include "refrain/archive.h"
+#include "refrain/completion.h"
+#include "refrain/volume.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FLUSH_AT = 1 << 18 };
+
+struct options {
+    const char *file;
+    int64_t rank; /* -1: all */
+    uint64_t limit;
+};
+
+/* What a line says of a symbol behind its times. */
+struct rest {
+    bool valid, varies;
+    uint64_t polls;
+    int64_t *words; /* inputs and outcomes that it was made of */
+    struct rfn_text text;
+};
+
+struct dump {
+    const struct options *options;
+    struct rfn_archive *archive;
+    struct rfn_volumes *volumes;
+    struct rfn_tracker *tracker;
+    bool times;
+    struct rest *rests; /* by symbol, of the current stream */
+    size_t n_rests;
+    struct rfn_text *paths; /* by path; empty until needed */
+    struct rfn_text place;  /* "\tRANK\tTHREAD\t" */
+    struct rfn_text scratch, out;
+    const struct rfn_cursor *cursor;
+    uint32_t rank;
+    uint64_t left;
+    bool closed; /* nobody reads on */
+};
+
+/* ---- the rest of a line ---- */
+
+static void append_path(struct dump *dump, struct rfn_text *text, uint32_t path)
+{
+    struct rfn_text *known = &dump->paths[path];
+    if (!known->n) {
+        rfn_call_path_full(known, dump->archive, path);
+        rfn_text_char(known, '\n');
+    }
+    rfn_text_bytes(text, known->data, known->n);
+}
+
+static void append_rest(struct dump *dump, const struct rfn_record *record,
+                        const struct rfn_volume *volume, const struct rfn_request_effects *effects,
+                        struct rfn_text *text)
+{
+    struct rfn_parameters parameters = {.archive = dump->archive,
+                                        .volumes = dump->volumes,
+                                        .cursor = dump->cursor,
+                                        .record = record,
+                                        .volume = record->failed_poll ? NULL : volume,
+                                        .effects = effects};
+    rfn_text_string(text, rfn_archive_function(dump->archive, record->function)->name);
+    rfn_text_char(text, '\t');
+    rfn_parameters_append(text, &parameters);
+    rfn_text_char(text, '\t');
+    append_path(dump, text, record->path);
+}
+
+static int rests_grow(struct dump *dump, size_t n)
+{
+    size_t capacity = dump->n_rests * 2 > n ? dump->n_rests * 2 : n;
+    struct rest *rests = realloc(dump->rests, capacity * sizeof *rests);
+    if (!rests)
+        return RFN_E_NOMEM;
+    memset(rests + dump->n_rests, 0, (capacity - dump->n_rests) * sizeof *rests);
+    dump->rests = rests;
+    dump->n_rests = capacity;
+    return 0;
+}
+
+static void rests_forget(struct dump *dump)
+{
+    for (size_t i = 0; i < dump->n_rests; i++)
+        dump->rests[i].valid = false;
+}
+
+static void rests_release(struct dump *dump)
+{
+    for (size_t i = 0; i < dump->n_rests; i++) {
+        free(dump->rests[i].words);
+        rfn_text_release(&dump->rests[i].text);
+    }
+    free(dump->rests);
+}
+
+static bool same(const struct rest *rest, const struct rfn_record *record,
+                 const struct rfn_function_info *function)
+{
+    size_t n_in = function->n_in, n_out = function->n_out;
+    return rest->polls == record->polls &&
+           (!n_in || memcmp(rest->words, record->in, n_in * sizeof *record->in) == 0) &&
+           (!n_out || memcmp(rest->words + n_in, record->out, n_out * sizeof *record->out) == 0);
+}
+
+/* Remembers the words that the rest is made of. */
+static int remember(struct rest *rest, const struct rfn_record *record,
+                    const struct rfn_function_info *function)
+{
+    size_t n_in = function->n_in, n_out = function->n_out;
+    if (!rest->words)
+        rest->words = malloc(2 * RFN_PARAMS_MAX * sizeof *rest->words);
+    if (!rest->words || n_in > RFN_PARAMS_MAX || n_out > RFN_PARAMS_MAX)
+        return RFN_E_NOMEM;
+    if (n_in)
+        memcpy(rest->words, record->in, n_in * sizeof *record->in);
+    if (n_out)
+        memcpy(rest->words + n_in, record->out, n_out * sizeof *record->out);
+    rest->valid = true;
+    rest->varies = record->varying || n_out || record->failed_poll;
+    rest->polls = record->polls;
+    rest->text.n = 0;
+    return 0;
+}
+
+/* The rest of an event's line from the cache, made anew if its words are others. */
+static int cached_rest(struct dump *dump, const struct rfn_record *record,
+                       const struct rfn_text **text)
+{
+    static const struct rfn_request_effects none;
+    if (record->symbol >= dump->n_rests)
+        RFN_TRY(rests_grow(dump, (size_t)record->symbol + 1));
+    struct rest *rest = &dump->rests[record->symbol];
+    *text = &rest->text;
+    if (rest->valid && !rest->varies)
+        return 0;
+    const struct rfn_function_info *function = rfn_archive_function(dump->archive,
+                                                                    record->function);
+    if (rest->valid && same(rest, record, function))
+        return 0;
+    RFN_TRY(remember(rest, record, function));
+    struct rfn_volume volume = rfn_volume_of(dump->volumes, dump->cursor, dump->rank, record);
+    append_rest(dump, record, &volume, &none, &rest->text);
+    return rest->text.failed ? RFN_E_NOMEM : 0;
+}
+
+/* The rest for a call that uses requests. Those that only make one do not show it. */
+static int request_rest(struct dump *dump, const struct rfn_record *record,
+                        const struct rfn_text **text)
+{
+    struct rfn_request_effects effects;
+    const struct rfn_function_info *function = rfn_archive_function(dump->archive,
+                                                                    record->function);
+    struct rfn_volume volume = rfn_volume_of(dump->volumes, dump->cursor, dump->rank, record);
+    RFN_TRY(rfn_tracker_event(dump->tracker, dump->cursor, record, &volume, &effects));
+    if (function->flags & (RFN_FUNCTION_NONBLOCKING | RFN_FUNCTION_PERSISTENT))
+        return cached_rest(dump, record, text);
+    dump->scratch.n = 0;
+    append_rest(dump, record, &volume, &effects, &dump->scratch);
+    *text = &dump->scratch;
+    return dump->scratch.failed ? RFN_E_NOMEM : 0;
+}
+
+/* ---- lines ---- */
+
+static int flush(struct dump *dump)
+{
+    if (rfn_text_write(&dump->out) == 0)
+        return 0;
+    dump->closed = true;
+    if (errno != EPIPE)
+        rfn_command_error("writing to standard output: %s", strerror(errno));
+    return errno == EPIPE ? 0 : RFN_E_IO;
+}
+
+static int print_event(struct dump *dump, const struct rfn_record *record)
+{
+    const struct rfn_text *rest;
+    struct rfn_text *out = &dump->out;
+    if (!record->failed_poll && rfn_tracker_concerns(dump->tracker, record->function))
+        RFN_TRY(request_rest(dump, record, &rest));
+    else
+        RFN_TRY(cached_rest(dump, record, &rest));
+    rfn_text_unsigned(out, record->index);
+    rfn_text_bytes(out, dump->place.data, dump->place.n);
+    if (dump->times) {
+        rfn_text_signed(out, record->enter_ns);
+        rfn_text_char(out, '\t');
+        rfn_text_signed(out, record->exit_ns);
+        rfn_text_char(out, '\t');
+    } else {
+        rfn_text_string(out, "-\t-\t");
+    }
+    rfn_text_bytes(out, rest->data, rest->n);
+    if (out->failed)
+        return RFN_E_NOMEM;
+    return out->n >= FLUSH_AT ? flush(dump) : 0;
+}
+
+static int print_events(struct dump *dump, struct rfn_cursor *cursor, struct rfn_diag *diag)
+{
+    const struct rfn_record *record;
+    int got = 0;
+    dump->cursor = cursor;
+    while (dump->left && !dump->closed && (got = rfn_cursor_next(cursor, &record, diag)) > 0) {
+        RFN_TRY(print_event(dump, record));
+        dump->left--;
+    }
+    return got < 0 ? got : 0;
+}
+
+static int print_stream(struct dump *dump, uint32_t stream, struct rfn_diag *diag)
+{
+    struct rfn_stream_info info = rfn_archive_stream(dump->archive, stream);
+    struct rfn_cursor *cursor;
+    dump->rank = info.rank;
+    dump->place.n = 0;
+    rfn_text_format(&dump->place, "\t%u\t%u\t", info.rank, info.thread);
+    if (dump->place.failed)
+        return RFN_E_NOMEM;
+    rests_forget(dump);
+    rfn_tracker_reset(dump->tracker);
+    RFN_TRY(rfn_cursor_open(dump->archive, stream, &cursor, diag));
+    int error = print_events(dump, cursor, diag);
+    rfn_cursor_close(cursor);
+    return error;
+}
+
+/* All streams asked for; one that is damaged is told, and the others follow. Returns the exit
+ * status. */
+static int print_streams(struct dump *dump)
+{
+    uint32_t n = rfn_archive_run(dump->archive)->streams;
+    int status = RFN_EXIT_OK;
+    for (uint32_t i = 0; i < n && dump->left && !dump->closed; i++) {
+        struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+        if (dump->options->rank >= 0 &&
+            rfn_archive_stream(dump->archive, i).rank != (uint64_t)dump->options->rank)
+            continue;
+        int error = print_stream(dump, i, &diag);
+        if (error >= 0)
+            continue;
+        if (dump->closed || flush(dump) < 0)
+            return RFN_EXIT_FAILURE;
+        status = rfn_command_fail(dump->options->file, error, &diag);
+        if (error == RFN_E_NOMEM)
+            break;
+    }
+    if (!dump->closed && flush(dump) < 0)
+        return RFN_EXIT_FAILURE;
+    return status;
+}
+
+/* ---- the verb ---- */
+
+static int dump_init(struct dump *dump)
+{
+    dump->volumes = rfn_volumes_new(dump->archive);
+    dump->tracker = rfn_tracker_new(dump->archive, dump->volumes);
+    dump->paths = calloc((size_t)rfn_archive_paths(dump->archive) + 1, sizeof *dump->paths);
+    return dump->volumes && dump->tracker && dump->paths ? 0 : RFN_E_NOMEM;
+}
+
+static void dump_release(struct dump *dump)
+{
+    rests_release(dump);
+    for (uint32_t i = 0; dump->paths && i < rfn_archive_paths(dump->archive); i++)
+        rfn_text_release(&dump->paths[i]);
+    free(dump->paths);
+    rfn_text_release(&dump->place);
+    rfn_text_release(&dump->scratch);
+    rfn_text_release(&dump->out);
+    rfn_tracker_free(dump->tracker);
+    rfn_volumes_free(dump->volumes);
+    rfn_archive_close(dump->archive);
+}
+
+static int check_rank(const struct dump *dump)
+{
+    uint32_t ranks = rfn_archive_run(dump->archive)->ranks;
+    if (dump->options->rank < (int64_t)ranks)
+        return 0;
+    rfn_command_error("%s: there is no rank %lld, the ranks are 0 to %u", dump->options->file,
+                      (long long)dump->options->rank, ranks ? ranks - 1 : 0);
+    return RFN_EXIT_USAGE;
+}
+
+static int dump_all(struct dump *dump)
+{
+    const char *why = NULL;
+    bool complete = rfn_archive_complete(dump->archive, &why);
+    int status = check_rank(dump);
+    if (status)
+        return status;
+    if (dump_init(dump) < 0)
+        return rfn_command_fail(dump->options->file, RFN_E_NOMEM, NULL);
+    if (!complete)
+        rfn_command_error("%s: incomplete: %s", dump->options->file, why ? why : "cut short");
+    dump->times = rfn_archive_run(dump->archive)->times;
+    rfn_text_string(&dump->out,
+                    "index\trank\tthread\tenter_ns\texit_ns\tfunction\tparameters\tcall_path\n");
+    status = print_streams(dump);
+    return status == RFN_EXIT_OK && !complete ? RFN_EXIT_BAD_INPUT : status;
+}
+
+static const struct argp_option options[] = {
+    {"rank", 'r', "RANK", 0, "only events of this rank of MPI_COMM_WORLD", 0},
+    {"limit", 'n', "N", 0, "at most N events", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *given = state->input;
+    uint64_t rank;
+    switch (key) {
+    case 'r':
+        rank = rfn_number_argument(state, arg, "rank");
+        given->rank = rank > INT32_MAX ? INT32_MAX : (int64_t)rank;
+        return 0;
+    case 'n':
+        given->limit = rfn_number_argument(state, arg, "number of events");
+        return 0;
+    case ARGP_KEY_ARG:
+        if (given->file)
+            argp_error(state, "one file at a time");
+        given->file = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which file?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int run(const struct rfn_command *command, int argc, char **argv)
+{
+    struct options given = {.rank = -1, .limit = UINT64_MAX};
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    rfn_command_parse(command, parse, argc, argv, &given);
+    struct dump dump = {.options = &given, .left = given.limit};
+    int error = rfn_archive_open(given.file, &dump.archive, &diag);
+    if (error < 0)
+        return rfn_command_fail(given.file, error, &diag);
+    fflush(stdout);
+    int status = dump_all(&dump);
+    dump_release(&dump);
+    return status;
+}
+
+const struct rfn_command rfn_cmd_dump = {
+    .name = "dump",
+    .summary = "Prints the events of an archive, one per line",
+    .usage = "FILE",
+    .about =
+        "Columns are separated by tabs; the first line names them. Events are in order of rank, "
+        "thread and time. man refrain-dump tells how values are written.",
+    .options = options,
+    .run = run,
+};

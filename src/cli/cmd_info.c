@@ -1,0 +1,301 @@
+/* cmd_info.c - refrain info: what is in an archive, without its events. */
+#include "cli/command.h"
+#include "cli/file_argument.h"
+#include "cli/hosts.h"
+#include "cli/json.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "refrain/archive.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct argp_option options[] = {
+    {"json", 'j', NULL, 0, "print the facts as JSON", 0},
+    {0},
+};
+
+/* Sums over the streams and groups. */
+struct totals {
+    uint64_t events, calls, loops, nodes;
+    uint32_t unreadable;
+    int64_t span_ns; /* of the first stream: enter of its first to exit of its last event */
+};
+
+/* The time span is not stored; the events of one stream tell it. */
+static int64_t span_of(const struct rfn_archive *archive, uint32_t stream)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_cursor *cursor;
+    const struct rfn_record *record;
+    int64_t first = 0, last = 0;
+    bool any = false;
+    if (rfn_cursor_open(archive, stream, &cursor, &diag) < 0)
+        return 0;
+    while (rfn_cursor_next(cursor, &record, &diag) > 0) {
+        if (!any)
+            first = record->enter_ns;
+        any = true;
+        last = record->exit_ns;
+    }
+    rfn_cursor_close(cursor);
+    return last - first;
+}
+
+static struct totals totals_of(const struct rfn_archive *archive)
+{
+    const struct rfn_run *run = rfn_archive_run(archive);
+    struct totals totals = {0};
+    bool spanned = !run->times;
+    for (uint32_t i = 0; i < run->streams; i++) {
+        struct rfn_stream_info info = rfn_archive_stream(archive, i);
+        totals.events += info.events;
+        totals.calls += info.calls;
+        totals.unreadable += !info.readable;
+        if (!spanned && info.readable) {
+            totals.span_ns = span_of(archive, i);
+            spanned = true;
+        }
+    }
+    for (uint32_t i = 0; i < rfn_archive_groups(archive); i++) {
+        struct rfn_group_info group = rfn_archive_group(archive, i);
+        totals.loops += group.loops;
+        totals.nodes += group.nodes;
+    }
+    return totals;
+}
+
+/* The lowest thread number from `from` on among the members. */
+static uint32_t next_thread(const struct rfn_archive *archive, const struct rfn_group_info *group,
+                            uint32_t from)
+{
+    uint32_t next = UINT32_MAX;
+    for (uint32_t i = 0; i < group->n_members; i++) {
+        uint32_t thread = rfn_archive_stream(archive, group->members[i]).thread;
+        if (thread >= from && thread < next)
+            next = thread;
+    }
+    return next;
+}
+
+static size_t ranks_of(const struct rfn_archive *archive, const struct rfn_group_info *group,
+                       uint32_t thread, uint32_t *ranks)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < group->n_members; i++) {
+        struct rfn_stream_info info = rfn_archive_stream(archive, group->members[i]);
+        if (info.thread == thread)
+            ranks[n++] = info.rank;
+    }
+    return n;
+}
+
+/* Ranks of a group's members, first threads first: "0-3,8; thread 1: 0-3". */
+static void append_members(struct rfn_text *text, const struct rfn_archive *archive,
+                           const struct rfn_group_info *group)
+{
+    uint32_t *ranks = malloc(((size_t)group->n_members + 1) * sizeof *ranks);
+    uint32_t thread = 0;
+    if (!ranks) {
+        text->failed = true;
+        return;
+    }
+    for (size_t left = group->n_members, n; left; left -= n, thread++) {
+        thread = next_thread(archive, group, thread);
+        n = ranks_of(archive, group, thread, ranks);
+        if (n == 0)
+            break;
+        if (left < group->n_members)
+            rfn_text_string(text, "; ");
+        if (thread)
+            rfn_text_format(text, "thread %u: ", thread);
+        rfn_ranks_append(text, ranks, n);
+    }
+    free(ranks);
+}
+
+/* ---- JSON ---- */
+
+static json_t *group_json(const struct rfn_archive *archive, uint32_t number)
+{
+    struct rfn_group_info group = rfn_archive_group(archive, number);
+    struct rfn_text members = {0};
+    json_t *value = json_object();
+    append_members(&members, archive, &group);
+    rfn_text_char(&members, '\0');
+    json_object_set_new(value, "members", rfn_json_text(members.failed ? NULL : members.data));
+    json_object_set_new(value, "threads", json_integer(group.n_members));
+    json_object_set_new(value, "symbols", json_integer(group.symbols));
+    json_object_set_new(value, "loops", json_integer(group.loops));
+    json_object_set_new(value, "nodes", json_integer(group.nodes));
+    json_object_set_new(value, "bytes", rfn_json_count(group.bytes));
+    rfn_text_release(&members);
+    return value;
+}
+
+static void set_run(json_t *value, const struct rfn_run *run)
+{
+    json_object_set_new(value, "recorder", rfn_json_text(run->recorder));
+    json_object_set_new(value, "program", rfn_json_text(run->program));
+    json_object_set_new(value, "command", rfn_json_text(run->command));
+    json_object_set_new(value, "mpi", rfn_json_text(run->mpi));
+    json_object_set_new(value, "flavour", rfn_json_text(run->flavour));
+    json_object_set_new(value, "start_realtime_ns", json_integer(run->start_realtime_ns));
+    json_object_set_new(value, "ranks", json_integer(run->ranks));
+    json_object_set_new(value, "threads", json_integer(run->streams));
+    json_object_set_new(value, "times", json_boolean(run->times));
+    json_object_set_new(value, "all_polls", json_boolean(run->all_polls));
+    json_object_set_new(value, "resolution_ns", json_real(run->resolution_ns));
+    json_object_set_new(value, "merge_seconds", json_real(run->merge_seconds));
+    json_object_set_new(value, "bytes", rfn_json_count(run->file_bytes));
+}
+
+static int print_json(const struct rfn_archive *archive, const char *file, int status)
+{
+    const struct rfn_run *run = rfn_archive_run(archive);
+    struct totals totals = totals_of(archive);
+    const char *why = NULL;
+    bool complete = rfn_archive_complete(archive, &why);
+    json_t *value = json_object(), *groups = json_array();
+    json_object_set_new(value, "file", rfn_json_text(file));
+    json_object_set_new(value, "complete", json_boolean(complete));
+    if (!complete)
+        json_object_set_new(value, "incomplete_because", rfn_json_text(why));
+    set_run(value, run);
+    json_object_set_new(value, "events", rfn_json_count(totals.events));
+    json_object_set_new(value, "calls", rfn_json_count(totals.calls));
+    json_object_set_new(value, "groups", json_integer(rfn_archive_groups(archive)));
+    json_object_set_new(value, "loops", rfn_json_count(totals.loops));
+    json_object_set_new(value, "nodes", rfn_json_count(totals.nodes));
+    json_object_set_new(value, "unreadable_threads", json_integer(totals.unreadable));
+    json_object_set_new(value, "call_paths", json_integer(rfn_archive_paths(archive)));
+    json_object_set_new(value, "span_ns", run->times ? json_integer(totals.span_ns) : json_null());
+    json_object_set_new(value, "hosts", rfn_json_hosts(archive));
+    for (uint32_t i = 0; i < rfn_archive_groups(archive); i++)
+        json_array_append_new(groups, group_json(archive, i));
+    json_object_set_new(value, "group_list", groups);
+    return rfn_json_print(value, status);
+}
+
+/* ---- text ---- */
+
+static void line(struct rfn_text *out, const char *name, const char *text)
+{
+    rfn_text_format(out, "%-12s", name);
+    rfn_text_printable(out, text);
+    rfn_text_char(out, '\n');
+}
+
+static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive,
+                         const struct totals *totals)
+{
+    const struct rfn_run *run = rfn_archive_run(archive);
+    rfn_text_format(out, "%-12s%u (%u thread%s that called MPI)\n", "Ranks", run->ranks,
+                    run->streams, run->streams == 1 ? "" : "s");
+    rfn_text_format(out, "%-12s%s (%s calls)\n", "Events", rfn_count_text(totals->events).text,
+                    rfn_count_text(totals->calls).text);
+    rfn_text_format(out, "%-12s%s", "Size", rfn_bytes_text(run->file_bytes).text);
+    if (totals->events)
+        rfn_text_format(out, " (%.3g bytes per event)",
+                        (double)run->file_bytes / (double)totals->events);
+    rfn_text_format(out, "\n%-12s%u, with %s loops\n", "Groups", rfn_archive_groups(archive),
+                    rfn_count_text(totals->loops).text);
+    if (run->times)
+        rfn_text_format(out, "%-12s%s on rank %u (resolution %.3g ns)\n", "Time span",
+                        rfn_time_text(totals->span_ns).text,
+                        run->streams ? rfn_archive_stream(archive, 0).rank : 0, run->resolution_ns);
+    else
+        rfn_text_format(out, "%-12s%s\n", "Time span", "the archive has no times");
+    if (totals->unreadable)
+        rfn_text_format(out, "%-12s%u of %u threads\n", "Not readable", totals->unreadable,
+                        run->streams);
+}
+
+static void append_groups(struct rfn_text *out, const struct rfn_archive *archive)
+{
+    struct rfn_table table;
+    rfn_table_init(&table, "rrrrrrl");
+    static const char *const titles[] = {"group", "threads", "symbols", "loops",
+                                         "nodes", "bytes",   "ranks"};
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        rfn_table_cell(&table, titles[i]);
+    for (uint32_t i = 0; i < rfn_archive_groups(archive); i++) {
+        struct rfn_group_info group = rfn_archive_group(archive, i);
+        struct rfn_text members = {0};
+        const uint64_t numbers[] = {i,           group.n_members, group.symbols,
+                                    group.loops, group.nodes,     group.bytes};
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            rfn_table_cell(&table, rfn_count_text(numbers[k]).text);
+        append_members(&members, archive, &group);
+        rfn_text_char(&members, '\0');
+        rfn_table_cell(&table, members.failed ? "?" : members.data);
+        rfn_text_release(&members);
+    }
+    rfn_text_string(out, "\nGroups: threads of equal structure, stored once\n");
+    rfn_table_print(&table, 2, out);
+    rfn_table_release(&table);
+}
+
+static int print_text(const struct rfn_archive *archive, const char *file, int status)
+{
+    const struct rfn_run *run = rfn_archive_run(archive);
+    struct totals totals = totals_of(archive);
+    struct rfn_text out = {0};
+    struct rfn_hosts hosts;
+    const char *why = NULL;
+    if (!rfn_archive_complete(archive, &why))
+        rfn_text_format(&out, "incomplete: %s\n", why ? why : "the file was cut short");
+    line(&out, "File", file);
+    line(&out, "Command", run->command);
+    line(&out, "Program", run->program);
+    line(&out, "MPI", run->mpi);
+    if (rfn_hosts_init(&hosts, archive) == 0) {
+        rfn_text_format(&out, "%-12s", "Hosts");
+        rfn_hosts_append(&out, &hosts);
+        rfn_text_char(&out, '\n');
+        rfn_hosts_release(&hosts);
+    }
+    line(&out, "Recorder", run->recorder);
+    append_sizes(&out, archive, &totals);
+    line(&out, "Complete", rfn_archive_complete(archive, NULL) ? "yes" : "no");
+    append_groups(&out, archive);
+    if (out.failed)
+        status = rfn_command_fail(file, RFN_E_NOMEM, NULL);
+    else
+        rfn_text_print(&out);
+    rfn_text_release(&out);
+    return status;
+}
+
+static int run(const struct rfn_command *command, int argc, char **argv)
+{
+    struct rfn_file_argument given = {0};
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_archive *archive;
+    const char *why = NULL;
+    rfn_command_parse(command, rfn_file_argument_parse, argc, argv, &given);
+    int error = rfn_archive_open(given.file, &archive, &diag);
+    if (error < 0)
+        return rfn_command_fail(given.file, error, &diag);
+    int status = RFN_EXIT_OK;
+    if (!rfn_archive_complete(archive, &why)) {
+        rfn_command_error("%s: incomplete: %s", given.file, why ? why : "the file was cut short");
+        status = RFN_EXIT_BAD_INPUT;
+    }
+    status = given.json ? print_json(archive, given.file, status)
+                        : print_text(archive, given.file, status);
+    rfn_archive_close(archive);
+    return status;
+}
+
+const struct rfn_command rfn_cmd_info = {
+    .name = "info",
+    .summary = "Tells what is in an archive: run, sizes, groups of ranks",
+    .usage = "FILE",
+    .about = "Ranks are written as runs: 0-3,8 are the ranks 0 to 3 and 8, 0-12:4 every fourth "
+             "rank from 0 to 12.",
+    .options = options,
+    .run = run,
+};

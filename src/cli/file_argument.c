@@ -1,0 +1,38 @@
+#include "cli/file_argument.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+uint64_t rfn_number_argument(struct argp_state *state, const char *text, const char *what)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno || *end || text[0] < '0' || text[0] > '9')
+        argp_error(state, "'%s' is not a %s", text, what);
+    return value;
+}
+
+error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state)
+{
+    struct rfn_file_argument *given = state->input;
+    switch (key) {
+    case 'j':
+        given->json = true;
+        return 0;
+    case 't':
+        given->top = rfn_number_argument(state, arg, "number");
+        given->top_given = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (given->file)
+            argp_error(state, "one file at a time");
+        given->file = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which file?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}

@@ -1,0 +1,87 @@
+#include "cli/hosts.h"
+
+#include <stdlib.h>
+
+enum { HOSTS_SHOWN = 10 };
+
+/* Ranks of a host mostly follow each other, so the host used last is tried first. */
+static struct rfn_host *find(struct rfn_hosts *hosts, const char *name, size_t *last)
+{
+    if (*last < hosts->n && strcmp(hosts->hosts[*last].name, name) == 0)
+        return &hosts->hosts[*last];
+    for (size_t i = 0; i < hosts->n; i++) {
+        if (strcmp(hosts->hosts[i].name, name) == 0) {
+            *last = i;
+            return &hosts->hosts[i];
+        }
+    }
+    return NULL;
+}
+
+int rfn_hosts_init(struct rfn_hosts *hosts, const struct rfn_archive *archive)
+{
+    uint32_t n = rfn_archive_run(archive)->streams;
+    size_t last = 0;
+    *hosts = (struct rfn_hosts){.hosts = calloc((size_t)n + 1, sizeof *hosts->hosts)};
+    if (!hosts->hosts)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        struct rfn_stream_info info = rfn_archive_stream(archive, i);
+        if (i > 0 && rfn_archive_stream(archive, i - 1).rank == info.rank)
+            continue; /* another thread of the rank before */
+        const char *name = info.host ? info.host : "";
+        struct rfn_host *host = find(hosts, name, &last);
+        if (!host) {
+            host = &hosts->hosts[hosts->n++];
+            host->name = name;
+        }
+        host->ranks++;
+    }
+    return 0;
+}
+
+void rfn_hosts_release(struct rfn_hosts *hosts)
+{
+    free(hosts->hosts);
+    *hosts = (struct rfn_hosts){0};
+}
+
+void rfn_hosts_append(struct rfn_text *text, const struct rfn_hosts *hosts)
+{
+    for (size_t i = 0; i < hosts->n && i < HOSTS_SHOWN; i++) {
+        const struct rfn_host *host = &hosts->hosts[i];
+        if (i)
+            rfn_text_string(text, ", ");
+        rfn_text_printable(text, host->name[0] ? host->name : "?");
+        rfn_text_format(text, " (%u rank%s)", host->ranks, host->ranks == 1 ? "" : "s");
+    }
+    if (hosts->n > HOSTS_SHOWN)
+        rfn_text_format(text, " and %zu more", hosts->n - HOSTS_SHOWN);
+}
+
+/* How many ranks from `ranks` on are equally far apart. */
+static size_t run_length(const uint32_t *ranks, size_t n)
+{
+    size_t length = n < 2 ? n : 2;
+    while (length < n && ranks[length] - ranks[length - 1] == ranks[1] - ranks[0])
+        length++;
+    return length;
+}
+
+void rfn_ranks_append(struct rfn_text *text, const uint32_t *ranks, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        size_t length = run_length(ranks + i, n - i);
+        uint32_t stride = length > 1 ? ranks[i + 1] - ranks[i] : 1;
+        if (length == 2 && stride != 1)
+            length = 1;
+        if (i)
+            rfn_text_char(text, ',');
+        rfn_text_unsigned(text, ranks[i]);
+        if (length > 1)
+            rfn_text_format(text, "-%u", ranks[i + length - 1]);
+        if (length > 1 && stride != 1)
+            rfn_text_format(text, ":%u", stride);
+        i += length;
+    }
+}

@@ -1,0 +1,27 @@
+/* hosts.h - which hosts a run used, and how many ranks on each; ranks as runs. */
+#ifndef RFN_CLI_HOSTS_H
+#define RFN_CLI_HOSTS_H
+
+#include "cli/text.h"
+#include "refrain/archive.h"
+
+struct rfn_host {
+    const char *name; /* borrowed from the archive */
+    uint32_t ranks;
+};
+
+struct rfn_hosts {
+    struct rfn_host *hosts; /* in order of first use */
+    size_t n;
+};
+
+/* RFN_E_NOMEM. */
+int rfn_hosts_init(struct rfn_hosts *hosts, const struct rfn_archive *archive);
+void rfn_hosts_release(struct rfn_hosts *hosts);
+/* "node1 (4 ranks), node2 (4 ranks)"; the first ten and how many more. */
+void rfn_hosts_append(struct rfn_text *text, const struct rfn_hosts *hosts);
+
+/* Ranks in ascending order as runs: "0-3,8,12"; with a stride "0-12:4" (every fourth). */
+void rfn_ranks_append(struct rfn_text *text, const uint32_t *ranks, size_t n);
+
+#endif

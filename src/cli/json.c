@@ -1,0 +1,72 @@
+#include "cli/json.h"
+
+#include "cli/command.h"
+#include "cli/hosts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+json_t *rfn_json_text(const char *text)
+{
+    if (!text)
+        return json_null();
+    json_t *value = json_string(text);
+    if (value)
+        return value;
+    size_t n = strlen(text);
+    char *copy = malloc(n + 1);
+    if (!copy)
+        return NULL;
+    for (size_t i = 0; i <= n; i++)
+        copy[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
+    value = json_string(copy);
+    free(copy);
+    return value;
+}
+
+json_t *rfn_json_count(uint64_t count)
+{
+    return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);
+}
+
+json_t *rfn_json_location(const struct rfn_location *location)
+{
+    json_t *value = json_object();
+    json_object_set_new(value, "function", rfn_json_text(location->function));
+    json_object_set_new(value, "file", rfn_json_text(location->file));
+    json_object_set_new(value, "line", location->line ? json_integer(location->line) : json_null());
+    json_object_set_new(value, "module", rfn_json_text(location->module));
+    json_object_set_new(value, "offset", rfn_json_count(location->offset));
+    return value;
+}
+
+json_t *rfn_json_hosts(const struct rfn_archive *archive)
+{
+    json_t *list = json_array();
+    struct rfn_hosts hosts;
+    if (rfn_hosts_init(&hosts, archive) < 0) {
+        json_decref(list);
+        return NULL;
+    }
+    for (size_t i = 0; i < hosts.n; i++) {
+        json_t *host = json_object();
+        json_object_set_new(host, "name", rfn_json_text(hosts.hosts[i].name));
+        json_object_set_new(host, "ranks", json_integer(hosts.hosts[i].ranks));
+        json_array_append_new(list, host);
+    }
+    rfn_hosts_release(&hosts);
+    return list;
+}
+
+int rfn_json_print(json_t *value, int status)
+{
+    char *text = value ? json_dumps(value, JSON_INDENT(2)) : NULL;
+    json_decref(value);
+    if (!text) {
+        rfn_command_error("out of memory");
+        return RFN_EXIT_FAILURE;
+    }
+    puts(text);
+    free(text);
+    return status;
+}

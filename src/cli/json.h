@@ -1,0 +1,22 @@
+/* json.h - what the verbs with --json share. */
+#ifndef RFN_CLI_JSON_H
+#define RFN_CLI_JSON_H
+
+#include "refrain/archive.h"
+
+#include <jansson.h>
+
+/* A string; bytes that are not UTF-8 become '?'. NULL becomes null. */
+json_t *rfn_json_text(const char *text);
+/* Numbers of nanoseconds and bytes are integers; beyond 2^63 - 1 that number. */
+json_t *rfn_json_count(uint64_t count);
+/* {function, file, line, module, offset}, with null for what is not known. */
+json_t *rfn_json_location(const struct rfn_location *location);
+/* Hosts in order of first use: [{name, ranks}], ranks being how many. */
+json_t *rfn_json_hosts(const struct rfn_archive *archive);
+
+/* Prints the value on standard output, releases it, and returns an exit status: `status`, or
+ * RFN_EXIT_FAILURE with a message when value is NULL or incomplete (out of memory). */
+int rfn_json_print(json_t *value, int status);
+
+#endif

@@ -1,0 +1,388 @@
+/* report_text.c - the page that a performance analyst reads first.
+ *
+ * What ran; how much of the time is MPI's and how evenly ranks are busy, in sentences; time per
+ * rank; functions; call paths; then (report_messages.c) message sizes and who sends to whom. Init
+ * and Finalize stand in a table of their own, so that they do not hide the rest.
+ */
+#include "cli/call_path.h"
+#include "cli/hosts.h"
+#include "cli/report.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "refrain/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { FUNCTIONS_SHOWN = 8 };
+
+/* ---- what the sections share ---- */
+
+bool rfn_report_setup(const struct rfn_report *report, const struct rfn_profile_row *row)
+{
+    return rfn_archive_function(report->archive, row->function)->class_ == RFN_CLASS_SETUP;
+}
+
+double rfn_report_share(const struct rfn_report *report, int64_t ns)
+{
+    double all = (double)report->efficiency.all_ns;
+    return all > 0 ? (double)ns / all : 0;
+}
+
+/* Appends words as lines of the page's width. */
+static void append_wrapped(struct rfn_text *out, const char *text, size_t width)
+{
+    size_t at = 0;
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        if (at > 0 && at + 1 + n > width) {
+            rfn_text_char(out, '\n');
+            at = 0;
+        } else if (at > 0) {
+            rfn_text_char(out, ' ');
+            at++;
+        }
+        rfn_text_bytes(out, text, n);
+        at += n;
+        text += n;
+        text += strspn(text, " ");
+    }
+    rfn_text_char(out, '\n');
+}
+
+static void append_zero(struct rfn_text *text)
+{
+    rfn_text_char(text, '\0');
+    if (!text->failed)
+        text->n--;
+}
+
+/* ---- header ---- */
+
+static void append_line(struct rfn_text *out, const char *name, const char *text)
+{
+    rfn_text_format(out, "%-10s", name);
+    rfn_text_printable(out, text ? text : "?");
+    rfn_text_char(out, '\n');
+}
+
+static void append_date(struct rfn_text *out, const struct rfn_run *run)
+{
+    char date[64] = "at an unknown time";
+    time_t start = (time_t)(run->start_realtime_ns / 1000000000);
+    const struct tm *utc = run->start_realtime_ns > 0 ? gmtime(&start) : NULL;
+    if (utc)
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S UTC", utc);
+    rfn_text_format(out, "%-10s%s by ", "Recorded", date);
+    rfn_text_printable(out, run->recorder ? run->recorder : "?");
+    rfn_text_char(out, '\n');
+}
+
+static void append_header(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_run *run = report->run;
+    const struct rfn_profile *profile = report->profile;
+    struct rfn_hosts hosts;
+    append_line(out, "Program", run->program);
+    append_line(out, "Command", run->command);
+    rfn_text_format(out, "%-10s%u", "Ranks", run->ranks);
+    if (run->streams > run->ranks)
+        rfn_text_format(out, ", with %u threads that call MPI", run->streams);
+    if (rfn_hosts_init(&hosts, report->archive) == 0) {
+        rfn_text_string(out, ", on ");
+        rfn_hosts_append(out, &hosts);
+        rfn_hosts_release(&hosts);
+    }
+    rfn_text_char(out, '\n');
+    append_line(out, "MPI", run->mpi);
+    append_date(out, run);
+    rfn_text_format(out, "%-10s%s", "MPI calls", rfn_count_text(profile->calls).text);
+    if (profile->failed_polls)
+        rfn_text_format(out, ", %s of them unsuccessful polls",
+                        rfn_count_text(profile->failed_polls).text);
+    rfn_text_char(out, '\n');
+    if (profile->times)
+        rfn_text_format(out, "%-10s%s, from the first Init to the last Finalize\n", "Run time",
+                        rfn_time_text(profile->end_ns - profile->start_ns).text);
+    else
+        rfn_text_string(out, "Run time  not known: the archive has no times, only counts and bytes "
+                             "follow\n");
+}
+
+/* ---- where the time goes, in sentences ---- */
+
+static void append_verdict(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_efficiency *e = &report->efficiency;
+    struct rfn_text text = {0};
+    if (!e->all_ns)
+        return;
+    rfn_text_format(&text, "MPI calls take %s of the time of all ranks",
+                    rfn_share_text(e->mpi_share).text);
+    rfn_text_format(&text, " (%s without Init and Finalize).",
+                    rfn_share_text(e->mpi_share - e->setup_share).text);
+    if (report->run->ranks > 1 && e->load_balance >= 0.95)
+        rfn_text_format(
+            &text, " Outside of MPI all ranks are busy about equally long: load balance is %s.",
+            rfn_share_text(e->load_balance).text);
+    else if (report->run->ranks > 1 && e->load_balance > 0)
+        rfn_text_format(
+            &text,
+            " Outside of MPI rank %u is busy longest, for %s, %.2f times the mean of %s: "
+            "load balance is %s.",
+            e->max_outside_rank, rfn_time_text(e->max_outside_ns).text, 1 / e->load_balance,
+            rfn_time_text(e->mean_outside_ns).text, rfn_share_text(e->load_balance).text);
+    append_zero(&text);
+    rfn_text_char(out, '\n');
+    if (!text.failed)
+        append_wrapped(out, text.data, report->width);
+    rfn_text_release(&text);
+}
+
+/* ---- time per rank ---- */
+
+struct span {
+    int64_t min, max;
+    double total;
+    uint32_t min_rank, max_rank, n;
+};
+
+static void span_add(struct span *span, uint32_t rank, int64_t value)
+{
+    if (!span->n || value < span->min) {
+        span->min = value;
+        span->min_rank = rank;
+    }
+    if (!span->n || value > span->max) {
+        span->max = value;
+        span->max_rank = rank;
+    }
+    span->total += (double)value;
+    span->n++;
+}
+
+static void cell_of_rank(struct rfn_table *table, int64_t ns, uint32_t rank)
+{
+    char text[64];
+    rfn_table_cell(table, rfn_time_text(ns).text);
+    snprintf(text, sizeof text, "(rank %u)", rank);
+    rfn_table_cell(table, text);
+}
+
+static void span_row(struct rfn_table *table, const char *name, const struct span *span)
+{
+    rfn_table_cell(table, name);
+    cell_of_rank(table, span->min, span->min_rank);
+    rfn_table_cell(table, rfn_time_text(span->n ? (int64_t)(span->total / span->n) : 0).text);
+    cell_of_rank(table, span->max, span->max_rank);
+}
+
+static void append_rank_times(struct rfn_text *out, const struct rfn_report *report)
+{
+    static const char *const titles[] = {"", "min", "", "mean", "max", ""};
+    const struct rfn_profile *profile = report->profile;
+    int64_t run_ns = profile->end_ns - profile->start_ns;
+    struct span mpi = {0}, setup = {0}, outside = {0};
+    struct rfn_table table;
+    for (uint32_t i = 0; i < profile->n_ranks; i++) {
+        const struct rfn_profile_rank *rank = &profile->ranks[i];
+        if (!rank->threads)
+            continue;
+        span_add(&mpi, i, rank->mpi_ns - rank->setup_ns);
+        span_add(&setup, i, rank->setup_ns);
+        span_add(&outside, i, run_ns * rank->threads - rank->mpi_ns);
+    }
+    rfn_table_init(&table, "lrlrrl");
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        rfn_table_cell(&table, titles[i]);
+    span_row(&table, "outside MPI", &outside);
+    span_row(&table, "in MPI", &mpi);
+    span_row(&table, "in Init and Finalize", &setup);
+    rfn_text_string(out, "\nTime per rank\n");
+    rfn_table_print(&table, 2, out);
+    rfn_table_release(&table);
+}
+
+/* ---- functions ---- */
+
+struct sum {
+    uint32_t function;
+    uint64_t calls, bytes;
+    int64_t time_ns;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct sum *a = left, *b = right;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns > b->time_ns ? -1 : 1;
+    if (a->calls != b->calls)
+        return a->calls > b->calls ? -1 : 1;
+    return a->function < b->function ? -1 : a->function > b->function;
+}
+
+/* Sums per function, most time first; the number of those with calls goes to *n. */
+static struct sum *sums_of(const struct rfn_report *report, size_t *n)
+{
+    uint32_t functions = rfn_archive_functions(report->archive);
+    struct sum *sums = calloc((size_t)functions + 1, sizeof *sums);
+    *n = 0;
+    if (!sums)
+        return NULL;
+    for (uint32_t i = 0; i < functions; i++)
+        sums[i].function = i;
+    for (size_t i = 0; i < report->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &report->profile->rows[i];
+        struct sum *sum = &sums[row->function];
+        if (rfn_report_setup(report, row))
+            continue;
+        *n += sum->calls == 0;
+        sum->calls += row->calls;
+        sum->bytes += row->bytes;
+        sum->time_ns += row->time.total_ns;
+    }
+    qsort(sums, functions, sizeof *sums, by_time);
+    return sums;
+}
+
+static void sum_row(struct rfn_table *table, const struct rfn_report *report, const struct sum *sum)
+{
+    if (report->profile->times) {
+        rfn_table_cell(table, rfn_time_text(sum->time_ns).text);
+        rfn_table_cell(table, rfn_share_text(rfn_report_share(report, sum->time_ns)).text);
+    }
+    rfn_table_cell(table, rfn_count_text(sum->calls).text);
+    rfn_table_cell(table, sum->bytes ? rfn_bytes_text(sum->bytes).text : "");
+    rfn_table_cell(table, rfn_archive_function(report->archive, sum->function)->name);
+}
+
+static void append_functions(struct rfn_text *out, const struct rfn_report *report)
+{
+    static const char *const titles[] = {"time", "share", "calls", "bytes", "function"};
+    bool times = report->profile->times;
+    struct rfn_table table;
+    size_t n;
+    struct sum *sums = sums_of(report, &n);
+    if (!sums || n == 0) {
+        free(sums);
+        return;
+    }
+    rfn_table_init(&table, times ? "rrrrl" : "rrl");
+    for (size_t i = times ? 0 : 2; i < sizeof titles / sizeof *titles; i++)
+        rfn_table_cell(&table, titles[i]);
+    size_t shown = n < FUNCTIONS_SHOWN ? n : FUNCTIONS_SHOWN;
+    for (size_t i = 0; i < shown; i++)
+        sum_row(&table, report, &sums[i]);
+    rfn_text_string(out, "\nFunctions, all ranks together");
+    if (shown < n)
+        rfn_text_format(out, " (%zu of %zu)", shown, n);
+    rfn_text_char(out, '\n');
+    rfn_table_print(&table, 2, out);
+    rfn_table_release(&table);
+    free(sums);
+}
+
+/* ---- call paths ---- */
+
+static void path_titles(struct rfn_table *table, bool times)
+{
+    static const char *const titles[] = {"time",  "share", "min",   "mean",    "max",
+                                         "calls", "bytes", "ranks", "function"};
+    for (size_t i = times ? 0 : 5; i < sizeof titles / sizeof *titles; i++)
+        rfn_table_cell(table, titles[i]);
+}
+
+static void path_row(struct rfn_table *table, const struct rfn_report *report,
+                     const struct rfn_profile_row *row)
+{
+    const struct rfn_spread *time = &row->time;
+    if (report->profile->times) {
+        rfn_table_cell(table, rfn_time_text(time->total_ns).text);
+        rfn_table_cell(table, rfn_share_text(rfn_report_share(report, time->total_ns)).text);
+        rfn_table_cell(table, rfn_time_text(time->min_ns).text);
+        rfn_table_cell(table, rfn_time_text(time->ranks ? time->total_ns / time->ranks : 0).text);
+        rfn_table_cell(table, rfn_time_text(time->max_ns).text);
+    }
+    rfn_table_cell(table, rfn_count_text(row->calls).text);
+    rfn_table_cell(table, row->bytes ? rfn_bytes_text(row->bytes).text : "");
+    rfn_table_cell(table, rfn_count_text(time->ranks).text);
+    rfn_table_cell(table, rfn_archive_function(report->archive, row->function)->name);
+}
+
+static void path_note(struct rfn_table *table, const struct rfn_report *report, uint32_t path,
+                      size_t width)
+{
+    struct rfn_text text = {0};
+    rfn_call_path_short(&text, report->archive, path, width);
+    append_zero(&text);
+    if (!text.failed)
+        rfn_table_note(table, text.data);
+    rfn_text_release(&text);
+}
+
+/* The rows of one kind, at most `top`; returns how many there are. */
+static size_t path_rows(struct rfn_table *table, const struct rfn_report *report, bool setup,
+                        size_t top)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < report->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &report->profile->rows[i];
+        if (rfn_report_setup(report, row) != setup)
+            continue;
+        if (n++ >= top)
+            continue;
+        path_row(table, report, row);
+        if (!setup)
+            path_note(table, report, row->path, report->width - 6);
+    }
+    return n;
+}
+
+static void append_paths(struct rfn_text *out, const struct rfn_report *report)
+{
+    bool times = report->profile->times;
+    struct rfn_table table;
+    rfn_table_init(&table, times ? "rrrrrrrrl" : "rrrl");
+    path_titles(&table, times);
+    size_t n = path_rows(&table, report, false, report->top);
+    rfn_text_string(out, times ? "\nCall paths by time in MPI; min, mean and max over ranks"
+                               : "\nCall paths by bytes");
+    if (n > report->top)
+        rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", report->top, n, n);
+    rfn_text_char(out, '\n');
+    rfn_table_print(&table, 6, out);
+    rfn_table_release(&table);
+}
+
+static void append_setup(struct rfn_text *out, const struct rfn_report *report)
+{
+    bool times = report->profile->times;
+    struct rfn_table table;
+    rfn_table_init(&table, times ? "rrrrrrrrl" : "rrrl");
+    path_titles(&table, times);
+    if (path_rows(&table, report, true, SIZE_MAX)) {
+        rfn_text_string(out, "\nSetup\n");
+        rfn_table_print(&table, 6, out);
+    }
+    rfn_table_release(&table);
+}
+
+/* ---- the page ---- */
+
+void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
+{
+    if (report->incomplete)
+        rfn_text_format(out, "incomplete: %s\n", report->incomplete);
+    append_header(out, report);
+    if (report->profile->unreadable)
+        rfn_text_format(out, "%-10s%u of %u threads, so far as they go\n", "Damaged",
+                        report->profile->unreadable, report->run->streams);
+    append_verdict(out, report);
+    if (report->profile->times)
+        append_rank_times(out, report);
+    append_functions(out, report);
+    append_paths(out, report);
+    append_setup(out, report);
+    rfn_report_messages(out, report);
+}

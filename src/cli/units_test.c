@@ -1,0 +1,159 @@
+/* Quantities, tables, runs of ranks and escapes: what the verbs' text is made of. */
+#include "cli/units.h"
+
+#include "cli/hosts.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static void expect_text(struct rfn_text *text, const char *expected)
+{
+    rfn_text_char(text, '\0');
+    assert_false(text->failed);
+    assert_string_equal(text->data, expected);
+    text->n = 0;
+}
+
+static void test_time(void **state)
+{
+    (void)state;
+    assert_string_equal(rfn_time_text(0).text, "0 s");
+    assert_string_equal(rfn_time_text(999).text, "999 ns");
+    assert_string_equal(rfn_time_text(1000).text, "1.00 us");
+    assert_string_equal(rfn_time_text(12345).text, "12.3 us");
+    assert_string_equal(rfn_time_text(999600).text, "1.00 ms");
+    assert_string_equal(rfn_time_text(1234567890).text, "1.23 s");
+    assert_string_equal(rfn_time_text(123456000000).text, "123 s");
+    assert_string_equal(rfn_time_text(12345678000000).text, "12,346 s");
+    assert_string_equal(rfn_time_text(-1500).text, "-1.50 us");
+    assert_string_equal(rfn_time_text(INT64_MIN).text, "-9,223,372,037 s");
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    assert_string_equal(rfn_bytes_text(0).text, "0 B");
+    assert_string_equal(rfn_bytes_text(1023).text, "1023 B");
+    assert_string_equal(rfn_bytes_text(1024).text, "1.00 KiB");
+    assert_string_equal(rfn_bytes_text(1536).text, "1.50 KiB");
+    assert_string_equal(rfn_bytes_text(1048575).text, "1.00 MiB");
+    assert_string_equal(rfn_bytes_text(UINT64_MAX).text, "16.0 EiB");
+    assert_string_equal(rfn_bytes_short(0).text, ".");
+    assert_string_equal(rfn_bytes_short(999).text, "999");
+    assert_string_equal(rfn_bytes_short(1000).text, "1.0K");
+    assert_string_equal(rfn_bytes_short(1023 * 1024).text, "1.0M");
+    assert_string_equal(rfn_bytes_short(500 * 1024).text, "500K");
+}
+
+/* A cell of the communication matrix is never wider than its column. */
+static void test_short_is_short(void **state)
+{
+    (void)state;
+    for (uint64_t bytes = 1; bytes < UINT64_MAX / 3; bytes += bytes / 7 + 1)
+        assert_true(strlen(rfn_bytes_short(bytes).text) <= 4);
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    assert_string_equal(rfn_count_text(0).text, "0");
+    assert_string_equal(rfn_count_text(999).text, "999");
+    assert_string_equal(rfn_count_text(1000).text, "1,000");
+    assert_string_equal(rfn_count_text(123456789).text, "123,456,789");
+    assert_string_equal(rfn_count_text(UINT64_MAX).text, "18,446,744,073,709,551,615");
+    assert_string_equal(rfn_share_text(0).text, "0.0 %");
+    assert_string_equal(rfn_share_text(0.0123).text, "1.23 %");
+    assert_string_equal(rfn_share_text(0.5).text, "50.0 %");
+}
+
+/* Numbers as printf writes them. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    struct rfn_text text = {0};
+    char expected[64];
+    for (uint64_t value = 0; value < UINT64_MAX / 3; value += value / 5 + 1) {
+        snprintf(expected, sizeof expected, "%llu", (unsigned long long)value);
+        rfn_text_unsigned(&text, value);
+        expect_text(&text, expected);
+        snprintf(expected, sizeof expected, "%lld", -(long long)value);
+        rfn_text_signed(&text, -(int64_t)value);
+        expect_text(&text, expected);
+    }
+    rfn_text_signed(&text, INT64_MIN);
+    expect_text(&text, "-9223372036854775808");
+    rfn_text_release(&text);
+}
+
+static void test_escapes(void **state)
+{
+    (void)state;
+    struct rfn_text text = {0};
+    rfn_text_escaped(&text, "a b\tc\nd\\e\x1b", 10);
+    expect_text(&text, "a\\sb\\tc\\nd\\\\e\\x1b");
+    rfn_text_escaped(&text, "\0x", 2);
+    expect_text(&text, "\\x00x");
+    rfn_text_printable(&text, "a b\x1b[1m");
+    expect_text(&text, "a b\\x1b[1m");
+    rfn_text_release(&text);
+}
+
+static void expect_ranks(const char *expected, const uint32_t *ranks, size_t n)
+{
+    struct rfn_text text = {0};
+    rfn_ranks_append(&text, ranks, n);
+    expect_text(&text, expected);
+    rfn_text_release(&text);
+}
+
+static void test_ranks(void **state)
+{
+    (void)state;
+    expect_ranks("", NULL, 0);
+    expect_ranks("7", (const uint32_t[]){7}, 1);
+    expect_ranks("0-3,8,12", (const uint32_t[]){0, 1, 2, 3, 8, 12}, 6);
+    expect_ranks("0-12:4", (const uint32_t[]){0, 4, 8, 12}, 4);
+    expect_ranks("1,5", (const uint32_t[]){1, 5}, 2);
+    expect_ranks("1-2", (const uint32_t[]){1, 2}, 2);
+    expect_ranks("0,2-3,7-15:4", (const uint32_t[]){0, 2, 3, 7, 11, 15}, 6);
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    static const char *const cells[] = {"name", "n", "a", "1,000", "\xc3\xa9t\xc3\xa9", "5"};
+    struct rfn_table table;
+    struct rfn_text out = {0};
+    rfn_table_init(&table, "lr");
+    for (size_t i = 0; i < 6; i++) {
+        rfn_table_cell(&table, cells[i]);
+        if (i == 3)
+            rfn_table_note(&table, "below");
+    }
+    assert_int_equal(rfn_table_width(&table), 13);
+    rfn_table_print(&table, 4, &out);
+    expect_text(&out, "  name      n\n"
+                      "  a     1,000\n"
+                      "    below\n"
+                      "  \xc3\xa9t\xc3\xa9       5\n");
+    rfn_table_release(&table);
+    rfn_text_release(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_time),    cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_short_is_short),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_ranks),   cmocka_unit_test(test_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,377 @@
+/* symbolize.c - see symbolize.h.
+ *
+ * A module's file is opened when its first address is asked for. Each module has a Dwfl of its own
+ * in which it lies at address 0, so that addresses are the file's virtual addresses and modules
+ * cannot overlap. Separate debug information is looked for in one place only,
+ * /usr/lib/debug/.build-id, by build-id.
+ *
+ * The unit of compilation of an address comes from .debug_aranges; compilers that write none
+ * (clang) need a search through all units, whose ranges are collected once per module and sorted.
+ * The innermost function or inlined copy of one around the address gives the name; without debug
+ * information the ELF symbol around the address does.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "event/symbolize.h"
+#include "base/grow.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEBUG_FOLDER "/usr/lib/debug/.build-id"
+/* Build-ids are 20 bytes, or 16, seldom more. */
+enum { BUILD_ID_MAX = 64 };
+
+/* The code of one unit of compilation, or a part of it. */
+struct unit_range {
+    Dwarf_Addr start, end;
+    Dwarf_Off unit; /* of the unit's DIE */
+};
+
+struct module {
+    char *path;
+    uint8_t build_id[BUILD_ID_MAX];
+    size_t build_id_size;
+    bool tried; /* to open it */
+    Dwfl *dwfl; /* NULL: its addresses resolve to nothing */
+    Dwfl_Module *elf;
+    struct unit_range *ranges; /* sorted by start; collected when first needed */
+    size_t n_ranges, ranges_capacity;
+    bool ranges_known;
+};
+
+struct rfn_symbolizer {
+    struct module *modules;
+    size_t n, capacity;
+};
+
+struct rfn_symbolizer *rfn_symbolizer_new(void)
+{
+    elf_version(EV_CURRENT);
+    return calloc(1, sizeof(struct rfn_symbolizer));
+}
+
+void rfn_symbolizer_free(struct rfn_symbolizer *symbolizer)
+{
+    if (!symbolizer)
+        return;
+    for (size_t i = 0; i < symbolizer->n; i++) {
+        if (symbolizer->modules[i].dwfl)
+            dwfl_end(symbolizer->modules[i].dwfl);
+        free(symbolizer->modules[i].ranges);
+        free(symbolizer->modules[i].path);
+    }
+    free(symbolizer->modules);
+    free(symbolizer);
+}
+
+int rfn_symbolizer_module(struct rfn_symbolizer *symbolizer, const char *path,
+                          const uint8_t *build_id, size_t build_id_size)
+{
+    RFN_TRY(RFN_GROW(symbolizer->modules, symbolizer->capacity, symbolizer->n + 1));
+    struct module *module = &symbolizer->modules[symbolizer->n];
+    *module = (struct module){.path = strdup(path)};
+    if (!module->path)
+        return RFN_E_NOMEM;
+    module->tried = build_id && build_id_size > sizeof module->build_id; /* no file has that */
+    if (build_id && !module->tried) {
+        memcpy(module->build_id, build_id, build_id_size);
+        module->build_id_size = build_id_size;
+    }
+    return (int)symbolizer->n++;
+}
+
+/* ---- opening ---- */
+
+/* Only regular files: opening a pipe would wait for a writer. */
+static int open_file(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+        return -1;
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool has_build_id(Elf *elf, const uint8_t *expected, size_t expected_size)
+{
+    const void *id = NULL;
+    ssize_t size = elf ? dwelf_elf_gnu_build_id(elf, &id) : -1;
+    if (size <= 0)
+        return expected_size == 0;
+    return (size_t)size == expected_size && memcmp(id, expected, expected_size) == 0;
+}
+
+static bool file_has_build_id(int fd, const uint8_t *id, size_t size)
+{
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    bool same = has_build_id(elf, id, size);
+    elf_end(elf);
+    return same;
+}
+
+/* DEBUG_FOLDER/ab/cdef....debug for the build-id abcdef... */
+static void debug_path(char path[], size_t size, const uint8_t *id, size_t id_size)
+{
+    size_t used = (size_t)snprintf(path, size, DEBUG_FOLDER "/%02x/", id[0]);
+    for (size_t i = 1; i < id_size; i++)
+        used += (size_t)snprintf(path + used, size - used, "%02x", id[i]);
+    snprintf(path + used, size - used, ".debug");
+}
+
+/* libdwfl's callback; unlike its own it never asks a server. A link without a checksum is one to a
+ * file of common parts, which is found by libdw. */
+static int find_debug_file(Dwfl_Module *elf, void **userdata, const char *name, Dwarf_Addr base,
+                           const char *file, const char *link, GElf_Word link_crc,
+                           char **debug_file)
+{
+    (void)userdata, (void)name, (void)base, (void)file;
+    const unsigned char *id = NULL;
+    GElf_Addr where;
+    int size = dwfl_module_build_id(elf, &id, &where);
+    if (size <= 0 || size > BUILD_ID_MAX || (link && link_crc == 0))
+        return -1;
+    char path[sizeof DEBUG_FOLDER + 2 * BUILD_ID_MAX + sizeof "//.debug"];
+    debug_path(path, sizeof path, id, (size_t)size);
+    int fd = open_file(path);
+    if (fd < 0)
+        return -1;
+    if (!file_has_build_id(fd, id, (size_t)size)) {
+        close(fd);
+        return -1;
+    }
+    *debug_file = strdup(path);
+    return fd;
+}
+
+/* The file is given when the module is reported; there is no other to look for. */
+static int find_no_elf(Dwfl_Module *elf, void **userdata, const char *name, Dwarf_Addr base,
+                       char **file, Elf **result)
+{
+    (void)elf, (void)userdata, (void)name, (void)base, (void)file, (void)result;
+    return -1;
+}
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = find_no_elf,
+    .find_debuginfo = find_debug_file,
+    .section_address = dwfl_offline_section_address,
+};
+
+/* Takes fd when it succeeds. */
+static Dwfl_Module *report_file(Dwfl *dwfl, const struct module *module, int fd)
+{
+    if (!file_has_build_id(fd, module->build_id, module->build_id_size))
+        return NULL;
+    dwfl_report_begin(dwfl);
+    Dwfl_Module *elf = dwfl_report_elf(dwfl, module->path, module->path, fd, 0, true);
+    dwfl_report_end(dwfl, NULL, NULL);
+    return elf;
+}
+
+static void open_module(struct module *module)
+{
+    module->tried = true;
+    int fd = open_file(module->path);
+    if (fd < 0)
+        return;
+    module->dwfl = dwfl_begin(&callbacks);
+    if (module->dwfl)
+        module->elf = report_file(module->dwfl, module, fd);
+    if (module->elf)
+        return;
+    close(fd);
+    if (module->dwfl)
+        dwfl_end(module->dwfl);
+    module->dwfl = NULL;
+}
+
+/* ---- units of compilation ---- */
+
+static int add_unit(struct module *module, Dwarf_Die *unit)
+{
+    Dwarf_Addr base, start, end;
+    ptrdiff_t next = 0;
+    while ((next = dwarf_ranges(unit, next, &base, &start, &end)) > 0) {
+        RFN_TRY(RFN_GROW(module->ranges, module->ranges_capacity, module->n_ranges + 1));
+        module->ranges[module->n_ranges++] = (struct unit_range){start, end, dwarf_dieoffset(unit)};
+    }
+    return 0;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct unit_range *a = left, *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static void collect_units(struct module *module, Dwarf *dwarf)
+{
+    module->ranges_known = true;
+    Dwarf_CU *cu = NULL;
+    Dwarf_Die unit, split;
+    uint8_t type;
+    while (dwarf_get_units(dwarf, cu, &cu, NULL, &type, &unit, &split) == 0) {
+        if (dwarf_tag(&unit) != DW_TAG_partial_unit && add_unit(module, &unit) < 0)
+            break;
+    }
+    if (module->n_ranges)
+        qsort(module->ranges, module->n_ranges, sizeof *module->ranges, compare_ranges);
+}
+
+static bool search_units(const struct module *module, Dwarf *dwarf, Dwarf_Addr address,
+                         Dwarf_Die *unit)
+{
+    size_t low = 0, high = module->n_ranges;
+    while (low < high) { /* ranges before low start at or before address */
+        size_t middle = (low + high) / 2;
+        if (module->ranges[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct unit_range *range = low ? &module->ranges[low - 1] : NULL;
+    return range && address < range->end && dwarf_offdie(dwarf, range->unit, unit);
+}
+
+/* Debug information in a file of its own may have been shifted against the module: bias is to be
+ * subtracted from addresses. */
+static bool find_unit(struct module *module, Dwarf_Addr address, Dwarf_Die *unit, Dwarf_Addr *bias)
+{
+    Dwarf *dwarf = dwfl_module_getdwarf(module->elf, bias);
+    if (!dwarf)
+        return false;
+    if (dwarf_addrdie(dwarf, address - *bias, unit))
+        return true;
+    if (!module->ranges_known)
+        collect_units(module, dwarf);
+    return search_units(module, dwarf, address - *bias, unit);
+}
+
+/* ---- names and lines ---- */
+
+static bool is_function(Dwarf_Die *die)
+{
+    int tag = dwarf_tag(die);
+    return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+           tag == DW_TAG_entry_point;
+}
+
+/* The name that the linker sees, which viewers know how to demangle, before the plain one. */
+static const char *name_of(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    const char *name = NULL;
+    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
+        dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+        name = dwarf_formstring(&attribute);
+    return name ? name : dwarf_diename(die);
+}
+
+/* Entries of other kinds hold no code, or none that a return address could lie in. */
+static bool may_hold_code(Dwarf_Die *die)
+{
+    int tag = dwarf_tag(die);
+    return is_function(die) || tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+           tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt;
+}
+
+static bool groups_functions(Dwarf_Die *die)
+{
+    int tag = dwarf_tag(die);
+    return tag == DW_TAG_module || tag == DW_TAG_namespace;
+}
+
+/* Goes down from scope to the innermost one around the address. Libdw's dwarf_getscopes does too,
+ * but then also finds the scopes around the definition of an inlined function, for which it reads
+ * the unit again, and it loses memory when the data are damaged. Budget bounds the entries looked
+ * at: damaged data may go round in circles. */
+static void find_innermost(Dwarf_Die *scope, Dwarf_Addr address, unsigned depth, unsigned *budget,
+                           const char **function)
+{
+    Dwarf_Die child;
+    if (depth == 0 || dwarf_child(scope, &child) != 0)
+        return;
+    do {
+        if (groups_functions(&child)) {
+            find_innermost(&child, address, depth - 1, budget, function);
+        } else if (may_hold_code(&child) && dwarf_haspc(&child, address) > 0) {
+            const char *name = is_function(&child) ? name_of(&child) : NULL;
+            *function = name ? name : *function;
+            find_innermost(&child, address, depth - 1, budget, function);
+            return;
+        }
+    } while (*budget > 0 && --*budget > 0 && dwarf_siblingof(&child, &child) == 0);
+}
+
+static const char *find_function(Dwarf_Die *unit, Dwarf_Addr address)
+{
+    enum { DEPTH_MAX = 100, ENTRIES_MAX = 1 << 20 };
+    unsigned budget = ENTRIES_MAX;
+    const char *name = NULL;
+    find_innermost(unit, address, DEPTH_MAX, &budget, &name);
+    return name;
+}
+
+/* At most the last folder and the file. */
+static const char *shorten(const char *path)
+{
+    const char *end = path + strlen(path);
+    int slashes = 0;
+    for (const char *at = end; at > path; at--) {
+        if (at[-1] == '/' && ++slashes == 2)
+            return at;
+    }
+    return path;
+}
+
+static void find_line(Dwarf_Die *unit, Dwarf_Addr address, struct rfn_source *source)
+{
+    Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+    int number = 0;
+    if (!line || dwarf_lineno(line, &number) != 0 || number <= 0)
+        return;
+    const char *file = dwarf_linesrc(line, NULL, NULL);
+    if (!file)
+        return;
+    source->file = shorten(file);
+    source->line = (uint32_t)number;
+}
+
+/* The symbol whose code holds the address; one without a size holds what follows it. */
+static const char *find_symbol(Dwfl_Module *elf, Dwarf_Addr address)
+{
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    const char *name = dwfl_module_addrinfo(elf, address, &offset, &symbol, NULL, NULL, NULL);
+    return name && name[0] && (symbol.st_size == 0 || offset < symbol.st_size) ? name : NULL;
+}
+
+struct rfn_source rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module,
+                                      uint64_t address)
+{
+    struct rfn_source source = {0};
+    if (module < 0 || (size_t)module >= symbolizer->n)
+        return source;
+    struct module *m = &symbolizer->modules[module];
+    if (!m->tried)
+        open_module(m);
+    if (!m->dwfl)
+        return source;
+    Dwarf_Die unit;
+    Dwarf_Addr bias = 0;
+    if (find_unit(m, address, &unit, &bias)) {
+        source.function = find_function(&unit, address - bias);
+        find_line(&unit, address - bias, &source);
+    }
+    if (!source.function)
+        source.function = find_symbol(m->elf, address);
+    return source;
+}

@@ -1,0 +1,233 @@
+/* The test looks up places in its own code, whose functions and lines it knows, and in the C
+ * library, whose symbols the loader knows too. */
+#define _GNU_SOURCE /* dladdr1 */
+#include "event/symbolize.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char own_path[PATH_MAX];
+
+static uint64_t own_address(const void *address)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    assert_int_not_equal(dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP), 0);
+    return (uint64_t)(uintptr_t)address - map->l_addr;
+}
+
+/* The build-id of the file, by a search for the note's header that is good enough for a test. */
+static size_t build_id_of(const char *path, uint8_t id[20])
+{
+    static const char header[] = "\4\0\0\0\24\0\0\0\3\0\0\0GNU";
+    static char bytes[1 << 16];
+    FILE *file = fopen(path, "rb");
+    size_t n = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+    if (file)
+        fclose(file);
+    for (size_t i = 0; i + sizeof header + 20 <= n; i++) {
+        if (memcmp(bytes + i, header, sizeof header) == 0) {
+            memcpy(id, bytes + i + sizeof header, 20);
+            return 20;
+        }
+    }
+    return 0;
+}
+
+static int setup(void **state)
+{
+    assert_non_null(realpath("/proc/self/exe", own_path));
+    *state = rfn_symbolizer_new();
+    return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    rfn_symbolizer_free(*state);
+    return 0;
+}
+
+static int own_module(struct rfn_symbolizer *symbolizer)
+{
+    uint8_t id[20];
+    size_t size = build_id_of(own_path, id);
+    return rfn_symbolizer_module(symbolizer, own_path, size ? id : NULL, size);
+}
+
+/* ---- own code ---- */
+
+__attribute__((noinline)) static const void *return_address(void)
+{
+    return __builtin_return_address(0);
+}
+
+static inline __attribute__((always_inline)) const void *inlined_caller(unsigned *line)
+{
+    *line = __LINE__ + 1;
+    return return_address();
+}
+
+__attribute__((noinline)) static const void *outer_caller(unsigned *inner_line)
+{
+    const void *address = inlined_caller(inner_line);
+    __asm__ volatile("" ::: "memory");
+    return address;
+}
+
+static void test_function_and_line(void **state)
+{
+    unsigned line = __LINE__ + 1;
+    const void *address = return_address();
+    int module = own_module(*state);
+    struct rfn_source source = rfn_symbolizer_find(*state, module, own_address(address) - 1);
+    assert_string_equal(source.function, "test_function_and_line");
+    assert_string_equal(source.file, "event/symbolize_test.c");
+    assert_int_equal(source.line, line);
+}
+
+static void test_innermost_inlined_function(void **state)
+{
+    unsigned line;
+    const void *address = outer_caller(&line);
+    int module = own_module(*state);
+    struct rfn_source source = rfn_symbolizer_find(*state, module, own_address(address) - 1);
+    assert_string_equal(source.function, "inlined_caller");
+    assert_int_equal(source.line, line);
+}
+
+/* Every address of a function resolves to it; what is no code resolves to nothing. */
+static void test_ends_of_function(void **state)
+{
+    int module = own_module(*state);
+    uint64_t start = own_address((const void *)(uintptr_t)return_address);
+    assert_string_equal(rfn_symbolizer_find(*state, module, start).function, "return_address");
+    assert_null(rfn_symbolizer_find(*state, module, UINT64_MAX).function);
+    assert_null(rfn_symbolizer_find(*state, module, (uint64_t)1 << 40).function);
+    assert_null(rfn_symbolizer_find(*state, module, 0).file);
+    assert_null(rfn_symbolizer_find(*state, -1, start).function);
+    assert_null(rfn_symbolizer_find(*state, 99, start).function);
+}
+
+/* ---- the C library: no debug information in the file itself ---- */
+
+static void test_library_symbols(void **state)
+{
+    Dl_info info;
+    static const char *const names[] = {"qsort", "fopen", "getenv"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *address = dlsym(RTLD_DEFAULT, names[i]);
+        assert_non_null(address);
+        assert_int_not_equal(dladdr(address, &info), 0);
+        if (!strstr(info.dli_fname, "libc.so"))
+            continue; /* a sanitizer's own */
+        uint8_t id[20];
+        size_t size = build_id_of(info.dli_fname, id);
+        int module = rfn_symbolizer_module(*state, info.dli_fname, size ? id : NULL, size);
+        struct rfn_source source = rfn_symbolizer_find(*state, module, own_address(address) + 1);
+        assert_non_null(source.function);
+        assert_non_null(strstr(source.function, names[i])); /* or an alias, _IO_fopen */
+    }
+}
+
+/* ---- files that are not what they should be ---- */
+
+static void expect_nothing(struct rfn_symbolizer *symbolizer, const char *path, const uint8_t *id,
+                           size_t size)
+{
+    int module = rfn_symbolizer_module(symbolizer, path, id, size);
+    assert_true(module >= 0);
+    uint64_t address = own_address((const void *)(uintptr_t)return_address);
+    struct rfn_source source = rfn_symbolizer_find(symbolizer, module, address);
+    assert_null(source.function);
+    assert_null(source.file);
+    assert_int_equal(source.line, 0);
+}
+
+static void test_files_that_do_not_fit(void **state)
+{
+    uint8_t id[80] = {1, 2, 3};
+    expect_nothing(*state, own_path, id, 20);
+    expect_nothing(*state, own_path, id, 80);
+    expect_nothing(*state, "/does/not/exist", NULL, 0);
+    expect_nothing(*state, "", NULL, 0);
+    expect_nothing(*state, "/", NULL, 0);
+    expect_nothing(*state, "/dev/zero", NULL, 0);
+    expect_nothing(*state, "/etc/passwd", NULL, 0);
+    if (build_id_of(own_path, id))
+        expect_nothing(*state, own_path, NULL, 0);
+}
+
+/* Copies of the executable that are cut short or have random bytes changed: whatever comes out,
+ * nothing crashes, and what comes out can be read. */
+static void look_up_in(const char *path)
+{
+    struct rfn_symbolizer *symbolizer = rfn_symbolizer_new();
+    uint8_t id[20];
+    size_t size = build_id_of(path, id);
+    int module = rfn_symbolizer_module(symbolizer, path, size ? id : NULL, size);
+    uint64_t address = own_address((const void *)(uintptr_t)return_address);
+    for (uint64_t i = 0; i < 20; i++) {
+        struct rfn_source source = rfn_symbolizer_find(symbolizer, module, address + 16 * i);
+        assert_true(!source.function || strlen(source.function) < 1 << 20);
+        assert_true(!source.file || strlen(source.file) < 1 << 20);
+    }
+    rfn_symbolizer_free(symbolizer);
+}
+
+static void write_file(const char *path, const char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_damaged_files(void **state)
+{
+    (void)state;
+    enum { SIZE_MAX_BYTES = 16 << 20, ROUNDS = 60 };
+    char *bytes = malloc(SIZE_MAX_BYTES), *damaged = malloc(SIZE_MAX_BYTES);
+    FILE *file = fopen(own_path, "rb");
+    size_t size = fread(bytes, 1, SIZE_MAX_BYTES, file);
+    fclose(file);
+    char path[] = "/tmp/symbolize_test.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    uint64_t random = 1;
+    for (int round = 0; round < ROUNDS; round++) {
+        memcpy(damaged, bytes, size);
+        for (int i = 0; i < 200 && round % 2; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            damaged[(random >> 16) % size] = (char)(random >> 56);
+        }
+        write_file(path, damaged, round % 2 ? size : size * (size_t)round / ROUNDS);
+        look_up_in(path);
+    }
+    unlink(path);
+    free(bytes);
+    free(damaged);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_function_and_line),     TEST(test_innermost_inlined_function),
+        TEST(test_ends_of_function),      TEST(test_library_symbols),
+        TEST(test_files_that_do_not_fit), TEST(test_damaged_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,848 @@
+/* The buckets are dyadic: [a * 2^k, (a + 1) * 2^k). All partitions of the number line into such
+ * intervals are the cuts of one binary tree, so that the best of them, by the bits it needs for
+ * buckets, offsets and its own description, is found from the bottom up: a node is one bucket when
+ * that costs no more than the best for its two halves. Going through the numbers in ascending order
+ * gives the nodes that are not empty in the order in which a stack can join them. Modes become
+ * narrow buckets, tails wide ones, spikes buckets of width 1; there is nothing to tune.
+ *
+ * Sorting is what this would cost, so most numbers are counted in a table instead: a sample says
+ * how narrow the finest buckets (cells) have to be and where most of the numbers lie. Only those
+ * outside are sorted.
+ *
+ * The entropy coder is the range variant of asymmetric numeral systems (J. Duda, arXiv:1311.2540):
+ * 12 bits of probability, states of 32 bits that move 16 bits at a time. Its states have no
+ * overhead to speak of, and the buckets' probabilities need not be powers of two.
+ *
+ * All memory comes from one allocation that is gone when the block is done: recorders live on other
+ * people's stacks, and threads and ranks share nothing.
+ */
+#include "reduce/column_histogram.h"
+
+#include "reduce/column.h"
+
+#include <stdlib.h>
+
+enum {
+    MAX_BUCKETS = 256,
+    BUCKET_COST = 10, /* bits of the table that a bucket takes, about */
+    WINDOW = 2048,    /* cells that are counted in a table */
+    CELL_BITS = 4,    /* the densest eighth is divided into 2^(CELL_BITS - 1) cells or more */
+    PROBABILITY_BITS = 12,
+    PROBABILITY_ONE = 1 << PROBABILITY_BITS,
+    INDEX_BITS = 12,       /* RFN_COLUMN_BLOCK <= 2^INDEX_BITS */
+    TWO_STATES = 256,      /* as many coded values use two interleaved states */
+    REST = 15,             /* marks the bucket that has the probability which is left */
+    FEW_BYTES = 256,       /* of offsets in a block, hardly any */
+    MAX_BUCKET_BITS = 112, /* the description of one bucket: 15 + 76 + 7, rounded up */
+};
+static const uint32_t STATE_LOW = 1u << 15;
+
+/* ---- bits: least significant first, as numbers in a row ---- */
+
+struct bit_writer {
+    uint8_t *at;
+    uint64_t pending;
+    unsigned n; /* bits pending, fewer than 8 between calls */
+};
+
+static inline void store_64(uint8_t *to, uint64_t value)
+{
+    to[0] = (uint8_t)value; /* in a row: compilers make one store of it */
+    to[1] = (uint8_t)(value >> 8);
+    to[2] = (uint8_t)(value >> 16);
+    to[3] = (uint8_t)(value >> 24);
+    to[4] = (uint8_t)(value >> 32);
+    to[5] = (uint8_t)(value >> 40);
+    to[6] = (uint8_t)(value >> 48);
+    to[7] = (uint8_t)(value >> 56);
+}
+
+static inline uint64_t load_64(const uint8_t *from)
+{
+    return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
+           (uint64_t)from[3] << 24 | (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 |
+           (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
+}
+
+static inline uint32_t load_32(const uint8_t *from)
+{
+    return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
+           (uint32_t)from[3] << 24;
+}
+
+/* Writes up to 8 bytes ahead of what it has used. value < 2^n, n <= 56. */
+static inline void put_few_bits(struct bit_writer *bits, uint64_t value, unsigned n)
+{
+    bits->pending |= value << bits->n;
+    bits->n += n;
+    store_64(bits->at, bits->pending);
+    bits->at += bits->n / 8;
+    bits->pending >>= bits->n & 56u;
+    bits->n &= 7;
+}
+
+static inline void put_bits(struct bit_writer *bits, uint64_t value, unsigned n)
+{
+    if (n > 56) {
+        put_few_bits(bits, value & 0xffffffff, 32);
+        value >>= 32;
+        n -= 32;
+    }
+    put_few_bits(bits, value, n);
+}
+
+struct bit_reader {
+    const uint8_t *data;
+    size_t n_bits, at;
+    size_t n_loadable; /* at least n_bits: what memory there is */
+    bool failed;
+};
+
+/* Bits behind the end are zeros. */
+static uint64_t load_near_end(const struct bit_reader *bits)
+{
+    uint8_t last[8] = {0};
+    size_t at = bits->at / 8, size = bits->n_bits / 8;
+    if (at < size)
+        memcpy(last, bits->data + at, size - at < 8 ? size - at : 8);
+    return load_64(last);
+}
+
+static inline uint64_t get_few_bits(struct bit_reader *bits, unsigned n)
+{
+    bool far = bits->at + 64 <= bits->n_loadable;
+    uint64_t word = far ? load_64(bits->data + bits->at / 8) : load_near_end(bits);
+    word = word >> (bits->at & 7) & ((UINT64_C(1) << n) - 1);
+    bits->at += n;
+    return word;
+}
+
+/* n <= 64. Past the end `at` is beyond n_bits, to be checked when all is read. */
+static inline uint64_t get_bits(struct bit_reader *bits, unsigned n)
+{
+    if (n <= 56)
+        return get_few_bits(bits, n);
+    uint64_t low = get_few_bits(bits, 32);
+    return low | get_few_bits(bits, n - 32) << 32;
+}
+
+static inline unsigned bit_length(uint64_t value)
+{
+    return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
+}
+
+/* A number from 0 on, mostly small, in Elias delta code: the length of number + 1 in bits (this in
+ * Elias gamma code: as many zeros as it has bits behind its leading one, the one, those bits), then
+ * the bits of number + 1 behind its leading one. number < 2^64 - 1. */
+static void put_number(struct bit_writer *bits, uint64_t value)
+{
+    unsigned length = bit_length(value + 1);
+    unsigned of_length = bit_length(length);
+    put_bits(bits, 0, of_length - 1);
+    put_bits(bits, 1, 1);
+    put_bits(bits, length & ((1u << (of_length - 1)) - 1), of_length - 1);
+    put_bits(bits, (value + 1) & ((UINT64_C(1) << (length - 1)) - 1), length - 1);
+}
+
+static uint64_t get_number(struct bit_reader *bits)
+{
+    unsigned zeros = 0;
+    while (zeros < 7 && !get_bits(bits, 1))
+        zeros++;
+    unsigned length = (unsigned)(1u << zeros | get_bits(bits, zeros));
+    if (zeros == 7 || length > 64) {
+        bits->failed = true;
+        return 0;
+    }
+    return (UINT64_C(1) << (length - 1) | get_bits(bits, length - 1)) - 1;
+}
+
+/* ---- histogram: encoding ---- */
+
+/* A stretch of 2^width numbers, and its probability in 1/4096. */
+struct bucket {
+    uint64_t low;
+    uint32_t n; /* values in it */
+    uint16_t frequency, start;
+    uint8_t width;
+    uint8_t shift; /* x / frequency is x * reciprocal >> shift, for x < 2^31 */
+    uint64_t reciprocal;
+};
+
+/* Which numbers are coded: (values[i] - values[i - lag] - base) / scale, for i from lag on. */
+struct model {
+    uint32_t lag;
+    int64_t base;
+    uint64_t scale;
+    unsigned n_buckets;
+};
+
+/* A node of the tree of dyadic intervals. */
+struct node {
+    uint32_t first, end; /* its cells */
+    uint32_t n;          /* values in it */
+    uint32_t cost;       /* of its best partition, in 1/256 bit */
+    unsigned level;      /* of the parent that it shares with the node before it */
+};
+
+/* Cells are the finest buckets: 2^coarse numbers each. Cells in a window, where most values are,
+ * are counted in a table; values outside of it are sorted. */
+struct scratch {
+    uint64_t *numbers;    /* in order of the values */
+    uint64_t *outside;    /* sorted: cell << INDEX_BITS | place */
+    uint64_t *cells;      /* not empty ones, ascending; while sorting the other half of outside */
+    uint16_t *n_in_cell;  /* in the order of cells */
+    uint16_t *bucket_end; /* the last cell of a bucket that begins here; in the order of cells */
+    uint8_t *bucket_of;   /* in order of the values */
+    uint32_t n_outside, n_cells;
+    uint64_t window; /* its first cell */
+    unsigned length; /* of the largest number, in bits */
+    unsigned coarse;
+    uint16_t table[WINDOW]; /* per cell of the window: values in it, then its bucket */
+    struct bucket buckets[MAX_BUCKETS];
+    struct node stack[66];
+};
+
+static struct scratch *scratch_new(uint32_t n)
+{
+    size_t size = 3 * sizeof(uint64_t) + 2 * sizeof(uint16_t) + 1;
+    struct scratch *scratch = malloc(sizeof *scratch + n * size);
+    if (!scratch)
+        return NULL;
+    scratch->numbers = (uint64_t *)(scratch + 1);
+    scratch->outside = scratch->numbers + n;
+    scratch->cells = scratch->outside + n;
+    scratch->n_in_cell = (uint16_t *)(scratch->cells + n);
+    scratch->bucket_end = scratch->n_in_cell + n;
+    scratch->bucket_of = (uint8_t *)(scratch->bucket_end + n);
+    return scratch;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* 1 / odd modulo 2^64, by Newton's iteration: each step doubles the bits that are right. */
+static uint64_t inverse(uint64_t odd)
+{
+    uint64_t x = odd;
+    for (unsigned i = 0; i < 5; i++)
+        x *= 2 - odd * x;
+    return x;
+}
+
+/* Clocks tick in steps, sizes are multiples. A sample suggests the step; multiplying with its
+ * inverse divides exactly, and tells whether that is possible: only then the quotient is small.
+ * `all` has the bits that any number has; it becomes that of the quotients, or more. */
+static uint64_t divide_by_common(uint64_t *numbers, uint32_t n, uint64_t *all)
+{
+    uint64_t scale = 0;
+    for (uint32_t i = 0; i < n && i < 64 && scale != 1; i++)
+        scale = common_divisor(scale, numbers[i]);
+    if (scale <= 1)
+        return 1;
+    unsigned zeros = (unsigned)__builtin_ctzll(scale), limit = (unsigned)__builtin_ctzll(*all);
+    uint64_t odd = scale >> zeros, factor = inverse(odd), largest = UINT64_MAX / odd;
+    zeros = zeros < limit ? zeros : limit;
+    for (uint32_t i = 0; i < n && odd > 1; i++) {
+        if (numbers[i] * factor > largest)
+            odd = factor = 1;
+    }
+    for (uint32_t i = 0; i < n && (zeros || odd > 1); i++)
+        numbers[i] = (numbers[i] >> zeros) * factor;
+    *all >>= zeros;
+    return odd << zeros;
+}
+
+/* Fills scratch->numbers; returns how many there are. */
+static uint32_t make_numbers(const int64_t *values, uint32_t n, struct model *model,
+                             struct scratch *scratch)
+{
+    uint32_t lag = model->lag, m = n - lag;
+    uint64_t *numbers = scratch->numbers;
+    int64_t least = INT64_MAX;
+    for (uint32_t i = 0; i < m; i++) {
+        int64_t value = (int64_t)((uint64_t)values[i + lag] - (lag ? (uint64_t)values[i] : 0));
+        numbers[i] = (uint64_t)value;
+        least = value < least ? value : least;
+    }
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < m; i++) {
+        numbers[i] -= (uint64_t)least;
+        all |= numbers[i];
+    }
+    model->base = least;
+    model->scale = divide_by_common(numbers, m, &all);
+    scratch->length = bit_length(all);
+    return m;
+}
+
+/* Chooses cells so narrow that an eighth of the values, where they lie densest, is divided into 8
+ * or more, and the window around the median. From a sample. */
+static void choose_cells(struct scratch *scratch, uint32_t n)
+{
+    enum { SAMPLE = 64, EIGHTH = SAMPLE / 8 };
+    uint64_t sample[SAMPLE] = {0}, densest = UINT64_MAX;
+    const unsigned most = 64 - INDEX_BITS;
+    unsigned least = scratch->length > most ? scratch->length - most : 0;
+    scratch->coarse = least;
+    scratch->window = 0;
+    if (n < 4 * SAMPLE)
+        return;
+    for (uint32_t i = 0; i < SAMPLE; i++) {
+        uint64_t number = scratch->numbers[(uint64_t)i * n / SAMPLE];
+        uint32_t j = i;
+        for (; j && sample[j - 1] > number; j--)
+            sample[j] = sample[j - 1];
+        sample[j] = number;
+    }
+    for (uint32_t i = 0; i + EIGHTH < SAMPLE; i += EIGHTH / 2) {
+        uint64_t gap = sample[i + EIGHTH] - sample[i];
+        densest = gap < densest ? gap : densest;
+    }
+    unsigned length = bit_length(densest);
+    if (length > CELL_BITS && length - CELL_BITS > least)
+        scratch->coarse = length - CELL_BITS;
+    uint64_t median = sample[SAMPLE / 2] >> scratch->coarse;
+    scratch->window = median > WINDOW / 2 ? median - WINDOW / 2 : 0;
+}
+
+static void sort_pass(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift, unsigned bits)
+{
+    uint16_t place[1 << 11]; /* n < 2^16 */
+    uint64_t mask = (UINT64_C(1) << bits) - 1;
+    memset(place, 0, sizeof *place << bits);
+    for (uint32_t i = 0; i < n; i++)
+        place[from[i] >> shift & mask]++;
+    uint32_t before = 0;
+    for (uint32_t digit = 0; digit <= mask; digit++) {
+        uint32_t count = place[digit];
+        place[digit] = (uint16_t)before;
+        before += count;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        to[place[from[i] >> shift & mask]++] = from[i];
+}
+
+static void sort_outside(struct scratch *scratch)
+{
+    uint32_t n = scratch->n_outside;
+    unsigned length = scratch->length > scratch->coarse ? scratch->length - scratch->coarse : 0;
+    unsigned most = n < 512 ? 6 : 11, passes = n > 1 ? (length + most - 1) / most : 0;
+    for (unsigned pass = 0; pass < passes; pass++) {
+        unsigned from = length * pass / passes, to = length * (pass + 1) / passes;
+        sort_pass(scratch->outside, scratch->cells, n, INDEX_BITS + from, to - from);
+        uint64_t *sorted = scratch->cells;
+        scratch->cells = scratch->outside;
+        scratch->outside = sorted;
+    }
+}
+
+static void count_numbers(struct scratch *scratch, uint32_t n)
+{
+    uint64_t *outside = scratch->outside, window = scratch->window;
+    unsigned coarse = scratch->coarse;
+    uint32_t n_outside = 0;
+    memset(scratch->table, 0, sizeof scratch->table);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t cell = scratch->numbers[i] >> coarse;
+        if (cell - window < WINDOW)
+            scratch->table[cell - window]++;
+        else
+            outside[n_outside++] = cell << INDEX_BITS | i;
+    }
+    scratch->n_outside = n_outside;
+}
+
+/* Appends a cell, or to the last one. */
+static void add_to_cells(struct scratch *scratch, uint64_t cell, uint16_t n)
+{
+    uint32_t at = scratch->n_cells;
+    if (at && scratch->cells[at - 1] == cell) {
+        scratch->n_in_cell[at - 1] = (uint16_t)(scratch->n_in_cell[at - 1] + n);
+        return;
+    }
+    scratch->cells[at] = cell;
+    scratch->n_in_cell[at] = n;
+    scratch->n_cells++;
+}
+
+static void list_cells(struct scratch *scratch)
+{
+    uint32_t i = 0;
+    scratch->n_cells = 0;
+    for (; i < scratch->n_outside; i++) {
+        uint64_t cell = scratch->outside[i] >> INDEX_BITS;
+        if (cell >= scratch->window)
+            break;
+        add_to_cells(scratch, cell, 1);
+    }
+    for (uint32_t j = 0; j < WINDOW; j++) {
+        if (scratch->table[j])
+            add_to_cells(scratch, scratch->window + j, scratch->table[j]);
+    }
+    for (; i < scratch->n_outside; i++)
+        add_to_cells(scratch, scratch->outside[i] >> INDEX_BITS, 1);
+}
+
+/* log2(n) in 1/256, wrong by at most 1/100: the bend of the logarithm is taken for a parabola. */
+static uint32_t log2_256(uint32_t n)
+{
+    unsigned exponent = bit_length(n) - 1;
+    uint32_t t = (n << 8 >> exponent) - 256;
+    return (exponent << 8) + t + (t * (256 - t) * 88 >> 16);
+}
+
+struct price {
+    uint32_t log2_n, per_bucket;
+};
+
+static uint32_t bucket_cost(const struct price *price, uint32_t n, unsigned width)
+{
+    return n * (price->log2_n - log2_256(n) + (width << 8)) + price->per_bucket;
+}
+
+/* Joins a node with the one behind it. */
+static void join_nodes(struct scratch *scratch, const struct price *price, struct node *left,
+                       const struct node *right)
+{
+    uint32_t n = left->n + right->n;
+    uint32_t whole = bucket_cost(price, n, right->level);
+    uint32_t parts = left->cost + right->cost;
+    if (whole <= parts)
+        scratch->bucket_end[left->first] = (uint16_t)(right->end - 1);
+    left->end = right->end;
+    left->n = n;
+    left->cost = whole <= parts ? whole : parts;
+}
+
+/* Finds the best partition; returns the number of buckets. Levels descend along the stack. */
+static uint32_t divide(struct scratch *scratch, const struct price *price)
+{
+    struct node *bottom = scratch->stack, *top = bottom;
+    for (uint32_t i = 0; i < scratch->n_cells; i++) {
+        unsigned level = i ? bit_length(scratch->cells[i] ^ scratch->cells[i - 1]) : 65;
+        for (; top > bottom + 1 && top[-1].level < level; top--)
+            join_nodes(scratch, price, top - 2, top - 1);
+        uint32_t n = scratch->n_in_cell[i];
+        *top++ = (struct node){i, i + 1, n, bucket_cost(price, n, 0), level};
+        scratch->bucket_end[i] = (uint16_t)i;
+    }
+    for (; top > bottom + 1; top--)
+        join_nodes(scratch, price, top - 2, top - 1);
+    uint32_t n_buckets = 0;
+    for (uint32_t i = 0; i < scratch->n_cells; i = scratch->bucket_end[i] + 1u)
+        n_buckets++;
+    return n_buckets;
+}
+
+static void collect_buckets(struct scratch *scratch)
+{
+    const uint64_t *cells = scratch->cells;
+    struct bucket *bucket = scratch->buckets;
+    uint32_t out = 0;
+    for (uint32_t first = 0, end; first < scratch->n_cells; first = end, bucket++) {
+        uint8_t number = (uint8_t)(bucket - scratch->buckets);
+        end = scratch->bucket_end[first] + 1u;
+        unsigned width = bit_length(cells[first] ^ cells[end - 1]);
+        *bucket = (struct bucket){.low = cells[first] >> width << width << scratch->coarse,
+                                  .width = (uint8_t)(width + scratch->coarse)};
+        for (uint32_t i = first; i < end; i++) {
+            bucket->n += scratch->n_in_cell[i];
+            if (cells[i] - scratch->window < WINDOW)
+                scratch->table[cells[i] - scratch->window] = number;
+        }
+        for (; out < scratch->n_outside && scratch->outside[out] >> INDEX_BITS <= cells[end - 1];
+             out++)
+            scratch->bucket_of[scratch->outside[out] & ((1u << INDEX_BITS) - 1)] = number;
+    }
+}
+
+static void assign_buckets(struct scratch *scratch, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t place = (scratch->numbers[i] >> scratch->coarse) - scratch->window;
+        if (place < WINDOW)
+            scratch->bucket_of[i] = (uint8_t)scratch->table[place];
+    }
+}
+
+static unsigned make_buckets(struct scratch *scratch, uint32_t n)
+{
+    struct price price = {log2_256(n), BUCKET_COST << 8};
+    choose_cells(scratch, n);
+    count_numbers(scratch, n);
+    sort_outside(scratch);
+    list_cells(scratch);
+    uint32_t n_buckets;
+    while ((n_buckets = divide(scratch, &price)) > MAX_BUCKETS)
+        price.per_bucket *= 2;
+    collect_buckets(scratch);
+    assign_buckets(scratch, n);
+    return n_buckets;
+}
+
+/* Frequencies are written with three bits behind the leading one. */
+static uint32_t round_frequency(uint32_t exact)
+{
+    unsigned length = bit_length(exact);
+    if (length <= 4)
+        return exact;
+    uint32_t rounded = (exact + (1u << (length - 5))) >> (length - 4) << (length - 4);
+    return rounded < PROBABILITY_ONE ? rounded : PROBABILITY_ONE - (PROBABILITY_ONE >> 4);
+}
+
+static unsigned largest_bucket(const struct bucket *buckets, unsigned n, unsigned but)
+{
+    unsigned largest = but == 0 ? 1 : 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (i != but && buckets[i].frequency > buckets[largest].frequency)
+            largest = i;
+    }
+    return largest;
+}
+
+/* Gives every bucket a frequency; returns which one has the rest of 4096. Rounding errors are
+ * handed on from bucket to bucket, so that they cancel. */
+static unsigned set_frequencies(struct bucket *buckets, unsigned n_buckets, uint32_t n)
+{
+    unsigned rest = 0;
+    for (unsigned i = 0; i < n_buckets; i++)
+        rest = buckets[i].n > buckets[rest].n ? i : rest;
+    int32_t error = 0, left = PROBABILITY_ONE;
+    for (unsigned i = 0; i < n_buckets; i++) {
+        if (i == rest)
+            continue;
+        int32_t exact = (int32_t)((buckets[i].n * PROBABILITY_ONE + n / 2) / n);
+        int32_t wanted = exact + error > 1 ? exact + error : 1;
+        uint32_t frequency = round_frequency((uint32_t)wanted);
+        error = wanted - (int32_t)frequency;
+        buckets[i].frequency = (uint16_t)frequency;
+        left -= (int32_t)frequency;
+    }
+    buckets[rest].frequency = 0;
+    while (left < 1) { /* only when very many buckets were rounded up to 1 */
+        struct bucket *bucket = &buckets[largest_bucket(buckets, n_buckets, rest)];
+        uint32_t less = round_frequency(bucket->frequency - (bucket->frequency + 15u) / 16);
+        left += bucket->frequency - (int32_t)less;
+        bucket->frequency = (uint16_t)less;
+    }
+    buckets[rest].frequency = (uint16_t)left;
+    return rest;
+}
+
+static void prepare_coding(struct bucket *buckets, unsigned n_buckets)
+{
+    uint32_t start = 0;
+    for (unsigned i = 0; i < n_buckets; i++) {
+        struct bucket *bucket = &buckets[i];
+        uint32_t frequency = bucket->frequency;
+        unsigned length = bit_length(frequency - 1);
+        bucket->start = (uint16_t)start;
+        bucket->shift = (uint8_t)(31 + length);
+        bucket->reciprocal = ((UINT64_C(1) << bucket->shift) + frequency - 1) / frequency;
+        start += frequency;
+    }
+}
+
+static void put_table(struct bit_writer *bits, const struct bucket *buckets, unsigned n,
+                      unsigned rest)
+{
+    put_bits(bits, buckets[0].width, 7);
+    for (unsigned i = 0; i < n; i++) {
+        const struct bucket *bucket = &buckets[i];
+        if (i) {
+            const struct bucket *before = bucket - 1;
+            unsigned unit = bucket->width < before->width ? bucket->width : before->width;
+            put_number(bits, rfn_zigzag(bucket->width - before->width));
+            put_number(bits, ((bucket->low - before->low) >> unit) -
+                                 (UINT64_C(1) << (before->width - unit)));
+        }
+        unsigned exponent = bit_length(bucket->frequency) - 1, digits = exponent < 3 ? exponent : 3;
+        if (n > 1)
+            put_bits(bits, i == rest ? REST : exponent, 4);
+        if (i != rest)
+            put_bits(bits, bucket->frequency >> (exponent - digits) & ((1u << digits) - 1), digits);
+    }
+}
+
+/* Codes a value's bucket; returns where the words begin then. Whether there is a new one cannot be
+ * predicted, so there is no branch. */
+static inline uint8_t *put_word(const struct bucket *bucket, uint32_t *state, uint8_t *begin)
+{
+    uint32_t x = *state, full = x >> (31 - PROBABILITY_BITS) >= bucket->frequency;
+    begin[-2] = (uint8_t)x;
+    begin[-1] = (uint8_t)(x >> 8);
+    x >>= 16 * full;
+    uint32_t quotient = (uint32_t)(x * bucket->reciprocal >> bucket->shift);
+    *state = x + bucket->start + quotient * (PROBABILITY_ONE - bucket->frequency);
+    return begin - 2 * full;
+}
+
+/* Codes the buckets' numbers, last value first, into words that end before `end`; returns where
+ * they begin. */
+static uint8_t *put_words(const struct scratch *scratch, uint32_t n, uint32_t states[2],
+                          uint8_t *end)
+{
+    const struct bucket *buckets = scratch->buckets;
+    const uint8_t *of = scratch->bucket_of;
+    uint32_t one = STATE_LOW, two = STATE_LOW, i = n;
+    if (n >= TWO_STATES && i & 1)
+        end = put_word(&buckets[of[--i]], &one, end);
+    for (; n >= TWO_STATES && i; i -= 2) {
+        end = put_word(&buckets[of[i - 1]], &two, end);
+        end = put_word(&buckets[of[i - 2]], &one, end);
+    }
+    while (i)
+        end = put_word(&buckets[of[--i]], &one, end);
+    states[0] = one;
+    states[1] = two;
+    return end;
+}
+
+static void put_offsets(struct bit_writer *bits, const struct scratch *scratch, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct bucket *bucket = &scratch->buckets[scratch->bucket_of[i]];
+        put_bits(bits, scratch->numbers[i] - bucket->low, bucket->width);
+    }
+}
+
+/* The bits: table, then offsets. */
+static void put_all_bits(struct rfn_buf *out, const struct scratch *scratch,
+                         const struct model *model, uint32_t n, unsigned rest)
+{
+    unsigned n_buckets = model->n_buckets;
+    uint64_t size = 16 + n_buckets * MAX_BUCKET_BITS / 8;
+    for (unsigned i = 0; i < n_buckets; i++)
+        size += ((uint64_t)scratch->buckets[i].n * scratch->buckets[i].width) / 8 + 1;
+    struct bit_writer bits = {.at = rfn_buf_reserve(out, size)};
+    if (!bits.at)
+        return;
+    put_table(&bits, scratch->buckets, n_buckets, rest);
+    put_offsets(&bits, scratch, n);
+    bits.at += bits.n ? 1 : 0;
+    out->size = (size_t)(bits.at - out->data);
+}
+
+static void put_model(struct rfn_buf *out, const struct model *model, const int64_t *values)
+{
+    rfn_buf_varint(out, model->n_buckets * 4 + (model->scale > 1 ? 2 : 0) + (model->lag ? 1 : 0));
+    rfn_buf_svarint(out, model->base);
+    if (model->scale > 1)
+        rfn_buf_varint(out, model->scale);
+    if (model->lag)
+        rfn_buf_varint(out, model->lag);
+    for (uint32_t i = 0; i < model->lag; i++)
+        rfn_buf_svarint(out, values[i]);
+}
+
+/* The words lie in scratch->cells, which nothing else needs any more. */
+static void put_buckets(struct rfn_buf *out, struct scratch *scratch, uint32_t n)
+{
+    uint32_t states[2];
+    uint8_t *end = (uint8_t *)scratch->cells + 2 * (n + 1);
+    const uint8_t *words = put_words(scratch, n, states, end);
+    rfn_buf_u32(out, states[0]);
+    if (n >= TWO_STATES)
+        rfn_buf_u32(out, states[1]);
+    rfn_buf_varint(out, (uint64_t)(end - words) / 2);
+    rfn_buf_bytes(out, words, (size_t)(end - words));
+}
+
+int rfn_column_histogram_encode(const int64_t *values, uint32_t n, uint32_t lag,
+                                struct rfn_buf *out)
+{
+    struct scratch *scratch = scratch_new(n - lag);
+    if (!scratch)
+        return RFN_E_NOMEM;
+    struct model model = {.lag = lag};
+    uint32_t m = make_numbers(values, n, &model, scratch);
+    unsigned n_buckets = model.n_buckets = make_buckets(scratch, m);
+    unsigned rest = set_frequencies(scratch->buckets, n_buckets, m);
+    put_model(out, &model, values);
+    if (n_buckets > 1) {
+        prepare_coding(scratch->buckets, n_buckets);
+        put_buckets(out, scratch, m);
+    }
+    put_all_bits(out, scratch, &model, m, rest);
+    free(scratch);
+    return rfn_buf_status(out);
+}
+
+/* ---- histogram: decoding ---- */
+
+struct decoder {
+    struct model model;
+    uint64_t low[MAX_BUCKETS];
+    uint8_t width[MAX_BUCKETS];
+    uint16_t frequency[MAX_BUCKETS];
+    uint8_t buckets[RFN_COLUMN_BLOCK];
+    uint32_t slots[PROBABILITY_ONE]; /* frequency << 20 | place in the bucket << 8 | bucket */
+};
+
+static int get_model(struct rfn_reader *payload, struct model *model, int64_t *values, uint32_t n)
+{
+    uint64_t form = rfn_reader_limited(payload, MAX_BUCKETS * 4 + 3);
+    model->n_buckets = (unsigned)(form / 4);
+    model->base = rfn_reader_svarint(payload);
+    model->scale = form & 2 ? rfn_reader_varint(payload) : 1;
+    model->lag = form & 1 ? (uint32_t)rfn_reader_limited(payload, n - 1) : 0;
+    if (payload->failed || !model->n_buckets)
+        return RFN_E_CORRUPT;
+    for (uint32_t i = 0; i < model->lag; i++)
+        values[i] = rfn_reader_svarint(payload);
+    return payload->failed ? RFN_E_CORRUPT : 0;
+}
+
+/* A frequency, or 0 for that of the rest. */
+static uint32_t get_frequency(struct bit_reader *bits)
+{
+    unsigned exponent = (unsigned)get_bits(bits, 4), digits = exponent < 3 ? exponent : 3;
+    if (exponent == REST)
+        return 0;
+    bits->failed |= exponent >= PROBABILITY_BITS;
+    return (1u << digits | (uint32_t)get_bits(bits, digits)) << (exponent - digits);
+}
+
+/* Widths, beginnings and frequencies of the buckets. */
+static int get_table(struct bit_reader *bits, struct decoder *decoder)
+{
+    uint64_t width = get_bits(bits, 7), low = 0, total = 0;
+    unsigned n = decoder->model.n_buckets, rest = n;
+    for (unsigned i = 0; i < n; i++) {
+        if (i) {
+            uint64_t before = width;
+            width += (uint64_t)rfn_unzigzag(get_number(bits));
+            uint64_t unit = width < before ? width : before;
+            low += (get_number(bits) << (unit & 63)) + (UINT64_C(1) << (before & 63));
+        }
+        uint32_t frequency = n > 1 ? get_frequency(bits) : 0;
+        if (bits->failed || width > 64 || (!frequency && rest < n))
+            return RFN_E_CORRUPT;
+        rest = frequency ? rest : i;
+        total += frequency;
+        decoder->low[i] = low;
+        decoder->width[i] = (uint8_t)width;
+        decoder->frequency[i] = (uint16_t)frequency;
+    }
+    if (rest == n || total >= PROBABILITY_ONE || bits->at > bits->n_bits)
+        return RFN_E_CORRUPT;
+    decoder->frequency[rest] = (uint16_t)(PROBABILITY_ONE - total);
+    return 0;
+}
+
+static void fill_slots(struct decoder *decoder)
+{
+    uint32_t *slot = decoder->slots;
+    for (unsigned i = 0; i < decoder->model.n_buckets; i++) {
+        uint32_t frequency = decoder->frequency[i];
+        for (uint32_t place = 0; place < frequency; place++)
+            *slot++ = frequency << 20 | place << 8 | i;
+    }
+}
+
+/* The next bucket's number. `word` is consumed when *due says so; whether it is cannot be
+ * predicted, so there is no branch. */
+static inline uint8_t get_bucket(const struct decoder *decoder, uint32_t *state, uint32_t word,
+                                 uint32_t *due)
+{
+    uint32_t x = *state, slot = decoder->slots[x & (PROBABILITY_ONE - 1)];
+    x = (slot >> 20) * (x >> PROBABILITY_BITS) + (slot >> 8 & (PROBABILITY_ONE - 1));
+    *due = x < STATE_LOW;
+    *state = x << 16 * *due | (word & 0xffff & -*due);
+    return (uint8_t)slot;
+}
+
+/* As the encoder began with STATE_LOW, the decoder ends with it: a check of all of the words. Pairs
+ * of values load both words that they may need at once, not one behind the other. */
+static int get_buckets(struct decoder *decoder, const uint32_t states[2],
+                       const struct rfn_reader *words, uint32_t n)
+{
+    const uint8_t *word = words->data, *end = word + words->size;
+    uint32_t second = n >= TWO_STATES, one = states[0], two = states[1], i = 0, due, due_next;
+    uint8_t *buckets = decoder->buckets;
+    for (; second && i + 1 < n && end - word >= 4; i += 2) {
+        uint32_t pair = load_32(word);
+        buckets[i] = get_bucket(decoder, &one, pair, &due);
+        buckets[i + 1] = get_bucket(decoder, &two, pair >> 16 * due, &due_next);
+        word += 2 * (due + due_next);
+    }
+    for (; i < n; i++) {
+        uint32_t last = end - word >= 2 ? (uint32_t)(word[0] | word[1] << 8) : 0;
+        buckets[i] = get_bucket(decoder, second && i & 1 ? &two : &one, last, &due);
+        if (due && word == end)
+            return RFN_E_CORRUPT;
+        word += 2 * due;
+    }
+    return word != end || one != STATE_LOW || two != STATE_LOW ? RFN_E_CORRUPT : 0;
+}
+
+static void get_values(const struct decoder *decoder, struct bit_reader *from, int64_t *values,
+                       uint32_t n)
+{
+    struct bit_reader bits = *from;
+    uint8_t padded[FEW_BYTES + 8] = {0};
+    size_t start = bits.at / 8, left = bits.n_bits / 8 - start;
+    if (left <= FEW_BYTES) { /* where all are near the end, the end is moved */
+        memcpy(padded, bits.data + start, left);
+        bits = (struct bit_reader){padded, 8 * left, bits.at % 8, 8 * sizeof padded, false};
+    }
+    uint64_t scale = decoder->model.scale, base = (uint64_t)decoder->model.base;
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t bucket = decoder->buckets[i];
+        uint64_t number = decoder->low[bucket] + get_bits(&bits, decoder->width[bucket]);
+        values[i] = (int64_t)(number * scale + base);
+    }
+    from->at = bits.at + (left <= FEW_BYTES ? 8 * start : 0);
+}
+
+static int get_numbers(struct decoder *decoder, struct rfn_reader *payload, int64_t *values,
+                       uint32_t n)
+{
+    uint32_t states[2] = {STATE_LOW, STATE_LOW};
+    struct rfn_reader words = {0};
+    bool coded = decoder->model.n_buckets > 1;
+    if (coded) {
+        states[0] = rfn_reader_u32(payload);
+        if (n >= TWO_STATES)
+            states[1] = rfn_reader_u32(payload);
+        words.size = 2 * rfn_reader_limited(payload, n);
+        words.data = rfn_reader_bytes(payload, words.size);
+    }
+    struct bit_reader bits = {.n_bits = 8 * rfn_reader_left(payload)};
+    bits.n_loadable = bits.n_bits;
+    bits.data = rfn_reader_bytes(payload, bits.n_bits / 8);
+    if (payload->failed)
+        return RFN_E_CORRUPT;
+    RFN_TRY(get_table(&bits, decoder));
+    if (coded) {
+        fill_slots(decoder);
+        RFN_TRY(get_buckets(decoder, states, &words, n));
+    } else {
+        memset(decoder->buckets, 0, n);
+    }
+    get_values(decoder, &bits, values, n);
+    return bits.at > bits.n_bits || bits.n_bits - bits.at >= 8 ? RFN_E_CORRUPT : 0;
+}
+
+int rfn_column_histogram_decode(struct rfn_reader *payload, int64_t *values, uint32_t n)
+{
+    struct decoder *decoder = malloc(sizeof *decoder);
+    if (!decoder)
+        return RFN_E_NOMEM;
+    int error = get_model(payload, &decoder->model, values, n);
+    uint32_t lag = decoder->model.lag;
+    if (!error)
+        error = get_numbers(decoder, payload, values + lag, n - lag);
+    free(decoder);
+    for (uint32_t i = lag; !error && lag && i < n; i++)
+        values[i] = (int64_t)((uint64_t)values[i] + (uint64_t)values[i - lag]);
+    return error;
+}

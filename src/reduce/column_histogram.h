@@ -1,0 +1,25 @@
+/* column_histogram.h - the coder for blocks of noise, times above all.
+ *
+ * An adaptive histogram says how likely each stretch (bucket) of the number line is; within a
+ * bucket all numbers are taken as equally likely. So a value is coded as its bucket, by an entropy
+ * coder, and its offset in the bucket, as plain bits. The histogram is made for each block, and
+ * written in front of it; it is as fine as pays for its own description.
+ *
+ * Before that, if asked to, the value `lag` places before is taken away (counters, random walks,
+ * patterns that are almost periodic); then the smallest number, and a common factor (clocks tick in
+ * steps, sizes are multiples).
+ */
+#ifndef RFN_REDUCE_COLUMN_HISTOGRAM_H
+#define RFN_REDUCE_COLUMN_HISTOGRAM_H
+
+#include "base/buf.h"
+
+/* Writes n (at most RFN_COLUMN_BLOCK) values behind out; lag < n, 0 for none. RFN_E_NOMEM; what is
+ * behind out's former size is then without meaning. */
+int rfn_column_histogram_encode(const int64_t *values, uint32_t n, uint32_t lag,
+                                struct rfn_buf *out);
+
+/* Reads n (1 to RFN_COLUMN_BLOCK) values from the whole of payload. RFN_E_CORRUPT, RFN_E_NOMEM. */
+int rfn_column_histogram_decode(struct rfn_reader *payload, int64_t *values, uint32_t n);
+
+#endif
