@@ -5,7 +5,6 @@
  *
  *     stage <tab> ns per call
  */
-#define _GNU_SOURCE
 #include "record/clock.h"
 #include "record/sites.h"
 #include "reduce/stream.h"

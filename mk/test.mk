@@ -108,5 +108,16 @@ lint:
 	    --enable=warning,performance,portability -Isrc -Iinclude $(LIB_SRC) $(CLI_SRC)
 	@clang-tidy --quiet $(LIB_SRC) $(CLI_SRC) -- -std=c11 -Isrc -Iinclude
 
-bench: all
+# Programs of bench/ time a part of Refrain alone; calls.c is an MPI program that run.py compiles.
+BENCH_SRC := $(filter-out bench/calls.c,$(wildcard bench/*.c))
+BENCHES   := $(BENCH_SRC:bench/%.c=$(O)/bench/%)
+
+$(O)/bench/%: bench/%.c $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(q)$(CC) $(RECORD_FLAGS) -fvisibility=default -MF $@.d -MT $@ $(LDFLAGS) -o $@ $< \
+	    $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB) $(LIBS) $(UNWIND_LIBS) -lm -lpthread -ldl
+-include $(wildcard $(O)/bench/*.d)
+
+bench: all $(BENCHES)
 	@python3 bench/run.py --build $(O)

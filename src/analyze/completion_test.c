@@ -40,7 +40,7 @@ static int teardown(void **state)
  * one's. */
 static void run(void)
 {
-    const struct rfn_record *record;
+    const struct rfn_record *record = NULL;
     while (rfn_cursor_next(&cursor, &record, NULL) > 0) {
         struct rfn_volume volume = rfn_volume_of(volumes, &cursor, 0, record);
         assert_int_equal(rfn_tracker_event(tracker, &cursor, record, &volume, &effects), 0);

@@ -54,6 +54,8 @@ struct pass {
     size_t n_tallies, tallies_capacity;
     uint32_t rank;
     const struct rfn_cursor *cursor;
+    int64_t stream_first, stream_last; /* of the current stream: first enter, last exit */
+    bool stream_any;
     bool seen_first, seen_last; /* Init, Finalize */
     int64_t any_first, any_last;
     bool seen_any;
@@ -290,11 +292,24 @@ static void take_span(struct pass *pass, const struct tally *tally, const struct
         profile->end_ns = record->exit_ns;
         pass->seen_last = true;
     }
-    if (!pass->seen_any || record->enter_ns < pass->any_first)
-        pass->any_first = record->enter_ns;
-    if (!pass->seen_any || record->exit_ns > pass->any_last)
-        pass->any_last = record->exit_ns;
+    if (!pass->stream_any)
+        pass->stream_first = record->enter_ns;
+    pass->stream_last = record->exit_ns;
+    pass->stream_any = true;
+}
+
+/* Events of a stream are in order of time, so its first and last are enough. */
+static void stream_span(struct pass *pass)
+{
+    if (!pass->stream_any)
+        return;
+    pass->profile->ranks[pass->rank].span_ns += pass->stream_last - pass->stream_first;
+    if (!pass->seen_any || pass->stream_first < pass->any_first)
+        pass->any_first = pass->stream_first;
+    if (!pass->seen_any || pass->stream_last > pass->any_last)
+        pass->any_last = pass->stream_last;
     pass->seen_any = true;
+    pass->stream_any = false;
 }
 
 static int take_event(struct pass *pass, const struct rfn_record *record)
@@ -347,6 +362,7 @@ static int tally_finish(struct pass *pass, struct tally *tally)
 
 static int stream_finish(struct pass *pass)
 {
+    stream_span(pass);
     for (size_t i = 0; i < pass->n_tallies; i++) {
         if (pass->tallies[i].used)
             RFN_TRY(tally_finish(pass, &pass->tallies[i]));
@@ -522,11 +538,12 @@ struct rfn_efficiency rfn_profile_efficiency(const struct rfn_profile *profile)
         if (!rank->threads)
             continue;
         int64_t own = run_ns * rank->threads;
-        take_outside(&efficiency, i, own - rank->mpi_ns, n++ == 0);
+        int64_t outside_ns = rank->span_ns - rank->mpi_ns;
+        take_outside(&efficiency, i, outside_ns, n++ == 0);
         mpi += (double)rank->mpi_ns;
         setup += (double)rank->setup_ns;
         all += (double)own;
-        outside += (double)(own - rank->mpi_ns);
+        outside += (double)outside_ns;
     }
     if (!n)
         return efficiency;

@@ -19,7 +19,7 @@ static struct rfn_volume volume_of(uint32_t rank)
 {
     struct rfn_volumes *volumes = rfn_volumes_new(&fake);
     struct rfn_cursor cursor = {&fake, rank, 0};
-    const struct rfn_record *record;
+    const struct rfn_record *record = NULL;
     assert_non_null(volumes);
     assert_int_equal(rfn_cursor_next(&cursor, &record, NULL), 1);
     struct rfn_volume volume = rfn_volume_of(volumes, &cursor, rank, record);

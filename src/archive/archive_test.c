@@ -14,6 +14,7 @@
 #include "archive/parts.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -350,6 +351,41 @@ static void test_clock(void **state)
     }
 }
 
+/* Counts the events of all streams; NULL when one is not as long as it should be. */
+static void *count_events(void *archive)
+{
+    for (uint32_t i = 0; i < 20 * N_STREAMS; i++) {
+        const struct rfn_record *record;
+        struct rfn_cursor *cursor;
+        size_t n = 0;
+        if (rfn_cursor_open(archive, i % N_STREAMS, &cursor, NULL) < 0)
+            return NULL;
+        while (rfn_cursor_next(cursor, &record, NULL) > 0)
+            n++;
+        rfn_cursor_close(cursor);
+        if (n != model[i % N_STREAMS].n || !rfn_archive_group(archive, i % N_GROUPS).symbols)
+            return NULL;
+    }
+    return archive;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    struct rfn_buf file = write_archive(SOUND, true, true);
+    struct rfn_archive *archive = open_bytes(&file);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_events, archive), 0);
+    for (int i = 0; i < 4; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        assert_ptr_equal(result, archive);
+    }
+    rfn_archive_close(archive);
+    rfn_buf_release(&file);
+}
+
 /* ---- damage ---- */
 
 /* Opens what is left of an archive and reads all that can be read. Everything that is delivered is
@@ -635,7 +671,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_lists),       cmocka_unit_test(test_rank_lists),
         cmocka_unit_test(test_clock),       cmocka_unit_test(test_flips),
         cmocka_unit_test(test_cuts),        cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_file),        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_file),        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

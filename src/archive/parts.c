@@ -74,15 +74,6 @@ int64_t rfn_member_word(const struct rfn_member_table *table, size_t sequence, u
     return run->relative ? (int64_t)((uint64_t)run->value + (uint64_t)reference) : run->value;
 }
 
-bool rfn_member_relative(const struct rfn_member_table *table, size_t sequence)
-{
-    for (size_t i = table->first[sequence]; i < table->first[sequence + 1]; i++) {
-        if (table->runs[i].relative)
-            return true;
-    }
-    return false;
-}
-
 /* ---- structure ---- */
 
 struct context {

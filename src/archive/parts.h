@@ -36,8 +36,6 @@ void rfn_member_table_release(struct rfn_member_table *table);
 /* The word of a member; reference is what relative runs count from. */
 int64_t rfn_member_word(const struct rfn_member_table *table, size_t sequence, uint32_t member,
                         int64_t reference);
-/* Whether a sequence has relative runs. */
-bool rfn_member_relative(const struct rfn_member_table *table, size_t sequence);
 
 /* ---- STRUCTURE ---- */
 

@@ -210,6 +210,14 @@ static bool has_message(const struct rfn_parameters *parameters,
     return immediate && receives && parameters->volume && !parameters->record->error;
 }
 
+/* Ordinary buffers, and what is not significant on this rank (at another rank than the root). */
+static bool left_out(uint8_t kind, int64_t word)
+{
+    if (kind == RFN_KIND_BUFFER)
+        return word == RFN_BUFFER_PLAIN || word < 0;
+    return word == RFN_UNKNOWN && (kind == RFN_KIND_COUNT || kind == RFN_KIND_TYPE);
+}
+
 static void append_inputs(struct rfn_text *text, const struct rfn_parameters *parameters,
                           const struct rfn_function_info *function, bool message)
 {
@@ -218,7 +226,7 @@ static void append_inputs(struct rfn_text *text, const struct rfn_parameters *pa
     for (int i = 0; i < function->n_in; i++) {
         const struct rfn_param_info *param = &function->params[i];
         int64_t word = record->in[i];
-        if (param->kind == RFN_KIND_BUFFER && word == RFN_BUFFER_PLAIN)
+        if (left_out(param->kind, word))
             continue;
         if (message && i == posted.source)
             word = parameters->volume->source;

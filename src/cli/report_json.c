@@ -59,7 +59,6 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
 {
     const struct rfn_profile *profile = report->profile;
     const struct rfn_profile_rank *rank = &profile->ranks[number];
-    int64_t run_ns = profile->end_ns - profile->start_ns;
     json_t *value = json_object();
     json_object_set_new(value, "rank", json_integer(number));
     json_object_set_new(value, "threads", json_integer(rank->threads));
@@ -67,7 +66,7 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
     json_object_set_new(value, "calls", rfn_json_count(rank->calls));
     json_object_set_new(value, "mpi_ns", ns(report, rank->mpi_ns));
     json_object_set_new(value, "setup_ns", ns(report, rank->setup_ns));
-    json_object_set_new(value, "outside_ns", ns(report, run_ns * rank->threads - rank->mpi_ns));
+    json_object_set_new(value, "outside_ns", ns(report, rank->span_ns - rank->mpi_ns));
     json_object_set_new(value, "messages", rfn_json_count(rank->messages));
     json_object_set_new(value, "sent_bytes", rfn_json_count(rank->sent_bytes));
     json_object_set_new(value, "collective_bytes", rfn_json_count(rank->collective_bytes));

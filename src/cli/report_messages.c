@@ -15,15 +15,24 @@ enum { MATRIX_RANKS = 32, DISTANCES_SHOWN = 10, PAIRS_SHOWN = 10 };
 
 /* ---- sizes ---- */
 
+/* 2^exponent bytes, exactly. */
+static struct rfn_quantity power_text(unsigned exponent)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    struct rfn_quantity quantity;
+    snprintf(quantity.text, sizeof quantity.text, "%u %s", 1u << exponent % 10,
+             units[exponent / 10]);
+    return quantity;
+}
+
 static void size_text(char *text, size_t size, unsigned bin)
 {
     if (bin <= 1)
         snprintf(text, size, "%u B", bin);
+    else if (bin <= 10)
+        snprintf(text, size, "%u - %u B", 1u << (bin - 1), (1u << bin) - 1);
     else
-        snprintf(text, size, "%s - %s", rfn_bytes_text((uint64_t)1 << (bin - 1)).text,
-                 bin < 11   ? rfn_bytes_text(((uint64_t)1 << bin) - 1).text
-                 : bin < 64 ? rfn_bytes_text((uint64_t)1 << bin).text
-                            : "");
+        snprintf(text, size, "from %s", power_text(bin - 1).text);
 }
 
 static void bin_cells(struct rfn_table *table, const struct rfn_size_bin *bin)
@@ -102,8 +111,7 @@ static void append_matrix(struct rfn_text *out, const struct rfn_profile *profil
                           uint64_t most)
 {
     size_t at = 0;
-    rfn_text_string(out, "   from\\to");
-    out->n -= out->failed ? 0 : 2;
+    rfn_text_string(out, " from\\to");
     for (uint32_t dest = 0; dest < profile->n_ranks; dest++) {
         if (cell > 2)
             rfn_text_format(out, "%*u", cell, dest);

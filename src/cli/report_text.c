@@ -67,6 +67,15 @@ static void append_line(struct rfn_text *out, const char *name, const char *text
     rfn_text_char(out, '\n');
 }
 
+/* Up to the first comma: Open MPI goes on with where it was built. */
+static void append_mpi(struct rfn_text *out, const char *version)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%.*s", (int)(version ? strcspn(version, ",") : 0),
+             version ? version : "");
+    append_line(out, "MPI", text);
+}
+
 static void append_date(struct rfn_text *out, const struct rfn_run *run)
 {
     char date[64] = "at an unknown time";
@@ -95,7 +104,7 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
         rfn_hosts_release(&hosts);
     }
     rfn_text_char(out, '\n');
-    append_line(out, "MPI", run->mpi);
+    append_mpi(out, run->mpi);
     append_date(out, run);
     rfn_text_format(out, "%-10s%s", "MPI calls", rfn_count_text(profile->calls).text);
     if (profile->failed_polls)
@@ -182,7 +191,6 @@ static void append_rank_times(struct rfn_text *out, const struct rfn_report *rep
 {
     static const char *const titles[] = {"", "min", "", "mean", "max", ""};
     const struct rfn_profile *profile = report->profile;
-    int64_t run_ns = profile->end_ns - profile->start_ns;
     struct span mpi = {0}, setup = {0}, outside = {0};
     struct rfn_table table;
     for (uint32_t i = 0; i < profile->n_ranks; i++) {
@@ -191,7 +199,7 @@ static void append_rank_times(struct rfn_text *out, const struct rfn_report *rep
             continue;
         span_add(&mpi, i, rank->mpi_ns - rank->setup_ns);
         span_add(&setup, i, rank->setup_ns);
-        span_add(&outside, i, run_ns * rank->threads - rank->mpi_ns);
+        span_add(&outside, i, rank->span_ns - rank->mpi_ns);
     }
     rfn_table_init(&table, "lrlrrl");
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)

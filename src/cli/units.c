@@ -94,7 +94,9 @@ struct rfn_quantity rfn_share_text(double share)
 {
     struct rfn_quantity quantity;
     double percent = share * 100;
-    int digits = percent < 9.95 && percent >= 0.005 ? 2 : 1;
-    snprintf(quantity.text, sizeof quantity.text, "%.*f %%", digits, percent);
+    if (percent > 0 && percent < 0.005)
+        snprintf(quantity.text, sizeof quantity.text, "<0.01 %%");
+    else
+        snprintf(quantity.text, sizeof quantity.text, "%.*f %%", percent < 9.95 ? 2 : 1, percent);
     return quantity;
 }

@@ -68,7 +68,8 @@ static void test_counts(void **state)
     assert_string_equal(rfn_count_text(1000).text, "1,000");
     assert_string_equal(rfn_count_text(123456789).text, "123,456,789");
     assert_string_equal(rfn_count_text(UINT64_MAX).text, "18,446,744,073,709,551,615");
-    assert_string_equal(rfn_share_text(0).text, "0.0 %");
+    assert_string_equal(rfn_share_text(0).text, "0.00 %");
+    assert_string_equal(rfn_share_text(0.00001).text, "<0.01 %");
     assert_string_equal(rfn_share_text(0.0123).text, "1.23 %");
     assert_string_equal(rfn_share_text(0.5).text, "50.0 %");
 }

@@ -2,19 +2,32 @@
 
 #include "record/comms.h"
 #include "record/finish.h"
+#include "record/options.h"
 #include "record/types.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- modules and paths ---- */
+
+/* Where the module's file is. SMPI loads a copy of the program per rank and removes it at once; the
+ * program itself, which has the same build-id, stands for them. */
+static const char *module_path(const struct rec_module *module)
+{
+#ifdef RFN_FLAVOUR_SMPI
+    if (rec_options.executable && access(module->path, R_OK) != 0)
+        return rec_options.executable;
+#endif
+    return module->path;
+}
 
 /* The hash of a module: of its build-id, which is the same wherever the file lies, else of all. */
 static int define_module(struct rfn_merge *merge, uint32_t number, uint64_t *hash)
 {
     const struct rec_module *module = rec_module(number);
     struct rfn_buf content = RFN_BUF_INIT;
-    rfn_buf_string(&content, module->path);
+    rfn_buf_string(&content, module_path(module));
     rfn_buf_blob(&content, module->build_id, module->build_id_size);
     uint64_t id = module->build_id_size ? rfn_hash_bytes(module->build_id, module->build_id_size)
                                         : rfn_hash_bytes(content.data, content.size);

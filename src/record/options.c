@@ -20,23 +20,50 @@ static char *copy_of(const char *variable)
     return set && *set ? strdup(set) : NULL;
 }
 
-/* The process's arguments, separated by spaces. */
+/* Whether the argument is the program's, not SMPI's (whose process runs all ranks). */
+static bool is_own(const char *argument, int position)
+{
+#ifdef RFN_FLAVOUR_SMPI
+    return position > 0 && strncmp(argument, "--cfg=", 6) != 0;
+#else
+    (void)argument, (void)position;
+    return true;
+#endif
+}
+
+/* The process's arguments, separated by spaces; the first goes to rec_options.executable, too. */
 static char *own_command(void)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = fopen("/proc/self/cmdline", "re");
-    if (!file)
-        return NULL;
-    FILE *out = open_memstream(&text, &size);
-    for (int c; out && (c = getc(file)) != EOF;)
-        putc(c ? c : ' ', out);
-    fclose(file);
+    char *text = NULL, *argument = NULL;
+    size_t text_size = 0, size = 0;
+    FILE *file = fopen("/proc/self/cmdline", "re"), *out = open_memstream(&text, &text_size);
+    for (int i = 0; file && out && getdelim(&argument, &size, 0, file) > 0; i++) {
+        if (!is_own(argument, i))
+            continue;
+        if (!rec_options.executable)
+            rec_options.executable = strdup(argument);
+        else
+            putc(' ', out);
+        fputs(argument, out);
+    }
+    free(argument);
+    if (file)
+        fclose(file);
     if (out)
         fclose(out);
-    while (text && size > 0 && text[size - 1] == ' ')
-        text[--size] = 0;
     return text;
+}
+
+/* The name of the executable, without folders. */
+static char *own_name(void)
+{
+#ifdef RFN_FLAVOUR_SMPI
+    const char *path = rec_options.executable ? rec_options.executable : "";
+    const char *slash = strrchr(path, '/');
+    return strdup(slash ? slash + 1 : path);
+#else
+    return strdup(program_invocation_short_name);
+#endif
 }
 
 void rec_options_read(void)
@@ -44,10 +71,13 @@ void rec_options_read(void)
     rec_options.output = copy_of("REFRAIN_OUTPUT");
     rec_options.program = copy_of("REFRAIN_PROGRAM");
     rec_options.command = copy_of("REFRAIN_COMMAND");
+    char *command = own_command();
     if (!rec_options.program)
-        rec_options.program = strdup(program_invocation_short_name);
-    if (!rec_options.command)
-        rec_options.command = own_command();
+        rec_options.program = own_name();
+    if (rec_options.command)
+        free(command);
+    else
+        rec_options.command = command;
     rec_options.directory = getcwd(NULL, 0);
     rec_options.force = is("REFRAIN_FORCE", "1");
     rec_options.times = !is("REFRAIN_TIME", "none");
@@ -55,6 +85,7 @@ void rec_options_read(void)
     rec_options.quiet = is("REFRAIN_QUIET", "1");
 }
 
+#ifndef RFN_FLAVOUR_SMPI /* there all ranks share one environment, and nothing is preloaded */
 /* Removes one path from LD_PRELOAD, a list separated by colons or spaces. */
 static void drop_preload(const char *path)
 {
@@ -80,7 +111,6 @@ static void drop_preload(const char *path)
 
 void rec_options_clean_environment(void)
 {
-#ifndef RFN_FLAVOUR_SMPI /* there all ranks share one environment, and nothing is preloaded */
     static const char *const variables[] = {"REFRAIN_OUTPUT",  "REFRAIN_FORCE",   "REFRAIN_TIME",
                                             "REFRAIN_POLLS",   "REFRAIN_PROGRAM", "REFRAIN_COMMAND",
                                             "REFRAIN_PRELOAD", "REFRAIN_QUIET",   "REFRAIN_CLOCK"};
@@ -89,5 +119,9 @@ void rec_options_clean_environment(void)
         drop_preload(preload);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         unsetenv(variables[i]);
-#endif
 }
+#else
+void rec_options_clean_environment(void)
+{
+}
+#endif

@@ -17,6 +17,7 @@
 
 struct rec_options {
     char *output, *program, *command; /* output may be NULL */
+    char *executable;                 /* the program as it was called; may be NULL */
     char *directory;                  /* where the program started */
     bool force, times, all_polls, quiet;
 };

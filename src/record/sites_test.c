@@ -3,7 +3,6 @@
  * The functions walked through are of all kinds that compilers make: with and without frame
  * pointer, with alloca, variable-length arrays, realigned stacks, without unwind information. */
 #define UNW_LOCAL_ONLY
-#include "record/cfi.h"
 #include "record/sites.h"
 
 #include <dlfcn.h>

@@ -234,7 +234,7 @@ static void put_block(struct rfn_buf *out, const int64_t *values, uint32_t n, ui
         return;
     }
     size_t varints = n < FEW ? varints_size(values, n) : SIZE_MAX;
-    size_t runs = n_runs < n / 2 ? runs_size(values, n) : SIZE_MAX;
+    size_t runs = n_runs < n / 4 || n < FEW ? runs_size(values, n) : SIZE_MAX;
     size_t least = varints < runs ? varints : runs;
     if (n > 8 && try_histogram(out, values, n, count, least))
         return;

@@ -25,7 +25,7 @@
 enum {
     MAX_BUCKETS = 256,
     BUCKET_COST = 10, /* bits of the table that a bucket takes, about */
-    WINDOW = 2048,    /* cells that are counted in a table */
+    WINDOW = 4096,    /* cells that are counted in a table */
     CELL_BITS = 4,    /* the densest eighth is divided into 2^(CELL_BITS - 1) cells or more */
     PROBABILITY_BITS = 12,
     PROBABILITY_ONE = 1 << PROBABILITY_BITS,
@@ -284,7 +284,7 @@ static uint32_t make_numbers(const int64_t *values, uint32_t n, struct model *mo
 }
 
 /* Chooses cells so narrow that an eighth of the values, where they lie densest, is divided into 8
- * or more, and the window around the median. From a sample. */
+ * or more, and a window that begins near the smallest values. From a sample. */
 static void choose_cells(struct scratch *scratch, uint32_t n)
 {
     enum { SAMPLE = 64, EIGHTH = SAMPLE / 8 };
@@ -309,8 +309,8 @@ static void choose_cells(struct scratch *scratch, uint32_t n)
     unsigned length = bit_length(densest);
     if (length > CELL_BITS && length - CELL_BITS > least)
         scratch->coarse = length - CELL_BITS;
-    uint64_t median = sample[SAMPLE / 2] >> scratch->coarse;
-    scratch->window = median > WINDOW / 2 ? median - WINDOW / 2 : 0;
+    uint64_t low = sample[1] >> scratch->coarse;
+    scratch->window = low > WINDOW / 32 ? low - WINDOW / 32 : 0;
 }
 
 static void sort_pass(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift, unsigned bits)
@@ -383,9 +383,14 @@ static void list_cells(struct scratch *scratch)
             break;
         add_to_cells(scratch, cell, 1);
     }
-    for (uint32_t j = 0; j < WINDOW; j++) {
-        if (scratch->table[j])
-            add_to_cells(scratch, scratch->window + j, scratch->table[j]);
+    for (uint32_t j = 0; j < WINDOW; j += 4) {
+        const uint16_t *n = &scratch->table[j];
+        if (!(n[0] | n[1] | n[2] | n[3]))
+            continue;
+        for (unsigned k = 0; k < 4; k++) {
+            if (n[k])
+                add_to_cells(scratch, scratch->window + j + k, n[k]);
+        }
     }
     for (; i < scratch->n_outside; i++)
         add_to_cells(scratch, scratch->outside[i] >> INDEX_BITS, 1);

@@ -1,0 +1,808 @@
+#!/usr/bin/env python3
+"""A reader of Refrain archives, written from doc/refrain-archive.5.md and doc/column-coding.md.
+
+    rfn_reader.py FILE [--rank R]
+
+prints the events of an archive as `refrain dump` does. It shares no code with the C reader, so that
+where both say the same of a file, the page says it too. The order here is that of the page:
+numbers, columns, container, definitions, structure, times, events. How events are written as text,
+with what follows from the rules of MPI, is in rfn_text.py.
+"""
+import argparse
+import ctypes
+import itertools
+import struct
+import sys
+
+import rfn_text
+
+MASK, HALF = (1 << 64) - 1, 1 << 63
+INT64_MAX = HALF - 1
+
+
+class Damage(Exception):
+    """What in the file is not as the page says."""
+
+
+def check(condition, what):
+    if not condition:
+        raise Damage(what)
+
+
+def signed(value):
+    """A number modulo 2^64 as two's complement."""
+    return ((value + HALF) & MASK) - HALF
+
+
+# ---- numbers ----
+
+class Reader:
+    """Takes numbers from bytes, in order."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def left(self):
+        return len(self.data) - self.at
+
+    def take(self, size):
+        check(size <= self.left(), "too short")
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def fixed(self, size):
+        return int.from_bytes(self.take(size), "little")
+
+    def u8(self):
+        return self.fixed(1)
+
+    def u64(self):
+        return self.fixed(8)
+
+    def varint(self):
+        value = shift = 0
+        try:
+            while True:
+                byte = self.data[self.at]
+                self.at += 1
+                value |= (byte & 0x7f) << shift
+                if byte < 0x80:
+                    break
+                shift += 7
+        except IndexError:
+            raise Damage("too short") from None
+        check(shift < 70 and value <= MASK, "a varint is too large")
+        return value
+
+    def svarint(self):
+        coded = self.varint()
+        return (coded >> 1) ^ -(coded & 1)
+
+    def below(self, n, what):
+        value = self.varint()
+        check(value < n, f"{what} {value} does not exist")
+        return value
+
+    def blob(self):
+        return bytes(self.take(self.varint()))
+
+    def string(self):
+        return self.blob().decode("utf-8", "surrogateescape")
+
+    def count(self):
+        """How many things follow, of a byte or more each."""
+        n = self.varint()
+        check(n <= self.left(), "a count is too large")
+        return n
+
+    def many(self, read):
+        return [read() for _ in range(self.count())]
+
+    def end(self, exact=True):
+        check(not exact or not self.left(), "bytes are left over")
+
+
+# ---- columns ----
+
+BLOCK_VALUES = 4096
+
+
+def constant_block(reader, count):
+    return itertools.repeat(reader.svarint(), count)
+
+
+def varint_block(reader, count):
+    return [reader.svarint() for _ in range(count)]
+
+
+def run_block(reader, count):
+    values = []
+    while len(values) < count:
+        value, length = reader.svarint(), reader.varint() + 1
+        check(length <= count - len(values), "a run reaches beyond its block")
+        values += [value] * length
+    return values
+
+
+def period_block(reader, count):
+    period, step = reader.varint(), reader.svarint()
+    check(1 <= period <= count, "a period is out of its limits")
+    values = [reader.svarint() for _ in range(period)]
+    for i in range(count - period):
+        values.append(signed(values[i] + step))
+    return values
+
+
+class Bits:
+    """Fields of bits, the least significant first."""
+
+    def __init__(self, data):
+        self.data, self.at = bytes(data), 0
+
+    def take(self, width):
+        begin, end = self.at, self.at + width
+        self.at = end
+        chunk = self.data[begin >> 3:(end + 7) >> 3]
+        check(end <= 8 * len(self.data), "too few bits")
+        return int.from_bytes(chunk, "little") >> (begin & 7) & ((1 << width) - 1)
+
+    def delta(self):
+        zeros = 0
+        while not self.take(1):
+            zeros += 1
+            check(zeros <= 6, "a delta code is too long")
+        length = (1 << zeros) + self.take(zeros)
+        return (1 << (length - 1)) + self.take(length - 1) - 1
+
+    def end(self):
+        check(len(self.data) == (self.at + 7) // 8, "bits are left over")
+        check(not self.take(-self.at % 8), "the last bits are not zero")
+
+
+def read_buckets(bits, n):
+    """(low, width, frequency) of each bucket."""
+    lows, widths, frequencies = [], [], []
+    for j in range(n):
+        if j == 0:
+            widths.append(bits.take(7))
+            lows.append(0)
+        else:
+            coded = bits.delta()
+            widths.append(widths[-1] + ((coded >> 1) ^ -(coded & 1)))
+            check(0 <= widths[-1], "a width is out of its limits")
+            gap = bits.delta() << min(widths[-1], widths[-2])
+            lows.append((lows[-1] + (1 << widths[-2]) + gap) & MASK)
+        check(widths[-1] <= 64, "a width is out of its limits")
+        if n > 1:
+            e = bits.take(4)
+            check(e <= 11 or e == 15, "a frequency is out of its limits")
+            frequencies.append(0 if e == 15 else
+                               (1 << e) + (bits.take(min(e, 3)) << (e - min(e, 3))))
+    if n > 1:
+        check(frequencies.count(0) == 1 and sum(frequencies) < 4096, "the frequencies are wrong")
+        frequencies[frequencies.index(0)] = 4096 - sum(frequencies)
+    return lows, widths, frequencies
+
+
+def bucket_numbers(states, words, frequencies, m):
+    """The bucket of each number: asymmetric numeral systems."""
+    bucket, factor, rest = [], [], []
+    for j, frequency in enumerate(frequencies):
+        bucket += [j] * frequency
+        factor += [frequency] * frequency
+        rest += range(frequency)
+    found, at, which = [], 0, 0
+    try:
+        for _ in range(m):
+            x = states[which]
+            s = x & 4095
+            found.append(bucket[s])
+            x = factor[s] * (x >> 12) + rest[s]
+            if x < 1 << 15:
+                x = x << 16 | words[at]
+                at += 1
+            states[which] = x
+            which = (which + 1) % len(states)
+    except IndexError:
+        raise Damage("too few words") from None
+    check(at == len(words) and all(x == 1 << 15 for x in states), "the states do not end well")
+    return found
+
+
+def histogram_block(reader, count):
+    form = reader.varint()
+    n_buckets = form >> 2
+    check(1 <= n_buckets <= 256, "the number of buckets is out of its limits")
+    base = reader.svarint()
+    scale = reader.varint() if form & 2 else 1
+    lag = reader.varint() if form & 1 else 0
+    check(lag < count, "the lag is out of its limits")
+    values = [reader.svarint() for _ in range(lag)]
+    m = count - lag
+    states, words = [], ()
+    if n_buckets > 1:
+        states = [reader.fixed(4) for _ in range(2 if m >= 256 else 1)]
+        n_words = reader.varint()
+        check(n_words <= m, "there are too many words")
+        words = struct.unpack(f"<{n_words}H", reader.take(2 * n_words))
+    bits = Bits(reader.take(reader.left()))
+    lows, widths, frequencies = read_buckets(bits, n_buckets)
+    buckets = bucket_numbers(states, words, frequencies, m) if n_buckets > 1 else [0] * m
+    for i, j in enumerate(buckets):
+        value = base + scale * (lows[j] + bits.take(widths[j]))
+        values.append(signed(value + values[i] if lag else value))
+    bits.end()
+    return values
+
+
+CODERS = [constant_block, varint_block, run_block, period_block, histogram_block]
+
+
+class Column:
+    def __init__(self, reader):
+        self.n = reader.varint()
+        self.data = reader.take(reader.varint())
+
+    def blocks(self):
+        """Iterables of values; decoded when their turn comes."""
+        reader, left = Reader(self.data), self.n
+        if not self.data:
+            yield itertools.repeat(0, self.n)
+            return
+        while reader.left():
+            coder, count = reader.u8(), reader.varint() or left
+            payload = Reader(reader.take(reader.varint()))
+            check(coder < len(CODERS), "a coder is unknown")
+            check(0 < count <= left and (coder == 0 or count <= BLOCK_VALUES),
+                  "a block has too many values")
+            yield CODERS[coder](payload, count)
+            payload.end()
+            left -= count
+        check(left == 0, "a column has too few values")
+
+    def __iter__(self):
+        return itertools.chain.from_iterable(self.blocks())
+
+
+# ---- container ----
+
+MAGIC, CHUNK_MAGIC = b"\x89RFN\r\n\x1a\n", 0x434e4652
+META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, PLACES, TIMING, TOC = range(1, 9)
+ZSTD = ctypes.CDLL("libzstd.so.1")
+XXHASH = ctypes.CDLL("libxxhash.so.0")
+ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
+ZSTD.ZSTD_decompress.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+ZSTD.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+ZSTD.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+XXHASH.XXH3_64bits.restype = ctypes.c_uint64
+XXHASH.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+
+
+def xxh3(data):
+    return XXHASH.XXH3_64bits(data, len(data))
+
+
+def decompress(stored, size):
+    check(ZSTD.ZSTD_getFrameContentSize(stored, len(stored)) == size, "the sizes differ")
+    out = ctypes.create_string_buffer(max(size, 1))
+    check(ZSTD.ZSTD_decompress(out, size, stored, len(stored)) == size, "cannot be decompressed")
+    return out.raw[:size]
+
+
+class Chunk:
+    """A chunk at an offset: checked, its payload decompressed."""
+
+    def __init__(self, data, offset):
+        check(offset % 8 == 0 and offset + 48 <= len(data), f"no chunk at offset {offset}")
+        (magic, self.type, self.id, size, stored, compression, _,
+         total) = struct.unpack_from("<IIQQQIIQ", data, offset)
+        self.offset, self.stored, self.end = offset, stored, offset + 48 + stored
+        check(magic == CHUNK_MAGIC, f"no chunk at offset {offset}")
+        check(self.end <= len(data), f"the chunk at offset {offset} is cut")
+        payload = data[offset + 48:self.end]
+        check(xxh3(data[offset:offset + 40] + payload) == total,
+              f"the checksum of the chunk at offset {offset} is wrong")
+        check(compression <= 1, "an unknown compression")
+        self.payload = decompress(payload, size) if compression else payload
+        check(len(self.payload) == size, "the sizes differ")
+
+
+def read_header(data):
+    """(offset of the TOC or None in a file that was cut, minor version)"""
+    check(len(data) >= 64 and data[:8] == MAGIC, "not a Refrain archive")
+    major, minor, state, toc, size = struct.unpack_from("<IIQQQ", data, 8)
+    check(xxh3(data[:56]) == struct.unpack_from("<Q", data, 56)[0], "the header's checksum is wrong")
+    check(major == 1, f"version {major} of the format")
+    return (toc if state == 1 and size <= len(data) else None), minor
+
+
+def listed_chunks(data, toc, exact):
+    table = Chunk(data, toc)
+    check(table.type == TOC, "the TOC is not one")
+    reader, offset, end = Reader(table.payload), 0, 64
+    for _ in range(reader.count()):
+        kind, number = reader.varint(), reader.varint()
+        offset += 8 * reader.varint()
+        stored = reader.varint()
+        check(not any(data[end:offset]), f"bytes behind offset {end} are not zero")
+        chunk = Chunk(data, offset)
+        check((chunk.type, chunk.id, chunk.stored) == (kind, number, stored) and offset >= end,
+              f"the chunk at offset {offset} is not what the TOC says")
+        end = chunk.end
+        yield chunk
+    reader.end(exact)
+
+
+def walked_chunks(data):
+    """What is whole of a file that was cut short."""
+    at = 64
+    while at < len(data):
+        if not any(data[at:at + 8]):
+            at += 8
+            continue
+        try:
+            chunk = Chunk(data, at)
+        except Damage:
+            return
+        yield chunk
+        at = chunk.end + -chunk.end % 8
+
+
+# ---- definitions ----
+
+class Function:
+    def __init__(self, reader, strings):
+        self.name = strings[reader.below(len(strings), "string")]
+        self.class_, self.flags, n_in, n_out = (reader.u8() for _ in range(4))
+        params = [(strings[reader.below(len(strings), "string")], reader.u8(), reader.u8())
+                  for _ in range(n_in + n_out)]
+        self.inputs = [(name, kind) for name, kind, _ in params[:n_in]]
+        self.outcomes = [(name, kind) for name, kind, _ in params[n_in:]]
+
+
+COMBINERS = ["type", "type", "dup", "contiguous", "vector", "hvector", "indexed", "hindexed",
+             "indexed_block", "hindexed_block", "struct", "subarray", "darray", "f90_real",
+             "f90_complex", "f90_integer", "resized", "value_index", "hvector", "hindexed", "struct"]
+COMBINER_ABSOLUTE = 0x80
+
+
+def read_datatype(reader, strings, known):
+    """(name, size); known: the datatypes before."""
+    combiner = reader.varint() & ~COMBINER_ABSOLUTE
+    name = strings[reader.below(len(strings), "string")]
+    size = [reader.svarint() for _ in range(5)][0]
+    items = [str(n) for n in reader.many(reader.svarint) + reader.many(reader.svarint)]
+    items += [known[i][0] for i in reader.many(lambda: reader.below(len(known), "datatype"))]
+    if not name:
+        constructor = COMBINERS[combiner] if combiner < len(COMBINERS) else "type"
+        name = f"{constructor}({','.join(items)})"
+        name = name if len(name) <= 250 else name[:250] + "..."
+    return name, size
+
+
+WORLD, SELF, INTRA, INTER = range(4)
+FOREIGN = (1 << 32) - 1
+
+
+class Communicator:
+    def __init__(self, reader, n_ranks):
+        self.kind, _ = reader.u8(), reader.u64()
+        check(self.kind <= INTER, "a communicator of unknown kind")
+        self.n_ranks = n_ranks
+        self.groups = [self.read_ranks(reader) for _ in range(max(0, self.kind - 1))]
+
+    def read_ranks(self, reader):
+        size, ranks = reader.varint(), []
+        for _ in range(reader.count()):
+            start, count, stride = reader.varint(), reader.varint(), reader.svarint()
+            check(0 < count <= size - len(ranks), "a rank list is too long")
+            run = [-1] * count if start == FOREIGN else [start + i * stride for i in range(count)]
+            check(start == FOREIGN or 0 <= min(run) <= max(run) < self.n_ranks, "no such rank")
+            ranks += run
+        return ranks + [-1] * (size - len(ranks))
+
+    def rank_of(self, world_rank):
+        """The rank of a process of MPI_COMM_WORLD, None if it is not a member."""
+        if self.kind in (WORLD, SELF):
+            return world_rank if self.kind == WORLD else 0
+        return next((group.index(world_rank) for group in self.groups if world_rank in group), None)
+
+    def sizes(self):
+        """Of the first group, and of the ranks that a call communicates with."""
+        if self.kind in (WORLD, SELF):
+            return (self.n_ranks if self.kind == WORLD else 1,) * 2
+        return len(self.groups[0]), len(self.groups[-1])
+
+
+# ---- structure, values, places ----
+
+KIND_TYPE, KIND_RANK, KIND_COMM, KIND_PLACE = 3, 4, 6, 20
+RANK_KINDS = (KIND_RANK, KIND_PLACE)
+UNKNOWN = -5
+
+
+class Symbol:
+    def __init__(self, reader, structure, functions):
+        head = reader.varint()
+        check(head >> 1 < len(structure.sites), "no such site")
+        self.number = len(structure.symbols)
+        function, self.path = structure.sites[head >> 1]
+        self.function, self.failed_poll = functions[function], head & 1
+        self.error, moved = reader.varint(), reader.varint()
+        kinds = [kind for _, kind in self.function.inputs]
+        check(moved >> len(kinds) == 0, "an input that does not exist is moved")
+        self.moved = [i for i in range(len(kinds)) if moved >> i & 1]
+        self.placed = [i for i, kind in enumerate(kinds) if kind in RANK_KINDS and i not in self.moved]
+        self.shared = [None if i in self.moved or i in self.placed else reader.svarint()
+                       for i in range(len(kinds))]
+
+
+class Structure:
+    def __init__(self, reader, archive):
+        self.sites = reader.many(lambda: (reader.below(len(archive.functions), "function"),
+                                          reader.below(len(archive.paths), "path")))
+        self.types = reader.many(lambda: reader.below(len(archive.datatypes), "datatype"))
+        self.n_comms = reader.varint()
+        self.symbols = []
+        for _ in range(reader.count()):
+            self.symbols.append(Symbol(reader, self, archive.functions))
+        self.loops = []
+        for _ in range(reader.count()):
+            self.loops.append(self.read_nodes(reader))
+            check(self.loops[-1], "a loop is empty")
+        self.top = self.read_nodes(reader)
+
+    def read_nodes(self, reader):
+        nodes = reader.many(reader.varint)
+        for node in nodes:
+            check(node >> 1 < len(self.loops if node & 1 else self.symbols), "no such node")
+        return nodes
+
+
+class Values:
+    def __init__(self, reader, structure):
+        n_lists = reader.varint()
+        lengths, words = Column(reader), Column(reader)
+        check(lengths.n == n_lists, "the lists have other lengths")
+        words = iter(words)
+        self.lists = [list(itertools.islice(words, length)) for length in lengths]
+        check(next(words, None) is None, "words belong to no list")
+        self.trips = [Column(reader) for _ in structure.loops]
+        self.moved, self.outcomes = [], []
+        for symbol in structure.symbols:
+            self.moved.append([Column(reader) for _ in symbol.moved])
+            self.outcomes.append([Column(reader) for _ in symbol.function.outcomes])
+
+
+def read_runs(reader, references):
+    """The word of each stream or member whose reference is given."""
+    words = []
+    while len(words) < len(references):
+        head, value = reader.varint(), reader.svarint()
+        begin, end = len(words), len(words) + (head >> 2)
+        check(begin < end <= len(references) and head & 3 <= 1, "runs over ranks are malformed")
+        words += [signed(value + reference) if head & 1 else value
+                  for reference in references[begin:end]]
+    return words
+
+
+class Places:
+    """Per local communicator number the members' communicators; per symbol their words."""
+
+    def __init__(self, reader, structure, archive, ranks):
+        n_inputs = sum(len(symbol.placed) for symbol in structure.symbols)
+        check(reader.varint() == n_inputs + structure.n_comms, "the number of slots is wrong")
+        start = reader.at
+        for _ in range(n_inputs):  # the references need the communicators, which come last
+            read_runs(reader, ranks)
+        self.comms = [read_runs(reader, ranks) for _ in range(structure.n_comms)]
+        end, reader.at = reader.at, start
+        self.words = []
+        for symbol in structure.symbols:
+            kinds = [symbol.function.inputs[i][1] for i in symbol.placed]
+            own = self.own_ranks(symbol, archive, ranks) if KIND_RANK in kinds else ranks
+            self.words.append([read_runs(reader, own if kind == KIND_RANK else ranks)
+                               for kind in kinds])
+        reader.at = end
+
+    def own_ranks(self, symbol, archive, ranks):
+        comms = [i for i, (_, kind) in enumerate(symbol.function.inputs) if kind == KIND_COMM]
+        local = symbol.shared[comms[-1]] if comms else None
+        if local is None or local < 0:
+            return ranks
+        own = []
+        for comm, rank in zip(self.comms[local], ranks):
+            found = archive.comms[comm].rank_of(rank) if comm >= 0 else None
+            own.append(rank if found is None else found)
+        return own
+
+
+# ---- times ----
+
+class Clock:
+    """Quanta to nanoseconds of CLOCK_MONOTONIC."""
+
+    def __init__(self, reader):
+        _, n = reader.u8(), reader.varint()
+        check(2 <= n <= reader.left() // 24, "the clock's pairs are malformed")
+        pairs = [tuple(reader.u64() for _ in range(3)) for _ in range(n)]
+        self.start = reader.u64()
+        self.realtime = (pairs[0][2] - pairs[0][1]) & MASK
+        distinct = [p for i, p in enumerate(pairs) if i == 0 or p[0] > pairs[i - 1][0]]
+        self.segments = []
+        for (quanta, ns, _), (next_quanta, next_ns, _) in zip(distinct, distinct[1:]):
+            shift = 64
+            while shift and ((next_ns - ns) << shift) // (next_quanta - quanta) >= HALF:
+                shift -= 1
+            slope = ((next_ns - ns) << shift) // (next_quanta - quanta)
+            self.segments.append((quanta, ns, slope, shift))
+        self.segments = self.segments or [(pairs[0][0], pairs[0][1], 1, 0)]
+
+    def ns(self, quanta):
+        for first, base, slope, shift in reversed(self.segments):
+            if quanta >= first:
+                break
+        ns = (abs(quanta - first) * slope + (1 << shift >> 1)) >> shift
+        return base + ns if quanta >= first else base - ns
+
+
+class Timing:
+    def __init__(self, reader, structure):
+        self.times = reader.varint() & 1
+        self.clock, self.marks = None, []
+        if self.times:
+            self.clock = Clock(reader)
+            self.marks = reader.many(reader.varint)
+        self.columns = []
+        for symbol in structure.symbols:
+            n = (2 if self.times else 0) + symbol.failed_poll * (1 + self.times)
+            self.columns.append([Column(reader) for _ in range(n)])
+
+
+# ---- events ----
+
+class Event:
+    """One event; the same object per symbol, its words changing from occurrence to occurrence."""
+    __slots__ = ("symbol", "index", "inputs", "outcomes", "polls", "enter", "exit", "sources")
+
+
+class Stream:
+    def __init__(self, archive, number, words):
+        self.archive, self.number = archive, number
+        self.rank, self.thread, self.group, self.set, self.host, self.n_events, self.n_calls = words
+
+    def readable(self):
+        found = self.archive.chunks
+        parts = ((STRUCTURE, self.group), (PLACES, self.group), (VALUES, self.set))
+        if not all(part in found for part in parts):
+            return False
+        polls = any(symbol.failed_poll for symbol in self.archive.structure(self.group).symbols)
+        return (TIMING, self.number) in found or not (self.archive.times or polls)
+
+    def open(self):
+        archive = self.archive
+        self.structure = archive.structure(self.group)
+        self.values = archive.values(self.set, self.structure)
+        self.places = archive.places(self.group)
+        self.place = [s.number for s in archive.streams if s.group == self.group].index(self.number)
+        self.comms = [words[self.place] for words in self.places.comms]
+        self.timing = archive.timing(self.number, self.structure)
+        self.columns = self.timing.columns if self.timing else [[]] * len(self.structure.symbols)
+        self.opened = {}
+
+    def translate(self, kind, word):
+        """Local numbers of datatypes and communicators become the archive's; None: no such one."""
+        if kind not in (KIND_TYPE, KIND_COMM) or word < 0:
+            return word
+        table = self.structure.types if kind == KIND_TYPE else self.comms
+        return table[word] if word < len(table) else None
+
+    def known(self, kind, word):
+        translated = self.translate(kind, word)
+        check(translated is not None, f"kind {kind} has no number {word}")
+        return translated
+
+    def list(self, number, kind):
+        """Words of a list; (), if there is no such list."""
+        if not 1 <= number <= len(self.values.lists):
+            return ()
+        words = self.values.lists[number - 1]
+        if kind not in (KIND_TYPE, KIND_COMM):
+            return words
+        found = [self.translate(kind, word) for word in words]
+        return [UNKNOWN if word is None else word for word in found]
+
+    def first(self, symbol):
+        """A symbol's event: what is the same for all occurrences, and iterators over the rest."""
+        event, function, number = Event(), symbol.function, symbol.number
+        event.symbol, event.polls, event.enter, event.exit = symbol, 1, 0, 0
+        event.inputs = [word if word is None else self.known(kind, word)
+                        for word, (_, kind) in zip(symbol.shared, function.inputs)]
+        for i, words in zip(symbol.placed, self.places.words[number]):
+            event.inputs[i] = words[self.place]
+        event.outcomes = [0] * len(function.outcomes)
+        event.sources = []
+        targets = [(event.inputs, i, function.inputs[i][1]) for i in symbol.moved]
+        targets += [(event.outcomes, i, kind) for i, (_, kind) in enumerate(function.outcomes)]
+        columns = self.values.moved[number] + self.values.outcomes[number]
+        for (target, i, kind), column in zip(targets, columns):
+            event.sources.append((target, i, kind if kind in (KIND_TYPE, KIND_COMM) else 0,
+                                  iter(column)))
+        return event
+
+    def symbols(self):
+        """The symbols' numbers in order: the structure unfolded."""
+        trips = [iter(column) for column in self.values.trips]
+        loops, stack = self.structure.loops, [(iter(self.structure.top), 0, None)]
+        while stack:
+            nodes, left, body = stack.pop()
+            for node in nodes:
+                if not node & 1:
+                    yield node >> 1
+                    continue
+                times = next(trips[node >> 1])
+                check(times >= 0, "a negative number of trips")
+                if times:
+                    stack += [(nodes, left, body), (iter(loops[node >> 1]), times - 1,
+                                                    loops[node >> 1])]
+                    break
+            else:
+                if left:
+                    stack.append((iter(body), left - 1, body))
+        check(all(next(column, None) is None for column in trips), "trips are left over")
+
+    def events(self):
+        """All events in order. At the end it is checked that nothing is left over."""
+        self.open()
+        opened, calls, index = self.opened, 0, -1
+        timing = self.timing
+        times = timing and timing.times
+        last = mark = timing.clock.start if times else 0
+        marks = iter(timing.marks if times else ())
+        if times:
+            to_ns, shift = timing.clock.ns, self.archive.host_shift(self.host)
+        try:
+            for index, number in enumerate(self.symbols()):
+                known = opened.get(number)
+                if known is None:
+                    event = self.first(self.structure.symbols[number])
+                    known = opened[number] = event, [iter(c) for c in self.columns[number]]
+                event, clocks = known
+                for target, i, kind, column in event.sources:
+                    value = next(column)
+                    target[i] = self.known(kind, value) if kind else value
+                if times:
+                    enter = (last + next(clocks[0])) & MASK
+                    last = (enter + next(clocks[1])) & MASK
+                    event.enter, event.exit = to_ns(enter) + shift, to_ns(last) + shift
+                    if index % 65536 == 0 and index:
+                        mark += next(marks)
+                        check(mark == enter, "a mark is wrong")
+                if event.symbol.failed_poll:
+                    event.polls = next(clocks[2 if times else 0])
+                    if times:
+                        next(clocks[3])
+                calls += event.polls
+                event.index = index
+                yield event
+        except RuntimeError as error:  # a generator's own StopIteration
+            raise Damage("a column is too short") from error
+        except StopIteration:
+            raise Damage("a column is too short") from None
+        check(index + 1 == self.n_events, f"{index + 1} events, not {self.n_events}")
+        check(calls == self.n_calls, f"{calls} calls, not {self.n_calls}")
+        for event, clocks in opened.values():
+            ends = [source[3] for source in event.sources] + clocks
+            check(all(next(column, None) is None for column in ends), "values are left over")
+
+
+class Archive:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            data = file.read()
+        toc, minor = read_header(data)
+        self.exact, self.complete = minor == 0, toc is not None
+        found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
+        self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
+        self.made = {}
+        self.read_meta(self.payload(META))
+        self.read_definitions(self.payload(DEFINITIONS))
+        self.read_streams(self.payload(STREAMS))
+
+    def payload(self, kind, number=0):
+        check((kind, number) in self.chunks, f"there is no chunk of type {kind}, id {number}")
+        return Reader(self.chunks[kind, number].payload)
+
+    def read_meta(self, reader):
+        self.texts = [reader.string() for _ in range(5)]
+        self.start, self.ranks, flags, _ = (reader.u64(), reader.varint(), reader.varint(),
+                                            reader.varint())
+        self.times, self.all_polls = flags & 1, flags >> 1 & 1
+        reader.end(self.exact)
+
+    def read_definitions(self, reader):
+        strings = reader.many(reader.string)
+        check(strings and strings[0] == "", "string 0 is not empty")
+
+        def name():
+            return strings[reader.below(len(strings), "string")]
+
+        modules = reader.many(lambda: (name(), reader.blob()))
+        locations = reader.many(lambda: (modules[reader.below(len(modules), "module")][0],
+                                         reader.varint(), name(), name(), reader.varint()))
+        self.paths = reader.many(lambda: [
+            locations[i] for i in reader.many(lambda: reader.below(len(locations), "location"))])
+        self.functions = reader.many(lambda: Function(reader, strings))
+        self.datatypes = []
+        for _ in range(reader.count()):
+            self.datatypes.append(read_datatype(reader, strings, self.datatypes))
+        self.comms = reader.many(lambda: Communicator(reader, self.ranks))
+        self.hosts = reader.many(name)
+        reader.end(self.exact)
+
+    def read_streams(self, reader):
+        numbers = range(reader.varint())
+        words = [read_runs(reader, numbers) for _ in range(7)]
+        reader.end(self.exact)
+        self.streams = [Stream(self, i, words) for i, words in enumerate(zip(*words))]
+
+    def part(self, kind, number, make):
+        """A chunk's content, made once."""
+        key = kind, number
+        if key not in self.made:
+            reader = self.payload(kind, number)
+            self.made[key] = make(reader)
+            reader.end(self.exact)
+        return self.made[key]
+
+    def structure(self, group):
+        return self.part(STRUCTURE, group, lambda reader: Structure(reader, self))
+
+    def values(self, number, structure):
+        return self.part(VALUES, number, lambda reader: Values(reader, structure))
+
+    def places(self, group):
+        ranks = [stream.rank for stream in self.streams if stream.group == group]
+        structure = self.structure(group)
+        return self.part(PLACES, group, lambda reader: Places(reader, structure, self, ranks))
+
+    def timing(self, number, structure):
+        if (TIMING, number) not in self.chunks:
+            polls = any(symbol.failed_poll for symbol in structure.symbols)
+            check(not self.times and not polls, f"stream {number} has no TIMING")
+            return None
+        return self.part(TIMING, number, lambda reader: Timing(reader, structure))
+
+    def host_shift(self, host):
+        """What is added to nanoseconds of a host's clock to get time since the earliest start."""
+        if "shifts" not in self.made:
+            shifts, earliest = {}, None
+            for stream in self.streams:
+                if (TIMING, stream.number) in self.chunks:
+                    reader = self.payload(TIMING, stream.number)
+                    check(reader.varint() & 1, "a stream without times")
+                    clock = Clock(reader)
+                    shift = shifts.setdefault(stream.host, clock.realtime)
+                    start = clock.ns(clock.start) + shift
+                    earliest = start if earliest is None else min(earliest, start)
+            self.made["shifts"] = {host: shift - earliest for host, shift in shifts.items()}
+        return self.made["shifts"][host]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Prints the events of a Refrain archive.")
+    parser.add_argument("file")
+    parser.add_argument("--rank", type=int)
+    options = parser.parse_args()
+    try:
+        archive = Archive(options.file)
+        for line in rfn_text.lines(archive, options.rank):
+            sys.stdout.buffer.write(line.encode("utf-8", "surrogateescape") + b"\n")
+    except (Damage, OSError) as error:
+        print(f"{options.file}: {error}", file=sys.stderr)
+        return 3
+    return 0 if archive.complete else 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())
