@@ -61,7 +61,7 @@ say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $(2))
 
 # Objects are made again when the way they are compiled changes.
 ifneq ($(filter-out $(BARE_GOALS),$(GOALS)),)
-STAMP_TEXT := $(CC) $(OPTIMIZE) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(VERSION)
+STAMP_TEXT := $(CC) $(WARNINGS) $(OPTIMIZE) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(VERSION)
 ifneq ($(strip $(STAMP_TEXT)),$(strip $(file <$(O)/flags)))
 $(shell mkdir -p $(O))
 $(file >$(O)/flags,$(STAMP_TEXT))

@@ -63,7 +63,7 @@ $(RECORD_ALONE:%=$(O)/test/%): %: %.$(FIRST_FLAVOUR)
 
 FUZZ_SRC   := $(foreach f,$(LIB_FOLDERS),$(wildcard src/$(f)/*_fuzz.c))
 FUZZERS    := $(foreach s,$(FUZZ_SRC),$(O)/fuzz/$(basename $(notdir $(s))))
-FUZZ_FLAGS  = -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
+FUZZ_FLAGS  = -std=c11 -O1 -g -DRFN_FUZZING -fsanitize=fuzzer-no-link,address,undefined \
               -fno-sanitize-recover=all -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES)
 FUZZ_OBJ   := $(LIB_SRC:src/%.c=$(O)/fuzz/obj/%.o)
 
@@ -97,7 +97,9 @@ check-layers:
 	@python3 tools/check-layers.py
 
 check-format:
-	@clang-format --dry-run --Werror $(C_FILES)
+	@status=0; for f in $(C_FILES); do \
+	    clang-format "$$f" | cmp -s - "$$f" || { echo "$$f: run 'make format'"; status=1; }; \
+	done; exit $$status
 
 format:
 	@clang-format -i $(C_FILES)

@@ -120,14 +120,42 @@ def compare(what, found, expected):
         raise Failure(f"{what}: found {found!r}, expected {expected!r}")
 
 
-def compare_log(rank, log, events):
-    """A rank's expected calls (programs/expect.h) against its dumped events."""
+def value_fits(wanted, found, names):
+    """Whether a value is what a log says of it. names: the values of the words @name so far."""
+    if not wanted.startswith("@"):
+        return wanted in ("*", found)
+    if wanted not in names and found not in names.values():
+        names[wanted] = found
+    return names.get(wanted) == found
+
+
+def missing_parameters(wanted, event, names):
+    """Those of the wanted parameters that an event does not have."""
+    found = {}
+    for word in event["parameters"].split(" "):
+        name, _, value = word.partition("=")
+        found.setdefault(name, set()).add(value)
+    missing = []
+    for word in filter(None, wanted):
+        name, _, value = word.partition("=")
+        if word.startswith("!"):
+            fits = name[1:] not in found
+        else:
+            fits = any(value_fits(value, one, names) for one in sorted(found.get(name, ())))
+        if not fits:
+            missing.append(word)
+    return missing
+
+
+def compare_log(who, log, events, names):
+    """A thread's expected calls (programs/expect.h) against its dumped events."""
     for number, (line, event) in enumerate(zip(log, events)):
         function, *wanted = line.split(" ")
-        missing = set(filter(None, wanted)) - parameters(event)
+        missing = missing_parameters(wanted, event, names)
         if function != event["function"] or missing:
-            raise Failure(f"rank {rank}, call {number}: expected {line}\n"
-                          f"  found {event['function']} {event['parameters']}")
+            raise Failure(f"{who}, call {number}: expected {line}\n"
+                          f"  found {event['function']} {event['parameters']}\n"
+                          f"  missing {' '.join(missing)}")
     if len(log) != len(events):
         extra = [e["function"] for e in events[len(log):]] or log[len(events):]
-        raise Failure(f"rank {rank}: {len(events)} events, expected {len(log)}; from there {extra[:5]}")
+        raise Failure(f"{who}: {len(events)} events, expected {len(log)}; from there {extra[:5]}")

@@ -569,7 +569,8 @@ class Event:
 class Stream:
     def __init__(self, archive, number, words):
         self.archive, self.number = archive, number
-        self.rank, self.thread, self.group, self.set, self.host, self.n_events, self.n_calls = words
+        (self.rank, self.thread, self.group, self.set, self.host, self.n_events, self.n_calls,
+         self.start, self.realtime) = words
 
     def readable(self):
         found = self.archive.chunks
@@ -661,6 +662,8 @@ class Stream:
         marks = iter(timing.marks if times else ())
         if times:
             to_ns, shift = timing.clock.ns, self.archive.host_shift(self.host)
+            check((self.start, self.realtime) == (to_ns(last), timing.clock.realtime),
+                  "the clock starts not as STREAMS says")
         try:
             for index, number in enumerate(self.symbols()):
                 known = opened.get(number)
@@ -676,7 +679,7 @@ class Stream:
                     last = (enter + next(clocks[1])) & MASK
                     event.enter, event.exit = to_ns(enter) + shift, to_ns(last) + shift
                     if index % 65536 == 0 and index:
-                        mark += next(marks)
+                        mark += next(marks, enter - mark)
                         check(mark == enter, "a mark is wrong")
                 if event.symbol.failed_poll:
                     event.polls = next(clocks[2 if times else 0])
@@ -742,7 +745,7 @@ class Archive:
 
     def read_streams(self, reader):
         numbers = range(reader.varint())
-        words = [read_runs(reader, numbers) for _ in range(7)]
+        words = [read_runs(reader, numbers) for _ in range(9)]
         reader.end(self.exact)
         self.streams = [Stream(self, i, words) for i, words in enumerate(zip(*words))]
 
@@ -775,18 +778,11 @@ class Archive:
 
     def host_shift(self, host):
         """What is added to nanoseconds of a host's clock to get time since the earliest start."""
-        if "shifts" not in self.made:
-            shifts, earliest = {}, None
-            for stream in self.streams:
-                if (TIMING, stream.number) in self.chunks:
-                    reader = self.payload(TIMING, stream.number)
-                    check(reader.varint() & 1, "a stream without times")
-                    clock = Clock(reader)
-                    shift = shifts.setdefault(stream.host, clock.realtime)
-                    start = clock.ns(clock.start) + shift
-                    earliest = start if earliest is None else min(earliest, start)
-            self.made["shifts"] = {host: shift - earliest for host, shift in shifts.items()}
-        return self.made["shifts"][host]
+        shifts = {}
+        for stream in self.streams:
+            shifts.setdefault(stream.host, stream.realtime)
+        return shifts[host] - min(stream.start + shifts[stream.host] for stream in self.streams)
+
 
 
 def main():

@@ -453,7 +453,8 @@ class Tracker:
             if words[i] != 0 and not inactive:
                 done.append(Completed(i, words[i], live))
         by_position = {entry.position: entry for entry in done}
-        amended = self.stream.list(event.outcomes[rules.outcome[COMPLETIONS]], COMPLETIONS)
+        at = rules.outcome.get(COMPLETIONS)
+        amended = () if at is None else self.stream.list(event.outcomes[at], COMPLETIONS)
         for at in range(0, len(amended) - 5, 6):
             position, source, tag, size, error, flags = amended[at:at + 6]
             entry = by_position.get(position)

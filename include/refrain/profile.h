@@ -7,8 +7,8 @@
  *   missing, from the first or to the last event.
  * - Time inside MPI of a rank: of all its threads together; of a run of unsuccessful polls the time
  *   inside the calls, without the program's work in between.
- * - Time outside MPI of a rank: between the calls of its threads. What was before its own Init, when
- *   it was launched later than others, is not known to be work and is neither.
+ * - Time outside MPI of a rank: between the calls of its threads. What was before its own Init,
+ * when it was launched later than others, is not known to be work and is neither.
  * - Messages are counted where they are sent: by a send, the sending half of Sendrecv, a start of a
  *   persistent send. Sends to MPI_PROC_NULL are none.
  * - Bytes received through a request count when it completes, for the call path that made it.
@@ -39,7 +39,7 @@ struct rfn_profile_rank {
     int64_t mpi_ns;   /* inside MPI, setup included */
     int64_t setup_ns; /* inside Init, Finalize and sessions */
     int64_t span_ns;  /* from the first enter to the last exit, of each thread, summed */
-    uint32_t threads;
+    uint32_t threads; /* of which something could be read */
     uint64_t events, calls;
     uint64_t messages;         /* sent */
     uint64_t sent_bytes;       /* in messages */

@@ -303,6 +303,7 @@ static void stream_span(struct pass *pass)
 {
     if (!pass->stream_any)
         return;
+    pass->profile->ranks[pass->rank].threads++;
     pass->profile->ranks[pass->rank].span_ns += pass->stream_last - pass->stream_first;
     if (!pass->seen_any || pass->stream_first < pass->any_first)
         pass->any_first = pass->stream_first;
@@ -403,7 +404,6 @@ static int read_stream(struct pass *pass, uint32_t stream)
     if (info.rank >= pass->profile->n_ranks)
         return 0;
     pass->rank = info.rank;
-    pass->profile->ranks[info.rank].threads++;
     rfn_tracker_reset(pass->tracker);
     int error = rfn_cursor_open(pass->archive, stream, &cursor, &diag);
     if (error < 0)

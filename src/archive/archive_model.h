@@ -397,6 +397,23 @@ static void write_definitions(struct writer *writer)
     add_chunk(writer, RFN_CHUNK_DEFINITIONS, 0, &out);
 }
 
+/* The clock ticks three times per nanosecond: quanta 1000 + 3 k are 5000 + k ns on both hosts,
+ * whose real times differ by 250 ns. */
+static uint64_t monotonic_of(uint64_t quanta)
+{
+    return 5000 + (quanta - 1000) / 3;
+}
+
+static uint64_t offset_of(const struct model_stream *stream)
+{
+    return 1000000000 + (stream->host ? 250 : 0);
+}
+
+static uint64_t realtime_of(const struct model_stream *stream, uint64_t quanta)
+{
+    return monotonic_of(quanta) + offset_of(stream);
+}
+
 /* One run per stream; the ranks as a relative run. */
 static void write_streams(struct writer *writer)
 {
@@ -409,8 +426,15 @@ static void write_streams(struct writer *writer)
     for (int k = 1; k < RFN_STREAM_WORDS; k++) {
         for (int i = 0; i < N_STREAMS; i++) {
             const struct model_stream *stream = &model[i];
-            uint64_t words[] = {0,         stream->thread, stream->group, stream->set, stream->host,
-                                stream->n, stream->calls};
+            uint64_t words[] = {0,
+                                stream->thread,
+                                stream->group,
+                                stream->set,
+                                stream->host,
+                                stream->n,
+                                stream->calls,
+                                writer->times ? monotonic_of(stream->start) : 0,
+                                writer->times ? offset_of(stream) : 0};
             if (writer->fault == TOO_MANY_EVENTS && k == RFN_WORD_EVENTS)
                 words[k]--;
             if (writer->fault == TOO_FEW_EVENTS && k >= RFN_WORD_EVENTS)
@@ -654,18 +678,6 @@ static void write_places(struct writer *writer, uint32_t group)
     rfn_buf_bytes(&out, slots.data, slots.size);
     rfn_buf_release(&slots);
     add_chunk(writer, RFN_CHUNK_PLACES, group, &out);
-}
-
-/* The clock ticks three times per nanosecond: quanta 1000 + 3 k are 5000 + k ns on both hosts,
- * whose real times differ by 250 ns. */
-static uint64_t monotonic_of(uint64_t quanta)
-{
-    return 5000 + (quanta - 1000) / 3;
-}
-
-static uint64_t realtime_of(const struct model_stream *stream, uint64_t quanta)
-{
-    return monotonic_of(quanta) + 1000000000 + (stream->host ? 250 : 0);
 }
 
 static void write_clock(const struct writer *writer, const struct model_stream *stream,

@@ -46,19 +46,19 @@ static bool same_words(const struct model_stream *stream, const struct model_eve
     return true;
 }
 
-/* The earliest start is that of stream 0. shift: when times count from another start. */
+/* The earliest start is that of stream 0. */
 static bool same_times(const struct model_stream *stream, const struct model_event *event,
-                       const struct rfn_record *record, int64_t shift)
+                       const struct rfn_record *record)
 {
     uint64_t origin = realtime_of(&model[0], model[0].start);
-    int64_t enter = (int64_t)(realtime_of(stream, event->enter) - origin) + shift;
-    int64_t exit = (int64_t)(realtime_of(stream, event->exit) - origin) + shift;
+    int64_t enter = (int64_t)(realtime_of(stream, event->enter) - origin);
+    int64_t exit = (int64_t)(realtime_of(stream, event->exit) - origin);
     return record->enter_ns == enter && record->exit_ns == exit &&
            record->inside_ns == (int64_t)(event->inside / 3);
 }
 
 static bool same_event(const struct model_stream *stream, size_t e, const struct rfn_record *record,
-                       bool times, int64_t shift)
+                       bool times)
 {
     const struct model_event *event = &stream->events[e];
     return record->index == e && record->symbol == (uint32_t)event->symbol &&
@@ -68,28 +68,23 @@ static bool same_event(const struct model_stream *stream, size_t e, const struct
            record->varying == moved_of(event->symbol) &&
            record->failed_poll == (event->symbol == TEST) &&
            record->polls == (uint64_t)event->polls && same_words(stream, event, record) &&
-           (times ? same_times(stream, event, record, shift)
+           (times ? same_times(stream, event, record)
                   : record->enter_ns == 0 && record->exit_ns == 0);
 }
 
-/* Reads a stream and compares; 0, or the error that ended it. any_shift: times may begin elsewhere,
- * as they do when the clock of the first stream is missing. */
+/* Reads a stream and compares; 0, or the error that ended it. */
 static int read_stream(const struct rfn_archive *archive, uint32_t number, bool times,
-                       bool any_shift, struct rfn_diag *diag)
+                       struct rfn_diag *diag)
 {
     const struct model_stream *stream = &model[number];
     const struct rfn_record *record;
     struct rfn_cursor *cursor;
     RFN_TRY(rfn_cursor_open(archive, number, &cursor, diag));
     size_t e = 0;
-    int64_t shift = 0;
     int more;
     while ((more = rfn_cursor_next(cursor, &record, diag)) > 0) {
         assert_true(e < stream->n);
-        if (e == 0 && any_shift && times)
-            shift = record->enter_ns - (int64_t)(realtime_of(stream, stream->events[0].enter) -
-                                                 realtime_of(&model[0], model[0].start));
-        assert_true(same_event(stream, e, record, times, shift));
+        assert_true(same_event(stream, e, record, times));
         e++;
     }
     if (more == 0)
@@ -115,7 +110,7 @@ static void check_all_streams(const struct rfn_archive *archive, bool times)
 {
     struct rfn_diag diag = {0};
     for (uint32_t i = 0; i < N_STREAMS; i++) {
-        int error = read_stream(archive, i, times, false, &diag);
+        int error = read_stream(archive, i, times, &diag);
         if (error)
             print_error("%s\n", diag.text);
         assert_int_equal(error, 0);
@@ -404,7 +399,7 @@ static bool read_damaged(const uint8_t *bytes, size_t size)
     assert_true(complete || *why);
     for (uint32_t i = 0; i < N_STREAMS; i++) {
         diag = (struct rfn_diag){.file_offset = -2};
-        error = read_stream(archive, i, true, !complete, &diag);
+        error = read_stream(archive, i, true, &diag);
         assert_true(error == 0 || diag.text[0] != 0);
         assert_true(error != RFN_E_CORRUPT || diag.file_offset >= 0);
         if (!complete)
@@ -490,7 +485,7 @@ static void test_file(void **state)
     assert_int_equal(ftruncate(fd, (off_t)file.size / 2), 0); /* under its reader */
     int error = 0;
     for (uint32_t i = 0; i < N_STREAMS; i++)
-        error |= read_stream(archive, i, true, false, &diag);
+        error |= read_stream(archive, i, true, &diag);
     assert_int_not_equal(error, 0);
     rfn_archive_close(archive);
     assert_int_equal(rfn_archive_verify(path, NULL, NULL, &diag), RFN_E_INCOMPLETE);
@@ -526,9 +521,12 @@ static struct rfn_buf write_long(uint64_t n, bool times)
     write_definitions(&writer);
     struct rfn_buf out = RFN_BUF_INIT;
     rfn_buf_bytes(&out, "\1\4\0\4\0\4\0\4\0\4\0", 11);
-    for (int i = 0; i < 2; i++) {
+    model[0].start = before;
+    const uint64_t words[] = {n, n, times ? monotonic_of(before) : 0,
+                              times ? offset_of(&model[0]) : 0};
+    for (int i = 0; i < 4; i++) {
         rfn_buf_varint(&out, 4);
-        rfn_buf_svarint(&out, (int64_t)n);
+        rfn_buf_svarint(&out, (int64_t)words[i]);
     }
     add_chunk(&writer, RFN_CHUNK_STREAMS, 0, &out);
     rfn_buf_bytes(&out, "\5\4\0\4\0\4\0\4\0\4\0", 11);
@@ -555,7 +553,6 @@ static struct rfn_buf write_long(uint64_t n, bool times)
     }
     add_chunk(&writer, RFN_CHUNK_VALUES, 0, &out);
     rfn_buf_varint(&out, times);
-    model[0].start = before;
     if (times) {
         struct rfn_buf marks = RFN_BUF_INIT;
         write_clock(&writer, &model[0], &out);

@@ -193,8 +193,8 @@ static const char *inflate(const uint8_t *stored, size_t stored_size, uint64_t s
 }
 
 /* The stored bytes become the payload: handed over as they are, or decompressed and freed. */
-static int unpack(const struct chunk_header *header, uint8_t *stored, size_t at_most,
-                  struct rfn_payload *payload, struct rfn_diag *diag)
+static int unpack(const struct chunk_header *header, uint8_t *stored, struct rfn_payload *payload,
+                  struct rfn_diag *diag)
 {
     if (header->compression == RFN_COMPRESSION_NONE) {
         payload->data = stored;
@@ -202,7 +202,7 @@ static int unpack(const struct chunk_header *header, uint8_t *stored, size_t at_
         return 0;
     }
     int error = RFN_E_CORRUPT;
-    size_t wanted = header->size < at_most ? (size_t)header->size : at_most;
+    size_t wanted = (size_t)header->size;
     const char *fault = inflate(stored, (size_t)header->stored, header->size, wanted, payload,
                                 &error);
     free(stored);
@@ -222,7 +222,7 @@ static uint64_t sum_of(const uint8_t *header, const uint8_t *stored, size_t size
 }
 
 int rfn_chunks_load(const struct rfn_chunks *chunks, const struct rfn_toc_entry *entry,
-                    size_t at_most, struct rfn_payload *payload, struct rfn_diag *diag)
+                    struct rfn_payload *payload, struct rfn_diag *diag)
 {
     uint8_t bytes[RFN_CHUNK_HEADER_BYTES];
     *payload = (struct rfn_payload){.path = chunks->path,
@@ -249,7 +249,7 @@ int rfn_chunks_load(const struct rfn_chunks *chunks, const struct rfn_toc_entry 
         free(stored);
         return error;
     }
-    return unpack(&header, stored, at_most, payload, diag);
+    return unpack(&header, stored, payload, diag);
 }
 
 /* ---- the table of contents ---- */
@@ -306,7 +306,7 @@ static int load_toc(struct rfn_chunks *chunks, struct rfn_diag *diag)
                                   .offset = chunks->toc_offset,
                                   .stored_size = decode_header(bytes).stored};
     struct rfn_payload payload;
-    RFN_TRY(rfn_chunks_load(chunks, &entry, SIZE_MAX, &payload, diag));
+    RFN_TRY(rfn_chunks_load(chunks, &entry, &payload, diag));
     chunks->toc_stored = entry.stored_size;
     int error = read_toc(chunks, &payload, diag);
     rfn_payload_release(&payload);

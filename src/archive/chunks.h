@@ -60,10 +60,9 @@ struct rfn_payload {
     uint64_t id, offset;
 };
 
-/* Loads a chunk, checked; RFN_E_CORRUPT, _IO, _NOMEM. at_most: decompress no more than so many
- * bytes (the stored bytes are checked in full even so). *payload is to be released. */
+/* Loads a chunk, checked; RFN_E_CORRUPT, _IO, _NOMEM. *payload is to be released. */
 int rfn_chunks_load(const struct rfn_chunks *chunks, const struct rfn_toc_entry *entry,
-                    size_t at_most, struct rfn_payload *payload, struct rfn_diag *diag);
+                    struct rfn_payload *payload, struct rfn_diag *diag);
 void rfn_payload_release(struct rfn_payload *payload);
 
 /* Fails with "FILE: chunk TYPE id at offset N: what". */

@@ -486,11 +486,20 @@ static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
     cursor->times = cursor->timing.times;
     if (!cursor->times)
         return 0;
+    const struct rfn_clock *clock = &cursor->timing.clock;
+    size_t segment = 0;
+    if (rfn_clock_ns(clock, &segment, clock->start) !=
+            (uint64_t)rfn_stream_word(archive, RFN_WORD_START, cursor->stream) ||
+        clock->realtime_offset !=
+            (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, cursor->stream))
+        return rfn_payload_fault(&cursor->timing.payload, "its clock starts not as STREAMS says",
+                                 diag);
     cursor->last_exit = cursor->mark_quanta = cursor->timing.clock.start;
     cursor->marks = rfn_reader_over(cursor->timing.payload.data, cursor->timing.payload.size);
     cursor->marks.at = cursor->timing.marks;
     uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, cursor->stream);
-    return rfn_archive_origin(archive, host, &cursor->add_ns, diag);
+    cursor->add_ns = rfn_archive_origin(archive, host);
+    return 0;
 }
 
 static int make_tables(struct rfn_cursor *cursor, struct rfn_diag *diag)

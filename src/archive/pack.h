@@ -69,7 +69,7 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out);
  *   MODULE    string path, blob build-id         (hash: of the build-id, or of all without one)
  *   PATH      varint n, per frame u64 hash of module, varint offset
  *   FUNCTION  rfn_pack_function
- *   DATATYPE  as in the archive, with u64 hashes of children
+ *   DATATYPE  event/datatype.h
  *   COMM      as in the archive
  *   HOST      string
  * Payload of DEFINITIONS, from the merged definitions on rank 0. The symbolizer (may be NULL) finds
@@ -87,6 +87,8 @@ enum rfn_stream_slot {
     RFN_SLOT_HOST,
     RFN_SLOT_EVENTS,
     RFN_SLOT_CALLS,
+    RFN_SLOT_START,    /* CLOCK_MONOTONIC of the stream's start, ns; 0 without times */
+    RFN_SLOT_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns; 0 without times */
     RFN_STREAM_SLOTS
 };
 

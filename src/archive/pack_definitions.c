@@ -7,6 +7,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "archive/pack.h"
+#include "event/datatype.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,8 +147,12 @@ static void pack_datatype(struct definitions *definitions, struct rfn_reader *co
                           struct rfn_buf *out, size_t number)
 {
     (void)number;
-    rfn_buf_varint(out, rfn_reader_varint(content)); /* combiner */
-    pass_string(definitions, content, out);
+    uint64_t combiner = rfn_reader_varint(content);
+    rfn_buf_varint(out, combiner);
+    if (combiner == RFN_COMBINER_NAMED)
+        pass_string(definitions, content, out);
+    else
+        rfn_buf_varint(out, text_number(definitions, ""));
     pass_svarints(content, 5, out);
     for (int section = 0; section < 2; section++) { /* integers, addresses */
         uint64_t n = rfn_reader_varint(content);

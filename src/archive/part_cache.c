@@ -61,7 +61,7 @@ static int load_part(const struct rfn_archive *archive, size_t entry,
 {
     struct rfn_payload payload;
     const struct rfn_toc_entry *chunk = &archive->chunks.entries[entry];
-    RFN_TRY(rfn_chunks_load(&archive->chunks, chunk, SIZE_MAX, &payload, diag));
+    RFN_TRY(rfn_chunks_load(&archive->chunks, chunk, &payload, diag));
     struct rfn_payload where = payload; /* the part may take the payload over */
     struct rfn_part *loaded = calloc(1, sizeof *loaded);
     const char *fault = rfn_out_of_memory;
@@ -104,7 +104,7 @@ static struct rfn_part *take(struct rfn_archive *archive, size_t entry)
     return part;
 }
 
-/* The lock, the parts and the origin are what may change in an open archive. */
+/* The lock and the parts are what may change in an open archive. */
 static struct rfn_archive *changeable(const struct rfn_archive *archive)
 {
     return (struct rfn_archive *)(uintptr_t)archive;
@@ -175,7 +175,7 @@ void rfn_archive_close(struct rfn_archive *archive)
             free_part(archive->parts[i]);
     }
     free(archive->parts);
-    free(archive->origin.host_offsets);
+    free(archive->host_offsets);
     free(archive->members);
     free(archive->first_member);
     rfn_member_table_release(&archive->streams);
@@ -199,8 +199,7 @@ int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
     if (entry < 0)
         return rfn_archive_missing(archive, "TIMING", stream, diag);
     struct rfn_payload payload;
-    RFN_TRY(rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], SIZE_MAX, &payload,
-                            diag));
+    RFN_TRY(rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
     struct rfn_payload where = payload;
     const char *fault = rfn_timing_read(timing, structure, &payload, archive->exact);
     if (!fault && timing->times != times)
@@ -208,90 +207,4 @@ int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
     if (fault)
         rfn_timing_release(timing);
     return rfn_payload_fault(&where, fault, diag);
-}
-
-/* ---- the common origin of times ---- */
-
-/* Enough for the clock of a stream, usually by far. */
-enum { CLOCK_BYTES = 1 << 16 };
-
-/* Reads the clock of a TIMING chunk; its columns are not decompressed if they need not be. */
-static int load_clock(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
-                      struct rfn_clock *clock, bool *times, struct rfn_diag *diag)
-{
-    for (size_t at_most = CLOCK_BYTES;; at_most = SIZE_MAX) {
-        struct rfn_payload payload;
-        RFN_TRY(rfn_chunks_load(&archive->chunks, entry, at_most, &payload, diag));
-        struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
-        const char *fault = rfn_clock_read(clock, times, &reader);
-        bool again = fault && payload.size == CLOCK_BYTES;
-        rfn_payload_release(&payload);
-        if (fault)
-            rfn_clock_release(clock);
-        if (!again)
-            return rfn_payload_fault(&payload, fault, diag);
-    }
-}
-
-/* Streams come in ascending order: the first of a host gives the host's offset. */
-static int add_clock(struct rfn_archive *archive, const struct rfn_toc_entry *entry, bool *seen,
-                     struct rfn_diag *diag)
-{
-    struct rfn_origin *origin = &archive->origin;
-    struct rfn_clock clock;
-    bool times;
-    RFN_TRY(load_clock(archive, entry, &clock, &times, diag));
-    if (times) {
-        int64_t host = rfn_stream_word(archive, RFN_WORD_HOST, (uint32_t)entry->id);
-        if (!seen[host])
-            origin->host_offsets[host] = clock.realtime_offset;
-        seen[host] = true;
-        size_t segment = 0;
-        uint64_t start = rfn_clock_ns(&clock, &segment, clock.start) + origin->host_offsets[host];
-        if (!origin->known || (int64_t)(start - origin->start_ns) < 0)
-            origin->start_ns = start;
-        origin->known = true;
-    }
-    rfn_clock_release(&clock);
-    return 0;
-}
-
-static int find_origin(struct rfn_archive *archive, struct rfn_diag *diag)
-{
-    const struct rfn_chunks *chunks = &archive->chunks;
-    uint32_t n_hosts = archive->dictionary.n_hosts;
-    bool *seen = calloc(n_hosts + (size_t)1, sizeof *seen);
-    archive->origin.host_offsets = calloc(n_hosts + (size_t)1,
-                                          sizeof *archive->origin.host_offsets);
-    if (!seen || !archive->origin.host_offsets) {
-        free(seen);
-        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", chunks->path);
-    }
-    size_t first, n = rfn_chunks_count(chunks, RFN_CHUNK_TIMING, &first);
-    int error = 0;
-    for (size_t i = 0; i < n && !error; i++) {
-        const struct rfn_toc_entry *entry = &chunks->entries[chunks->by_type[first + i]];
-        if (entry->id < archive->n_streams)
-            error = add_clock(archive, entry, seen, diag);
-    }
-    free(seen);
-    return error;
-}
-
-int rfn_archive_origin(const struct rfn_archive *archive, uint32_t host, uint64_t *add_ns,
-                       struct rfn_diag *diag)
-{
-    struct rfn_archive *shared = changeable(archive);
-    struct rfn_origin *origin = &shared->origin;
-    pthread_mutex_lock(&shared->lock);
-    if (!origin->known && !origin->error)
-        origin->error = find_origin(shared, &origin->diag);
-    pthread_mutex_unlock(&shared->lock);
-    if (origin->error) {
-        if (diag)
-            *diag = origin->diag;
-        return origin->error;
-    }
-    *add_ns = origin->host_offsets[host] - origin->start_ns;
-    return 0;
 }

@@ -68,6 +68,33 @@ static const char *sort_members(struct rfn_archive *archive)
     return NULL;
 }
 
+/* Where the times of all streams begin. Clocks of one host agree; those of different hosts are
+ * aligned by what the first stream of each host says of the time of day. */
+static const char *find_origin(struct rfn_archive *archive)
+{
+    uint32_t n_hosts = archive->dictionary.n_hosts;
+    bool *seen = calloc(n_hosts + (size_t)1, sizeof *seen);
+    archive->host_offsets = calloc(n_hosts + (size_t)1, sizeof *archive->host_offsets);
+    const char *fault = seen && archive->host_offsets ? NULL : rfn_out_of_memory;
+    for (uint32_t i = 0; i < archive->n_streams && !fault; i++) {
+        int64_t host = rfn_stream_word(archive, RFN_WORD_HOST, i);
+        if (!seen[host])
+            archive->host_offsets[host] = (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, i);
+        seen[host] = true;
+        uint64_t start = (uint64_t)rfn_stream_word(archive, RFN_WORD_START, i) +
+                         archive->host_offsets[host];
+        if (i == 0 || (int64_t)(start - archive->start_ns) < 0)
+            archive->start_ns = start;
+    }
+    free(seen);
+    return fault;
+}
+
+uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host)
+{
+    return archive->host_offsets[host] - archive->start_ns;
+}
+
 /* The shape of a value set is that of one group. */
 static const char *check_value_sets(const struct rfn_archive *archive)
 {
@@ -104,6 +131,8 @@ static const char *read_streams(struct rfn_archive *archive, const struct rfn_pa
         fault = check_streams(archive);
     if (!fault)
         fault = sort_members(archive);
+    if (!fault)
+        fault = find_origin(archive);
     return fault ? fault : check_value_sets(archive);
 }
 
@@ -116,8 +145,7 @@ static int load_one(struct rfn_archive *archive, uint32_t type, struct rfn_paylo
     int64_t entry = rfn_chunks_find(&archive->chunks, type, 0);
     if (entry < 0)
         return rfn_archive_missing(archive, names[type], 0, diag);
-    return rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], SIZE_MAX, payload,
-                           diag);
+    return rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], payload, diag);
 }
 
 /* The resolution is that of the first stream that has times. */
@@ -128,8 +156,7 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
     if (!archive->dictionary.run.times || rfn_chunks_count(chunks, RFN_CHUNK_TIMING, &first) == 0)
         return 0;
     struct rfn_payload payload;
-    RFN_TRY(rfn_chunks_load(chunks, &chunks->entries[chunks->by_type[first]], SIZE_MAX, &payload,
-                            diag));
+    RFN_TRY(rfn_chunks_load(chunks, &chunks->entries[chunks->by_type[first]], &payload, diag));
     struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
     struct rfn_clock clock;
     bool times;

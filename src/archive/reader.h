@@ -27,6 +27,8 @@ enum rfn_stream_word {
     RFN_WORD_HOST,
     RFN_WORD_EVENTS,
     RFN_WORD_CALLS,
+    RFN_WORD_START,    /* CLOCK_MONOTONIC of the stream's start, ns; 0 without times */
+    RFN_WORD_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns */
     RFN_STREAM_WORDS
 };
 
@@ -43,15 +45,6 @@ struct rfn_part {
     } u;
 };
 
-/* Where the times of all streams begin: known only when all clocks have been read. */
-struct rfn_origin {
-    bool known;
-    int error; /* of finding it, for good */
-    struct rfn_diag diag;
-    uint64_t start_ns;      /* the earliest start, CLOCK_REALTIME as it is aligned */
-    uint64_t *host_offsets; /* added to CLOCK_MONOTONIC, per host */
-};
-
 struct rfn_archive {
     struct rfn_chunks chunks;
     bool exact; /* the format has this program's minor version: nothing may follow a payload */
@@ -59,13 +52,14 @@ struct rfn_archive {
     struct rfn_member_table streams;
     uint32_t n_streams, n_groups, n_value_sets;
     uint32_t *members, *first_member; /* streams by group */
+    uint64_t *host_offsets;           /* per host: CLOCK_REALTIME - CLOCK_MONOTONIC */
+    uint64_t start_ns; /* the earliest start of a stream, CLOCK_REALTIME so aligned */
     bool complete;
     const char *why;
     pthread_mutex_t lock;    /* for what follows */
     struct rfn_part **parts; /* per entry of chunks; NULL: not read */
     struct rfn_part *newest, *oldest;
     size_t n_idle;
-    struct rfn_origin origin;
 };
 
 int rfn_archive_open_memory(const void *bytes, size_t size, struct rfn_archive **archive,
@@ -93,8 +87,7 @@ int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
                     const struct rfn_structure *structure, struct rfn_timing *timing,
                     struct rfn_diag *diag);
 /* What is to be added to CLOCK_MONOTONIC of a host to get time since the start of the run. */
-int rfn_archive_origin(const struct rfn_archive *archive, uint32_t host, uint64_t *add_ns,
-                       struct rfn_diag *diag);
+uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host);
 
 /* Fails for a part of the file that is not there. */
 int rfn_archive_missing(const struct rfn_archive *archive, const char *what, uint64_t id,

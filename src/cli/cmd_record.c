@@ -515,7 +515,7 @@ static int run_record(const struct rfn_command *command, int argc, char **argv)
 
 const struct rfn_command rfn_cmd_record = {
     .name = "record",
-    .summary = "Run an MPI program and record what it does",
+    .summary = "Runs an MPI program and records what it does",
     .usage = "PROGRAM [ARGUMENT...]\nLAUNCHER [OPTION...] PROGRAM [ARGUMENT...]",
     .about =
         "Put it between the launcher and the program, or before the launcher:\n"

@@ -5,21 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order in which a user meets them. A verb is there when its file is. */
+/* In the order in which a user meets them. */
 static const struct rfn_command *const commands[] = {
-    &rfn_cmd_record,
-#if __has_include("cli/cmd_report.c")
-    &rfn_cmd_report,
-#endif
-#if __has_include("cli/cmd_info.c")
-    &rfn_cmd_info,
-#endif
-#if __has_include("cli/cmd_dump.c")
-    &rfn_cmd_dump,
-#endif
-#if __has_include("cli/cmd_verify.c")
-    &rfn_cmd_verify,
-#endif
+    &rfn_cmd_record, &rfn_cmd_report, &rfn_cmd_info, &rfn_cmd_dump, &rfn_cmd_verify,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
@@ -45,7 +33,7 @@ static void print_help(void)
          "Commands:");
     for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-8s  %s\n", commands[i]->name, commands[i]->summary);
-    puts("  help      Tell more of a command, as in: refrain help record\n"
+    puts("  help      Tells more of a command, as in: refrain help record\n"
          "\n"
          "Open MPI and MPICH; mpirun, mpiexec, srun and other launchers. See also: man refrain.");
 }

@@ -121,14 +121,9 @@ static int describe_types(struct rec_description *description, struct rfn_merge 
 
 static void pack_ranks(const struct rec_ranks *ranks, struct rfn_buf *out)
 {
-    uint64_t n_runs = 0;
     rfn_buf_varint(out, ranks->size);
-    for (uint32_t i = 0; i < ranks->n_runs; i++)
-        n_runs += ranks->runs[i].start != REC_RANK_FOREIGN;
-    rfn_buf_varint(out, n_runs);
+    rfn_buf_varint(out, ranks->n_runs);
     for (uint32_t i = 0; i < ranks->n_runs; i++) {
-        if (ranks->runs[i].start == REC_RANK_FOREIGN)
-            continue;
         rfn_buf_varint(out, ranks->runs[i].start);
         rfn_buf_varint(out, ranks->runs[i].count);
         rfn_buf_svarint(out, ranks->runs[i].stride);

@@ -136,6 +136,7 @@ static int tabulate(struct finish *finish, size_t i)
 {
     struct rec_stream_description *of = &finish->description.streams[i];
     const struct packed *packed = &finish->packed[i];
+    const struct rec_clock_pair start = rec_start();
     int64_t group = rfn_merge_distinct(&finish->merge.groups, packed->structure_digest);
     int64_t values = rfn_merge_distinct(&finish->merge.values, packed->values_digest);
     struct rfn_table *streams = rfn_tables_use(&finish->streams, 0, RFN_STREAM_SLOTS);
@@ -151,6 +152,8 @@ static int tabulate(struct finish *finish, size_t i)
         [RFN_SLOT_HOST] = (int64_t)finish->description.host,
         [RFN_SLOT_EVENTS] = (int64_t)rfn_stream_events(of->stream->events),
         [RFN_SLOT_CALLS] = (int64_t)rfn_stream_calls(of->stream->events),
+        [RFN_SLOT_START] = rec_options.times ? start.monotonic_ns : 0,
+        [RFN_SLOT_REALTIME] = rec_options.times ? start.realtime_ns - start.monotonic_ns : 0,
     };
     for (int s = 0; s < RFN_STREAM_SLOTS; s++)
         RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], true,

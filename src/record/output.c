@@ -239,10 +239,9 @@ int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, i
     }
     if (fd >= 0 && close(fd) < 0 && !error)
         error = RFN_E_IO;
-    if (exchange->rank == 0 && error) {
-        fail(result, "cannot write %s: %s", result->path, strerror(errno));
-        if (fd >= 0)
-            unlink(result->path);
+    if (exchange->rank == 0 && error && fd >= 0) {
+        fail(result, "cannot write %s: %s", result->path, rfn_error_text(error));
+        unlink(result->path);
     }
     rfn_buf_release(&contents);
     return error;

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
              "count=0 dest=PROC_NULL tag=1 bytes=0");
         CALL(MPI_Sendrecv(data, 2, MPI_INT, 1, 20, data + 8, 4, MPI_INT, 1, MPI_ANY_TAG,
                           MPI_COMM_WORLD, &status),
-             "dest=1 sendtag=20 source=1 recvtag=ANY_TAG tag=21 bytes=12 sent=8");
+             "dest=1 sendtag=20 source=1 recvtag=21 tag=21 bytes=12 sent_bytes=8");
     } else {
         CALL(MPI_Recv(data, 16, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
                       MPI_STATUS_IGNORE),
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
              "source=PROC_NULL bytes=0");
         CALL(MPI_Sendrecv(data, 3, MPI_INT, 0, 21, data + 8, 8, MPI_INT, 0, 20, MPI_COMM_WORLD,
                           MPI_STATUS_IGNORE),
-             "dest=0 sendtag=21 source=0 recvtag=20 bytes=8 sent=12");
+             "dest=0 sendtag=21 source=0 recvtag=20 bytes=8 sent_bytes=12");
     }
     return expect_finalize(rank);
 }
