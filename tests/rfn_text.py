@@ -101,6 +101,11 @@ def word_text(stream, kind, word, unknown=False):
     return "[" + ",".join(scalar_text(stream.archive, kind & ~LIST, w) for w in words) + "]"
 
 
+def left_out(kind, word):
+    """Ordinary buffers, and what is not significant on this rank."""
+    return word <= 0 if kind == BUFFER else word == UNKNOWN and kind in (COUNT, TYPE)
+
+
 def frame_text(location):
     module, offset, function, file, line = location
     place = f"{escaped(file)}:{line}" if file else f"{escaped(module.split('/')[-1])}+{offset:#x}"
@@ -527,7 +532,7 @@ class Writer:
         items, message = [], self.has_message(event)
         for i, (name, kind) in enumerate(event.symbol.function.inputs):
             word = event.inputs[i]
-            if kind == BUFFER and word == 0:
+            if left_out(kind, word):
                 continue
             if message and i == rules.source:
                 word = volume.source

@@ -134,9 +134,9 @@ int64_t rfn_comm_world_rank(const struct rfn_archive *archive, uint32_t comm, bo
                             uint32_t rank);
 /* The rank in comm of a world rank, -1 when it is not a member. INTER: in the group it is in. */
 int64_t rfn_comm_rank_of(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank);
-/* The world rank of the process that a call of `world_rank` on comm means by `rank`: of SELF itself,
- * of INTER a member of the other group (which of the two that is depends on who calls); -1 when
- * there is none, for special values too. */
+/* The world rank of the process that a call of `world_rank` on comm means by `rank`: of SELF
+ * itself, of INTER a member of the other group (which of the two that is depends on who calls); -1
+ * when there is none, for special values too. */
 int64_t rfn_comm_peer(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank,
                       int64_t rank);
 /* How many ranks such a call can mean: the size of the group, of INTER that of the other one. */

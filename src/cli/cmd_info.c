@@ -22,32 +22,34 @@ struct totals {
     uint64_t events, calls, loops, nodes;
     uint32_t unreadable;
     int64_t span_ns; /* of the first stream: enter of its first to exit of its last event */
+    int error;       /* of reading it */
+    struct rfn_diag diag;
 };
 
 /* The time span is not stored; the events of one stream tell it. */
-static int64_t span_of(const struct rfn_archive *archive, uint32_t stream)
+static void take_span(struct totals *totals, const struct rfn_archive *archive, uint32_t stream)
 {
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_cursor *cursor;
     const struct rfn_record *record;
     int64_t first = 0, last = 0;
     bool any = false;
-    if (rfn_cursor_open(archive, stream, &cursor, &diag) < 0)
-        return 0;
-    while (rfn_cursor_next(cursor, &record, &diag) > 0) {
+    totals->error = rfn_cursor_open(archive, stream, &cursor, &totals->diag);
+    if (totals->error < 0)
+        return;
+    while ((totals->error = rfn_cursor_next(cursor, &record, &totals->diag)) > 0) {
         if (!any)
             first = record->enter_ns;
         any = true;
         last = record->exit_ns;
     }
     rfn_cursor_close(cursor);
-    return last - first;
+    totals->span_ns = last - first;
 }
 
 static struct totals totals_of(const struct rfn_archive *archive)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
-    struct totals totals = {0};
+    struct totals totals = {.diag = {.file_offset = -1, .rank = -1}};
     bool spanned = !run->times;
     for (uint32_t i = 0; i < run->streams; i++) {
         struct rfn_stream_info info = rfn_archive_stream(archive, i);
@@ -55,7 +57,7 @@ static struct totals totals_of(const struct rfn_archive *archive)
         totals.calls += info.calls;
         totals.unreadable += !info.readable;
         if (!spanned && info.readable) {
-            totals.span_ns = span_of(archive, i);
+            take_span(&totals, archive, i);
             spanned = true;
         }
     }
@@ -152,10 +154,10 @@ static void set_run(json_t *value, const struct rfn_run *run)
     json_object_set_new(value, "bytes", rfn_json_count(run->file_bytes));
 }
 
-static int print_json(const struct rfn_archive *archive, const char *file, int status)
+static int print_json(const struct rfn_archive *archive, const struct totals *totals,
+                      const char *file, int status)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
-    struct totals totals = totals_of(archive);
     const char *why = NULL;
     bool complete = rfn_archive_complete(archive, &why);
     json_t *value = json_object(), *groups = json_array();
@@ -164,14 +166,14 @@ static int print_json(const struct rfn_archive *archive, const char *file, int s
     if (!complete)
         json_object_set_new(value, "incomplete_because", rfn_json_text(why));
     set_run(value, run);
-    json_object_set_new(value, "events", rfn_json_count(totals.events));
-    json_object_set_new(value, "calls", rfn_json_count(totals.calls));
+    json_object_set_new(value, "events", rfn_json_count(totals->events));
+    json_object_set_new(value, "calls", rfn_json_count(totals->calls));
     json_object_set_new(value, "groups", json_integer(rfn_archive_groups(archive)));
-    json_object_set_new(value, "loops", rfn_json_count(totals.loops));
-    json_object_set_new(value, "nodes", rfn_json_count(totals.nodes));
-    json_object_set_new(value, "unreadable_threads", json_integer(totals.unreadable));
+    json_object_set_new(value, "loops", rfn_json_count(totals->loops));
+    json_object_set_new(value, "nodes", rfn_json_count(totals->nodes));
+    json_object_set_new(value, "unreadable_threads", json_integer(totals->unreadable));
     json_object_set_new(value, "call_paths", json_integer(rfn_archive_paths(archive)));
-    json_object_set_new(value, "span_ns", run->times ? json_integer(totals.span_ns) : json_null());
+    json_object_set_new(value, "span_ns", run->times ? json_integer(totals->span_ns) : json_null());
     json_object_set_new(value, "hosts", rfn_json_hosts(archive));
     for (uint32_t i = 0; i < rfn_archive_groups(archive); i++)
         json_array_append_new(groups, group_json(archive, i));
@@ -238,10 +240,10 @@ static void append_groups(struct rfn_text *out, const struct rfn_archive *archiv
     rfn_table_release(&table);
 }
 
-static int print_text(const struct rfn_archive *archive, const char *file, int status)
+static int print_text(const struct rfn_archive *archive, const struct totals *totals,
+                      const char *file, int status)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
-    struct totals totals = totals_of(archive);
     struct rfn_text out = {0};
     struct rfn_hosts hosts;
     const char *why = NULL;
@@ -258,7 +260,7 @@ static int print_text(const struct rfn_archive *archive, const char *file, int s
         rfn_hosts_release(&hosts);
     }
     line(&out, "Recorder", run->recorder);
-    append_sizes(&out, archive, &totals);
+    append_sizes(&out, archive, totals);
     line(&out, "Complete", rfn_archive_complete(archive, NULL) ? "yes" : "no");
     append_groups(&out, archive);
     if (out.failed)
@@ -279,13 +281,15 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     int error = rfn_archive_open(given.file, &archive, &diag);
     if (error < 0)
         return rfn_command_fail(given.file, error, &diag);
-    int status = RFN_EXIT_OK;
+    struct totals totals = totals_of(archive);
+    int status = totals.error < 0 ? rfn_command_fail(given.file, totals.error, &totals.diag)
+                                  : RFN_EXIT_OK;
     if (!rfn_archive_complete(archive, &why)) {
         rfn_command_error("%s: incomplete: %s", given.file, why ? why : "the file was cut short");
         status = RFN_EXIT_BAD_INPUT;
     }
-    status = given.json ? print_json(archive, given.file, status)
-                        : print_text(archive, given.file, status);
+    status = given.json ? print_json(archive, &totals, given.file, status)
+                        : print_text(archive, &totals, given.file, status);
     rfn_archive_close(archive);
     return status;
 }

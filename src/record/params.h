@@ -34,19 +34,20 @@ static inline void rec_out_unknown(struct rec_call *call, unsigned n)
         call->out[call->n_out++] = RFN_UNKNOWN;
 }
 
-static inline void rec_in_place(struct rec_call *call, int64_t value) /* colour, key, displacement */
+static inline void rec_in_place(struct rec_call *call,
+                                int64_t value) /* colour, key, displacement */
 {
     rec_in_int(call, value == MPI_UNDEFINED ? RFN_UNDEFINED : value);
 }
 
 static inline int64_t rec_rank_word(int rank)
 {
-    return rank >= 0                 ? rank
-           : rank == MPI_ANY_SOURCE  ? RFN_ANY
-           : rank == MPI_PROC_NULL   ? RFN_PROC_NULL
-           : rank == MPI_ROOT        ? RFN_ROOT
-           : rank == MPI_UNDEFINED   ? RFN_UNDEFINED
-                                     : RFN_UNKNOWN;
+    return rank >= 0                ? rank
+           : rank == MPI_ANY_SOURCE ? RFN_ANY
+           : rank == MPI_PROC_NULL  ? RFN_PROC_NULL
+           : rank == MPI_ROOT       ? RFN_ROOT
+           : rank == MPI_UNDEFINED  ? RFN_UNDEFINED
+                                    : RFN_UNKNOWN;
 }
 
 static inline void rec_in_rank(struct rec_call *call, int rank)
@@ -88,13 +89,13 @@ int64_t *rec_words(struct rec_call *call, int64_t n);
 
 /* ---- handles with slots: the lowest free slot number of the kind in the process ---- */
 
-#define REC_SLOT_KINDS(X)                                                                          \
-    X(op, MPI_Op, RFN_KIND_OP)                                                                     \
-    X(group, MPI_Group, RFN_KIND_GROUP)                                                            \
-    X(info, MPI_Info, RFN_KIND_INFO)                                                               \
-    X(errhandler, MPI_Errhandler, RFN_KIND_ERRHANDLER)                                             \
-    X(win, MPI_Win, RFN_KIND_WIN)                                                                  \
-    X(file, MPI_File, RFN_KIND_FILE)                                                               \
+#define REC_SLOT_KINDS(X)                              \
+    X(op, MPI_Op, RFN_KIND_OP)                         \
+    X(group, MPI_Group, RFN_KIND_GROUP)                \
+    X(info, MPI_Info, RFN_KIND_INFO)                   \
+    X(errhandler, MPI_Errhandler, RFN_KIND_ERRHANDLER) \
+    X(win, MPI_Win, RFN_KIND_WIN)                      \
+    X(file, MPI_File, RFN_KIND_FILE)                   \
     X(message, MPI_Message, RFN_KIND_MESSAGE)
 
 /* Flavours without sessions (Open MPI 4.1, SMPI) have no MPI_Session. */
@@ -112,9 +113,9 @@ int64_t *rec_words(struct rec_call *call, int64_t n);
  * call->comm to the communicator that the window or file was made on (call->comm at rec_out_win).
  * rec_out_op(call, op): registers a handle that the call made and appends its word as an outcome.
  * rec_freed_op(call, op): the call freed the handle (pass its value from before the call). */
-#define REC_DECLARE(name, type, kind)                                                              \
-    void rec_in_##name(struct rec_call *call, type handle);                                        \
-    void rec_out_##name(struct rec_call *call, type handle);                                       \
+#define REC_DECLARE(name, type, kind)                        \
+    void rec_in_##name(struct rec_call *call, type handle);  \
+    void rec_out_##name(struct rec_call *call, type handle); \
     void rec_freed_##name(struct rec_call *call, type handle);
 REC_SLOT_KINDS(REC_DECLARE)
 REC_SESSION_KIND(REC_DECLARE)
@@ -137,7 +138,7 @@ void rec_out_comm(struct rec_call *call, MPI_Comm comm);
  * at completion. Call it before rec_out_request of the same call. */
 void rec_out_comm_later(struct rec_call *call, MPI_Comm *comm);
 void rec_freed_comm(struct rec_call *call, MPI_Comm comm);
-int64_t rec_comm_size(MPI_Comm comm);      /* of the remote group for an intercommunicator */
+int64_t rec_comm_size(MPI_Comm comm);           /* of the remote group for an intercommunicator */
 bool rec_comm_is_root(MPI_Comm comm, int root); /* this rank gathers or scatters to all */
 /* Numbers of sources and destinations of a topology communicator, 0 without one. */
 void rec_comm_neighbors(MPI_Comm comm, int *n_in, int *n_out);
@@ -159,18 +160,18 @@ enum rec_request_flag {
 
 /* What is remembered of a request until it completes. */
 struct rec_request {
-    uint64_t number;          /* creation number in its stream, or slot when persistent */
-    uint64_t process_number;  /* creation number over all streams; not when persistent */
+    uint64_t number;         /* creation number in its stream, or slot when persistent */
+    uint64_t process_number; /* creation number over all streams; not when persistent */
     struct rec_stream *stream;
-    uint64_t key;             /* the handle */
-    uint8_t flags;            /* enum rec_request_flag */
-    bool claimed;             /* a call is completing it; only under MPI_THREAD_MULTIPLE */
-    bool active;              /* persistent: started and not completed since */
-    int source, tag;          /* as posted, MPI's values */
-    int64_t bytes;            /* room in the receive buffer, -1 not known */
-    struct rec_comm *new_comm; /* Comm_idup: the communicator that completion brings, or NULL */
-    struct rec_request *next; /* with an equal handle (MPICH shares one among completed sends), oldest
-                                 first; or the next free one */
+    uint64_t key;                  /* the handle */
+    uint8_t flags;                 /* enum rec_request_flag */
+    bool claimed;                  /* a call is completing it; only under MPI_THREAD_MULTIPLE */
+    bool active;                   /* persistent: started and not completed since */
+    int source, tag;               /* as posted, MPI's values */
+    int64_t bytes;                 /* room in the receive buffer, -1 not known */
+    struct rec_comm *new_comm;     /* Comm_idup: the communicator that completion brings, or NULL */
+    struct rec_request *next;      /* with an equal handle (MPICH shares one among completed sends),
+                                      oldest      first; or the next free one */
     struct rec_request_slot *slot; /* of its handle in the table; NULL when free */
 };
 
@@ -179,8 +180,8 @@ void rec_in_requests(struct rec_call *call, const MPI_Request *requests, int64_t
 /* Registers a request that the call made. Appends no outcome, except the slot (kind REQUEST) when
  * flags has PERSISTENT. Every successful call takes a number, also when MPI gives back
  * MPI_REQUEST_NULL. */
-void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags, int source, int tag,
-                     int64_t bytes);
+void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags, int source,
+                     int tag, int64_t bytes);
 /* MPI_Request_free: the requests of rec_in_request are forgotten. MPI_Cancel: they are marked. */
 void rec_out_request_freed(struct rec_call *call);
 void rec_out_cancelled(struct rec_call *call);

@@ -204,6 +204,20 @@ static void variations(int steps)
     }
 }
 
+/* Values that follow laws of many kinds, so that every way of coding columns is taken. Nothing is
+ * communicated: counts may be larger than the buffer. */
+static void series(int steps)
+{
+    int drift = 0;
+    for (int step = 0; step < steps; step++) {
+        MPI_Send(out, step, MPI_CHAR, MPI_PROC_NULL, step / 20, MPI_COMM_WORLD);
+        MPI_Send(out, 1024 * (int)number(200), MPI_CHAR, MPI_PROC_NULL, (int)number(30000),
+                 MPI_COMM_WORLD);
+        drift += (int)number(50);
+        MPI_Send(out, drift, MPI_CHAR, MPI_PROC_NULL, step * step % 97, MPI_COMM_WORLD);
+    }
+}
+
 static void errors(void)
 {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -226,6 +240,7 @@ int main(int argc, char **argv)
     if (argc > 1)
         files_and_windows(argv[1]);
     variations(80 * times);
+    series(3000 * times);
     errors();
     MPI_Finalize();
     return 0;
