@@ -208,9 +208,16 @@ static void variations(int steps)
  * communicated: counts may be larger than the buffer. */
 static void series(int steps)
 {
-    int drift = 0;
+    int drift = 0, held = 0;
+    for (int step = 0; step < 100; step++) {
+        MPI_Send(out, 1, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+        for (int again = 0; again < 2 + step / 20; again++)
+            MPI_Send(out, 2, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+    }
     for (int step = 0; step < steps; step++) {
-        MPI_Send(out, step, MPI_CHAR, MPI_PROC_NULL, step / 20, MPI_COMM_WORLD);
+        if (number(20) == 0)
+            held = (int)number(30000);
+        MPI_Send(out, step, MPI_CHAR, MPI_PROC_NULL, held, MPI_COMM_WORLD);
         MPI_Send(out, 1024 * (int)number(200), MPI_CHAR, MPI_PROC_NULL, (int)number(30000),
                  MPI_COMM_WORLD);
         drift += (int)number(50);

@@ -1,0 +1,140 @@
+"""The independent reader (rfn_reader.py) and `refrain dump` say the same of every archive.
+
+The reader was written from the pages that specify the format, the C reader is what users have: where
+they agree line by line, the pages are true. Every program in programs/ is recorded, with times,
+without, and with every poll as an event; hpcc stands for programs that nobody here wrote.
+"""
+import glob
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import harness
+import rfn_reader
+import rfn_text
+
+WAYS = {"times": ["--time=full"], "no times": ["--time=none"], "all polls": ["--polls=all"],
+        "all polls, no times": ["--polls=all", "--time=none"]}
+HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
+ROOT = os.path.dirname(harness.HERE)
+
+
+def dump(bench, archive, *options):
+    """Lines of `refrain dump` as bytes."""
+    done = subprocess.run([bench.refrain, "dump", *options, archive], capture_output=True,
+                          stdin=subprocess.DEVNULL, timeout=120, check=False)
+    harness.compare(f"exit of dump {archive}", (done.returncode, done.stderr), (0, b""))
+    return done.stdout.split(b"\n")[:-1]
+
+
+def compare(bench, archive, what):
+    """Compares line by line; the number of lines."""
+    number = 0
+    read = (line.encode("utf-8", "surrogateescape")
+            for line in rfn_text.lines(rfn_reader.Archive(archive)))
+    for number, (dumped, line) in enumerate(itertools.zip_longest(dump(bench, archive), read)):
+        if dumped != line:
+            raise harness.Failure(f"{what}, line {number + 1}:\n  dump   {dumped}\n  reader {line}")
+    if number == 0:
+        raise harness.Failure(f"{what}: no events")
+    return number
+
+
+def programs():
+    """(name, ranks) of the programs in programs/ whose first comment says "ranks: N"."""
+    for path in sorted(glob.glob(os.path.join(harness.PROGRAMS, "*.c"))):
+        with open(path, encoding="utf-8") as file:
+            ranks = re.search(r"ranks:\s(?:\* )?(\d+)", file.read())
+        if ranks:
+            yield os.path.basename(path)[:-2], int(ranks.group(1))
+
+
+def check_program(bench, flavour, name, ranks):
+    program = bench.program(name, flavour)
+    log = bench.path(f"reader.{name}.{flavour}.log")
+    for what, options in WAYS.items():
+        _, archive = bench.record(flavour, ranks, [program], options, env={"EXPECT_OUT": log})
+        compare(bench, archive, f"{name}, {what}")
+
+
+def make_test(name, ranks):
+    def test(bench, flavour):
+        check_program(bench, flavour, name, ranks)
+    return test
+
+
+for _name, _ranks in programs():
+    if _name != "mixture":
+        globals()[f"test_program_{_name}"] = make_test(_name, _ranks)
+
+
+def used_coders(archive):
+    """Names of the coders of all columns of an archive."""
+    used, coders = set(), list(rfn_reader.CODERS)
+
+    def noted(coder):
+        def decode(reader, count):
+            used.add(coder.__name__)
+            return coder(reader, count)
+        return decode
+
+    rfn_reader.CODERS[:] = map(noted, coders)
+    try:
+        for stream in rfn_reader.Archive(archive).streams:
+            for _ in stream.events():
+                pass
+    finally:
+        rfn_reader.CODERS[:] = coders
+    return used
+
+
+def test_mixture(bench, flavour):
+    """A little of everything; every coder of columns occurs."""
+    program = bench.program("mixture", flavour)
+    for what, options in WAYS.items():
+        _, archive = bench.record(flavour, 4, [program, bench.path("mixture.dat")], options)
+        compare(bench, archive, f"mixture, {what}")
+        harness.compare("coders", used_coders(archive),
+                        {coder.__name__ for coder in rfn_reader.CODERS})
+
+
+def test_halo(bench, flavour):
+    program = bench.program(os.path.join(ROOT, "examples", "halo.c"), flavour)
+    for what, options in WAYS.items():
+        _, archive = bench.record(flavour, 4, [program, "100"], options)
+        compare(bench, archive, f"halo, {what}")
+
+
+def test_hpcc(bench):
+    """hpcc on a small problem (Debian's is linked with Open MPI)."""
+    if not shutil.which("hpcc") or not os.path.exists(HPCC_INPUT):
+        raise harness.Failure("hpcc is not installed (package hpcc)")
+    with open(HPCC_INPUT, encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    for at, value in ((5, "200"), (7, "40"), (10, "1"), (11, "2")):  # N, NB, P, Q
+        lines[at] = value + " " + lines[at].split(maxsplit=1)[1]
+    with open(bench.path("hpccinf.txt"), "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    for what, options in WAYS.items():
+        _, archive = bench.record("openmpi", 2, [shutil.which("hpcc")], options)
+        if compare(bench, archive, f"hpcc, {what}") < 1000:
+            raise harness.Failure(f"hpcc, {what}: hardly any events")
+
+
+def test_command(bench):
+    """rfn_reader.py as a command: all ranks, one rank, and its exit status."""
+    program = bench.program("point_to_point", "openmpi")
+    _, archive = bench.record("openmpi", 2, [program])
+    command = [sys.executable, os.path.join(harness.HERE, "rfn_reader.py"), archive]
+    harness.compare("all ranks", bench.run(command, check=True).out, bench.verb("dump", archive))
+    harness.compare("rank 1", bench.run([*command, "--rank", "1"], check=True).out,
+                    bench.verb("dump", "--rank", "1", archive))
+    with open(archive, "rb") as file:
+        data = bytearray(file.read())
+    data[len(data) // 2] ^= 1
+    with open(archive, "wb") as file:
+        file.write(data)
+    harness.compare("exit for a damaged archive", bench.run(command).code, 3)
