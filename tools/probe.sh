@@ -38,7 +38,7 @@ have "$cc" || need gcc
 if ! have pkg-config; then
     need pkg-config
 fi
-have python3 || need python3-minimal
+have python3 || need python3
 
 # Without pkg-config at least the headers are looked for, so that one line names all packages.
 library() { # package of pkg-config, header, Debian package
