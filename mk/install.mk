@@ -21,6 +21,11 @@ install: all
 	        fi; \
 	    done; \
 	done
+	if command -v lowdown >/dev/null 2>&1; then \
+	    install -d $(INSTALL_MAN)/man5; \
+	    lowdown -s -Tman -m title=refrain-archive -m section=5 -o \
+	        $(INSTALL_MAN)/man5/refrain-archive.5 doc/refrain-archive.5.md; \
+	fi
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: refrain' \
 	    'Description: records, reduces and analyzes the communication of MPI programs' \
 	    'Version: $(VERSION)' 'Requires.private: libzstd libdw libelf jansson' \

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A reader of Refrain archives, written from doc/refrain-archive.5.md and doc/column-coding.md.
+"""A reader of Refrain archives, written from doc/refrain-archive.5.md alone.
 
     rfn_reader.py FILE [--rank R]
 

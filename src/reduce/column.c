@@ -9,7 +9,7 @@
  *
  * A column that grows is blocks that are coded, then at most one run, then staged values. A run
  * that turns out to be short moves into the staging; staged values that turn out to be equal become
- * a run. doc/column-coding.md defines the bytes.
+ * a run. doc/refrain-archive.5.md, Columns defines the bytes.
  */
 #include "reduce/column.h"
 
