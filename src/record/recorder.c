@@ -3,6 +3,7 @@
 #include "record/finish.h"
 #include "record/options.h"
 #include "record/params.h"
+#include "record/say.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,18 +24,24 @@ __thread struct rec_stream *rec_this_stream __attribute__((tls_model("initial-ex
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 static struct rec_clock_pair start;
 static pid_t pid;
+static char stop_reason[256];
 
 void rec_stop(const char *format, ...)
 {
-    if (rec_state != REC_RECORDING && rec_state != REC_ASLEEP)
+    static bool stopped; /* by this thread or another one */
+    if (rec_state != REC_RECORDING || __atomic_exchange_n(&stopped, true, __ATOMIC_ACQ_REL))
         return;
-    rec_state = REC_STOPPED;
     va_list args;
     va_start(args, format);
-    fputs("refrain: recording stops: ", stderr);
-    vfprintf(stderr, format, args);
-    fputs(" (the program goes on)\n", stderr);
+    vsnprintf(stop_reason, sizeof stop_reason, format, args);
     va_end(args);
+    rec_state = REC_STOPPED;
+    rec_say("recording stops: %s (the program goes on)", stop_reason);
+}
+
+const char *rec_stop_reason(void)
+{
+    return stop_reason;
 }
 
 /* ---- waking up: at the first MPI call of the process ---- */
@@ -53,9 +60,8 @@ static void load_mpi(void)
     for (const char *const *name = rec_mpi_library_names; *name && !library; name++)
         library = dlopen(*name, RTLD_NOLOAD | RTLD_LAZY);
     if (!library || rec_mpi_fill(library) < 0) {
-        fprintf(stderr,
-                "refrain: the recorder for %s was called, but the program has not loaded "
-                "that MPI's library (%s)\n",
+        rec_say("the recorder for %s was called, but the program has not loaded that MPI's library "
+                "(%s)",
                 RFN_FLAVOUR_NAME, rec_mpi_library_names[0]);
         abort();
     }
@@ -147,5 +153,5 @@ uint32_t rec_error_class(int rc)
 __attribute__((destructor)) static void at_exit(void)
 {
     if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_is_first_rank())
-        fputs("refrain: the program ended without MPI_Finalize; nothing was recorded\n", stderr);
+        rec_say("the program ended without MPI_Finalize; nothing was recorded");
 }

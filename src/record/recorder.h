@@ -132,5 +132,6 @@ void rec_leave(struct rec_call *call);
 
 /* Stops recording for good, telling why once (printf-like, without "refrain:" and newline). */
 void rec_stop(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *rec_stop_reason(void); /* what rec_stop was told; "" before */
 
 #endif

@@ -6,8 +6,7 @@
  */
 #include "record/finish.h"
 #include "record/params.h"
-
-#include <stdio.h>
+#include "record/say.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -37,10 +36,8 @@ EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     int rc = rec_mpi.MPI_Init_thread(argc, argv, required, provided);
     rec_end(call, rc);
     rec_out_int(call, *provided);
-    if (rc == MPI_SUCCESS) {
-        rec_threads_multiple = *provided == MPI_THREAD_MULTIPLE;
+    if (rc == MPI_SUCCESS)
         rec_initialized();
-    }
     rec_leave(call);
     return rc;
 }
@@ -50,17 +47,19 @@ EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 EXPORT int MPI_Finalize(void)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Finalize, __builtin_frame_address(0));
-    if (call) {
+    /* Also without a call to record (stopped, or an earlier call was left by a jump) the process
+     * takes part in what the others wait for. */
+    bool first = rec_state == REC_RECORDING || rec_state == REC_STOPPED;
+    if (call)
         rec_begin(call);
+    if (first)
         rec_finish_barrier();
+    if (call) {
         rec_end(call, MPI_SUCCESS);
         rec_leave(call);
-    } else if (rec_state == REC_STOPPED) {
-        rec_finish_barrier(); /* the other ranks are in theirs */
     }
-    if (rec_state == REC_RECORDING || rec_state == REC_STOPPED)
+    if (first)
         rec_finish();
-    rec_state = REC_FINISHED;
     return rec_mpi.MPI_Finalize();
 }
 
@@ -71,7 +70,7 @@ EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
         rec_in_comm(call, comm);
         rec_in_int(call, errorcode);
         rec_begin(call);
-        fputs("refrain: the program called MPI_Abort; no archive is written\n", stderr);
+        rec_say("the program called MPI_Abort; no archive is written");
     }
     int rc = rec_mpi.MPI_Abort(comm, errorcode);
     if (call) {
@@ -94,6 +93,8 @@ EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Sessio
     rec_begin(call);
     int rc = rec_mpi.MPI_Session_init(info, errhandler, session);
     rec_end(call, rc);
+    if (rc == MPI_SUCCESS) /* a session may allow what the world does not: be prepared */
+        rec_threads_multiple = true;
     rec_out_session(call, rc == MPI_SUCCESS ? *session : MPI_SESSION_NULL);
     rec_leave(call);
     return rc;

@@ -1,0 +1,87 @@
+"""Many ranks in one process, in simulated time: the recorder linked statically under SMPI."""
+import json
+import os
+
+import harness
+import test_events as test_events_module
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="cluster" prefix="node-" suffix="" radical="0-1023" speed="1Gf" bw="1GBps" lat="10us"/>
+</platform>
+"""
+
+
+def smpi_program(bench, source, recorded=True):
+    """Compiles a program with smpicc, with the recorder in it."""
+    out = bench.path(f"{os.path.basename(source)[:-2]}.smpi{'' if recorded else '.plain'}")
+    library = os.path.join(bench.build, "lib", "librefrain-smpi.a")
+    link = ["-Wl,--build-id", "-Wl,-Bsymbolic", "-Wl,--whole-archive", library,
+            "-Wl,--no-whole-archive", "-lzstd", "-lunwind", "-ldw", "-lelf", "-ldl"]
+    bench.run(["smpicc", "-O1", "-g", "-w", "-I", harness.PROGRAMS, "-o", out, source,
+               *(link if recorded else []), "-lm"], check=True)
+    return out
+
+
+def smpi_run(bench, program, ranks, arguments=(), env=None):
+    """Runs on simulated nodes; the path of the archive."""
+    platform = bench.path("platform.xml")
+    with open(platform, "w", encoding="ascii") as file:
+        file.write(PLATFORM)
+    archive = bench.path(f"{os.path.basename(program)}.{ranks}.rfn")
+    # Only simulated time counts: not how long this machine computes between calls.
+    bench.run(["smpirun", "-np", str(ranks), "-platform", platform,
+               "--cfg=smpi/simulate-computation:no", program, *arguments],
+              env={**(env or {}), "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1"},
+              timeout=300, check=True)
+    return archive
+
+
+def info(bench, archive):
+    return json.loads(bench.verb("info", "--json", archive))
+
+
+def test_halo_256(bench):
+    """A torus of 16 x 16: all ranks are alike, and every call is there."""
+    steps = 20
+    program = smpi_program(bench, os.path.join(harness.HERE, "..", "examples", "halo.c"))
+    archive = smpi_run(bench, program, 256, [str(steps), "4"])
+    bench.verb("verify", archive)
+    facts = info(bench, archive)
+    # Init, Comm_size, Dims_create, Cart_create, Comm_rank, Cart_coords, 2 Cart_shift; per step 4
+    # Irecv, 4 Isend, Waitall; every tenth step Allreduce; Comm_rank, Comm_free, Finalize.
+    calls = 256 * (8 + steps * 9 + steps // 10 + 3)
+    for name, expected in (("ranks", 256), ("threads", 256), ("calls", calls), ("events", calls),
+                           ("groups", 1), ("complete", True)):
+        harness.compare(name, facts[name], expected)
+
+
+def test_late_sender_64(bench):
+    """Every receive waits for what rank 0 pauses: 250 ms of simulated time, within 1 %."""
+    program = smpi_program(bench, os.path.join(harness.PROGRAMS, "late_sender.c"))
+    archive = smpi_run(bench, program, 64)
+    receives = [e for e in bench.dump(archive) if e["function"] == "MPI_Recv"]
+    harness.compare("receives", len(receives), 63)
+    for event in receives:
+        seconds = (int(event["exit_ns"]) - int(event["enter_ns"])) * 1e-9
+        if not 0.25 <= seconds <= 0.2525:
+            raise harness.Failure(f"rank {event['rank']} received in {seconds} s")
+        if not {"source=0", "tag=5", "bytes=4"} <= harness.parameters(event):
+            raise harness.Failure(f"rank {event['rank']}: {event['parameters']}")
+
+
+def test_repeatable(bench):
+    """Simulated times do not depend on the machine: two runs give the same events."""
+    program = smpi_program(bench, os.path.join(harness.PROGRAMS, "late_sender.c"))
+    dumps = [bench.verb("dump", smpi_run(bench, program, 32)) for _ in range(2)]
+    if dumps[0] != dumps[1]:
+        raise harness.Failure("two runs differ")
+
+
+def test_events(bench):
+    """The program of known events that SMPI can run."""
+    program = smpi_program(bench, os.path.join(harness.PROGRAMS, "point_to_point.c"))
+    log = bench.path("smpi.log")
+    test_events_module.compare_logs(
+        log, 2, bench.dump(smpi_run(bench, program, 2, env={"EXPECT_OUT": log})))
