@@ -110,11 +110,14 @@ $(TOOL): $(CLI_OBJ) $(LIB)
 # ---- recorders: one per flavour of MPI ----
 
 # A flavour's generated sources lie in $(O)/gen/FLAVOUR/record and are included as "record/...".
-GENERATED := functions.gen.h functions.gen.c mpi_table.gen.h mpi_table.gen.c wrappers.gen.c
+GENERATED         := functions.gen.h functions.gen.c mpi_table.gen.h mpi_table.gen.c wrappers.gen.c
+GENERATED_FORTRAN := fortran.gen.c
 
 define flavour_rules
 GEN_$(1)      := $$(GENERATED:%=$(O)/gen/$(1)/record/%)
-GEN_OBJ_$(1)  := $$(patsubst %.c,$(O)/obj/record-$(1)/%.o,$$(filter %.c,$$(GENERATED)))
+FORTRAN_$(1)  := $$(if $$(filter smpi,$(1)),,$(O)/gen/$(1)/record/$$(GENERATED_FORTRAN))
+GEN_OBJ_$(1)  := $$(patsubst $(O)/gen/$(1)/record/%.c,$(O)/obj/record-$(1)/%.o, \
+                 $$(filter %.c,$$(GEN_$(1)) $$(FORTRAN_$(1))))
 SRC_OBJ_$(1)  := $$(RECORD_SRC:src/record/%.c=$(O)/obj/record-$(1)/%.o)
 FLAGS_$(1)     = $$(RECORD_FLAGS) -DRFN_FLAVOUR_$(2) -DRFN_FLAVOUR_NAME='"$(1)"' \
                  -I$(O)/gen/$(1) $$(MPI_INCLUDES_$(1))
@@ -125,6 +128,12 @@ $$(GEN_$(1)) &: src/record/gen_wrappers.py src/record/mpi.def $$(MPI_H_$(1)) $(O
 	$$(q)python3 src/record/gen_wrappers.py --flavour $(1) --cc $$(MPICC_$(1)) \
 	    --def src/record/mpi.def --out $(O)/gen/$(1)/record
 	@touch $$(GEN_$(1))
+
+$$(FORTRAN_$(1)): src/record/gen_fortran.py src/record/gen_wrappers.py src/record/mpi.def \
+    $$(MPI_H_$(1)) $(O)/config.mk | $$(GEN_$(1))
+	$$(call say,GEN,$$@)
+	$$(q)python3 src/record/gen_fortran.py --flavour $(1) --cc $$(MPICC_$(1)) \
+	    --def src/record/mpi.def --out $(O)/gen/$(1)/record
 
 $$(GEN_OBJ_$(1)): $(O)/obj/record-$(1)/%.o: $(O)/gen/$(1)/record/%.c $(O)/flags
 	@mkdir -p $$(@D)

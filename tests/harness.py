@@ -77,7 +77,7 @@ class Harness:
             self.built[key] = out
         return self.built[key]
 
-    def record(self, flavour, ranks, command, options=(), env=None, timeout=300, archive=None):
+    def record(self, flavour, ranks, command, options=(), env=None, timeout=120, archive=None):
         """Records a command; returns (run, path of the archive)."""
         archive = archive or self.path(f"archive-{len(os.listdir(self.folder))}.rfn")
         run = self.run([*FLAVOURS[flavour].launch(ranks), self.refrain, "record", "--force", "-o",

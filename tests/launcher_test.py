@@ -237,12 +237,13 @@ class RecordTest(unittest.TestCase):
     def variables(self, *words, **options):
         result = self.record(*words, **options)
         lines = [l for l in result.stdout.splitlines() if l.startswith("REFRAIN_")]
-        return dict(line.split("=", 1) for line in lines)
+        found = dict(line.split("=", 1) for line in lines)
+        self.assertGreater(int(found.pop("REFRAIN_PID")), 1)
+        return found
 
     def test_variables(self):
         found = self.variables("./app-libmpi.so.40", "a", "b c")
         self.assertEqual(found, {"REFRAIN_TIME": "full", "REFRAIN_POLLS": "runs",
-                                 "REFRAIN_PROGRAM": "app-libmpi.so.40",
                                  "REFRAIN_COMMAND": "./app-libmpi.so.40 a b c",
                                  "REFRAIN_PRELOAD": self.recorder("openmpi")})
         found = self.variables("-o", "x.rfn", "-f", "-q", "--time=none", "--polls=all",
@@ -277,6 +278,13 @@ class RecordTest(unittest.TestCase):
         self.write("data", "text")
         self.refused(126, ["./data"], "not executable")
         self.refused(127, ["./lib"], "no such program")
+
+    def test_output_cannot_be_written(self):
+        self.refused(2, ["-o", ".", "./app-libmpi.so.40"], ". is a directory")
+        self.refused(2, ["-o", "/dev/null", "./app-libmpi.so.40"], "/dev/null")
+        self.refused(1, ["-o", "none/x.rfn", "./app-libmpi.so.40"], "none/x.rfn", "No such file")
+        found = self.variables("-o", "lib/x.rfn", "./app-libmpi.so.40")
+        self.assertEqual(found["REFRAIN_OUTPUT"], f"{self.top}/lib/x.rfn")
 
     def test_wrong_options(self):
         for words in (["--time=now", "./plain"], ["--mpi=lam", "./plain"], ["--bogus", "./plain"],

@@ -87,7 +87,7 @@ class Reader:
         return bytes(self.take(self.varint()))
 
     def string(self):
-        return self.blob().decode("utf-8", "surrogateescape")
+        return self.blob().split(b"\0")[0].decode("utf-8", "surrogateescape")
 
     def count(self):
         """How many things follow, of a byte or more each."""
@@ -311,7 +311,8 @@ def read_header(data):
     """(offset of the TOC or None in a file that was cut, minor version)"""
     check(len(data) >= 64 and data[:8] == MAGIC, "not a Refrain archive")
     major, minor, state, toc, size = struct.unpack_from("<IIQQQ", data, 8)
-    check(xxh3(data[:56]) == struct.unpack_from("<Q", data, 56)[0], "the header's checksum is wrong")
+    total = struct.unpack_from("<Q", data, 56)[0]
+    check(xxh3(data[:56]) == total, "the header's checksum is wrong")
     check(major == 1, f"version {major} of the format")
     return (toc if state == 1 and size <= len(data) else None), minor
 
@@ -362,7 +363,8 @@ class Function:
 
 COMBINERS = ["type", "type", "dup", "contiguous", "vector", "hvector", "indexed", "hindexed",
              "indexed_block", "hindexed_block", "struct", "subarray", "darray", "f90_real",
-             "f90_complex", "f90_integer", "resized", "value_index", "hvector", "hindexed", "struct"]
+             "f90_complex", "f90_integer", "resized", "value_index", "hvector", "hindexed",
+             "struct"]
 COMBINER_ABSOLUTE = 0x80
 
 
@@ -432,7 +434,8 @@ class Symbol:
         kinds = [kind for _, kind in self.function.inputs]
         check(moved >> len(kinds) == 0, "an input that does not exist is moved")
         self.moved = [i for i in range(len(kinds)) if moved >> i & 1]
-        self.placed = [i for i, kind in enumerate(kinds) if kind in RANK_KINDS and i not in self.moved]
+        self.placed = [i for i, kind in enumerate(kinds)
+                       if kind in RANK_KINDS and i not in self.moved]
         self.shared = [None if i in self.moved or i in self.placed else reader.svarint()
                        for i in range(len(kinds))]
 
@@ -446,6 +449,10 @@ class Structure:
         self.symbols = []
         for _ in range(reader.count()):
             self.symbols.append(Symbol(reader, self, archive.functions))
+            for word, (_, kind) in zip(self.symbols[-1].shared, self.symbols[-1].function.inputs):
+                limit = {KIND_COMM: self.n_comms, KIND_TYPE: len(self.types)}.get(kind)
+                check(limit is None or word is None or word < limit,
+                      "no such datatype or communicator")
         self.loops = []
         for _ in range(reader.count()):
             self.loops.append(self.read_nodes(reader))
@@ -465,7 +472,11 @@ class Values:
         lengths, words = Column(reader), Column(reader)
         check(lengths.n == n_lists, "the lists have other lengths")
         words = iter(words)
-        self.lists = [list(itertools.islice(words, length)) for length in lengths]
+        self.lists = []
+        for length in lengths:
+            check(length >= 0, "a list has a negative length")
+            self.lists.append(list(itertools.islice(words, min(length, sys.maxsize))))
+            check(len(self.lists[-1]) == length, "words are missing")
         check(next(words, None) is None, "words belong to no list")
         self.trips = [Column(reader) for _ in structure.loops]
         self.moved, self.outcomes = [], []
@@ -496,6 +507,8 @@ class Places:
         for _ in range(n_inputs):  # the references need the communicators, which come last
             read_runs(reader, ranks)
         self.comms = [read_runs(reader, ranks) for _ in range(structure.n_comms)]
+        check(all(-1 <= comm < len(archive.comms) for words in self.comms for comm in words),
+              "no such communicator")
         end, reader.at = reader.at, start
         self.words = []
         for symbol in structure.symbols:
@@ -748,6 +761,12 @@ class Archive:
         words = [read_runs(reader, numbers) for _ in range(9)]
         reader.end(self.exact)
         self.streams = [Stream(self, i, words) for i, words in enumerate(zip(*words))]
+        order = [(stream.rank, stream.thread) for stream in self.streams]
+        check(order == sorted(set(order)), "the streams are not in order")
+        for stream in self.streams:
+            check(0 <= stream.rank < self.ranks and 0 <= stream.thread and
+                  0 <= stream.host < len(self.hosts) and 0 <= stream.n_events <= stream.n_calls,
+                  "a stream has a number that is out of range")
 
     def part(self, kind, number, make):
         """A chunk's content, made once."""

@@ -167,7 +167,8 @@ class Rules:
             self.outcome.setdefault(kind, i)
         self.source = self.tag = None
         if self.operation in RECEIVES:
-            self.source, self.tag = self.at.get("source"), self.at.get("recvtag", self.at.get("tag"))
+            self.source = self.at.get("source")
+            self.tag = self.at.get("recvtag", self.at.get("tag"))
 
 
 class Call:
@@ -470,6 +471,8 @@ class Tracker:
                 if size != AS_POSTED:
                     volume.received = size if size >= 0 else None
                 entry.error, entry.cancelled = error & 0xffffffff, flags & 1
+                if flags & 2:  # pending: not completed after all
+                    done.remove(entry)
         return done
 
     def settle(self, done):

@@ -84,9 +84,9 @@ static inline int64_t rfn_request_word(enum rfn_request_form form, int64_t value
 
 /* Completions: what the completed requests of a call turned out to be, only those that differ from
  * what was asked for. One entry is RFN_COMPLETION_WORDS words: position in the request array,
- * source, tag, bytes (each RFN_AS_POSTED where it is as asked), error class, flags
- * (RFN_COMPLETION_CANCELLED). */
-enum { RFN_COMPLETION_WORDS = 6, RFN_COMPLETION_CANCELLED = 1 };
+ * source, tag, bytes (each RFN_AS_POSTED where it is as asked), error class, flags: CANCELLED, or
+ * PENDING, not completed after all, which happens when the call failed because of another. */
+enum { RFN_COMPLETION_WORDS = 6, RFN_COMPLETION_CANCELLED = 1, RFN_COMPLETION_PENDING = 2 };
 
 /* A parameter that is not part of what is known when the call is made. */
 enum rfn_param_flag {

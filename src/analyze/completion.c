@@ -288,6 +288,14 @@ static int complete_one(struct rfn_tracker *tracker, int64_t word, size_t positi
     return 0;
 }
 
+/* Takes out what has not completed. */
+static void drop(struct rfn_tracker *tracker, size_t at)
+{
+    tracker->n_completed--;
+    memmove(&tracker->completed[at], &tracker->completed[at + 1],
+            (tracker->n_completed - at) * sizeof *tracker->completed);
+}
+
 /* Puts in what differs from what was asked for. Both are in order of position except after
  * Waitsome, whose order is that of the indices. */
 static void amend(struct rfn_tracker *tracker, const int64_t *words, size_t n)
@@ -302,6 +310,11 @@ static void amend(struct rfn_tracker *tracker, const int64_t *words, size_t n)
         }
         if (!left)
             continue;
+        if (entry[5] & RFN_COMPLETION_PENDING) {
+            drop(tracker, at);
+            at = at < tracker->n_completed ? at : 0;
+            continue;
+        }
         struct rfn_completed *completed = &tracker->completed[at];
         struct rfn_volume *volume = &completed->origin.volume;
         if (entry[1] != RFN_AS_POSTED)

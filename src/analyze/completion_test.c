@@ -184,6 +184,25 @@ static void test_cancelled_and_freed(void **state)
     expect_receive(0, 0, 1, 1, 8);
 }
 
+/* Waitall failed because of its second request, before the first and the third had completed. */
+static void test_pending(void **state)
+{
+    (void)state;
+    irecv(1, 7, 10);
+    irecv(1, 8, 10);
+    irecv(1, 9, 10);
+    EVENT(0, WAITALL, 0, 0, 1, 3, LIST(RECENT(3), RECENT(2), RECENT(1)),
+          LIST(0, ASKED, ASKED, ASKED, 0, RFN_COMPLETION_PENDING, 1, ASKED, ASKED, ASKED, 15, 0, 2,
+               ASKED, ASKED, ASKED, 0, RFN_COMPLETION_PENDING));
+    run();
+    assert_int_equal(effects.n_completed, 1);
+    assert_int_equal(effects.completed[0].position, 1);
+    assert_int_equal(effects.completed[0].error, 15);
+    EVENT(0, WAIT, 0, 0, 1, RECENT(3), 0);
+    run();
+    expect_receive(0, 0, 1, 7, 80);
+}
+
 static void test_persistent(void **state)
 {
     (void)state;
@@ -251,8 +270,8 @@ int main(void)
         TEST(test_wait),       TEST(test_null_and_foreign),
         TEST(test_waitall),    TEST(test_any_and_some),
         TEST(test_polls),      TEST(test_cancelled_and_freed),
-        TEST(test_persistent), TEST(test_collective),
-        TEST(test_many),
+        TEST(test_pending),    TEST(test_persistent),
+        TEST(test_collective), TEST(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

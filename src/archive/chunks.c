@@ -368,16 +368,18 @@ static bool walk_step(const struct rfn_chunks *chunks, uint64_t at, struct rfn_t
     return true;
 }
 
-static int walk(struct rfn_chunks *chunks)
+/* *end: where the last whole chunk ends. */
+static int walk(struct rfn_chunks *chunks, uint64_t *end)
 {
     chunks->n = 0;
-    uint64_t at = skip_zeros(chunks, RFN_HEADER_BYTES);
+    *end = RFN_HEADER_BYTES;
+    uint64_t at = skip_zeros(chunks, *end);
     struct rfn_toc_entry entry;
     while (at < chunks->file_bytes && walk_step(chunks, at, &entry)) {
         if (entry.type != RFN_CHUNK_TOC)
             RFN_TRY(add_entry(chunks, &entry));
-        uint64_t end = end_of(&entry);
-        at = skip_zeros(chunks, end + -end % RFN_CHUNK_ALIGNMENT);
+        *end = end_of(&entry);
+        at = skip_zeros(chunks, *end + -*end % RFN_CHUNK_ALIGNMENT);
     }
     return 0;
 }
@@ -472,21 +474,23 @@ size_t rfn_chunks_count(const struct rfn_chunks *chunks, uint32_t type, size_t *
 static int open_incomplete(struct rfn_chunks *chunks, int fault, const char *why,
                            struct rfn_diag *diag)
 {
+    uint64_t end;
     chunks->complete = false;
     chunks->fault = fault;
     chunks->toc_offset = 0;
-    snprintf(chunks->why, sizeof chunks->why, "%s", why);
-    RFN_TRY(walk(chunks));
+    RFN_TRY(walk(chunks, &end));
     if (chunks->n == 0)
         return rfn_fail(diag, RFN_E_INCOMPLETE, RFN_HEADER_BYTES, -1,
-                        "%s: %s, and not one part of it is whole", chunks->path, why);
+                        "%s: %s, and no part of it is whole from offset %d on", chunks->path, why,
+                        RFN_HEADER_BYTES);
+    snprintf(chunks->why, sizeof chunks->why, "%s; it is whole up to offset %" PRIu64, why, end);
     return 0;
 }
 
 static int check_header(struct rfn_chunks *chunks, const uint8_t *header, struct rfn_diag *diag)
 {
     if (memcmp(header, rfn_header_magic, sizeof rfn_header_magic) != 0)
-        return rfn_fail(diag, RFN_E_CORRUPT, 0, -1, "%s: not a Refrain archive", chunks->path);
+        return corrupt_at(chunks, 0, "not a Refrain archive", diag);
     if (!sum_matches(rfn_hash_bytes(header, 56), rfn_get_u64(header + 56)))
         return corrupt_at(chunks, 0, "the checksum of the file's header is wrong", diag);
     uint32_t major = rfn_get_u32(header + 8);
@@ -525,7 +529,8 @@ static int open_chunks(struct rfn_chunks *chunks, struct rfn_diag *diag)
     uint8_t header[RFN_HEADER_BYTES];
     if (chunks->file_bytes < sizeof header)
         return rfn_fail(diag, RFN_E_INCOMPLETE, (int64_t)chunks->file_bytes, -1,
-                        "%s: is too short for an archive", chunks->path);
+                        "%s: is too short for an archive, it ends at offset %" PRIu64, chunks->path,
+                        chunks->file_bytes);
     RFN_TRY(rfn_chunks_read(chunks, 0, header, sizeof header, diag));
     RFN_TRY(check_header(chunks, header, diag));
     RFN_TRY(open_whole(chunks, header, diag));

@@ -123,7 +123,7 @@ static int pack_lists(const struct rfn_stream *stream, struct rfn_buf *out)
     for (size_t i = 1; i <= n_lists && !error; i++) {
         size_t n;
         const int64_t *list = rfn_stream_list_words(stream, i, &n);
-        error = rfn_column_append(&lengths, (int64_t)n);
+        error = list ? rfn_column_append(&lengths, (int64_t)n) : RFN_E_NOMEM;
         for (size_t k = 0; k < n && !error; k++)
             error = rfn_column_append(&words, list[k]);
     }
@@ -141,8 +141,12 @@ int rfn_pack_values(const struct rfn_stream *stream, struct rfn_buf *out)
     RFN_TRY(pack_lists(stream, out));
     RFN_TRY(number_loops(fold, &loops));
     for (size_t i = 0; i < loops.n_old; i++) {
-        if (loops.number[i] != UINT32_MAX)
-            rfn_column_write(rfn_fold_trips(fold, (uint32_t)i), out);
+        if (loops.number[i] == UINT32_MAX)
+            continue;
+        const struct rfn_column *trips = rfn_fold_trips(fold, (uint32_t)i);
+        if (trips)
+            rfn_column_write(trips, out);
+        out->failed |= !trips;
     }
     free(loops.number);
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {

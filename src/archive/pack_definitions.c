@@ -23,7 +23,7 @@ struct definitions {
     struct rfn_buf strings, locations, rest;
     uint64_t n_strings, n_locations;
     struct rfn_map string_numbers;   /* hash of text -> number */
-    struct rfn_map location_numbers; /* hash of (module, offset) -> number */
+    struct rfn_map location_numbers; /* hash of (module, offset) -> see locations_of */
 };
 
 /* Texts are identified by 64-bit hashes, as all definitions are. */
@@ -86,46 +86,64 @@ static void pack_module(struct definitions *definitions, struct rfn_reader *cont
     pass_rest(content, out);
 }
 
-static void pack_location(struct definitions *definitions, uint64_t module, uint64_t offset)
+static void pack_location(struct definitions *definitions, uint64_t module, uint64_t offset,
+                          const struct rfn_source *source)
 {
-    struct rfn_source source = {0};
-    if (definitions->symbolizer && definitions->modules[module] >= 0)
-        source = rfn_symbolizer_find(definitions->symbolizer, definitions->modules[module],
-                                     offset - 1);
     struct rfn_buf *out = &definitions->locations;
     rfn_buf_varint(out, module);
     rfn_buf_varint(out, offset);
-    rfn_buf_varint(out, text_number(definitions, source.function));
-    rfn_buf_varint(out, text_number(definitions, source.file));
-    rfn_buf_varint(out, source.line);
+    rfn_buf_varint(out, text_number(definitions, source->function));
+    rfn_buf_varint(out, text_number(definitions, source->file));
+    rfn_buf_varint(out, source->line);
+    definitions->n_locations++;
 }
 
-static uint64_t location_number(struct definitions *definitions, uint64_t module, uint64_t offset)
+/* A frame's locations have successive numbers: one, or more where functions are inlined. Returns
+ * the first and how many there are. */
+static uint64_t locations_of(struct definitions *definitions, uint64_t module, uint64_t offset,
+                             uint64_t *n)
 {
     uint64_t key = rfn_hash_bytes((uint64_t[]){module, offset}, 16);
     const uint64_t *known = rfn_map_get(&definitions->location_numbers, key);
-    if (known)
-        return *known;
-    if (rfn_map_put(&definitions->location_numbers, key, definitions->n_locations) < 0)
+    if (known) {
+        *n = *known % (RFN_SOURCES_MAX + 1);
+        return *known / (RFN_SOURCES_MAX + 1);
+    }
+    struct rfn_source sources[RFN_SOURCES_MAX] = {0};
+    uint64_t first = definitions->n_locations;
+    *n = 1;
+    if (definitions->symbolizer && definitions->modules[module] >= 0)
+        *n = rfn_symbolizer_find_all(definitions->symbolizer, definitions->modules[module],
+                                     offset - 1, sources);
+    if (rfn_map_put(&definitions->location_numbers, key, first * (RFN_SOURCES_MAX + 1) + *n) < 0)
         definitions->locations.failed = true;
-    pack_location(definitions, module, offset);
-    return definitions->n_locations++;
+    for (uint64_t i = 0; i < *n; i++)
+        pack_location(definitions, module, offset, &sources[i]);
+    return first;
 }
 
 static void pack_path(struct definitions *definitions, struct rfn_reader *content,
                       struct rfn_buf *out, size_t number)
 {
     (void)number;
-    uint64_t n = rfn_reader_varint(content);
-    rfn_buf_varint(out, n);
+    struct rfn_buf frames = RFN_BUF_INIT;
+    uint64_t n = rfn_reader_varint(content), n_frames = 0;
     for (uint64_t i = 0; i < n && !content->failed; i++) {
         int64_t module = rfn_merge_number(definitions->merge, RFN_DEFINITION_MODULE,
                                           rfn_reader_u64(content));
-        uint64_t offset = rfn_reader_varint(content);
+        uint64_t offset = rfn_reader_varint(content), n_here = 0;
         content->failed |= module < 0;
-        if (!content->failed)
-            rfn_buf_varint(out, location_number(definitions, (uint64_t)module, offset));
+        if (content->failed)
+            break;
+        uint64_t first = locations_of(definitions, (uint64_t)module, offset, &n_here);
+        for (uint64_t j = 0; j < n_here; j++)
+            rfn_buf_varint(&frames, first + j);
+        n_frames += n_here;
     }
+    rfn_buf_varint(out, n_frames);
+    rfn_buf_bytes(out, frames.data, frames.size);
+    out->failed |= frames.failed;
+    rfn_buf_release(&frames);
 }
 
 static void pack_function(struct definitions *definitions, struct rfn_reader *content,

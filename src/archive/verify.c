@@ -171,16 +171,31 @@ static void tell_progress(struct verifier *verifier)
                                                   : 1.0);
 }
 
+/* Words and sums that are wrong come from the values of the stream. */
+static int stream_fault(const struct verifier *verifier, uint32_t stream, uint64_t event,
+                        const char *fault)
+{
+    const struct rfn_archive *archive = verifier->archive;
+    uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream);
+    int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_VALUES, values);
+    int rank = (int)rfn_stream_word(archive, RFN_WORD_RANK, stream);
+    uint64_t offset = entry < 0 ? 0 : archive->chunks.entries[entry].offset;
+    return rfn_fail(verifier->diag, RFN_E_CORRUPT, (int64_t)offset, rank,
+                    "%s: stream %" PRIu32 " of rank %d, event %" PRIu64
+                    ", in the chunk at offset %" PRIu64 ": %s",
+                    archive->chunks.path, stream, rank, event, offset, fault);
+}
+
 /* Expands the stream; *calls is their number. */
-static int read_events(struct verifier *verifier, struct rfn_cursor *cursor, uint64_t *calls)
+static int read_events(struct verifier *verifier, uint32_t stream, struct rfn_cursor *cursor,
+                       uint64_t *calls)
 {
     const struct rfn_record *record;
     int more;
     while ((more = rfn_cursor_next(cursor, &record, verifier->diag)) > 0) {
         const char *fault = record_fault(verifier->archive, cursor, record);
         if (fault)
-            return rfn_fail(verifier->diag, RFN_E_CORRUPT, -1, -1, "%s: event %" PRIu64 ": %s",
-                            verifier->archive->chunks.path, record->index, fault);
+            return stream_fault(verifier, stream, record->index, fault);
         *calls += record->polls;
         if (++verifier->done % PROGRESS_EVENTS == 0)
             tell_progress(verifier);
@@ -194,14 +209,13 @@ static int check_events(struct verifier *verifier, uint32_t stream, struct rfn_c
 {
     const struct rfn_archive *archive = verifier->archive;
     uint64_t calls = 0;
-    RFN_TRY(read_events(verifier, cursor, &calls));
+    RFN_TRY(read_events(verifier, stream, cursor, &calls));
     RFN_TRY(rfn_cursor_finish(cursor, verifier->diag));
     if (calls == (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream))
         return 0;
-    return rfn_fail(verifier->diag, RFN_E_CORRUPT, -1,
-                    (int)rfn_stream_word(archive, RFN_WORD_RANK, stream),
-                    "%s: stream %" PRIu32 " has %" PRIu64 " calls and not as many as STREAMS says",
-                    archive->chunks.path, stream, calls);
+    return stream_fault(verifier, stream,
+                        (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream),
+                        "there are not as many calls as STREAMS says");
 }
 
 static int check_stream(struct verifier *verifier, uint32_t stream)

@@ -1,5 +1,9 @@
 #include "cli/call_path.h"
 
+#include "cli/demangle.h"
+
+#include <stdlib.h>
+
 static const char *base_name(const char *path)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
@@ -66,8 +70,10 @@ bool rfn_call_path_internal(const struct rfn_location *location)
 static void append_short_frame(struct rfn_text *text, const struct rfn_location *location)
 {
     if (location->function) {
-        rfn_text_printable(text, location->function);
+        char *plain = rfn_demangle(location->function);
+        rfn_text_printable(text, plain ? plain : location->function);
         rfn_text_string(text, " (");
+        free(plain);
     }
     if (location->file) {
         rfn_text_printable(text, base_name(location->file));

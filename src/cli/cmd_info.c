@@ -202,8 +202,8 @@ static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive
     if (totals->events)
         rfn_text_format(out, " (%.3g bytes per event)",
                         (double)run->file_bytes / (double)totals->events);
-    rfn_text_format(out, "\n%-12s%u, with %s loops\n", "Groups", rfn_archive_groups(archive),
-                    rfn_count_text(totals->loops).text);
+    rfn_text_format(out, "\n%-12s%u, with %s loop%s\n", "Groups", rfn_archive_groups(archive),
+                    rfn_count_text(totals->loops).text, totals->loops == 1 ? "" : "s");
     if (run->times)
         rfn_text_format(out, "%-12s%s on rank %u (resolution %.3g ns)\n", "Time span",
                         rfn_time_text(totals->span_ns).text,

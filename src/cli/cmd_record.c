@@ -273,12 +273,12 @@ static bool set_environment(const struct options *options, const char *recorder,
 {
     char *command = join(argv);
     char *output = options->output ? absolute(options->output) : NULL;
-    const char *slash = strrchr(argv[0], '/');
+    char pid[32];
+    snprintf(pid, sizeof pid, "%ld", (long)getpid()); /* the program will have the same */
     bool ok = command && (output || !options->output) && set("REFRAIN_OUTPUT", output) &&
               set("REFRAIN_FORCE", options->force ? "1" : NULL) &&
               set("REFRAIN_TIME", options->time) && set("REFRAIN_POLLS", options->polls) &&
-              set("REFRAIN_QUIET", options->quiet ? "1" : NULL) &&
-              set("REFRAIN_PROGRAM", slash ? slash + 1 : argv[0]) &&
+              set("REFRAIN_QUIET", options->quiet ? "1" : NULL) && set("REFRAIN_PID", pid) &&
               set("REFRAIN_COMMAND", command) && set("REFRAIN_PRELOAD", recorder) &&
               set_preload(recorder);
     free(command);
@@ -301,6 +301,46 @@ static int not_found(const char *word, bool denied)
                                     : " in PATH (for one in this directory write ./ before it)");
 }
 
+/* The directory of a path, to be freed. */
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
+}
+
+/* Whether all processes of the job are on this machine, and so find the same files. */
+static bool is_on_one_host(void)
+{
+    static const char *const sizes[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                                           {"PMI_SIZE", "MPI_LOCALNRANKS"}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const char *all = getenv(sizes[i][0]), *here = getenv(sizes[i][1]);
+        if (all)
+            return here && strcmp(all, here) == 0;
+    }
+    return getenv("SLURM_PROCID") == NULL;
+}
+
+/* Whether rank 0 will be able to write the archive: better told now than after a long run. Where
+ * other ranks may find other files nothing is said: those that are refused would leave the others
+ * waiting. */
+static int check_output(const char *output)
+{
+    struct stat status;
+    if (!output || !is_on_one_host())
+        return 0;
+    if (stat(output, &status) == 0 && !S_ISREG(status.st_mode))
+        return refuse(RFN_EXIT_USAGE, "%s is %s, not a file that an archive can be written to",
+                      output, S_ISDIR(status.st_mode) ? "a directory" : "a device");
+    char *directory = directory_of(output);
+    int result = !directory ? no_memory() : 0;
+    if (directory && access(directory, W_OK | X_OK) != 0)
+        result = refuse(RFN_EXIT_FAILURE, "%s cannot be written: %s: %s", output, directory,
+                        strerror(errno));
+    free(directory);
+    return result;
+}
+
 static int run_program(const struct options *options, char **argv)
 {
     bool denied;
@@ -309,6 +349,8 @@ static int run_program(const struct options *options, char **argv)
         return not_found(argv[0], denied);
     char recorder[PATH_MAX];
     int status = choose_recorder(options, file, argv[0], recorder);
+    if (status == 0)
+        status = check_output(options->output);
     if (status == 0 && !set_environment(options, recorder, argv))
         status = no_memory();
     if (status == 0) {

@@ -7,8 +7,9 @@
  *
  * The unit of compilation of an address comes from .debug_aranges; compilers that write none
  * (clang) need a search through all units, whose ranges are collected once per module and sorted.
- * The innermost function or inlined copy of one around the address gives the name; without debug
- * information the ELF symbol around the address does.
+ * The innermost function or inlined copy of one around the address gives the name, the line table
+ * the line; of the functions that it was inlined into each tells where the call stood. Without
+ * debug information the ELF symbol around the address gives the name.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "event/symbolize.h"
@@ -289,35 +290,50 @@ static bool groups_functions(Dwarf_Die *die)
     return tag == DW_TAG_module || tag == DW_TAG_namespace;
 }
 
+/* The functions around an address, outermost first: one that has code of its own, then those that
+ * were inlined, each into the one before. Of too many the outermost are dropped. */
+struct scopes {
+    Dwarf_Die functions[RFN_SOURCES_MAX];
+    size_t n;
+};
+
+static void enter_function(struct scopes *scopes, const Dwarf_Die *function, bool inlined)
+{
+    if (!inlined)
+        scopes->n = 0; /* a function within another one has its own frame */
+    if (scopes->n == RFN_SOURCES_MAX)
+        memmove(scopes->functions, scopes->functions + 1, --scopes->n * sizeof *function);
+    scopes->functions[scopes->n++] = *function;
+}
+
 /* Goes down from scope to the innermost one around the address. Libdw's dwarf_getscopes does too,
  * but then also finds the scopes around the definition of an inlined function, for which it reads
  * the unit again, and it loses memory when the data are damaged. Budget bounds the entries looked
  * at: damaged data may go round in circles. */
 static void find_innermost(Dwarf_Die *scope, Dwarf_Addr address, unsigned depth, unsigned *budget,
-                           const char **function)
+                           struct scopes *scopes)
 {
     Dwarf_Die child;
     if (depth == 0 || dwarf_child(scope, &child) != 0)
         return;
     do {
         if (groups_functions(&child)) {
-            find_innermost(&child, address, depth - 1, budget, function);
+            find_innermost(&child, address, depth - 1, budget, scopes);
         } else if (may_hold_code(&child) && dwarf_haspc(&child, address) > 0) {
-            const char *name = is_function(&child) ? name_of(&child) : NULL;
-            *function = name ? name : *function;
-            find_innermost(&child, address, depth - 1, budget, function);
+            if (is_function(&child) && name_of(&child))
+                enter_function(scopes, &child, dwarf_tag(&child) == DW_TAG_inlined_subroutine);
+            find_innermost(&child, address, depth - 1, budget, scopes);
             return;
         }
     } while (*budget > 0 && --*budget > 0 && dwarf_siblingof(&child, &child) == 0);
 }
 
-static const char *find_function(Dwarf_Die *unit, Dwarf_Addr address)
+static void find_scopes(Dwarf_Die *unit, Dwarf_Addr address, struct scopes *scopes)
 {
     enum { DEPTH_MAX = 100, ENTRIES_MAX = 1 << 20 };
     unsigned budget = ENTRIES_MAX;
-    const char *name = NULL;
-    find_innermost(unit, address, DEPTH_MAX, &budget, &name);
-    return name;
+    scopes->n = 0;
+    find_innermost(unit, address, DEPTH_MAX, &budget, scopes);
 }
 
 /* At most the last folder and the file. */
@@ -345,6 +361,43 @@ static void find_line(Dwarf_Die *unit, Dwarf_Addr address, struct rfn_source *so
     source->line = (uint32_t)number;
 }
 
+static bool number_of(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, number) == 0;
+}
+
+/* Where an inlined function is called. */
+static void find_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct rfn_source *source)
+{
+    Dwarf_Word file, line;
+    Dwarf_Files *files;
+    size_t n;
+    if (!number_of(inlined, DW_AT_call_file, &file) ||
+        !number_of(inlined, DW_AT_call_line, &line) || line == 0 || line > INT32_MAX ||
+        dwarf_getsrcfiles(unit, &files, &n) != 0 || file >= n)
+        return;
+    const char *path = dwarf_filesrc(files, file, NULL, NULL);
+    if (!path)
+        return;
+    source->file = shorten(path);
+    source->line = (uint32_t)line;
+}
+
+static size_t find_sources(Dwarf_Die *unit, Dwarf_Addr address, struct rfn_source *sources)
+{
+    struct scopes scopes;
+    find_scopes(unit, address, &scopes);
+    find_line(unit, address, &sources[0]);
+    for (size_t i = 0; i < scopes.n; i++) {
+        Dwarf_Die *function = &scopes.functions[scopes.n - 1 - i];
+        sources[i].function = name_of(function);
+        if (i + 1 < scopes.n)
+            find_call(unit, function, &sources[i + 1]);
+    }
+    return scopes.n ? scopes.n : 1;
+}
+
 /* The symbol whose code holds the address; one without a size holds what follows it. */
 static const char *find_symbol(Dwfl_Module *elf, Dwarf_Addr address)
 {
@@ -354,24 +407,31 @@ static const char *find_symbol(Dwfl_Module *elf, Dwarf_Addr address)
     return name && name[0] && (symbol.st_size == 0 || offset < symbol.st_size) ? name : NULL;
 }
 
-struct rfn_source rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module,
-                                      uint64_t address)
+size_t rfn_symbolizer_find_all(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
+                               struct rfn_source sources[RFN_SOURCES_MAX])
 {
-    struct rfn_source source = {0};
+    size_t n = 1;
+    memset(sources, 0, RFN_SOURCES_MAX * sizeof *sources);
     if (module < 0 || (size_t)module >= symbolizer->n)
-        return source;
+        return n;
     struct module *m = &symbolizer->modules[module];
     if (!m->tried)
         open_module(m);
     if (!m->dwfl)
-        return source;
+        return n;
     Dwarf_Die unit;
     Dwarf_Addr bias = 0;
-    if (find_unit(m, address, &unit, &bias)) {
-        source.function = find_function(&unit, address - bias);
-        find_line(&unit, address - bias, &source);
-    }
-    if (!source.function)
-        source.function = find_symbol(m->elf, address);
-    return source;
+    if (find_unit(m, address, &unit, &bias))
+        n = find_sources(&unit, address - bias, sources);
+    if (!sources[0].function)
+        sources[0].function = find_symbol(m->elf, address);
+    return n;
+}
+
+struct rfn_source rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module,
+                                      uint64_t address)
+{
+    struct rfn_source sources[RFN_SOURCES_MAX];
+    rfn_symbolizer_find_all(symbolizer, module, address, sources);
+    return sources[0];
 }

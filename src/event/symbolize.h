@@ -30,8 +30,17 @@ void rfn_symbolizer_free(struct rfn_symbolizer *symbolizer);
 int rfn_symbolizer_module(struct rfn_symbolizer *symbolizer, const char *path,
                           const uint8_t *build_id, size_t build_id_size);
 
-/* Resolves an ELF virtual address of the module. For a return address pass address - 1. With
- * inlined functions the innermost one is given. */
+enum { RFN_SOURCES_MAX = 16 };
+
+/* Resolves an ELF virtual address of the module. For a return address pass address - 1. The
+ * compiler may have inlined several functions into each other there: the innermost comes first,
+ * then the one that calls it, with the place of the call, and last the one that has code of its
+ * own. Returns how many there are, at least 1; of more than RFN_SOURCES_MAX the outermost are left
+ * out. */
+size_t rfn_symbolizer_find_all(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
+                               struct rfn_source sources[RFN_SOURCES_MAX]);
+
+/* The innermost of them. */
 struct rfn_source rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module,
                                       uint64_t address);
 

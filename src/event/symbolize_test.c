@@ -78,6 +78,8 @@ static inline __attribute__((always_inline)) const void *inlined_caller(unsigned
     return return_address();
 }
 
+enum { OUTER_CALL_LINE = __LINE__ + 4 };
+
 __attribute__((noinline)) static const void *outer_caller(unsigned *inner_line)
 {
     const void *address = inlined_caller(inner_line);
@@ -104,6 +106,23 @@ static void test_innermost_inlined_function(void **state)
     struct rfn_source source = rfn_symbolizer_find(*state, module, own_address(address) - 1);
     assert_string_equal(source.function, "inlined_caller");
     assert_int_equal(source.line, line);
+}
+
+/* The function that the call was inlined into, and where in it, is told too. */
+static void test_functions_around_inlined_one(void **state)
+{
+    unsigned line;
+    const void *address = outer_caller(&line);
+    struct rfn_source sources[RFN_SOURCES_MAX];
+    int module = own_module(*state);
+    size_t n = rfn_symbolizer_find_all(*state, module, own_address(address) - 1, sources);
+    assert_int_equal(n, 2);
+    assert_string_equal(sources[0].function, "inlined_caller");
+    assert_int_equal(sources[0].line, line);
+    assert_string_equal(sources[1].function, "outer_caller");
+    assert_string_equal(sources[1].file, "event/symbolize_test.c");
+    assert_int_equal(sources[1].line, OUTER_CALL_LINE);
+    assert_null(sources[2].function);
 }
 
 /* Every address of a function resolves to it; what is no code resolves to nothing. */
@@ -225,9 +244,13 @@ static void test_damaged_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_function_and_line),     TEST(test_innermost_inlined_function),
-        TEST(test_ends_of_function),      TEST(test_library_symbols),
-        TEST(test_files_that_do_not_fit), TEST(test_damaged_files),
+        TEST(test_function_and_line),
+        TEST(test_innermost_inlined_function),
+        TEST(test_functions_around_inlined_one),
+        TEST(test_ends_of_function),
+        TEST(test_library_symbols),
+        TEST(test_files_that_do_not_fit),
+        TEST(test_damaged_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

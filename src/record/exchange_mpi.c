@@ -1,7 +1,10 @@
 #include "record/exchange_mpi.h"
 
-/* A message is its size (8 bytes), then pieces of at most PIECE bytes. */
-enum { TAG = 1, PIECE = 1 << 28 };
+/* A message is its size (8 bytes), then pieces of at most PIECE bytes. A piece is small enough that
+ * a receiver without memory has room to receive and drop all of them: the sender must not hang. */
+enum { TAG = 1, PIECE = 1 << 20 };
+
+static uint8_t dropped[PIECE];
 
 static int send_bytes(void *context, int to, const void *bytes, size_t size)
 {
@@ -26,29 +29,45 @@ static int receive_bytes(void *context, int from, struct rfn_buf *bytes)
         MPI_SUCCESS)
         return RFN_E_EXCHANGE;
     uint8_t *to = rfn_buf_reserve(bytes, total);
-    if (!to)
-        return RFN_E_NOMEM;
     for (uint64_t at = 0; at < total; at += PIECE) {
         int piece = (int)(total - at < PIECE ? total - at : PIECE);
-        if (rec_mpi.MPI_Recv(to + at, piece, MPI_BYTE, from, TAG, comm, MPI_STATUS_IGNORE) !=
-            MPI_SUCCESS)
+        if (rec_mpi.MPI_Recv(to ? to + at : dropped, piece, MPI_BYTE, from, TAG, comm,
+                             MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return RFN_E_EXCHANGE;
     }
+    if (!to)
+        return RFN_E_NOMEM;
     bytes->size += total;
     return 0;
 }
 
-int rec_exchange_open(struct rec_exchange *exchange)
+/* A communicator of all ranks on *comm, or MPI_COMM_NULL on all of them. A program may have used up
+ * all that MPI can make. */
+static void create_comm(MPI_Comm *comm)
 {
     MPI_Group world;
-    *exchange = (struct rec_exchange){
-        .exchange = {.context = exchange, .send = send_bytes, .receive = receive_bytes}};
-    int rc = rec_mpi.MPI_Comm_group(MPI_COMM_WORLD, &world);
-    if (rc == MPI_SUCCESS) {
-        rc = rec_mpi.MPI_Comm_create(MPI_COMM_WORLD, world, &exchange->comm);
+    *comm = MPI_COMM_NULL;
+    if (rec_mpi.MPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+        if (rec_mpi.MPI_Comm_create(MPI_COMM_WORLD, world, comm) != MPI_SUCCESS)
+            *comm = MPI_COMM_NULL;
         rec_mpi.MPI_Group_free(&world);
     }
-    if (rc != MPI_SUCCESS)
+    int mine = *comm != MPI_COMM_NULL, all = 0;
+    int rc = rec_mpi.MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (mine && (rc != MPI_SUCCESS || !all))
+        rec_mpi.MPI_Comm_free(comm); /* sets it to MPI_COMM_NULL */
+}
+
+int rec_exchange_open(struct rec_exchange *exchange)
+{
+    MPI_Errhandler programs;
+    *exchange = (struct rec_exchange){
+        .exchange = {.context = exchange, .send = send_bytes, .receive = receive_bytes}};
+    rec_mpi.MPI_Comm_get_errhandler(MPI_COMM_WORLD, &programs);
+    rec_mpi.MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    create_comm(&exchange->comm);
+    rec_mpi.MPI_Comm_set_errhandler(MPI_COMM_WORLD, programs);
+    if (exchange->comm == MPI_COMM_NULL)
         return RFN_E_EXCHANGE;
     rec_mpi.MPI_Comm_set_errhandler(exchange->comm, MPI_ERRORS_RETURN);
     rec_mpi.MPI_Comm_rank(exchange->comm, &exchange->exchange.rank);

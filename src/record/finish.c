@@ -2,26 +2,39 @@
 
 #include "record/describe.h"
 #include "record/exchange_mpi.h"
+#include "record/notice.h"
 #include "record/options.h"
 #include "record/output.h"
+#include "record/say.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static int world_rank = -1, world_size;
+static int world_rank = -1;
 
 bool rec_is_first_rank(void)
 {
     return world_rank == 0;
 }
 
+/* Whether MPI_COMM_WORLD can be used. The recorder may not have seen MPI_Init: recording had
+ * stopped, or it was called from another language. */
+static bool learn_place(void)
+{
+    int initialized = 0;
+    if (world_rank < 0 && rec_mpi.MPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+        rec_mpi.MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    return world_rank >= 0;
+}
+
 void rec_initialized(void)
 {
-    rec_mpi.MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    rec_mpi.MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    int provided = MPI_THREAD_SINGLE; /* the user may have asked MPI for more than the program */
+    rec_mpi.MPI_Query_thread(&provided);
+    rec_threads_multiple = provided == MPI_THREAD_MULTIPLE;
+    learn_place();
     rec_options_clean_environment();
 }
 
@@ -62,7 +75,9 @@ static int note_moved(struct rec_stream *stream, uint32_t site, unsigned input, 
 static int move_too(struct rec_stream *stream, uint32_t site, unsigned input, uint64_t key,
                     struct rfn_map *set)
 {
-    return rfn_map_get(set, key) ? rfn_stream_move(stream->events, site, input) : 0;
+    if (rfn_map_get(set, key))
+        rfn_stream_move(stream->events, site, input);
+    return 0;
 }
 
 static int unite_moved(struct rec_description *description, struct rfn_exchange *exchange,
@@ -74,6 +89,8 @@ static int unite_moved(struct rec_description *description, struct rfn_exchange 
     error = rfn_union_run(&set, exchange, error);
     if (!error)
         error = each_input(description, false, &set, move_too);
+    for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
+        error = rfn_stream_settle(stream->events);
     rfn_map_release(&set);
     return error;
 }
@@ -296,16 +313,17 @@ static void tell(const struct finish *finish, const struct rec_output_result *re
 {
     char events[32], bytes[32];
     if (error) {
-        fprintf(stderr, "refrain: no archive was written: %s\n",
+        rec_say("no archive was written: %s",
                 result->problem[0] ? result->problem : rfn_error_text(error));
     } else if (!rec_options.quiet) {
         const char *path = result->path;
         size_t length = rec_options.directory ? strlen(rec_options.directory) : 0;
         if (length && strncmp(path, rec_options.directory, length) == 0 && path[length] == '/')
             path += length + 1;
-        fprintf(stderr, "refrain: %d ranks, %s events, %s bytes, merged in %.3f s: %s\n",
-                finish->exchange->size, grouped(finish->events, events),
+        rec_say("%d rank%s, %s events, %s bytes, merged in %.3f s: %s", finish->exchange->size,
+                finish->exchange->size == 1 ? "" : "s", grouped(finish->events, events),
                 grouped(result->file_bytes, bytes), seconds, path);
+        rec_notice_gaps(finish->exchange->size);
     }
 }
 
@@ -325,11 +343,45 @@ static int count_events(struct finish *finish, int error)
     return error ? error : scanned;
 }
 
-static void finish_run(struct rfn_exchange *exchange, int error)
+/* ---- why it failed: the first rank that knows a reason tells ---- */
+
+struct reason {
+    char *text;
+    size_t size;
+};
+
+static int reason_merge(void *state, const uint8_t *bytes, size_t size)
+{
+    const struct reason *reason = state;
+    if (!reason->text[0])
+        snprintf(reason->text, reason->size, "%.*s", (int)size, (const char *)bytes);
+    return 0;
+}
+
+static int reason_write(void *state, struct rfn_buf *out)
+{
+    const struct reason *reason = state;
+    rfn_buf_bytes(out, reason->text, strlen(reason->text));
+    return rfn_buf_status(out);
+}
+
+static void gather_reason(struct rfn_exchange *exchange, struct rec_output_result *result,
+                          int error)
+{
+    char text[sizeof result->problem + 32] = "";
+    if (error && error != RFN_E_EXCHANGE && !result->problem[0])
+        snprintf(result->problem, sizeof result->problem, "%s", rfn_error_text(error));
+    if (result->problem[0])
+        snprintf(text, sizeof text, "rank %d: %s", exchange->rank, result->problem);
+    struct reason reason = {text, sizeof text};
+    rfn_exchange_up(exchange, reason_merge, reason_write, &reason);
+    snprintf(result->problem, sizeof result->problem, "%s", text);
+}
+
+static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *result, int error)
 {
     int64_t start = now_ns();
     struct finish finish = {.exchange = exchange};
-    struct rec_output_result result = {0};
     rfn_merge_init(&finish.merge);
     if (!error)
         error = finish_streams();
@@ -343,9 +395,10 @@ static void finish_run(struct rfn_exchange *exchange, int error)
         error = chunk_front(&finish, (uint64_t)(now_ns() - start));
     for (size_t i = 0; i < finish.description.n_streams && !error; i++)
         error = chunk_stream(&finish, i);
-    error = rec_output_write(&finish.output, exchange, error, &result);
+    error = rec_output_write(&finish.output, exchange, error, result);
+    gather_reason(exchange, result, error);
     if (exchange->rank == 0)
-        tell(&finish, &result, error, (double)(now_ns() - start) * 1e-9);
+        tell(&finish, result, error, (double)(now_ns() - start) * 1e-9);
     for (size_t i = 0; finish.packed && i < finish.description.n_streams; i++)
         rfn_buf_release(&finish.packed[i].values);
     free(finish.packed);
@@ -358,17 +411,49 @@ static void finish_run(struct rfn_exchange *exchange, int error)
 
 void rec_finish_barrier(void)
 {
-    if (world_rank >= 0)
+    if (learn_place())
         rec_mpi.MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A stream that is still inside a call, or NULL. Threads may legally be in MPI_Initialized and the
+ * like now, for a moment; in anything else only if the program is wrong, or has left the call by a
+ * jump (from an error handler). */
+static const struct rec_stream *busy_stream(void)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        const volatile bool *inside = &stream->inside;
+        for (int i = 0; i < 100 && *inside && stream != rec_this_stream; i++)
+            nanosleep(&moment, NULL);
+        if (*inside)
+            return stream;
+    }
+    return NULL;
 }
 
 void rec_finish(void)
 {
     struct rec_exchange exchange;
-    if (world_rank < 0 || rec_exchange_open(&exchange) < 0) {
-        fputs("refrain: no archive was written: the ranks could not communicate\n", stderr);
-        return;
+    struct rec_output_result result = {0};
+    struct rec_signals signals;
+    bool stopped = rec_state == REC_STOPPED;
+    rec_state = REC_FINISHED;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!learn_place())
+        return; /* MPI was never initialized: it will say so */
+    const struct rec_stream *busy = stopped ? NULL : busy_stream();
+    if (stopped)
+        snprintf(result.problem, sizeof result.problem, "recording stopped: %s", rec_stop_reason());
+    else if (busy)
+        snprintf(result.problem, sizeof result.problem,
+                 "%s was left by a jump, or a thread is still in it",
+                 rec_functions[busy->call.function].name);
+    rec_signals_hold(&signals);
+    if (rec_exchange_open(&exchange) == 0) {
+        finish_run(&exchange.exchange, &result, stopped || busy ? RFN_E_USAGE : 0);
+        rec_exchange_close(&exchange);
+    } else if (world_rank == 0) {
+        rec_say("no archive was written: MPI has no communicator left for the recorder");
     }
-    finish_run(&exchange.exchange, rec_state == REC_RECORDING ? 0 : RFN_E_NOMEM);
-    rec_exchange_close(&exchange);
+    rec_signals_release(&signals);
 }

@@ -526,13 +526,16 @@ def before_lines(bound):
 
 
 def status_lines(bound):
+    """Statuses that the program ignores. That there are several shows in the table; in prototypes
+    an array may be a pointer."""
     lines = []
-    for argument, parameter in zip(bound.function.arguments, bound.prototype.parameters):
+    lengths = [a.length for a in bound.function.arguments if a.length]
+    for argument in bound.function.arguments:
         if argument.kind in ("status", "moved", "completed"):
-            if "[" in parameter.after:
-                n = [a.length for a in bound.function.arguments if a.length][0]
+            several = argument.kind == "completed" and argument.details[0] != "any" and lengths
+            if several:
                 lines.append("%s = rec_statuses(call, %s, %s);" % (argument.name, argument.name,
-                                                                   n))
+                                                                   lengths[0]))
             else:
                 lines.append("%s = rec_status(call, %s);" % (argument.name, argument.name))
     return lines

@@ -69,11 +69,9 @@ static char *own_name(void)
 void rec_options_read(void)
 {
     rec_options.output = copy_of("REFRAIN_OUTPUT");
-    rec_options.program = copy_of("REFRAIN_PROGRAM");
     rec_options.command = copy_of("REFRAIN_COMMAND");
     char *command = own_command();
-    if (!rec_options.program)
-        rec_options.program = own_name();
+    rec_options.program = own_name();
     if (rec_options.command)
         free(command);
     else
@@ -111,9 +109,9 @@ static void drop_preload(const char *path)
 
 void rec_options_clean_environment(void)
 {
-    static const char *const variables[] = {"REFRAIN_OUTPUT",  "REFRAIN_FORCE",   "REFRAIN_TIME",
-                                            "REFRAIN_POLLS",   "REFRAIN_PROGRAM", "REFRAIN_COMMAND",
-                                            "REFRAIN_PRELOAD", "REFRAIN_QUIET",   "REFRAIN_CLOCK"};
+    static const char *const variables[] = {"REFRAIN_OUTPUT",  "REFRAIN_FORCE", "REFRAIN_TIME",
+                                            "REFRAIN_POLLS",   "REFRAIN_PID",   "REFRAIN_COMMAND",
+                                            "REFRAIN_PRELOAD", "REFRAIN_QUIET", "REFRAIN_CLOCK"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);

@@ -1,10 +1,11 @@
 /* options.h - what `refrain record` told the recorder, through the environment.
  *
- *   REFRAIN_OUTPUT    file to write (default <program>.<ranks>.rfn where the program started)
+ *   REFRAIN_OUTPUT    file to write (default <program>.<ranks>.rfn where the program started, with
+ *                     the name of the executable that calls MPI)
  *   REFRAIN_FORCE     1: overwrite an existing file instead of adding a number to the name
  *   REFRAIN_TIME      full (default) or none
  *   REFRAIN_POLLS     all: every unsuccessful poll is an event of its own
- *   REFRAIN_PROGRAM   name of the program, for the file's name (default: that of the executable)
+ *   REFRAIN_PID       the process that was to be recorded: see notice.h
  *   REFRAIN_COMMAND   command line, for the archive (default: the process's own)
  *   REFRAIN_PRELOAD   the recorder's own path in LD_PRELOAD, to be taken out again
  *   REFRAIN_QUIET     1: no line at the end

@@ -72,6 +72,18 @@ static int numbered_name(char *path, size_t size, int ranks, unsigned number)
     return n > 0 && (size_t)n < size ? 0 : RFN_E_IO;
 }
 
+/* The descriptors of standard input, output and error may be free, but whoever writes to those must
+ * not hit the archive. */
+static int above_standard(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    int higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
+    close(fd);
+    errno = error;
+    return higher;
+}
+
 /* Creates the file, never through a link and never over another file, unless forced. */
 static int create(int ranks, struct rec_output_result *result)
 {
@@ -79,9 +91,13 @@ static int create(int ranks, struct rec_output_result *result)
         if (numbered_name(result->path, sizeof result->path, ranks, number) < 0)
             return fail(result, "the name of the archive is too long");
         struct stat old;
-        if (rec_options.force && lstat(result->path, &old) == 0 && S_ISREG(old.st_mode))
+        bool exists = lstat(result->path, &old) == 0;
+        if (exists && S_ISDIR(old.st_mode))
+            return fail(result, "%s is a directory", result->path);
+        if (exists && S_ISREG(old.st_mode) && rec_options.force)
             unlink(result->path);
-        int fd = open(result->path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666);
+        int fd = above_standard(
+            open(result->path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));
         if (fd >= 0)
             return fd;
         if (errno != EEXIST || rec_options.force)
@@ -90,14 +106,16 @@ static int create(int ranks, struct rec_output_result *result)
     return fail(result, "cannot create %s: %s", result->path, strerror(errno));
 }
 
-static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset)
+static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset,
+                     struct rec_output_result *result)
 {
     while (size > 0) {
         ssize_t n = pwrite(fd, bytes, size, (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return RFN_E_IO;
+            return fail(result, "cannot write %s: %s", result->path,
+                        strerror(n < 0 ? errno : ENOSPC));
         bytes += n;
         size -= (size_t)n;
         offset += (uint64_t)n;
@@ -108,7 +126,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset)
 /* Opens the file that rank 0 created; -1 when there is none or it is another. */
 static int open_shared(const char *path, uint64_t inode)
 {
-    int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = above_standard(open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (fd >= 0 && (fstat(fd, &status) < 0 || (uint64_t)status.st_ino != inode)) {
         close(fd);
@@ -145,9 +163,9 @@ static int close_archive(int fd, const struct rfn_buf *contents, uint64_t end,
     result->file_bytes = end + chunk.size;
     rfn_header_write(header, RFN_STATE_WHOLE, end, result->file_bytes);
     if (!error)
-        error = write_all(fd, chunk.data, chunk.size, end);
+        error = write_all(fd, chunk.data, chunk.size, end, result);
     if (!error)
-        error = write_all(fd, header, sizeof header, 0);
+        error = write_all(fd, header, sizeof header, 0, result);
     rfn_buf_release(&payload);
     rfn_buf_release(&chunk);
     return error;
@@ -169,9 +187,9 @@ static int open_everywhere(struct rfn_exchange *exchange, struct rec_output_resu
         rfn_header_write(header, RFN_STATE_WRITING, 0, 0);
         if (fd < 0)
             *error = fd;
-        else if (fstat(fd, &status) < 0 || write_all(fd, header, sizeof header, 0) < 0)
+        else if (fstat(fd, &status) < 0)
             *error = fail(result, "cannot write %s: %s", result->path, strerror(errno));
-        else
+        else if ((*error = write_all(fd, header, sizeof header, 0, result)) == 0)
             rfn_buf_u64(&message, status.st_ino);
         rfn_buf_bytes(&message, result->path, strlen(result->path) + 1);
     }
@@ -180,7 +198,8 @@ static int open_everywhere(struct rfn_exchange *exchange, struct rec_output_resu
     if (exchange->rank != 0 && !*error) {
         struct rfn_reader reader = rfn_reader_over(message.data, message.size);
         uint64_t inode = rfn_reader_u64(&reader);
-        fd = open_shared((const char *)message.data + 8, inode);
+        snprintf(result->path, sizeof result->path, "%s", (const char *)message.data + 8);
+        fd = open_shared(result->path, inode);
     }
     rfn_buf_release(&message);
     uint64_t before;
@@ -191,30 +210,41 @@ static int open_everywhere(struct rfn_exchange *exchange, struct rec_output_resu
 
 /* Ranks that do not see the file: all send, rank 0 writes. */
 static int write_gathered(struct rfn_exchange *exchange, int fd, uint64_t offset,
-                          const struct rec_output *output)
+                          const struct rec_output *output, struct rec_output_result *result)
 {
     if (exchange->rank != 0)
         return exchange->send(exchange->context, 0, output->bytes.data, output->bytes.size);
-    int error = write_all(fd, output->bytes.data, output->bytes.size, offset);
+    int error = write_all(fd, output->bytes.data, output->bytes.size, offset, result);
     offset += output->bytes.size;
     for (int rank = 1; rank < exchange->size; rank++) {
         struct rfn_buf bytes = RFN_BUF_INIT;
         int received = exchange->receive(exchange->context, rank, &bytes);
         if (!error)
-            error = received ? received : write_all(fd, bytes.data, bytes.size, offset);
+            error = received ? received : write_all(fd, bytes.data, bytes.size, offset, result);
         offset += bytes.size;
         rfn_buf_release(&bytes);
     }
     return error;
 }
 
-/* This rank's chunks go out; the table of contents comes together. */
+static int close_file(int fd, struct rec_output_result *result)
+{
+    return close(fd) == 0 ? 0 : fail(result, "cannot write %s: %s", result->path, strerror(errno));
+}
+
+/* This rank's chunks go out; the table of contents comes together. Ranks other than 0 then have
+ * closed the file, as some file systems report errors only there. */
 static int write_part(struct rec_output *output, struct rfn_exchange *exchange, int fd,
-                      uint64_t before, bool shared, struct rfn_buf *contents)
+                      uint64_t before, bool shared, struct rec_output_result *result,
+                      struct rfn_buf *contents)
 {
     uint64_t offset = RFN_HEADER_BYTES + before;
-    int error = shared ? write_all(fd, output->bytes.data, output->bytes.size, offset)
-                       : write_gathered(exchange, fd, offset, output);
+    int error = shared ? write_all(fd, output->bytes.data, output->bytes.size, offset, result)
+                       : write_gathered(exchange, fd, offset, output, result);
+    if (exchange->rank != 0 && fd >= 0) {
+        int closed = close_file(fd, result);
+        error = error ? error : closed;
+    }
     for (size_t i = 0; i < output->n_entries; i++)
         output->entries[i].offset += offset;
     rfn_buf_bytes(contents, output->entries, output->n_entries * sizeof *output->entries);
@@ -232,16 +262,17 @@ int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, i
     int scanned = rfn_exchange_scan(exchange, output->bytes.size, error, &before, &total);
     error = error ? error : scanned;
     int fd = open_everywhere(exchange, result, &error, &unshared);
-    if (!error) {
-        error = write_part(output, exchange, fd, before, unshared == 0, &contents);
-        if (exchange->rank == 0 && !error)
+    if (!error)
+        error = write_part(output, exchange, fd, before, unshared == 0, result, &contents);
+    else if (exchange->rank != 0 && fd >= 0)
+        close(fd);
+    if (exchange->rank == 0 && fd >= 0) {
+        if (!error)
             error = close_archive(fd, &contents, RFN_HEADER_BYTES + total, result);
-    }
-    if (fd >= 0 && close(fd) < 0 && !error)
-        error = RFN_E_IO;
-    if (exchange->rank == 0 && error && fd >= 0) {
-        fail(result, "cannot write %s: %s", result->path, rfn_error_text(error));
-        unlink(result->path);
+        int closed = close_file(fd, result);
+        error = error ? error : closed;
+        if (error)
+            unlink(result->path);
     }
     rfn_buf_release(&contents);
     return error;

@@ -26,9 +26,9 @@ int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
                      const struct rfn_buf *payload, bool compress);
 
 struct rec_output_result {
-    char path[4096]; /* of the archive, rank 0 only */
+    char path[4096]; /* of the archive */
     uint64_t file_bytes;
-    char problem[512]; /* why it failed, rank 0 only */
+    char problem[512]; /* why it failed, on ranks that know; may be set before */
 };
 
 /* Collective. On rank 0 output begins with the front (META, DEFINITIONS, STREAMS, PLACES). error:

@@ -1,6 +1,7 @@
 #include "record/recorder.h"
 
 #include "record/finish.h"
+#include "record/notice.h"
 #include "record/options.h"
 #include "record/params.h"
 #include "record/say.h"
@@ -15,11 +16,8 @@
 enum rec_state rec_state = REC_ASLEEP;
 bool rec_threads_multiple;
 struct rec_stream *rec_streams;
-#ifdef RFN_FLAVOUR_SMPI
-__thread struct rec_stream *rec_this_stream;
-#else
-__thread struct rec_stream *rec_this_stream __attribute__((tls_model("initial-exec")));
-#endif
+__thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
+__thread struct rec_fortran rec_fortran REC_TLS_MODEL;
 
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 static struct rec_clock_pair start;
@@ -46,8 +44,28 @@ const char *rec_stop_reason(void)
 
 /* ---- waking up: at the first MPI call of the process ---- */
 
-/* Fills the table of MPI functions from the MPI that the program has loaded. There is one, since
- * it has just called it; without one nothing could be passed on. */
+#ifndef RFN_FLAVOUR_SMPI
+static void *open_mpi(int flags)
+{
+    void *library = NULL;
+    for (const char *const *name = rec_mpi_library_names; *name && !library; name++)
+        library = dlopen(*name, flags);
+    return library;
+}
+
+/* The MPI that the program has loaded. A program that is linked with the recorder may have none:
+ * the linker leaves out MPI's library when the recorder has all that the program calls. Then it is
+ * loaded now, unless another MPI is there (PMPI_Wtime tells, which the recorder does not have). */
+static void *find_mpi(void)
+{
+    void *library = open_mpi(RTLD_NOLOAD | RTLD_LAZY);
+    if (!library && !dlsym(RTLD_DEFAULT, "PMPI_Wtime"))
+        library = open_mpi(RTLD_LAZY | RTLD_GLOBAL);
+    return library;
+}
+#endif
+
+/* Fills the table of MPI functions; without an MPI nothing could be passed on. */
 static void load_mpi(void)
 {
     static bool loaded;
@@ -56,12 +74,10 @@ static void load_mpi(void)
 #ifdef RFN_FLAVOUR_SMPI
     rec_mpi_fill(NULL);
 #else
-    void *library = NULL;
-    for (const char *const *name = rec_mpi_library_names; *name && !library; name++)
-        library = dlopen(*name, RTLD_NOLOAD | RTLD_LAZY);
+    void *library = find_mpi();
     if (!library || rec_mpi_fill(library) < 0) {
-        rec_say("the recorder for %s was called, but the program has not loaded that MPI's library "
-                "(%s)",
+        rec_say("the recorder for %s cannot find that MPI's library (%s), or the program has "
+                "loaded another MPI",
                 RFN_FLAVOUR_NAME, rec_mpi_library_names[0]);
         abort();
     }
@@ -117,6 +133,21 @@ struct rec_stream *rec_stream_wake(void)
     return stream;
 }
 
+void rec_mpi_load(void)
+{
+    pthread_mutex_lock(&waking);
+    load_mpi();
+    pthread_mutex_unlock(&waking);
+}
+
+void *rec_frame_inside(const struct rec_stream *stream, uint32_t function)
+{
+    if (!stream->in_fortran || rec_fortran.awaited != function + 1)
+        return NULL;
+    rec_fortran.awaited = 0;
+    return rec_fortran.frame;
+}
+
 struct rec_clock_pair rec_start(void)
 {
     return start;
@@ -138,7 +169,7 @@ void rec_leave(struct rec_call *call)
                                     .exit = call->exit};
     if (rec_state == REC_RECORDING && rfn_stream_event(stream->events, &event) < 0)
         rec_stop("out of memory");
-    stream->inside = false;
+    stream->inside = stream->in_fortran;
 }
 
 uint32_t rec_error_class(int rc)
@@ -148,10 +179,12 @@ uint32_t rec_error_class(int rc)
     return (uint32_t)error_class;
 }
 
-/* ---- a program that ends without MPI_Finalize ---- */
+/* ---- a program that ends without MPI_Finalize, or without MPI ---- */
 
 __attribute__((destructor)) static void at_exit(void)
 {
     if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_is_first_rank())
         rec_say("the program ended without MPI_Finalize; nothing was recorded");
+    if (rec_state == REC_ASLEEP)
+        rec_notice_unused();
 }

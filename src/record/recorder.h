@@ -19,7 +19,8 @@
  * rec_enter returns NULL when the call is not to be recorded: before the recorder has started or
  * after it has finished, inside another recorded call (MPI calling itself), or when recording has
  * stopped because of an error. Nothing here ever fails towards the program: an error stops
- * recording, is told once on standard error, and calls pass through from then on.
+ * recording, is told once on standard error, and calls pass through from then on. A call that an
+ * entry for Fortran has announced (fortran.h) is recorded as coming from where the entry was called.
  */
 #ifndef RFN_RECORD_RECORDER_H
 #define RFN_RECORD_RECORDER_H
@@ -63,7 +64,8 @@ struct rec_stream {
     struct rfn_stream *events; /* the reducer */
     uint64_t requests_created; /* non-persistent ones, by this stream */
     uint32_t number;           /* 0 for the first thread that calls MPI */
-    bool inside;               /* within a recorded call */
+    bool inside;               /* within a recorded call, or one from Fortran */
+    bool in_fortran;           /* within a call from Fortran */
     struct rec_stream *next;   /* all streams of the process, newest first */
     /* The open call, for whoever looks at a process that hangs or died. */
     volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
@@ -79,14 +81,29 @@ enum rec_state {
 
 extern enum rec_state rec_state;
 extern bool rec_threads_multiple; /* MPI_THREAD_MULTIPLE was granted: tables are locked */
-#ifdef RFN_FLAVOUR_SMPI
-extern __thread struct rec_stream *rec_this_stream;
-#else
-extern __thread struct rec_stream *rec_this_stream __attribute__((tls_model("initial-exec")));
-#endif
 
-/* Slow parts of rec_enter: wakes the recorder, makes the thread's stream, or returns NULL. */
+/* The call from Fortran that the thread is in (fortran.h). */
+struct rec_fortran {
+    uint32_t awaited; /* enum rec_fn + 1: the C function that is to come; 0: none */
+    void *frame;      /* of the entry */
+};
+
+#ifdef RFN_FLAVOUR_SMPI
+#define REC_TLS_MODEL
+#else
+#define REC_TLS_MODEL __attribute__((tls_model("initial-exec")))
+#endif
+extern __thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
+extern __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
+
+/* Fills rec_mpi, which rec_enter does at the first call. */
+void rec_mpi_load(void);
+
+/* Slow parts of rec_enter. The first wakes the recorder, makes the thread's stream, or returns
+ * NULL. The second says which frame a call starts from that was made inside of another one: that of
+ * the Fortran entry which waits for it, or NULL, it is none of the program's. */
 struct rec_stream *rec_stream_wake(void);
+void *rec_frame_inside(const struct rec_stream *stream, uint32_t function);
 
 static inline struct rec_call *rec_enter(uint32_t function, void *frame)
 {
@@ -96,8 +113,11 @@ static inline struct rec_call *rec_enter(uint32_t function, void *frame)
         if (!stream)
             return NULL;
     }
-    if (__builtin_expect(stream->inside, 0))
-        return NULL;
+    if (__builtin_expect(stream->inside, 0)) {
+        frame = rec_frame_inside(stream, function);
+        if (!frame)
+            return NULL;
+    }
     stream->inside = true;
     struct rec_call *call = &stream->call;
     call->function = function;

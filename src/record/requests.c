@@ -489,7 +489,7 @@ static int error_of(const struct completion *completion, const MPI_Status *statu
 }
 
 static void write_entry(struct completion *completion, int64_t position, struct outcome outcome,
-                        int error, int cancelled)
+                        int error, int flags)
 {
     int64_t *word = completion->words + completion->n_words;
     word[0] = position;
@@ -497,7 +497,7 @@ static void write_entry(struct completion *completion, int64_t position, struct 
     word[2] = outcome.tag;
     word[3] = outcome.bytes;
     word[4] = error;
-    word[5] = cancelled ? RFN_COMPLETION_CANCELLED : 0;
+    word[5] = flags;
     completion->n_words += RFN_COMPLETION_WORDS;
 }
 
@@ -523,9 +523,12 @@ static inline void complete(struct completion *completion, int64_t position,
     if (__builtin_expect(!entry, 0) || (entry->flags & REC_REQUEST_PERSISTENT && !entry->active))
         return;
     int error = error_of(completion, status), cancelled = 0;
-    if (error == MPI_ERR_PENDING)
-        return;
     struct outcome outcome = {RFN_AS_POSTED, RFN_AS_POSTED, RFN_AS_POSTED};
+    if (__builtin_expect(error == MPI_ERR_PENDING, 0)) {
+        if (completion->words)
+            write_entry(completion, position, outcome, 0, RFN_COMPLETION_PENDING);
+        return;
+    }
     if (__builtin_expect(entry->flags & REC_REQUEST_CANCELLED, 0) && status)
         rec_mpi.MPI_Test_cancelled(status, &cancelled);
     if (entry->flags & REC_REQUEST_RECV && status && !error && !cancelled)
@@ -533,7 +536,7 @@ static inline void complete(struct completion *completion, int64_t position,
     bool deviates = outcome.source != RFN_AS_POSTED || outcome.tag != RFN_AS_POSTED ||
                     outcome.bytes != RFN_AS_POSTED || error || cancelled;
     if (deviates && completion->words)
-        write_entry(completion, position, outcome, error, cancelled);
+        write_entry(completion, position, outcome, error, cancelled ? RFN_COMPLETION_CANCELLED : 0);
     retire(entry);
 }
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,6 +45,25 @@ void rec_signals_release(const struct rec_signals *signals)
     errno = error;
 }
 
+/* ---- standard error ---- */
+
+static struct stat first_stderr;
+static bool has_stderr;
+
+__attribute__((constructor)) static void remember_stderr(void)
+{
+    has_stderr = fstat(STDERR_FILENO, &first_stderr) == 0;
+}
+
+/* Whether the descriptor is what it was when the process started. A program may have closed it and
+ * then got it for a file of its own. */
+static bool is_stderr(void)
+{
+    struct stat now;
+    return has_stderr && fstat(STDERR_FILENO, &now) == 0 && now.st_dev == first_stderr.st_dev &&
+           now.st_ino == first_stderr.st_ino;
+}
+
 void rec_say(const char *format, ...)
 {
     char line[1024] = "refrain: ";
@@ -52,7 +72,7 @@ void rec_say(const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(line + start, room, format, args);
     va_end(args);
-    if (n < 0)
+    if (n < 0 || !is_stderr())
         return;
     size_t size = start + ((size_t)n < room ? (size_t)n : room - 1);
     line[size++] = '\n';

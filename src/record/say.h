@@ -11,15 +11,16 @@
 #include <stdbool.h>
 
 struct rec_signals {
-    sigset_t blocked;  /* the thread's mask before */
-    bool pending[2];   /* SIGPIPE, SIGXFSZ were pending before: not ours */
+    sigset_t blocked; /* the thread's mask before */
+    bool pending[2];  /* SIGPIPE, SIGXFSZ were pending before: not ours */
 };
 
 void rec_signals_hold(struct rec_signals *signals);
 void rec_signals_release(const struct rec_signals *signals); /* keeps errno */
 
 /* "refrain: ", the text (printf-like) and a newline to standard error, in one write, so that lines
- * of several ranks do not mix. Nothing happens when nobody can read it. */
+ * of several ranks do not mix. Nothing happens when nobody can read it, or when the program has
+ * made that descriptor another file. */
 void rec_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

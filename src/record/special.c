@@ -5,6 +5,7 @@
  * does afterwards is in no event.
  */
 #include "record/finish.h"
+#include "record/fortran.h"
 #include "record/params.h"
 #include "record/say.h"
 
@@ -57,6 +58,7 @@ EXPORT int MPI_Finalize(void)
     if (call) {
         rec_end(call, MPI_SUCCESS);
         rec_leave(call);
+        rec_fortran_over();
     }
     if (first)
         rec_finish();

@@ -12,10 +12,14 @@ struct distinct {
     size_t n, capacity;
 };
 
+/* Columns that every symbol has, before its own. */
+enum { FIXED = 4 };
+
 struct site {
     uint32_t function;
-    uint32_t moved; /* bit i: input i is in a column */
-    uint32_t n_symbols;
+    uint32_t moved;     /* bit i: input i is in a column */
+    bool unsettled;     /* symbols from before an input moved still have it in their signature */
+    uint32_t n_symbols; /* since an input moved last */
     struct distinct *inputs; /* one per input; NULL until the site is used */
 };
 
@@ -48,6 +52,9 @@ struct rfn_stream {
     uint32_t last; /* symbol of the last event */
     uint64_t last_exit;
     uint64_t events, calls;
+    bool unsettled;  /* some site is */
+    bool failed;     /* a list could not be kept */
+    uint64_t passed; /* events gone over again by settling, all passes together */
     uint64_t *marks;
     size_t n_marks, marks_capacity;
 };
@@ -121,23 +128,31 @@ void rfn_stream_free(struct rfn_stream *stream)
 
 /* ---- symbols ---- */
 
-static uint64_t signature_hash(uint32_t site, uint32_t error, bool failed_poll, const int64_t *in,
-                               unsigned n_in)
+/* What makes a symbol. Words of moved inputs are 0. */
+struct signature {
+    uint32_t site, error, moved;
+    bool failed_poll;
+    unsigned n_in;
+    const int64_t *in;
+};
+
+static uint64_t signature_hash(const struct signature *signature)
 {
-    uint64_t hash = rfn_hash_mix((uint64_t)site << 32 | (uint64_t)error << 1 | failed_poll, n_in);
-    for (unsigned i = 0; i < n_in; i++)
-        hash = rfn_hash_mix(hash, (uint64_t)in[i]);
+    uint64_t hash = rfn_hash_mix((uint64_t)signature->site << 32 | (uint64_t)signature->error << 1 |
+                                     signature->failed_poll,
+                                 (uint64_t)signature->moved << 32 | signature->n_in);
+    for (unsigned i = 0; i < signature->n_in; i++)
+        hash = rfn_hash_mix(hash, (uint64_t)signature->in[i]);
     return hash;
 }
 
-static bool symbol_is(const struct rfn_symbol *symbol, const struct rfn_event *event,
-                      bool failed_poll, const int64_t *in, unsigned n_in)
+static bool symbol_is(const struct rfn_symbol *symbol, const struct signature *signature)
 {
-    if (symbol->site != event->site || symbol->error != event->error ||
-        symbol->failed_poll != failed_poll)
+    if (symbol->site != signature->site || symbol->error != signature->error ||
+        symbol->failed_poll != signature->failed_poll || symbol->moved != signature->moved)
         return false;
-    for (unsigned i = 0; i < n_in; i++) {
-        if (symbol->in[i] != in[i])
+    for (unsigned i = 0; i < signature->n_in; i++) {
+        if (symbol->in[i] != signature->in[i])
             return false;
     }
     return true;
@@ -201,10 +216,14 @@ static int64_t symbol_add(struct rfn_stream *stream, const struct rfn_symbol *li
                                   .moved = like->moved};
     uint32_t number = (uint32_t)stream->n_symbols++;
     RFN_TRY(symbol_init(stream, symbol, in));
-    unsigned n_in = rfn_stream_schema(stream, symbol->function)->n_in;
-    stream->entries[number] = (struct index_entry){
-        .hash = signature_hash(symbol->site, symbol->error, symbol->failed_poll, in, n_in),
-        .next = number};
+    const struct signature signature = {.site = symbol->site,
+                                        .error = symbol->error,
+                                        .moved = symbol->moved,
+                                        .failed_poll = symbol->failed_poll,
+                                        .n_in = rfn_stream_schema(stream, symbol->function)->n_in,
+                                        .in = in};
+    stream->entries[number] = (struct index_entry){.hash = signature_hash(&signature),
+                                                   .next = number};
     if (!stream->table || stream->n_symbols * 2 > stream->table_mask)
         RFN_TRY(table_rebuild(stream));
     else
@@ -212,17 +231,15 @@ static int64_t symbol_add(struct rfn_stream *stream, const struct rfn_symbol *li
     return number;
 }
 
-static int64_t symbol_find(const struct rfn_stream *stream, const struct rfn_event *event,
-                           bool failed_poll, const int64_t *in, unsigned n_in)
+static int64_t symbol_find(const struct rfn_stream *stream, const struct signature *signature)
 {
     if (!stream->table)
         return -1;
-    uint64_t hash = signature_hash(event->site, event->error, failed_poll, in, n_in);
+    uint64_t hash = signature_hash(signature);
     for (size_t at = hash & stream->table_mask; stream->table[at];
          at = (at + 1) & stream->table_mask) {
         uint32_t symbol = stream->table[at] - 1;
-        if (stream->entries[symbol].hash == hash &&
-            symbol_is(&stream->symbols[symbol], event, failed_poll, in, n_in))
+        if (stream->entries[symbol].hash == hash && symbol_is(&stream->symbols[symbol], signature))
             return symbol;
     }
     return -1;
@@ -277,7 +294,7 @@ static int site_note(struct rfn_stream *stream, const struct rfn_symbol *symbol)
     return movable && site->n_symbols > RFN_STREAM_SYMBOLS ? (int)most : -1;
 }
 
-/* ---- moving an input from signatures to a column ---- */
+/* ---- moving inputs from signatures to columns ---- */
 
 /* The column cursors of an old symbol, in the order of `each_column`. */
 struct source {
@@ -292,20 +309,20 @@ struct move {
     uint32_t n_old;
     struct source *sources; /* per old symbol; n = 0 for those that keep their columns */
     uint32_t *number;       /* new number per old symbol */
-    uint32_t site, input;
 };
 
 /* The k-th column of a symbol in a fixed order: times, polls, then the symbol's own. */
 static struct rfn_column *each_column(struct rfn_symbol *symbol, unsigned k)
 {
-    struct rfn_column *fixed[] = {&symbol->gap, &symbol->duration, &symbol->polls, &symbol->inside};
-    return k < 4 ? fixed[k] : &symbol->columns[k - 4];
+    struct rfn_column *fixed[FIXED] = {&symbol->gap, &symbol->duration, &symbol->polls,
+                                       &symbol->inside};
+    return k < FIXED ? fixed[k] : &symbol->columns[k - FIXED];
 }
 
 static int source_open(struct source *source, const struct rfn_stream *stream,
                        struct rfn_symbol *symbol)
 {
-    source->n = 4 + n_columns(stream, symbol);
+    source->n = FIXED + n_columns(stream, symbol);
     source->cursors = calloc(source->n, sizeof *source->cursors);
     if (!source->cursors)
         return RFN_E_NOMEM;
@@ -326,42 +343,66 @@ static void source_close(struct source *source)
     rfn_buf_release(&source->bytes);
 }
 
-/* Symbols of the moved site lose the input's value and may become one; others stay. New numbers
- * ascend with old ones, so symbols stay in order of first occurrence. */
+/* A symbol of a settled site goes over as it is. */
+static int64_t keep_symbol(struct rfn_stream *stream, struct rfn_symbol *old)
+{
+    int64_t number = symbol_add(stream, old, old->in);
+    if (number >= 0) {
+        struct rfn_symbol *new = &stream->symbols[number];
+        symbol_release(stream, new);
+        *new = *old;
+        old->columns = NULL; /* ownership has moved */
+    }
+    return number;
+}
+
+/* A symbol of an unsettled site loses the values of the moved inputs; it may become one with
+ * others. */
+static int64_t join_symbol(struct rfn_stream *stream, const struct rfn_symbol *old)
+{
+    int64_t in[RFN_PARAMS_MAX];
+    struct site *site = &stream->sites[old->site];
+    unsigned n_in = rfn_stream_schema(stream, old->function)->n_in;
+    for (unsigned i = 0; i < n_in; i++)
+        in[i] = site->moved >> i & 1 ? 0 : old->in[i];
+    const struct signature signature = {.site = old->site,
+                                        .error = old->error,
+                                        .moved = site->moved,
+                                        .failed_poll = old->failed_poll,
+                                        .n_in = n_in,
+                                        .in = in};
+    int64_t number = symbol_find(stream, &signature);
+    if (number >= 0)
+        return number;
+    struct rfn_symbol like = *old;
+    like.moved = site->moved;
+    site->n_symbols++;
+    return symbol_add(stream, &like, in);
+}
+
+/* New numbers ascend with old ones, so symbols stay in order of first occurrence. */
 static int move_symbols(struct move *move)
 {
     struct rfn_stream *stream = move->stream;
-    uint32_t bit = 1u << move->input;
     for (uint32_t i = 0; i < move->n_old; i++) {
         struct rfn_symbol *old = &move->old[i];
-        int64_t number;
-        if (old->site != move->site) {
-            number = symbol_add(stream, old, old->in);
-            if (number >= 0) {
-                struct rfn_symbol *new = &stream->symbols[number];
-                symbol_release(stream, new);
-                *new = *old;
-                old->columns = NULL; /* ownership has moved */
-            }
-        } else {
-            int64_t in[RFN_PARAMS_MAX];
-            unsigned n_in = rfn_stream_schema(stream, old->function)->n_in;
-            memcpy(in, old->in, n_in * sizeof *in);
-            in[move->input] = 0;
-            struct rfn_symbol like = *old;
-            like.moved |= bit;
-            struct rfn_event event = {.site = old->site, .error = old->error};
-            number = symbol_find(stream, &event, old->failed_poll, in, n_in);
-            if (number < 0) {
-                number = symbol_add(stream, &like, in);
-                stream->sites[move->site].n_symbols++;
-            }
-            RFN_TRY(source_open(&move->sources[i], stream, old));
-        }
+        bool joins = stream->sites[old->site].unsettled;
+        int64_t number = joins ? join_symbol(stream, old) : keep_symbol(stream, old);
         RFN_TRY((int)number);
         move->number[i] = (uint32_t)number;
+        if (joins)
+            RFN_TRY(source_open(&move->sources[i], stream, old));
     }
     return 0;
+}
+
+static int move_value(struct rfn_column_cursor *from, struct rfn_column *to)
+{
+    int64_t value;
+    if (from->n == 0)
+        return 0;
+    RFN_TRY(rfn_column_next(from, &value));
+    return rfn_column_append(to, value);
 }
 
 /* One event of the old sequence: appended to the new structure, its values to the joined columns.
@@ -369,22 +410,27 @@ static int move_symbols(struct move *move)
 static int move_event(void *context, uint32_t symbol)
 {
     struct move *move = context;
+    const struct rfn_symbol *old = &move->old[symbol];
     struct source *source = &move->sources[symbol];
     uint32_t number = move->number[symbol];
     RFN_TRY(rfn_fold_append(move->stream->fold, number));
     if (source->n == 0)
         return 0;
     struct rfn_symbol *new = &move->stream->symbols[number];
-    unsigned place = bits(new->moved &((1u << move->input) - 1)); /* of the new column */
+    unsigned from = 0, to = 0;
     new->occurrences++;
-    for (unsigned k = 0; k < source->n; k++) {
-        if (source->cursors[k].n == 0)
-            continue;
-        int64_t value;
-        RFN_TRY(rfn_column_next(&source->cursors[k], &value));
-        RFN_TRY(rfn_column_append(each_column(new, k < 4 + place ? k : k + 1), value));
+    for (; from < FIXED; from++, to++)
+        RFN_TRY(move_value(&source->cursors[from], each_column(new, to)));
+    for (uint32_t left = new->moved; left; left &= left - 1, to++) {
+        unsigned input = (unsigned)__builtin_ctz(left);
+        if (old->moved >> input & 1)
+            RFN_TRY(move_value(&source->cursors[from++], each_column(new, to)));
+        else
+            RFN_TRY(rfn_column_append(each_column(new, to), old->in[input]));
     }
-    return rfn_column_append(&new->columns[place], move->old[symbol].in[move->input]);
+    for (; from < source->n; from++, to++)
+        RFN_TRY(move_value(&source->cursors[from], each_column(new, to)));
+    return 0;
 }
 
 static int move_run(struct move *move)
@@ -398,7 +444,6 @@ static int move_run(struct move *move)
     free(stream->table);
     stream->table = NULL;
     stream->table_mask = 0;
-    stream->sites[move->site].n_symbols = 0;
     int error = move_symbols(move);
     stream->fold = rfn_fold_new();
     if (!error && !stream->fold)
@@ -415,24 +460,47 @@ static int move_run(struct move *move)
     return error;
 }
 
-int rfn_stream_move(struct rfn_stream *stream, uint32_t site, uint32_t input)
+void rfn_stream_move(struct rfn_stream *stream, uint32_t number, uint32_t input)
 {
-    if (site >= stream->n_sites || !stream->sites[site].inputs ||
-        stream->sites[site].moved >> input & 1)
+    if (rfn_stream_moved(stream, number) >> input & 1 || number >= stream->n_sites ||
+        !stream->sites[number].inputs)
+        return;
+    struct site *site = &stream->sites[number];
+    site->moved |= 1u << input;
+    site->unsettled = stream->unsettled = true;
+    site->n_symbols = 0; /* what is counted from now on are symbols of the new form */
+}
+
+int rfn_stream_settle(struct rfn_stream *stream)
+{
+    if (!stream->unsettled)
         return 0;
-    struct move move = {.stream = stream, .site = site, .input = input};
+    struct move move = {.stream = stream};
     move.sources = calloc(stream->n_symbols + 1, sizeof *move.sources);
     move.number = calloc(stream->n_symbols + 1, sizeof *move.number);
     int error = RFN_E_NOMEM;
-    if (move.sources && move.number) {
-        stream->sites[site].moved |= 1u << input;
-        uint32_t last = stream->last;
-        error = move_run(&move);
-        stream->last = move.number[last];
+    for (size_t i = 0; i < stream->n_sites; i++) {
+        if (stream->sites[i].unsettled)
+            stream->sites[i].n_symbols = 0;
     }
+    if (move.sources && move.number) {
+        error = move_run(&move);
+        stream->last = move.number[stream->last];
+    }
+    for (size_t i = 0; i < stream->n_sites; i++)
+        stream->sites[i].unsettled = false;
+    stream->unsettled = false;
+    stream->passed += stream->events;
     free(move.sources);
     free(move.number);
     return error;
+}
+
+/* Settles while the passes so far together have not gone over more than all events, and a few. */
+static int settle_in_time(struct rfn_stream *stream)
+{
+    enum { FREE = 1 << 16 };
+    return stream->passed <= stream->events + FREE ? rfn_stream_settle(stream) : 0;
 }
 
 /* ---- events ---- */
@@ -472,16 +540,16 @@ static int append_columns(struct rfn_stream *stream, struct rfn_symbol *symbol,
 }
 
 /* Adds the symbol of an event that was never seen; *move is the input that then has to move. */
-static int64_t symbol_new(struct rfn_stream *stream, const struct rfn_event *event,
-                          bool failed_poll, const int64_t *in, int *move)
+static int64_t symbol_new(struct rfn_stream *stream, uint32_t function,
+                          const struct signature *signature, int *move)
 {
-    RFN_TRY(site_use(stream, event->site, event->function));
-    struct rfn_symbol like = {.site = event->site,
-                              .function = event->function,
-                              .error = event->error,
-                              .failed_poll = failed_poll,
-                              .moved = stream->sites[event->site].moved};
-    int64_t symbol = symbol_add(stream, &like, in);
+    RFN_TRY(site_use(stream, signature->site, function));
+    struct rfn_symbol like = {.site = signature->site,
+                              .function = function,
+                              .error = signature->error,
+                              .failed_poll = signature->failed_poll,
+                              .moved = signature->moved};
+    int64_t symbol = symbol_add(stream, &like, signature->in);
     RFN_TRY((int)symbol);
     *move = site_note(stream, &stream->symbols[symbol]);
     if (*move < -1)
@@ -492,23 +560,25 @@ static int64_t symbol_new(struct rfn_stream *stream, const struct rfn_event *eve
 static int emit(struct rfn_stream *stream, const struct rfn_event *event, uint64_t polls,
                 uint64_t inside)
 {
-    bool failed_poll = event->poll == RFN_POLL_FAILED;
-    unsigned n_in = rfn_stream_schema(stream, event->function)->n_in;
-    const int64_t *in = event->in;
     int64_t masked[RFN_PARAMS_MAX];
-    uint32_t moved = event->site < stream->n_sites ? stream->sites[event->site].moved : 0;
-    if (moved) {
-        memcpy(masked, in, n_in * sizeof *in);
-        for (uint32_t left = moved; left; left &= left - 1)
+    struct signature signature = {.site = event->site,
+                                  .error = event->error,
+                                  .moved = rfn_stream_moved(stream, event->site),
+                                  .failed_poll = event->poll == RFN_POLL_FAILED,
+                                  .n_in = rfn_stream_schema(stream, event->function)->n_in,
+                                  .in = event->in};
+    if (signature.moved) {
+        memcpy(masked, event->in, signature.n_in * sizeof *masked);
+        for (uint32_t left = signature.moved; left; left &= left - 1)
             masked[__builtin_ctz(left)] = 0;
-        in = masked;
+        signature.in = masked;
     }
     int move = -1;
     int64_t symbol = stream->n_symbols ? (int64_t)stream->entries[stream->last].next : -1;
-    if (symbol < 0 || !symbol_is(&stream->symbols[symbol], event, failed_poll, in, n_in)) {
-        symbol = symbol_find(stream, event, failed_poll, in, n_in);
+    if (symbol < 0 || !symbol_is(&stream->symbols[symbol], &signature)) {
+        symbol = symbol_find(stream, &signature);
         if (symbol < 0)
-            symbol = symbol_new(stream, event, failed_poll, in, &move);
+            symbol = symbol_new(stream, event->function, &signature, &move);
         RFN_TRY((int)symbol);
         stream->entries[stream->last].next = (uint32_t)symbol;
     }
@@ -517,16 +587,24 @@ static int emit(struct rfn_stream *stream, const struct rfn_event *event, uint64
     stream->events++;
     stream->calls += polls;
     RFN_TRY(rfn_fold_append(stream->fold, (uint32_t)symbol));
-    return move < 0 ? 0 : rfn_stream_move(stream, event->site, (uint32_t)move);
+    if (move >= 0)
+        rfn_stream_move(stream, event->site, (uint32_t)move);
+    return __builtin_expect(stream->unsettled, 0) ? settle_in_time(stream) : 0;
 }
 
-int rfn_stream_flush(struct rfn_stream *stream)
+static int end_run(struct rfn_stream *stream)
 {
     struct poll_run *run = &stream->run;
     if (!run->open)
         return 0;
     run->open = false;
     return emit(stream, &run->event, run->count, run->inside);
+}
+
+int rfn_stream_flush(struct rfn_stream *stream)
+{
+    RFN_TRY(end_run(stream));
+    return rfn_stream_settle(stream);
 }
 
 /* Whether the event is one more poll of the run that is held back. */
@@ -547,7 +625,7 @@ static int hold(struct rfn_stream *stream, const struct rfn_event *event)
 {
     struct poll_run *run = &stream->run;
     if (!continues(stream, event)) {
-        RFN_TRY(rfn_stream_flush(stream));
+        RFN_TRY(end_run(stream));
         const struct rfn_function *function = rfn_stream_schema(stream, event->function);
         run->open = true;
         run->event = *event;
@@ -565,10 +643,12 @@ static int hold(struct rfn_stream *stream, const struct rfn_event *event)
 
 int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
 {
+    if (__builtin_expect(stream->failed, 0))
+        return RFN_E_NOMEM;
     if (event->poll == RFN_POLL_FAILED && !stream->options.all_polls)
         return hold(stream, event);
     if (stream->run.open)
-        RFN_TRY(rfn_stream_flush(stream));
+        RFN_TRY(end_run(stream));
     return emit(stream, event, 1, event->exit - event->enter);
 }
 
@@ -577,6 +657,7 @@ int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
 int64_t rfn_stream_list(struct rfn_stream *stream, const int64_t *words, size_t n)
 {
     int64_t number = rfn_lists_intern(&stream->lists, words, n);
+    stream->failed |= number < 0;
     return number < 0 ? RFN_LIST_ABSENT : number;
 }
 

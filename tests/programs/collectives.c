@@ -19,7 +19,7 @@ static void rooted(void)
         CALL(MPI_Gather(in, 2, MPI_INT, out, 2, MPI_INT, ROOT, MPI_COMM_WORLD),
              "sendcount=2 sendtype=MPI_INT recvcount=2 recvtype=MPI_INT root=1 bytes=8");
         CALL(MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, 2, MPI_INT, ROOT, MPI_COMM_WORLD),
-             "sendbuf=IN_PLACE sendcount=UNKNOWN sendtype=MPI_DATATYPE_NULL recvcount=2 bytes=8");
+             "sendbuf=IN_PLACE !sendcount !sendtype recvcount=2 bytes=8");
         CALL(MPI_Gatherv(in, 2, MPI_INT, out, counts, places, MPI_INT, ROOT, MPI_COMM_WORLD),
              "sendcount=2 recvcounts=[1,2,3] displs=[0,4,8] recvtype=MPI_INT bytes=8");
         CALL(MPI_Scatter(in, 2, MPI_INT, out, 2, MPI_INT, ROOT, MPI_COMM_WORLD),
@@ -33,12 +33,12 @@ static void rooted(void)
     CALL(MPI_Reduce(in, NULL, 4, MPI_DOUBLE, MPI_SUM, ROOT, MPI_COMM_WORLD), "count=4 bytes=32");
     CALL(MPI_Reduce(in, NULL, 4, MPI_INT, MPI_MAX, ROOT, MPI_COMM_WORLD), "count=4 bytes=16");
     CALL(MPI_Gather(in, 2, MPI_INT, NULL, -1, MPI_DATATYPE_NULL, ROOT, MPI_COMM_WORLD),
-         "sendcount=2 recvcount=UNKNOWN recvtype=MPI_DATATYPE_NULL bytes=8");
+         "sendcount=2 !recvbuf !recvcount !recvtype bytes=8");
     CALL(MPI_Gather(in, 2, MPI_INT, NULL, 0, MPI_INT, ROOT, MPI_COMM_WORLD), "bytes=8");
     CALL(MPI_Gatherv(in, counts[rank], MPI_INT, NULL, NULL, NULL, MPI_INT, ROOT, MPI_COMM_WORLD),
          "sendcount=%d recvcounts=NULL displs=NULL bytes=%d", counts[rank], 4 * counts[rank]);
     CALL(MPI_Scatter(NULL, 0, MPI_INT, out, 2, MPI_INT, ROOT, MPI_COMM_WORLD),
-         "sendcount=UNKNOWN recvcount=2 bytes=8");
+         "!sendcount !sendtype recvcount=2 bytes=8");
     CALL(MPI_Scatter(NULL, 0, MPI_INT, out, 2, MPI_INT, ROOT, MPI_COMM_WORLD), "bytes=8");
     CALL(MPI_Scatterv(NULL, NULL, NULL, MPI_INT, out, counts[rank], MPI_INT, ROOT, MPI_COMM_WORLD),
          "sendcounts=NULL displs=NULL recvcount=%d bytes=%d", counts[rank], 4 * counts[rank]);
@@ -57,7 +57,7 @@ static void all_to_all(void)
     CALL(MPI_Allgather(in, 2, MPI_INT, out, 2, MPI_INT, MPI_COMM_WORLD),
          "sendcount=2 sendtype=MPI_INT recvcount=2 recvtype=MPI_INT bytes=8");
     CALL(MPI_Allgather(MPI_IN_PLACE, -5, MPI_DATATYPE_NULL, out, 2, MPI_INT, MPI_COMM_WORLD),
-         "sendbuf=IN_PLACE sendcount=UNKNOWN recvcount=2 bytes=8");
+         "sendbuf=IN_PLACE !sendcount recvcount=2 bytes=8");
     CALL(MPI_Allgatherv(in, counts[rank], MPI_INT, out, counts, places, MPI_INT, MPI_COMM_WORLD),
          "sendcount=%d recvcounts=[1,2,3] displs=[0,4,8] bytes=%d", counts[rank], 4 * counts[rank]);
     CALL(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_INT, out, counts, places, MPI_INT, MPI_COMM_WORLD),
@@ -103,10 +103,11 @@ static void nonblocking(void)
     NONBLOCKING(MPI_Ireduce(in, out, 4, MPI_INT, MPI_SUM, ROOT, MPI_COMM_WORLD, &request),
                 "count=4 op=MPI_SUM root=1 bytes=16");
     NONBLOCKING(MPI_Igather(in, 2, MPI_INT, out, 2, MPI_INT, ROOT, MPI_COMM_WORLD, &request),
-                "sendcount=2 recvcount=%s bytes=8", rank == ROOT ? "2" : "UNKNOWN");
+                "sendcount=2 %s bytes=8", rank == ROOT ? "recvcount=2" : "!recvcount");
     NONBLOCKING(MPI_Igatherv(in, counts[rank], MPI_INT, out, counts, places, MPI_INT, ROOT,
                              MPI_COMM_WORLD, &request),
-                "recvcounts=%s bytes=%d", rank == ROOT ? "[1,2,3]" : "NULL", 4 * counts[rank]);
+                "%s bytes=%d", rank == ROOT ? "recvcounts=[1,2,3]" : "recvcounts=NULL",
+                4 * counts[rank]);
     NONBLOCKING(MPI_Iscatter(in, 2, MPI_INT, out, 2, MPI_INT, ROOT, MPI_COMM_WORLD, &request),
                 "recvcount=2 bytes=%d", rank == ROOT ? 24 : 8);
     NONBLOCKING(MPI_Iscatterv(in, counts, places, MPI_INT, out, counts[rank], MPI_INT, ROOT,

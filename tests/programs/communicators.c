@@ -60,7 +60,7 @@ static void duplicates(void)
     release(&dup, "@dup");
     use(again, "@dupdup");
     release(&again, "@dupdup");
-    CALL(MPI_Comm_idup(MPI_COMM_WORLD, &later, &request), "comm=world !newcomm");
+    CALL(MPI_Comm_idup(MPI_COMM_WORLD, &later, &request), "comm=world newcomm=@idup");
     CALL(MPI_Wait(&request, MPI_STATUS_IGNORE), "request=recent:1");
     use(later, "@idup");
     for (int i = 0; i < 3; i++) {
@@ -150,8 +150,8 @@ static void inter(void)
 /* A communicator of the process alone differs from process to process. */
 static void alone(void)
 {
-    int data = 0;
-    CALL(MPI_Sendrecv(&data, 1, MPI_INT, 0, 1, &data, 1, MPI_INT, 0, 1, MPI_COMM_SELF,
+    int data = 0, back;
+    CALL(MPI_Sendrecv(&data, 1, MPI_INT, 0, 1, &back, 1, MPI_INT, 0, 1, MPI_COMM_SELF,
                       MPI_STATUS_IGNORE),
          "dest=0 source=0 comm=self bytes=4 sent_bytes=4");
     MPI_Comm own;

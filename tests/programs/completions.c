@@ -125,7 +125,7 @@ static void waitall(void)
          "source=PROC_NULL tag=3");
     CALL(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE),
          "count=4 array_of_requests=[recent:2,null,recent:1,recent:3] "
-         "completed=[0(source=0,tag=10,bytes=40),1,2(source=PROC_NULL,tag=3,bytes=0),"
+         "completed=[0(source=0,tag=10,bytes=40),2(source=PROC_NULL,tag=3,bytes=0),"
          "3(source=0,tag=11,bytes=44)] bytes=84");
     CALL(MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE), "count=0 array_of_requests=[] completed=[]");
 }

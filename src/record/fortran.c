@@ -1,0 +1,101 @@
+/* The state of a thread's Fortran call is two things: rec_fortran, what function is to come and
+ * from where, and, if the thread has a stream, stream->in_fortran. While that is set the stream
+ * counts as inside of a call, so that C calls are looked at in rec_enter's slow path only.
+ *
+ * MPI's own entry is what follows the recorder in the order in which libraries are searched. A
+ * Fortran library that was loaded for one module only (by an interpreter, say) is not in that
+ * order, and asked by name.
+ */
+#include "record/fortran.h"
+
+#include "record/say.h"
+
+#include <string.h>
+
+#ifndef RFN_FLAVOUR_SMPI /* whose programs are linked with MPI and the recorder at once */
+
+#include <dlfcn.h>
+
+#ifdef RFN_FLAVOUR_OPENMPI
+static const char *const libraries[] = {"libmpi_mpifh.so.40", "libmpi_usempif08.so.40", NULL};
+#else
+static const char *const libraries[] = {"libmpichfort.so.12", "libmpifort.so.12", NULL};
+#endif
+
+static void *find_in_libraries(const char *symbol)
+{
+    void *address = NULL;
+    for (const char *const *name = libraries; *name && !address; name++) {
+        void *library = dlopen(*name, RTLD_NOLOAD | RTLD_LAZY);
+        if (library)
+            address = dlsym(library, symbol);
+    }
+    return address;
+}
+
+void rec_fortran_find(void *next, const char *symbol, uint32_t function)
+{
+    void *address = dlsym(RTLD_NEXT, symbol);
+    if (!address)
+        address = find_in_libraries(symbol);
+    if (!address)
+        rec_mpi_missing(function);
+    memcpy(next, &address, sizeof address); /* ISO C has no conversion from data to functions */
+}
+
+void rec_fortran_need(uint32_t function)
+{
+    rec_mpi_load();
+    const void *address;
+    memcpy(&address, (const char *)&rec_mpi + function * sizeof address, sizeof address);
+    if (!address)
+        rec_mpi_missing(function);
+}
+
+#endif
+
+bool rec_fortran_enter(uint32_t function, void *frame)
+{
+    struct rec_stream *stream = rec_this_stream;
+    if (!stream || rec_state != REC_RECORDING)
+        stream = rec_stream_wake();
+    const bool nested = stream && stream->inside;
+    /* MPI_Finalize comes through whatever happened before: the other ranks wait in it. */
+    if (nested && function != REC_FN_MPI_Finalize)
+        return false;
+    rec_fortran.awaited = function + 1;
+    rec_fortran.frame = frame;
+    if (stream && !nested)
+        stream->inside = stream->in_fortran = true;
+    return true;
+}
+
+/* MPI's Fortran library has done the call without the C function of that name. */
+static __attribute__((cold)) void tell_missed(uint32_t function)
+{
+    static bool told;
+    if (!__atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
+        rec_say("calls of %s from Fortran are not in the archive: this MPI's library for Fortran "
+                "makes them in a way that is not known",
+                rec_functions[function].name);
+}
+
+void rec_fortran_leave(void)
+{
+    const uint32_t awaited = rec_fortran.awaited;
+    struct rec_stream *stream = rec_this_stream;
+    rec_fortran.awaited = 0;
+    if (!stream || !stream->in_fortran)
+        return;
+    stream->inside = stream->in_fortran = false;
+    if (awaited && rec_state == REC_RECORDING)
+        tell_missed(awaited - 1);
+}
+
+void rec_fortran_over(void)
+{
+    struct rec_stream *stream = rec_this_stream;
+    rec_fortran.awaited = 0;
+    if (stream && stream->in_fortran)
+        stream->inside = stream->in_fortran = false;
+}

@@ -1,0 +1,42 @@
+/* fortran.h - calls from Fortran: how they become the same events as calls from C.
+ *
+ * A Fortran program calls mpi_send_ (mpif.h, `use mpi`) or mpi_send_f08_ (`use mpi_f08`) of MPI's
+ * Fortran library. These convert the arguments (handles, sentinels such as MPI_IN_PLACE, statuses,
+ * strings, array indices) and call the C function, in Open MPI and in parts of MPICH by its PMPI
+ * name. The conversion is the library's knowledge; so the recorder does not convert anything, but
+ * stands at both ends:
+ *
+ *     program --> mpi_send_ (entry) --> mpi_send_ (MPI's) --> PMPI_Send or MPI_Send (wrapper) --> MPI
+ *
+ * The entry (fortran.gen.c) says that a call of MPI_Send is to come, and keeps its own frame, from
+ * which the call path starts: what lies in MPI's Fortran library is not in it. The first call of
+ * this function inside is the event, recorded by the C wrapper. Any other call inside, before or
+ * after (a datatype made for an array section, say), is MPI's own matter and passes through. A
+ * PMPI function called without an entry waiting for it passes through too, as it must: a C program
+ * calls PMPI_Send where it does not want to be seen.
+ *
+ * Functions that the libraries do not pass on to C (attributes and callbacks, which they keep in a
+ * form of their own) have entries that record by themselves: their arguments are plain numbers.
+ */
+#ifndef RFN_RECORD_FORTRAN_H
+#define RFN_RECORD_FORTRAN_H
+
+#include "record/recorder.h"
+
+/* An entry begins; its frame is that of its caller's call path. False: inside of another call,
+ * nothing is to be done at the end. */
+bool rec_fortran_enter(uint32_t function, void *frame);
+void rec_fortran_leave(void);
+
+/* The Fortran call that goes on is over for the recorder (MPI_Finalize writes the archive in it). */
+void rec_fortran_over(void);
+
+/* Sets *next, a pointer to function, to MPI's own entry of this name. Without it the program could
+ * not have been linked; should it be missing all the same, the process ends (rec_mpi_missing). */
+void rec_fortran_find(void *next, const char *symbol, uint32_t function);
+
+/* A PMPI function was called before any MPI function: fills the table. Ends the process when the
+ * library does not have the function. */
+void rec_fortran_need(uint32_t function) __attribute__((cold));
+
+#endif

@@ -1,0 +1,83 @@
+#include "record/notice.h"
+
+#include "record/finish.h"
+#include "record/say.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#ifndef RFN_FLAVOUR_SMPI /* whose ranks are in one process, without a launcher */
+
+/* ---- what the launcher says ---- */
+
+/* The value of the first of these variables that is set, or otherwise. */
+static long first_number(const char *const *names, long otherwise)
+{
+    for (; *names; names++) {
+        const char *value = getenv(*names);
+        if (value && *value)
+            return strtol(value, NULL, 10);
+    }
+    return otherwise;
+}
+
+static bool is_launchers_first(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+                                        "SLURM_PROCID", NULL};
+    return first_number(names, 0) == 0;
+}
+
+static long launchers_size(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
+    return first_number(names, 1);
+}
+
+/* ---- the notices ---- */
+
+static bool was_called(uint32_t function)
+{
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        for (uint32_t site = 0; site < rec_sites_count(&stream->sites); site++) {
+            if (rec_sites_function(&stream->sites, site) == function)
+                return true;
+        }
+    }
+    return false;
+}
+
+void rec_notice_gaps(int ranks)
+{
+    if (ranks == 1 && launchers_size() > 1 && is_launchers_first())
+        rec_say("the launcher started %ld processes, but each is alone with its MPI and has an "
+                "archive of its own: the launcher belongs to another MPI than the program",
+                launchers_size());
+    if (was_called(REC_FN_MPI_Comm_spawn) || was_called(REC_FN_MPI_Comm_spawn_multiple))
+        rec_say("processes that MPI_Comm_spawn started are not in the archive");
+}
+
+void rec_notice_unused(void)
+{
+    const char *started = getenv("REFRAIN_PID");
+    struct rusage children;
+    if (!started || strtol(started, NULL, 10) != getpid() || !is_launchers_first())
+        return;
+    if (getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0)
+        rec_say("no archive was written: the program called no MPI function");
+}
+
+#else
+
+void rec_notice_gaps(int ranks)
+{
+    (void)ranks;
+}
+
+void rec_notice_unused(void)
+{
+}
+
+#endif

@@ -1,0 +1,249 @@
+"""A program behaves the same with the recorder and without: output, exit status, no hang."""
+import json
+import os
+import re
+
+import harness
+import test_counts
+import test_events
+
+TIMEOUT = 60
+
+
+# What the launcher and MPI's own libraries write there when a process fails.
+NOT_THE_PROGRAMS = re.compile(r"=|$|Please see the FAQ|This typically|YOUR APPLICATION|\[.* UCX ")
+
+
+def output_of(run):
+    """Lines of standard output in an order that does not depend on the run."""
+    return sorted(l for l in run.out.splitlines() if not NOT_THE_PROGRAMS.match(l))
+
+
+def own_words(run):
+    """What the recorder said."""
+    return [line for line in run.err.splitlines() if line.startswith("refrain:")]
+
+
+def both(bench, flavour, ranks, command, options=(), env=None, output=True):
+    """Runs a command without and with the recorder, compares, and returns (run, archive). The
+    archive need not exist. output: whether standard output is to be the same."""
+    launch = harness.FLAVOURS[flavour].launch(ranks)
+    alone = bench.run([*launch, *command], timeout=TIMEOUT, env=env)
+    archive = bench.path(f"behaviour-{len(os.listdir(bench.folder))}.rfn")
+    recorded = bench.run([*launch, bench.refrain, "record", "-o", archive, *options, *command],
+                         timeout=TIMEOUT, env=env)
+    if output:
+        harness.compare("standard output", output_of(recorded), output_of(alone))
+    harness.compare("exit status", recorded.code, alone.code)
+    return recorded, archive
+
+
+def has_archive(bench, run, archive):
+    if not os.path.exists(archive):
+        raise harness.Failure("no archive\n" + run.err)
+    bench.verb("verify", archive)
+    harness.compare("lines of the recorder", len(own_words(run)), 1)
+
+
+def has_none(run, archive, words):
+    if os.path.exists(archive):
+        raise harness.Failure("there is an archive")
+    told = own_words(run)
+    if len(told) != 1 or not re.search(words, told[0]):
+        raise harness.Failure(f"expected one line with '{words}', found {told}")
+
+
+def make_test(name, ranks):
+    def test(bench, flavour):
+        run, archive = both(bench, flavour, ranks, [bench.program(name, flavour)])
+        has_archive(bench, run, archive)
+    return test
+
+
+for _name, _ranks in test_events.programs():
+    globals()[f"test_{_name}"] = make_test(_name, _ranks)
+
+# ---- ways to end (programs/endings.c) ----
+
+# Those that end with MPI_Finalize: there is an archive, and the recorder says one line.
+WHOLE = ["plain", "status", "at-exit", "forked", "alarms", "deep", "small-stack",
+         "no-environment", "chdir"]
+# Those without an archive, and what the recorder says instead.
+NONE = {"limited": "no archive.*[Ff]ile too large", "no-files": "no archive.*Too many open files",
+        "abort": "MPI_Abort", "exit-early": "without MPI_Finalize",
+        "jumping": "no archive.*MPI_Send was left by a jump",
+        "no-init": "no archive.*no MPI function"}
+# Those where nothing can be said, or nothing needs to be.
+SILENT = ["fatal", "segfault", "killed", "exit-at-once", "only-initialized", "no-stderr",
+          "broken-stderr"]
+
+
+def ending(bench, flavour, how):
+    return both(bench, flavour, 2, [bench.program("endings", flavour), how])
+
+
+def make_ending(how):
+    def test(bench, flavour):
+        run, archive = ending(bench, flavour, how)
+        if how in WHOLE:
+            has_archive(bench, run, archive)
+        elif how in NONE:
+            has_none(run, archive, NONE[how])
+        else:
+            harness.compare("lines of the recorder", own_words(run), [])
+    return test
+
+
+for _how in [*WHOLE, *NONE, *SILENT]:
+    globals()[f"test_ending_{_how.replace('-', '_')}"] = make_ending(_how)
+
+
+def test_environment_of_children(bench, flavour):
+    run, archive = ending(bench, flavour, "children")
+    has_archive(bench, run, archive)
+    harness.compare("what a child sees", [l for l in run.out.splitlines() if "started" not in l],
+                    ["child"])
+
+
+def test_preload_of_children(bench, flavour):
+    """What was in LD_PRELOAD before is there for children too, and only that."""
+    other = test_counts.counter(bench, flavour)
+    launch = harness.FLAVOURS[flavour].launch(2)
+    run = bench.run([*launch, "env", f"LD_PRELOAD={other}", bench.refrain, "record", "-o",
+                     bench.path("preload.rfn"), "-f", bench.program("endings", flavour),
+                     "children"], timeout=TIMEOUT, check=True)
+    harness.compare("what a child sees", [l for l in run.out.splitlines() if "started" not in l],
+                    [f"LD_PRELOAD={other}", "child"])
+
+
+# ---- scripts ----
+
+
+def script(bench, name, text):
+    path = bench.path(name)
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    os.chmod(path, 0o755)
+    return path
+
+
+def test_script(bench, flavour):
+    """A shell script that starts the program, says something afterwards, and passes its status."""
+    path = script(bench, f"start-{flavour}.sh",
+                  "#!/bin/sh\necho before\n\"$@\"\ncode=$?\necho after $code\nexit $code\n")
+    for how, options in (("status", []), ("plain", [f"--mpi={flavour}"]), ("plain", [])):
+        # The launcher may end one script when the other has failed.
+        run, archive = both(bench, flavour, 2, [path, bench.program("endings", flavour), how],
+                            options, output=how != "status")
+        has_archive(bench, run, archive)
+        calls = harness.count_calls(bench.dump(archive))
+        harness.compare("calls", calls, {"MPI_Init": 2, "MPI_Comm_rank": 2, "MPI_Barrier": 2,
+                                         "MPI_Finalize": 2})
+
+
+# ---- where the archive goes ----
+
+
+def in_folder(bench, name):
+    path = bench.path(name)
+    os.makedirs(path)
+    return path
+
+
+def record_in(bench, flavour, folder, options, how="plain"):
+    program = bench.program("endings", flavour)
+    return bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", *options,
+                      program, how], timeout=TIMEOUT, cwd=folder, check=True)
+
+
+def test_default_name(bench, flavour):
+    """PROGRAM.RANKS.rfn where the program was started, also if it goes elsewhere."""
+    folder = in_folder(bench, f"names-{flavour}")
+    stem = os.path.basename(bench.program("endings", flavour))
+    for how, expected in (("chdir", f"{stem}.2.rfn"), ("plain", f"{stem}.2.2.rfn")):
+        run = record_in(bench, flavour, folder, [], how)
+        if expected not in os.listdir(folder) or expected not in own_words(run)[0]:
+            raise harness.Failure(f"no {expected}: {os.listdir(folder)}\n{run.err}")
+        bench.verb("verify", os.path.join(folder, expected))
+
+
+def test_existing_archives_stay(bench, flavour):
+    folder = in_folder(bench, f"existing-{flavour}")
+    first = os.path.join(folder, "x.rfn")
+    for number, expected in enumerate((["x.rfn"], ["x.2.rfn", "x.rfn"],
+                                       ["x.2.rfn", "x.3.rfn", "x.rfn"])):
+        record_in(bench, flavour, folder, ["-o", "x.rfn", "--time=none"],
+                  "plain" if number else "forked")
+        harness.compare("files", sorted(os.listdir(folder)), expected)
+        with open(first, "rb") as file:
+            kept = kept if number else file.read()
+            file.seek(0)
+            if file.read() != kept:
+                raise harness.Failure("x.rfn was changed")
+    record_in(bench, flavour, folder, ["-o", "x.rfn", "--force", "--time=none"])
+    harness.compare("files", sorted(os.listdir(folder)), ["x.2.rfn", "x.3.rfn", "x.rfn"])
+    with open(first, "rb") as file:
+        if file.read() == kept:
+            raise harness.Failure("--force did not replace x.rfn")
+
+
+def test_links_are_not_followed(bench, flavour):
+    """Neither with --force: what a link points to is not touched."""
+    folder = in_folder(bench, f"links-{flavour}")
+    target = os.path.join(folder, "precious")
+    with open(target, "w", encoding="ascii") as file:
+        file.write("precious")
+    os.symlink(target, os.path.join(folder, "x.rfn"))
+    for options in ([], ["--force"]):
+        record_in(bench, flavour, folder, ["-o", "x.rfn", *options])
+        with open(target, encoding="ascii") as file:
+            harness.compare("the link's target", file.read(), "precious")
+
+
+def test_no_such_folder(bench, flavour):
+    """Told before the program has run for hours."""
+    path = bench.path("no/such/folder/x.rfn")
+    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "-o", path,
+                     bench.program("endings", flavour), "status"], timeout=TIMEOUT)
+    harness.compare("exit status", run.code, 1)
+    harness.compare("output", output_of(run), [])
+    has_none(run, path, re.escape(path))
+
+
+def test_folder_that_goes(bench, flavour):
+    """Where nobody can create files any more, not even root, the program runs to its end."""
+    folder = in_folder(bench, f"gone-{flavour}")
+    program = bench.program("endings", flavour)
+    path = script(bench, f"remove-{flavour}.sh",
+                  f"#!/bin/sh\nrmdir {folder} 2>/dev/null\nexec {program} status\n")
+    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "-o",
+                     f"{folder}/x.rfn", path], timeout=TIMEOUT)
+    harness.compare("exit status", run.code, 7)
+    harness.compare("output", output_of(run), ["rank 0 started", "rank 1 started"])
+    has_none(run, f"{folder}/x.rfn", "no archive.*" + re.escape(folder))
+
+
+def test_quiet(bench, flavour):
+    run, archive = both(bench, flavour, 2, [bench.program("endings", flavour), "plain"], ["-q"])
+    harness.compare("lines of the recorder", own_words(run), [])
+    bench.verb("verify", archive)
+
+
+def test_mask_of_the_user(bench, flavour):
+    """Archives are created with the user's mask."""
+    path = script(bench, f"mask-{flavour}.sh", "#!/bin/sh\numask 077\nexec \"$@\"\n")
+    archive = bench.path(f"mask-{flavour}.rfn")
+    bench.run([*harness.FLAVOURS[flavour].launch(2), path, bench.refrain, "record", "-o", archive,
+               bench.program("endings", flavour), "plain"], timeout=TIMEOUT, check=True)
+    harness.compare("mode", oct(os.stat(archive).st_mode & 0o777), "0o600")
+
+
+def test_launcher_form(bench, flavour):
+    """refrain record LAUNCHER ... PROGRAM is the same as LAUNCHER ... refrain record PROGRAM."""
+    archive = bench.path(f"launcher-{flavour}.rfn")
+    run = bench.run([bench.refrain, "record", "-o", archive, *harness.FLAVOURS[flavour].launch(2),
+                     bench.program("endings", flavour), "status"], timeout=TIMEOUT)
+    harness.compare("exit status", run.code, 7)
+    has_archive(bench, run, archive)
+    facts = json.loads(bench.verb("info", "--json", archive))
+    harness.compare("ranks", facts["ranks"], 2)

@@ -1,0 +1,368 @@
+"""Damaged and cut archives, and files that are none.
+
+Small archives of a real program, with and without times, are spoiled in many ways: every byte of
+the file's header, of the chunks' headers and of the table of contents is changed, bytes elsewhere
+at random, and the file is cut at many lengths. Whatever was done: no verb dies of a signal,
+`verify` never says that the file is whole, and messages name the file and the place. What is
+printed of a file that was cut is what the whole file says, as far as it goes: never a wrong answer
+without a word. Forgeries, whose checksums are right, get further into the reader: there too nothing
+breaks, and what `verify` lets pass means the same to the independent reader.
+"""
+import concurrent.futures
+import json
+import os
+import random
+import re
+import struct
+import subprocess
+
+import harness
+import rfn_reader
+import rfn_text
+
+FLIPS, CUTS, SAMPLE, FORGERIES = 300, 100, 150, 250
+VERBS = ("info", "dump", "report", "verify")
+
+
+def run(bench, verb, path):
+    """(exit, lines on standard output, messages)"""
+    done = subprocess.run([bench.refrain, verb, path], capture_output=True, timeout=30,
+                          stdin=subprocess.DEVNULL, check=False)
+    return done.returncode, done.stdout.split(b"\n")[:-1], done.stderr.decode(errors="replace")
+
+
+def spoil(bench, name, data):
+    path = bench.path(name)
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+def check_message(path, err, what):
+    if path not in err or not re.search(r"offset \d+", err):
+        raise harness.Failure(f"{what}: the message names no file or offset: {err!r}")
+
+
+def check_verify(bench, data, what, name):
+    """A damaged file: verify says so."""
+    path = spoil(bench, name, data)
+    code, _, err = run(bench, "verify", path)
+    if code != 3:
+        raise harness.Failure(f"verify, {what}: exit {code}: {err}")
+    check_message(path, err, what)
+    os.unlink(path)
+
+
+def check_verbs(bench, data, what, name):
+    """A damaged file: the other verbs may not need the spoilt part, but they know how to fail."""
+    path = spoil(bench, name, data)
+    for verb in VERBS[:3]:
+        code, _, err = run(bench, verb, path)
+        if code not in (0, 3):
+            raise harness.Failure(f"{verb}, {what}: exit {code}: {err}")
+        if code == 3:
+            check_message(path, err, f"{verb}, {what}")
+    os.unlink(path)
+
+
+def check_cut_dump(bench, whole, path, what):
+    """A cut file's events are those of the whole file, for a number of whole streams."""
+    code, lines, err = run(bench, "dump", path)
+    if code != 3:
+        raise harness.Failure(f"dump, {what}: exit {code}: {err}")
+    check_message(path, err, f"dump, {what}")
+    if not lines:
+        return 0  # not even the parts that say what the rest means
+    if "incomplete" not in err:
+        raise harness.Failure(f"dump, {what}: does not say incomplete: {err}")
+    streams = {}
+    for line in lines[1:]:
+        streams.setdefault(tuple(line.split(b"\t")[1:3]), []).append(line)
+    for stream, found in streams.items():
+        if found != whole[stream]:
+            raise harness.Failure(f"dump, {what}: the events of {stream} are others")
+    readable = {tuple(b"%d" % number for number in (stream.rank, stream.thread))
+                for stream in rfn_reader.Archive(path).streams if stream.readable()}
+    harness.compare(f"dump, {what}: streams", set(streams), readable)
+    return len(streams)
+
+
+def check_cut(bench, whole, data, what, name):
+    path = spoil(bench, name, data)
+    streams = check_cut_dump(bench, whole, path, what)
+    for verb in ("info", "report"):
+        code, lines, err = run(bench, verb, path)
+        if code != 3:
+            raise harness.Failure(f"{verb}, {what}: exit {code}: {err}")
+        check_message(path, err, f"{verb}, {what}")
+        if streams and (not lines or "incomplete" not in err + b"\n".join(lines).decode()):
+            raise harness.Failure(f"{verb}, {what}: does not print what is whole: {err}")
+    os.unlink(path)
+    return streams
+
+
+def in_parallel(tasks):
+    """Runs (function, arguments...) two at a time; the results. The first failure is raised."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        futures = [pool.submit(*task) for task in tasks]
+        try:
+            return [future.result() for future in futures]
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def chunks_of(data):
+    """(offset, end) of the chunks, that of the TOC last."""
+    toc, _ = rfn_reader.read_header(data)
+    chunks = [(chunk.offset, chunk.end) for chunk in rfn_reader.listed_chunks(data, toc, True)]
+    return chunks + [(toc, rfn_reader.Chunk(data, toc).end)]
+
+
+def places(data):
+    """Offsets to spoil: all of headers and of the TOC, and some of the rest."""
+    chunks = chunks_of(data)
+    always = set(range(64)) | set(range(*chunks[-1]))
+    for offset, _ in chunks:
+        always |= set(range(offset, offset + 48))
+    rest = sorted(set(range(len(data))) - always)
+    return sorted(always), random.Random(1).sample(rest, min(FLIPS, len(rest)))
+
+
+def flipped(data, at):
+    """One byte changed: another bit at each place, sometimes all of them."""
+    spoilt = bytearray(data)
+    spoilt[at] ^= 0xff if at % 9 == 8 else 1 << at % 9
+    return bytes(spoilt)
+
+
+ARCHIVES = {}
+
+
+def archive(bench, flavour, time):
+    """A small archive and its whole dump by stream; recorded once."""
+    if (flavour, time) not in ARCHIVES:
+        program = bench.program("damage", flavour)
+        _, path = bench.record(flavour, 2, [program], [f"--time={time}"], timeout=60)
+        with open(path, "rb") as file:
+            data = file.read()
+        code, lines, err = run(bench, "dump", path)
+        harness.compare("the whole archive", (code, err), (0, ""))
+        streams = {}
+        for line in lines[1:]:
+            streams.setdefault(tuple(line.split(b"\t")[1:3]), []).append(line)
+        ARCHIVES[flavour, time] = data, streams
+    return ARCHIVES[flavour, time]
+
+
+def check_flips(bench, flavour, time):
+    data, _ = archive(bench, flavour, time)
+    always, some = places(data)
+    chosen = always + some
+    tasks = [(check_verify, bench, flipped(data, at), f"byte {at} changed", f"flip.{at}.rfn")
+             for at in chosen]
+    tasks += [(check_verbs, bench, flipped(data, at), f"byte {at} changed", f"verbs.{at}.rfn")
+              for at in random.Random(2).sample(chosen, SAMPLE)]
+    in_parallel(tasks)
+
+
+def lengths(data):
+    """Where to cut: at all borders of chunks, beside them, and at random."""
+    borders = {border for chunk in chunks_of(data) for border in chunk} | {64, 8}
+    chosen = {at + by for at in borders for by in (-1, 0, 1)} | {0, 1, 63}
+    chosen = {at for at in chosen if 0 <= at < len(data)}
+    left = sorted(set(range(len(data))) - chosen)
+    return sorted(chosen | set(random.Random(3).sample(left, max(0, CUTS - len(chosen)))))
+
+
+def check_cuts(bench, flavour, time):
+    data, whole = archive(bench, flavour, time)
+    chosen = lengths(data)
+    tasks = [(check_verify, bench, data[:at], f"cut to {at} bytes", f"cut.{at}.rfn")
+             for at in chosen]
+    in_parallel(tasks)
+    found = in_parallel((check_cut, bench, whole, data[:at], f"cut to {at} bytes", f"rest.{at}.rfn")
+                        for at in chosen)
+    harness.compare("the fewest and most streams that a cut leaves", (min(found), max(found)),
+                    (0, len(whole)))
+
+
+def make_test(check, time):
+    def test(bench, flavour):
+        check(bench, flavour, time)
+    return test
+
+
+for _time in ("full", "none"):
+    globals()[f"test_changed_bytes_{_time}"] = make_test(check_flips, _time)
+    globals()[f"test_cut_{_time}"] = make_test(check_cuts, _time)
+
+
+def with_header(data, **fields):
+    """The archive with other words in its header, and the right checksum."""
+    layout = {"major": (8, "<I"), "minor": (12, "<I"), "state": (16, "<Q"), "toc": (24, "<Q"),
+              "size": (32, "<Q")}
+    header = bytearray(data[:64])
+    for name, value in fields.items():
+        at, form = layout[name]
+        struct.pack_into(form, header, at, value)
+    struct.pack_into("<Q", header, 56, rfn_reader.xxh3(bytes(header[:56])))
+    return bytes(header) + data[64:]
+
+
+def test_versions(bench):
+    """A future major version is refused, a future minor version is read."""
+    data, whole = archive(bench, "openmpi", "full")
+    path = spoil(bench, "major.rfn", with_header(data, major=2))
+    for verb in VERBS:
+        code, _, err = run(bench, verb, path)
+        harness.compare(f"{verb}, major version 2", code, 3)
+        if path not in err or "version 2" not in err:
+            raise harness.Failure(f"{verb}, major version 2: {err}")
+    path = spoil(bench, "minor.rfn", with_header(data, minor=7))
+    for verb in VERBS:
+        code, lines, err = run(bench, verb, path)
+        harness.compare(f"{verb}, minor version 7", (code, err), (0, ""))
+        if verb == "dump":
+            harness.compare("its events", len(lines) - 1, sum(map(len, whole.values())))
+
+
+def test_unfinished(bench):
+    """A file that was still being written: all of its chunks are there, but not its end."""
+    data, whole = archive(bench, "openmpi", "full")
+    path = spoil(bench, "unfinished.rfn", with_header(data, state=0, toc=0, size=0))
+    for verb in VERBS:
+        code, lines, err = run(bench, verb, path)
+        harness.compare(f"{verb} of an unfinished file", code, 3)
+        check_message(path, err, verb)
+        if verb == "dump":
+            harness.compare("its events", lines[1:], [e for s in whole.values() for e in s])
+
+
+def test_headers_that_lie(bench):
+    """Headers with a right checksum and wrong words."""
+    data, _ = archive(bench, "openmpi", "full")
+    tasks = []
+    for field in ("state", "toc", "size"):
+        for value in (1 if field != "state" else 2, 63, 64, 72, len(data) - 8, len(data),
+                      len(data) + 8, 1 << 31, 1 << 63, (1 << 64) - 8):
+            spoilt, what = with_header(data, **{field: value}), f"{field} {value}"
+            if spoilt != data:
+                tasks.append((check_verify, bench, spoilt, what, f"lie.{field}.{value}.rfn"))
+                tasks.append((check_verbs, bench, spoilt, what, f"lies.{field}.{value}.rfn"))
+    in_parallel(tasks)
+
+
+def chunk(kind, number, payload):
+    """The bytes of a chunk that is not compressed, filled up to a multiple of 8."""
+    head = struct.pack("<IIQQQII", rfn_reader.CHUNK_MAGIC, kind, number, len(payload), len(payload),
+                       0, 0)
+    data = head + struct.pack("<Q", rfn_reader.xxh3(head + payload)) + payload
+    return data + bytes(-len(data) % 8)
+
+
+def varint(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7f | 0x80)
+        value >>= 7
+    return bytes(out) + bytes([value])
+
+
+def container(data, chunks):
+    """An archive of (type, id, payload) with the header of another one."""
+    out, contents, before = bytearray(data[:64]), varint(len(chunks)), 0
+    for kind, number, payload in chunks:
+        contents += varint(kind) + varint(number) + varint(len(out) // 8 - before)
+        contents += varint(len(payload))
+        before = len(out) // 8
+        out += chunk(kind, number, payload)
+    toc = len(out)
+    out += chunk(rfn_reader.TOC, 0, contents)
+    return with_header(bytes(out), toc=toc, size=len(out))
+
+
+def forge(payload, chance):
+    """One to three bytes of a payload changed, taken out or put in."""
+    forged = bytearray(payload)
+    for _ in range(chance.randint(1, 3)):
+        at, how = chance.randrange(len(forged)), chance.randrange(4)
+        if how == 0:
+            forged[at] = chance.randrange(256)
+        elif how == 1:
+            forged[at] ^= 1 << chance.randrange(8)
+        elif how == 2:
+            forged[at] = chance.choice((0, 1, 0x7f, 0x80, 0xff))
+        elif len(forged) > 1:
+            forged[at:at + 1] = bytes(chance.randrange(256) for _ in range(chance.randrange(3)))
+    return bytes(forged)
+
+
+def check_forgery(bench, data, what, name):
+    """Checksums are right, the content is not: verbs may believe it, but do not break; what
+    verify lets pass, all can read, and alike."""
+    path = spoil(bench, name, data)
+    codes, lines = {}, {}
+    for verb in VERBS:
+        codes[verb], lines[verb], err = run(bench, verb, path)
+        if codes[verb] not in (0, 3):
+            raise harness.Failure(f"{verb}, {what}: exit {codes[verb]}: {err}")
+        if codes[verb] == 3:
+            check_message(path, err, f"{verb}, {what}")
+    if codes["verify"] == 0:
+        harness.compare(f"exits, {what}", set(codes.values()), {0})
+        read = [line.encode("utf-8", "surrogateescape")
+                for line in rfn_text.lines(rfn_reader.Archive(path))]
+        harness.compare(f"{what}, read independently", lines["dump"], read)
+    os.unlink(path)
+
+
+def check_forgeries(bench, flavour, time):
+    data, _ = archive(bench, flavour, time)
+    toc, _ = rfn_reader.read_header(data)
+    chunks = [(c.type, c.id, c.payload) for c in rfn_reader.listed_chunks(data, toc, True)]
+    plain = spoil(bench, "plain.rfn", container(data, chunks))
+    harness.compare("an archive made anew", run(bench, "verify", plain)[::2], (0, ""))
+    chance, tasks = random.Random(5), []
+    for number in range(FORGERIES):
+        at = number % len(chunks)
+        kind, chunk_id, payload = chunks[at]
+        forged = chunks[:at] + [(kind, chunk_id, forge(payload, chance))] + chunks[at + 1:]
+        tasks.append((check_forgery, bench, container(data, forged),
+                      f"forgery {number}, of chunk {kind} {chunk_id}", f"forged.{number}.rfn"))
+    in_parallel(tasks)
+
+
+for _time in ("full", "none"):
+    globals()[f"test_forged_{_time}"] = make_test(check_forgeries, _time)
+
+
+def test_no_archives(bench):
+    """Files that are no archives, and what is no file."""
+    data, _ = archive(bench, "openmpi", "full")
+    files = {"empty": b"", "text": b"This is a text.\n" * 100, "zeros": bytes(4096),
+             "magic": data[:8], "noise": random.Random(4).randbytes(5000)}
+    for name, content in files.items():
+        path = spoil(bench, f"no.{name}.rfn", content)
+        for verb in VERBS:
+            code, lines, err = run(bench, verb, path)
+            harness.compare(f"{verb} of {name}", (code, lines), (3, []))
+            check_message(path, err, f"{verb} of {name}")
+    for path in (bench.folder, bench.path("missing.rfn"), "/dev/null"):
+        for verb in VERBS:
+            code, lines, err = run(bench, verb, path)
+            harness.compare(f"{verb} of {path}", (code, lines), (1, []))
+            if path not in err:
+                raise harness.Failure(f"{verb} of {path}: {err}")
+
+
+def test_json(bench):
+    """verify --json tells the offset of the damage."""
+    data, _ = archive(bench, "openmpi", "full")
+    begin, end = chunks_of(data)[2]
+    path = spoil(bench, "json.rfn", flipped(data, end - 1))
+    told = bench.run([bench.refrain, "verify", "--json", path])
+    harness.compare("exit", told.code, 3)
+    told = json.loads(told.out)
+    harness.compare("file, whole, offset", (told["file"], told["whole"], told["offset"]),
+                    (path, False, begin))

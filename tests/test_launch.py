@@ -1,0 +1,298 @@
+"""How recording is started: real launchers, scripts and mistakes (launcher_test.py: made-up ones).
+
+What a user may rely on: the program runs as ever, whatever stands between it and the launcher;
+there is one archive, named after the executable that calls MPI; a mistake is told once, in one
+line, before anything has run.
+"""
+import os
+import shutil
+
+import harness
+
+RANKS = 2
+
+
+def own_lines(run):
+    return [line for line in run.err.splitlines() if line.startswith("refrain: ")]
+
+
+def folder(bench, name):
+    path = bench.path(name)
+    os.makedirs(path)
+    return path
+
+
+def archives(path):
+    return sorted(name for name in os.listdir(path) if name.endswith(".rfn"))
+
+
+def check_ran(bench, flavour, run, where, name, ranks=RANKS):
+    """The program ran on so many ranks and left an archive, of which one line tells."""
+    total = ranks * (ranks - 1) // 2
+    harness.compare("first line", run.out.split("\n")[0], f"ran {ranks} {total}")
+    harness.compare("archives", archives(where), [name])
+    lines = own_lines(run)
+    harness.compare(f"lines in {run.err}", len(lines), 1)
+    if not lines[0].endswith(": " + name):
+        raise harness.Failure(f"the archive's name is not told: {lines[0]}")
+    found = harness.count_calls(bench.dump(os.path.join(where, name)))
+    harness.compare("calls", found, {f"MPI_{f}": ranks for f in (
+        "Init", "Comm_rank", "Comm_size", "Allreduce", "Finalize")})
+    bench.verb("verify", os.path.join(where, name))
+
+
+def start(bench, flavour, where, words, options=()):
+    """mpirun ... refrain record OPTIONS WORDS"""
+    return bench.run([*harness.FLAVOURS[flavour].launch(RANKS), bench.refrain, "record", *options,
+                      *words], cwd=where, check=True)
+
+
+def script(where, name, text):
+    path = os.path.join(where, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, 0o755)
+    return path
+
+
+# ---- the ways to start a program ----
+
+def test_between_launcher_and_program(bench, flavour):
+    where = folder(bench, f"between.{flavour}")
+    shutil.copy(bench.program("family", flavour), os.path.join(where, "app"))
+    run = start(bench, flavour, where, ["./app"])
+    check_ran(bench, flavour, run, where, f"app.{RANKS}.rfn")
+    run = start(bench, flavour, where, ["./app"])  # a second run adds a number
+    harness.compare("archives", archives(where), ["app.2.2.rfn", "app.2.rfn"])
+    run = start(bench, flavour, where, ["./app"], ["--force"])
+    harness.compare("archives", archives(where), ["app.2.2.rfn", "app.2.rfn"])
+
+
+def test_before_launcher(bench, flavour):
+    program = bench.program("family", flavour)
+    name = f"{os.path.basename(program)}.{RANKS}.rfn"
+    mpirun = harness.FLAVOURS[flavour].mpirun
+    forms = {"openmpi": [["-n", "2"], ["-np", "2", "--mca", "btl", "self,vader", "-x", "PATH"],
+                         ["--map-by", "slot", "-n", "2", "--"]],
+             "mpich": [["-n", "2"], ["-np", "2", "-genv", "COLOR", "blue"],
+                       ["-l", "-env", "A", "B", "-n", "2", "--"]]}
+    for number, words in enumerate(forms[flavour]):
+        where = folder(bench, f"before.{flavour}.{number}")
+        run = bench.run([bench.refrain, "record", *mpirun, *words, program], cwd=where, check=True)
+        run.out = run.out.removeprefix("[0] ")  # -l labels the lines
+        run.err = "".join(line.removeprefix("[0] ") for line in run.err.splitlines(keepends=True))
+        check_ran(bench, flavour, run, where, name)
+
+
+def test_output_option(bench, flavour):
+    where = folder(bench, f"output.{flavour}")
+    program = bench.program("family", flavour)
+    os.mkdir(os.path.join(where, "deep er"))
+    bench.run([bench.refrain, "record", "-o", "deep er/a b.rfn",
+               *harness.FLAVOURS[flavour].launch(RANKS), program], cwd=where, check=True)
+    harness.compare("archives", archives(os.path.join(where, "deep er")), ["a b.rfn"])
+    harness.compare("others", archives(where), [])
+
+
+def test_without_launcher(bench, flavour):
+    where = folder(bench, f"alone.{flavour}")
+    program = bench.program("family", flavour)
+    run = bench.run([bench.refrain, "record", program], cwd=where, check=True)
+    check_ran(bench, flavour, run, where, os.path.basename(program) + ".1.rfn", 1)
+
+
+def test_path_with_spaces(bench, flavour):
+    where = folder(bench, f"with spaces.{flavour}")
+    shutil.copy(bench.program("family", flavour), os.path.join(where, "my app"))
+    run = start(bench, flavour, where, ["./my app"])
+    check_ran(bench, flavour, run, where, f"my app.{RANKS}.rfn")
+
+
+def test_through_other_programs(bench, flavour):
+    """What stands between needs no MPI; the recorder sleeps in it."""
+    program = bench.program("family", flavour)
+    name = f"{os.path.basename(program)}.{RANKS}.rfn"
+    where = folder(bench, f"through.{flavour}")
+    ways = [[script(where, "run", f"#!/bin/sh\nls / >/dev/null\n{program} \"$@\"\n")],
+            ["env", "COLOR=blue", program],
+            ["sh", "-c", f"true; exec {program}"],
+            ["nice", "env", os.path.join(where, "run")]]
+    for words in ways:
+        run = start(bench, flavour, where, words)
+        check_ran(bench, flavour, run, where, name)
+        os.remove(os.path.join(where, name))
+    run = bench.run([bench.refrain, "record", *harness.FLAVOURS[flavour].launch(RANKS),
+                     os.path.join(where, "run")], cwd=where, check=True)
+    check_ran(bench, flavour, run, where, name)
+
+
+def test_mpi_loaded_later(bench, flavour):
+    where = folder(bench, f"later.{flavour}")
+    program = bench.program("loader", flavour, ["-Wl,--as-needed"])
+    refused(bench, where, 2, "needs no MPI library", program)
+    run = bench.run([bench.refrain, "record", f"--mpi={flavour}", program,
+                     harness.FLAVOURS[flavour].library], cwd=where, check=True)
+    harness.compare("output", run.out.split(" ")[0], "ran")
+    archive = os.path.join(where, os.path.basename(program) + ".1.rfn")
+    harness.compare("calls", harness.count_calls(bench.dump(archive)),
+                    {"MPI_Init": 1, "MPI_Get_version": 1, "MPI_Finalize": 1})
+
+
+def test_exit_status(bench, flavour):
+    where = folder(bench, f"status.{flavour}")
+    program = bench.program("family", flavour)
+    run = bench.run([bench.refrain, "record", program, "7"], cwd=where)
+    harness.compare("exit", run.code, 7)
+    run = bench.run([bench.refrain, "record", *harness.FLAVOURS[flavour].launch(1), program, "7"],
+                    cwd=where)
+    harness.compare("exit through the launcher", run.code, 7)
+
+
+# ---- the environment ----
+
+def test_children_are_not_recorded(bench, flavour):
+    """The program's children see nothing of the recorder; another LD_PRELOAD stays and works."""
+    where = folder(bench, f"children.{flavour}")
+    source = os.path.join(where, "other.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write('#include <unistd.h>\n__attribute__((constructor)) static void loaded(void)\n'
+                   '{ if (write(2, "other is here\\n", 14) < 0) _exit(9); }\n')
+    other = os.path.join(where, "other.so")
+    bench.run(["cc", "-w", "-shared", "-fPIC", "-o", other, source], check=True)
+    program = bench.program("family", flavour)
+    for variables in ({}, {"LD_PRELOAD": other}):
+        run = bench.run([bench.refrain, "record", "-f", program], cwd=where, check=True,
+                        env=variables)
+        lines = run.out.splitlines()
+        harness.compare("REFRAIN_*", [l for l in lines if l.startswith("REFRAIN_")], [])
+        harness.compare("LD_PRELOAD", [l for l in lines if l.startswith("LD_PRELOAD=")],
+                        [f"LD_PRELOAD={other}"] if variables else [])
+        if variables and run.err.count("other is here\n") < 2:  # the program and its child
+            raise harness.Failure(f"the other library is not loaded: {run.err}")
+        harness.compare("archives", archives(where), [os.path.basename(program) + ".1.rfn"])
+
+
+# ---- mistakes: one line, and nothing has run ----
+
+def refused(bench, where, code, text, *words):
+    run = bench.run([bench.refrain, "record", *words], cwd=where)
+    what = f"refrain record {' '.join(words)}: {run.err}"
+    harness.compare(f"exit of {what}", run.code, code)
+    harness.compare(f"output of {what}", run.out, "")
+    harness.compare(f"lines of {what}", run.err.count("\n"), 1)
+    if text not in run.err:
+        raise harness.Failure(f"no word of {text!r} in {run.err}")
+    harness.compare("archives", archives(where), [])
+
+
+def test_programs_that_cannot_be_recorded(bench):
+    where = folder(bench, "refused")
+    source = script(where, "serial.c", "int MPI_Init(void *a, void *b) { return 0; }\n"
+                                       "int main(void) { return 3; }\n")
+    static, serial = os.path.join(where, "static"), os.path.join(where, "serial")
+    bench.run(["cc", "-w", "-static", "-o", static, source], check=True)
+    bench.run(["cc", "-w", "-DMPI_Init=f", "-o", serial, source], check=True)
+    library = os.path.join(where, "libmpi.so.77")
+    strange = os.path.join(where, "strange")
+    bench.run(["cc", "-w", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.77", "-o", library, source],
+              check=True)
+    caller = script(where, "caller.c", "int MPI_Init(void *, void *);\n"
+                                       "int main(void) { return MPI_Init(0, 0); }\n")
+    bench.run(["cc", "-w", "-o", strange, caller, library, f"-Wl,-rpath,{where}"], check=True)
+    script(where, "script", "#!/bin/sh\nexit 3\n")
+    refused(bench, where, 2, "linked statically with its MPI", "./static")
+    refused(bench, where, 2, "libmpi.so.77", "./strange")
+    refused(bench, where, 2, "needs no MPI library", "./serial")
+    refused(bench, where, 2, "is a script", "./script")
+    refused(bench, where, 127, "no such program", "./nothing")
+    refused(bench, where, 127, "in PATH", "surely-no-such-program")
+    os.chmod(source, 0o644)
+    refused(bench, where, 126, "not executable", "./serial.c")
+
+
+def test_launchers_that_cannot_be_recorded(bench, flavour):
+    where = folder(bench, f"mpmd.{flavour}")
+    program = bench.program("family", flavour)
+    mpirun = harness.FLAVOURS[flavour].mpirun
+    other = {"openmpi": "mpich", "mpich": "openmpi"}[flavour]
+    refused(bench, where, 2, "several programs", *mpirun, "-n", "1", program, ":", "-n", "1",
+            program)
+    refused(bench, where, 2, "no program", *mpirun, "-n", "1")
+    refused(bench, where, 127, "no such program", *mpirun, "-n", "1", "./nothing")
+    refused(bench, where, 2, f"--mpi={other}", f"--mpi={other}", *mpirun, "-n", "1", program)
+
+
+def test_archive_cannot_be_written(bench, flavour):
+    """Told before the program runs, by rank 0, and no rank waits for another."""
+    where = folder(bench, f"unwritable.{flavour}")
+    program = bench.program("family", flavour)
+    refused(bench, where, 1, "No such file", "-o", "none/x.rfn", program)
+    refused(bench, where, 2, "is a directory", "-o", ".", program)
+    run = bench.run([*harness.FLAVOURS[flavour].launch(RANKS), bench.refrain, "record", "-o",
+                     "none/x.rfn", program], cwd=where, timeout=30)
+    if run.code == 0 or "ran" in run.out:
+        raise harness.Failure(f"exit {run.code}: {run.out}{run.err}")
+    harness.compare(f"lines in {run.err}", len(own_lines(run)), 1)
+
+
+def test_mpmd_first_form(bench, flavour):
+    """What the error message says to do instead works: one job, one archive."""
+    where = folder(bench, f"parts.{flavour}")
+    program = bench.program("family", flavour)
+    part = [bench.refrain, "record", "-o", "x.rfn", program]
+    run = bench.run([*harness.FLAVOURS[flavour].launch(1), *part, ":", "-n", "1", *part], cwd=where,
+                    check=True)
+    check_ran(bench, flavour, run, where, "x.rfn")
+
+
+# ---- runs that leave no archive, or less than one expects ----
+
+def test_nothing_to_record(bench, flavour):
+    """A program that calls no MPI function: rank 0 says so."""
+    where = folder(bench, f"nothing.{flavour}")
+    source = script(where, "serial.c", "int main(void) { return 0; }\n")
+    bench.run(["cc", "-o", os.path.join(where, "serial"), source], check=True)
+    for words in (["./serial"], ["env", "./serial"]):
+        run = start(bench, flavour, where, words)
+        harness.compare(f"lines in {run.err}", own_lines(run),
+                        ["refrain: no archive was written: the program called no MPI function"])
+    run = start(bench, flavour, where, ["sh", "-c", "./serial; true"])
+    harness.compare("lines", own_lines(run), [])  # a child could have been recorded
+    harness.compare("archives", archives(where), [])
+
+
+def test_fortran(bench, flavour):
+    """MPICH's Fortran calls its C functions; Open MPI's does not, and then the user is told."""
+    where = folder(bench, f"fortran.{flavour}")
+    source = script(where, "ring.f90", """program ring
+  use mpi
+  implicit none
+  integer :: ierr, rank, total
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Allreduce(rank, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+  if (rank == 0) print '(a,i0)', 'ran ', total
+  call MPI_Finalize(ierr)
+end program
+""")
+    program = os.path.join(where, "ring")
+    bench.run([f"mpif90.{flavour}", "-o", program, source], cwd=where, check=True)
+    run = start(bench, flavour, where, [program])
+    harness.compare("output", run.out, "ran 1\n")
+    if flavour == "openmpi":
+        harness.compare("archives", archives(where), [])
+        harness.compare("lines", own_lines(run), ["refrain: no archive was written: with Open MPI "
+                                                  "calls of MPI from Fortran are not recorded"])
+    else:
+        calls = harness.count_calls(bench.dump(os.path.join(where, "ring.2.rfn")))
+        harness.compare("calls", calls, {f"MPI_{f}": RANKS for f in (
+            "Init", "Comm_rank", "Allreduce", "Finalize")})
+
+
+def test_launcher_of_another_mpi(bench, flavour):
+    where = folder(bench, f"other.{flavour}")
+    other = {"openmpi": "mpich", "mpich": "openmpi"}[flavour]
+    run = start(bench, flavour, where, [bench.program("family", other)])
+    told = [line for line in own_lines(run) if "another MPI" in line]
+    harness.compare(f"warnings in {run.err}", len(told), 1)
+    harness.compare("archives", len(archives(where)), RANKS)

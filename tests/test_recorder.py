@@ -1,0 +1,128 @@
+"""What the recorder does when a program is awkward: it never breaks, hangs or changes it."""
+import os
+
+import harness
+
+RANKS = 3
+WANTED_EXIT = 5  # of programs/awkward.c
+
+
+def run_awkward(bench, flavour, what, ranks=RANKS):
+    """Records the program; its exit code must be its own. Returns (what was said, archive)."""
+    program = bench.program("awkward", flavour)
+    archive = bench.path(f"awkward-{flavour}-{what}.rfn")
+    run = bench.run([*harness.FLAVOURS[flavour].launch(ranks), bench.refrain, "record", "-o",
+                     archive, program, what], timeout=100)
+    harness.compare(f"exit code of {what}", run.code, WANTED_EXIT)
+    return [line for line in run.err.split("\n") if line.startswith("refrain:")], archive
+
+
+def check_recorded(bench, flavour, what, extra=()):
+    """The archive is whole and has the ring; extra: functions that must be there, too."""
+    said, archive = run_awkward(bench, flavour, what)
+    bench.verb("verify", archive)
+    calls = harness.count_calls(bench.dump(archive))
+    ring = {"MPI_Init_thread": RANKS, "MPI_Sendrecv": 100 * RANKS, "MPI_Finalize": RANKS}
+    for function, count in {**ring, **dict(extra)}.items():
+        harness.compare(f"{what}: calls of {function}", calls.get(function), count)
+    return said, archive
+
+
+def check_refused(bench, flavour, what, reason, ranks=RANKS):
+    """No archive, and one line on why."""
+    said, archive = run_awkward(bench, flavour, what, ranks)
+    harness.compare(f"{what}: an archive exists", os.path.exists(archive), False)
+    final = [line for line in said if "no archive was written" in line]
+    harness.compare(f"{what}: lines that say so", len(final), 1)
+    if reason not in final[0]:
+        raise harness.Failure(f"{what}: '{reason}' is not in '{final[0]}'")
+
+
+def test_standard_descriptors_closed(bench, flavour):
+    check_recorded(bench, flavour, "closed")
+
+
+def test_nobody_reads_standard_error(bench, flavour):
+    check_recorded(bench, flavour, "pipe")
+
+
+def test_child_ends_by_itself(bench, flavour):
+    said, _ = check_recorded(bench, flavour, "fork")
+    harness.compare("lines said", len(said), 1)
+
+
+def test_program_moves_away(bench, flavour):
+    _, archive = check_recorded(bench, flavour, "moved")
+    harness.compare("mode", os.stat(archive).st_mode & 0o777, 0o600)
+
+
+def test_callback_inside_finalize(bench, flavour):
+    check_recorded(bench, flavour, "callback")
+
+
+def test_calls_after_finalize(bench, flavour):
+    check_recorded(bench, flavour, "late")
+
+
+def test_calls_during_finalize(bench, flavour):
+    check_recorded(bench, flavour, "asking")
+
+
+def test_other_thread_finalizes(bench, flavour):
+    said, archive = run_awkward(bench, flavour, "thread")
+    harness.compare("lines said", len(said), 1)
+    threads = {}
+    for event in bench.dump(archive):
+        if event["function"] == "MPI_Sendrecv":
+            key = int(event["rank"]), int(event["thread"])
+            threads[key] = threads.get(key, 0) + 1
+    harness.compare("messages", threads, {(rank, thread): 100 for rank in range(RANKS)
+                                          for thread in range(2)})
+
+
+def test_call_left_by_jump(bench, flavour):
+    check_refused(bench, flavour, "jump", "rank 1: MPI_Send was left by a jump")
+
+
+def test_no_memory_on_one_rank(bench, flavour):
+    check_refused(bench, flavour, "memory", "rank 1: recording stopped: out of memory")
+
+
+def test_file_too_large(bench, flavour):
+    check_refused(bench, flavour, "limit", "File too large")
+
+
+def test_no_descriptors(bench, flavour):
+    check_refused(bench, flavour, "descriptors", "Too many open files")
+
+
+def test_no_communicators(bench):
+    # Only MPICH has so few (some 2000) that a program uses them up.
+    check_refused(bench, "mpich", "communicators", "no communicator left", ranks=1)
+
+
+def test_output_is_a_folder(bench, flavour):
+    folder = bench.path(f"folder-{flavour}")
+    os.mkdir(folder)
+    program = bench.program("awkward", flavour)
+    env = {"REFRAIN_OUTPUT": folder,
+           "LD_PRELOAD": os.path.join(bench.build, "lib", f"librefrain-{flavour}.so")}
+    run = bench.run([*harness.FLAVOURS[flavour].launch(2), "env", *[f"{k}={v}" for k, v in
+                     env.items()], program, "none"])
+    harness.compare("exit code", run.code, WANTED_EXIT)
+    if f"{folder} is a directory" not in run.err:
+        raise harness.Failure(run.err)
+    harness.compare("left behind", os.listdir(folder), [])
+
+
+def test_linked_instead_of_preloaded(bench, flavour):
+    folder = os.path.join(bench.build, "lib")
+    program = bench.program("awkward", flavour, ("-L" + folder, "-Wl,-rpath," + folder,
+                                                 f"-lrefrain-{flavour}"))
+    archive = bench.path(f"linked-{flavour}.rfn")
+    run = bench.run([*harness.FLAVOURS[flavour].launch(2), "env", f"REFRAIN_OUTPUT={archive}",
+                     program, "late"])
+    harness.compare("exit code", run.code, WANTED_EXIT)
+    bench.verb("verify", archive)
+    calls = harness.count_calls(bench.dump(archive))
+    harness.compare("messages", calls["MPI_Sendrecv"], 200)

@@ -1,0 +1,282 @@
+"""The report's numbers against what is known of the program that was run, numerically."""
+import json
+import os
+
+import harness
+
+
+def report(bench, archive):
+    return json.loads(bench.verb("report", "--json", archive))
+
+
+# ---- what holds for every report ----
+
+def check_sound(found):
+    """Sums agree with each other and times are possible."""
+    ranks = found["time_per_rank"]
+    paths = found["call_paths"]
+    harness.compare("ranks", [r["rank"] for r in ranks], list(range(found["ranks"])))
+    harness.compare("calls of paths", sum(p["calls"] for p in paths), found["calls"])
+    harness.compare("calls of ranks", sum(r["calls"] for r in ranks), found["calls"])
+    harness.compare("MPI time", sum(p["total_ns"] for p in paths), sum(r["mpi_ns"] for r in ranks))
+    harness.compare("time in Init and Finalize", sum(p["total_ns"] for p in paths if p["setup"]),
+                    sum(r["setup_ns"] for r in ranks))
+    for one in ranks:
+        if not 0 <= one["setup_ns"] <= one["mpi_ns"] <= found["run_time_ns"]:
+            raise harness.Failure(f"MPI time beyond the run time {found['run_time_ns']}: {one}")
+        if one["outside_ns"] < 0 or one["mpi_ns"] + one["outside_ns"] > found["run_time_ns"]:
+            raise harness.Failure(f"time outside beyond the run time {found['run_time_ns']}: {one}")
+    for path in paths:
+        if not 0 <= path["min_ns"] <= path["mean_ns"] <= path["max_ns"] <= path["total_ns"]:
+            raise harness.Failure(f"minimum, mean and maximum: {path}")
+        if abs(path["mean_ns"] * path["ranks"] - path["total_ns"]) > 1:
+            raise harness.Failure(f"the mean is not the total over ranks: {path}")
+        if not path["shortest_event_ns"] <= path["longest_event_ns"] <= path["max_ns"]:
+            raise harness.Failure(f"events and sums: {path}")
+        harness.compare("share", round(path["share"], 9), round(
+            path["total_ns"] / found["run_time_ns"] / found["threads"], 9))
+    outside = [r["outside_ns"] for r in ranks]
+    mean = sum(outside) / len(outside)
+    efficiency = found["efficiency"]
+    harness.compare("load balance", round(efficiency["load_balance"], 6),
+                    round(mean / max(outside), 6))
+    harness.compare("parallel efficiency", round(efficiency["parallel_efficiency"], 6),
+                    round(mean / found["run_time_ns"], 6))
+    messages = found["message_sizes"]["point_to_point"]
+    for what, count in (("messages", "count"), ("bytes", "bytes")):
+        harness.compare(f"{what} by size and by pair", sum(m[count] for m in messages),
+                        sum(pair[what] for pair in found["communication_matrix"]))
+
+
+def histogram(sizes):
+    """As the report has it: by powers of two, empty classes left out."""
+    counts = {}
+    for size in sizes:
+        low = 1 << (size.bit_length() - 1) if size else 0
+        entry = counts.setdefault(low, [0, 0])
+        entry[0] += 1
+        entry[1] += size
+    return [{"min_bytes": low, "max_bytes": 2 * low - 1 if low else 0, "count": count, "bytes": sum_}
+            for low, (count, sum_) in sorted(counts.items())]
+
+
+def matrix(found):
+    return {(pair["source"], pair["dest"]): (pair["messages"], pair["bytes"])
+            for pair in found["communication_matrix"]}
+
+
+def by_function(found):
+    """function -> (calls, bytes), over call paths."""
+    sums = {}
+    for path in found["call_paths"]:
+        calls, size = sums.get(path["function"], (0, 0))
+        sums[path["function"]] = (calls + path["calls"], size + path["bytes"])
+    return sums
+
+
+# ---- master and workers ----
+
+def test_farm(bench, flavour):
+    ranks, tasks = (4, 400) if flavour == "openmpi" else (2, 400)
+    out = bench.path(f"farm.{flavour}.out")
+    _, archive = bench.record(flavour, ranks, [bench.program("farm", flavour), str(tasks)],
+                              env={"FARM_OUT": out})
+    found = report(bench, archive)
+    check_sound(found)
+    sizes = [n * 7919 % 5000 + 1 for n in range(tasks)]
+    workers = ranks - 1
+    got = {}
+    for rank in range(1, ranks):
+        with open(f"{out}.{rank}", encoding="utf-8") as file:
+            got[rank] = tuple(map(int, file.read().split()))
+    harness.compare("tasks", sum(n for n, _ in got.values()), tasks)
+    harness.compare("functions", by_function(found), {
+        "MPI_Init": (ranks, 0), "MPI_Comm_rank": (ranks, 0), "MPI_Comm_size": (ranks, 0),
+        "MPI_Finalize": (ranks, 0), "MPI_Get_count": (tasks, 0),
+        "MPI_Send": (2 * tasks + 2 * workers, 3 * sum(sizes)),
+        "MPI_Recv": (2 * tasks + 2 * workers, 3 * sum(sizes))})
+    expected = {}
+    for rank, (n, size) in got.items():
+        expected[0, rank] = (n + 1, size)
+        expected[rank, 0] = (n + 1, 2 * size)
+    harness.compare("matrix", matrix(found), expected)
+    harness.compare("histogram", found["message_sizes"]["point_to_point"],
+                    histogram(sizes + [2 * size for size in sizes] + [0] * (2 * workers)))
+    harness.compare("collectives", found["message_sizes"]["collective"], [])
+    for one in found["time_per_rank"]:
+        rank = one["rank"]
+        n, size = got.get(rank, (tasks + workers - 1, sum(sizes)))
+        harness.compare(f"sent by rank {rank}", (one["messages"], one["sent_bytes"]),
+                        (n + 1, size if rank == 0 else 2 * size))
+        harness.compare(f"calls of rank {rank}", one["calls"],
+                        4 + 2 * (n + 1) + (n if rank else 0))
+    harness.compare("received at the master", [
+        (p["calls"], p["received_bytes"], p["sent_bytes"]) for p in found["call_paths"]
+        if p["function"] == "MPI_Recv" and p["min_rank"] == 0],
+        [(tasks + workers, 2 * sum(sizes), 0)])
+
+
+# ---- many call sites ----
+
+SITES, ROUNDS = 300, 7
+
+
+def sites_source():
+    lines = ["#include <mpi.h>", "static double a[400], b[400];",
+             "int main(int argc, char **argv) { int rank, size;", "MPI_Init(&argc, &argv);",
+             "MPI_Comm_rank(MPI_COMM_WORLD, &rank); MPI_Comm_size(MPI_COMM_WORLD, &size);",
+             "int right = (rank + 1) % size, left = (rank + size - 1) % size;",
+             f"for (int i = 0; i < {ROUNDS}; i++) {{"]
+    for n in range(SITES):
+        lines.append([f"MPI_Sendrecv(a, {n}, MPI_DOUBLE, right, {n}, b, {n}, MPI_DOUBLE, left, "
+                      f"{n}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+                      f"MPI_Bcast(a, {n}, MPI_INT, {n} % size, MPI_COMM_WORLD);",
+                      f"MPI_Allreduce(a, b, {n % 40 + 1}, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);"
+                      ][n % 3])
+    return "\n".join(lines + ["}", "MPI_Finalize();", "return 0; }"]) + "\n", len(lines) - SITES + 1
+
+
+def sites_size(n):
+    return [8 * n, 4 * n, 8 * (n % 40 + 1)][n % 3]
+
+
+def check_sites(found, ranks, first_line):
+    """Each line of the program is a call path of its own."""
+    functions = ["MPI_Sendrecv", "MPI_Bcast", "MPI_Allreduce"]
+    rows = {}
+    for path in found["call_paths"]:
+        frames = [frame for frame in path["frames"] if not frame["internal"]]
+        harness.compare("frames", [frame["function"] for frame in frames], ["main"])
+        rows[frames[0]["line"], path["function"]] = path
+    for n in range(SITES):
+        row = rows.pop((first_line + n, functions[n % 3]))
+        harness.compare(f"line {first_line + n}", (row["calls"], row["ranks"], row["bytes"]),
+                        (ROUNDS * ranks, ranks, ROUNDS * ranks * sites_size(n)))
+    harness.compare("other functions", sorted(name for _, name in rows),
+                    ["MPI_Comm_rank", "MPI_Comm_size", "MPI_Finalize", "MPI_Init"])
+
+
+def test_many_sites(bench, flavour):
+    ranks = 3 if flavour == "openmpi" else 2
+    source = bench.path(f"sites.{flavour}.c")
+    text, first_line = sites_source()
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(text)
+    _, archive = bench.record(flavour, ranks, [bench.program(source, flavour)])
+    bench.verb("verify", archive)
+    found = report(bench, archive)
+    check_sound(found)
+    harness.compare("calls", found["calls"], ranks * (4 + SITES * ROUNDS))
+    check_sites(found, ranks, first_line)
+    sent = [sites_size(n) for n in range(0, SITES, 3)] * ROUNDS
+    harness.compare("matrix", matrix(found), {
+        (rank, (rank + 1) % ranks): (len(sent), sum(sent)) for rank in range(ranks)})
+    harness.compare("messages", found["message_sizes"]["point_to_point"], histogram(sent * ranks))
+    given = [sites_size(n) for n in range(SITES) if n % 3] * ROUNDS * ranks
+    harness.compare("collectives", found["message_sizes"]["collective"], histogram(given))
+
+
+# ---- where the time goes ----
+
+def test_slow_rank(bench, flavour):
+    """A rank that works ten times as long: the others' time in MPI is the difference."""
+    source = bench.path(f"slow.{flavour}.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("""#include <mpi.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 40; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = rank == 1 ? 10000000 : 1000000}, NULL);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
+""")
+    _, archive = bench.record(flavour, 2, [bench.program(source, flavour)])
+    found = report(bench, archive)
+    check_sound(found)
+    harness.compare("busiest rank", found["efficiency"]["max_outside_rank"], 1)
+    ranks = found["time_per_rank"]
+    if ranks[1]["outside_ns"] < 400_000_000 or ranks[0]["outside_ns"] < 40_000_000:
+        raise harness.Failure(f"ranks sleep longer than that: {ranks}")
+    barrier = next(p for p in found["call_paths"] if p["function"] == "MPI_Barrier")
+    harness.compare("rank that waits", (barrier["max_rank"], barrier["calls"]), (0, 80))
+    # What rank 0 does not sleep of rank 1's time it waits; the machine may be busy.
+    wait = ranks[1]["outside_ns"] - ranks[0]["outside_ns"]
+    if not 0.5 * wait < barrier["max_ns"] < found["run_time_ns"]:
+        raise harness.Failure(f"{barrier['max_ns']} ns in the barrier, {wait} ns to wait")
+
+
+def test_polls_between_work(bench, flavour):
+    """Calls are counted one by one; of polling only the time inside of the calls is MPI's."""
+    source = bench.path(f"polls.{flavour}.c")
+    out = bench.path(f"polls.{flavour}.out")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("""#include <mpi.h>
+#include <stdio.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+    int rank, value = 0, flag;
+    long missed = 0;
+    MPI_Request request;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 20; i++) {
+        if (rank == 0) {
+            MPI_Irecv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+            for (flag = 0; !flag; missed += !flag) {
+                nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+                MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+            }
+        } else {
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+            MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        }
+    }
+    if (rank == 0) {
+        FILE *file = fopen(argv[1], "w");
+        fprintf(file, "%ld", missed);
+        fclose(file);
+    }
+    MPI_Finalize();
+    return 0;
+}
+""")
+    _, archive = bench.record(flavour, 2, [bench.program(source, flavour), out])
+    with open(out, encoding="utf-8") as file:
+        missed = int(file.read())
+    found = report(bench, archive)
+    check_sound(found)
+    harness.compare("unsuccessful polls", found["unsuccessful_polls"], missed)
+    harness.compare("functions", by_function(found), {
+        "MPI_Init": (2, 0), "MPI_Comm_rank": (2, 0), "MPI_Finalize": (2, 0),
+        "MPI_Test": (20 + missed, 0), "MPI_Irecv": (20, 80), "MPI_Send": (20, 80)})
+    outside = found["time_per_rank"][0]["outside_ns"]
+    if outside < (20 + missed) * 1_000_000:
+        raise harness.Failure(f"{20 + missed} sleeps of 1 ms, but {outside} ns outside of MPI")
+
+
+# ---- the page says what the JSON does ----
+
+def test_page(bench):
+    _, archive = bench.record("openmpi", 2, [bench.program("farm", "openmpi"), "50"],
+                              env={"FARM_OUT": bench.path("page")})
+    page = bench.run([bench.refrain, "report", archive], env={"COLUMNS": "100"}, check=True).out
+    found = report(bench, archive)
+    program = os.path.basename(found["program"])
+    for line in (f"Program   {program}", f"MPI calls {found['calls']}",
+                 "Ranks     2, on ", "Call paths by time in MPI"):
+        if "\n" + line not in "\n" + page:
+            raise harness.Failure(f"no line {line!r} in\n{page}")
+    wide = [line for line in page.splitlines() if len(line) > 100]
+    harness.compare("lines wider than the page", wide, [])
+    harness.compare("characters that are not ASCII", page.isascii(), True)
+    names = [line.split()[-1] for line in page.splitlines() if line.endswith("MPI_Send")]
+    harness.compare("rows of MPI_Send", len(names), 1 + len(
+        [p for p in found["call_paths"] if p["function"] == "MPI_Send"]))
