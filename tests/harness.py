@@ -1,7 +1,9 @@
 """What whole-run tests share: building programs, recording them, reading what came out."""
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -38,6 +40,18 @@ class Run:
         self.code, self.out, self.err = code, out, err
 
 
+def end_job(process):
+    """Ends a launcher that hangs: asked first, it ends its ranks; then the whole group."""
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        pass
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 class Harness:
     def __init__(self, build):
         self.build = os.path.abspath(build)
@@ -53,14 +67,15 @@ class Harness:
 
     def run(self, command, timeout=120, env=None, cwd=None, check=False):
         """Runs a command in the test folder; with check, a non-zero exit is a failure."""
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=timeout, check=False,
-                                  stdin=subprocess.DEVNULL, cwd=cwd or self.folder,
-                                  env={**os.environ, **(env or {})})
-        except subprocess.TimeoutExpired as late:
-            raise Failure(f"not done after {timeout} s: {' '.join(command)}") from late
-        run = Run(done.returncode, done.stdout.decode(errors="replace"),
-                  done.stderr.decode(errors="replace"))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              stdin=subprocess.DEVNULL, cwd=cwd or self.folder,
+                              start_new_session=True, env={**os.environ, **(env or {})}) as process:
+            try:
+                out, err = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired as late:
+                end_job(process)
+                raise Failure(f"not done after {timeout} s: {' '.join(command)}") from late
+        run = Run(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
         if check and run.code != 0:
             raise Failure(f"exit {run.code}: {' '.join(command)}\n{run.out}{run.err}")
         return run

@@ -350,7 +350,15 @@ static struct rec_type *describe(MPI_Datatype type)
     return result;
 }
 
-static const struct rec_type *find_slowly(MPI_Datatype handle)
+/* Whether a type is one that MPI's Fortran library may have made for an array section: it will free
+ * the handle where nobody sees it, and another type may get it. */
+static bool may_vanish(const struct rec_type *type)
+{
+    return !type->predefined && rec_this_stream && rec_this_stream->in_fortran;
+}
+
+/* made: by a call of the program, and not just seen. */
+static const struct rec_type *find_slowly(MPI_Datatype handle, bool made)
 {
     uint64_t key = REC_KEY(handle);
     const uint64_t *known = rfn_map_get(&by_handle, key);
@@ -361,6 +369,8 @@ static const struct rec_type *find_slowly(MPI_Datatype handle)
         if (handle == MPI_DATATYPE_NULL)
             return NULL;
         type = describe(handle);
+        if (type && !made && may_vanish(type))
+            return type;
         if (!type || rfn_map_put(&by_handle, key, type->number) < 0) {
             rec_stop("out of memory for datatypes");
             return NULL;
@@ -376,7 +386,7 @@ static inline const struct rec_type *find(MPI_Datatype handle)
     struct cached *cached = &cache[rec_key_place(key, CACHE_BITS)];
     if (__builtin_expect(cached->key == key && cached->type, 1))
         return cached->type;
-    return find_slowly(handle);
+    return find_slowly(handle, false);
 }
 
 static void forget(MPI_Datatype handle)
@@ -433,6 +443,7 @@ void rec_out_type(struct rec_call *call, MPI_Datatype type)
     if (rec_has_outcome(call)) {
         rec_lock();
         forget(type); /* a handle that was freed where nobody saw it */
+        find_slowly(type, true);
         rec_unlock();
         word = rec_type_word(type);
     }
