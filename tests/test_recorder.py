@@ -96,6 +96,13 @@ def test_no_descriptors(bench, flavour):
     check_refused(bench, flavour, "descriptors", "Too many open files")
 
 
+def test_ranks_that_cannot_open_the_file(bench, flavour):
+    _, shared = check_recorded(bench, flavour, "late")
+    _, gathered = check_recorded(bench, flavour, "gathered")
+    harness.compare("events", harness.count_calls(bench.dump(gathered)),
+                    harness.count_calls(bench.dump(shared)))
+
+
 def test_no_communicators(bench):
     # Only MPICH has so few (some 2000) that a program uses them up.
     check_refused(bench, "mpich", "communicators", "no communicator left", ranks=1)

@@ -6,7 +6,8 @@
  * name. The conversion is the library's knowledge; so the recorder does not convert anything, but
  * stands at both ends:
  *
- *     program --> mpi_send_ (entry) --> mpi_send_ (MPI's) --> PMPI_Send or MPI_Send (wrapper) --> MPI
+ *     program --> mpi_send_ (entry) --> mpi_send_ (MPI's) --> PMPI_Send or MPI_Send (wrapper) -->
+ * MPI
  *
  * The entry (fortran.gen.c) says that a call of MPI_Send is to come, and keeps its own frame, from
  * which the call path starts: what lies in MPI's Fortran library is not in it. The first call of
@@ -28,7 +29,8 @@
 bool rec_fortran_enter(uint32_t function, void *frame);
 void rec_fortran_leave(void);
 
-/* The Fortran call that goes on is over for the recorder (MPI_Finalize writes the archive in it). */
+/* The Fortran call that goes on is over for the recorder (MPI_Finalize writes the archive in it).
+ */
 void rec_fortran_over(void);
 
 /* Sets *next, a pointer to function, to MPI's own entry of this name. Without it the program could

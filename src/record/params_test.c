@@ -28,6 +28,7 @@ static int failures, rank, ranks;
 static bool stopped;
 static struct rec_stream stream, other_stream;
 static struct rec_call *const call = &stream.call;
+__thread struct rec_stream *rec_this_stream = &stream;
 
 void rec_stop(const char *format, ...)
 {
@@ -548,6 +549,28 @@ static void test_absolute_types(void)
     uint64_t hash = rec_type((uint32_t)word)->hash, highest;
     PMPI_Allreduce(&hash, &highest, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
     CHECK(hash == highest);
+}
+
+/* MPI's Fortran library makes types for array sections, and frees them unseen; handles are used
+ * again. What the program makes in Fortran stays known. */
+static void test_types_inside_fortran(void)
+{
+    MPI_Datatype made, type;
+    int64_t words[4];
+    stream.in_fortran = true;
+    PMPI_Type_vector(7, 1, 9, MPI_DOUBLE, &made);
+    const int64_t word = made_type(made);
+    for (int i = 0; i < 4; i++) {
+        PMPI_Type_contiguous(20 + i, MPI_INT, &type);
+        words[i] = type_word(type);
+        EQUAL(decode(words[i]).size, (20 + i) * 4);
+        EQUAL(rec_type_size(type), (20 + i) * 4);
+        PMPI_Type_free(&type);
+    }
+    CHECK(words[0] != words[1] && words[1] != words[2] && words[2] != words[3]);
+    EQUAL(type_word(made), word);
+    stream.in_fortran = false;
+    free_type(&made);
 }
 
 #if !defined RFN_FLAVOUR_SMPI
@@ -1216,6 +1239,7 @@ static const struct {
 #endif
     {"named datatypes", test_named_types},
     {"derived datatypes", test_derived_types},
+    {"datatypes inside of Fortran calls", test_types_inside_fortran},
     {"datatypes with addresses", test_absolute_types},
 #if !defined RFN_FLAVOUR_SMPI
     {"other datatypes", test_other_types},

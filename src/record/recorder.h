@@ -20,7 +20,8 @@
  * after it has finished, inside another recorded call (MPI calling itself), or when recording has
  * stopped because of an error. Nothing here ever fails towards the program: an error stops
  * recording, is told once on standard error, and calls pass through from then on. A call that an
- * entry for Fortran has announced (fortran.h) is recorded as coming from where the entry was called.
+ * entry for Fortran has announced (fortran.h) is recorded as coming from where the entry was
+ * called.
  */
 #ifndef RFN_RECORD_RECORDER_H
 #define RFN_RECORD_RECORDER_H

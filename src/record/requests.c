@@ -5,13 +5,14 @@
  * its handle, and only when the table fills up are empty slots thrown out. So a request in steady
  * state costs two probes and no memory is allocated or shifted.
  *
- * One handle may stand for several requests in flight: MPICH gives every send that is complete at
- * once the same handle, Open MPI every request with MPI_PROC_NULL. A slot is therefore a queue.
- * The k-th occurrence of a handle in the array of one call is the k-th entry of its queue; a
+ * One handle may stand for several requests in flight: MPICH and Open MPI give sends that are
+ * complete at once the same handle, and so every request with MPI_PROC_NULL. A slot is therefore a
+ * queue. The k-th occurrence of a handle in the array of one call is the k-th entry of its queue; a
  * cursor in the slot, valid for one call (serial), keeps that linear.
  *
  * With several threads two calls could both look at the head of such a queue, so there an entry
- * belongs to the call that has found it (claimed) until the call's outcomes are taken.
+ * belongs to the call that has found it (claimed) until the call's outcomes are taken, and a thread
+ * looks among its own requests first.
  */
 #include "base/hash.h"
 #include "record/comms.h"
@@ -117,8 +118,31 @@ static int insert(struct rec_request *entry)
     return 0;
 }
 
+/* The first entry from here on that no call has found; of the stream, if one is given. */
+static struct rec_request *first_unclaimed(struct rec_request *entry,
+                                           const struct rec_stream *stream)
+{
+    while (entry && (entry->claimed || (stream && entry->stream != stream)))
+        entry = entry->next;
+    return entry;
+}
+
+/* Among equal handles a thread means its own requests, as long as it has any. */
+static struct rec_request *look_up_threaded(struct rec_request_slot *slot,
+                                            const struct rec_stream *stream)
+{
+    struct rec_request *entry = first_unclaimed(slot->cursor, stream);
+    slot->cursor = entry ? entry->next : NULL;
+    if (!entry)
+        entry = first_unclaimed(slot->head, NULL);
+    /* A persistent request has a handle of its own; and MPI_Start has no outcomes. */
+    if (entry && !(entry->flags & REC_REQUEST_PERSISTENT))
+        entry->claimed = true;
+    return entry;
+}
+
 /* The next entry of a handle in the call `serial`, or NULL. */
-static inline struct rec_request *look_up(MPI_Request handle)
+static inline struct rec_request *look_up(MPI_Request handle, const struct rec_stream *stream)
 {
     if (!table)
         return NULL;
@@ -127,14 +151,9 @@ static inline struct rec_request *look_up(MPI_Request handle)
         slot->serial = serial;
         slot->cursor = slot->head;
     }
+    if (__builtin_expect(rec_threads_multiple, 0))
+        return look_up_threaded(slot, stream);
     struct rec_request *entry = slot->cursor;
-    if (__builtin_expect(rec_threads_multiple, 0)) {
-        while (entry && entry->claimed)
-            entry = entry->next;
-        /* A persistent request has a handle of its own; and MPI_Start has no outcomes. */
-        if (entry && !(entry->flags & REC_REQUEST_PERSISTENT))
-            entry->claimed = true;
-    }
     slot->cursor = entry ? entry->next : NULL;
     return entry;
 }
@@ -292,7 +311,9 @@ static bool reserve_requests(struct rec_call *call, int64_t n)
 /* Looks a request up into call->requests; its word. */
 static inline int64_t refer(struct rec_call *call, MPI_Request request)
 {
-    struct rec_request *entry = request == MPI_REQUEST_NULL ? NULL : look_up(request);
+    struct rec_request *entry = NULL;
+    if (request != MPI_REQUEST_NULL)
+        entry = look_up(request, rec_stream_of(call));
     call->requests[call->n_requests++] = entry;
     if (__builtin_expect(entry != NULL, 1)) {
         if (entry->flags & REC_REQUEST_PERSISTENT &&

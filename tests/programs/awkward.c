@@ -81,6 +81,13 @@ static void run_out_of_files(void)
         continue;
 }
 
+/* These ranks cannot open the archive, as if they did not share rank 0's file system. */
+static void keep_files_to_rank_0(void)
+{
+    if (rank > 0)
+        run_out_of_files();
+}
+
 /* A child of rank 0 ends without exec, through exit handlers and destructors. */
 static void end_child(void)
 {
@@ -111,11 +118,11 @@ static void run_out_of_memory(void)
     if (rank != 1 || !file || fscanf(file, "%ld", &pages) != 1 || getrlimit(RLIMIT_AS, &old))
         return;
     limit = old;
-    limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (16 << 20);
+    limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (2 << 20);
     MPI_Group group;
     MPI_Comm_group(MPI_COMM_WORLD, &group);
     setrlimit(RLIMIT_AS, &limit);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 400; i++) {
         for (int k = 0; k < N; k++)
             ranks[k] = (int)((unsigned)rand() / 7 % (unsigned)size);
         MPI_Group_translate_ranks(group, N, ranks, group, there);
@@ -181,6 +188,7 @@ static const struct {
     {"jump", leave_by_jump},       {"communicators", use_up_communicators},
     {"closed", close_standard},    {"pipe", break_pipe},
     {"limit", limit_files},        {"descriptors", run_out_of_files},
+    {"gathered", keep_files_to_rank_0},
     {"fork", end_child},           {"moved", move_away},
     {"memory", run_out_of_memory}, {"callback", call_from_finalize},
     {"late", call_after_finalize}, {"asking", ask_from_thread},

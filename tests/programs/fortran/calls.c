@@ -16,8 +16,7 @@ static void point_to_point(MPI_Comm comm)
     MPI_Status status;
     if (rank == 0) {
         MPI_Send(out, N, MPI_DOUBLE_PRECISION, 1, 7, comm);
-        MPI_Recv(in, N, MPI_DOUBLE_PRECISION, MPI_ANY_SOURCE, MPI_ANY_TAG, comm,
-                 MPI_STATUS_IGNORE);
+        MPI_Recv(in, N, MPI_DOUBLE_PRECISION, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE);
     } else if (rank == 1) {
         MPI_Recv(in, N, MPI_DOUBLE_PRECISION, 0, 7, comm, MPI_STATUS_IGNORE);
         MPI_Send(out, 3, MPI_DOUBLE_PRECISION, 2, 8, comm);

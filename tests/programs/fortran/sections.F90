@@ -43,8 +43,12 @@ program sections
   matrix = rank
   if (rank == 0) then
      call MPI_Send(matrix(2, :), 6, MPI_DOUBLE_PRECISION, 1, 1, MPI_COMM_WORLD)
+     call MPI_Send(matrix(1:5:2, 1:5:2), 9, MPI_DOUBLE_PRECISION, 1, 1, MPI_COMM_WORLD)
+     call MPI_Send(matrix(3, 1:4), 4, MPI_DOUBLE_PRECISION, 1, 1, MPI_COMM_WORLD)
   else
      call MPI_Recv(row, 6, MPI_DOUBLE_PRECISION, 0, 1, MPI_COMM_WORLD, status)
+     call MPI_Recv(matrix, 9, MPI_DOUBLE_PRECISION, 0, 1, MPI_COMM_WORLD, status)
+     call MPI_Recv(row, 4, MPI_DOUBLE_PRECISION, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
      if (any(row /= 0)) call MPI_Abort(MPI_COMM_WORLD, 1)
   end if
   call MPI_Op_create(add, .true., op)
