@@ -111,6 +111,11 @@ class Harness:
         return [dict(zip(names, line.split("\t"))) for line in lines[1:] if line]
 
 
+def parameters(event):
+    """name=value pairs of a dumped event, as a set of texts."""
+    return set(event["parameters"].split(" "))
+
+
 def parameter(event, name):
     """The value of one parameter of a dumped event; None without it."""
     found = re.search(rf"(?:^| ){name}=(\S*)", event["parameters"])

@@ -70,10 +70,53 @@ bool rec_fortran_enter(uint32_t function, void *frame)
     return true;
 }
 
+#ifndef RFN_FLAVOUR_SMPI
+/* Open MPI's library for Fortran returns at once where the array of requests is empty. The C
+ * function does nothing then either; called here it becomes the event that is missing. */
+static bool call_without_requests(uint32_t function)
+{
+    int index, flag;
+    switch (function) {
+    case REC_FN_MPI_Startall:
+        MPI_Startall(0, NULL);
+        break;
+    case REC_FN_MPI_Waitall:
+        MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE);
+        break;
+    case REC_FN_MPI_Waitany:
+        MPI_Waitany(0, NULL, &index, MPI_STATUS_IGNORE);
+        break;
+    case REC_FN_MPI_Waitsome:
+        MPI_Waitsome(0, NULL, &index, NULL, MPI_STATUSES_IGNORE);
+        break;
+    case REC_FN_MPI_Testall:
+        MPI_Testall(0, NULL, &flag, MPI_STATUSES_IGNORE);
+        break;
+    case REC_FN_MPI_Testany:
+        MPI_Testany(0, NULL, &index, &flag, MPI_STATUS_IGNORE);
+        break;
+    case REC_FN_MPI_Testsome:
+        MPI_Testsome(0, NULL, &index, NULL, MPI_STATUSES_IGNORE);
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+#else
+static bool call_without_requests(uint32_t function)
+{
+    (void)function;
+    return false;
+}
+#endif
+
 /* MPI's Fortran library has done the call without the C function of that name. */
-static __attribute__((cold)) void tell_missed(uint32_t function)
+static __attribute__((cold)) void missed(uint32_t function)
 {
     static bool told;
+    if (call_without_requests(function))
+        return;
     if (!__atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
         rec_say("calls of %s from Fortran are not in the archive: this MPI's library for Fortran "
                 "makes them in a way that is not known",
@@ -82,14 +125,10 @@ static __attribute__((cold)) void tell_missed(uint32_t function)
 
 void rec_fortran_leave(void)
 {
-    const uint32_t awaited = rec_fortran.awaited;
     struct rec_stream *stream = rec_this_stream;
-    rec_fortran.awaited = 0;
-    if (!stream || !stream->in_fortran)
-        return;
-    stream->inside = stream->in_fortran = false;
-    if (awaited && rec_state == REC_RECORDING)
-        tell_missed(awaited - 1);
+    if (rec_fortran.awaited && stream && stream->in_fortran && rec_state == REC_RECORDING)
+        missed(rec_fortran.awaited - 1);
+    rec_fortran_over();
 }
 
 void rec_fortran_over(void)

@@ -25,12 +25,12 @@ from gen_wrappers import Failure, wrap
 # C arguments that Fortran does not have.
 C_ONLY = {"Init": 2, "Init_thread": 2, "Info_create_env": 2}
 
-# Whether entries of large counts are procedures of their own (MPICH), or entries have names of
-# their own for buffers with descriptors.
+# How the procedures of mpi_f08 end; MPICH has other names where a buffer has a descriptor (ts), and
+# procedures of their own for large counts.
 SUFFIXES = {"openmpi": ("_f08_",), "mpich": ("_f08_", "_f08ts_")}
 LARGE_SUFFIXES = {"openmpi": (), "mpich": ("_f08_large_", "_f08ts_large_")}
 
-# Entries that share a C function: the forms of these that return a C_PTR.
+# Functions of which Open MPI has a second form in mpif.h and `use mpi`, which returns a C_PTR.
 C_POINTER_FORMS = ("Alloc_mem", "Win_allocate", "Win_allocate_shared", "Win_shared_query")
 
 # Attributes and what holds functions of Fortran: the libraries keep them in a form of their own.
@@ -43,7 +43,8 @@ DIRECT_HANDLES = {"comm": "Comm", "type": "Type", "win": "Win", "errhandler": "E
 
 def words_of(bound):
     """How many words an entry's argument list has."""
-    parameters = bound.prototype.parameters[C_ONLY.get(bound.name, 0):]
+    parameters = [p for p in bound.prototype.parameters if p.base != "..."]
+    parameters = parameters[C_ONLY.get(bound.name, 0):]
     strings = sum(1 for p in parameters if p.base == "char")
     return len(parameters) + 1 + strings
 

@@ -60,6 +60,12 @@ static void requests(MPI_Comm comm)
     MPI_Send(out, 1, MPI_DOUBLE_PRECISION, right, 33, comm);
     while (!done)
         MPI_Test(&request[0], &done, MPI_STATUS_IGNORE);
+    MPI_Waitall(0, request, MPI_STATUSES_IGNORE);
+    MPI_Waitany(0, request, &index, MPI_STATUS_IGNORE);
+    MPI_Waitsome(0, request, &n, indices, MPI_STATUSES_IGNORE);
+    MPI_Testall(0, request, &done, MPI_STATUSES_IGNORE);
+    MPI_Testany(0, request, &index, &done, MPI_STATUS_IGNORE);
+    MPI_Testsome(0, request, &n, indices, MPI_STATUSES_IGNORE);
 }
 
 static void persistent(MPI_Comm comm)
