@@ -173,5 +173,6 @@ def test_times_are_in_order(bench, flavour):
         for event in bench.dump(archive, "--rank", rank):
             enter, leave = int(event["enter_ns"]), int(event["exit_ns"])
             if not last <= enter <= leave:
-                raise harness.Failure(f"rank {rank}, event {event['index']}: {last} {enter} {leave}")
+                raise harness.Failure(f"rank {rank}, event {event['index']}: after {last} ns came "
+                                      f"{enter} ns, {leave} ns")
             last = leave

@@ -76,27 +76,28 @@ bool rec_fortran_enter(uint32_t function, void *frame)
 static bool call_without_requests(uint32_t function)
 {
     int index, flag;
+    MPI_Status none;
     switch (function) {
     case REC_FN_MPI_Startall:
         MPI_Startall(0, NULL);
         break;
     case REC_FN_MPI_Waitall:
-        MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE);
+        MPI_Waitall(0, NULL, &none);
         break;
     case REC_FN_MPI_Waitany:
-        MPI_Waitany(0, NULL, &index, MPI_STATUS_IGNORE);
+        MPI_Waitany(0, NULL, &index, &none);
         break;
     case REC_FN_MPI_Waitsome:
-        MPI_Waitsome(0, NULL, &index, NULL, MPI_STATUSES_IGNORE);
+        MPI_Waitsome(0, NULL, &index, NULL, &none);
         break;
     case REC_FN_MPI_Testall:
-        MPI_Testall(0, NULL, &flag, MPI_STATUSES_IGNORE);
+        MPI_Testall(0, NULL, &flag, &none);
         break;
     case REC_FN_MPI_Testany:
-        MPI_Testany(0, NULL, &index, &flag, MPI_STATUS_IGNORE);
+        MPI_Testany(0, NULL, &index, &flag, &none);
         break;
     case REC_FN_MPI_Testsome:
-        MPI_Testsome(0, NULL, &index, NULL, MPI_STATUSES_IGNORE);
+        MPI_Testsome(0, NULL, &index, NULL, &none);
         break;
     default:
         return false;
