@@ -150,7 +150,7 @@ $(O)/obj/record-$(1)/%.o: src/record/%.c $(O)/flags | $$(GEN_$(1))
 $(O)/lib/librefrain-$(1).so: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)
-	$$(q)$$(CC) -shared $$(OPTIMIZE) $$(LDFLAGS) -Wl,-soname,$$(@F) -Wl,--no-undefined \
+	$$(q)$$(CC) -shared $$(OPTIMIZE) $$(LDFLAGS) -Wl,-soname,$$(@F) -Wl,--no-undefined -Wl,-z,nodelete \
 	    -Wl,-Bsymbolic -Wl,-z,now -Wl,-z,relro -Wl,--build-id -Wl,--exclude-libs,ALL -o $$@ $$^ \
 	    $$(CORE_LIBS) $$(UNWIND_LIBS) -lpthread -ldl
 

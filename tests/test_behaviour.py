@@ -214,8 +214,12 @@ def test_folder_that_goes(bench, flavour):
     """Where nobody can create files any more, not even root, the program runs to its end."""
     folder = in_folder(bench, f"gone-{flavour}")
     program = bench.program("endings", flavour)
+    started = in_folder(bench, f"started-{flavour}")
+    # Once both are past `refrain record`, which looks at the folder, too.
     path = script(bench, f"remove-{flavour}.sh",
-                  f"#!/bin/sh\nrmdir {folder} 2>/dev/null\nexec {program} status\n")
+                  f"#!/bin/sh\n>{started}/$$\n"
+                  f"while [ $(ls {started} | wc -l) -lt 2 ]; do sleep 0.05; done\n"
+                  f"rmdir {folder} 2>/dev/null\nexec {program} status\n")
     run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "-o",
                      f"{folder}/x.rfn", path], timeout=TIMEOUT)
     harness.compare("exit status", run.code, 7)

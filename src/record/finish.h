@@ -2,7 +2,8 @@
  *
  * rec_finish is collective over MPI_COMM_WORLD and is called inside MPI_Finalize, before MPI's own.
  * A rank whose recording has stopped takes part too, so that nobody waits for it; then no archive
- * is written and rank 0 says which rank failed, and why. The steps, each O(log ranks) messages on a tree:
+ * is written and rank 0 says which rank failed, and why. The steps, each O(log ranks) messages on a
+ * tree:
  *
  *   1. inputs that one rank moved to columns are moved on all (rfn_union_run)
  *   2. definitions, structures and value sets get numbers (rfn_merge_run)

@@ -7,8 +7,8 @@
  * typical values and must cost hardly more than their entropy.
  *
  * A coded column is a sequence of blocks of at most RFN_COLUMN_BLOCK values, or more when they are
- * all equal (doc/refrain-archive.5.md, Columns): each says its coder, the number of its values and its size, so
- * that a reader can skip to the n-th value without decoding what is before.
+ * all equal (doc/refrain-archive.5.md, Columns): each says its coder, the number of its values and
+ * its size, so that a reader can skip to the n-th value without decoding what is before.
  */
 #ifndef RFN_REDUCE_COLUMN_H
 #define RFN_REDUCE_COLUMN_H

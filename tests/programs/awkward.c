@@ -185,13 +185,19 @@ static const struct {
     const char *name;
     void (*act)(void);
 } acts[] = {
-    {"jump", leave_by_jump},       {"communicators", use_up_communicators},
-    {"closed", close_standard},    {"pipe", break_pipe},
-    {"limit", limit_files},        {"descriptors", run_out_of_files},
+    {"jump", leave_by_jump},
+    {"communicators", use_up_communicators},
+    {"closed", close_standard},
+    {"pipe", break_pipe},
+    {"limit", limit_files},
+    {"descriptors", run_out_of_files},
     {"gathered", keep_files_to_rank_0},
-    {"fork", end_child},           {"moved", move_away},
-    {"memory", run_out_of_memory}, {"callback", call_from_finalize},
-    {"late", call_after_finalize}, {"asking", ask_from_thread},
+    {"fork", end_child},
+    {"moved", move_away},
+    {"memory", run_out_of_memory},
+    {"callback", call_from_finalize},
+    {"late", call_after_finalize},
+    {"asking", ask_from_thread},
 };
 
 int main(int argc, char **argv)
