@@ -24,9 +24,8 @@ static const struct rfn_command *find(const char *name)
 static void print_help(void)
 {
     puts("Refrain records what an MPI program does, in one small file, and answers from that file\n"
-         "where the time goes and who sends what to whom. The program stays as it is: nothing to "
-         "compile\n"
-         "or to link anew.\n"
+         "where the time goes and who sends what to whom. The program stays as it is: nothing to\n"
+         "compile or to link anew.\n"
          "\n"
          "  mpirun -n 8 refrain record ./app     run ./app as ever, and write app.8.rfn\n"
          "  refrain report app.8.rfn             read where its time went, on one page\n"
