@@ -119,7 +119,7 @@ def tell(outcome):
         words += f" ({outcome.note})"
     print(f"  {outcome.name:<44} {outcome.seconds:6.1f} s  {words}", flush=True)
     if outcome.failed:
-        lines = outcome.output.splitlines()
+        lines = [line for line in outcome.output.splitlines() if not line.startswith("ok ")]
         for line in lines[-80:]:
             print(f"      | {line}")
         sys.stdout.flush()
