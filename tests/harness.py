@@ -67,9 +67,11 @@ class Harness:
 
     def run(self, command, timeout=120, env=None, cwd=None, check=False):
         """Runs a command in the test folder; with check, a non-zero exit is a failure."""
+        # MPICH's UCX complains on standard output where there is no /sys, as in a chroot.
+        environment = {**os.environ, "UCX_LOG_LEVEL": "fatal", **(env or {})}
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               stdin=subprocess.DEVNULL, cwd=cwd or self.folder,
-                              start_new_session=True, env={**os.environ, **(env or {})}) as process:
+                              start_new_session=True, env=environment) as process:
             try:
                 out, err = process.communicate(timeout=timeout)
             except subprocess.TimeoutExpired as late:
