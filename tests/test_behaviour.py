@@ -24,10 +24,11 @@ def own_words(run):
     return [line for line in run.err.splitlines() if line.startswith("refrain:")]
 
 
-def both(bench, flavour, ranks, command, options=(), env=None, output=True):
+def both(bench, flavour, ranks, command, options=(), env=None, output=True, before=()):
     """Runs a command without and with the recorder, compares, and returns (run, archive). The
-    archive need not exist. output: whether standard output is to be the same."""
-    launch = harness.FLAVOURS[flavour].launch(ranks)
+    archive need not exist. output: whether standard output is to be the same. before: words
+    between the launcher and what it starts."""
+    launch = [*harness.FLAVOURS[flavour].launch(ranks), *before]
     alone = bench.run([*launch, *command], timeout=TIMEOUT, env=env)
     archive = bench.path(f"behaviour-{len(os.listdir(bench.folder))}.rfn")
     recorded = bench.run([*launch, bench.refrain, "record", "-o", archive, *options, *command],
@@ -78,8 +79,20 @@ SILENT = ["fatal", "segfault", "killed", "exit-at-once", "only-initialized", "no
           "broken-stderr"]
 
 
+# A launcher that ends its ranks may not pass on what they said last; a file loses nothing.
+CUT_SHORT = ["abort", "exit-early"]
+
+
 def ending(bench, flavour, how):
-    return both(bench, flavour, 2, [bench.program("endings", flavour), how])
+    program = bench.program("endings", flavour)
+    if how not in CUT_SHORT:
+        return both(bench, flavour, 2, [program, how])
+    said = bench.path(f"{how}-{flavour}.said")
+    run, archive = both(bench, flavour, 2, [program, how],
+                        before=["sh", "-c", 'exec 2>>"$0"; exec "$@"', said])
+    with open(said, encoding="utf-8", errors="replace") as file:
+        run.err = file.read()
+    return run, archive
 
 
 def make_ending(how):
