@@ -176,7 +176,7 @@ static void print_line(const char *name, uint64_t n, uint64_t ns, const struct r
 static bool run(const struct workload *workload, uint64_t longest)
 {
     static struct source source;
-    struct rfn_fold *fold = rfn_fold_new();
+    struct rfn_fold *fold = rfn_fold_new(0);
     source = (struct source){.random = 1};
     if (longest > workload->longest)
         longest = workload->longest;

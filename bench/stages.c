@@ -107,7 +107,7 @@ static double stream_ns(bool times)
 
 static double fold_ns(void)
 {
-    struct rfn_fold *fold = rfn_fold_new();
+    struct rfn_fold *fold = rfn_fold_new(0);
     double start = now_ns();
     for (int i = 0; i < ROUNDS; i++) {
         for (uint32_t k = 0; k < CALLS; k++) {

@@ -6,7 +6,11 @@
 #include <assert.h>
 #include <zstd.h>
 
-enum { COMPRESSION_LEVEL = 3 };
+enum {
+    COMPRESSION_LEVEL = 3,
+    LARGE = 1 << 20,             /* a payload that is not brought into memory */
+    LARGE_COMPRESSION_LEVEL = 1, /* takes 1 MiB of memory, not 5 */
+};
 
 const uint8_t rfn_header_magic[8] = {0x89, 'R', 'F', 'N', 0x0d, 0x0a, 0x1a, 0x0a};
 
@@ -50,6 +54,7 @@ static size_t compress_behind(struct rfn_buf *out, size_t skip, const void *payl
     return stored;
 }
 
+/* All but the checksum. */
 static void put_chunk_header(uint8_t *header, uint32_t type, uint64_t id, uint64_t size,
                              uint64_t stored, uint32_t compression)
 {
@@ -60,17 +65,18 @@ static void put_chunk_header(uint8_t *header, uint32_t type, uint64_t id, uint64
     put_u64(header + 24, stored);
     put_u32(header + 32, compression);
     put_u32(header + 36, 0);
-    XXH3_state_t state;
-    XXH3_64bits_reset(&state);
-    XXH3_64bits_update(&state, header, RFN_CHUNK_SUMMED_BYTES);
-    XXH3_64bits_update(&state, header + RFN_CHUNK_HEADER_BYTES, stored);
-    put_u64(header + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&state));
 }
 
-uint64_t rfn_chunk_append(struct rfn_buf *out, uint32_t type, uint64_t id, const void *payload,
-                          size_t size, bool compress)
+static int sum_part(void *context, const uint8_t *bytes, size_t size)
 {
-    assert(out->failed || out->size % RFN_CHUNK_ALIGNMENT == 0);
+    XXH3_64bits_update(context, bytes, size);
+    return 0;
+}
+
+/* Appends a chunk made of the payload, wherever out ends. */
+static uint64_t append(struct rfn_buf *out, uint32_t type, uint64_t id, const void *payload,
+                       size_t size, bool compress)
+{
     size_t stored = compress ? compress_behind(out, RFN_CHUNK_HEADER_BYTES, payload, size) : 0;
     bool compressed = stored > 0;
     if (!compressed)
@@ -85,8 +91,117 @@ uint64_t rfn_chunk_append(struct rfn_buf *out, uint32_t type, uint64_t id, const
     memset(header + total, 0, padding);
     put_chunk_header(header, type, id, size, stored,
                      compressed ? RFN_COMPRESSION_ZSTD : RFN_COMPRESSION_NONE);
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    sum_part(&state, header, RFN_CHUNK_SUMMED_BYTES);
+    sum_part(&state, header + RFN_CHUNK_HEADER_BYTES, stored);
+    put_u64(header + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&state));
     out->size += total + padding;
     return stored;
+}
+
+uint64_t rfn_chunk_append(struct rfn_buf *out, uint32_t type, uint64_t id, const void *payload,
+                          size_t size, bool compress)
+{
+    assert(out->failed || out->size % RFN_CHUNK_ALIGNMENT == 0);
+    return append(out, type, id, payload, size, compress);
+}
+
+/* ---- chunks of ropes ---- */
+
+struct packer {
+    ZSTD_CCtx *zstd;
+    struct rfn_rope packed;
+    const struct rfn_spill *spill;
+};
+
+static int pack_part(struct packer *packer, const uint8_t *bytes, size_t size,
+                     ZSTD_EndDirective directive)
+{
+    ZSTD_inBuffer in = {bytes, size, 0};
+    size_t left;
+    do {
+        struct rfn_buf *to = &packer->packed.bytes;
+        ZSTD_outBuffer out = {rfn_buf_reserve(to, RFN_ROPE_PART), RFN_ROPE_PART, 0};
+        if (!out.dst)
+            return RFN_E_NOMEM;
+        left = ZSTD_compressStream2(packer->zstd, &out, &in, directive);
+        if (ZSTD_isError(left))
+            return RFN_E_NOMEM;
+        to->size += out.pos;
+        rfn_rope_relieve(&packer->packed, packer->spill);
+    } while (directive == ZSTD_e_end ? left > 0 : in.pos < in.size);
+    return 0;
+}
+
+static int pack_next(void *context, const uint8_t *bytes, size_t size)
+{
+    return pack_part(context, bytes, size, ZSTD_e_continue);
+}
+
+/* Compresses the payload if that is worth it; returns whether it is compressed now. Without memory
+ * to do so it stays as it is. */
+static bool compress_rope(struct rfn_rope *payload, const struct rfn_spill *spill)
+{
+    struct packer packer = {.zstd = ZSTD_createCCtx(), .spill = spill};
+    uint64_t size = rfn_rope_size(payload);
+    bool done = packer.zstd &&
+                !ZSTD_isError(ZSTD_CCtx_setParameter(packer.zstd, ZSTD_c_compressionLevel,
+                                                     LARGE_COMPRESSION_LEVEL)) &&
+                !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(packer.zstd, size)) &&
+                rfn_rope_each(payload, pack_next, &packer) == 0 &&
+                pack_part(&packer, NULL, 0, ZSTD_e_end) == 0;
+    ZSTD_freeCCtx(packer.zstd);
+    uint64_t stored = rfn_rope_size(&packer.packed);
+    if (!done || stored >= size || size > RFN_CHUNK_RAW_LIMIT(stored)) {
+        rfn_rope_release(&packer.packed);
+        return false;
+    }
+    rfn_rope_release(payload);
+    *payload = packer.packed;
+    return true;
+}
+
+static int join_large(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_rope *payload,
+                      bool compress, const struct rfn_spill *spill, uint64_t *stored)
+{
+    static const uint8_t zeros[RFN_CHUNK_ALIGNMENT];
+    uint8_t header[RFN_CHUNK_HEADER_BYTES];
+    uint64_t size = rfn_rope_size(payload);
+    bool compressed = compress && compress_rope(payload, spill);
+    *stored = rfn_rope_size(payload);
+    put_chunk_header(header, type, id, size, *stored,
+                     compressed ? RFN_COMPRESSION_ZSTD : RFN_COMPRESSION_NONE);
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    sum_part(&state, header, RFN_CHUNK_SUMMED_BYTES);
+    RFN_TRY(rfn_rope_each(payload, sum_part, &state));
+    put_u64(header + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&state));
+    rfn_buf_bytes(&out->bytes, header, sizeof header);
+    rfn_rope_join(out, payload);
+    rfn_buf_bytes(&out->bytes, zeros, -(size_t)*stored % RFN_CHUNK_ALIGNMENT);
+    return rfn_rope_status(out);
+}
+
+static int flatten_part(void *context, const uint8_t *bytes, size_t size)
+{
+    rfn_buf_bytes(context, bytes, size);
+    return rfn_buf_status(context);
+}
+
+int rfn_chunk_join(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_rope *payload,
+                   bool compress, const struct rfn_spill *spill, uint64_t *stored)
+{
+    RFN_TRY(rfn_rope_status(payload));
+    assert(out->bytes.failed || rfn_rope_size(out) % RFN_CHUNK_ALIGNMENT == 0);
+    if (rfn_rope_size(payload) >= LARGE)
+        return join_large(out, type, id, payload, compress, spill, stored);
+    struct rfn_buf flat = RFN_BUF_INIT;
+    int error = rfn_rope_each(payload, flatten_part, &flat);
+    *stored = error ? 0 : append(&out->bytes, type, id, flat.data, flat.size, compress);
+    rfn_buf_release(&flat);
+    rfn_rope_release(payload);
+    return error ? error : rfn_rope_status(out);
 }
 
 void rfn_toc_append(struct rfn_buf *out, const struct rfn_toc_entry *entries, size_t n)

@@ -7,8 +7,7 @@
 #ifndef RFN_ARCHIVE_CONTAINER_H
 #define RFN_ARCHIVE_CONTAINER_H
 
-#include "base/buf.h"
-#include "base/hash.h"
+#include "base/rope.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,6 +42,12 @@ extern const uint8_t rfn_header_magic[8];
  * Without memory for the compressor the payload is stored as it is. */
 uint64_t rfn_chunk_append(struct rfn_buf *out, uint32_t type, uint64_t id, const void *payload,
                           size_t size, bool compress);
+
+/* The same for ropes; the payload is empty afterwards. A large one is not brought into memory: it
+ * stays in pieces, or is compressed piece by piece into the spill (may be NULL). *stored is the
+ * size of the payload as stored. RFN_E_NOMEM, or the error of a spill. */
+int rfn_chunk_join(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_rope *payload,
+                   bool compress, const struct rfn_spill *spill, uint64_t *stored);
 
 struct rfn_toc_entry {
     uint32_t type;

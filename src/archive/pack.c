@@ -24,6 +24,21 @@ static void mark_nodes(struct loop_numbers *loops, const rfn_node *nodes, size_t
     }
 }
 
+static int mark_frozen(struct loop_numbers *loops, const struct rfn_column *frozen)
+{
+    struct rfn_column_cursor cursor;
+    int error = 0;
+    rfn_column_open_growing(&cursor, frozen);
+    while (!error && cursor.at < cursor.n) {
+        int64_t node;
+        error = rfn_column_next(&cursor, &node);
+        if (!error)
+            mark_nodes(loops, &(rfn_node){(rfn_node)node}, 1);
+    }
+    rfn_column_close(&cursor);
+    return error;
+}
+
 static int number_loops(const struct rfn_fold *fold, struct loop_numbers *loops)
 {
     struct rfn_fold_view view;
@@ -34,6 +49,11 @@ static int number_loops(const struct rfn_fold *fold, struct loop_numbers *loops)
         return RFN_E_NOMEM;
     for (size_t i = 0; i < view.n_loops; i++)
         loops->number[i] = UINT32_MAX;
+    int error = mark_frozen(loops, view.frozen);
+    if (error) {
+        free(loops->number);
+        return error;
+    }
     mark_nodes(loops, view.top, view.n_top);
     for (size_t i = view.n_loops; i-- > 0;) {
         size_t length;
@@ -48,33 +68,59 @@ static int number_loops(const struct rfn_fold *fold, struct loop_numbers *loops)
     return 0;
 }
 
+static void pack_node(const struct loop_numbers *loops, rfn_node node, struct rfn_buf *out)
+{
+    rfn_buf_varint(out, rfn_node_is_loop(node) ? rfn_node_loop(loops->number[rfn_node_index(node)])
+                                               : node);
+}
+
 static void pack_nodes(const struct loop_numbers *loops, const rfn_node *nodes, size_t n,
                        struct rfn_buf *out)
 {
-    rfn_buf_varint(out, n);
-    for (size_t i = 0; i < n; i++) {
-        uint32_t index = rfn_node_index(nodes[i]);
-        rfn_buf_varint(out,
-                       rfn_node_is_loop(nodes[i]) ? rfn_node_loop(loops->number[index]) : nodes[i]);
-    }
+    for (size_t i = 0; i < n; i++)
+        pack_node(loops, nodes[i], out);
 }
 
-static int pack_loops(const struct rfn_fold *fold, struct rfn_buf *out)
+/* Frozen nodes may be very many. */
+static int pack_frozen(const struct loop_numbers *loops, const struct rfn_column *frozen,
+                       const struct rfn_spill *spill, struct rfn_rope *out)
 {
+    struct rfn_column_cursor cursor;
+    int error = 0;
+    rfn_column_open_growing(&cursor, frozen);
+    while (!error && cursor.at < cursor.n) {
+        int64_t node;
+        error = rfn_column_next(&cursor, &node);
+        if (!error)
+            pack_node(loops, (rfn_node)node, &out->bytes);
+        if (cursor.at % RFN_ROPE_PART == 0)
+            rfn_rope_relieve(out, spill);
+    }
+    rfn_column_close(&cursor);
+    return error;
+}
+
+static int pack_loops(const struct rfn_stream *stream, struct rfn_rope *out)
+{
+    const struct rfn_fold *fold = rfn_stream_fold(stream);
     struct loop_numbers loops;
     RFN_TRY(number_loops(fold, &loops));
-    rfn_buf_varint(out, loops.n);
+    rfn_buf_varint(&out->bytes, loops.n);
     for (size_t i = 0; i < loops.n_old; i++) {
         size_t length;
         const rfn_node *body = rfn_fold_body(fold, (uint32_t)i, &length);
-        if (loops.number[i] != UINT32_MAX)
-            pack_nodes(&loops, body, length, out);
+        if (loops.number[i] == UINT32_MAX)
+            continue;
+        rfn_buf_varint(&out->bytes, length);
+        pack_nodes(&loops, body, length, &out->bytes);
     }
     struct rfn_fold_view view;
     rfn_fold_view(fold, &view);
-    pack_nodes(&loops, view.top, view.n_top, out);
+    rfn_buf_varint(&out->bytes, view.frozen->n + view.n_top);
+    int error = pack_frozen(&loops, view.frozen, rfn_stream_spill_of(stream), out);
+    pack_nodes(&loops, view.top, view.n_top, &out->bytes);
     free(loops.number);
-    return 0;
+    return error;
 }
 
 static void pack_symbol(const struct rfn_symbol *symbol, const struct rfn_function *function,
@@ -90,8 +136,9 @@ static void pack_symbol(const struct rfn_symbol *symbol, const struct rfn_functi
 }
 
 int rfn_pack_structure(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                       struct rfn_buf *out)
+                       struct rfn_rope *rope)
 {
+    struct rfn_buf *out = &rope->bytes;
     rfn_buf_varint(out, refs->n_sites);
     for (size_t i = 0; i < refs->n_sites; i++) {
         rfn_buf_varint(out, refs->site_functions[i]);
@@ -106,35 +153,64 @@ int rfn_pack_structure(const struct rfn_stream *stream, const struct rfn_pack_re
         const struct rfn_symbol *symbol = symbol_at(stream, i);
         pack_symbol(symbol, rfn_stream_schema(stream, symbol->function), out);
     }
-    RFN_TRY(pack_loops(rfn_stream_fold(stream), out));
-    return rfn_buf_status(out);
+    RFN_TRY(pack_loops(stream, rope));
+    return rfn_rope_status(rope);
 }
 
 /* ---- values ---- */
 
-static int pack_lists(const struct rfn_stream *stream, struct rfn_buf *out)
-{
+/* The lists' lengths and words are columns that exist only now; they may be large. */
+struct list_columns {
+    const struct rfn_spill *spill;
     struct rfn_column lengths, words;
+};
+
+static int fill_list_columns(const struct rfn_stream *stream, struct list_columns *columns)
+{
+    enum { LARGE = 1 << 20 };
     size_t n_lists = rfn_stream_lists(stream);
-    int error = 0;
-    rfn_buf_varint(out, n_lists);
-    rfn_column_init(&lengths);
-    rfn_column_init(&words);
-    for (size_t i = 1; i <= n_lists && !error; i++) {
+    for (size_t i = 1; i <= n_lists; i++) {
         size_t n;
         const int64_t *list = rfn_stream_list_words(stream, i, &n);
-        error = list ? rfn_column_append(&lengths, (int64_t)n) : RFN_E_NOMEM;
-        for (size_t k = 0; k < n && !error; k++)
-            error = rfn_column_append(&words, list[k]);
+        if (!list)
+            return RFN_E_NOMEM;
+        RFN_TRY(rfn_column_append(&columns->lengths, (int64_t)n));
+        for (size_t k = 0; k < n; k++)
+            RFN_TRY(rfn_column_append(&columns->words, list[k]));
+        if (columns->spill && columns->words.sealed.size > LARGE &&
+            rfn_column_spill(&columns->words, columns->spill, false) < 0)
+            columns->spill = NULL; /* then it takes memory */
     }
-    rfn_column_write(&lengths, out);
-    rfn_column_write(&words, out);
-    rfn_column_release(&lengths);
-    rfn_column_release(&words);
+    return 0;
+}
+
+/* The columns' own memory goes into the rope as a copy, because they do not outlive this. */
+static void pack_list_column(struct rfn_column *column, const struct rfn_spill *spill,
+                             struct rfn_rope *out)
+{
+    if (column->spilled && spill && rfn_column_spill(column, spill, true) == 0)
+        rfn_column_pack(column, out);
+    else
+        rfn_column_write(column, &out->bytes);
+}
+
+static int pack_lists(const struct rfn_stream *stream, struct rfn_rope *out)
+{
+    struct list_columns columns = {.spill = rfn_stream_spill_of(stream)};
+    rfn_buf_varint(&out->bytes, rfn_stream_lists(stream));
+    rfn_column_init(&columns.lengths);
+    rfn_column_init(&columns.words);
+    int error = fill_list_columns(stream, &columns);
+    if (!error) {
+        pack_list_column(&columns.lengths, columns.spill, out);
+        pack_list_column(&columns.words, columns.spill, out);
+    }
+    rfn_column_release(&columns.lengths);
+    rfn_column_release(&columns.words);
     return error;
 }
 
-int rfn_pack_values(const struct rfn_stream *stream, struct rfn_buf *out)
+int rfn_pack_values(const struct rfn_stream *stream, struct rfn_rope *out)
 {
     const struct rfn_fold *fold = rfn_stream_fold(stream);
     struct loop_numbers loops;
@@ -145,8 +221,8 @@ int rfn_pack_values(const struct rfn_stream *stream, struct rfn_buf *out)
             continue;
         const struct rfn_column *trips = rfn_fold_trips(fold, (uint32_t)i);
         if (trips)
-            rfn_column_write(trips, out);
-        out->failed |= !trips;
+            rfn_column_pack(trips, out);
+        out->bytes.failed |= !trips;
     }
     free(loops.number);
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
@@ -154,9 +230,9 @@ int rfn_pack_values(const struct rfn_stream *stream, struct rfn_buf *out)
         unsigned n = (unsigned)__builtin_popcount(symbol->moved) +
                      rfn_stream_schema(stream, symbol->function)->n_out;
         for (unsigned k = 0; k < n; k++)
-            rfn_column_write(&symbol->columns[k], out);
+            rfn_column_pack(&symbol->columns[k], out);
     }
-    return rfn_buf_status(out);
+    return rfn_rope_status(out);
 }
 
 /* ---- places ---- */
@@ -255,29 +331,29 @@ static void pack_clock(const struct rfn_stream *stream, const struct rfn_pack_cl
 }
 
 int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
-                    struct rfn_buf *out)
+                    struct rfn_rope *out)
 {
     bool polls = false;
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++)
         polls |= symbol_at(stream, i)->failed_poll;
     if (!clock && !polls)
         return 0;
-    rfn_buf_varint(out, clock != NULL);
+    rfn_buf_varint(&out->bytes, clock != NULL);
     if (clock)
-        pack_clock(stream, clock, out);
+        pack_clock(stream, clock, &out->bytes);
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
         const struct rfn_symbol *symbol = symbol_at(stream, i);
         if (clock) {
-            rfn_column_write(&symbol->gap, out);
-            rfn_column_write(&symbol->duration, out);
+            rfn_column_pack(&symbol->gap, out);
+            rfn_column_pack(&symbol->duration, out);
         }
         if (symbol->failed_poll) {
-            rfn_column_write(&symbol->polls, out);
+            rfn_column_pack(&symbol->polls, out);
             if (clock)
-                rfn_column_write(&symbol->inside, out);
+                rfn_column_pack(&symbol->inside, out);
         }
     }
-    return rfn_buf_status(out);
+    return rfn_rope_status(out);
 }
 
 /* ---- meta ---- */

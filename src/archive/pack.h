@@ -7,7 +7,7 @@
 #ifndef RFN_ARCHIVE_PACK_H
 #define RFN_ARCHIVE_PACK_H
 
-#include "base/buf.h"
+#include "base/rope.h"
 #include "event/symbolize.h"
 #include "reduce/merge.h"
 #include "reduce/stream.h"
@@ -27,10 +27,10 @@ struct rfn_pack_refs {
     int64_t world_rank;
 };
 
-/* Payloads of STRUCTURE and VALUES. */
+/* Payloads of STRUCTURE and VALUES. Ropes borrow from the stream's columns. */
 int rfn_pack_structure(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                       struct rfn_buf *out);
-int rfn_pack_values(const struct rfn_stream *stream, struct rfn_buf *out);
+                       struct rfn_rope *out);
+int rfn_pack_values(const struct rfn_stream *stream, struct rfn_rope *out);
 
 /* PLACES: how many words a stream contributes, and its contribution to the group's table. */
 size_t rfn_pack_places_count(const struct rfn_stream *stream, const struct rfn_pack_refs *refs);
@@ -53,7 +53,7 @@ struct rfn_pack_clock {
 /* Payload of TIMING. clock is NULL without times. Writes nothing when there is nothing to say (no
  * times and no failed poll). */
 int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
-                    struct rfn_buf *out);
+                    struct rfn_rope *out);
 
 struct rfn_pack_meta {
     const char *recorder, *program, *command, *mpi, *flavour;

@@ -3,6 +3,8 @@
 #include "base/buf.h"
 #include "base/grow.h"
 #include "base/map.h"
+#include "base/rope.h"
+#include "base/spill_model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -149,6 +151,66 @@ static void test_grow(void **state)
     free(array);
 }
 
+/* ---- ropes ---- */
+
+static int append_bytes(void *context, const uint8_t *bytes, size_t size)
+{
+    rfn_buf_bytes(context, bytes, size);
+    return rfn_buf_status(context);
+}
+
+/* Pieces of all kinds in any order are the same bytes as a plain buffer. */
+static void test_rope(void **state)
+{
+    (void)state;
+    static uint8_t text[300000];
+    struct spill_model model;
+    spill_model_init(&model);
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (uint8_t)rand();
+    for (int round = 0; round < 50; round++) {
+        struct rfn_rope rope = RFN_ROPE_INIT, part = RFN_ROPE_INIT;
+        struct rfn_buf plain = RFN_BUF_INIT, read = RFN_BUF_INIT;
+        for (int i = 0; i < 20; i++) {
+            size_t from = (size_t)rand() % 1000, size = (size_t)rand() % (sizeof text - from);
+            struct rfn_extent extent = {.size = size};
+            if (rand() % 3)
+                size %= 100, extent.size = size;
+            switch (rand() % 3) {
+            case 0:
+                rfn_buf_bytes(&part.bytes, text + from, size);
+                break;
+            case 1:
+                rfn_rope_borrow(&part, text + from, size);
+                break;
+            default:
+                model.spill.write(&model, text + from, size, &extent.offset);
+                rfn_rope_extent(&part, &model.spill, &extent);
+            }
+            rfn_buf_bytes(&plain, text + from, size);
+            if (rand() % 4 == 0)
+                rfn_rope_join(&rope, &part);
+            if (rand() % 4 == 0)
+                rfn_rope_relieve(&rope, &model.spill);
+        }
+        rfn_rope_join(&rope, &part);
+        assert_int_equal(rfn_rope_size(&part), 0);
+        assert_int_equal(rfn_rope_size(&rope), plain.size);
+        assert_int_equal(rfn_rope_each(&rope, append_bytes, &read), 0);
+        assert_int_equal(read.size, plain.size);
+        assert_memory_equal(read.data, plain.data, plain.size);
+        struct rfn_hash128 digest, expected;
+        assert_int_equal(rfn_rope_hash128(&rope, 7, &digest), 0);
+        rfn_buf_u64(&plain, 7);
+        expected = rfn_hash128_bytes(plain.data, plain.size);
+        assert_true(rfn_hash128_equal(digest, expected));
+        rfn_rope_release(&rope);
+        rfn_buf_release(&plain);
+        rfn_buf_release(&read);
+    }
+    rfn_buf_release(&model.bytes);
+}
+
 static void test_errors(void **state)
 {
     (void)state;
@@ -168,7 +230,7 @@ int main(void)
         cmocka_unit_test(test_numbers),   cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_malformed), cmocka_unit_test(test_map),
         cmocka_unit_test(test_arena),     cmocka_unit_test(test_grow),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_rope),      cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

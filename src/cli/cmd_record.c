@@ -35,8 +35,11 @@ struct options {
     const char *time;   /* "full" or "none" */
     const char *polls;  /* "runs" or "all" */
     const char *mpi;    /* NULL: found out */
+    const char *memory; /* bytes; NULL: the recorder's default */
     bool force, quiet;
-    int program; /* index of the first word after the options */
+    int program;  /* index of the first word after the options */
+    char **given; /* the options' words */
+    int n_given;
 };
 
 /* ---- messages ---- */
@@ -278,7 +281,8 @@ static bool set_environment(const struct options *options, const char *recorder,
     bool ok = command && (output || !options->output) && set("REFRAIN_OUTPUT", output) &&
               set("REFRAIN_FORCE", options->force ? "1" : NULL) &&
               set("REFRAIN_TIME", options->time) && set("REFRAIN_POLLS", options->polls) &&
-              set("REFRAIN_QUIET", options->quiet ? "1" : NULL) && set("REFRAIN_PID", pid) &&
+              set("REFRAIN_QUIET", options->quiet ? "1" : NULL) &&
+              set("REFRAIN_MEMORY", options->memory) && set("REFRAIN_PID", pid) &&
               set("REFRAIN_COMMAND", command) && set("REFRAIN_PRELOAD", recorder) &&
               set_preload(recorder);
     free(command);
@@ -409,32 +413,23 @@ static int refuse_launch(enum rfn_launch_fault fault, const struct rfn_launch *l
     }
 }
 
-enum { OWN_WORDS = 12 }; /* refrain record and all its options */
-
-/* Writes "refrain record OPTIONS --" to words; returns the number of words. The strings are owned
- * by whoever called or by *output, which is to be freed. */
-static int own_words(const struct options *options, char *own, char **output, char **words)
+/* Writes "refrain record OPTIONS -o OUTPUT --" to words, the options as they were given; returns
+ * the number of words. The output's name (may be NULL) is absolute, as ranks may start elsewhere.
+ */
+static int own_words(const struct options *options, char *own, char *output, char **words)
 {
-    static char record[] = "record", dash_o[] = "-o", force[] = "--force", quiet[] = "--quiet",
-                time_none[] = "--time=none", polls_all[] = "--polls=all", mpich[] = "--mpi=mpich",
-                openmpi[] = "--mpi=openmpi", end[] = "--";
+    static char record[] = "record", dash_o[] = "-o", end[] = "--";
     int n = 0;
     words[n++] = own;
     words[n++] = record;
-    if (*output) {
+    for (int i = 0; i < options->n_given; i++)
+        words[n++] = options->given[i];
+    if (n > 2 && strcmp(words[n - 1], end) == 0)
+        n--;
+    if (output) {
         words[n++] = dash_o;
-        words[n++] = *output;
+        words[n++] = output;
     }
-    if (options->force)
-        words[n++] = force;
-    if (options->quiet)
-        words[n++] = quiet;
-    if (strcmp(options->time, "none") == 0)
-        words[n++] = time_none;
-    if (strcmp(options->polls, "all") == 0)
-        words[n++] = polls_all;
-    if (options->mpi)
-        words[n++] = strcmp(options->mpi, "mpich") == 0 ? mpich : openmpi;
     words[n++] = end;
     return n;
 }
@@ -447,7 +442,7 @@ static int exec_launcher(const struct options *options, const struct rfn_launch 
     if (!own_path(own, sizeof own))
         return refuse(RFN_EXIT_FAILURE, "this program's own path is not known (/proc is needed)");
     char *output = options->output ? absolute(options->output) : NULL;
-    char **words = calloc((size_t)argc + OWN_WORDS + 1, sizeof *words);
+    char **words = calloc((size_t)(argc + options->n_given) + 6, sizeof *words);
     char *file = rfn_launch_find(argv[0], &denied);
     int status = RFN_EXIT_FAILURE;
     if (!words || (options->output && !output)) {
@@ -457,7 +452,7 @@ static int exec_launcher(const struct options *options, const struct rfn_launch 
     } else {
         int n = launch->program - launch->marked;
         memcpy(words, argv, (size_t)n * sizeof *words);
-        n += own_words(options, own, &output, words + n);
+        n += own_words(options, own, output, words + n);
         memcpy(words + n, argv + launch->program, (size_t)(argc - launch->program) * sizeof *words);
         execv(file, words);
         status = cannot_execute(file);
@@ -481,7 +476,7 @@ static int run_launcher(const struct options *options, enum rfn_launcher launche
 
 /* ---- the verb ---- */
 
-enum { KEY_TIME = 256, KEY_POLLS, KEY_MPI };
+enum { KEY_TIME = 256, KEY_POLLS, KEY_MPI, KEY_MEMORY };
 
 static const struct argp_option record_options[] = {
     {"output", 'o', "FILE", 0,
@@ -495,6 +490,11 @@ static const struct argp_option record_options[] = {
     {"mpi", KEY_MPI, "MPI", 0,
      "openmpi or mpich: for scripts and for programs that load MPI while they run; else found out",
      0},
+    {"memory", KEY_MEMORY, "SIZE", 0,
+     "Memory that the recorder may hold in each process, as 32M (default); what does not fit goes "
+     "to "
+     "files in FILE.journal/ until the archive is written",
+     0},
     {"quiet", 'q', NULL, 0, "Print nothing but errors", 0},
     {0}};
 
@@ -505,6 +505,25 @@ static const char *one_of(struct argp_state *state, const char *option, char *ar
     if (strcmp(arg, a) != 0 && strcmp(arg, b) != 0)
         argp_error(state, "--%s is '%s' or '%s', not '%s'", option, a, b, arg);
     return arg;
+}
+
+/* "32M" as bytes in text, which stays, or wrong usage. */
+static const char *size_of(struct argp_state *state, const char *arg)
+{
+    static char text[32];
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    unsigned long long size = strtoull(arg, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * ((unsigned)(unit - units) + 1) : 0;
+    bool number = arg[0] >= '0' && arg[0] <= '9' && errno == 0;
+    if (!number || end[unit != NULL] || size << shift >> shift != size)
+        argp_error(state, "--memory takes a size like 32M or 1G, not '%s'", arg);
+    if (size << shift < 1 << 20)
+        argp_error(state, "--memory is at least 1M");
+    snprintf(text, sizeof text, "%llu", size << shift);
+    return text;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -528,6 +547,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_POLLS:
         options->polls = one_of(state, "polls", arg, "runs", "all");
         return 0;
+    case KEY_MEMORY:
+        options->memory = size_of(state, arg);
+        return 0;
     case KEY_MPI:
         options->mpi = one_of(state, "mpi", arg, "mpich", "openmpi");
         return 0;
@@ -547,6 +569,8 @@ static int run_record(const struct rfn_command *command, int argc, char **argv)
 {
     struct options options = {.time = "full", .polls = "runs"};
     rfn_command_parse(command, parse_option, argc, argv, &options);
+    options.given = argv + 1;
+    options.n_given = options.program - 1;
     argc -= options.program;
     argv += options.program;
     enum rfn_launcher launcher = rfn_launcher_of(argv[0]);

@@ -12,11 +12,21 @@
 #include <string.h>
 #include <time.h>
 
-static int world_rank = -1;
+static int world_rank = -1, world_size;
 
 bool rec_is_first_rank(void)
 {
     return world_rank == 0;
+}
+
+int rec_world_rank(void)
+{
+    return world_rank;
+}
+
+int rec_world_size(void)
+{
+    return world_size;
 }
 
 /* Whether MPI_COMM_WORLD can be used. The recorder may not have seen MPI_Init: recording had
@@ -24,8 +34,10 @@ bool rec_is_first_rank(void)
 static bool learn_place(void)
 {
     int initialized = 0;
-    if (world_rank < 0 && rec_mpi.MPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+    if (world_rank < 0 && rec_mpi.MPI_Initialized(&initialized) == MPI_SUCCESS && initialized) {
         rec_mpi.MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+        rec_mpi.MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    }
     return world_rank >= 0;
 }
 
@@ -105,7 +117,7 @@ struct finish {
     struct rec_output output;
     uint64_t first_stream, n_streams; /* over all ranks */
     struct packed {
-        struct rfn_buf values;
+        struct rfn_rope values;
         struct rfn_hash128 structure_digest, values_digest;
     } * packed;      /* per stream of the process */
     uint64_t events; /* over all ranks, on rank 0 */
@@ -116,20 +128,19 @@ static int digest(struct finish *finish, size_t i)
 {
     struct rec_stream_description *of = &finish->description.streams[i];
     struct packed *packed = &finish->packed[i];
-    struct rfn_buf structure = RFN_BUF_INIT;
+    struct rfn_rope structure = RFN_ROPE_INIT;
     int error = rfn_pack_structure(of->stream->events, &of->refs, &structure);
     if (!error)
+        error = rfn_rope_hash128(&structure, 0, &packed->structure_digest);
+    rfn_rope_release(&structure);
+    if (!error)
         error = rfn_pack_values(of->stream->events, &packed->values);
-    if (!error) {
-        packed->structure_digest = rfn_hash128_bytes(structure.data, structure.size);
-        rfn_buf_u64(&packed->values,
-                    packed->structure_digest.low); /* shape and content go together */
-        packed->values_digest = rfn_hash128_bytes(packed->values.data, packed->values.size);
-        packed->values.size -= sizeof(uint64_t);
+    if (!error) /* shape and content go together */
+        error = rfn_rope_hash128(&packed->values, packed->structure_digest.low,
+                                 &packed->values_digest);
+    if (!error)
         error = rfn_merge_stream(&finish->merge, finish->first_stream + i, packed->structure_digest,
                                  packed->values_digest);
-    }
-    rfn_buf_release(&structure);
     return error;
 }
 
@@ -192,12 +203,15 @@ static int tabulate_all(struct finish *finish, int error)
 
 /* ---- step 4: chunks ---- */
 
+/* A chunk of rank 0's; the payload is empty afterwards. */
 static int chunk(struct finish *finish, uint32_t type, uint64_t id, struct rfn_buf *payload,
-                 int error, bool compress)
+                 int error)
 {
+    struct rfn_rope rope = {.bytes = *payload};
+    *payload = (struct rfn_buf)RFN_BUF_INIT;
     if (!error)
-        error = rec_output_chunk(&finish->output, type, id, payload, compress);
-    rfn_buf_release(payload);
+        error = rec_output_chunk(&finish->output, type, id, &rope, true, NULL);
+    rfn_rope_release(&rope);
     return error;
 }
 
@@ -223,7 +237,7 @@ static int chunk_meta(struct finish *finish, uint64_t merge_ns)
     };
     struct rfn_buf payload = RFN_BUF_INIT;
     int error = rfn_pack_meta(&meta, &payload);
-    return chunk(finish, RFN_CHUNK_META, 0, &payload, error, true);
+    return chunk(finish, RFN_CHUNK_META, 0, &payload, error);
 }
 
 static int chunk_definitions(struct finish *finish)
@@ -232,7 +246,7 @@ static int chunk_definitions(struct finish *finish)
     struct rfn_symbolizer *symbolizer = rfn_symbolizer_new();
     int error = rfn_pack_definitions(&finish->merge, symbolizer, &payload);
     rfn_symbolizer_free(symbolizer);
-    return chunk(finish, RFN_CHUNK_DEFINITIONS, 0, &payload, error, true);
+    return chunk(finish, RFN_CHUNK_DEFINITIONS, 0, &payload, error);
 }
 
 /* Rank 0's chunks that stand before all others. */
@@ -243,10 +257,10 @@ static int chunk_front(struct finish *finish, uint64_t merge_ns)
     RFN_TRY(chunk_meta(finish, merge_ns));
     RFN_TRY(chunk_definitions(finish));
     int error = rfn_pack_streams(streams, finish->n_streams, &payload);
-    RFN_TRY(chunk(finish, RFN_CHUNK_STREAMS, 0, &payload, error, true));
+    RFN_TRY(chunk(finish, RFN_CHUNK_STREAMS, 0, &payload, error));
     for (size_t g = 0; g < finish->places.n; g++) {
         error = rfn_pack_table(&finish->places.tables[g], &payload);
-        RFN_TRY(chunk(finish, RFN_CHUNK_PLACES, g, &payload, error, true));
+        RFN_TRY(chunk(finish, RFN_CHUNK_PLACES, g, &payload, error));
     }
     return 0;
 }
@@ -259,31 +273,43 @@ static int chunk_timing(struct finish *finish, size_t i)
         {end.quanta, (uint64_t)end.monotonic_ns, (uint64_t)end.realtime_ns}};
     const struct rfn_pack_clock clock = {
         .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = start.quanta};
-    struct rfn_buf payload = RFN_BUF_INIT;
-    int error = rfn_pack_timing(finish->description.streams[i].stream->events,
-                                rec_options.times ? &clock : NULL, &payload);
-    if (!error && payload.size == 0)
-        return 0;
+    const struct rfn_stream *events = finish->description.streams[i].stream->events;
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    int error = rfn_pack_timing(events, rec_options.times ? &clock : NULL, &payload);
     /* Columns of times are coded near their entropy; compressing them again would gain nothing. */
-    return chunk(finish, RFN_CHUNK_TIMING, finish->first_stream + i, &payload, error,
-                 payload.size < 65536);
+    bool compress = rfn_rope_size(&payload) < 65536;
+    if (!error && rfn_rope_size(&payload) > 0)
+        error = rec_output_chunk(&finish->output, RFN_CHUNK_TIMING, finish->first_stream + i,
+                                 &payload, compress, NULL);
+    rfn_rope_release(&payload);
+    return error;
+}
+
+static int chunk_structure(struct finish *finish, size_t i, uint64_t group)
+{
+    struct rec_stream_description *of = &finish->description.streams[i];
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    int error = rfn_pack_structure(of->stream->events, &of->refs, &payload);
+    if (!error)
+        error = rec_output_chunk(&finish->output, RFN_CHUNK_STRUCTURE, group, &payload, true,
+                                 rfn_stream_spill_of(of->stream->events));
+    rfn_rope_release(&payload);
+    return error;
 }
 
 /* A stream's own chunks: structure and values if it is the first to have them, and its times. */
 static int chunk_stream(struct finish *finish, size_t i)
 {
-    struct rec_stream_description *of = &finish->description.streams[i];
     struct packed *packed = &finish->packed[i];
     uint64_t stream = finish->first_stream + i;
     int64_t group = rfn_merge_distinct(&finish->merge.groups, packed->structure_digest);
     int64_t values = rfn_merge_distinct(&finish->merge.values, packed->values_digest);
-    if (finish->merge.groups.items[group].first == stream) {
-        struct rfn_buf payload = RFN_BUF_INIT;
-        int error = rfn_pack_structure(of->stream->events, &of->refs, &payload);
-        RFN_TRY(chunk(finish, RFN_CHUNK_STRUCTURE, (uint64_t)group, &payload, error, true));
-    }
+    if (finish->merge.groups.items[group].first == stream)
+        RFN_TRY(chunk_structure(finish, i, (uint64_t)group));
     if (finish->merge.values.items[values].first == stream)
-        RFN_TRY(chunk(finish, RFN_CHUNK_VALUES, (uint64_t)values, &packed->values, 0, true));
+        RFN_TRY(rec_output_chunk(
+            &finish->output, RFN_CHUNK_VALUES, (uint64_t)values, &packed->values, true,
+            rfn_stream_spill_of(finish->description.streams[i].stream->events)));
     return chunk_timing(finish, i);
 }
 
@@ -400,7 +426,7 @@ static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *
     if (exchange->rank == 0)
         tell(&finish, result, error, (double)(now_ns() - start) * 1e-9);
     for (size_t i = 0; finish.packed && i < finish.description.n_streams; i++)
-        rfn_buf_release(&finish.packed[i].values);
+        rfn_rope_release(&finish.packed[i].values);
     free(finish.packed);
     rec_output_release(&finish.output);
     rfn_tables_release(&finish.streams);
@@ -455,5 +481,6 @@ void rec_finish(void)
     } else if (world_rank == 0) {
         rec_say("no archive was written: MPI has no communicator left for the recorder");
     }
+    rec_journals_remove();
     rec_signals_release(&signals);
 }

@@ -26,6 +26,12 @@ struct rec_clock_pair rec_start(void);
 uint32_t rec_error_class(int rc);
 /* Whether this process is rank 0 of MPI_COMM_WORLD, as known since MPI_Init. */
 bool rec_is_first_rank(void);
+/* This process's rank, -1 as long as it is not known; the number of ranks, 0. */
+int rec_world_rank(void);
+int rec_world_size(void);
+
+/* Removes the files of all streams' journals. */
+void rec_journals_remove(void);
 
 /* After MPI_Init: remembers the process's place, cleans the environment. */
 void rec_initialized(void);

@@ -1,12 +1,15 @@
 #include "record/options.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct rec_options rec_options = {.times = true};
+enum { LEAST_MEMORY = 1 << 20, MEMORY = 32 << 20 };
+
+struct rec_options rec_options = {.times = true, .memory_bytes = MEMORY};
 
 static bool is(const char *variable, const char *value)
 {
@@ -66,6 +69,15 @@ static char *own_name(void)
 #endif
 }
 
+static size_t memory_bytes(void)
+{
+    const char *set = getenv("REFRAIN_MEMORY");
+    unsigned long long bytes = set ? strtoull(set, NULL, 10) : MEMORY;
+    return bytes > SIZE_MAX / 2   ? SIZE_MAX / 2
+           : bytes < LEAST_MEMORY ? LEAST_MEMORY
+                                  : (size_t)bytes;
+}
+
 void rec_options_read(void)
 {
     rec_options.output = copy_of("REFRAIN_OUTPUT");
@@ -77,6 +89,7 @@ void rec_options_read(void)
     else
         rec_options.command = command;
     rec_options.directory = getcwd(NULL, 0);
+    rec_options.memory_bytes = memory_bytes();
     rec_options.force = is("REFRAIN_FORCE", "1");
     rec_options.times = !is("REFRAIN_TIME", "none");
     rec_options.all_polls = is("REFRAIN_POLLS", "all");
@@ -109,9 +122,9 @@ static void drop_preload(const char *path)
 
 void rec_options_clean_environment(void)
 {
-    static const char *const variables[] = {"REFRAIN_OUTPUT",  "REFRAIN_FORCE", "REFRAIN_TIME",
-                                            "REFRAIN_POLLS",   "REFRAIN_PID",   "REFRAIN_COMMAND",
-                                            "REFRAIN_PRELOAD", "REFRAIN_QUIET", "REFRAIN_CLOCK"};
+    static const char *const variables[] = {
+        "REFRAIN_OUTPUT",  "REFRAIN_FORCE",   "REFRAIN_TIME",  "REFRAIN_POLLS", "REFRAIN_PID",
+        "REFRAIN_COMMAND", "REFRAIN_PRELOAD", "REFRAIN_QUIET", "REFRAIN_CLOCK", "REFRAIN_MEMORY"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);

@@ -5,6 +5,7 @@
  *   REFRAIN_FORCE     1: overwrite an existing file instead of adding a number to the name
  *   REFRAIN_TIME      full (default) or none
  *   REFRAIN_POLLS     all: every unsuccessful poll is an event of its own
+ *   REFRAIN_MEMORY    bytes that the recorder may hold, per process (default 32 MiB)
  *   REFRAIN_PID       the process that was to be recorded: see notice.h
  *   REFRAIN_COMMAND   command line, for the archive (default: the process's own)
  *   REFRAIN_PRELOAD   the recorder's own path in LD_PRELOAD, to be taken out again
@@ -15,12 +16,14 @@
 #define RFN_RECORD_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct rec_options {
     char *output, *program, *command; /* output may be NULL */
     char *executable;                 /* the program as it was called; may be NULL */
     char *directory;                  /* where the program started */
     bool force, times, all_polls, quiet;
+    size_t memory_bytes;
 };
 
 extern struct rec_options rec_options;

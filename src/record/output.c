@@ -15,20 +15,21 @@
 
 void rec_output_release(struct rec_output *output)
 {
-    rfn_buf_release(&output->bytes);
+    rfn_rope_release(&output->bytes);
     free(output->entries);
 }
 
 int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
-                     const struct rfn_buf *payload, bool compress)
+                     struct rfn_rope *payload, bool compress, const struct rfn_spill *spill)
 {
     RFN_TRY(RFN_GROW(output->entries, output->entries_capacity, output->n_entries + 1));
     struct rfn_toc_entry *entry = &output->entries[output->n_entries];
-    *entry = (struct rfn_toc_entry){.type = type, .id = id, .offset = output->bytes.size};
-    entry->stored_size = rfn_chunk_append(&output->bytes, type, id, payload->data, payload->size,
-                                          compress);
+    *entry = (struct rfn_toc_entry){
+        .type = type, .id = id, .offset = rfn_rope_size(&output->bytes)};
+    RFN_TRY(
+        rfn_chunk_join(&output->bytes, type, id, payload, compress, spill, &entry->stored_size));
     output->n_entries++;
-    return rfn_buf_status(&output->bytes);
+    return 0;
 }
 
 /* ---- the file ---- */
@@ -48,8 +49,7 @@ static int fail(struct rec_output_result *result, const char *format, ...)
     return RFN_E_IO;
 }
 
-/* The wanted name with a number before the suffix: app.8.rfn, app.8.2.rfn, app.8.3.rfn, ... */
-static int numbered_name(char *path, size_t size, int ranks, unsigned number)
+int rec_output_name(char *path, size_t size, int ranks, unsigned number)
 {
     char stem[PATH_MAX];
     if (rec_options.output)
@@ -88,7 +88,7 @@ static int above_standard(int fd)
 static int create(int ranks, struct rec_output_result *result)
 {
     for (unsigned number = 1; number < 10000; number++) {
-        if (numbered_name(result->path, sizeof result->path, ranks, number) < 0)
+        if (rec_output_name(result->path, sizeof result->path, ranks, number) < 0)
             return fail(result, "the name of the archive is too long");
         struct stat old;
         bool exists = lstat(result->path, &old) == 0;
@@ -208,22 +208,64 @@ static int open_everywhere(struct rfn_exchange *exchange, struct rec_output_resu
     return fd;
 }
 
+/* A place in the file that moves on as parts are written there. */
+struct writing {
+    int fd;
+    uint64_t offset;
+    struct rec_output_result *result;
+};
+
+static int write_part_of(void *context, const uint8_t *bytes, size_t size)
+{
+    struct writing *writing = context;
+    RFN_TRY(write_all(writing->fd, bytes, size, writing->offset, writing->result));
+    writing->offset += size;
+    return 0;
+}
+
+static int send_part(void *context, const uint8_t *bytes, size_t size)
+{
+    enum { PART = 1 << 20 }; /* rank 0 holds one at a time */
+    struct rfn_exchange *exchange = context;
+    for (; size > PART; bytes += PART, size -= PART)
+        RFN_TRY(exchange->send(exchange->context, 0, bytes, PART));
+    return exchange->send(exchange->context, 0, bytes, size);
+}
+
+/* Everything, part by part, then an empty part. An error ends it early, with an empty part too. */
+static int send_gathered(struct rfn_exchange *exchange, const struct rfn_rope *bytes)
+{
+    int error = rfn_rope_each(bytes, send_part, exchange);
+    int ended = send_part(exchange, NULL, 0);
+    return error ? error : ended;
+}
+
+/* What one rank sends goes to the file; after an error it is received nevertheless. */
+static int receive_gathered(struct rfn_exchange *exchange, int rank, struct writing *writing,
+                            int error)
+{
+    struct rfn_buf bytes = RFN_BUF_INIT;
+    for (;;) {
+        bytes.size = 0;
+        int received = exchange->receive(exchange->context, rank, &bytes);
+        if (received == RFN_E_EXCHANGE || (!received && !bytes.size))
+            break;
+        if (!error)
+            error = received ? received : write_part_of(writing, bytes.data, bytes.size);
+    }
+    rfn_buf_release(&bytes);
+    return error;
+}
+
 /* Ranks that do not see the file: all send, rank 0 writes. */
-static int write_gathered(struct rfn_exchange *exchange, int fd, uint64_t offset,
-                          const struct rec_output *output, struct rec_output_result *result)
+static int write_gathered(struct rfn_exchange *exchange, struct writing *writing,
+                          const struct rec_output *output)
 {
     if (exchange->rank != 0)
-        return exchange->send(exchange->context, 0, output->bytes.data, output->bytes.size);
-    int error = write_all(fd, output->bytes.data, output->bytes.size, offset, result);
-    offset += output->bytes.size;
-    for (int rank = 1; rank < exchange->size; rank++) {
-        struct rfn_buf bytes = RFN_BUF_INIT;
-        int received = exchange->receive(exchange->context, rank, &bytes);
-        if (!error)
-            error = received ? received : write_all(fd, bytes.data, bytes.size, offset, result);
-        offset += bytes.size;
-        rfn_buf_release(&bytes);
-    }
+        return send_gathered(exchange, &output->bytes);
+    int error = rfn_rope_each(&output->bytes, write_part_of, writing);
+    for (int rank = 1; rank < exchange->size; rank++)
+        error = receive_gathered(exchange, rank, writing, error);
     return error;
 }
 
@@ -239,8 +281,9 @@ static int write_part(struct rec_output *output, struct rfn_exchange *exchange, 
                       struct rfn_buf *contents)
 {
     uint64_t offset = RFN_HEADER_BYTES + before;
-    int error = shared ? write_all(fd, output->bytes.data, output->bytes.size, offset, result)
-                       : write_gathered(exchange, fd, offset, output, result);
+    struct writing writing = {fd, offset, result};
+    int error = shared ? rfn_rope_each(&output->bytes, write_part_of, &writing)
+                       : write_gathered(exchange, &writing, output);
     if (exchange->rank != 0 && fd >= 0) {
         int closed = close_file(fd, result);
         error = error ? error : closed;
@@ -259,7 +302,8 @@ int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, i
 {
     uint64_t before, total, unshared = 0;
     struct rfn_buf contents = RFN_BUF_INIT;
-    int scanned = rfn_exchange_scan(exchange, output->bytes.size, error, &before, &total);
+    int scanned = rfn_exchange_scan(exchange, rfn_rope_size(&output->bytes), error, &before,
+                                    &total);
     error = error ? error : scanned;
     int fd = open_everywhere(exchange, result, &error, &unshared);
     if (!error)

@@ -11,7 +11,7 @@
 
 /* One rank's part of the file: whole chunks, and where they are within it. */
 struct rec_output {
-    struct rfn_buf bytes;
+    struct rfn_rope bytes;
     struct rfn_toc_entry *entries; /* offsets relative to bytes */
     size_t n_entries, entries_capacity;
 };
@@ -22,8 +22,13 @@ struct rec_output {
     }
 
 void rec_output_release(struct rec_output *output);
+/* Appends a chunk; the payload is empty afterwards. spill may be NULL. */
 int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
-                     const struct rfn_buf *payload, bool compress);
+                     struct rfn_rope *payload, bool compress, const struct rfn_spill *spill);
+
+/* The wanted name with a number before the suffix, for number > 1: app.8.rfn, app.8.2.rfn, ...
+ * Absolute, unless it is not known where the program started. RFN_E_IO when it is too long. */
+int rec_output_name(char *path, size_t size, int ranks, unsigned number);
 
 struct rec_output_result {
     char path[4096]; /* of the archive */

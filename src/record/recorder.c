@@ -22,6 +22,7 @@ __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 static struct rec_clock_pair start;
 static pid_t pid;
+static struct rfn_memory memory; /* of all streams */
 static char stop_reason[256];
 
 void rec_stop(const char *format, ...)
@@ -90,17 +91,20 @@ static struct rec_stream *stream_new(void)
     struct rec_stream *stream = calloc(1, sizeof *stream);
     if (!stream)
         return NULL;
+    rec_journal_init(&stream->journal, rec_streams ? rec_streams->number + 1 : 0);
     struct rfn_stream_options options = {.functions = rec_functions,
                                          .times = rec_options.times,
                                          .all_polls = rec_options.all_polls,
-                                         .start = start.quanta};
+                                         .start = start.quanta,
+                                         .memory = &memory,
+                                         .spill = &stream->journal.spill};
     stream->events = rfn_stream_new(&options);
     if (!stream->events || rec_sites_init(&stream->sites) < 0) {
         rfn_stream_free(stream->events);
         free(stream);
         return NULL;
     }
-    stream->number = rec_streams ? rec_streams->number + 1 : 0;
+    stream->number = stream->journal.stream;
     stream->next = rec_streams;
     rec_streams = stream;
     return stream;
@@ -112,6 +116,8 @@ static void wake(void)
     if (rec_state != REC_ASLEEP)
         return;
     rec_options_read();
+    /* The other half is for tables, call paths, room to grow and the writing of the archive. */
+    memory.limit = rec_options.memory_bytes / 2;
     rec_clock_init();
     start = rec_clock_pair();
     pid = getpid();
@@ -181,10 +187,18 @@ uint32_t rec_error_class(int rc)
 
 /* ---- a program that ends without MPI_Finalize, or without MPI ---- */
 
+void rec_journals_remove(void)
+{
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        rec_journal_remove(&stream->journal);
+}
+
 __attribute__((destructor)) static void at_exit(void)
 {
     if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_is_first_rank())
         rec_say("the program ended without MPI_Finalize; nothing was recorded");
+    if (getpid() == pid)
+        rec_journals_remove();
     if (rec_state == REC_ASLEEP)
         rec_notice_unused();
 }

@@ -29,6 +29,7 @@
 #include "event/kind.h"
 #include "record/clock.h"
 #include "record/functions.gen.h" /* enum rec_fn { REC_FN_MPI_Send, ... }, rec_functions[] */
+#include "record/journal.h"
 #include "record/mpi_table.gen.h" /* includes <mpi.h>; struct rec_mpi_table; extern rec_mpi */
 #include "record/sites.h"
 #include "reduce/stream.h"
@@ -62,12 +63,13 @@ struct rec_call {
 struct rec_stream {
     struct rec_call call;
     struct rec_sites sites;
-    struct rfn_stream *events; /* the reducer */
-    uint64_t requests_created; /* non-persistent ones, by this stream */
-    uint32_t number;           /* 0 for the first thread that calls MPI */
-    bool inside;               /* within a recorded call, or one from Fortran */
-    bool in_fortran;           /* within a call from Fortran */
-    struct rec_stream *next;   /* all streams of the process, newest first */
+    struct rfn_stream *events;  /* the reducer */
+    struct rec_journal journal; /* what it has no memory for */
+    uint64_t requests_created;  /* non-persistent ones, by this stream */
+    uint32_t number;            /* 0 for the first thread that calls MPI */
+    bool inside;                /* within a recorded call, or one from Fortran */
+    bool in_fortran;            /* within a call from Fortran */
+    struct rec_stream *next;    /* all streams of the process, newest first */
     /* The open call, for whoever looks at a process that hangs or died. */
     volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
     volatile uint64_t open_enter;

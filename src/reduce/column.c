@@ -13,6 +13,7 @@
  */
 #include "reduce/column.h"
 
+#include "base/grow.h"
 #include "reduce/column_histogram.h"
 
 #include <stdlib.h>
@@ -321,7 +322,18 @@ void rfn_column_release(struct rfn_column *column)
 {
     free(column->staged);
     rfn_buf_release(&column->sealed);
+    if (column->spilled)
+        free(column->spilled->extents);
+    free(column->spilled);
     rfn_column_init(column);
+}
+
+size_t rfn_column_bytes(const struct rfn_column *column)
+{
+    size_t bytes = column->staged_capacity * sizeof *column->staged + column->sealed.capacity;
+    if (column->spilled)
+        bytes += sizeof *column->spilled + column->spilled->capacity * sizeof(struct rfn_extent);
+    return bytes;
 }
 
 static uint64_t run_count(const struct rfn_column *column)
@@ -438,17 +450,118 @@ static void put_tail(const struct rfn_column *column, struct rfn_buf *out)
         put_block(out, column->staged, column->n_staged, 0);
 }
 
-void rfn_column_write(const struct rfn_column *column, struct rfn_buf *out)
+/* Small pieces are copied: that costs less than a reference. */
+static void pack_sealed(const struct rfn_buf *sealed, struct rfn_rope *out)
 {
+    enum { SMALL = 1024 };
+    if (sealed->size < SMALL)
+        rfn_buf_bytes(&out->bytes, sealed->data, sealed->size);
+    else
+        rfn_rope_borrow(out, sealed->data, sealed->size);
+}
+
+void rfn_column_pack(const struct rfn_column *column, struct rfn_rope *out)
+{
+    const struct rfn_column_spilled *spilled = column->spilled;
     struct rfn_buf tail = RFN_BUF_INIT;
-    rfn_buf_varint(out, column->n);
+    rfn_buf_varint(&out->bytes, column->n);
     if (column->n_sealed || column->n_staged || column->run)
         put_tail(column, &tail);
-    rfn_buf_varint(out, column->sealed.size + tail.size);
-    rfn_buf_bytes(out, column->sealed.data, column->sealed.size);
-    rfn_buf_bytes(out, tail.data, tail.size);
-    out->failed |= tail.failed | column->sealed.failed;
+    rfn_buf_varint(&out->bytes, (spilled ? spilled->size : 0) + column->sealed.size + tail.size);
+    for (size_t i = 0; spilled && i < spilled->n; i++)
+        rfn_rope_extent(out, spilled->spill, &spilled->extents[i]);
+    pack_sealed(&column->sealed, out);
+    rfn_buf_bytes(&out->bytes, tail.data, tail.size);
+    out->bytes.failed |= tail.failed | column->sealed.failed;
     rfn_buf_release(&tail);
+}
+
+static int append_part(void *context, const uint8_t *bytes, size_t size)
+{
+    rfn_buf_bytes(context, bytes, size);
+    return rfn_buf_status(context);
+}
+
+void rfn_column_write(const struct rfn_column *column, struct rfn_buf *out)
+{
+    struct rfn_rope rope = RFN_ROPE_INIT;
+    rfn_column_pack(column, &rope);
+    if (rfn_rope_each(&rope, append_part, out) < 0)
+        out->failed = true;
+    rfn_rope_release(&rope);
+}
+
+/* ---- leaving memory ---- */
+
+/* Seals the staged values but the last, which may still be changed, and gives up their room. */
+static int seal_early(struct rfn_column *column)
+{
+    uint32_t n = column->n_staged - 1;
+    int64_t last = column->staged[n];
+    seal_run(column);
+    put_block(&column->sealed, column->staged, n, n);
+    column->n_sealed += n;
+    column->staged[0] = last;
+    column->n_staged = 1;
+    int64_t *shorter = realloc(column->staged, FIRST_STAGED * sizeof *shorter);
+    if (shorter) {
+        column->staged = shorter;
+        column->staged_capacity = FIRST_STAGED;
+    }
+    return rfn_buf_status(&column->sealed);
+}
+
+/* The bytes of whole blocks from the reader's place on, at most RFN_ROPE_PART unless the first
+ * block has more. */
+static size_t whole_blocks(struct rfn_reader *reader)
+{
+    size_t from = reader->at, end = from;
+    while (rfn_reader_left(reader)) {
+        size_t size;
+        rfn_reader_u8(reader);
+        rfn_reader_varint(reader);
+        rfn_reader_blob(reader, &size);
+        if (end > from && reader->at - from > RFN_ROPE_PART)
+            break;
+        end = reader->at;
+    }
+    reader->at = end;
+    return end - from;
+}
+
+/* Notes that the sealed blocks are at `offset` of the spill now. */
+static int note_extents(struct rfn_column_spilled *spilled, const struct rfn_buf *sealed,
+                        uint64_t offset)
+{
+    struct rfn_reader reader = rfn_reader_over(sealed->data, sealed->size);
+    size_t before = spilled->n;
+    while (rfn_reader_left(&reader)) {
+        struct rfn_extent extent = {.offset = offset + reader.at};
+        extent.size = whole_blocks(&reader);
+        if (RFN_GROW(spilled->extents, spilled->capacity, spilled->n + 1) < 0) {
+            spilled->n = before;
+            return RFN_E_NOMEM;
+        }
+        spilled->extents[spilled->n++] = extent;
+    }
+    spilled->size += sealed->size;
+    return 0;
+}
+
+int rfn_column_spill(struct rfn_column *column, const struct rfn_spill *spill, bool staged)
+{
+    uint64_t offset;
+    if (staged && column->n_staged > 1)
+        RFN_TRY(seal_early(column));
+    if (!column->sealed.size || column->sealed.failed)
+        return rfn_buf_status(&column->sealed);
+    if (!column->spilled && !(column->spilled = calloc(1, sizeof *column->spilled)))
+        return RFN_E_NOMEM;
+    column->spilled->spill = spill;
+    RFN_TRY(spill->write(spill->context, column->sealed.data, column->sealed.size, &offset));
+    RFN_TRY(note_extents(column->spilled, &column->sealed, offset));
+    rfn_buf_release(&column->sealed);
+    return 0;
 }
 
 /* ---- reading ---- */
@@ -471,9 +584,16 @@ int rfn_column_open(struct rfn_column_cursor *cursor, struct rfn_reader *reader)
     return 0;
 }
 
+void rfn_column_open_growing(struct rfn_column_cursor *cursor, const struct rfn_column *column)
+{
+    *cursor = (struct rfn_column_cursor){.n = column->n, .column = column};
+    cursor->zeros = !column->n_sealed && !column->n_staged && !column->run;
+}
+
 void rfn_column_close(struct rfn_column_cursor *cursor)
 {
     free(cursor->values);
+    rfn_buf_release(&cursor->own);
     *cursor = (struct rfn_column_cursor){0};
 }
 
@@ -489,12 +609,51 @@ static int reserve_values(struct rfn_column_cursor *cursor, uint32_t n)
     return 0;
 }
 
+/* Reads the blocks of the next extent. */
+static int read_extent(struct rfn_column_cursor *cursor, const struct rfn_column_spilled *spilled,
+                       size_t i)
+{
+    const struct rfn_extent *extent = &spilled->extents[i];
+    cursor->own.size = 0;
+    uint8_t *to = rfn_buf_reserve(&cursor->own, (size_t)extent->size);
+    if (!to)
+        return RFN_E_NOMEM;
+    RFN_TRY(
+        spilled->spill->read(spilled->spill->context, extent->offset, to, (size_t)extent->size));
+    cursor->own.size = (size_t)extent->size;
+    return 0;
+}
+
+/* Moves on to the next window that has blocks, if there is one. */
+static int next_window(struct rfn_column_cursor *cursor)
+{
+    const struct rfn_column *column = cursor->column;
+    size_t n_extents = column->spilled ? column->spilled->n : 0;
+    while (!rfn_reader_left(&cursor->blocks) && cursor->window < n_extents + 2) {
+        size_t window = cursor->window++;
+        if (window == n_extents) {
+            cursor->blocks = rfn_reader_over(column->sealed.data, column->sealed.size);
+            continue;
+        }
+        cursor->own.size = 0;
+        if (window < n_extents)
+            RFN_TRY(read_extent(cursor, column->spilled, window));
+        else
+            put_tail(column, &cursor->own);
+        RFN_TRY(rfn_buf_status(&cursor->own));
+        cursor->blocks = rfn_reader_over(cursor->own.data, cursor->own.size);
+    }
+    return 0;
+}
+
 /* The next block's head. RFN_E_RANGE when all values are read. */
 static int get_head(struct rfn_column_cursor *cursor, struct head *head)
 {
     uint64_t left = cursor->n - cursor->at;
     if (!left)
         return rfn_reader_left(&cursor->blocks) ? RFN_E_CORRUPT : RFN_E_RANGE;
+    if (cursor->column)
+        RFN_TRY(next_window(cursor));
     uint8_t coder = rfn_reader_u8(&cursor->blocks);
     uint64_t count = rfn_reader_limited(&cursor->blocks, left);
     size_t size;

@@ -13,12 +13,20 @@
 #ifndef RFN_REDUCE_COLUMN_H
 #define RFN_REDUCE_COLUMN_H
 
-#include "base/buf.h"
+#include "base/rope.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 enum { RFN_COLUMN_BLOCK = 4096 };
+
+/* Blocks that have left memory: extents of whole blocks, of about RFN_ROPE_PART bytes at most. */
+struct rfn_column_spilled {
+    const struct rfn_spill *spill; /* borrowed */
+    struct rfn_extent *extents;    /* in order */
+    size_t n, capacity;
+    uint64_t size; /* of all */
+};
 
 /* A column that grows: blocks that are sealed, then a run of equal values of which only the number
  * is kept, then staged values. As long as all values are equal there is only the run. */
@@ -31,6 +39,7 @@ struct rfn_column {
     uint64_t n_sealed;     /* values in sealed blocks; the run has n - n_sealed - n_staged */
     int64_t run;           /* the run's value; meaningless when the run is empty */
     struct rfn_buf sealed; /* coded blocks */
+    struct rfn_column_spilled *spilled; /* those before, NULL when there are none */
 };
 
 void rfn_column_init(struct rfn_column *column);
@@ -62,27 +71,41 @@ static inline int rfn_column_append(struct rfn_column *column, int64_t value)
  * (the value is then as it was). */
 int rfn_column_set_last(struct rfn_column *column, int64_t value);
 
+/* Moves the sealed blocks into the spill; with `staged` also all staged values but the last, as a
+ * block of fewer values than usual. 0 or an error: then they are still in memory. */
+int rfn_column_spill(struct rfn_column *column, const struct rfn_spill *spill, bool staged);
+/* Bytes held in memory, besides the struct itself. */
+size_t rfn_column_bytes(const struct rfn_column *column);
+
 /* Writes the whole column: varint n, varint bytes of the blocks, then the blocks. The column is
  * unchanged and may grow on. Failure shows in out. */
 void rfn_column_write(const struct rfn_column *column, struct rfn_buf *out);
+/* The same into a rope, which borrows large sealed blocks from the column. */
+void rfn_column_pack(const struct rfn_column *column, struct rfn_rope *out);
 
 /* Codes n (1 to RFN_COLUMN_BLOCK) values as one block behind out, choosing the coder that needs
  * the fewest bytes (by estimate). */
 void rfn_column_encode_block(const int64_t *values, uint32_t n, struct rfn_buf *out);
 
-/* Reading. A cursor borrows the bytes of a written column. */
+/* Reading. A cursor borrows the bytes of a written column, or a column that does not grow
+ * meanwhile: then it reads one window of blocks after the other. */
 struct rfn_column_cursor {
-    struct rfn_reader blocks; /* what is left */
-    uint64_t n, at;           /* values in the column, values delivered */
-    uint64_t n_decoded, next; /* of the current block */
-    bool constant;            /* the current block is one value, repeated: values[0] */
-    bool zeros;               /* there are no blocks: all n values are 0 */
-    uint32_t capacity;        /* of values */
-    int64_t *values;          /* owned; allocated when first needed, as large as the blocks need */
+    struct rfn_reader blocks;        /* what is left of the window */
+    const struct rfn_column *column; /* NULL: there is one window only */
+    size_t window;                   /* extents, then the sealed blocks, then the rest */
+    struct rfn_buf own;              /* a window that is not in the column's memory */
+    uint64_t n, at;                  /* values in the column, values delivered */
+    uint64_t n_decoded, next;        /* of the current block */
+    bool constant;                   /* the current block is one value, repeated: values[0] */
+    bool zeros;                      /* there are no blocks: all n values are 0 */
+    uint32_t capacity;               /* of values */
+    int64_t *values; /* owned; allocated when first needed, as large as the blocks need */
 };
 
 /* Opens the column at the reader's place and moves the reader past it. RFN_E_CORRUPT. */
 int rfn_column_open(struct rfn_column_cursor *cursor, struct rfn_reader *reader);
+/* Opens a column itself. Then next_block and skip may also fail as its spill does. */
+void rfn_column_open_growing(struct rfn_column_cursor *cursor, const struct rfn_column *column);
 void rfn_column_close(struct rfn_column_cursor *cursor);
 /* Decodes the next block; RFN_E_CORRUPT, RFN_E_RANGE at the end, RFN_E_NOMEM. */
 int rfn_column_next_block(struct rfn_column_cursor *cursor);

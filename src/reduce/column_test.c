@@ -1,5 +1,7 @@
 #include "reduce/column.h"
 
+#include "base/spill_model.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -472,6 +474,90 @@ static void test_damage(void **state)
     }
 }
 
+/* Reads a column that is not written yet, some values one by one, others skipped. */
+static void check_growing(const struct rfn_column *column, const int64_t *values, uint64_t n)
+{
+    struct rfn_column_cursor cursor;
+    rfn_column_open_growing(&cursor, column);
+    assert_int_equal(cursor.n, n);
+    for (uint64_t i = 0; i < n;) {
+        uint64_t step = noise() % 64 ? 0 : noise() % (n - i);
+        int64_t value;
+        assert_int_equal(rfn_column_skip(&cursor, step), 0);
+        i += step;
+        assert_int_equal(rfn_column_next(&cursor, &value), 0);
+        assert_int_equal(value, values[i++]);
+    }
+    int64_t none;
+    assert_int_equal(rfn_column_next(&cursor, &none), RFN_E_RANGE);
+    rfn_column_close(&cursor);
+}
+
+/* Appending and replacing while blocks leave memory at any moment, also when that fails. */
+static void test_spill(void **state)
+{
+    (void)state;
+    enum { N = 60000 };
+    int64_t *values = calloc(N, sizeof *values);
+    assert_non_null(values);
+    for (unsigned round = 0; round < 2 * N_SHAPES; round++) {
+        struct spill_model model;
+        spill_model_init(&model);
+        if (round % 5 == 4)
+            model.writes_left = round;
+        struct rfn_column column;
+        rfn_column_init(&column);
+        for (uint64_t i = 0; i < N; i++) {
+            values[i] = shapes[round / 2](i);
+            assert_int_equal(rfn_column_append(&column, values[i]), 0);
+            if (noise() % 100 == 0) {
+                values[i] ^= (int64_t)(noise() % 3);
+                assert_int_equal(rfn_column_set_last(&column, values[i]), 0);
+            }
+            if (noise() % 1024 == 0) {
+                int error = rfn_column_spill(&column, &model.spill, noise() % 2);
+                assert_true(error == 0 || (error == RFN_E_IO && model.writes_left == 0));
+                assert_true(error || column.sealed.size == 0);
+            }
+        }
+        assert_true(model.writes > 0);
+        check_column(&column, values, N);
+        check_growing(&column, values, N);
+        rfn_column_release(&column);
+        rfn_buf_release(&model.bytes);
+    }
+    free(values);
+}
+
+/* A block that has left memory and cannot be read again is an error, not other values. */
+static void test_spill_is_lost(void **state)
+{
+    (void)state;
+    struct spill_model model;
+    spill_model_init(&model);
+    struct rfn_column column;
+    rfn_column_init(&column);
+    for (uint64_t i = 0; i < 10000; i++)
+        assert_int_equal(rfn_column_append(&column, (int64_t)noise()), 0);
+    assert_int_equal(rfn_column_spill(&column, &model.spill, true), 0);
+    assert_true(rfn_column_bytes(&column) < 1000);
+    model.bytes.size /= 2;
+    struct rfn_buf buf = RFN_BUF_INIT;
+    rfn_column_write(&column, &buf);
+    assert_true(buf.failed);
+    rfn_buf_release(&buf);
+    struct rfn_column_cursor cursor;
+    rfn_column_open_growing(&cursor, &column);
+    int64_t value;
+    int error = 0;
+    while (!error)
+        error = rfn_column_next(&cursor, &value);
+    assert_int_equal(error, RFN_E_IO);
+    rfn_column_close(&cursor);
+    rfn_column_release(&column);
+    rfn_buf_release(&model.bytes);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -492,6 +578,8 @@ int main(void)
         cmocka_unit_test_setup(test_long_constant, setup),
         cmocka_unit_test_setup(test_sizes, setup),
         cmocka_unit_test_setup(test_damage, setup),
+        cmocka_unit_test_setup(test_spill, setup),
+        cmocka_unit_test_setup(test_spill_is_lost, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,6 +111,8 @@ struct rfn_fold {
     struct node_info **pages; /* by node */
     size_t n_pages, pages_capacity, pages_used;
     uint64_t comparisons;
+    uint32_t max_nodes;       /* limit on n, or 0 */
+    struct rfn_column frozen; /* nodes that were below position 0 */
 };
 
 /* ---- hashes ---- */
@@ -668,6 +670,60 @@ static int reduce_top(struct rfn_fold *fold)
     return done;
 }
 
+/* ---- a stack that is too high ---- */
+
+/* Forgets the lowest `cut` positions in what is kept by position or by node. */
+static void lower_positions(struct rfn_fold *fold, uint32_t cut)
+{
+    uint32_t n = fold->n - cut;
+    memmove(fold->nodes, fold->nodes + cut, n * sizeof *fold->nodes);
+    memmove(fold->hashes, fold->hashes + cut, ((size_t)n + 1) * sizeof *fold->hashes);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t previous = fold->previous[i + cut], context = fold->context[i + cut];
+        fold->previous[i] = previous != NONE && previous >= cut ? previous - cut : NONE;
+        fold->context[i] = context != NONE && context >= cut ? context - cut : NONE;
+    }
+    for (uint32_t i = 0; i < fold->capacity; i++) {
+        uint32_t position = fold->contexts[i];
+        fold->contexts[i] = position != NONE && position >= cut ? position - cut : NONE;
+    }
+    for (size_t page = 0; page < fold->n_pages; page++) {
+        for (size_t i = 0; fold->pages[page] && i < PAGE; i++) {
+            uint32_t *position = &fold->pages[page][i].position;
+            *position = *position != NONE && *position >= cut ? *position - cut : NONE;
+        }
+    }
+    fold->n = fold->n_indexed = n;
+    fold->reduced = fold->reduced > cut ? fold->reduced - cut : 0;
+}
+
+/* The same for alive visits; those of frozen positions end. To be called before fold->n changes. */
+static void lower_alive(struct rfn_fold *fold, uint32_t cut)
+{
+    size_t n_alive = 0, from = fold->alive_from[cut];
+    for (uint32_t i = cut; i < fold->n; i++) {
+        size_t end = i + 1 < fold->n ? fold->alive_from[i + 1] : fold->n_alive;
+        fold->alive_from[i - cut] = (uint32_t)n_alive;
+        for (; from < end; from++) {
+            if (fold->alive[from] >= cut)
+                fold->alive[n_alive++] = fold->alive[from] - cut;
+        }
+    }
+    fold->n_alive = n_alive;
+}
+
+/* Freezes the older half of the stack. Only between appends, when nothing is waiting. */
+static int freeze(struct rfn_fold *fold)
+{
+    uint32_t cut = fold->n / 2;
+    RFN_TRY(index_stack(fold));
+    for (uint32_t i = 0; i < cut; i++)
+        RFN_TRY(rfn_column_append(&fold->frozen, fold->nodes[i]));
+    lower_alive(fold, cut);
+    lower_positions(fold, cut);
+    return 0;
+}
+
 /* ---- appending ---- */
 
 /* A symbol that the visit followed does not expect. */
@@ -683,6 +739,8 @@ static int append_slow(struct rfn_fold *fold, rfn_node node)
         if (*expected(fold, p) == END)
             add_trip(fold, p);
     }
+    if (fold->max_nodes && fold->n >= fold->max_nodes)
+        RFN_TRY(freeze(fold));
     return follow(fold);
 }
 
@@ -700,11 +758,14 @@ int rfn_fold_append(struct rfn_fold *fold, uint32_t symbol)
     return 0;
 }
 
-struct rfn_fold *rfn_fold_new(void)
+struct rfn_fold *rfn_fold_new(uint32_t max_nodes)
 {
     struct rfn_fold *fold = calloc(1, sizeof *fold);
-    if (fold)
-        fold->next = fold->base = &END;
+    if (!fold)
+        return NULL;
+    fold->next = fold->base = &END;
+    fold->max_nodes = max_nodes;
+    rfn_column_init(&fold->frozen);
     return fold;
 }
 
@@ -716,6 +777,7 @@ void rfn_fold_free(struct rfn_fold *fold)
         rfn_column_release(&fold->loops[i].column);
     for (size_t i = 0; i < fold->n_pages; i++)
         free(fold->pages[i]);
+    rfn_column_release(&fold->frozen);
     rfn_map_release(&fold->loop_of);
     rfn_arena_release(&fold->bodies);
     free(fold->pages);
@@ -739,7 +801,16 @@ void rfn_fold_view(const struct rfn_fold *fold, struct rfn_fold_view *view)
     size_t n = fold->n;
     for (const rfn_node *node = fold->base; node < fold->next; node++)
         fold->nodes[n++] = *node;
-    *view = (struct rfn_fold_view){.top = fold->nodes, .n_top = n, .n_loops = fold->n_loops};
+    *view = (struct rfn_fold_view){
+        .frozen = &fold->frozen, .top = fold->nodes, .n_top = n, .n_loops = fold->n_loops};
+}
+
+int rfn_fold_each_column(struct rfn_fold *fold,
+                         int (*visit)(void *context, struct rfn_column *column), void *context)
+{
+    for (size_t i = 0; i < fold->n_loops; i++)
+        RFN_TRY(visit(context, &fold->loops[i].column));
+    return visit(context, &fold->frozen);
 }
 
 const rfn_node *rfn_fold_body(const struct rfn_fold *fold, uint32_t loop, size_t *length)
@@ -758,7 +829,7 @@ void rfn_fold_stats(const struct rfn_fold *fold, struct rfn_fold_stats *stats)
     const size_t per_position = 2 * sizeof(uint64_t) + 5 * sizeof(uint32_t);
     *stats = (struct rfn_fold_stats){
         .appended = fold->appended,
-        .nodes = fold->n + (uint64_t)(fold->next - fold->base) + fold->body_nodes,
+        .nodes = fold->frozen.n + fold->n + (uint64_t)(fold->next - fold->base) + fold->body_nodes,
         .comparisons = fold->comparisons,
     };
     stats->bytes =
@@ -767,10 +838,9 @@ void rfn_fold_stats(const struct rfn_fold *fold, struct rfn_fold_stats *stats)
         (fold->loop_of.slots ? fold->loop_of.mask + 1 : 0) * sizeof *fold->loop_of.slots +
         (fold->body_nodes + fold->n_loops) * sizeof(rfn_node) +
         fold->pages_capacity * sizeof *fold->pages + fold->pages_used * PAGE * sizeof **fold->pages;
-    for (size_t i = 0; i < fold->n_loops; i++) {
-        const struct rfn_column *column = &fold->loops[i].column;
-        stats->bytes += column->staged_capacity * sizeof *column->staged + column->sealed.capacity;
-    }
+    for (size_t i = 0; i < fold->n_loops; i++)
+        stats->bytes += rfn_column_bytes(&fold->loops[i].column);
+    stats->bytes += rfn_column_bytes(&fold->frozen);
 }
 
 /* ---- unfolding ---- */
@@ -783,8 +853,7 @@ struct frame {
 
 struct unfolder {
     const struct rfn_fold *fold;
-    struct rfn_buf coded; /* the columns of all loops */
-    struct rfn_column_cursor *cursors;
+    struct rfn_column_cursor *cursors; /* of the loops' trips */
     size_t n_cursors;
     struct frame *frames;
     size_t n_frames, frames_capacity;
@@ -793,17 +862,13 @@ struct unfolder {
 static int open_columns(struct unfolder *unfolder)
 {
     const struct rfn_fold *fold = unfolder->fold;
-    for (size_t i = 0; i < fold->n_loops; i++) {
-        RFN_TRY(write_trips(&fold->loops[i]));
-        rfn_column_write(&fold->loops[i].column, &unfolder->coded);
-    }
-    RFN_TRY(rfn_buf_status(&unfolder->coded));
     unfolder->cursors = calloc(fold->n_loops + 1, sizeof *unfolder->cursors);
     if (!unfolder->cursors)
         return RFN_E_NOMEM;
-    struct rfn_reader reader = rfn_reader_over(unfolder->coded.data, unfolder->coded.size);
-    for (; unfolder->n_cursors < fold->n_loops; unfolder->n_cursors++)
-        RFN_TRY(rfn_column_open(&unfolder->cursors[unfolder->n_cursors], &reader));
+    for (size_t i = 0; i < fold->n_loops; i++) {
+        RFN_TRY(write_trips(&fold->loops[i]));
+        rfn_column_open_growing(&unfolder->cursors[unfolder->n_cursors++], &fold->loops[i].column);
+    }
     return 0;
 }
 
@@ -840,6 +905,30 @@ static int walk(struct unfolder *unfolder, int (*visit)(void *context, uint32_t 
     return 0;
 }
 
+/* The frozen nodes, one after the other. */
+static int walk_frozen(struct unfolder *unfolder, int (*visit)(void *context, uint32_t symbol),
+                       void *context)
+{
+    struct rfn_column_cursor cursor;
+    rfn_column_open_growing(&cursor, &unfolder->fold->frozen);
+    int result = 0;
+    while (!result && cursor.at < cursor.n) {
+        int64_t node;
+        result = rfn_column_next(&cursor, &node);
+        if (result)
+            break;
+        if (!rfn_node_is_loop((rfn_node)node)) {
+            result = visit(context, rfn_node_index((rfn_node)node));
+            continue;
+        }
+        result = enter_loop(unfolder, (rfn_node)node);
+        if (!result)
+            result = walk(unfolder, visit, context);
+    }
+    rfn_column_close(&cursor);
+    return result;
+}
+
 int rfn_fold_unfold(const struct rfn_fold *fold, int (*visit)(void *context, uint32_t symbol),
                     void *context)
 {
@@ -847,6 +936,8 @@ int rfn_fold_unfold(const struct rfn_fold *fold, int (*visit)(void *context, uin
     struct rfn_fold_view view;
     rfn_fold_view(fold, &view);
     int error = open_columns(&unfolder);
+    if (!error)
+        error = walk_frozen(&unfolder, visit, context);
     if (!error && view.n_top)
         error = RFN_GROW(unfolder.frames, unfolder.frames_capacity, 1);
     if (!error && view.n_top) {
@@ -858,6 +949,5 @@ int rfn_fold_unfold(const struct rfn_fold *fold, int (*visit)(void *context, uin
         rfn_column_close(&unfolder.cursors[i]);
     free(unfolder.cursors);
     free(unfolder.frames);
-    rfn_buf_release(&unfolder.coded);
     return error;
 }

@@ -8,6 +8,10 @@
  *
  * Appending is amortized constant time (every fold removes nodes from the stack) without a limit
  * on the length of a body or the depth of nesting. Unfolding gives back the sequence exactly.
+ *
+ * A sequence in which little repeats makes the stack grow with its length. With a limit on the
+ * stack's height its older half is frozen whenever it gets that high: those nodes go to a column,
+ * which can leave memory, and take no part in folding any more.
  */
 #ifndef RFN_REDUCE_FOLD_H
 #define RFN_REDUCE_FOLD_H
@@ -42,7 +46,8 @@ static inline uint32_t rfn_node_index(rfn_node node)
 
 struct rfn_fold;
 
-struct rfn_fold *rfn_fold_new(void); /* NULL when out of memory */
+/* max_nodes: the limit on the stack, at least 1024, or 0 for none. NULL when out of memory. */
+struct rfn_fold *rfn_fold_new(uint32_t max_nodes);
 void rfn_fold_free(struct rfn_fold *fold);
 
 /* Appends a symbol (< 2^31 - 1). RFN_E_NOMEM: the fold is then unusable except for free. */
@@ -52,7 +57,8 @@ int rfn_fold_append(struct rfn_fold *fold, uint32_t symbol);
  * - 1; the body of a loop only has loops of lower numbers. Loops that no node reachable from the
  * top uses any more may still be listed; their trip columns are empty. */
 struct rfn_fold_view {
-    const rfn_node *top; /* the stack, oldest first */
+    const struct rfn_column *frozen; /* nodes before those of the stack */
+    const rfn_node *top;             /* the stack, oldest first */
     size_t n_top;
     size_t n_loops;
 };
@@ -62,6 +68,11 @@ const rfn_node *rfn_fold_body(const struct rfn_fold *fold, uint32_t loop, size_t
 /* The trips of all visits so far; NULL when out of memory. The trips of a loop's last visit are
  * kept apart while it may grow; asking for the column brings it up to date. */
 const struct rfn_column *rfn_fold_trips(const struct rfn_fold *fold, uint32_t loop);
+
+/* Calls visit for every column, until it returns an error: the trips of loops, frozen nodes. Visit
+ * may spill them, but not append. */
+int rfn_fold_each_column(struct rfn_fold *fold,
+                         int (*visit)(void *context, struct rfn_column *column), void *context);
 
 /* Walks the folded structure and calls visit for every symbol in the original order, until it
  * returns non-zero (which is returned then). RFN_E_NOMEM. Memory is that of the coded columns
@@ -74,7 +85,7 @@ struct rfn_fold_stats {
     uint64_t appended;    /* symbols */
     uint64_t nodes;       /* on the stack plus in the bodies of reachable loops */
     uint64_t comparisons; /* stretches compared by hash */
-    size_t bytes;         /* memory held */
+    size_t bytes;         /* memory held, columns included */
 };
 
 void rfn_fold_stats(const struct rfn_fold *fold, struct rfn_fold_stats *stats);

@@ -132,7 +132,7 @@ static void check_form(const struct rfn_fold *fold)
 
 static struct rfn_fold *fold_of(const struct sequence *sequence)
 {
-    struct rfn_fold *fold = rfn_fold_new();
+    struct rfn_fold *fold = rfn_fold_new(0);
     assert_non_null(fold);
     for (size_t i = 0; i < sequence->n; i++)
         assert_int_equal(rfn_fold_append(fold, sequence->symbols[i]), 0);
@@ -157,7 +157,7 @@ static struct rfn_fold_stats check_fold(struct sequence *sequence)
 /* The same with a check after every symbol. */
 static void check_every_moment(const uint32_t *symbols, size_t n)
 {
-    struct rfn_fold *fold = rfn_fold_new();
+    struct rfn_fold *fold = rfn_fold_new(0);
     assert_non_null(fold);
     check_exact(fold, symbols, 0);
     for (size_t i = 0; i < n; i++) {
@@ -207,7 +207,7 @@ static int stop_at_third(void *context, uint32_t symbol)
 static void test_unfold_stops(void **state)
 {
     (void)state;
-    struct rfn_fold *fold = rfn_fold_new();
+    struct rfn_fold *fold = rfn_fold_new(0);
     int calls = 0;
     assert_int_equal(rfn_fold_unfold(fold, stop_at_third, &calls), 0);
     for (int i = 0; i < 100; i++)
@@ -233,7 +233,7 @@ static void check_all_short(uint32_t alphabet, uint32_t length, bool every_momen
         if (every_moment) {
             check_every_moment(symbols, length);
         } else {
-            struct rfn_fold *fold = rfn_fold_new();
+            struct rfn_fold *fold = rfn_fold_new(0);
             for (uint32_t i = 0; i < length; i++)
                 assert_int_equal(rfn_fold_append(fold, symbols[i]), 0);
             check_exact(fold, symbols, length);
@@ -556,7 +556,7 @@ static void test_programs_small(void **state)
 static double comparisons_each(void (*make)(struct sequence *), size_t n)
 {
     struct sequence sequence = {.random = 11};
-    struct rfn_fold *fold = rfn_fold_new();
+    struct rfn_fold *fold = rfn_fold_new(0);
     struct rfn_fold_stats stats;
     assert_non_null(fold);
     for (size_t done = 0; done < n; done += sequence.n) {
@@ -623,7 +623,7 @@ static void test_flat(void **state)
 static void test_memory(void **state)
 {
     (void)state;
-    struct rfn_fold *fold = rfn_fold_new();
+    struct rfn_fold *fold = rfn_fold_new(0);
     struct rfn_fold_stats early, late;
     for (uint32_t i = 0; i < 10000000; i++) {
         assert_int_equal(rfn_fold_append(fold, i % 100 < 80 ? i % 4 : i % 20), 0);
@@ -633,6 +633,34 @@ static void test_memory(void **state)
     rfn_fold_stats(fold, &late);
     assert_int_equal(early.bytes, late.bytes);
     rfn_fold_free(fold);
+}
+
+/* With a limit on the stack a sequence without structure takes bounded memory but for columns, and
+ * is still exact; one with structure is folded as ever. */
+static void test_frozen(void **state)
+{
+    (void)state;
+    enum { N = 100000, LIMIT = 1024 };
+    uint32_t *symbols = malloc(N * sizeof *symbols);
+    assert_non_null(symbols);
+    for (uint32_t kinds = 2; kinds < 3000; kinds *= 3) {
+        struct rfn_fold *fold = rfn_fold_new(LIMIT);
+        struct sequence sequence = {.random = kinds};
+        for (uint32_t i = 0; i < N; i++) {
+            /* stretches of disorder and of loops, so that visits are alive when nodes freeze */
+            symbols[i] = i / 5000 % 2 ? i % 7 : random_below(&sequence, kinds);
+            assert_int_equal(rfn_fold_append(fold, symbols[i]), 0);
+            struct rfn_fold_view view;
+            rfn_fold_view(fold, &view);
+            assert_true(view.n_top < 2 * LIMIT);
+        }
+        struct rfn_fold_view view;
+        rfn_fold_view(fold, &view);
+        assert_true(kinds < 10 || view.frozen->n > N / 10);
+        check_exact(fold, symbols, N);
+        rfn_fold_free(fold);
+    }
+    free(symbols);
 }
 
 int main(void)
@@ -655,6 +683,7 @@ int main(void)
         cmocka_unit_test(test_programs_small),
         cmocka_unit_test(test_flat),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_frozen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

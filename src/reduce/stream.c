@@ -15,6 +15,8 @@ struct distinct {
 /* Columns that every symbol has, before its own. */
 enum { FIXED = 4 };
 
+enum { LOOK_EVERY = 4096 }; /* events between two looks at the memory held */
+
 struct site {
     uint32_t function;
     uint32_t moved;     /* bit i: input i is in a column */
@@ -57,9 +59,24 @@ struct rfn_stream {
     uint64_t passed; /* events gone over again by settling, all passes together */
     uint64_t *marks;
     size_t n_marks, marks_capacity;
+    uint64_t next_look; /* at the memory held, when there are so many events */
+    size_t counted;     /* what of memory->used is this stream's */
+    bool spill_failed;  /* do not try again */
 };
 
 /* ---- making and freeing ---- */
+
+/* A node of the stack takes 36 bytes, and room for it grows by doubling. */
+static uint32_t max_nodes(const struct rfn_stream_options *options)
+{
+    enum { LEAST = 1 << 12, MOST = 1 << 26, SHARE = 256 };
+    if (!options->memory)
+        return 0;
+    size_t n = LEAST;
+    while (n < MOST && 2 * n <= options->memory->limit / SHARE)
+        n *= 2;
+    return (uint32_t)n;
+}
 
 struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
 {
@@ -68,7 +85,8 @@ struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
         return NULL;
     stream->options = *options;
     stream->last_exit = options->start;
-    stream->fold = rfn_fold_new();
+    stream->next_look = options->memory ? LOOK_EVERY : UINT64_MAX;
+    stream->fold = rfn_fold_new(max_nodes(options));
     if (!stream->fold) {
         free(stream);
         return NULL;
@@ -107,6 +125,8 @@ void rfn_stream_free(struct rfn_stream *stream)
 {
     if (!stream)
         return;
+    if (stream->options.memory)
+        __atomic_sub_fetch(&stream->options.memory->used, stream->counted, __ATOMIC_RELAXED);
     for (size_t i = 0; i < stream->n_symbols; i++)
         symbol_release(stream, &stream->symbols[i]);
     for (size_t i = 0; i < stream->n_sites; i++) {
@@ -294,11 +314,138 @@ static int site_note(struct rfn_stream *stream, const struct rfn_symbol *symbol)
     return movable && site->n_symbols > RFN_STREAM_SYMBOLS ? (int)most : -1;
 }
 
+/* ---- memory ---- */
+
+/* The k-th column of a symbol in a fixed order: times, polls, then the symbol's own. */
+static struct rfn_column *each_column(struct rfn_symbol *symbol, unsigned k)
+{
+    struct rfn_column *fixed[FIXED] = {&symbol->gap, &symbol->duration, &symbol->polls,
+                                       &symbol->inside};
+    return k < FIXED ? fixed[k] : &symbol->columns[k - FIXED];
+}
+
+size_t rfn_stream_bytes(const struct rfn_stream *stream)
+{
+    struct rfn_fold_stats fold;
+    rfn_fold_stats(stream->fold, &fold);
+    size_t bytes = fold.bytes + rfn_lists_bytes(&stream->lists) +
+                   stream->symbols_capacity * sizeof *stream->symbols +
+                   stream->entries_capacity * sizeof *stream->entries +
+                   (stream->table ? stream->table_mask + 1 : 0) * sizeof *stream->table +
+                   stream->marks_capacity * sizeof *stream->marks;
+    for (size_t i = 0; i < stream->n_symbols; i++) {
+        struct rfn_symbol *symbol = &stream->symbols[i];
+        unsigned n = n_columns(stream, symbol);
+        bytes += n * sizeof *symbol->columns;
+        for (unsigned k = 0; k < FIXED + n; k++)
+            bytes += rfn_column_bytes(each_column(symbol, k));
+    }
+    return bytes;
+}
+
+const struct rfn_spill *rfn_stream_spill_of(const struct rfn_stream *stream)
+{
+    return stream->options.spill;
+}
+
+/* Which columns leave memory: those with at least so many sealed bytes, or also staged values. */
+struct leaving {
+    struct rfn_stream *stream;
+    size_t sealed;
+    uint32_t staged; /* at least so many; 0: staged values stay */
+    size_t wanted;   /* bytes to be freed */
+    size_t freed;
+};
+
+static int leave(void *context, struct rfn_column *column)
+{
+    struct leaving *leaving = context;
+    bool staged = leaving->staged && column->n_staged >= leaving->staged;
+    if (leaving->freed >= leaving->wanted || (column->sealed.size < leaving->sealed && !staged))
+        return 0;
+    size_t before = rfn_column_bytes(column);
+    RFN_TRY(rfn_column_spill(column, leaving->stream->options.spill, staged));
+    size_t after = rfn_column_bytes(column);
+    leaving->freed += before > after ? before - after : 0;
+    return 0;
+}
+
+static int leave_all(struct leaving *leaving)
+{
+    struct rfn_stream *stream = leaving->stream;
+    for (size_t i = 0; i < stream->n_symbols; i++) {
+        struct rfn_symbol *symbol = &stream->symbols[i];
+        for (unsigned k = 0; k < FIXED + n_columns(stream, symbol); k++)
+            RFN_TRY(leave(leaving, each_column(symbol, k)));
+    }
+    return rfn_fold_each_column(stream->fold, leave, leaving);
+}
+
+/* Frees about `wanted` bytes, large blocks first: a write should be worth it. */
+static int spill(struct rfn_stream *stream, size_t wanted)
+{
+    static const struct {
+        size_t sealed;
+        uint32_t staged;
+    } rounds[] = {{1 << 14, 0}, {1 << 10, 0}, {1 << 8, 1024}, {1, 64}};
+    struct leaving leaving = {.stream = stream, .wanted = wanted};
+    size_t before = rfn_lists_bytes(&stream->lists);
+    RFN_TRY(rfn_lists_spill(&stream->lists, stream->options.spill));
+    leaving.freed = before - rfn_lists_bytes(&stream->lists);
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds && leaving.freed < wanted; i++) {
+        leaving.sealed = rounds[i].sealed;
+        leaving.staged = rounds[i].staged;
+        RFN_TRY(leave_all(&leaving));
+    }
+    return 0;
+}
+
+/* Brings what the process holds up to date and returns it. */
+static size_t count_memory(struct rfn_stream *stream)
+{
+    struct rfn_memory *memory = stream->options.memory;
+    size_t bytes = rfn_stream_bytes(stream), change = bytes - stream->counted;
+    stream->counted = bytes;
+    return __atomic_add_fetch(&memory->used, change, __ATOMIC_RELAXED);
+}
+
+/* When the process holds too much, this stream frees what is over seven eighths of the limit. A
+ * spill that fails leaves all as it is: memory grows then. */
+static void look_at_memory(struct rfn_stream *stream)
+{
+    struct rfn_memory *memory = stream->options.memory;
+    uint64_t every = 8 * (uint64_t)stream->n_symbols; /* looking costs a little per symbol */
+    stream->next_look = stream->events + (every > LOOK_EVERY ? every : LOOK_EVERY);
+    if (!memory || !stream->options.spill || stream->spill_failed)
+        return;
+    size_t used = count_memory(stream);
+    if (used <= memory->limit)
+        return;
+    stream->spill_failed = spill(stream, used - memory->limit / 8 * 7) < 0;
+    count_memory(stream);
+}
+
+int rfn_stream_spill(struct rfn_stream *stream)
+{
+    if (!stream->options.memory || !stream->options.spill || stream->spill_failed)
+        return 0;
+    int error = spill(stream, SIZE_MAX);
+    stream->spill_failed = error < 0;
+    count_memory(stream);
+    return error;
+}
+
+/* Before a pass over all events so far, which makes new columns: the old ones go out of the way. */
+static void make_room(struct rfn_stream *stream)
+{
+    if (stream->options.memory && count_memory(stream) > stream->options.memory->limit / 4)
+        rfn_stream_spill(stream);
+}
+
 /* ---- moving inputs from signatures to columns ---- */
 
 /* The column cursors of an old symbol, in the order of `each_column`. */
 struct source {
-    struct rfn_buf bytes;
     struct rfn_column_cursor *cursors;
     unsigned n;
 };
@@ -309,15 +456,8 @@ struct move {
     uint32_t n_old;
     struct source *sources; /* per old symbol; n = 0 for those that keep their columns */
     uint32_t *number;       /* new number per old symbol */
+    uint64_t n_events;      /* gone over so far */
 };
-
-/* The k-th column of a symbol in a fixed order: times, polls, then the symbol's own. */
-static struct rfn_column *each_column(struct rfn_symbol *symbol, unsigned k)
-{
-    struct rfn_column *fixed[FIXED] = {&symbol->gap, &symbol->duration, &symbol->polls,
-                                       &symbol->inside};
-    return k < FIXED ? fixed[k] : &symbol->columns[k - FIXED];
-}
 
 static int source_open(struct source *source, const struct rfn_stream *stream,
                        struct rfn_symbol *symbol)
@@ -327,11 +467,7 @@ static int source_open(struct source *source, const struct rfn_stream *stream,
     if (!source->cursors)
         return RFN_E_NOMEM;
     for (unsigned k = 0; k < source->n; k++)
-        rfn_column_write(each_column(symbol, k), &source->bytes);
-    RFN_TRY(rfn_buf_status(&source->bytes));
-    struct rfn_reader reader = rfn_reader_over(source->bytes.data, source->bytes.size);
-    for (unsigned k = 0; k < source->n; k++)
-        RFN_TRY(rfn_column_open(&source->cursors[k], &reader));
+        rfn_column_open_growing(&source->cursors[k], each_column(symbol, k));
     return 0;
 }
 
@@ -340,7 +476,6 @@ static void source_close(struct source *source)
     for (unsigned k = 0; source->cursors && k < source->n; k++)
         rfn_column_close(&source->cursors[k]);
     free(source->cursors);
-    rfn_buf_release(&source->bytes);
 }
 
 /* A symbol of a settled site goes over as it is. */
@@ -414,6 +549,8 @@ static int move_event(void *context, uint32_t symbol)
     struct source *source = &move->sources[symbol];
     uint32_t number = move->number[symbol];
     RFN_TRY(rfn_fold_append(move->stream->fold, number));
+    if (++move->n_events % LOOK_EVERY == 0)
+        look_at_memory(move->stream);
     if (source->n == 0)
         return 0;
     struct rfn_symbol *new = &move->stream->symbols[number];
@@ -437,6 +574,7 @@ static int move_run(struct move *move)
 {
     struct rfn_stream *stream = move->stream;
     struct rfn_fold *old_fold = stream->fold;
+    make_room(stream);
     move->old = stream->symbols;
     move->n_old = (uint32_t)stream->n_symbols;
     stream->symbols = NULL;
@@ -445,7 +583,7 @@ static int move_run(struct move *move)
     stream->table = NULL;
     stream->table_mask = 0;
     int error = move_symbols(move);
-    stream->fold = rfn_fold_new();
+    stream->fold = rfn_fold_new(max_nodes(&stream->options));
     if (!error && !stream->fold)
         error = RFN_E_NOMEM;
     if (!error)
@@ -589,6 +727,8 @@ static int emit(struct rfn_stream *stream, const struct rfn_event *event, uint64
     RFN_TRY(rfn_fold_append(stream->fold, (uint32_t)symbol));
     if (move >= 0)
         rfn_stream_move(stream, event->site, (uint32_t)move);
+    if (__builtin_expect(stream->events >= stream->next_look, 0))
+        look_at_memory(stream);
     return __builtin_expect(stream->unsettled, 0) ? settle_in_time(stream) : 0;
 }
 

@@ -21,6 +21,11 @@
  * - Columns per symbol: gap (enter - exit of the previous event), duration, every outcome, every
  *   moved input, and for failed polls count and time inside. Times only with times on.
  *
+ * Memory. The streams of a process may hold memory->limit bytes together. Every few thousand events
+ * a stream looks how much it holds; when all hold too much, it moves finished blocks of its columns
+ * and lists to the spill, the large ones first, and codes what is staged if that is not enough. The
+ * height of the fold's stack is limited in proportion. Nothing is moved while everything fits.
+ *
  * Everything is lossless. No MPI and no clock here: tests and benchmarks drive this directly.
  */
 #ifndef RFN_REDUCE_STREAM_H
@@ -49,11 +54,19 @@ struct rfn_event {
     uint64_t enter, exit;    /* quanta; ignored without times */
 };
 
+/* What the streams of a process hold together, in bytes. */
+struct rfn_memory {
+    size_t limit;
+    size_t used; /* changed atomically */
+};
+
 struct rfn_stream_options {
     const struct rfn_function *functions; /* the schemas; borrowed for the stream's life */
     bool times;                           /* keep gap and duration */
     bool all_polls;                       /* --polls=all: every poll is an event */
     uint64_t start;                       /* quanta from which the first gap counts */
+    struct rfn_memory *memory;            /* borrowed; NULL: no limit */
+    const struct rfn_spill *spill;        /* borrowed; with memory */
 };
 
 /* What a symbol is. Arrays are owned by the stream. */
@@ -78,6 +91,12 @@ int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event);
 /* Emits a run of polls that is held back, and settles. To be called once, before the stream is
  * looked at. */
 int rfn_stream_flush(struct rfn_stream *stream);
+
+/* Moves all that is finished to the spill, if there is one, whatever memory there is. */
+int rfn_stream_spill(struct rfn_stream *stream);
+/* Where the stream spills to, or NULL. */
+const struct rfn_spill *rfn_stream_spill_of(const struct rfn_stream *stream);
+size_t rfn_stream_bytes(const struct rfn_stream *stream); /* held in memory */
 
 /* Interns a list of words: its number >= 1, 0 for n = 0, RFN_LIST_ABSENT when out of memory; then
  * the next event fails. */

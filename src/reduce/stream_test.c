@@ -1,3 +1,4 @@
+#include "base/spill_model.h"
 #include "reduce/lists.h"
 #include "reduce/stream.h"
 
@@ -37,16 +38,26 @@ struct history {
     struct rfn_stream *stream;
 };
 
-static struct history history_new(bool all_polls)
+static struct history history_new_within(bool all_polls, struct rfn_memory *memory,
+                                         const struct rfn_spill *spill)
 {
-    struct rfn_stream_options options = {
-        .functions = functions, .times = true, .all_polls = all_polls, .start = 1000};
+    struct rfn_stream_options options = {.functions = functions,
+                                         .times = true,
+                                         .all_polls = all_polls,
+                                         .start = 1000,
+                                         .memory = memory,
+                                         .spill = spill};
     struct history history = {.capacity = 1 << 20, .now = 1000};
     history.calls = malloc(history.capacity * sizeof *history.calls);
     history.stream = rfn_stream_new(&options);
     assert_non_null(history.calls);
     assert_non_null(history.stream);
     return history;
+}
+
+static struct history history_new(bool all_polls)
+{
+    return history_new_within(all_polls, NULL, NULL);
 }
 
 static void history_free(struct history *history)
@@ -421,14 +432,143 @@ static void test_many_lists(void **state)
     free(words);
 }
 
+/* Lists that come again keep their number for ever, the others may get a second one; all keep their
+ * words, also those that have left memory. */
+static void test_lists_forget(void **state)
+{
+    (void)state;
+    enum { LISTS = 3 * RFN_LISTS_KNOWN };
+    struct rfn_lists lists = RFN_LISTS_INIT;
+    struct spill_model model;
+    spill_model_init(&model);
+    for (int64_t i = 0; i < LISTS; i++) {
+        const int64_t words[3] = {i, -i, 5}, steady[1] = {-7};
+        int64_t number = rfn_lists_intern(&lists, words, 3);
+        assert_int_equal(number, i ? i + 2 : 1);
+        assert_int_equal(rfn_lists_intern(&lists, steady, 1), 2);
+        assert_true(lists.n_known <= RFN_LISTS_KNOWN);
+        if (i % 10000 == 0)
+            assert_int_equal(rfn_lists_spill(&lists, &model.spill), 0);
+    }
+    assert_true(model.writes > 1 && rfn_lists_bytes(&lists) < 8 << 20);
+    const int64_t first[3] = {0, 0, 5};
+    assert_int_equal(rfn_lists_intern(&lists, first, 3), LISTS + 2);
+    for (int64_t i = 1; i < LISTS; i += i % 100 ? 1 : 5000) {
+        size_t n;
+        const int64_t *words = rfn_lists_get(&lists, (size_t)i + 2, &n);
+        assert_int_equal(n, 3);
+        assert_true(words[0] == i && words[1] == -i && words[2] == 5);
+    }
+    rfn_lists_release(&lists);
+    rfn_buf_release(&model.bytes);
+}
+
+/* ---- memory ---- */
+
+/* A program in which nothing repeats exactly: order, counts and times are random, polls too. */
+static void add_unruly(struct history *history, int calls)
+{
+    srand(11);
+    for (int i = 0; i < calls; i++) {
+        uint64_t gap = (uint64_t)rand() % 100000, duration = (uint64_t)rand() % 5000;
+        uint32_t site = (uint32_t)(rand() % 5);
+        if (site == 4)
+            add_test(history, 4, rand() % 2, rand() % 4 == 0);
+        else
+            add_send(history, site, rand() % 1000, rand() % 3, gap, duration);
+    }
+}
+
+static void test_memory_is_bounded(void **state)
+{
+    (void)state;
+    enum { LIMIT = 1 << 20, CALLS = 600000, SLACK = 1 << 18 };
+    struct rfn_memory memory = {.limit = LIMIT};
+    struct spill_model model;
+    spill_model_init(&model);
+    struct history free_one = history_new(false),
+                   bound = history_new_within(false, &memory, &model.spill);
+    add_unruly(&free_one, CALLS);
+    for (int part = 0; part < 10; part++) {
+        add_unruly(&bound, CALLS / 10);
+        assert_true(rfn_stream_bytes(bound.stream) < LIMIT + SLACK);
+    }
+    assert_true(rfn_stream_bytes(free_one.stream) > 4 * LIMIT);
+    assert_true(model.writes > 10);
+    check_all(&bound);
+    assert_true(rfn_stream_bytes(bound.stream) < LIMIT + SLACK);
+    history_free(&bound);
+    assert_int_equal(memory.used, 0);
+    history_free(&free_one);
+    rfn_buf_release(&model.bytes);
+}
+
+/* What fits does not leave memory. */
+static void test_memory_suffices(void **state)
+{
+    (void)state;
+    struct rfn_memory memory = {.limit = 32 << 20};
+    struct spill_model model;
+    spill_model_init(&model);
+    struct history history = history_new_within(false, &memory, &model.spill);
+    add_unruly(&history, 300000);
+    assert_int_equal(model.writes, 0);
+    assert_true(memory.used > 0);
+    assert_int_equal(rfn_stream_spill(history.stream), 0); /* but when it is asked for */
+    assert_true(model.writes > 0);
+    check_all(&history);
+    history_free(&history);
+    rfn_buf_release(&model.bytes);
+}
+
+/* Moving inputs late, when most of the data have left memory. */
+static void test_moves_what_was_spilled(void **state)
+{
+    (void)state;
+    struct rfn_memory memory = {.limit = 1 << 19};
+    struct spill_model model;
+    spill_model_init(&model);
+    struct history history = history_new_within(false, &memory, &model.spill);
+    add_unruly(&history, 400000);
+    size_t writes = model.writes;
+    for (int i = 0; i < 100; i++)
+        add_send(&history, 2, 3, i, 4, 5);
+    assert_true(writes > 0);
+    check_all(&history);
+    assert_true(rfn_stream_moved(history.stream, 2) >> 2 & 1 && model.reads > 0);
+    history_free(&history);
+    rfn_buf_release(&model.bytes);
+}
+
+/* A spill that fails, at any time, costs memory and nothing else. */
+static void test_spill_fails(void **state)
+{
+    (void)state;
+    for (size_t writes = 0; writes < 200; writes = 2 * writes + 1) {
+        struct rfn_memory memory = {.limit = 1 << 19};
+        struct spill_model model;
+        spill_model_init(&model);
+        model.writes_left = writes;
+        struct history history = history_new_within(false, &memory, &model.spill);
+        add_unruly(&history, 200000);
+        assert_int_equal(model.writes_left, 0);
+        check_all(&history);
+        history_free(&history);
+        rfn_buf_release(&model.bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_regular),    cmocka_unit_test(test_moves_after_64),
-        cmocka_unit_test(test_moves_two),  cmocka_unit_test(test_moves_many_symbols),
-        cmocka_unit_test(test_moves_late), cmocka_unit_test(test_polls),
-        cmocka_unit_test(test_marks),      cmocka_unit_test(test_random),
-        cmocka_unit_test(test_lists),      cmocka_unit_test(test_many_lists),
+        cmocka_unit_test(test_regular),         cmocka_unit_test(test_moves_after_64),
+        cmocka_unit_test(test_moves_two),       cmocka_unit_test(test_moves_many_symbols),
+        cmocka_unit_test(test_moves_late),      cmocka_unit_test(test_polls),
+        cmocka_unit_test(test_marks),           cmocka_unit_test(test_random),
+        cmocka_unit_test(test_lists),           cmocka_unit_test(test_many_lists),
+        cmocka_unit_test(test_lists_forget),    cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_memory_suffices), cmocka_unit_test(test_moves_what_was_spilled),
+        cmocka_unit_test(test_spill_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
