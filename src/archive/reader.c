@@ -2,6 +2,7 @@
 #include "archive/reader.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* More streams than any machine has; a few bytes could claim any number. */
@@ -185,6 +186,22 @@ static int read_head(struct rfn_archive *archive, struct rfn_diag *diag)
     return error;
 }
 
+/* A process that could not finish with the others has saved its events alone. */
+static void find_missing_ranks(struct rfn_archive *archive)
+{
+    uint32_t ranks = archive->dictionary.run.ranks, n = 0;
+    int64_t before = -1;
+    for (uint32_t i = 0; i < archive->n_streams; i++) {
+        int64_t rank = rfn_stream_word(archive, RFN_WORD_RANK, i);
+        n += rank != before; /* ranks ascend */
+        before = rank;
+    }
+    if (n < ranks)
+        snprintf(archive->missing, sizeof archive->missing,
+                 "%u of %u ranks %s here: the run ended before the ranks met", n, ranks,
+                 n == 1 ? "is" : "are");
+}
+
 static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
 {
     archive->exact = archive->chunks.minor == RFN_FORMAT_MINOR;
@@ -197,6 +214,7 @@ static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
     struct rfn_run *run = &archive->dictionary.run;
     run->streams = archive->n_streams;
     run->file_bytes = archive->chunks.file_bytes;
+    find_missing_ranks(archive);
     return find_resolution(archive, diag);
 }
 
@@ -249,8 +267,8 @@ int rfn_archive_open_memory(const void *bytes, size_t size, struct rfn_archive *
 bool rfn_archive_complete(const struct rfn_archive *archive, const char **why)
 {
     if (why)
-        *why = archive->why;
-    return archive->complete;
+        *why = archive->missing[0] && archive->complete ? archive->missing : archive->why;
+    return archive->complete && !archive->missing[0];
 }
 
 const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive)

@@ -54,8 +54,9 @@ struct rfn_archive {
     uint32_t *members, *first_member; /* streams by group */
     uint64_t *host_offsets;           /* per host: CLOCK_REALTIME - CLOCK_MONOTONIC */
     uint64_t start_ns; /* the earliest start of a stream, CLOCK_REALTIME so aligned */
-    bool complete;
-    const char *why;
+    bool complete;     /* the file is whole */
+    const char *why;   /* or not */
+    char missing[96]; /* what is missing in a whole file: ranks that ended without writing; or "" */
     pthread_mutex_t lock;    /* for what follows */
     struct rfn_part **parts; /* per entry of chunks; NULL: not read */
     struct rfn_part *newest, *oldest;

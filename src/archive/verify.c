@@ -299,6 +299,9 @@ int rfn_archive_verify_open(const struct rfn_archive *archive,
     int error = verify(&verifier);
     if (error == RFN_E_NOMEM)
         return rfn_fail(diag, error, -1, -1, "%s: out of memory", archive->chunks.path);
+    if (error == 0 && archive->missing[0])
+        return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s: all in it is right, but only %s",
+                        archive->chunks.path, archive->missing);
     if (error == 0 && progress)
         progress(context, 1.0);
     return error;
