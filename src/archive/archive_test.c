@@ -128,11 +128,10 @@ static void test_events(void **state)
         assert_true(rfn_archive_complete(archive, NULL));
         check_all_streams(archive, times);
         check_all_streams(archive, times); /* once more, from what is kept */
-        assert_int_equal(rfn_archive_verify_open(archive, NULL, NULL, &diag), RFN_E_INCOMPLETE);
-        assert_non_null(strstr(diag.text, "only 1 of 4 ranks is here"));
-        const char *why = NULL;
-        assert_false(rfn_archive_complete(archive, &why));
-        assert_non_null(strstr(why, "1 of 4 ranks"));
+        int error = rfn_archive_verify_open(archive, NULL, NULL, &diag);
+        if (error)
+            print_error("%s\n", diag.text);
+        assert_int_equal(error, 0);
         rfn_archive_close(archive);
         rfn_buf_release(&file);
     }
@@ -629,10 +628,11 @@ static void test_long(void **state)
         struct rfn_buf file = write_long(200000, times);
         struct rfn_archive *archive = open_bytes(&file);
         struct rfn_diag diag = {0};
-        int error = rfn_archive_verify_open(archive, NULL, NULL, &diag);
-        if (error)
-            print_error("%s\n", diag.text);
-        assert_int_equal(error, 0);
+        assert_int_equal(rfn_archive_verify_open(archive, NULL, NULL, &diag), RFN_E_INCOMPLETE);
+        assert_non_null(strstr(diag.text, "only 1 of 4 ranks is here"));
+        const char *why = NULL;
+        assert_false(rfn_archive_complete(archive, &why));
+        assert_non_null(strstr(why, "1 of 4 ranks"));
         rfn_archive_close(archive);
         rfn_buf_release(&file);
     }
