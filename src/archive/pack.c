@@ -50,7 +50,7 @@ static int number_loops(const struct rfn_fold *fold, struct loop_numbers *loops)
     for (size_t i = 0; i < view.n_loops; i++)
         loops->number[i] = UINT32_MAX;
     int error = mark_frozen(loops, view.frozen);
-    if (error) {
+    if (error < 0) {
         free(loops->number);
         return error;
     }
