@@ -324,9 +324,9 @@ static void test_clock(void **state)
         rfn_buf_u64(&bytes, pairs[0][0]);
         struct rfn_reader reader = rfn_reader_over(bytes.data, bytes.size);
         struct rfn_clock clock;
-        bool times;
-        assert_null(rfn_clock_read(&clock, &times, &reader));
-        assert_true(times && clock.realtime_offset == 77);
+        uint64_t flags;
+        assert_null(rfn_clock_read(&clock, &flags, &reader));
+        assert_true(flags == RFN_TIMING_TIMES && clock.realtime_offset == 77);
         size_t segment = 0;
         uint64_t before = 0;
         for (int i = 0; i < 7; i++) {

@@ -254,15 +254,25 @@ static void pack_clock(const struct rfn_stream *stream, const struct rfn_pack_cl
     }
 }
 
+static void pack_volume(const struct rfn_stream *stream, struct rfn_buf *out)
+{
+    for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
+        const struct rfn_column *columns = rfn_stream_volume(stream, symbol_at(stream, i));
+        rfn_column_write(&columns[0], out);
+        rfn_column_write(&columns[1], out);
+    }
+}
+
 int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
                     struct rfn_buf *out)
 {
     bool polls = false;
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++)
         polls |= symbol_at(stream, i)->failed_poll;
-    if (!clock && !polls)
+    bool volume = rfn_stream_has_volume(stream);
+    if (!clock && !polls && !volume)
         return 0;
-    rfn_buf_varint(out, clock != NULL);
+    rfn_buf_varint(out, (uint64_t)(clock != NULL) | (uint64_t)volume << 1);
     if (clock)
         pack_clock(stream, clock, out);
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
@@ -277,6 +287,8 @@ int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock
                 rfn_column_write(&symbol->inside, out);
         }
     }
+    if (volume)
+        pack_volume(stream, out);
     return rfn_buf_status(out);
 }
 
@@ -291,7 +303,12 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
     rfn_buf_string(out, meta->flavour);
     rfn_buf_u64(out, meta->start_realtime_ns);
     rfn_buf_varint(out, meta->ranks);
-    rfn_buf_varint(out, (uint64_t)meta->times | (uint64_t)meta->all_polls << 1);
+    rfn_buf_varint(out, (uint64_t)meta->times | (uint64_t)meta->all_polls << 1 |
+                            (uint64_t)(meta->volume != NULL) << 2);
     rfn_buf_varint(out, meta->merge_ns);
+    if (meta->volume) {
+        rfn_buf_string(out, meta->volume);
+        rfn_buf_string(out, meta->volume_unit);
+    }
     return rfn_buf_status(out);
 }

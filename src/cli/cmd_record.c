@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/elf_needs.h"
 #include "cli/launch.h"
+#include "refrain/recording.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -35,6 +36,8 @@ struct options {
     const char *time;   /* "full" or "none" */
     const char *polls;  /* "runs" or "all" */
     const char *mpi;    /* NULL: found out */
+    const char *volume; /* NULL: none */
+    const char *resolution;
     bool force, quiet;
     int program; /* index of the first word after the options */
 };
@@ -278,6 +281,8 @@ static bool set_environment(const struct options *options, const char *recorder,
     bool ok = command && (output || !options->output) && set("REFRAIN_OUTPUT", output) &&
               set("REFRAIN_FORCE", options->force ? "1" : NULL) &&
               set("REFRAIN_TIME", options->time) && set("REFRAIN_POLLS", options->polls) &&
+              set("REFRAIN_VOLUME", options->volume) &&
+              set("REFRAIN_RESOLUTION", options->resolution) &&
               set("REFRAIN_QUIET", options->quiet ? "1" : NULL) && set("REFRAIN_PID", pid) &&
               set("REFRAIN_COMMAND", command) && set("REFRAIN_PRELOAD", recorder) &&
               set_preload(recorder);
@@ -341,6 +346,15 @@ static int check_output(const char *output)
     return result;
 }
 
+/* Whether the volume can be counted on this machine. */
+static int check_volume(const struct options *options)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (!options->volume || rfn_volume_probe(options->volume, &diag) == 0)
+        return 0;
+    return refuse(RFN_EXIT_FAILURE, "--volume=%s: %s", options->volume, diag.text);
+}
+
 static int run_program(const struct options *options, char **argv)
 {
     bool denied;
@@ -351,6 +365,8 @@ static int run_program(const struct options *options, char **argv)
     int status = choose_recorder(options, file, argv[0], recorder);
     if (status == 0)
         status = check_output(options->output);
+    if (status == 0 && is_on_one_host()) /* elsewhere others may go on: the recorder will tell */
+        status = check_volume(options);
     if (status == 0 && !set_environment(options, recorder, argv))
         status = no_memory();
     if (status == 0) {
@@ -387,7 +403,7 @@ static int check_program(const struct options *options, const struct rfn_launch 
     if (status == 0 && flavour && !find_recorder(flavour, recorder))
         status = no_recorder(flavour);
     free(file);
-    return status;
+    return status == 0 && !launch->elsewhere ? check_volume(options) : status;
 }
 
 static int refuse_launch(enum rfn_launch_fault fault, const struct rfn_launch *launch,
@@ -409,7 +425,7 @@ static int refuse_launch(enum rfn_launch_fault fault, const struct rfn_launch *l
     }
 }
 
-enum { OWN_WORDS = 12 }; /* refrain record and all its options */
+enum { OWN_WORDS = 16 }; /* refrain record and all its options */
 
 /* Writes "refrain record OPTIONS --" to words; returns the number of words. The strings are owned
  * by whoever called or by *output, which is to be freed. */
@@ -417,7 +433,8 @@ static int own_words(const struct options *options, char *own, char **output, ch
 {
     static char record[] = "record", dash_o[] = "-o", force[] = "--force", quiet[] = "--quiet",
                 time_none[] = "--time=none", polls_all[] = "--polls=all", mpich[] = "--mpi=mpich",
-                openmpi[] = "--mpi=openmpi", end[] = "--";
+                openmpi[] = "--mpi=openmpi", volume[] = "--volume", resolution[] = "--resolution",
+                end[] = "--";
     int n = 0;
     words[n++] = own;
     words[n++] = record;
@@ -435,6 +452,14 @@ static int own_words(const struct options *options, char *own, char **output, ch
         words[n++] = polls_all;
     if (options->mpi)
         words[n++] = strcmp(options->mpi, "mpich") == 0 ? mpich : openmpi;
+    if (options->volume) {
+        words[n++] = volume;
+        words[n++] = (char *)(uintptr_t)options->volume; /* execv changes no word */
+    }
+    if (options->resolution) {
+        words[n++] = resolution;
+        words[n++] = (char *)(uintptr_t)options->resolution;
+    }
     words[n++] = end;
     return n;
 }
@@ -481,7 +506,7 @@ static int run_launcher(const struct options *options, enum rfn_launcher launche
 
 /* ---- the verb ---- */
 
-enum { KEY_TIME = 256, KEY_POLLS, KEY_MPI };
+enum { KEY_TIME = 256, KEY_POLLS, KEY_MPI, KEY_VOLUME, KEY_RESOLUTION };
 
 static const struct argp_option record_options[] = {
     {"output", 'o', "FILE", 0,
@@ -490,6 +515,14 @@ static const struct argp_option record_options[] = {
      0},
     {"time", KEY_TIME, "WHAT", 0,
      "full: the times of every event (default); none: no times, a smaller archive", 0},
+    {"resolution", KEY_RESOLUTION, "TIME", 0,
+     "Coarsest step of the times, as in 50ns or 1us (default 1ns): a coarser one makes a smaller "
+     "archive",
+     0},
+    {"volume", KEY_VOLUME, "WHAT", 0,
+     "Count, between the calls and inside of them: cpu (the thread's CPU time), instructions, or "
+     "papi:EVENT (default: nothing)",
+     0},
     {"polls", KEY_POLLS, "HOW", 0,
      "runs: repeated unsuccessful tests and probes are one event (default); all: each is one", 0},
     {"mpi", KEY_MPI, "MPI", 0,
@@ -524,6 +557,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_TIME:
         options->time = one_of(state, "time", arg, "full", "none");
+        return 0;
+    case KEY_VOLUME:
+        if (!rfn_volume_known(arg))
+            argp_error(state, "--volume is cpu, instructions or papi:EVENT, not '%s'", arg);
+        options->volume = arg;
+        return 0;
+    case KEY_RESOLUTION:
+        if (!rfn_resolution_parse(arg))
+            argp_error(state, "--resolution is a time from 1ns to 1s, as in 50ns or 1us, not '%s'",
+                       arg);
+        options->resolution = arg;
         return 0;
     case KEY_POLLS:
         options->polls = one_of(state, "polls", arg, "runs", "all");

@@ -85,15 +85,30 @@ static void load_mpi(void)
     loaded = true;
 }
 
+/* Opens the calling thread's counter, if a volume is wanted; without one it is recorded without. */
+static void open_counter(struct rec_stream *stream)
+{
+    static bool told;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (!rec_options.volume || rfn_counter_open(&stream->counter, rec_options.volume, &diag) == 0)
+        return;
+    if (!told)
+        rec_say("no volumes are recorded here: %s", diag.text);
+    told = true;
+}
+
 static struct rec_stream *stream_new(void)
 {
     struct rec_stream *stream = calloc(1, sizeof *stream);
     if (!stream)
         return NULL;
+    open_counter(stream);
     struct rfn_stream_options options = {.functions = rec_functions,
                                          .times = rec_options.times,
                                          .all_polls = rec_options.all_polls,
-                                         .start = start.quanta};
+                                         .volume = stream->counter.kind != RFN_COUNTER_NONE,
+                                         .start = start.quanta,
+                                         .volume_start = rfn_counter_read(&stream->counter)};
     stream->events = rfn_stream_new(&options);
     if (!stream->events || rec_sites_init(&stream->sites) < 0) {
         rfn_stream_free(stream->events);
@@ -112,7 +127,7 @@ static void wake(void)
     if (rec_state != REC_ASLEEP)
         return;
     rec_options_read();
-    rec_clock_init();
+    rec_clock_init(rec_options.resolution_ns);
     start = rec_clock_pair();
     pid = getpid();
     rec_state = REC_RECORDING;
@@ -166,7 +181,9 @@ void rec_leave(struct rec_call *call)
                                     .in = call->in,
                                     .out = call->out,
                                     .enter = call->enter,
-                                    .exit = call->exit};
+                                    .exit = call->exit,
+                                    .volume_enter = call->volume_enter,
+                                    .volume_exit = call->volume_exit};
     if (rec_state == REC_RECORDING && rfn_stream_event(stream->events, &event) < 0)
         rec_stop("out of memory");
     stream->inside = stream->in_fortran;

@@ -9,7 +9,8 @@
  *     rec_in_buffer(call, buf);                    one rec_in_* per input, in order of mpi.def
  *     rec_in_int(call, count);
  *     ...
- *     rec_begin(call);                             publishes the open call, stamps enter
+ *     rec_begin(call);                             publishes the open call, stamps enter (and the
+ *                                                  thread's counter, when a volume is recorded)
  *     int rc = rec_mpi.MPI_Send(buf, count, datatype, dest, tag, comm);
  *     rec_end(call, rc);                           stamps exit
  *     ...                                          rec_out_* / rec_freed_* per outcome
@@ -26,6 +27,7 @@
 #ifndef RFN_RECORD_RECORDER_H
 #define RFN_RECORD_RECORDER_H
 
+#include "event/counter.h"
 #include "event/kind.h"
 #include "record/clock.h"
 #include "record/functions.gen.h" /* enum rec_fn { REC_FN_MPI_Send, ... }, rec_functions[] */
@@ -47,6 +49,7 @@ struct rec_call {
     int rc;               /* what MPI returned; set by rec_end */
     uint8_t poll;         /* enum rfn_poll: set by rec_out_poll */
     uint64_t enter, exit; /* quanta of rec_clock */
+    uint64_t volume_enter, volume_exit; /* of the stream's counter, if it has one */
     int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
     const struct rec_comm *comm;   /* of the last rec_in_comm, or NULL */
     struct rec_request **requests; /* looked up by rec_in_request(s), in order; NULL elements for
@@ -63,6 +66,7 @@ struct rec_stream {
     struct rec_call call;
     struct rec_sites sites;
     struct rfn_stream *events; /* the reducer */
+    struct rfn_counter counter;
     uint64_t requests_created; /* non-persistent ones, by this stream */
     uint32_t number;           /* 0 for the first thread that calls MPI */
     bool inside;               /* within a recorded call, or one from Fortran */
@@ -134,18 +138,25 @@ static inline struct rec_stream *rec_stream_of(struct rec_call *call)
     return (struct rec_stream *)(void *)call; /* the call is the stream's first member */
 }
 
+/* The counter is read outside of the stamps, before the enter and after the exit: what reading it
+ * takes is not in the call's time but in the gap before it. */
 static inline void rec_begin(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
+    if (__builtin_expect(stream->counter.kind != RFN_COUNTER_NONE, 0))
+        call->volume_enter = rfn_counter_read(&stream->counter);
     stream->open_function = call->function + 1;
     stream->open_enter = call->enter = rec_now();
 }
 
 static inline void rec_end(struct rec_call *call, int rc)
 {
+    struct rec_stream *stream = rec_stream_of(call);
     call->exit = rec_now();
     call->rc = rc;
-    rec_stream_of(call)->open_function = 0;
+    stream->open_function = 0;
+    if (__builtin_expect(stream->counter.kind != RFN_COUNTER_NONE, 0))
+        call->volume_exit = rfn_counter_read(&stream->counter);
 }
 
 /* Hands the event to the stream's reducer and makes the stream ready for the next call. */
