@@ -105,7 +105,7 @@ def test_report(bench, flavour):
             harness.compare("of MPI_Test", (path["volume_before"], path["volume_inside"]),
                             (sum(int(event["volume_gap"]) for event in own),
                              sum(int(event["volume_inside"]) for event in own)))
-    if "CPU time per rank" not in bench.verb("report", archive):
+    if "Volume per rank: cpu" not in bench.verb("report", archive):
         raise harness.Failure("the page does not show the volume")
 
 
@@ -190,7 +190,8 @@ def check_resolution(bench, flavour, clock, wished, expected_ns):
 def test_resolution(bench, flavour):
     """A quantum is at most what was wished, and more than half of it: clocks halve their steps."""
     near = 1e-4
-    for clock in ("monotonic", "mpi"):
+    # MPICH's MPI_Wtime must not be called before MPI_Init.
+    for clock in ("monotonic", "mpi")[:2 if flavour == "openmpi" else 1]:
         check_resolution(bench, flavour, clock, "1ns", (1 - near, 1 + near))
         check_resolution(bench, flavour, clock, "50ns", (32 * (1 - near), 32 * (1 + near)))
         check_resolution(bench, flavour, clock, "1ms", (524288 * 0.99, 524288 * 1.01))

@@ -40,7 +40,7 @@ struct dump {
     struct rfn_volumes *volumes;
     struct rfn_tracker *tracker;
     bool times, volume;
-    bool counted; /* the current stream has volumes */
+    bool counted;       /* the current stream has volumes */
     struct rest *rests; /* by symbol, of the current stream */
     size_t n_rests;
     struct rfn_text *paths; /* by path; empty until needed */

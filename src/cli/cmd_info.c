@@ -22,8 +22,8 @@ struct totals {
     uint64_t events, calls, loops, nodes;
     uint32_t unreadable;
     uint32_t counted; /* streams with volumes */
-    int64_t span_ns; /* of the first stream: enter of its first to exit of its last event */
-    int error;       /* of reading it */
+    int64_t span_ns;  /* of the first stream: enter of its first to exit of its last event */
+    int error;        /* of reading it */
     struct rfn_diag diag;
 };
 

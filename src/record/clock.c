@@ -107,7 +107,9 @@ struct rec_clock_pair rec_clock_pair(void)
         int64_t after = read_ns(CLOCK_MONOTONIC);
         if (after - before < shortest) {
             shortest = after - before;
-            best = pair_of(now, before + (after - before) / 2, read_ns(CLOCK_REALTIME));
+            int64_t middle = before + (after - before) / 2;
+            bool same = rec_clock.kind == REC_CLOCK_MONOTONIC;
+            best = pair_of(now, same ? (int64_t)now : middle, read_ns(CLOCK_REALTIME));
         }
     }
     return best;

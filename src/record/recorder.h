@@ -46,9 +46,9 @@ struct rec_call {
     uint32_t function; /* enum rec_fn */
     uint32_t site;
     uint32_t n_in, n_out;
-    int rc;               /* what MPI returned; set by rec_end */
-    uint8_t poll;         /* enum rfn_poll: set by rec_out_poll */
-    uint64_t enter, exit; /* quanta of rec_clock */
+    int rc;                             /* what MPI returned; set by rec_end */
+    uint8_t poll;                       /* enum rfn_poll: set by rec_out_poll */
+    uint64_t enter, exit;               /* quanta of rec_clock */
     uint64_t volume_enter, volume_exit; /* of the stream's counter, if it has one */
     int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
     const struct rec_comm *comm;   /* of the last rec_in_comm, or NULL */

@@ -52,8 +52,8 @@ struct rfn_stream {
     uint32_t last; /* symbol of the last event */
     uint64_t last_exit, last_volume;
     uint64_t events, calls;
-    bool unsettled;  /* some site is */
-    bool failed;     /* a list could not be kept */
+    bool unsettled; /* some site is */
+    bool failed;    /* a list could not be kept */
     bool volume_dropped;
     uint64_t passed; /* events gone over again by settling, all passes together */
     uint64_t *marks;

@@ -49,8 +49,8 @@ struct rfn_event {
     uint32_t function; /* index in the stream's schemas */
     uint32_t error;    /* MPI error class, 0 for success */
     enum rfn_poll poll;
-    const int64_t *in, *out; /* schema's n_in and n_out words */
-    uint64_t enter, exit;    /* quanta; ignored without times */
+    const int64_t *in, *out;            /* schema's n_in and n_out words */
+    uint64_t enter, exit;               /* quanta; ignored without times */
     uint64_t volume_enter, volume_exit; /* of a counter; ignored without volume */
 };
 
