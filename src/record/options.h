@@ -10,7 +10,8 @@
  *   REFRAIN_PRELOAD   the recorder's own path in LD_PRELOAD, to be taken out again
  *   REFRAIN_QUIET     1: no line at the end
  *   REFRAIN_CLOCK     tsc, monotonic, mpi: see clock.h
- *   REFRAIN_RESOLUTION  of the times, as in 50ns (default 1ns)
+ *   REFRAIN_RESOLUTION
+ *                     of the times, as in 50ns (default 1ns)
  *   REFRAIN_VOLUME    what is counted beside the clock: see event/counter.h (default: nothing)
  */
 #ifndef RFN_RECORD_OPTIONS_H
