@@ -10,10 +10,18 @@
 #include <string.h>
 
 /* The functions used, with the types that the header gives them. */
-#define FUNCTIONS(X)                                                                         \
-    X(library_init)                                                                          \
-    X(thread_init) X(register_thread) X(create_eventset) X(add_named_event) X(start) X(read) \
-        X(stop) X(cleanup_eventset) X(destroy_eventset) X(strerror)
+#define FUNCTIONS(X)    \
+    X(library_init)     \
+    X(thread_init)      \
+    X(register_thread)  \
+    X(create_eventset)  \
+    X(add_named_event)  \
+    X(start)            \
+    X(read)             \
+    X(stop)             \
+    X(cleanup_eventset) \
+    X(destroy_eventset) \
+    X(strerror)
 
 static struct {
 #define POINTER(name) __typeof__(PAPI_##name) *name;

@@ -168,6 +168,18 @@ struct rec_clock_pair rec_start(void)
     return start;
 }
 
+/* ---- volumes ---- */
+
+void rec_count_enter(struct rec_stream *stream)
+{
+    stream->call.volume_enter = rfn_counter_read(&stream->counter);
+}
+
+void rec_count_exit(struct rec_stream *stream)
+{
+    stream->call.volume_exit = rfn_counter_read(&stream->counter);
+}
+
 /* ---- the end of a call ---- */
 
 void rec_leave(struct rec_call *call)

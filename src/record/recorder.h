@@ -110,7 +110,8 @@ void rec_mpi_load(void);
 struct rec_stream *rec_stream_wake(void);
 void *rec_frame_inside(const struct rec_stream *stream, uint32_t function);
 
-static inline struct rec_call *rec_enter(uint32_t function, void *frame)
+static inline __attribute__((always_inline)) struct rec_call *rec_enter(uint32_t function,
+                                                                        void *frame)
 {
     struct rec_stream *stream = rec_this_stream;
     if (__builtin_expect(!stream || rec_state != REC_RECORDING, 0)) {
@@ -138,25 +139,29 @@ static inline struct rec_stream *rec_stream_of(struct rec_call *call)
     return (struct rec_stream *)(void *)call; /* the call is the stream's first member */
 }
 
+/* Read the stream's counter for its call. */
+void rec_count_enter(struct rec_stream *stream) __attribute__((cold));
+void rec_count_exit(struct rec_stream *stream) __attribute__((cold));
+
 /* The counter is read outside of the stamps, before the enter and after the exit: what reading it
  * takes is not in the call's time but in the gap before it. */
-static inline void rec_begin(struct rec_call *call)
+static inline __attribute__((always_inline)) void rec_begin(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
     if (__builtin_expect(stream->counter.kind != RFN_COUNTER_NONE, 0))
-        call->volume_enter = rfn_counter_read(&stream->counter);
+        rec_count_enter(stream);
     stream->open_function = call->function + 1;
     stream->open_enter = call->enter = rec_now();
 }
 
-static inline void rec_end(struct rec_call *call, int rc)
+static inline __attribute__((always_inline)) void rec_end(struct rec_call *call, int rc)
 {
     struct rec_stream *stream = rec_stream_of(call);
     call->exit = rec_now();
     call->rc = rc;
     stream->open_function = 0;
     if (__builtin_expect(stream->counter.kind != RFN_COUNTER_NONE, 0))
-        call->volume_exit = rfn_counter_read(&stream->counter);
+        rec_count_exit(stream);
 }
 
 /* Hands the event to the stream's reducer and makes the stream ready for the next call. */

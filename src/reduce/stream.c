@@ -526,8 +526,8 @@ static int append_times(struct rfn_stream *stream, struct rfn_symbol *symbol,
     return error ? RFN_E_NOMEM : 0;
 }
 
-static int append_volume(struct rfn_stream *stream, struct rfn_column *columns,
-                         const struct rfn_event *event)
+__attribute__((noinline)) static int
+append_volume(struct rfn_stream *stream, struct rfn_column *columns, const struct rfn_event *event)
 {
     uint64_t inside = event->volume_exit - event->volume_enter;
     uint64_t counted = event->volume_exit - stream->last_volume;
