@@ -49,7 +49,8 @@ CFLAGS   ?=
 CPPFLAGS ?=
 LDFLAGS  ?=
 BASE_FLAGS  = -std=c11 $(WARNINGS) $(OPTIMIZE) $(SANITIZE) -ffile-prefix-map=$(CURDIR)/= \
-              -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) -DRFN_VERSION='"$(VERSION)"'
+              -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) -DRFN_VERSION='"$(VERSION)"' \
+              $(if $(HAVE_PAPI),-DRFN_HAVE_PAPI)
 # The library goes into the tool, into the recorders (shared objects) and into other programs.
 LIB_FLAGS   = $(BASE_FLAGS) -fPIC -fvisibility=hidden $(CPPFLAGS) $(CFLAGS)
 CLI_FLAGS   = $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS)
@@ -61,7 +62,8 @@ say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $(2))
 
 # Objects are made again when the way they are compiled changes.
 ifneq ($(filter-out $(BARE_GOALS),$(GOALS)),)
-STAMP_TEXT := $(CC) $(WARNINGS) $(OPTIMIZE) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(VERSION)
+STAMP_TEXT := $(CC) $(WARNINGS) $(OPTIMIZE) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(VERSION) \
+              $(if $(HAVE_PAPI),papi)
 ifneq ($(strip $(STAMP_TEXT)),$(strip $(file <$(O)/flags)))
 $(shell mkdir -p $(O))
 $(file >$(O)/flags,$(STAMP_TEXT))
@@ -87,7 +89,7 @@ CLI_OBJ      := $(CLI_SRC:src/%.c=$(O)/obj/%.o)
 
 TOOL := $(O)/refrain
 LIB  := $(O)/librefrain.a
-LIBS  = $(CORE_LIBS) $(JSON_LIBS)
+LIBS  = $(CORE_LIBS) $(JSON_LIBS) -ldl
 
 $(O)/obj/cli/%.o: src/cli/%.c $(O)/flags
 	@mkdir -p $(@D)

@@ -561,7 +561,8 @@ class Clock:
 
 class Timing:
     def __init__(self, reader, structure):
-        self.times = reader.varint() & 1
+        flags = reader.varint()
+        self.times, self.volume = flags & 1, flags >> 1 & 1
         self.clock, self.marks = None, []
         if self.times:
             self.clock = Clock(reader)
@@ -570,20 +571,24 @@ class Timing:
         for symbol in structure.symbols:
             n = (2 if self.times else 0) + symbol.failed_poll * (1 + self.times)
             self.columns.append([Column(reader) for _ in range(n)])
+        self.volumes = [[Column(reader), Column(reader)] if self.volume else []
+                        for _ in structure.symbols]
 
 
 # ---- events ----
 
 class Event:
     """One event; the same object per symbol, its words changing from occurrence to occurrence."""
-    __slots__ = ("symbol", "index", "inputs", "outcomes", "polls", "enter", "exit", "sources")
+    __slots__ = ("symbol", "index", "inputs", "outcomes", "polls", "enter", "exit", "gap", "inside",
+                 "sources")
 
 
 class Stream:
     def __init__(self, archive, number, words):
         self.archive, self.number = archive, number
         (self.rank, self.thread, self.group, self.set, self.host, self.n_events, self.n_calls,
-         self.start, self.realtime) = words
+         self.start, self.realtime, self.volume) = words
+        check(not self.volume or archive.volume is not None, "META says nothing of volumes")
 
     def readable(self):
         found = self.archive.chunks
@@ -591,7 +596,7 @@ class Stream:
         if not all(part in found for part in parts):
             return False
         polls = any(symbol.failed_poll for symbol in self.archive.structure(self.group).symbols)
-        return (TIMING, self.number) in found or not (self.archive.times or polls)
+        return (TIMING, self.number) in found or not (self.archive.times or self.volume or polls)
 
     def open(self):
         archive = self.archive
@@ -601,7 +606,11 @@ class Stream:
         self.place = [s.number for s in archive.streams if s.group == self.group].index(self.number)
         self.comms = [words[self.place] for words in self.places.comms]
         self.timing = archive.timing(self.number, self.structure)
-        self.columns = self.timing.columns if self.timing else [[]] * len(self.structure.symbols)
+        self.columns = self.volumes = [[]] * len(self.structure.symbols)
+        if self.timing:
+            self.columns, self.volumes = self.timing.columns, self.timing.volumes
+        check(bool(self.volume) == bool(self.timing and self.timing.volume),
+              "whether it has volumes is not as STREAMS says")
         self.opened = {}
 
     def translate(self, kind, word):
@@ -630,6 +639,7 @@ class Stream:
         """A symbol's event: what is the same for all occurrences, and iterators over the rest."""
         event, function, number = Event(), symbol.function, symbol.number
         event.symbol, event.polls, event.enter, event.exit = symbol, 1, 0, 0
+        event.gap = event.inside = None
         event.inputs = [word if word is None else self.known(kind, word)
                         for word, (_, kind) in zip(symbol.shared, function.inputs)]
         for i, words in zip(symbol.placed, self.places.words[number]):
@@ -682,8 +692,9 @@ class Stream:
                 known = opened.get(number)
                 if known is None:
                     event = self.first(self.structure.symbols[number])
-                    known = opened[number] = event, [iter(c) for c in self.columns[number]]
-                event, clocks = known
+                    known = opened[number] = (event, [iter(c) for c in self.columns[number]],
+                                              [iter(c) for c in self.volumes[number]])
+                event, clocks, counts = known
                 for target, i, kind, column in event.sources:
                     value = next(column)
                     target[i] = self.known(kind, value) if kind else value
@@ -698,6 +709,8 @@ class Stream:
                     event.polls = next(clocks[2 if times else 0])
                     if times:
                         next(clocks[3])
+                if counts:
+                    event.gap, event.inside = next(counts[0]), next(counts[1])
                 calls += event.polls
                 event.index = index
                 yield event
@@ -707,8 +720,8 @@ class Stream:
             raise Damage("a column is too short") from None
         check(index + 1 == self.n_events, f"{index + 1} events, not {self.n_events}")
         check(calls == self.n_calls, f"{calls} calls, not {self.n_calls}")
-        for event, clocks in opened.values():
-            ends = [source[3] for source in event.sources] + clocks
+        for event, clocks, counts in opened.values():
+            ends = [source[3] for source in event.sources] + clocks + counts
             check(all(next(column, None) is None for column in ends), "values are left over")
 
 
@@ -717,7 +730,8 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.exact, self.complete = minor == 0, toc is not None
+        self.exact, self.complete = minor == 1, toc is not None
+        self.minor = minor
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made = {}
@@ -734,6 +748,7 @@ class Archive:
         self.start, self.ranks, flags, _ = (reader.u64(), reader.varint(), reader.varint(),
                                             reader.varint())
         self.times, self.all_polls = flags & 1, flags >> 1 & 1
+        self.volume = (reader.string(), reader.string()) if flags & 4 else None
         reader.end(self.exact)
 
     def read_definitions(self, reader):
@@ -758,7 +773,8 @@ class Archive:
 
     def read_streams(self, reader):
         numbers = range(reader.varint())
-        words = [read_runs(reader, numbers) for _ in range(9)]
+        words = [read_runs(reader, numbers) for _ in range(10 if self.minor else 9)]
+        words += [[0] * len(numbers)] * (10 - len(words))
         reader.end(self.exact)
         self.streams = [Stream(self, i, words) for i, words in enumerate(zip(*words))]
         order = [(stream.rank, stream.thread) for stream in self.streams]
@@ -791,7 +807,8 @@ class Archive:
     def timing(self, number, structure):
         if (TIMING, number) not in self.chunks:
             polls = any(symbol.failed_poll for symbol in structure.symbols)
-            check(not self.times and not polls, f"stream {number} has no TIMING")
+            volume = self.streams[number].volume
+            check(not (self.times or volume or polls), f"stream {number} has no TIMING")
             return None
         return self.part(TIMING, number, lambda reader: Timing(reader, structure))
 

@@ -604,7 +604,7 @@ class Writer:
         return items + ([f"bytes={size}"] if size is not None and not waits else [])
 
 
-HEAD = "index\trank\tthread\tenter_ns\texit_ns\tfunction\tparameters\tcall_path"
+HEAD = "index\trank\tthread\tenter_ns\texit_ns\t%sfunction\tparameters\tcall_path"
 
 
 def stream_lines(archive, stream):
@@ -618,12 +618,14 @@ def stream_lines(archive, stream):
     place, rest = f"\t{stream.rank}\t{stream.thread}\t", writer.rest
     for event in stream.events():
         clock = f"{event.enter}\t{event.exit}\t" if archive.times else "-\t-\t"
+        if archive.volume:
+            clock += f"{event.gap}\t{event.inside}\t" if stream.volume else "-\t-\t"
         yield f"{event.index}{place}{clock}{rest(event)}"
 
 
 def lines(archive, rank=None):
     """What refrain dump prints, without ends of lines; only streams that can be read."""
-    yield HEAD
+    yield HEAD % ("volume_gap\tvolume_inside\t" if archive.volume else "")
     for stream in archive.streams:
         if rank in (None, stream.rank) and (archive.complete or stream.readable()):
             yield from stream_lines(archive, stream)

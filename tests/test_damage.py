@@ -1,6 +1,6 @@
 """Damaged and cut archives, and files that are none.
 
-Small archives of a real program, with and without times, are spoiled in many ways: every byte of
+Small archives of a real program, with times and volumes and without, are spoiled in many ways: every byte of
 the file's header, of the chunks' headers and of the table of contents is changed, bytes elsewhere
 at random, and the file is cut at many lengths. Whatever was done: no verb dies of a signal,
 `verify` never says that the file is whole, and messages name the file and the place. What is
@@ -20,6 +20,7 @@ import harness
 import rfn_reader
 import rfn_text
 
+OPTIONS = {"full": ["--time=full", "--volume=cpu"], "none": ["--time=none"]}
 FLIPS, CUTS, SAMPLE, FORGERIES = 300, 100, 150, 250
 VERBS = ("info", "dump", "report", "verify")
 
@@ -143,7 +144,7 @@ def archive(bench, flavour, time):
     """A small archive and its whole dump by stream; recorded once."""
     if (flavour, time) not in ARCHIVES:
         program = bench.program("damage", flavour)
-        _, path = bench.record(flavour, 2, [program], [f"--time={time}"], timeout=60)
+        _, path = bench.record(flavour, 2, [program], OPTIONS[time], timeout=60)
         with open(path, "rb") as file:
             data = file.read()
         code, lines, err = run(bench, "dump", path)

@@ -2,7 +2,7 @@
 
 The reader was written from the pages that specify the format, the C reader is what users have:
 where they agree line by line, the pages are true. Every program in programs/ is recorded, with
-times, without, and with every poll as an event; hpcc stands for programs that nobody here wrote.
+times, without, and with every poll as an event and volumes; hpcc stands for programs that nobody here wrote.
 """
 import glob
 import itertools
@@ -16,8 +16,9 @@ import harness
 import rfn_reader
 import rfn_text
 
-WAYS = {"times": ["--time=full"], "no times": ["--time=none"], "all polls": ["--polls=all"],
-        "all polls, no times": ["--polls=all", "--time=none"]}
+WAYS = {"times": ["--time=full"], "no times": ["--time=none"],
+        "all polls, volumes": ["--polls=all", "--volume=cpu"],
+        "all polls, volumes, no times": ["--polls=all", "--volume=cpu", "--time=none"]}
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 ROOT = os.path.dirname(harness.HERE)
 

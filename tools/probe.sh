@@ -124,6 +124,8 @@ $variable :="
     fi
 }
 option HAVE_CMOCKA "unit tests (cmocka)" libcmocka-dev pkg-config --exists cmocka
+has_header() { [ -n "$(header "$1")" ]; }
+option HAVE_PAPI "counters of PAPI" libpapi-dev has_header papi.h
 
 mkdir -p "$(dirname "$output")"
 cat >"$output.tmp" <<END

@@ -42,8 +42,11 @@ struct rfn_run {
                                   each rank its first thread comes first */
     bool times;                /* events have times */
     bool all_polls;
-    double resolution_ns; /* of the times; 0 without */
-    double merge_seconds; /* time spent in merging, as rank 0 saw it */
+    double resolution_ns;    /* of the times; 0 without */
+    const char *volume;      /* what was counted beside the clock: "cpu", "instructions",
+                                "papi:EVENT"; NULL: nothing */
+    const char *volume_unit; /* "ns", "instructions" or "", plain numbers; NULL without */
+    double merge_seconds;    /* time spent in merging, as rank 0 saw it */
     uint64_t file_bytes;
 };
 
@@ -55,6 +58,7 @@ struct rfn_stream_info {
     uint32_t group; /* streams of one group have the same structure */
     const char *host;
     uint64_t events, calls; /* a run of unsuccessful polls is one event, but many calls */
+    bool volume;            /* its events have volumes */
     bool readable;          /* its parts of the file are there (always, in a complete archive) */
 };
 
@@ -158,6 +162,9 @@ struct rfn_record {
     int64_t enter_ns, exit_ns; /* since the start of the run; 0 without times */
     uint64_t polls;            /* calls in this event: 1, or the length of a run of failed polls */
     int64_t inside_ns;         /* time inside MPI: exit - enter, or less in a run of polls */
+    int64_t volume_gap; /* counted outside of MPI since the event before, and between the polls of
+                           a run; 0 without volumes */
+    int64_t volume_inside; /* counted inside MPI */
     bool failed_poll;
 };
 

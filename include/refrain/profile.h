@@ -11,6 +11,8 @@
  * when it was launched later than others, is not known to be work and is neither.
  * - Messages are counted where they are sent: by a send, the sending half of Sendrecv, a start of a
  *   persistent send. Sends to MPI_PROC_NULL are none.
+ * - Volumes (what a counter counted, rfn_run.volume): inside of MPI, and outside of it, where what
+ * a thread counted since its event before goes to the call path that comes next.
  * - Bytes received through a request count when it completes, for the call path that made it.
  */
 #ifndef REFRAIN_PROFILE_H
@@ -33,6 +35,7 @@ struct rfn_profile_row {
     int64_t min_ns, max_ns; /* of single events */
     uint64_t bytes;         /* rfn_volume_bytes of its events */
     uint64_t sent_bytes, received_bytes;
+    uint64_t volume_before, volume_inside; /* of streams that have volumes, else 0 */
 };
 
 struct rfn_profile_rank {
@@ -44,6 +47,10 @@ struct rfn_profile_rank {
     uint64_t messages;         /* sent */
     uint64_t sent_bytes;       /* in messages */
     uint64_t collective_bytes; /* rfn_volume_bytes of collectives */
+    uint32_t counted;          /* threads that have volumes: */
+    uint64_t volume_outside;   /* outside MPI */
+    uint64_t volume_mpi;       /* inside, setup included */
+    uint64_t volume_setup;
 };
 
 /* Messages of 0 bytes are in bin 0, of 2^(k-1) to 2^k - 1 bytes in bin k. */

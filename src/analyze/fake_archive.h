@@ -160,6 +160,7 @@ struct fake_stream {
     struct fake_event events[FAKE_EVENTS];
     size_t n;
     int fails_with; /* what the cursor returns at its end */
+    bool volume;
 };
 
 struct rfn_archive {
@@ -260,6 +261,7 @@ struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uin
                                     .host = stream < 3 ? "north" : "south",
                                     .events = archive->streams[stream].n,
                                     .calls = archive->streams[stream].n,
+                                    .volume = archive->streams[stream].volume,
                                     .readable = true};
 }
 

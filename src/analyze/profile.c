@@ -29,6 +29,7 @@ struct tally {
     size_t row;
     uint64_t events, calls, failed_polls;
     int64_t time_ns, min_ns, max_ns;
+    uint64_t volume_before, volume_inside;
     struct rfn_volume volume; /* of the current run of equal volumes */
     uint64_t run;             /* its length */
     int64_t *words;           /* inputs and outcomes of that run, if varies */
@@ -332,11 +333,24 @@ static int take_event(struct pass *pass, const struct rfn_record *record)
         tally->min_ns = ns;
     if (ns > tally->max_ns)
         tally->max_ns = ns;
+    tally->volume_before += (uint64_t)record->volume_gap;
+    tally->volume_inside += (uint64_t)record->volume_inside;
     take_span(pass, tally, record);
     return 0;
 }
 
 /* ---- streams ---- */
+
+static void finish_volume(const struct tally *tally, struct rfn_profile_row *row,
+                          struct rfn_profile_rank *rank)
+{
+    row->volume_before += tally->volume_before;
+    row->volume_inside += tally->volume_inside;
+    rank->volume_outside += tally->volume_before;
+    rank->volume_mpi += tally->volume_inside;
+    if (tally->setup)
+        rank->volume_setup += tally->volume_inside;
+}
 
 static int tally_finish(struct pass *pass, struct tally *tally)
 {
@@ -355,6 +369,7 @@ static int tally_finish(struct pass *pass, struct tally *tally)
     rank->mpi_ns += tally->time_ns;
     if (tally->setup)
         rank->setup_ns += tally->time_ns;
+    finish_volume(tally, row, rank);
     profile->events += tally->events;
     profile->calls += tally->calls;
     profile->failed_polls += tally->failed_polls;
@@ -404,6 +419,7 @@ static int read_stream(struct pass *pass, uint32_t stream)
     if (info.rank >= pass->profile->n_ranks)
         return 0;
     pass->rank = info.rank;
+    pass->profile->ranks[info.rank].counted += info.volume;
     rfn_tracker_reset(pass->tracker);
     int error = rfn_cursor_open(pass->archive, stream, &cursor, &diag);
     if (error < 0)

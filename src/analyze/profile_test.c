@@ -223,11 +223,35 @@ static void test_damage(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Volumes of rank 1 alone: what is before a call goes to that call's path. */
+static void test_volume(void **state)
+{
+    (void)state;
+    write_ping();
+    for (size_t i = 0; i < fake.streams[1].n; i++) {
+        fake.streams[1].events[i].record.volume_gap = 1000;
+        fake.streams[1].events[i].record.volume_inside = (int64_t)i;
+    }
+    fake.streams[1].volume = true;
+    make();
+    const struct rfn_profile_row *row = row_of(FAKE_RECV_, 2);
+    assert_int_equal(row->volume_before, 4 * 1000);
+    assert_int_equal(row->volume_inside, 1 + 2 + 3 + 4);
+    assert_int_equal(row_of(FAKE_SEND_, 1)->volume_inside, 0);
+    assert_int_equal(profile->ranks[0].counted, 0);
+    assert_int_equal(profile->ranks[1].counted, 1);
+    size_t n = fake.streams[1].n; /* the last is Finalize */
+    assert_int_equal(profile->ranks[1].volume_outside, n * 1000);
+    assert_int_equal(profile->ranks[1].volume_mpi, n * (n - 1) / 2);
+    assert_int_equal(profile->ranks[1].volume_setup, n - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_bins),       TEST(test_ping),  TEST(test_efficiency),  TEST(test_requests),
-        TEST(test_persistent), TEST(test_polls), TEST(test_collectives), TEST(test_damage),
+        TEST(test_bins),        TEST(test_ping),       TEST(test_efficiency),
+        TEST(test_requests),    TEST(test_persistent), TEST(test_polls),
+        TEST(test_collectives), TEST(test_damage),     TEST(test_volume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

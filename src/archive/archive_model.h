@@ -31,6 +31,7 @@ struct model_event {
     uint64_t enter, exit; /* quanta */
     int64_t polls;
     uint64_t inside;
+    int64_t volume_gap, volume_inside;
 };
 
 /* Words as the file has them: local datatypes and communicators. */
@@ -124,6 +125,8 @@ static struct model_event *add_event(struct model_stream *stream, int symbol, ui
         event->polls = 1 + (int64_t)(noise(state) % 9);
         event->inside = event->inside / 6 * 3;
     }
+    event->volume_gap = (int64_t)(noise(state) % 100000);
+    event->volume_inside = symbol == SPLIT ? 0 : (int64_t)(noise(state) % 70);
     stream->calls += (uint64_t)event->polls;
     stream->n++;
     return event;
@@ -224,6 +227,9 @@ enum fault {
     GROUP_WITHOUT_MEMBERS,
     TRAILING_BYTES,
     TOO_MANY_MARKS,
+    VOLUME_WITHOUT_NAME,
+    VOLUME_NOT_IN_STREAMS,
+    VOLUME_MISSING,
     CHUNK_TWICE,
     CHUNK_OF_NOTHING,
     CHUNK_MISSING,
@@ -235,8 +241,15 @@ struct writer {
     struct rfn_toc_entry chunks[64];
     size_t n;
     bool compress, times;
+    bool volume;    /* all streams but the last of the model have volumes */
+    unsigned minor; /* of the format */
     enum fault fault;
 };
+
+static bool has_volume(const struct writer *writer, uint32_t stream)
+{
+    return writer->volume && stream + 1 < N_STREAMS;
+}
 
 static void add_chunk(struct writer *writer, uint32_t type, uint64_t id, struct rfn_buf *payload)
 {
@@ -259,8 +272,13 @@ static void write_meta(struct writer *writer)
     rfn_buf_string(&out, "mpich");
     rfn_buf_u64(&out, 1700000000000000000u);
     rfn_buf_varint(&out, N_RANKS);
-    rfn_buf_varint(&out, writer->times);
+    bool volume = writer->volume && writer->fault != VOLUME_WITHOUT_NAME;
+    rfn_buf_varint(&out, writer->times + 4u * volume);
     rfn_buf_varint(&out, 2500000);
+    if (volume) {
+        rfn_buf_string(&out, "papi:model");
+        rfn_buf_string(&out, "ticks");
+    }
     add_chunk(writer, RFN_CHUNK_META, 0, &out);
 }
 
@@ -423,7 +441,7 @@ static void write_streams(struct writer *writer)
     rfn_buf_svarint(&out, 0);
     rfn_buf_varint(&out, 4 + 1);
     rfn_buf_svarint(&out, -1);
-    for (int k = 1; k < RFN_STREAM_WORDS; k++) {
+    for (int k = 1; k < (writer->minor ? RFN_STREAM_WORDS : RFN_WORD_VOLUME); k++) {
         for (int i = 0; i < N_STREAMS; i++) {
             const struct model_stream *stream = &model[i];
             uint64_t words[] = {0,
@@ -434,7 +452,10 @@ static void write_streams(struct writer *writer)
                                 stream->n,
                                 stream->calls,
                                 writer->times ? monotonic_of(stream->start) : 0,
-                                writer->times ? offset_of(stream) : 0};
+                                writer->times ? offset_of(stream) : 0,
+                                has_volume(writer, (uint32_t)i)};
+            if (writer->fault == VOLUME_NOT_IN_STREAMS && k == RFN_WORD_VOLUME && i == 1)
+                words[k] = 0;
             if (writer->fault == TOO_MANY_EVENTS && k == RFN_WORD_EVENTS)
                 words[k]--;
             if (writer->fault == TOO_FEW_EVENTS && k >= RFN_WORD_EVENTS)
@@ -707,30 +728,46 @@ static int64_t timing_value(const struct model_stream *stream, size_t e, int whi
         return (int64_t)(event->exit - event->enter);
     case 2:
         return event->polls;
-    default:
+    case 3:
         return (int64_t)event->inside;
+    case 4:
+        return event->volume_gap;
+    default:
+        return event->volume_inside;
     }
+}
+
+static void write_timing_column(const struct model_stream *stream, int symbol, int which,
+                                struct rfn_buf *out)
+{
+    struct column_writer column;
+    begin_column(&column, out);
+    for (size_t e = 0; e < stream->n; e++) {
+        if (stream->events[e].symbol == symbol)
+            add_value(&column, timing_value(stream, e, which));
+    }
+    end_column(&column);
 }
 
 static void write_timing(struct writer *writer, uint32_t number)
 {
     const struct model_stream *stream = &model[number];
     struct rfn_buf out = RFN_BUF_INIT;
-    rfn_buf_varint(&out, writer->times);
+    int n_symbols = stream->group ? 1 : N_SYMBOLS;
+    bool volume = has_volume(writer, number);
+    rfn_buf_varint(&out, writer->times + 2u * volume);
     if (writer->times)
         write_clock(writer, stream, &out);
-    for (int s = 0; s < (stream->group ? 1 : N_SYMBOLS); s++) {
+    for (int s = 0; s < n_symbols; s++) {
         for (int which = writer->times ? 0 : 2; which < (s == TEST ? 4 : 2); which++) {
-            struct column_writer column;
-            if (which == 3 && !writer->times)
-                continue;
-            begin_column(&column, &out);
-            for (size_t e = 0; e < stream->n; e++) {
-                if (stream->events[e].symbol == s)
-                    add_value(&column, timing_value(stream, e, which));
-            }
-            end_column(&column);
+            if (which < 3 || writer->times)
+                write_timing_column(stream, s, which, &out);
         }
+    }
+    int missing = writer->fault == VOLUME_MISSING && number == 1;
+    for (int s = 0; volume && s < n_symbols - missing; s++) {
+        write_timing_column(stream, s, 4, &out);
+        write_timing_column(stream, s, 5, &out);
     }
     add_chunk(writer, RFN_CHUNK_TIMING, number, &out);
 }
@@ -745,6 +782,12 @@ static void write_tail(struct writer *writer)
     rfn_chunk_append(&writer->file, RFN_CHUNK_TOC, 0, toc.data, toc.size, writer->compress);
     rfn_buf_release(&toc);
     rfn_header_write(writer->file.data, RFN_STATE_WHOLE, offset, writer->file.size);
+    if (writer->minor != RFN_FORMAT_MINOR) {
+        writer->file.data[12] = (uint8_t)writer->minor;
+        uint64_t sum = rfn_hash_bytes(writer->file.data, 56);
+        for (unsigned i = 0; i < 8; i++)
+            writer->file.data[56 + i] = (uint8_t)(sum >> (8 * i));
+    }
 }
 
 /* A gap between chunks, and a chunk of a type to come, are part of every archive. */
@@ -756,9 +799,13 @@ static void write_unknown(struct writer *writer)
     add_chunk(writer, 40, 3, &out);
 }
 
-static struct rfn_buf write_archive(enum fault fault, bool compress, bool times)
+static struct rfn_buf write_version(unsigned minor, enum fault fault, bool compress, bool times)
 {
-    struct writer writer = {.compress = compress, .times = times, .fault = fault};
+    struct writer writer = {.compress = compress,
+                            .times = times,
+                            .volume = minor > 0 && compress,
+                            .minor = minor,
+                            .fault = fault};
     uint8_t header[RFN_HEADER_BYTES];
     make_model();
     rfn_header_write(header, RFN_STATE_WRITING, 0, 0);
@@ -783,6 +830,12 @@ static struct rfn_buf write_archive(enum fault fault, bool compress, bool times)
     write_tail(&writer);
     assert_false(writer.file.failed);
     return writer.file;
+}
+
+/* Those that are compressed have volumes, too. */
+static struct rfn_buf write_archive(enum fault fault, bool compress, bool times)
+{
+    return write_version(RFN_FORMAT_MINOR, fault, compress, times);
 }
 
 #endif

@@ -58,7 +58,7 @@ static bool same_times(const struct model_stream *stream, const struct model_eve
 }
 
 static bool same_event(const struct model_stream *stream, size_t e, const struct rfn_record *record,
-                       bool times)
+                       bool times, bool volume)
 {
     const struct model_event *event = &stream->events[e];
     return record->index == e && record->symbol == (uint32_t)event->symbol &&
@@ -68,6 +68,8 @@ static bool same_event(const struct model_stream *stream, size_t e, const struct
            record->varying == moved_of(event->symbol) &&
            record->failed_poll == (event->symbol == TEST) &&
            record->polls == (uint64_t)event->polls && same_words(stream, event, record) &&
+           record->volume_gap == (volume ? event->volume_gap : 0) &&
+           record->volume_inside == (volume ? event->volume_inside : 0) &&
            (times ? same_times(stream, event, record)
                   : record->enter_ns == 0 && record->exit_ns == 0);
 }
@@ -79,12 +81,14 @@ static int read_stream(const struct rfn_archive *archive, uint32_t number, bool 
     const struct model_stream *stream = &model[number];
     const struct rfn_record *record;
     struct rfn_cursor *cursor;
+    bool volume = rfn_archive_run(archive)->volume && number + 1 < N_STREAMS;
+    assert_int_equal(rfn_archive_stream(archive, number).volume, volume);
     RFN_TRY(rfn_cursor_open(archive, number, &cursor, diag));
     size_t e = 0;
     int more;
     while ((more = rfn_cursor_next(cursor, &record, diag)) > 0) {
         assert_true(e < stream->n);
-        assert_true(same_event(stream, e, record, times));
+        assert_true(same_event(stream, e, record, times, volume));
         e++;
     }
     if (more == 0)
@@ -137,6 +141,22 @@ static void test_events(void **state)
     }
 }
 
+/* Archives of before there were volumes. */
+static void test_first_version(void **state)
+{
+    (void)state;
+    for (int variant = 0; variant < 4; variant++) {
+        bool times = variant & 1;
+        struct rfn_buf file = write_version(0, SOUND, variant >> 1, times);
+        struct rfn_archive *archive = open_bytes(&file);
+        assert_null(rfn_archive_run(archive)->volume);
+        check_all_streams(archive, times);
+        assert_int_equal(rfn_archive_verify_open(archive, NULL, NULL, NULL), 0);
+        rfn_archive_close(archive);
+        rfn_buf_release(&file);
+    }
+}
+
 static void test_run(void **state)
 {
     (void)state;
@@ -152,6 +172,8 @@ static void test_run(void **state)
     assert_int_equal(run->ranks, N_RANKS);
     assert_int_equal(run->streams, N_STREAMS);
     assert_true(run->times && !run->all_polls);
+    assert_string_equal(run->volume, "papi:model");
+    assert_string_equal(run->volume_unit, "ticks");
     assert_true(run->resolution_ns > 0.3333 && run->resolution_ns < 0.3334);
     assert_true(run->merge_seconds > 0.00249 && run->merge_seconds < 0.00251);
     assert_int_equal(run->file_bytes, file.size);
@@ -324,9 +346,9 @@ static void test_clock(void **state)
         rfn_buf_u64(&bytes, pairs[0][0]);
         struct rfn_reader reader = rfn_reader_over(bytes.data, bytes.size);
         struct rfn_clock clock;
-        bool times;
-        assert_null(rfn_clock_read(&clock, &times, &reader));
-        assert_true(times && clock.realtime_offset == 77);
+        uint64_t flags;
+        assert_null(rfn_clock_read(&clock, &flags, &reader));
+        assert_true(flags == RFN_TIMING_TIMES && clock.realtime_offset == 77);
         size_t segment = 0;
         uint64_t before = 0;
         for (int i = 0; i < 7; i++) {
@@ -511,7 +533,7 @@ static double now(void)
 /* Measured with one long stream: a loop of send and receive, n events in all. */
 static struct rfn_buf write_long(uint64_t n, bool times)
 {
-    struct writer writer = {.compress = true, .times = times};
+    struct writer writer = {.compress = true, .times = times, .minor = RFN_FORMAT_MINOR};
     uint8_t header[RFN_HEADER_BYTES];
     uint64_t random = 3, before = 1000;
     make_model();
@@ -523,8 +545,8 @@ static struct rfn_buf write_long(uint64_t n, bool times)
     rfn_buf_bytes(&out, "\1\4\0\4\0\4\0\4\0\4\0", 11);
     model[0].start = before;
     const uint64_t words[] = {n, n, times ? monotonic_of(before) : 0,
-                              times ? offset_of(&model[0]) : 0};
-    for (int i = 0; i < 4; i++) {
+                              times ? offset_of(&model[0]) : 0, 0};
+    for (int i = 0; i < 5; i++) {
         rfn_buf_varint(&out, 4);
         rfn_buf_svarint(&out, (int64_t)words[i]);
     }
@@ -671,7 +693,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_clock),       cmocka_unit_test(test_flips),
         cmocka_unit_test(test_cuts),        cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_file),        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_long),        cmocka_unit_test(test_first_version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

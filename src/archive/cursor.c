@@ -45,6 +45,7 @@ struct symbol_state {
     unsigned n_sources;
     struct source *sources;
     int64_t gap, duration, polls, inside; /* quanta */
+    int64_t volume_gap, volume_inside;
     int64_t *in, *out;
 };
 
@@ -56,7 +57,7 @@ struct wanted {
     uint8_t kind;
 };
 
-enum { WANTED_MAX = 2 * RFN_PARAMS_MAX + 4 };
+enum { TIMING_COLUMNS_MAX = 6, WANTED_MAX = 2 * RFN_PARAMS_MAX + TIMING_COLUMNS_MAX };
 
 struct rfn_cursor {
     const struct rfn_archive *archive;
@@ -186,7 +187,7 @@ static void fill_inputs(const struct rfn_cursor *cursor, const struct rfn_symbol
 static unsigned count_columns(const struct rfn_symbol_info *symbol,
                               const struct rfn_function_info *function)
 {
-    return (unsigned)__builtin_popcount(symbol->moved) + function->n_out + 4;
+    return (unsigned)__builtin_popcount(symbol->moved) + function->n_out + TIMING_COLUMNS_MAX;
 }
 
 /* Lists the columns of a symbol. */
@@ -216,6 +217,12 @@ static unsigned want_columns(const struct rfn_cursor *cursor, const struct rfn_s
         wanted[n++] = (struct wanted){timing, *at++, &state->polls, 0};
         if (cursor->times)
             wanted[n++] = (struct wanted){timing, *at++, &state->inside, 0};
+    }
+    if (cursor->timing.volume) {
+        size_t number = (size_t)(symbol - cursor->structure->symbols);
+        at = cursor->timing.columns + cursor->timing.n_times + 2 * number;
+        wanted[n++] = (struct wanted){timing, *at++, &state->volume_gap, 0};
+        wanted[n++] = (struct wanted){timing, *at++, &state->volume_inside, 0};
     }
     return n;
 }
@@ -373,6 +380,8 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");
     if (cursor->times)
         RFN_TRY(fill_times(cursor, state));
+    state->record.volume_gap = state->volume_gap;
+    state->record.volume_inside = state->volume_inside;
     state->record.polls = (uint64_t)state->polls;
     state->record.index = cursor->index++;
     *record = &state->record;

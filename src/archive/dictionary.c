@@ -355,6 +355,16 @@ int rfn_dictionary_definitions(struct rfn_dictionary *dictionary, const struct r
     return finish(&context, fault, exact, payload, diag);
 }
 
+static const char *read_volume(struct context *context)
+{
+    struct rfn_run *run = &context->to->run;
+    run->volume = read_text(context);
+    run->volume_unit = read_text(context);
+    if (run->volume && run->volume_unit)
+        return NULL;
+    return context->reader.failed ? "a text is malformed" : rfn_out_of_memory;
+}
+
 static const char *read_meta(struct context *context)
 {
     struct rfn_run *run = &context->to->run;
@@ -371,7 +381,9 @@ static const char *read_meta(struct context *context)
     run->times = flags & 1;
     run->all_polls = flags >> 1 & 1;
     run->merge_seconds = (double)rfn_reader_varint(&context->reader) * 1e-9;
-    return context->reader.failed || run->ranks == 0 ? "it is malformed" : NULL;
+    if (context->reader.failed || run->ranks == 0)
+        return "it is malformed";
+    return flags >> 2 & 1 ? read_volume(context) : NULL;
 }
 
 int rfn_dictionary_meta(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,

@@ -330,15 +330,25 @@ static void pack_clock(const struct rfn_stream *stream, const struct rfn_pack_cl
     }
 }
 
+static void pack_volume(const struct rfn_stream *stream, struct rfn_rope *out)
+{
+    for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
+        const struct rfn_column *columns = rfn_stream_volume(stream, symbol_at(stream, i));
+        rfn_column_pack(&columns[0], out);
+        rfn_column_pack(&columns[1], out);
+    }
+}
+
 int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
                     struct rfn_rope *out)
 {
     bool polls = false;
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++)
         polls |= symbol_at(stream, i)->failed_poll;
-    if (!clock && !polls)
+    bool volume = rfn_stream_has_volume(stream);
+    if (!clock && !polls && !volume)
         return 0;
-    rfn_buf_varint(&out->bytes, clock != NULL);
+    rfn_buf_varint(&out->bytes, (uint64_t)(clock != NULL) | (uint64_t)volume << 1);
     if (clock)
         pack_clock(stream, clock, &out->bytes);
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
@@ -353,6 +363,8 @@ int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock
                 rfn_column_pack(&symbol->inside, out);
         }
     }
+    if (volume)
+        pack_volume(stream, out);
     return rfn_rope_status(out);
 }
 
@@ -367,7 +379,12 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
     rfn_buf_string(out, meta->flavour);
     rfn_buf_u64(out, meta->start_realtime_ns);
     rfn_buf_varint(out, meta->ranks);
-    rfn_buf_varint(out, (uint64_t)meta->times | (uint64_t)meta->all_polls << 1);
+    rfn_buf_varint(out, (uint64_t)meta->times | (uint64_t)meta->all_polls << 1 |
+                            (uint64_t)(meta->volume != NULL) << 2);
     rfn_buf_varint(out, meta->merge_ns);
+    if (meta->volume) {
+        rfn_buf_string(out, meta->volume);
+        rfn_buf_string(out, meta->volume_unit);
+    }
     return rfn_buf_status(out);
 }

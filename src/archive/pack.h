@@ -51,7 +51,7 @@ struct rfn_pack_clock {
 };
 
 /* Payload of TIMING. clock is NULL without times. Writes nothing when there is nothing to say (no
- * times and no failed poll). */
+ * times, no volume and no failed poll). */
 int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
                     struct rfn_rope *out);
 
@@ -61,6 +61,7 @@ struct rfn_pack_meta {
     uint32_t ranks;
     bool times, all_polls;
     uint64_t merge_ns;
+    const char *volume, *volume_unit; /* NULL: none */
 };
 
 int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out);
@@ -89,6 +90,7 @@ enum rfn_stream_slot {
     RFN_SLOT_CALLS,
     RFN_SLOT_START,    /* CLOCK_MONOTONIC of the stream's start, ns; 0 without times */
     RFN_SLOT_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns; 0 without times */
+    RFN_SLOT_VOLUME,   /* 1 if the stream has volumes */
     RFN_STREAM_SLOTS
 };
 

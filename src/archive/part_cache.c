@@ -194,7 +194,8 @@ int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
     int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_TIMING, stream);
     bool times = archive->dictionary.run.times;
     *timing = (struct rfn_timing){0};
-    if (entry < 0 && !times && structure->n_polls == 0)
+    bool volume = rfn_stream_counted(archive, stream);
+    if (entry < 0 && !times && !volume && structure->n_polls == 0)
         return RFN_E_NOTFOUND;
     if (entry < 0)
         return rfn_archive_missing(archive, "TIMING", stream, diag);
@@ -204,6 +205,8 @@ int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
     const char *fault = rfn_timing_read(timing, structure, &payload, archive->exact);
     if (!fault && timing->times != times)
         fault = "whether it has times is not as META says";
+    if (!fault && timing->volume != volume)
+        fault = "whether it has volumes is not as STREAMS says";
     if (fault)
         rfn_timing_release(timing);
     return rfn_payload_fault(&where, fault, diag);

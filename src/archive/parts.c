@@ -436,13 +436,13 @@ static const char *read_pairs(struct rfn_clock *clock, uint64_t n, struct rfn_re
     return NULL;
 }
 
-const char *rfn_clock_read(struct rfn_clock *clock, bool *times, struct rfn_reader *reader)
+const char *rfn_clock_read(struct rfn_clock *clock, uint64_t *flags, struct rfn_reader *reader)
 {
     *clock = (struct rfn_clock){0};
-    *times = rfn_reader_varint(reader) & 1;
+    *flags = rfn_reader_varint(reader);
     if (reader->failed)
         return "it is too short";
-    if (!*times)
+    if (!(*flags & RFN_TIMING_TIMES))
         return NULL;
     rfn_reader_u8(reader); /* kind of clock */
     uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader) / 24);
@@ -477,12 +477,16 @@ const char *rfn_timing_read(struct rfn_timing *timing, const struct rfn_structur
     *timing = (struct rfn_timing){.payload = *payload};
     *payload = (struct rfn_payload){0};
     struct rfn_reader reader = rfn_reader_over(timing->payload.data, timing->payload.size);
-    const char *fault = rfn_clock_read(&timing->clock, &timing->times, &reader);
+    uint64_t flags;
+    const char *fault = rfn_clock_read(&timing->clock, &flags, &reader);
+    timing->times = !fault && flags & RFN_TIMING_TIMES;
+    timing->volume = !fault && flags & RFN_TIMING_VOLUME;
     if (!fault && timing->times)
         fault = read_marks(timing, &reader);
     if (fault)
         return fault;
-    size_t n = timing->times ? structure->n_timing : structure->n_timing_bare;
+    timing->n_times = timing->times ? structure->n_timing : structure->n_timing_bare;
+    size_t n = timing->n_times + (timing->volume ? 2 * (size_t)structure->n_symbols : 0);
     if (n > rfn_reader_left(&reader))
         return "columns are missing";
     timing->columns = malloc((n + 1) * sizeof *timing->columns);

@@ -120,18 +120,21 @@ struct rfn_clock {
     double resolution_ns;
 };
 
+enum { RFN_TIMING_TIMES = 1, RFN_TIMING_VOLUME = 2 }; /* its flags */
+
 struct rfn_timing {
     struct rfn_payload payload; /* owned */
-    bool times;
+    bool times, volume;
     struct rfn_clock clock; /* with times */
     uint64_t n_marks;
     size_t marks;    /* where they begin in the payload */
-    size_t *columns; /* where each begins */
+    size_t *columns; /* where each begins; with volume two more per symbol follow, from ... */
+    size_t n_times;  /* ... this one on */
 };
 
-/* Reads flags and clock only; *times says whether there is a clock. To be released even on failure.
- */
-const char *rfn_clock_read(struct rfn_clock *clock, bool *times, struct rfn_reader *reader);
+/* Reads flags and clock only; the flags say whether there is a clock. To be released even on
+ * failure. */
+const char *rfn_clock_read(struct rfn_clock *clock, uint64_t *flags, struct rfn_reader *reader);
 void rfn_clock_release(struct rfn_clock *clock);
 
 __extension__ typedef unsigned __int128 rfn_u128;

@@ -20,14 +20,21 @@ int64_t rfn_stream_word(const struct rfn_archive *archive, enum rfn_stream_word 
     return rfn_member_word(&archive->streams, word, stream, stream);
 }
 
+/* Files of minor version 0 do not have this word, nor volumes. */
+bool rfn_stream_counted(const struct rfn_archive *archive, uint32_t stream)
+{
+    return archive->streams.n > RFN_WORD_VOLUME &&
+           rfn_stream_word(archive, RFN_WORD_VOLUME, stream) != 0;
+}
+
 /* Counts the groups and checks every number. */
 static const char *check_streams(struct rfn_archive *archive)
 {
     const struct rfn_dictionary *dictionary = &archive->dictionary;
     int64_t rank_before = -1, thread_before = 0;
     for (uint32_t i = 0; i < archive->n_streams; i++) {
-        int64_t word[RFN_STREAM_WORDS];
-        for (enum rfn_stream_word k = 0; k < RFN_STREAM_WORDS; k++)
+        int64_t word[RFN_WORD_VOLUME];
+        for (enum rfn_stream_word k = 0; k < RFN_WORD_VOLUME; k++)
             word[k] = rfn_stream_word(archive, k, i);
         if (word[RFN_WORD_RANK] < 0 || word[RFN_WORD_RANK] >= dictionary->run.ranks ||
             word[RFN_WORD_THREAD] < 0 || word[RFN_WORD_THREAD] > UINT32_MAX ||
@@ -36,6 +43,8 @@ static const char *check_streams(struct rfn_archive *archive)
             word[RFN_WORD_HOST] < 0 || word[RFN_WORD_HOST] >= dictionary->n_hosts ||
             word[RFN_WORD_EVENTS] < 0 || word[RFN_WORD_CALLS] < word[RFN_WORD_EVENTS])
             return "a stream has a number that is out of range";
+        if (rfn_stream_counted(archive, i) && !dictionary->run.volume)
+            return "a stream has volumes of which META says nothing";
         if (word[RFN_WORD_RANK] < rank_before ||
             (word[RFN_WORD_RANK] == rank_before && word[RFN_WORD_THREAD] <= thread_before))
             return "the streams are not in order";
@@ -124,7 +133,8 @@ static const char *read_streams(struct rfn_archive *archive, const struct rfn_pa
     archive->n_streams = (uint32_t)rfn_reader_limited(&reader, STREAMS_MAX);
     if (reader.failed)
         return "it has an unbelievable number of streams";
-    const char *fault = rfn_member_table_read(&archive->streams, &reader, RFN_STREAM_WORDS,
+    size_t words = archive->chunks.minor > 0 ? RFN_STREAM_WORDS : RFN_WORD_VOLUME;
+    const char *fault = rfn_member_table_read(&archive->streams, &reader, words,
                                               archive->n_streams);
     if (!fault && archive->exact && rfn_reader_left(&reader))
         fault = "there are bytes behind its end";
@@ -160,9 +170,9 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
     RFN_TRY(rfn_chunks_load(chunks, &chunks->entries[chunks->by_type[first]], &payload, diag));
     struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
     struct rfn_clock clock;
-    bool times;
-    int error = rfn_payload_fault(&payload, rfn_clock_read(&clock, &times, &reader), diag);
-    if (!error && times)
+    uint64_t flags;
+    int error = rfn_payload_fault(&payload, rfn_clock_read(&clock, &flags, &reader), diag);
+    if (!error && flags & RFN_TIMING_TIMES)
         archive->dictionary.run.resolution_ns = clock.resolution_ns;
     rfn_clock_release(&clock);
     rfn_payload_release(&payload);
@@ -299,7 +309,8 @@ static bool is_readable(const struct rfn_archive *archive, uint32_t stream, uint
         rfn_chunks_find(chunks, RFN_CHUNK_VALUES, values) < 0)
         return false;
     return rfn_chunks_find(chunks, RFN_CHUNK_TIMING, stream) >= 0 ||
-           (!archive->dictionary.run.times && !has_polls(archive, group));
+           (!archive->dictionary.run.times && !rfn_stream_counted(archive, stream) &&
+            !has_polls(archive, group));
 }
 
 struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uint32_t stream)
@@ -312,6 +323,7 @@ struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uin
         .events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream),
         .calls = (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream),
     };
+    info.volume = rfn_stream_counted(archive, stream);
     info.readable = is_readable(archive, stream, info.group);
     return info;
 }

@@ -29,6 +29,7 @@ enum rfn_stream_word {
     RFN_WORD_CALLS,
     RFN_WORD_START,    /* CLOCK_MONOTONIC of the stream's start, ns; 0 without times */
     RFN_WORD_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns */
+    RFN_WORD_VOLUME,   /* 1 if it has volumes; only rfn_stream_counted knows what old files say */
     RFN_STREAM_WORDS
 };
 
@@ -73,6 +74,8 @@ int rfn_archive_verify_open(const struct rfn_archive *archive,
 
 int64_t rfn_stream_word(const struct rfn_archive *archive, enum rfn_stream_word word,
                         uint32_t stream);
+/* Whether a stream has volumes. */
+bool rfn_stream_counted(const struct rfn_archive *archive, uint32_t stream);
 /* The place of a stream among the members of its group. */
 uint32_t rfn_stream_place(const struct rfn_archive *archive, uint32_t stream);
 

@@ -39,7 +39,8 @@ struct dump {
     struct rfn_archive *archive;
     struct rfn_volumes *volumes;
     struct rfn_tracker *tracker;
-    bool times;
+    bool times, volume;
+    bool counted;       /* the current stream has volumes */
     struct rest *rests; /* by symbol, of the current stream */
     size_t n_rests;
     struct rfn_text *paths; /* by path; empty until needed */
@@ -186,6 +187,19 @@ static int flush(struct dump *dump)
     return errno == EPIPE ? 0 : RFN_E_IO;
 }
 
+static void append_volume(struct dump *dump, const struct rfn_record *record)
+{
+    struct rfn_text *out = &dump->out;
+    if (!dump->counted) {
+        rfn_text_string(out, "-\t-\t");
+        return;
+    }
+    rfn_text_signed(out, record->volume_gap);
+    rfn_text_char(out, '\t');
+    rfn_text_signed(out, record->volume_inside);
+    rfn_text_char(out, '\t');
+}
+
 static int print_event(struct dump *dump, const struct rfn_record *record)
 {
     const struct rfn_text *rest;
@@ -204,6 +218,8 @@ static int print_event(struct dump *dump, const struct rfn_record *record)
     } else {
         rfn_text_string(out, "-\t-\t");
     }
+    if (dump->volume)
+        append_volume(dump, record);
     rfn_text_bytes(out, rest->data, rest->n);
     if (out->failed)
         return RFN_E_NOMEM;
@@ -227,6 +243,7 @@ static int print_stream(struct dump *dump, uint32_t stream, struct rfn_diag *dia
     struct rfn_stream_info info = rfn_archive_stream(dump->archive, stream);
     struct rfn_cursor *cursor;
     dump->rank = info.rank;
+    dump->counted = info.volume;
     dump->place.n = 0;
     rfn_text_format(&dump->place, "\t%u\t%u\t", info.rank, info.thread);
     if (dump->place.failed)
@@ -310,8 +327,11 @@ static int dump_all(struct dump *dump)
     if (!complete)
         rfn_command_error("%s: incomplete: %s", dump->options->file, why ? why : "cut short");
     dump->times = rfn_archive_run(dump->archive)->times;
-    rfn_text_string(&dump->out,
-                    "index\trank\tthread\tenter_ns\texit_ns\tfunction\tparameters\tcall_path\n");
+    dump->volume = rfn_archive_run(dump->archive)->volume != NULL;
+    rfn_text_string(&dump->out, "index\trank\tthread\tenter_ns\texit_ns\t");
+    if (dump->volume)
+        rfn_text_string(&dump->out, "volume_gap\tvolume_inside\t");
+    rfn_text_string(&dump->out, "function\tparameters\tcall_path\n");
     status = print_streams(dump);
     return status == RFN_EXIT_OK && !complete ? RFN_EXIT_BAD_INPUT : status;
 }

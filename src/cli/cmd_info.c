@@ -21,8 +21,9 @@ static const struct argp_option options[] = {
 struct totals {
     uint64_t events, calls, loops, nodes;
     uint32_t unreadable;
-    int64_t span_ns; /* of the first stream: enter of its first to exit of its last event */
-    int error;       /* of reading it */
+    uint32_t counted; /* streams with volumes */
+    int64_t span_ns;  /* of the first stream: enter of its first to exit of its last event */
+    int error;        /* of reading it */
     struct rfn_diag diag;
 };
 
@@ -56,6 +57,7 @@ static struct totals totals_of(const struct rfn_archive *archive)
         totals.events += info.events;
         totals.calls += info.calls;
         totals.unreadable += !info.readable;
+        totals.counted += info.volume;
         if (!spanned && info.readable) {
             take_span(&totals, archive, i);
             spanned = true;
@@ -150,6 +152,9 @@ static void set_run(json_t *value, const struct rfn_run *run)
     json_object_set_new(value, "times", json_boolean(run->times));
     json_object_set_new(value, "all_polls", json_boolean(run->all_polls));
     json_object_set_new(value, "resolution_ns", json_real(run->resolution_ns));
+    json_object_set_new(value, "volume", run->volume ? rfn_json_text(run->volume) : json_null());
+    json_object_set_new(value, "volume_unit",
+                        run->volume ? rfn_json_text(run->volume_unit) : json_null());
     json_object_set_new(value, "merge_seconds", json_real(run->merge_seconds));
     json_object_set_new(value, "bytes", rfn_json_count(run->file_bytes));
 }
@@ -172,6 +177,7 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
     json_object_set_new(value, "loops", rfn_json_count(totals->loops));
     json_object_set_new(value, "nodes", rfn_json_count(totals->nodes));
     json_object_set_new(value, "unreadable_threads", json_integer(totals->unreadable));
+    json_object_set_new(value, "volume_threads", json_integer(totals->counted));
     json_object_set_new(value, "call_paths", json_integer(rfn_archive_paths(archive)));
     json_object_set_new(value, "span_ns", run->times ? json_integer(totals->span_ns) : json_null());
     json_object_set_new(value, "hosts", rfn_json_hosts(archive));
@@ -187,6 +193,16 @@ static void line(struct rfn_text *out, const char *name, const char *text)
 {
     rfn_text_format(out, "%-12s", name);
     rfn_text_printable(out, text);
+    rfn_text_char(out, '\n');
+}
+
+static void append_volume(struct rfn_text *out, const struct rfn_run *run,
+                          const struct totals *totals)
+{
+    rfn_text_format(out, "%-12s", "Volume");
+    rfn_text_printable(out, run->volume);
+    if (totals->counted < run->streams)
+        rfn_text_format(out, ", counted by %u of %u threads", totals->counted, run->streams);
     rfn_text_char(out, '\n');
 }
 
@@ -210,6 +226,8 @@ static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive
                         run->streams ? rfn_archive_stream(archive, 0).rank : 0, run->resolution_ns);
     else
         rfn_text_format(out, "%-12s%s\n", "Time span", "the archive has no times");
+    if (run->volume)
+        append_volume(out, run, totals);
     if (totals->unreadable)
         rfn_text_format(out, "%-12s%u of %u threads\n", "Not readable", totals->unreadable,
                         run->streams);

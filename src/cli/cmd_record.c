@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/elf_needs.h"
 #include "cli/launch.h"
+#include "refrain/recording.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -36,6 +37,8 @@ struct options {
     const char *polls;  /* "runs" or "all" */
     const char *mpi;    /* NULL: found out */
     const char *memory; /* bytes; NULL: the recorder's default */
+    const char *volume; /* NULL: none */
+    const char *resolution;
     bool force, quiet;
     int program;  /* index of the first word after the options */
     char **given; /* the options' words */
@@ -281,6 +284,8 @@ static bool set_environment(const struct options *options, const char *recorder,
     bool ok = command && (output || !options->output) && set("REFRAIN_OUTPUT", output) &&
               set("REFRAIN_FORCE", options->force ? "1" : NULL) &&
               set("REFRAIN_TIME", options->time) && set("REFRAIN_POLLS", options->polls) &&
+              set("REFRAIN_VOLUME", options->volume) &&
+              set("REFRAIN_RESOLUTION", options->resolution) &&
               set("REFRAIN_QUIET", options->quiet ? "1" : NULL) &&
               set("REFRAIN_MEMORY", options->memory) && set("REFRAIN_PID", pid) &&
               set("REFRAIN_COMMAND", command) && set("REFRAIN_PRELOAD", recorder) &&
@@ -345,6 +350,15 @@ static int check_output(const char *output)
     return result;
 }
 
+/* Whether the volume can be counted on this machine. */
+static int check_volume(const struct options *options)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (!options->volume || rfn_volume_probe(options->volume, &diag) == 0)
+        return 0;
+    return refuse(RFN_EXIT_FAILURE, "--volume=%s: %s", options->volume, diag.text);
+}
+
 static int run_program(const struct options *options, char **argv)
 {
     bool denied;
@@ -355,6 +369,8 @@ static int run_program(const struct options *options, char **argv)
     int status = choose_recorder(options, file, argv[0], recorder);
     if (status == 0)
         status = check_output(options->output);
+    if (status == 0 && is_on_one_host()) /* elsewhere others may go on: the recorder will tell */
+        status = check_volume(options);
     if (status == 0 && !set_environment(options, recorder, argv))
         status = no_memory();
     if (status == 0) {
@@ -391,7 +407,7 @@ static int check_program(const struct options *options, const struct rfn_launch 
     if (status == 0 && flavour && !find_recorder(flavour, recorder))
         status = no_recorder(flavour);
     free(file);
-    return status;
+    return status == 0 && !launch->elsewhere ? check_volume(options) : status;
 }
 
 static int refuse_launch(enum rfn_launch_fault fault, const struct rfn_launch *launch,
@@ -476,7 +492,7 @@ static int run_launcher(const struct options *options, enum rfn_launcher launche
 
 /* ---- the verb ---- */
 
-enum { KEY_TIME = 256, KEY_POLLS, KEY_MPI, KEY_MEMORY };
+enum { KEY_TIME = 256, KEY_POLLS, KEY_MPI, KEY_MEMORY, KEY_VOLUME, KEY_RESOLUTION };
 
 static const struct argp_option record_options[] = {
     {"output", 'o', "FILE", 0,
@@ -485,6 +501,14 @@ static const struct argp_option record_options[] = {
      0},
     {"time", KEY_TIME, "WHAT", 0,
      "full: the times of every event (default); none: no times, a smaller archive", 0},
+    {"resolution", KEY_RESOLUTION, "TIME", 0,
+     "Coarsest step of the times, as in 50ns or 1us (default 1ns): a coarser one makes a smaller "
+     "archive",
+     0},
+    {"volume", KEY_VOLUME, "WHAT", 0,
+     "Count, between the calls and inside of them: cpu (the thread's CPU time), instructions, or "
+     "papi:EVENT (default: nothing)",
+     0},
     {"polls", KEY_POLLS, "HOW", 0,
      "runs: repeated unsuccessful tests and probes are one event (default); all: each is one", 0},
     {"mpi", KEY_MPI, "MPI", 0,
@@ -543,6 +567,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_TIME:
         options->time = one_of(state, "time", arg, "full", "none");
+        return 0;
+    case KEY_VOLUME:
+        if (!rfn_volume_known(arg))
+            argp_error(state, "--volume is cpu, instructions or papi:EVENT, not '%s'", arg);
+        options->volume = arg;
+        return 0;
+    case KEY_RESOLUTION:
+        if (!rfn_resolution_parse(arg))
+            argp_error(state, "--resolution is a time from 1ns to 1s, as in 50ns or 1us, not '%s'",
+                       arg);
+        options->resolution = arg;
         return 0;
     case KEY_POLLS:
         options->polls = one_of(state, "polls", arg, "runs", "all");

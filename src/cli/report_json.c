@@ -33,6 +33,9 @@ static void set_run(json_t *value, const struct rfn_report *report)
     json_object_set_new(value, "ranks", json_integer(run->ranks));
     json_object_set_new(value, "threads", json_integer(run->streams));
     json_object_set_new(value, "times", json_boolean(run->times));
+    json_object_set_new(value, "volume", run->volume ? rfn_json_text(run->volume) : json_null());
+    json_object_set_new(value, "volume_unit",
+                        run->volume ? rfn_json_text(run->volume_unit) : json_null());
     json_object_set_new(value, "events", rfn_json_count(profile->events));
     json_object_set_new(value, "calls", rfn_json_count(profile->calls));
     json_object_set_new(value, "unsuccessful_polls", rfn_json_count(profile->failed_polls));
@@ -70,6 +73,11 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
     json_object_set_new(value, "messages", rfn_json_count(rank->messages));
     json_object_set_new(value, "sent_bytes", rfn_json_count(rank->sent_bytes));
     json_object_set_new(value, "collective_bytes", rfn_json_count(rank->collective_bytes));
+    if (rank->counted) {
+        json_object_set_new(value, "volume_outside", rfn_json_count(rank->volume_outside));
+        json_object_set_new(value, "volume_mpi", rfn_json_count(rank->volume_mpi));
+        json_object_set_new(value, "volume_setup", rfn_json_count(rank->volume_setup));
+    }
     return value;
 }
 
@@ -117,6 +125,10 @@ static json_t *row_json(const struct rfn_report *report, const struct rfn_profil
     json_object_set_new(value, "bytes", rfn_json_count(row->bytes));
     json_object_set_new(value, "sent_bytes", rfn_json_count(row->sent_bytes));
     json_object_set_new(value, "received_bytes", rfn_json_count(row->received_bytes));
+    if (report->run->volume) {
+        json_object_set_new(value, "volume_before", rfn_json_count(row->volume_before));
+        json_object_set_new(value, "volume_inside", rfn_json_count(row->volume_inside));
+    }
     json_object_set_new(value, "frames", frames_json(report->archive, row->path));
     return value;
 }

@@ -212,6 +212,58 @@ static void append_rank_times(struct rfn_text *out, const struct rfn_report *rep
     rfn_table_release(&table);
 }
 
+/* ---- volume per rank ---- */
+
+static struct rfn_quantity volume_text(const struct rfn_report *report, uint64_t volume)
+{
+    bool ns = strcmp(report->run->volume_unit, "ns") == 0 && volume <= INT64_MAX;
+    return ns ? rfn_time_text((int64_t)volume) : rfn_count_text(volume);
+}
+
+static void volume_row(struct rfn_table *table, const struct rfn_report *report, const char *name,
+                       const struct span *span)
+{
+    const double cells[] = {(double)span->min, span->n ? span->total / span->n : 0,
+                            (double)span->max};
+    char text[64];
+    rfn_table_cell(table, name);
+    for (int i = 0; i < 3; i++) {
+        rfn_table_cell(table, volume_text(report, cells[i] > 0 ? (uint64_t)cells[i] : 0).text);
+        snprintf(text, sizeof text, "(rank %u)", i ? span->max_rank : span->min_rank);
+        if (i != 1)
+            rfn_table_cell(table, text);
+    }
+}
+
+static void append_rank_volumes(struct rfn_text *out, const struct rfn_report *report)
+{
+    static const char *const titles[] = {"", "min", "", "mean", "max", ""};
+    const struct rfn_profile *profile = report->profile;
+    struct span mpi = {0}, setup = {0}, outside = {0};
+    struct rfn_table table;
+    for (uint32_t i = 0; i < profile->n_ranks; i++) {
+        const struct rfn_profile_rank *rank = &profile->ranks[i];
+        if (!rank->counted)
+            continue;
+        span_add(&mpi, i, (int64_t)(rank->volume_mpi - rank->volume_setup));
+        span_add(&setup, i, (int64_t)rank->volume_setup);
+        span_add(&outside, i, (int64_t)rank->volume_outside);
+    }
+    rfn_table_init(&table, "lrlrrl");
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        rfn_table_cell(&table, titles[i]);
+    volume_row(&table, report, "outside MPI", &outside);
+    volume_row(&table, report, "in MPI", &mpi);
+    volume_row(&table, report, "in Init and Finalize", &setup);
+    rfn_text_string(out, "\nVolume per rank: ");
+    rfn_text_printable(out, report->run->volume);
+    if (mpi.n < report->run->ranks)
+        rfn_text_format(out, " (counted on %u of %u ranks)", mpi.n, report->run->ranks);
+    rfn_text_char(out, '\n');
+    rfn_table_print(&table, 2, out);
+    rfn_table_release(&table);
+}
+
 /* ---- functions ---- */
 
 struct sum {
@@ -293,12 +345,23 @@ static void append_functions(struct rfn_text *out, const struct rfn_report *repo
 
 /* ---- call paths ---- */
 
-static void path_titles(struct rfn_table *table, bool times)
+/* The columns of the page's tables of call paths. */
+static void path_table(struct rfn_table *table, const struct rfn_report *report)
 {
-    static const char *const titles[] = {"time",  "share", "min",   "mean",    "max",
-                                         "calls", "bytes", "ranks", "function"};
-    for (size_t i = times ? 0 : 5; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(table, titles[i]);
+    static const char *const times[] = {"time", "share", "min", "mean", "max"};
+    static const char *const others[] = {"calls", "bytes", "ranks"};
+    bool with_times = report->profile->times, with_volume = report->run->volume;
+    const char *kinds = with_times ? "rrrrrrrrrrl" : "rrrrrl";
+    rfn_table_init(table, with_volume ? kinds : kinds + 2);
+    for (size_t i = 0; with_times && i < sizeof times / sizeof *times; i++)
+        rfn_table_cell(table, times[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        rfn_table_cell(table, others[i]);
+    if (with_volume) {
+        rfn_table_cell(table, "volume in");
+        rfn_table_cell(table, "before");
+    }
+    rfn_table_cell(table, "function");
 }
 
 static void path_row(struct rfn_table *table, const struct rfn_report *report,
@@ -315,6 +378,10 @@ static void path_row(struct rfn_table *table, const struct rfn_report *report,
     rfn_table_cell(table, rfn_count_text(row->calls).text);
     rfn_table_cell(table, row->bytes ? rfn_bytes_text(row->bytes).text : "");
     rfn_table_cell(table, rfn_count_text(time->ranks).text);
+    if (report->run->volume) {
+        rfn_table_cell(table, volume_text(report, row->volume_inside).text);
+        rfn_table_cell(table, volume_text(report, row->volume_before).text);
+    }
     rfn_table_cell(table, rfn_archive_function(report->archive, row->function)->name);
 }
 
@@ -351,8 +418,7 @@ static void append_paths(struct rfn_text *out, const struct rfn_report *report)
 {
     bool times = report->profile->times;
     struct rfn_table table;
-    rfn_table_init(&table, times ? "rrrrrrrrl" : "rrrl");
-    path_titles(&table, times);
+    path_table(&table, report);
     size_t n = path_rows(&table, report, false, report->top);
     rfn_text_string(out, times ? "\nCall paths by time in MPI; min, mean and max over ranks"
                                : "\nCall paths by bytes");
@@ -365,10 +431,8 @@ static void append_paths(struct rfn_text *out, const struct rfn_report *report)
 
 static void append_setup(struct rfn_text *out, const struct rfn_report *report)
 {
-    bool times = report->profile->times;
     struct rfn_table table;
-    rfn_table_init(&table, times ? "rrrrrrrrl" : "rrrl");
-    path_titles(&table, times);
+    path_table(&table, report);
     if (path_rows(&table, report, true, SIZE_MAX)) {
         rfn_text_string(out, "\nSetup\n");
         rfn_table_print(&table, 6, out);
@@ -389,6 +453,8 @@ void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
     append_verdict(out, report);
     if (report->profile->times)
         append_rank_times(out, report);
+    if (report->run->volume)
+        append_rank_volumes(out, report);
     append_functions(out, report);
     append_paths(out, report);
     append_setup(out, report);

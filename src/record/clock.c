@@ -18,11 +18,24 @@ static int64_t read_ns(clockid_t id)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* Ticks of the counter, before the shift. */
+static uint64_t ticks(void)
+{
+    switch (rec_clock.kind) {
+#if defined __x86_64__
+    case REC_CLOCK_TSC:
+        return __rdtsc();
+#endif
+    case REC_CLOCK_MPI:
+        return (uint64_t)(rec_mpi.MPI_Wtime() * 1e9);
+    default:
+        return (uint64_t)read_ns(CLOCK_MONOTONIC);
+    }
+}
+
 uint64_t rec_clock_other(void)
 {
-    if (rec_clock.kind == REC_CLOCK_MPI)
-        return (uint64_t)(rec_mpi.MPI_Wtime() * 1e9);
-    return (uint64_t)read_ns(CLOCK_MONOTONIC);
+    return ticks() >> rec_clock.shift;
 }
 
 #if defined __x86_64__
@@ -33,25 +46,28 @@ static bool tsc_is_invariant(void)
     return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d >> 8 & 1);
 }
 
-/* The largest shift with which a quantum is still at most 1 ns: from the ticks in a millisecond. */
-static uint8_t tsc_shift(void)
+/* From the ticks in a millisecond. */
+static double tsc_tick_ns(void)
 {
     int64_t start = read_ns(CLOCK_MONOTONIC), now;
-    uint64_t ticks = __rdtsc();
+    uint64_t first = __rdtsc();
     do
         now = read_ns(CLOCK_MONOTONIC);
     while (now - start < 1000000);
-    double ticks_per_ns = (double)(__rdtsc() - ticks) / (double)(now - start);
-    uint8_t shift = 0;
-    while (ticks_per_ns >= 2 && shift < 8) {
-        ticks_per_ns /= 2;
-        shift++;
-    }
-    return shift;
+    return (double)(now - start) / (double)(__rdtsc() - first);
 }
 #endif
 
-void rec_clock_init(void)
+/* The largest shift with which a quantum is at most the resolution. */
+static uint8_t shift_for(uint64_t resolution_ns, double tick_ns)
+{
+    uint8_t shift = 0;
+    while (shift < 40 && tick_ns * (double)(UINT64_C(2) << shift) <= (double)resolution_ns)
+        shift++;
+    return shift;
+}
+
+void rec_clock_init(uint64_t resolution_ns)
 {
     const char *wish = getenv("REFRAIN_CLOCK");
 #ifdef RFN_FLAVOUR_SMPI
@@ -59,12 +75,22 @@ void rec_clock_init(void)
 #else
     bool mpi = wish && strcmp(wish, "mpi") == 0;
 #endif
-    rec_clock = (struct rec_clock){.kind = mpi ? REC_CLOCK_MPI : REC_CLOCK_MONOTONIC};
+    rec_clock = (struct rec_clock){.kind = mpi ? REC_CLOCK_MPI : REC_CLOCK_MONOTONIC, .tick_ns = 1};
 #if defined __x86_64__
     bool forced = wish && strcmp(wish, "tsc") == 0;
     if (!mpi && (forced || (!wish && tsc_is_invariant())))
-        rec_clock = (struct rec_clock){.kind = REC_CLOCK_TSC, .shift = tsc_shift()};
+        rec_clock = (struct rec_clock){.kind = REC_CLOCK_TSC, .tick_ns = tsc_tick_ns()};
 #endif
+    rec_clock.shift = shift_for(resolution_ns, rec_clock.tick_ns);
+}
+
+/* The pair for a moment that is known by its ticks: when its quantum began. */
+static struct rec_clock_pair pair_of(uint64_t now, int64_t monotonic_ns, int64_t realtime_ns)
+{
+    uint64_t rest = now & ((UINT64_C(1) << rec_clock.shift) - 1);
+    int64_t rest_ns = (int64_t)((double)rest * rec_clock.tick_ns);
+    return (struct rec_clock_pair){now >> rec_clock.shift, monotonic_ns - rest_ns,
+                                   realtime_ns - rest_ns};
 }
 
 struct rec_clock_pair rec_clock_pair(void)
@@ -72,17 +98,18 @@ struct rec_clock_pair rec_clock_pair(void)
     struct rec_clock_pair best = {0};
     int64_t shortest = INT64_MAX;
     if (rec_clock.kind == REC_CLOCK_MPI) {
-        uint64_t now = rec_now();
-        return (struct rec_clock_pair){now, (int64_t)now, (int64_t)now};
+        uint64_t now = ticks();
+        return pair_of(now, (int64_t)now, (int64_t)now);
     }
     for (int i = 0; i < 5; i++) { /* the reading that was least disturbed */
         int64_t before = read_ns(CLOCK_MONOTONIC);
-        uint64_t quanta = rec_now();
+        uint64_t now = ticks();
         int64_t after = read_ns(CLOCK_MONOTONIC);
         if (after - before < shortest) {
             shortest = after - before;
-            best = (struct rec_clock_pair){quanta, before + (after - before) / 2,
-                                           read_ns(CLOCK_REALTIME)};
+            int64_t middle = before + (after - before) / 2;
+            bool same = rec_clock.kind == REC_CLOCK_MONOTONIC;
+            best = pair_of(now, same ? (int64_t)now : middle, read_ns(CLOCK_REALTIME));
         }
     }
     return best;

@@ -1,9 +1,10 @@
 /* clock.h - the recorder's clock: a monotonic counter, read in about ten nanoseconds.
  *
  * The time-stamp counter when it is invariant, else clock_gettime(CLOCK_MONOTONIC); under SMPI the
- * simulated time of MPI_Wtime. Stamps are in quanta: ticks shifted right so that a quantum is as
- * long as possible but at most the wanted resolution (1 ns by default); the shift and pairs of
- * (quanta, CLOCK_MONOTONIC, CLOCK_REALTIME) go to the archive, so that readers convert.
+ * simulated time of MPI_Wtime. Stamps are in quanta: ticks (nanoseconds, of the latter two) shifted
+ * right so that a quantum is as long as possible but at most the wanted resolution (1 ns by
+ * default); pairs of (quanta, CLOCK_MONOTONIC, CLOCK_REALTIME) go to the archive, so that readers
+ * convert.
  */
 #ifndef RFN_RECORD_CLOCK_H
 #define RFN_RECORD_CLOCK_H
@@ -19,6 +20,7 @@ enum rec_clock_kind { REC_CLOCK_TSC, REC_CLOCK_MONOTONIC, REC_CLOCK_MPI };
 struct rec_clock {
     enum rec_clock_kind kind;
     uint8_t shift;
+    double tick_ns; /* a tick before the shift */
 };
 
 struct rec_clock_pair {
@@ -28,10 +30,11 @@ struct rec_clock_pair {
 
 extern struct rec_clock rec_clock;
 
-/* Chooses the counter (REFRAIN_CLOCK=tsc|monotonic|mpi overrides) and calibrates the shift. */
-void rec_clock_init(void);
+/* Chooses the counter (REFRAIN_CLOCK=tsc|monotonic|mpi overrides) and the shift. */
+void rec_clock_init(uint64_t resolution_ns);
+/* Now: the quanta, and the times at which they began to be that. */
 struct rec_clock_pair rec_clock_pair(void);
-uint64_t rec_clock_other(void); /* a counter that is not the time-stamp counter */
+uint64_t rec_clock_other(void); /* quanta of a counter that is not the time-stamp counter */
 
 static inline uint64_t rec_now(void)
 {

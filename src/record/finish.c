@@ -107,6 +107,29 @@ static int unite_moved(struct rec_description *description, struct rfn_exchange 
     return error;
 }
 
+/* ---- volumes: an archive has those that rank 0 was asked for ---- */
+
+static int unite_volume(struct rfn_exchange *exchange, int error)
+{
+    const char *mine = rec_options.volume ? rec_options.volume : "";
+    struct rfn_buf name = RFN_BUF_INIT;
+    if (exchange->rank == 0)
+        rfn_buf_string(&name, mine);
+    int told = rfn_exchange_down(exchange, &name, error ? error : rfn_buf_status(&name));
+    error = error ? error : told;
+    struct rfn_reader reader = rfn_reader_over(name.data, name.size);
+    size_t size = 0;
+    const uint8_t *first = error ? NULL : rfn_reader_blob(&reader, &size);
+    bool same = first && size == strlen(mine) && memcmp(first, mine, size) == 0;
+    if (first && !same && *mine)
+        rec_say("rank %d recorded the volume %s, and rank 0 not: it is left out", exchange->rank,
+                mine);
+    for (struct rec_stream *stream = rec_streams; stream && !same; stream = stream->next)
+        rfn_stream_drop_volume(stream->events);
+    rfn_buf_release(&name);
+    return error;
+}
+
 /* ---- steps 2 and 3: numbers and tables ---- */
 
 struct finish {
@@ -182,6 +205,7 @@ static int tabulate(struct finish *finish, size_t i)
         [RFN_SLOT_CALLS] = (int64_t)rfn_stream_calls(of->stream->events),
         [RFN_SLOT_START] = rec_options.times ? start.monotonic_ns : 0,
         [RFN_SLOT_REALTIME] = rec_options.times ? start.realtime_ns - start.monotonic_ns : 0,
+        [RFN_SLOT_VOLUME] = rfn_stream_has_volume(of->stream->events),
     };
     for (int s = 0; s < RFN_STREAM_SLOTS; s++)
         RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], true,
@@ -234,6 +258,8 @@ static int chunk_meta(struct finish *finish, uint64_t merge_ns)
         .times = rec_options.times,
         .all_polls = rec_options.all_polls,
         .merge_ns = merge_ns,
+        .volume = rec_options.volume,
+        .volume_unit = rec_options.volume ? rfn_volume_unit(rec_options.volume) : NULL,
     };
     struct rfn_buf payload = RFN_BUF_INIT;
     int error = rfn_pack_meta(&meta, &payload);
@@ -414,6 +440,7 @@ static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *
     if (!error)
         error = rec_describe(&finish.description, &finish.merge, world_rank);
     error = unite_moved(&finish.description, exchange, error);
+    error = unite_volume(exchange, error);
     error = count_events(&finish, error);
     error = merge_all(&finish, error);
     error = tabulate_all(&finish, error);

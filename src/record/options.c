@@ -1,5 +1,8 @@
 #include "record/options.h"
 
+#include "record/say.h"
+#include "refrain/recording.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +12,8 @@
 
 enum { LEAST_MEMORY = 1 << 20, MEMORY = 32 << 20 };
 
-struct rec_options rec_options = {.times = true, .memory_bytes = MEMORY};
+struct rec_options rec_options = {
+    .times = true, .memory_bytes = MEMORY, .resolution_ns = RFN_RESOLUTION_MIN_NS};
 
 static bool is(const char *variable, const char *value)
 {
@@ -78,6 +82,17 @@ static size_t memory_bytes(void)
                                   : (size_t)bytes;
 }
 
+/* What is wrong here was set by hand: `refrain record` checks its options. */
+static uint64_t own_resolution(void)
+{
+    const char *set = getenv("REFRAIN_RESOLUTION");
+    uint64_t ns = set && *set ? rfn_resolution_parse(set) : RFN_RESOLUTION_MIN_NS;
+    if (ns)
+        return ns;
+    rec_say("REFRAIN_RESOLUTION=%s is no time from 1ns to 1s, so that 1ns is taken", set);
+    return RFN_RESOLUTION_MIN_NS;
+}
+
 void rec_options_read(void)
 {
     rec_options.output = copy_of("REFRAIN_OUTPUT");
@@ -94,6 +109,8 @@ void rec_options_read(void)
     rec_options.times = !is("REFRAIN_TIME", "none");
     rec_options.all_polls = is("REFRAIN_POLLS", "all");
     rec_options.quiet = is("REFRAIN_QUIET", "1");
+    rec_options.volume = copy_of("REFRAIN_VOLUME");
+    rec_options.resolution_ns = own_resolution();
 }
 
 #ifndef RFN_FLAVOUR_SMPI /* there all ranks share one environment, and nothing is preloaded */
@@ -123,8 +140,9 @@ static void drop_preload(const char *path)
 void rec_options_clean_environment(void)
 {
     static const char *const variables[] = {
-        "REFRAIN_OUTPUT",  "REFRAIN_FORCE",   "REFRAIN_TIME",  "REFRAIN_POLLS", "REFRAIN_PID",
-        "REFRAIN_COMMAND", "REFRAIN_PRELOAD", "REFRAIN_QUIET", "REFRAIN_CLOCK", "REFRAIN_MEMORY"};
+        "REFRAIN_OUTPUT", "REFRAIN_FORCE",   "REFRAIN_TIME",    "REFRAIN_POLLS",
+        "REFRAIN_PID",    "REFRAIN_COMMAND", "REFRAIN_PRELOAD", "REFRAIN_QUIET",
+        "REFRAIN_CLOCK",  "REFRAIN_MEMORY",  "REFRAIN_VOLUME",  "REFRAIN_RESOLUTION"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);

@@ -11,17 +11,23 @@
  *   REFRAIN_PRELOAD   the recorder's own path in LD_PRELOAD, to be taken out again
  *   REFRAIN_QUIET     1: no line at the end
  *   REFRAIN_CLOCK     tsc, monotonic, mpi: see clock.h
+ *   REFRAIN_RESOLUTION
+ *                     of the times, as in 50ns (default 1ns)
+ *   REFRAIN_VOLUME    what is counted beside the clock: see event/counter.h (default: nothing)
  */
 #ifndef RFN_RECORD_OPTIONS_H
 #define RFN_RECORD_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct rec_options {
     char *output, *program, *command; /* output may be NULL */
     char *executable;                 /* the program as it was called; may be NULL */
     char *directory;                  /* where the program started */
+    char *volume;                     /* NULL: none */
+    uint64_t resolution_ns;
     bool force, times, all_polls, quiet;
     size_t memory_bytes;
 };

@@ -86,16 +86,31 @@ static void load_mpi(void)
     loaded = true;
 }
 
+/* Opens the calling thread's counter, if a volume is wanted; without one it is recorded without. */
+static void open_counter(struct rec_stream *stream)
+{
+    static bool told;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (!rec_options.volume || rfn_counter_open(&stream->counter, rec_options.volume, &diag) == 0)
+        return;
+    if (!told)
+        rec_say("no volumes are recorded here: %s", diag.text);
+    told = true;
+}
+
 static struct rec_stream *stream_new(void)
 {
     struct rec_stream *stream = calloc(1, sizeof *stream);
     if (!stream)
         return NULL;
     rec_journal_init(&stream->journal, rec_streams ? rec_streams->number + 1 : 0);
+    open_counter(stream);
     struct rfn_stream_options options = {.functions = rec_functions,
                                          .times = rec_options.times,
                                          .all_polls = rec_options.all_polls,
+                                         .volume = stream->counter.kind != RFN_COUNTER_NONE,
                                          .start = start.quanta,
+                                         .volume_start = rfn_counter_read(&stream->counter),
                                          .memory = &memory,
                                          .spill = &stream->journal.spill};
     stream->events = rfn_stream_new(&options);
@@ -118,7 +133,7 @@ static void wake(void)
     rec_options_read();
     /* The other half is for tables, call paths, room to grow and the writing of the archive. */
     memory.limit = rec_options.memory_bytes / 2;
-    rec_clock_init();
+    rec_clock_init(rec_options.resolution_ns);
     start = rec_clock_pair();
     pid = getpid();
     rec_state = REC_RECORDING;
@@ -159,6 +174,18 @@ struct rec_clock_pair rec_start(void)
     return start;
 }
 
+/* ---- volumes ---- */
+
+void rec_count_enter(struct rec_stream *stream)
+{
+    stream->call.volume_enter = rfn_counter_read(&stream->counter);
+}
+
+void rec_count_exit(struct rec_stream *stream)
+{
+    stream->call.volume_exit = rfn_counter_read(&stream->counter);
+}
+
 /* ---- the end of a call ---- */
 
 void rec_leave(struct rec_call *call)
@@ -172,7 +199,9 @@ void rec_leave(struct rec_call *call)
                                     .in = call->in,
                                     .out = call->out,
                                     .enter = call->enter,
-                                    .exit = call->exit};
+                                    .exit = call->exit,
+                                    .volume_enter = call->volume_enter,
+                                    .volume_exit = call->volume_exit};
     if (rec_state == REC_RECORDING && rfn_stream_event(stream->events, &event) < 0)
         rec_stop("out of memory");
     stream->inside = stream->in_fortran;

@@ -9,7 +9,8 @@
  *     rec_in_buffer(call, buf);                    one rec_in_* per input, in order of mpi.def
  *     rec_in_int(call, count);
  *     ...
- *     rec_begin(call);                             publishes the open call, stamps enter
+ *     rec_begin(call);                             publishes the open call, stamps enter (and the
+ *                                                  thread's counter, when a volume is recorded)
  *     int rc = rec_mpi.MPI_Send(buf, count, datatype, dest, tag, comm);
  *     rec_end(call, rc);                           stamps exit
  *     ...                                          rec_out_* / rec_freed_* per outcome
@@ -26,6 +27,7 @@
 #ifndef RFN_RECORD_RECORDER_H
 #define RFN_RECORD_RECORDER_H
 
+#include "event/counter.h"
 #include "event/kind.h"
 #include "record/clock.h"
 #include "record/functions.gen.h" /* enum rec_fn { REC_FN_MPI_Send, ... }, rec_functions[] */
@@ -45,9 +47,10 @@ struct rec_call {
     uint32_t function; /* enum rec_fn */
     uint32_t site;
     uint32_t n_in, n_out;
-    int rc;               /* what MPI returned; set by rec_end */
-    uint8_t poll;         /* enum rfn_poll: set by rec_out_poll */
-    uint64_t enter, exit; /* quanta of rec_clock */
+    int rc;                             /* what MPI returned; set by rec_end */
+    uint8_t poll;                       /* enum rfn_poll: set by rec_out_poll */
+    uint64_t enter, exit;               /* quanta of rec_clock */
+    uint64_t volume_enter, volume_exit; /* of the stream's counter, if it has one */
     int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
     const struct rec_comm *comm;   /* of the last rec_in_comm, or NULL */
     struct rec_request **requests; /* looked up by rec_in_request(s), in order; NULL elements for
@@ -65,11 +68,12 @@ struct rec_stream {
     struct rec_sites sites;
     struct rfn_stream *events;  /* the reducer */
     struct rec_journal journal; /* what it has no memory for */
-    uint64_t requests_created;  /* non-persistent ones, by this stream */
-    uint32_t number;            /* 0 for the first thread that calls MPI */
-    bool inside;                /* within a recorded call, or one from Fortran */
-    bool in_fortran;            /* within a call from Fortran */
-    struct rec_stream *next;    /* all streams of the process, newest first */
+    struct rfn_counter counter;
+    uint64_t requests_created; /* non-persistent ones, by this stream */
+    uint32_t number;           /* 0 for the first thread that calls MPI */
+    bool inside;               /* within a recorded call, or one from Fortran */
+    bool in_fortran;           /* within a call from Fortran */
+    struct rec_stream *next;   /* all streams of the process, newest first */
     /* The open call, for whoever looks at a process that hangs or died. */
     volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
     volatile uint64_t open_enter;
@@ -108,7 +112,8 @@ void rec_mpi_load(void);
 struct rec_stream *rec_stream_wake(void);
 void *rec_frame_inside(const struct rec_stream *stream, uint32_t function);
 
-static inline struct rec_call *rec_enter(uint32_t function, void *frame)
+static inline __attribute__((always_inline)) struct rec_call *rec_enter(uint32_t function,
+                                                                        void *frame)
 {
     struct rec_stream *stream = rec_this_stream;
     if (__builtin_expect(!stream || rec_state != REC_RECORDING, 0)) {
@@ -136,18 +141,29 @@ static inline struct rec_stream *rec_stream_of(struct rec_call *call)
     return (struct rec_stream *)(void *)call; /* the call is the stream's first member */
 }
 
-static inline void rec_begin(struct rec_call *call)
+/* Read the stream's counter for its call. */
+void rec_count_enter(struct rec_stream *stream) __attribute__((cold));
+void rec_count_exit(struct rec_stream *stream) __attribute__((cold));
+
+/* The counter is read outside of the stamps, before the enter and after the exit: what reading it
+ * takes is not in the call's time but in the gap before it. */
+static inline __attribute__((always_inline)) void rec_begin(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
+    if (__builtin_expect(stream->counter.kind != RFN_COUNTER_NONE, 0))
+        rec_count_enter(stream);
     stream->open_function = call->function + 1;
     stream->open_enter = call->enter = rec_now();
 }
 
-static inline void rec_end(struct rec_call *call, int rc)
+static inline __attribute__((always_inline)) void rec_end(struct rec_call *call, int rc)
 {
+    struct rec_stream *stream = rec_stream_of(call);
     call->exit = rec_now();
     call->rc = rc;
-    rec_stream_of(call)->open_function = 0;
+    stream->open_function = 0;
+    if (__builtin_expect(stream->counter.kind != RFN_COUNTER_NONE, 0))
+        rec_count_exit(stream);
 }
 
 /* Hands the event to the stream's reducer and makes the stream ready for the next call. */

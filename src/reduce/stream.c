@@ -36,7 +36,7 @@ struct poll_run {
     bool open;
     struct rfn_event event; /* enter of the first, exit of the last */
     int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
-    uint64_t count, inside;
+    uint64_t count, inside, volume_inside;
 };
 
 struct rfn_stream {
@@ -52,10 +52,11 @@ struct rfn_stream {
     struct rfn_fold *fold;
     struct poll_run run;
     uint32_t last; /* symbol of the last event */
-    uint64_t last_exit;
+    uint64_t last_exit, last_volume;
     uint64_t events, calls;
-    bool unsettled;  /* some site is */
-    bool failed;     /* a list could not be kept */
+    bool unsettled; /* some site is */
+    bool failed;    /* a list could not be kept */
+    bool volume_dropped;
     uint64_t passed; /* events gone over again by settling, all passes together */
     uint64_t *marks;
     size_t n_marks, marks_capacity;
@@ -85,6 +86,7 @@ struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
         return NULL;
     stream->options = *options;
     stream->last_exit = options->start;
+    stream->last_volume = options->volume_start;
     stream->next_look = options->memory ? LOOK_EVERY : UINT64_MAX;
     stream->fold = rfn_fold_new(max_nodes(options));
     if (!stream->fold) {
@@ -104,9 +106,15 @@ static unsigned bits(uint32_t mask)
     return (unsigned)__builtin_popcount(mask);
 }
 
-static unsigned n_columns(const struct rfn_stream *stream, const struct rfn_symbol *symbol)
+/* Without those of volumes. */
+static unsigned n_values(const struct rfn_stream *stream, const struct rfn_symbol *symbol)
 {
     return bits(symbol->moved) + rfn_stream_schema(stream, symbol->function)->n_out;
+}
+
+static unsigned n_columns(const struct rfn_stream *stream, const struct rfn_symbol *symbol)
+{
+    return n_values(stream, symbol) + (stream->options.volume ? 2 : 0);
 }
 
 static void symbol_release(const struct rfn_stream *stream, struct rfn_symbol *symbol)
@@ -656,6 +664,16 @@ static int append_times(struct rfn_stream *stream, struct rfn_symbol *symbol,
     return error ? RFN_E_NOMEM : 0;
 }
 
+__attribute__((noinline)) static int
+append_volume(struct rfn_stream *stream, struct rfn_column *columns, const struct rfn_event *event)
+{
+    uint64_t inside = event->volume_exit - event->volume_enter;
+    uint64_t counted = event->volume_exit - stream->last_volume;
+    stream->last_volume = event->volume_exit;
+    RFN_TRY(rfn_column_append(&columns[0], (int64_t)(counted - inside)));
+    return rfn_column_append(&columns[1], (int64_t)inside);
+}
+
 static int append_columns(struct rfn_stream *stream, struct rfn_symbol *symbol,
                           const struct rfn_event *event, uint64_t polls, uint64_t inside)
 {
@@ -673,6 +691,8 @@ static int append_columns(struct rfn_stream *stream, struct rfn_symbol *symbol,
     }
     if (stream->options.times)
         error |= append_times(stream, symbol, event);
+    if (__builtin_expect(stream->options.volume, 0))
+        error |= append_volume(stream, column, event);
     symbol->occurrences++;
     return error ? RFN_E_NOMEM : 0;
 }
@@ -738,6 +758,8 @@ static int end_run(struct rfn_stream *stream)
     if (!run->open)
         return 0;
     run->open = false;
+    /* What was counted between the polls goes to the gap. */
+    run->event.volume_enter = run->event.volume_exit - run->volume_inside;
     return emit(stream, &run->event, run->count, run->inside);
 }
 
@@ -773,11 +795,13 @@ static int hold(struct rfn_stream *stream, const struct rfn_event *event)
         memcpy(run->out, event->out, function->n_out * sizeof *run->out);
         run->event.in = run->in;
         run->event.out = run->out;
-        run->count = run->inside = 0;
+        run->count = run->inside = run->volume_inside = 0;
     }
     run->count++;
     run->inside += event->exit - event->enter;
     run->event.exit = event->exit;
+    run->volume_inside += event->volume_exit - event->volume_enter;
+    run->event.volume_exit = event->volume_exit;
     return 0;
 }
 
@@ -819,6 +843,22 @@ uint32_t rfn_stream_symbols(const struct rfn_stream *stream)
 const struct rfn_symbol *rfn_stream_symbol(const struct rfn_stream *stream, uint32_t symbol)
 {
     return &stream->symbols[symbol];
+}
+
+const struct rfn_column *rfn_stream_volume(const struct rfn_stream *stream,
+                                           const struct rfn_symbol *symbol)
+{
+    return rfn_stream_has_volume(stream) ? symbol->columns + n_values(stream, symbol) : NULL;
+}
+
+bool rfn_stream_has_volume(const struct rfn_stream *stream)
+{
+    return stream->options.volume && !stream->volume_dropped;
+}
+
+void rfn_stream_drop_volume(struct rfn_stream *stream)
+{
+    stream->volume_dropped = true;
 }
 
 const struct rfn_fold *rfn_stream_fold(const struct rfn_stream *stream)

@@ -20,6 +20,10 @@
  *   vary one after the other costs at most three times what another costs.
  * - Columns per symbol: gap (enter - exit of the previous event), duration, every outcome, every
  *   moved input, and for failed polls count and time inside. Times only with times on.
+ * - Volumes, when they are on: what a counter counted inside the call, and what it counted outside
+ *   of MPI since the event before. Inside of a run of polls adds up over the polls; what the
+ *   program computed between them counts to the gap. So all gaps and insides together are all that
+ *   was counted.
  *
  * Memory. The streams of a process may hold memory->limit bytes together. Every few thousand events
  * a stream looks how much it holds; when all hold too much, it moves finished blocks of its columns
@@ -50,8 +54,9 @@ struct rfn_event {
     uint32_t function; /* index in the stream's schemas */
     uint32_t error;    /* MPI error class, 0 for success */
     enum rfn_poll poll;
-    const int64_t *in, *out; /* schema's n_in and n_out words */
-    uint64_t enter, exit;    /* quanta; ignored without times */
+    const int64_t *in, *out;            /* schema's n_in and n_out words */
+    uint64_t enter, exit;               /* quanta; ignored without times */
+    uint64_t volume_enter, volume_exit; /* of a counter; ignored without volume */
 };
 
 /* What the streams of a process hold together, in bytes. */
@@ -64,7 +69,9 @@ struct rfn_stream_options {
     const struct rfn_function *functions; /* the schemas; borrowed for the stream's life */
     bool times;                           /* keep gap and duration */
     bool all_polls;                       /* --polls=all: every poll is an event */
+    bool volume;                          /* keep volume gap and volume inside */
     uint64_t start;                       /* quanta from which the first gap counts */
+    uint64_t volume_start;                /* the same of the counter */
     struct rfn_memory *memory;            /* borrowed; NULL: no limit */
     const struct rfn_spill *spill;        /* borrowed; with memory */
 };
@@ -78,7 +85,8 @@ struct rfn_symbol {
     uint64_t occurrences;
     struct rfn_column gap, duration; /* with times */
     struct rfn_column polls, inside; /* failed polls: count; time inside MPI (with times) */
-    struct rfn_column *columns;      /* one per moved input, in order, then one per outcome */
+    struct rfn_column *columns;      /* one per moved input, in order, then one per outcome; with
+                                        volume then two more, rfn_stream_volume */
 };
 
 struct rfn_stream;
@@ -111,6 +119,12 @@ const struct rfn_symbol *rfn_stream_symbol(const struct rfn_stream *stream, uint
 const struct rfn_fold *rfn_stream_fold(const struct rfn_stream *stream);
 /* The schema of a function by its number. */
 const struct rfn_function *rfn_stream_schema(const struct rfn_stream *stream, uint32_t function);
+bool rfn_stream_has_volume(const struct rfn_stream *stream);
+/* From now on the stream says that it has no volumes. */
+void rfn_stream_drop_volume(struct rfn_stream *stream);
+/* The volume columns of one of its symbols, gap and inside; NULL without volume. */
+const struct rfn_column *rfn_stream_volume(const struct rfn_stream *stream,
+                                           const struct rfn_symbol *symbol);
 uint64_t rfn_stream_events(const struct rfn_stream *stream); /* a run of polls counts once */
 uint64_t rfn_stream_calls(const struct rfn_stream *stream);  /* every poll counts */
 

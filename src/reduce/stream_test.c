@@ -34,7 +34,7 @@ struct call {
 struct history {
     struct call *calls;
     size_t n, capacity;
-    uint64_t now;
+    uint64_t now, counted;
     struct rfn_stream *stream;
 };
 
@@ -45,9 +45,11 @@ static struct history history_new_within(bool all_polls, struct rfn_memory *memo
                                          .times = true,
                                          .all_polls = all_polls,
                                          .start = 1000,
+                                         .volume = true,
+                                         .volume_start = 7,
                                          .memory = memory,
                                          .spill = spill};
-    struct history history = {.capacity = 1 << 20, .now = 1000};
+    struct history history = {.capacity = 1 << 20, .now = 1000, .counted = 7};
     history.calls = malloc(history.capacity * sizeof *history.calls);
     history.stream = rfn_stream_new(&options);
     assert_non_null(history.calls);
@@ -80,8 +82,12 @@ static void add(struct history *history, uint32_t site, uint32_t function, enum 
                                      .in = call->in,
                                      .out = call->out,
                                      .enter = history->now + gap,
-                                     .exit = history->now + gap + duration};
+                                     .exit = history->now + gap + duration,
+                                     .volume_enter = history->counted + 3 * gap + site,
+                                     .volume_exit = history->counted + 3 * gap + site +
+                                                    duration / 2};
     history->now = call->event.exit;
+    history->counted = call->event.volume_exit;
     assert_int_equal(rfn_stream_event(history->stream, &call->event), 0);
 }
 
@@ -101,14 +107,14 @@ static void add_test(struct history *history, uint32_t site, int64_t request, bo
 
 struct columns {
     struct rfn_buf bytes;
-    struct rfn_column_cursor gap, duration, polls, inside, own[6];
+    struct rfn_column_cursor gap, duration, polls, inside, volume_gap, volume_inside, own[6];
 };
 
 struct playback {
     struct history *history;
     struct columns *columns; /* per symbol */
     size_t at;               /* in history->calls */
-    uint64_t now, events, calls;
+    uint64_t now, counted, events, calls;
 };
 
 static void open_column(struct columns *columns, const struct rfn_column *column,
@@ -127,23 +133,28 @@ static unsigned n_own(const struct rfn_symbol *symbol)
     return (unsigned)__builtin_popcount(symbol->moved) + functions[symbol->function].n_out;
 }
 
-static void open_columns(struct columns *columns, const struct rfn_symbol *symbol)
+static void open_columns(struct columns *columns, const struct rfn_stream *stream,
+                         const struct rfn_symbol *symbol)
 {
+    const struct rfn_column *volume = rfn_stream_volume(stream, symbol);
     size_t offset = 0;
     assert_non_null(rfn_buf_reserve(&columns->bytes, 1 << 22)); /* so that it does not move */
     open_column(columns, &symbol->gap, &columns->gap, &offset);
     open_column(columns, &symbol->duration, &columns->duration, &offset);
     open_column(columns, &symbol->polls, &columns->polls, &offset);
     open_column(columns, &symbol->inside, &columns->inside, &offset);
+    open_column(columns, &volume[0], &columns->volume_gap, &offset);
+    open_column(columns, &volume[1], &columns->volume_inside, &offset);
     for (unsigned i = 0; i < n_own(symbol); i++)
         open_column(columns, &symbol->columns[i], &columns->own[i], &offset);
 }
 
 static void close_columns(struct columns *columns, const struct rfn_symbol *symbol)
 {
-    struct rfn_column_cursor *fixed[] = {&columns->gap, &columns->duration, &columns->polls,
-                                         &columns->inside};
-    for (unsigned i = 0; i < 4; i++) {
+    struct rfn_column_cursor *fixed[] = {&columns->gap,        &columns->duration,
+                                         &columns->polls,      &columns->inside,
+                                         &columns->volume_gap, &columns->volume_inside};
+    for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         assert_int_equal(fixed[i]->at, fixed[i]->n); /* nothing is left over */
         rfn_column_close(fixed[i]);
     }
@@ -159,6 +170,18 @@ static int64_t next(struct rfn_column_cursor *cursor)
     int64_t value = 0;
     assert_int_equal(rfn_column_next(cursor, &value), 0);
     return value;
+}
+
+/* A call, or a run of polls: inside adds up, and the rest since the event before is the gap. */
+static void check_volume(struct playback *playback, struct columns *columns,
+                         const struct call *call, uint64_t polls)
+{
+    uint64_t gap = (uint64_t)next(&columns->volume_gap), inside = 0;
+    for (uint64_t i = 0; i < polls; i++)
+        inside += call[i].event.volume_exit - call[i].event.volume_enter;
+    assert_int_equal(next(&columns->volume_inside), inside);
+    assert_int_equal(playback->counted + gap + inside, call[polls - 1].event.volume_exit);
+    playback->counted = call[polls - 1].event.volume_exit;
 }
 
 /* Checks that a symbol's next occurrence is the call (or run of polls) that comes next. */
@@ -191,6 +214,7 @@ static int check_event(void *context, uint32_t number)
     }
     assert_int_equal(inside, 0);
     assert_int_equal(exit, call[polls - 1].event.exit);
+    check_volume(playback, columns, call, polls);
     playback->at += polls;
     playback->now = exit;
     playback->events++;
@@ -202,10 +226,10 @@ static void check_all(struct history *history)
 {
     assert_int_equal(rfn_stream_flush(history->stream), 0);
     uint32_t n = rfn_stream_symbols(history->stream);
-    struct playback playback = {.history = history, .now = 1000};
+    struct playback playback = {.history = history, .now = 1000, .counted = 7};
     playback.columns = calloc(n, sizeof *playback.columns);
     for (uint32_t i = 0; i < n; i++)
-        open_columns(&playback.columns[i], rfn_stream_symbol(history->stream, i));
+        open_columns(&playback.columns[i], history->stream, rfn_stream_symbol(history->stream, i));
     assert_int_equal(rfn_fold_unfold(rfn_stream_fold(history->stream), check_event, &playback), 0);
     assert_int_equal(playback.at, history->n);
     assert_int_equal(playback.events, rfn_stream_events(history->stream));

@@ -1,0 +1,33 @@
+/* recording.h - what can be asked of a recording, checked before the program starts.
+ *
+ * `refrain record` hands these wishes to the recorder as text, in environment variables. The
+ * functions here are those with which the recorder reads them, so that a mistake, or a machine
+ * that lacks something, is told at once and not after the run.
+ */
+#ifndef REFRAIN_RECORDING_H
+#define REFRAIN_RECORDING_H
+
+#include "refrain/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The finest resolution of time stamps that can be asked for, and the coarsest. */
+enum { RFN_RESOLUTION_MIN_NS = 1, RFN_RESOLUTION_MAX_NS = 1000000000 };
+
+/* Reads a resolution: a whole number and a unit, ns, us, ms or s, as in "50ns". Returns it in ns,
+ * 0 if it is not one or is outside of the limits above. */
+uint64_t rfn_resolution_parse(const char *text);
+
+/* Whether a name is that of a volume: cpu, instructions, or papi:EVENT with an event of PAPI's.
+ * Whether this machine can count it is another question. */
+bool rfn_volume_known(const char *name);
+
+/* The unit of a volume: "ns", "instructions", or "" for plain numbers of events. */
+const char *rfn_volume_unit(const char *name);
+
+/* Counts for a moment in the calling thread, which tells whether this machine can: 0,
+ * RFN_E_USAGE when there is no such volume, RFN_E_UNSUPPORTED when it cannot be counted here. */
+int rfn_volume_probe(const char *name, struct rfn_diag *diag);
+
+#endif

@@ -1,0 +1,139 @@
+/* Counters: those that every machine has, count; what the processor's page says is read as the
+ * kernel's header tells, from pages made by hand. */
+#define _GNU_SOURCE /* syscall */
+#include "event/counter.h"
+
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum { SPIN_NS = 20000000 };
+
+static int64_t cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Counts a spin of SPIN_NS of CPU time. */
+static uint64_t count_spin(const char *name)
+{
+    struct rfn_counter counter;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (rfn_counter_open(&counter, name, &diag) < 0)
+        fail_msg("%s: %s", name, diag.text);
+    uint64_t before = rfn_counter_read(&counter);
+    int64_t end = cpu_ns() + SPIN_NS;
+    while (cpu_ns() < end)
+        ;
+    uint64_t count = rfn_counter_read(&counter) - before;
+    rfn_counter_close(&counter);
+    assert_int_equal(rfn_counter_read(&counter), 0); /* closed */
+    return count;
+}
+
+static void test_cpu(void **state)
+{
+    (void)state;
+    assert_true(count_spin("cpu") >= SPIN_NS);
+}
+
+#ifdef RFN_HAVE_PAPI
+static void test_papi(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) /* opened and closed again and again */
+        assert_true(count_spin("papi:perf::TASK-CLOCK") >= SPIN_NS);
+}
+#endif
+
+static void test_names(void **state)
+{
+    (void)state;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    assert_true(rfn_volume_known("cpu") && rfn_volume_known("instructions"));
+    assert_true(rfn_volume_known("papi:x"));
+    assert_false(rfn_volume_known("") || rfn_volume_known("papi:") || rfn_volume_known("Cpu"));
+    assert_string_equal(rfn_volume_unit("cpu"), "ns");
+    assert_string_equal(rfn_volume_unit("papi:perf::PAGE-FAULTS"), "");
+    assert_int_equal(rfn_volume_probe("cpu", &diag), 0);
+    assert_int_equal(rfn_volume_probe("time", &diag), RFN_E_USAGE);
+    assert_string_equal(diag.text, "there is no volume 'time'");
+    assert_int_equal(rfn_volume_probe("papi:no::SUCH-EVENT", &diag), RFN_E_UNSUPPORTED);
+    assert_non_null(strstr(diag.text, "PAPI"));
+}
+
+/* Either the machine counts, then it counts a loop, or the message says what is missing. */
+static void test_instructions(void **state)
+{
+    (void)state;
+    struct rfn_counter counter;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    int error = rfn_counter_open(&counter, "instructions", &diag);
+    if (error) {
+        assert_int_equal(error, RFN_E_UNSUPPORTED);
+        assert_non_null(strstr(diag.text, "this machine does not count instructions: "));
+        return;
+    }
+    uint64_t before = rfn_counter_read(&counter);
+    for (int i = 0; i < 1000000; i++)
+        __asm__ volatile("");
+    assert_true(rfn_counter_read(&counter) - before >= 1000000);
+    rfn_counter_close(&counter);
+}
+
+/* ---- pages ---- */
+
+static struct perf_event_mmap_page page;
+static uint64_t processor; /* what its counter says */
+static uint32_t asked, rewrites;
+
+/* While it is read, the kernel may write the page anew. */
+static uint64_t read_processor(uint32_t number)
+{
+    asked = number;
+    if (rewrites) {
+        rewrites--;
+        page.lock += 2;
+        page.offset += 1000;
+    }
+    return processor;
+}
+
+static void test_page(void **state)
+{
+    (void)state;
+    page = (struct perf_event_mmap_page){.index = 4, .offset = 500, .pmc_width = 48};
+    page.cap_user_rdpmc = 1;
+    processor = 77;
+    assert_int_equal(rfn_counter_page_value(&page, read_processor), 577);
+    assert_int_equal(asked, 3);
+    processor = (UINT64_C(1) << 48) - 100; /* -100 in 48 bits */
+    assert_int_equal(rfn_counter_page_value(&page, read_processor), 400);
+    processor = 5;
+    rewrites = 2;
+    assert_int_equal(rfn_counter_page_value(&page, read_processor), 500 + 2000 + 5);
+    page.index = 0; /* not running */
+    assert_int_equal(rfn_counter_page_value(&page, read_processor), 2500);
+    page.index = 4;
+    page.cap_user_rdpmc = 0; /* no longer allowed */
+    assert_int_equal(rfn_counter_page_value(&page, read_processor), 2500);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cpu),          cmocka_unit_test(test_names),
+        cmocka_unit_test(test_instructions), cmocka_unit_test(test_page),
+#ifdef RFN_HAVE_PAPI
+        cmocka_unit_test(test_papi),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
