@@ -1,4 +1,5 @@
 """Programs that come to MPI in unusual ways: loaded late, fetched by name, from an interpreter."""
+import json
 import os
 
 import harness
@@ -143,3 +144,43 @@ def test_ctypes(bench, flavour):
                harness.FLAVOURS[flavour].library], check=True)
     harness.compare("calls", harness.count_calls(bench.dump(archive)),
                     {"MPI_Init": 1, "MPI_Get_version": 4, "MPI_Finalize": 1})
+
+
+# ---- sessions (MPICH: Open MPI 4 has none) ----
+
+
+def check_sessions(bench, how, lines=1):
+    program, stem = bench.program("sessions", "mpich"), bench.path(f"sessions-{how}")
+    launch, archive = harness.FLAVOURS["mpich"].launch(3), stem + ".rfn"
+    alone = bench.run([*launch, program, how], timeout=60)
+    run = bench.run([*launch, bench.refrain, "record", "-o", archive, program, how],
+                    env={"EXPECT_OUT": stem + ".log"}, timeout=60)
+    harness.compare("exit status", run.code, alone.code)
+    told = [line for line in run.err.splitlines() if line.startswith("refrain:")]
+    harness.compare(f"lines in {run.err}", len(told), lines)
+    bench.verb("verify", archive)
+    test_events.compare_logs(stem + ".log", 3, bench.dump(archive))
+    return told, archive
+
+
+def test_sessions_that_overlap(bench):
+    """The archive is written when the last session ends; members are ranks of mpi://WORLD."""
+    _, archive = check_sessions(bench, "overlap")
+    messages = json.loads(bench.verb("report", "--json", archive))["communication_matrix"]
+    harness.compare("messages", [(m["source"], m["dest"], m["bytes"]) for m in messages], [(2, 0, 28)])
+
+
+def test_sessions_beside_the_world(bench):
+    """A session that ends between MPI_Init and MPI_Finalize ends nothing."""
+    check_sessions(bench, "world")
+
+
+def test_session_after_the_last(bench):
+    """(MPICH 4.0 ends with a signal there, with the recorder or without.)"""
+    told, _ = check_sessions(bench, "again", lines=2)
+    if "already written" not in told[1]:
+        raise harness.Failure(f"the second session is not told of: {told}")
+
+
+def test_session_without_communication(bench):
+    check_sessions(bench, "self")

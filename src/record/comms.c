@@ -26,6 +26,7 @@
 #include "record/comms.h"
 #include "base/map.h"
 #include "record/params.h"
+#include "record/place.h"
 #include "record/tables.h"
 
 #include <stdlib.h>
@@ -46,13 +47,9 @@ static struct rfn_map ordinals;  /* key of a creation to how many there were */
 static struct rfn_map groups;    /* hash to struct rec_ranks */
 static struct rec_ranks **all_groups;
 static size_t n_groups, groups_capacity;
-static MPI_Group world_group;
+static MPI_Group world_group;    /* borrowed from place.h */
 static bool awake;               /* the first two communicators are there */
 unsigned rec_comms_on_their_way; /* entries with later_of */
-#ifdef REC_HAVE_SESSION
-static MPI_Session session; /* for world_group in programs without MPI_Init */
-static bool has_session;
-#endif
 
 static uint64_t hash_words(const uint64_t *words, size_t n)
 {
@@ -310,36 +307,10 @@ static void identify(struct rec_comm *comm, uint64_t key, uint64_t members)
 
 /* ---- the table ---- */
 
-#ifdef REC_HAVE_SESSION
-/* Without MPI_Init there is no MPI_COMM_WORLD, but a process set of the same processes. */
-static int world_of_session(void)
-{
-    if (rec_mpi.MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) != MPI_SUCCESS)
-        return RFN_E_NOTFOUND;
-    has_session = true;
-    if (rec_mpi.MPI_Group_from_session_pset(session, "mpi://WORLD", &world_group) != MPI_SUCCESS)
-        return RFN_E_NOTFOUND;
-    return 0;
-}
-#endif
-
-static int find_world(bool *initialized)
-{
-    int flag = 0;
-    rec_mpi.MPI_Initialized(&flag);
-    *initialized = flag;
-#ifdef REC_HAVE_SESSION
-    if (!flag && rec_mpi.MPI_Session_init)
-        return world_of_session();
-#endif
-    return rec_mpi.MPI_Comm_group(MPI_COMM_WORLD, &world_group) == MPI_SUCCESS ? 0 : RFN_E_NOTFOUND;
-}
-
 static int wake(void)
 {
-    bool initialized;
     int size = 0, rank = 0;
-    RFN_TRY(find_world(&initialized));
+    RFN_TRY(rec_place_group(&world_group));
     rec_mpi.MPI_Group_size(world_group, &size);
     rec_mpi.MPI_Group_rank(world_group, &rank);
     const struct rec_ranks *all = world_ranks((uint32_t)size);
@@ -353,7 +324,7 @@ static int wake(void)
     set_members(world, all, NULL);
     self->identity = rfn_hash_bytes("MPI_COMM_SELF", 13);
     set_members(self, me, NULL);
-    if (initialized) {
+    if (rec_place_in_world()) {
         RFN_TRY(bind_handle(world, MPI_COMM_WORLD));
         RFN_TRY(bind_handle(self, MPI_COMM_SELF));
     }
@@ -477,12 +448,7 @@ void rec_comms_release(void)
     int finalized = 1;
     rec_mpi.MPI_Finalized(&finalized);
     if (awake && !finalized)
-        rec_mpi.MPI_Group_free(&world_group);
-#ifdef REC_HAVE_SESSION
-    if (has_session && !finalized)
-        rec_mpi.MPI_Session_finalize(&session);
-    has_session = false;
-#endif
+        rec_place_release();
     awake = false;
 }
 

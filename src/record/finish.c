@@ -5,6 +5,7 @@
 #include "record/notice.h"
 #include "record/options.h"
 #include "record/output.h"
+#include "record/place.h"
 #include "record/say.h"
 
 #include <stdio.h>
@@ -12,29 +13,28 @@
 #include <string.h>
 #include <time.h>
 
-static int world_rank = -1;
-
 bool rec_is_first_rank(void)
 {
-    return world_rank == 0;
-}
-
-/* Whether MPI_COMM_WORLD can be used. The recorder may not have seen MPI_Init: recording had
- * stopped, or it was called from another language. */
-static bool learn_place(void)
-{
-    int initialized = 0;
-    if (world_rank < 0 && rec_mpi.MPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
-        rec_mpi.MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    return world_rank >= 0;
+    return rec_place_rank() == 0;
 }
 
 void rec_initialized(void)
 {
     int provided = MPI_THREAD_SINGLE; /* the user may have asked MPI for more than the program */
     rec_mpi.MPI_Query_thread(&provided);
-    rec_threads_multiple = provided == MPI_THREAD_MULTIPLE;
-    learn_place();
+    if (provided == MPI_THREAD_MULTIPLE)
+        rec_threads_multiple = true;
+    rec_place_learn();
+    rec_options_clean_environment();
+}
+
+void rec_initialized_session(void)
+{
+    static bool first = true;
+    if (!__atomic_exchange_n(&first, false, __ATOMIC_ACQ_REL))
+        return;
+    rec_threads_multiple = true; /* a session may allow what the world does not: be prepared */
+    rec_place_learn();
     rec_options_clean_environment();
 }
 
@@ -162,7 +162,7 @@ static int tabulate(struct finish *finish, size_t i)
     if (!streams || !places)
         return RFN_E_NOMEM;
     const int64_t words[RFN_STREAM_SLOTS] = {
-        [RFN_SLOT_RANK] = world_rank,
+        [RFN_SLOT_RANK] = rec_place_rank(),
         [RFN_SLOT_THREAD] = (int64_t)i,
         [RFN_SLOT_GROUP] = group,
         [RFN_SLOT_VALUES] = values,
@@ -386,7 +386,7 @@ static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *
     if (!error)
         error = finish_streams();
     if (!error)
-        error = rec_describe(&finish.description, &finish.merge, world_rank);
+        error = rec_describe(&finish.description, &finish.merge, rec_place_rank());
     error = unite_moved(&finish.description, exchange, error);
     error = count_events(&finish, error);
     error = merge_all(&finish, error);
@@ -411,8 +411,10 @@ static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *
 
 void rec_finish_barrier(void)
 {
-    if (learn_place())
-        rec_mpi.MPI_Barrier(MPI_COMM_WORLD);
+    /* The recorder may not have seen MPI_Init: recording had stopped before. */
+    MPI_Comm all = rec_place_learn() ? rec_place_comm() : MPI_COMM_NULL;
+    if (all != MPI_COMM_NULL)
+        rec_mpi.MPI_Barrier(all);
 }
 
 /* A stream that is still inside a call, or NULL. Threads may legally be in MPI_Initialized and the
@@ -439,7 +441,7 @@ void rec_finish(void)
     bool stopped = rec_state == REC_STOPPED;
     rec_state = REC_FINISHED;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!learn_place())
+    if (!rec_place_learn())
         return; /* MPI was never initialized: it will say so */
     const struct rec_stream *busy = stopped ? NULL : busy_stream();
     if (stopped)
@@ -452,8 +454,9 @@ void rec_finish(void)
     if (rec_exchange_open(&exchange) == 0) {
         finish_run(&exchange.exchange, &result, stopped || busy ? RFN_E_USAGE : 0);
         rec_exchange_close(&exchange);
-    } else if (world_rank == 0) {
+    } else if (rec_is_first_rank()) {
         rec_say("no archive was written: MPI has no communicator left for the recorder");
     }
+    rec_place_release();
     rec_signals_release(&signals);
 }
