@@ -40,25 +40,12 @@ static long launchers_size(void)
 
 /* ---- the notices ---- */
 
-static bool was_called(uint32_t function)
-{
-    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
-        for (uint32_t site = 0; site < rec_sites_count(&stream->sites); site++) {
-            if (rec_sites_function(&stream->sites, site) == function)
-                return true;
-        }
-    }
-    return false;
-}
-
 void rec_notice_gaps(int ranks)
 {
     if (ranks == 1 && launchers_size() > 1 && is_launchers_first())
         rec_say("the launcher started %ld processes, but each is alone with its MPI and has an "
                 "archive of its own: the launcher belongs to another MPI than the program",
                 launchers_size());
-    if (was_called(REC_FN_MPI_Comm_spawn) || was_called(REC_FN_MPI_Comm_spawn_multiple))
-        rec_say("processes that MPI_Comm_spawn started are not in the archive");
 }
 
 /* Whether the process has started MPI. The table is empty: no call came through the recorder. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct rec_options rec_options = {.times = true};
+struct rec_options rec_options = {.times = true, .children = true};
 
 static bool is(const char *variable, const char *value)
 {
@@ -81,6 +81,8 @@ void rec_options_read(void)
     rec_options.times = !is("REFRAIN_TIME", "none");
     rec_options.all_polls = is("REFRAIN_POLLS", "all");
     rec_options.quiet = is("REFRAIN_QUIET", "1");
+    rec_options.tool = copy_of("REFRAIN_TOOL");
+    rec_options.children = !is("REFRAIN_CHILDREN", "no");
 }
 
 #ifndef RFN_FLAVOUR_SMPI /* there all ranks share one environment, and nothing is preloaded */
@@ -109,9 +111,10 @@ static void drop_preload(const char *path)
 
 void rec_options_clean_environment(void)
 {
-    static const char *const variables[] = {"REFRAIN_OUTPUT",  "REFRAIN_FORCE", "REFRAIN_TIME",
-                                            "REFRAIN_POLLS",   "REFRAIN_PID",   "REFRAIN_COMMAND",
-                                            "REFRAIN_PRELOAD", "REFRAIN_QUIET", "REFRAIN_CLOCK"};
+    static const char *const variables[] = {"REFRAIN_OUTPUT",  "REFRAIN_FORCE",   "REFRAIN_TIME",
+                                            "REFRAIN_POLLS",   "REFRAIN_PID",     "REFRAIN_COMMAND",
+                                            "REFRAIN_PRELOAD", "REFRAIN_QUIET",   "REFRAIN_CLOCK",
+                                            "REFRAIN_TOOL",    "REFRAIN_CHILDREN"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);

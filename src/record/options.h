@@ -9,6 +9,8 @@
  *   REFRAIN_COMMAND   command line, for the archive (default: the process's own)
  *   REFRAIN_PRELOAD   the recorder's own path in LD_PRELOAD, to be taken out again
  *   REFRAIN_QUIET     1: no line at the end
+ *   REFRAIN_TOOL      path of the tool, which records what the program starts: see spawn.h
+ *   REFRAIN_CHILDREN  no: what the program starts with MPI_Comm_spawn is not recorded
  *   REFRAIN_CLOCK     tsc, monotonic, mpi: see clock.h
  */
 #ifndef RFN_RECORD_OPTIONS_H
@@ -20,7 +22,8 @@ struct rec_options {
     char *output, *program, *command; /* output may be NULL */
     char *executable;                 /* the program as it was called; may be NULL */
     char *directory;                  /* where the program started */
-    bool force, times, all_polls, quiet;
+    char *tool;                       /* NULL: not known */
+    bool force, times, all_polls, quiet, children;
 };
 
 extern struct rec_options rec_options;
