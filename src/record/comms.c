@@ -7,12 +7,12 @@
  * asking would cost communication inside calls that did none. But MPI says who takes part in a
  * creation, and that all of them do so in the same order. So all members can count alike:
  *
- *   creation                       key                                           counted by
- *   collective over the parent     parent's identity, function                   the parent's
- * members (dup, split, create, Cart_*, Dist_graph_*, Intercomm_merge, ...) MPI_Comm_create_group
- * parent's identity, function, tag, members     the new members MPI_Intercomm_create, function, tag
- * (string tag), members           the new members MPI_*_from_group(s) first seen without a creation
- * members                                       the new members
+ * - Collective over the parent (dup, split, create, Cart_*, Intercomm_merge, ...): the key is the
+ *   parent's identity and the function; the parent's members count.
+ * - MPI_Comm_create_group: parent's identity, function, tag, members; the new members count.
+ * - MPI_Intercomm_create, MPI_*_from_group(s): function, tag, members; the new members count.
+ * - MPI_Comm_accept, _connect, _join: members; the new members count.
+ * - First seen without a creation: members; the new members count.
  *
  * identity = hash(key, how many with this key before, members). The members are in it because one
  * split makes several communicators with the same key and count. Members of an intercommunicator
@@ -245,7 +245,7 @@ static uint64_t next_ordinal(uint64_t key)
     return 0;
 }
 
-enum rule { ON_PARENT, BY_NEW_MEMBERS, BY_NEW_MEMBERS_ON_PARENT, EXISTING };
+enum rule { ON_PARENT, BY_NEW_MEMBERS, BY_NEW_MEMBERS_ON_PARENT, BY_MEETING, EXISTING };
 
 static enum rule rule_of(const char *function)
 {
@@ -257,7 +257,9 @@ static enum rule rule_of(const char *function)
         {"MPI_Intercomm_create", BY_NEW_MEMBERS},
         {"MPI_Comm_create_from_group", BY_NEW_MEMBERS},
         {"MPI_Intercomm_create_from_groups", BY_NEW_MEMBERS},
-        {"MPI_Comm_join", BY_NEW_MEMBERS},
+        {"MPI_Comm_accept", BY_MEETING},
+        {"MPI_Comm_connect", BY_MEETING},
+        {"MPI_Comm_join", BY_MEETING},
         {"MPI_Comm_get_parent", EXISTING},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -292,10 +294,11 @@ static uint64_t hash_tags(struct rec_call *call)
  * does not need them). */
 static uint64_t creation_key(struct rec_call *call, enum rule rule, uint64_t members)
 {
-    const char *name = rec_functions[call->function].name;
-    bool on_parent = rule != BY_NEW_MEMBERS && call->comm;
+    /* Who accepts and who connects get the same communicator. */
+    const char *name = rule == BY_MEETING ? "meeting" : rec_functions[call->function].name;
+    bool on_parent = (rule == ON_PARENT || rule == BY_NEW_MEMBERS_ON_PARENT) && call->comm;
     uint64_t words[] = {rfn_hash_bytes(name, strlen(name)), on_parent ? call->comm->identity : 0,
-                        rule == ON_PARENT ? 0 : hash_tags(call),
+                        rule == ON_PARENT || rule == BY_MEETING ? 0 : hash_tags(call),
                         rule == ON_PARENT && on_parent ? 0 : members};
     return hash_words(words, sizeof words / sizeof *words);
 }
