@@ -4,6 +4,7 @@ import os
 
 import harness
 import test_events
+import test_reader
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has mpi4py
 
@@ -160,6 +161,7 @@ def check_sessions(bench, how, lines=1):
     harness.compare(f"lines in {run.err}", len(told), lines)
     bench.verb("verify", archive)
     test_events.compare_logs(stem + ".log", 3, bench.dump(archive))
+    test_reader.compare(bench, archive, how)
     return told, archive
 
 

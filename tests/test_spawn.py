@@ -1,11 +1,13 @@
 """Processes that the program starts, and processes that meet (Open MPI: Debian's MPICH does not start
 any on one machine, recorded or not)."""
+import json
 import os
 import re
 import shutil
 
 import harness
 import test_events
+import test_reader
 
 TIMEOUT = 90
 
@@ -41,6 +43,7 @@ class Case:
         path = self.path(archive)
         self.bench.verb("verify", path)
         test_events.compare_logs(log, ranks, self.bench.dump(path))
+        test_reader.compare(self.bench, path, archive)
 
 
 def own_lines(run):
@@ -68,6 +71,15 @@ def test_children_of_several_commands(bench):
     harness.compare("output", run.out, CHILDREN)
     case.compare("x.rfn", case.log, 2)
     case.compare("x.rank1.spawn1.rfn", case.log + "-child", 3)
+    for verb in ("info", "report"):  # tell of them
+        facts = json.loads(bench.verb(verb, "--json", case.path("x.rfn")))
+        harness.compare(f"children in {verb}", facts["children"],
+                        [{"archive": "x.rank1.spawn1.rfn", "rank": 1}])
+        text = bench.verb(verb, case.path("x.rfn"))
+        if not re.search(r"^Started +x\.rank1\.spawn1\.rfn \(by rank 1\)$", text, re.M):
+            raise harness.Failure(f"{verb} does not tell of the children: {text}")
+        facts = json.loads(bench.verb(verb, "--json", case.path("x.rank1.spawn1.rfn")))
+        harness.compare(f"children's children in {verb}", facts["children"], [])
 
 
 def test_children_of_each_rank(bench):
@@ -214,3 +226,6 @@ def test_connections(bench):
         case = Case(bench, how)
         case.run(how)
         case.compare("x.rfn", case.log, 2)
+        messages = json.loads(bench.verb("report", "--json", case.path("x.rfn")))
+        harness.compare("messages", [(m["source"], m["dest"], m["bytes"])
+                                     for m in messages["communication_matrix"]], [(0, 1, 20)])
