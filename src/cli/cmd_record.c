@@ -62,8 +62,8 @@ static bool speaks(void)
     return true;
 }
 
-/* What is refused now will run all the same. */
-static bool is_refused_softly;
+/* What is refused now will run all the same; of that, whether to be silent. */
+static bool is_refused_softly, is_silent;
 
 static int refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -75,7 +75,7 @@ static int refuse(int status, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (speaks())
+    if (speaks() && !(is_refused_softly && is_silent))
         rfn_command_error(is_refused_softly ? "not recorded: %s" : "%s", text);
     return status;
 }
@@ -408,6 +408,7 @@ static int run_in_place(const struct options *options, char **argv)
     if (!file)
         return not_found(argv[0], denied);
     is_refused_softly = true;
+    is_silent = options->quiet;
     int status = choose_for_all(options, file, argv[0], recorder);
     if (status == 0)
         status = check_output(options->output);

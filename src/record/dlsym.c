@@ -72,9 +72,11 @@ static bool is_own(const void *address)
 
 static void find_real_dlsym(void)
 {
-    void *address = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+    /* The older name is there in all versions: a lookup that fails would allocate memory, which the
+     * caller may be the first to do. */
+    void *address = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
     if (!address)
-        address = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+        address = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
     if (!address) {
         rec_say("the C library has no dlsym that is known");
         abort();

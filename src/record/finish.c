@@ -5,6 +5,7 @@
 #include "record/notice.h"
 #include "record/options.h"
 #include "record/output.h"
+#include "record/patience.h"
 #include "record/place.h"
 #include "record/say.h"
 
@@ -411,10 +412,15 @@ static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *
 
 void rec_finish_barrier(void)
 {
-    /* The recorder may not have seen MPI_Init: recording had stopped before. */
-    MPI_Comm all = rec_place_learn() ? rec_place_comm() : MPI_COMM_NULL;
+    struct rec_patience patience = {0};
+    if (!rec_place_learn()) /* the recorder may not have seen MPI_Init */
+        return;
+    if (rec_is_first_rank())
+        rec_patience_begin(&patience);
+    MPI_Comm all = rec_place_comm();
     if (all != MPI_COMM_NULL)
         rec_mpi.MPI_Barrier(all);
+    rec_patience_end(&patience);
 }
 
 /* A stream that is still inside a call, or NULL. Threads may legally be in MPI_Initialized and the
