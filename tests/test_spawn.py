@@ -183,6 +183,22 @@ def test_no_children(bench):
     harness.compare(f"lines in {run.err}", len(own_lines(run)), 1)
 
 
+def test_children_without_launcher(bench):
+    """MPI starts a daemon of its own, which knows nothing of the recorder."""
+    for name, options, archives in (
+            ("alone", (), ["x.rfn", "x.spawn1.rfn", "x.spawn2.rfn"]),
+            ("alone-none", ("--no-children",), ["x.rfn"])):
+        case = Case(bench, name)
+        env = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "EXPECT_ARCHIVE": "x"}
+        run = bench.run([bench.refrain, "record", "-o", "x.rfn", *options, "./app", "each",
+                         "./app"], env=env, cwd=case.folder, timeout=TIMEOUT, check=True)
+        harness.compare("output", run.out, "children 1, all 2, arguments right\n" * 2)
+        harness.compare("archives", case.archives(), archives)
+        calls = harness.count_calls(bench.dump(case.path("x.rfn")))
+        harness.compare("calls", calls["MPI_Comm_spawn"], 2)
+
+
 def test_children_through_a_script(bench):
     case = Case(bench, "script")
     with open(case.path("script"), "w", encoding="ascii") as file:

@@ -26,7 +26,6 @@ void rec_initialized(void)
     if (provided == MPI_THREAD_MULTIPLE)
         rec_threads_multiple = true;
     rec_place_learn();
-    rec_options_clean_environment();
 }
 
 void rec_initialized_session(void)
@@ -36,7 +35,6 @@ void rec_initialized_session(void)
         return;
     rec_threads_multiple = true; /* a session may allow what the world does not: be prepared */
     rec_place_learn();
-    rec_options_clean_environment();
 }
 
 /* ---- step 1: inputs that have moved to columns on some rank ---- */

@@ -28,7 +28,7 @@ uint32_t rec_error_class(int rc);
 /* Whether this process is rank 0 of the job, as known since MPI has been up. */
 bool rec_is_first_rank(void);
 
-/* After MPI_Init, after MPI_Session_init: remembers the process's place, cleans the environment. */
+/* After MPI_Init, after MPI_Session_init: learns the process's place. */
 void rec_initialized(void);
 void rec_initialized_session(void);
 /* A barrier of the recorder's own, before the exit of the last call is stamped. */

@@ -30,7 +30,9 @@ extern struct rec_options rec_options;
 
 /* Reads the environment; to be called once, at the first MPI call. */
 void rec_options_read(void);
-/* Takes the recorder and its variables out of the environment, so that children are clean. */
+/* Takes the recorder and its variables out of the environment, so that children are clean. Before
+ * MPI starts: without a launcher Open MPI starts a daemon then, whose environment is that of
+ * processes that the program spawns. */
 void rec_options_clean_environment(void);
 
 #endif

@@ -33,6 +33,7 @@ EXPORT int MPI_Init(int *argc, char ***argv)
         tell_too_late();
         return rec_mpi.MPI_Init(argc, argv);
     }
+    rec_options_clean_environment(); /* MPI may start a daemon, and that the program's children */
     rec_begin(call);
     int rc = rec_mpi.MPI_Init(argc, argv);
     rec_end(call, rc);
@@ -50,6 +51,7 @@ EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
         return rec_mpi.MPI_Init_thread(argc, argv, required, provided);
     }
     rec_in_int(call, required);
+    rec_options_clean_environment();
     rec_begin(call);
     int rc = rec_mpi.MPI_Init_thread(argc, argv, required, provided);
     rec_end(call, rc);
@@ -110,6 +112,7 @@ EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Sessio
     if (call) {
         rec_in_info(call, info);
         rec_in_errhandler(call, errhandler);
+        rec_options_clean_environment();
         rec_begin(call);
     } else {
         tell_too_late();
