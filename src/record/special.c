@@ -5,12 +5,16 @@
  * does afterwards is in no event. A program that uses sessions only ends with its last
  * MPI_Session_finalize in the same way.
  */
+#include "record/comms.h"
 #include "record/finish.h"
 #include "record/fortran.h"
 #include "record/options.h"
 #include "record/params.h"
 #include "record/place.h"
 #include "record/say.h"
+
+#include <stdlib.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -131,20 +135,49 @@ EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Sessio
     return rc;
 }
 
+static bool is_recorder_up(void)
+{
+    return rec_state == REC_RECORDING || rec_state == REC_STOPPED;
+}
+
+static pid_t asker; /* the process that has put off its end */
+
+static void end_after_all(void)
+{
+    if (getpid() != asker || !is_recorder_up() || rec_place_in_world() ||
+        __atomic_load_n(&open_sessions, __ATOMIC_ACQUIRE) > 0)
+        return;
+    rec_finish_barrier();
+    rec_finish();
+}
+
+/* A process that has not made any communicator may have opened the session to ask a question, maybe
+ * on its own, before it begins. The others must not be waited for then; the end is put off until
+ * the process exits. */
+static bool puts_off_end(void)
+{
+    static bool registered;
+    if (rec_comms_count() > 2) /* besides MPI_COMM_WORLD and MPI_COMM_SELF */
+        return false;
+    asker = getpid();
+    if (!__atomic_exchange_n(&registered, true, __ATOMIC_ACQ_REL))
+        atexit(end_after_all);
+    return true;
+}
+
 /* One session less. Whether MPI ends for the process: no other one is open, and MPI_Finalize is not
  * still to come. */
 static bool is_last_session(const MPI_Session *session)
 {
-    if (*session == MPI_SESSION_NULL)
-        return false;
-    return __atomic_sub_fetch(&open_sessions, 1, __ATOMIC_ACQ_REL) == 0 && !rec_place_in_world();
+    return *session != MPI_SESSION_NULL &&
+           __atomic_sub_fetch(&open_sessions, 1, __ATOMIC_ACQ_REL) == 0 && is_recorder_up() &&
+           !rec_place_in_world() && !puts_off_end();
 }
 
 EXPORT int MPI_Session_finalize(MPI_Session *session)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Session_finalize, __builtin_frame_address(0));
-    const bool last = is_last_session(session) &&
-                      (rec_state == REC_RECORDING || rec_state == REC_STOPPED);
+    const bool last = is_last_session(session);
     const MPI_Session before = *session;
     int rc = MPI_SUCCESS;
     if (call) {

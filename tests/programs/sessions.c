@@ -4,6 +4,7 @@
  *   sessions world      a session within the time from MPI_Init to MPI_Finalize, and one around it
  *   sessions again      a session after the last one was finalized
  *   sessions self       nobody communicates with anybody
+ *   sessions ask        rank 0 asks a session something before all call MPI_Init
  */
 #include "expect.h"
 
@@ -129,16 +130,37 @@ static void again(void)
     exit(failed);
 }
 
+/* Which process this is, before MPI has told. */
+static int launchers_rank(void)
+{
+    const char *number = getenv("PMI_RANK");
+    return number ? atoi(number) : 0;
+}
+
 static void alone(void)
 {
     MPI_Session session = open_session();
     MPI_Group self = group_of(session, "mpi://SELF");
-    const char *number = getenv("PMI_RANK"); /* nothing else tells here who this is */
-    rank = number ? atoi(number) : 0;
+    rank = launchers_rank(); /* nothing else tells here who this is */
     int size;
     CALL(MPI_Group_size(self, &size), "size=1");
     CALL(MPI_Group_free(&self), "%s", "");
     CALL(MPI_Session_finalize(&session), "%s", "");
+}
+
+static void ask_first(void)
+{
+    int n;
+    rank = launchers_rank();
+    MPI_Session session;
+    if (rank == 0) {
+        session = open_session();
+        CALL(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &n), "npset_names=%d", n);
+        CALL(MPI_Session_finalize(&session), "%s", "");
+    }
+    CALL(MPI_Init(NULL, NULL), "%s", "");
+    CALL(MPI_Barrier(MPI_COMM_WORLD), "comm=world");
+    CALL(MPI_Finalize(), "%s", "");
 }
 
 int main(int argc, char **argv)
@@ -150,6 +172,8 @@ int main(int argc, char **argv)
         with_world();
     else if (strcmp(how, "again") == 0)
         again();
+    else if (strcmp(how, "ask") == 0)
+        ask_first();
     else
         alone();
     return write_log();
