@@ -194,3 +194,26 @@ def test_session_to_ask(bench):
     """One rank asks a session something before all call MPI_Init: nobody is waited for. (MPICH 4.0
     cannot start twice; with the recorder, which has a session too, it has not ended between.)"""
     check_sessions(bench, "ask", alone=False)
+
+
+FORTRAN_CTYPES = """import ctypes, sys
+mpi = ctypes.CDLL(sys.argv[1])
+world, ierr = ctypes.c_int(int(sys.argv[2], 0)), ctypes.c_int()
+mpi.mpi_init_(ctypes.byref(ierr))
+for i in range(3):
+    mpi.mpi_barrier_(ctypes.byref(world), ctypes.byref(ierr))
+mpi.mpi_finalize_(ctypes.byref(ierr))
+"""
+
+
+def test_fortran_functions_by_name(bench, flavour):
+    """Functions of MPI's library for Fortran, from a handle."""
+    path, archive = bench.path("fetch-fortran.py"), bench.path(f"fetch-fortran.{flavour}.rfn")
+    library, world = {"openmpi": ("libmpi_mpifh.so.40", "0"),
+                      "mpich": ("libmpichfort.so.12", "0x44000000")}[flavour]
+    with open(path, "w", encoding="ascii") as file:
+        file.write(FORTRAN_CTYPES)
+    bench.run([bench.refrain, "record", "-f", "-o", archive, f"--mpi={flavour}", PYTHON, path,
+               library, world], check=True)
+    harness.compare("calls", harness.count_calls(bench.dump(archive)),
+                    {"MPI_Init": 1, "MPI_Barrier": 3, "MPI_Finalize": 1})

@@ -1,9 +1,12 @@
 """Processes that the program starts, and processes that meet (Open MPI: Debian's MPICH does not start
 any on one machine, recorded or not)."""
+import concurrent.futures
 import json
 import os
 import re
 import shutil
+import subprocess
+import time
 
 import harness
 import test_events
@@ -245,3 +248,28 @@ def test_connections(bench):
         messages = json.loads(bench.verb("report", "--json", case.path("x.rfn")))
         harness.compare("messages", [(m["source"], m["dest"], m["bytes"])
                                      for m in messages["communication_matrix"]], [(0, 1, 20)])
+
+
+def test_connection_of_two_jobs(bench):
+    """Each has its archive. Open MPI 4 needs its name server for that."""
+    case = Case(bench, "jobs")
+    uri = case.path("uri")
+    with subprocess.Popen(["ompi-server", "--no-daemonize", "-r", uri], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          start_new_session=True) as server:
+        try:
+            while server.poll() is None and not (os.path.exists(uri) and os.path.getsize(uri)):
+                time.sleep(0.05)
+            with concurrent.futures.ThreadPoolExecutor() as both:
+                list(both.map(lambda how: one_job(bench, case, how), ("serve", "visit")))
+        finally:
+            harness.end_job(server)
+    for how in ("serve", "visit"):
+        case.compare(how + ".rfn", case.path(how + ".log"), 1)
+
+
+def one_job(bench, case, how):
+    bench.run([*harness.FLAVOURS["openmpi"].launch(1), "--ompi-server", "file:" + case.path("uri"),
+               bench.refrain, "record", "-o", how + ".rfn", "./app", how, "port"],
+              env={"EXPECT_OUT": case.path(how + ".log")}, cwd=case.folder, timeout=TIMEOUT,
+              check=True)

@@ -7,6 +7,8 @@
  *   ... child N                a child, of N
  *   spawn meet                 two processes connect through a port, nobody is started
  *   spawn join                 two processes connect through a socket
+ *   spawn serve FILE           one process; its port goes to the file
+ *   spawn visit FILE           one process of another job, which connects to that port
  */
 #include "expect.h"
 
@@ -198,6 +200,35 @@ static void join(int rank)
     exchange(rank, other);
 }
 
+static void serve(const char *path)
+{
+    char port[MPI_MAX_PORT_NAME] = "", other_path[4096];
+    MPI_Comm other;
+    CALL(MPI_Open_port(MPI_INFO_NULL, port), "info=MPI_INFO_NULL");
+    snprintf(other_path, sizeof other_path, "%s.new", path);
+    FILE *file = fopen(other_path, "w");
+    if (!file || fputs(port, file) < 0 || fclose(file) != 0 || rename(other_path, path) != 0)
+        exit(94);
+    CALL(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other),
+         "port_name=%s comm=world newcomm=@meeting", port);
+    exchange(0, other);
+    CALL(MPI_Close_port(port), "%s", "");
+}
+
+static void visit(const char *path)
+{
+    char port[MPI_MAX_PORT_NAME] = "";
+    MPI_Comm other;
+    while (access(path, R_OK) != 0)
+        usleep(10000);
+    FILE *file = fopen(path, "r");
+    if (!file || !fgets(port, sizeof port, file))
+        exit(94);
+    CALL(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other),
+         "port_name=%s comm=world newcomm=@meeting", port);
+    exchange(1, other);
+}
+
 int main(int argc, char **argv)
 {
     int rank;
@@ -216,6 +247,10 @@ int main(int argc, char **argv)
         start_missing();
     else if (strcmp(how, "meet") == 0)
         meet(rank);
+    else if (strcmp(how, "serve") == 0)
+        serve(argv[2]);
+    else if (strcmp(how, "visit") == 0)
+        visit(argv[2]);
     else
         join(rank);
     return expect_finalize(rank);
