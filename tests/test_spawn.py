@@ -202,6 +202,21 @@ def test_children_without_launcher(bench):
         harness.compare("calls", calls["MPI_Comm_spawn"], 2)
 
 
+def test_children_of_a_recorder_by_hand(bench):
+    """Without the tool nothing can stand in for the children's command; a line says so."""
+    case = Case(bench, "by-hand")
+    library = os.path.join(bench.build, "lib", "librefrain-openmpi.so")
+    run = bench.run([*harness.FLAVOURS["openmpi"].launch(2), "env", f"LD_PRELOAD={library}",
+                     "REFRAIN_OUTPUT=x.rfn", "./app", "one", "./app"],
+                    env={"EXPECT_OUT": case.log, "EXPECT_ARCHIVE": "NULL"}, cwd=case.folder,
+                    timeout=TIMEOUT, check=True)
+    harness.compare("output", run.out, CHILDREN)
+    harness.compare("archives", case.archives(), ["x.rfn"])
+    case.compare("x.rfn", case.log, 2)
+    told = [line for line in own_lines(run) if "not started by refrain record" in line]
+    harness.compare(f"lines in {run.err}", (len(own_lines(run)), len(told)), (2, 1))
+
+
 def test_children_through_a_script(bench):
     case = Case(bench, "script")
     with open(case.path("script"), "w", encoding="ascii") as file:

@@ -246,19 +246,28 @@ static void free_all(char **words, int n)
     free(words);
 }
 
-/* The files of all commands, or NULL after saying why these are not recorded. */
+/* Whether the tool may stand in for the command, whose file goes to path; else says why not. */
+static bool may_stand_in(const char *command, MPI_Info info, char *path)
+{
+    if (!find_command(command, info, path)) {
+        not_recorded("%s is not found", command ? command : "the command");
+        return false;
+    }
+    if (is_moved(command, info)) {
+        not_recorded("what the call tells MPI holds for %s alone", command);
+        return false;
+    }
+    return !is_tool(path); /* which is there on purpose */
+}
+
+/* The files of all commands, or NULL: these are not recorded. */
 static char **find_all(int n, char *const *commands, const MPI_Info *infos)
 {
     char path[PATH_MAX];
     char **files = calloc((size_t)n + 1, sizeof *files);
     bool ok = files != NULL;
     for (int i = 0; i < n && ok; i++) {
-        MPI_Info info = infos ? infos[i] : MPI_INFO_NULL;
-        ok = find_command(commands[i], info, path);
-        if (!ok)
-            not_recorded("%s is not found", commands[i] ? commands[i] : "the command");
-        else if (is_moved(commands[i], info) || is_tool(path))
-            ok = false; /* on purpose: nothing to be said */
+        ok = may_stand_in(commands[i], infos ? infos[i] : MPI_INFO_NULL, path);
         ok = ok && (files[i] = strdup(path));
     }
     if (ok)
