@@ -245,7 +245,8 @@ class RecordTest(unittest.TestCase):
         found = self.variables("./app-libmpi.so.40", "a", "b c")
         self.assertEqual(found, {"REFRAIN_TIME": "full", "REFRAIN_POLLS": "runs",
                                  "REFRAIN_COMMAND": "./app-libmpi.so.40 a b c",
-                                 "REFRAIN_PRELOAD": self.recorder("openmpi")})
+                                 "REFRAIN_PRELOAD": self.recorder("openmpi"),
+                                 "REFRAIN_TOOL": str(self.refrain)})
         found = self.variables("-o", "x.rfn", "-f", "-q", "--time=none", "--polls=all",
                                "./app-libmpi.so.40")
         self.assertEqual(found["REFRAIN_OUTPUT"], f"{self.top}/x.rfn")
@@ -253,6 +254,8 @@ class RecordTest(unittest.TestCase):
         self.assertEqual(found["REFRAIN_QUIET"], "1")
         self.assertEqual(found["REFRAIN_TIME"], "none")
         self.assertEqual(found["REFRAIN_POLLS"], "all")
+        found = self.variables("--no-children", "./app-libmpi.so.40")
+        self.assertEqual(found["REFRAIN_CHILDREN"], "no")
 
     def test_environment_does_not_decide(self):
         found = self.variables("./app-libmpi.so.40", variables={"REFRAIN_OUTPUT": "y", "REFRAIN_FORCE": "1"})
@@ -269,6 +272,35 @@ class RecordTest(unittest.TestCase):
         self.assertIn("arg -o\narg --help\narg --\narg -f\n", result.stdout)
         result = self.record("-q", "--", "./app-libmpi.so.40", "-q")
         self.assertIn("arg ./app-libmpi.so.40\narg -q\n", result.stdout)
+
+    # ---- in the place of a command of MPI_Comm_spawn ----
+
+    def in_place(self, *words):
+        """Status, whether the program ran with the recorder, lines of the tool."""
+        result = self.record("--in-place", "-o", "x.rfn", *words)
+        return result.returncode, "librefrain" in result.stdout, result.stderr.count("\n")
+
+    def test_in_place(self):
+        self.assertEqual(self.in_place("--", "./app-libmpi.so.40", "-o"), (7, True, 0))
+        # What PATH does not have is looked for in the current directory.
+        result = self.record("--in-place", "--", "app-libmpi.so.40")
+        self.assertIn("arg app-libmpi.so.40\n", result.stdout)
+        self.assertEqual(self.in_place("./nothing"), (127, False, 1))
+
+    def test_in_place_nothing_is_refused(self):
+        self.assertEqual(self.in_place("./plain"), (7, False, 1))
+        self.assertEqual(self.in_place("./app-libmpi.so.77"), (7, False, 1))
+        self.assertEqual(self.in_place("-q", "./app-libmpi.so.77"), (7, False, 0))
+        result = self.record("--in-place", "-o", "none/x.rfn", "./app-libmpi.so.40")
+        self.assertEqual(result.returncode, 7)
+        self.assertNotIn("librefrain", result.stdout)
+
+    def test_in_place_all_or_none(self):
+        mine = "./app-libmpi.so.40"
+        for beside, recorded in (([mine], True), (["./plain"], False), (["./nothing"], False),
+                                 (["./app-libmpich.so.12"], False), ([mine, "./plain"], False)):
+            words = [f"--beside={self.top}/{name}" for name in beside]
+            self.assertEqual(self.in_place(*words, mine)[:2], (7, recorded), beside)
 
     # ---- what is refused ----
 
@@ -310,11 +342,12 @@ class RecordTest(unittest.TestCase):
 
     def test_takes_the_programs_place(self):
         path = self.launcher()
-        result = self.record("-q", "-o", "x.rfn", "--time=none", "mpirun", "-n", "8", "--mca", "a",
+        result = self.record("-q", "-o", "x.rfn", "--time=none", "--no-children", "mpirun", "-n", "8", "--mca", "a",
                              "b", "./app-libmpi.so.40", "-n", path=path)
         self.assertEqual(result.stdout.splitlines(),
                          ["-n", "8", "--mca", "a", "b", str(self.refrain), "record", "-o",
-                          f"{self.top}/x.rfn", "--quiet", "--time=none", "--", "./app-libmpi.so.40",
+                          f"{self.top}/x.rfn", "--quiet", "--no-children", "--time=none", "--",
+                          "./app-libmpi.so.40",
                           "-n"])
         self.assertEqual(result.returncode, 0)
 

@@ -6,6 +6,8 @@ line, before anything has run.
 """
 import os
 import shutil
+import subprocess
+import threading
 
 import harness
 
@@ -292,3 +294,26 @@ def test_launcher_of_another_mpi(bench, flavour):
     told = [line for line in own_lines(run) if "another MPI" in line]
     harness.compare(f"warnings in {run.err}", len(told), 1)
     harness.compare("archives", len(archives(where)), RANKS)
+
+
+def test_long_wait_is_told(bench):
+    """Where a launcher starts several programs, one of which may not be recorded. (Here it is only
+    late: it ends when the line has come.)"""
+    where = folder(bench, "wait")
+    program = bench.program("unequal", "openmpi")
+    part = [bench.refrain, "record", "-o", "x.rfn", program, "go"]
+    command = [*harness.FLAVOURS["openmpi"].launch(1), *part, ":", "-n", "1", *part]
+    with subprocess.Popen(command, cwd=where, stderr=subprocess.PIPE, text=True,
+                          start_new_session=True) as process:
+        late = threading.Timer(60, harness.end_job, [process])
+        late.start()
+        told = []
+        for line in process.stderr:
+            told += [line] if line.startswith("refrain: ") else []
+            if "waiting for all ranks" in line:
+                with open(os.path.join(where, "go"), "w", encoding="ascii"):
+                    pass
+        late.cancel()
+        process.wait()
+    harness.compare(f"exit, and lines in {told}", (process.returncode, len(told)), (0, 2))
+    harness.compare("archives", archives(where), ["x.rfn"])

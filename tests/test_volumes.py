@@ -40,14 +40,15 @@ def at_least(what, event, column, bound):
         raise harness.Failure(f"{what}: {column} is {event[column]}, expected {bound} or more")
 
 
-def check_cpu(ranks):
+def check_cpu(ranks, clocks_differ=0.0):
+    """clocks_differ: by how much the counter may be slower than the clock that the program spins by."""
     for number, events in enumerate(ranks):
-        at_least(f"spin of rank {number}", events[SPUN], "volume_gap", SPIN)
+        at_least(f"spin of rank {number}", events[SPUN], "volume_gap", SPIN * (1 - clocks_differ))
         if int(events[SLEPT]["volume_gap"]) >= 100 * MS:
             raise harness.Failure(f"rank {number} computed while it slept: {events[SLEPT]}")
         # Between two polls of a run nothing is inside of MPI.
         at_least(f"polls of rank {number}", events["MPI_Test"], "volume_gap",
-                 (POLLS - 1) * POLL_SPIN)
+                 (POLLS - 1) * POLL_SPIN * (1 - clocks_differ))
         harness.compare("polls", harness.polls(events["MPI_Test"]), POLLS)
 
 
@@ -85,7 +86,9 @@ def test_every_poll(bench, flavour):
 
 def test_papi(bench, flavour):
     archive, ranks = record(bench, flavour, "papi:perf::TASK-CLOCK")
-    check_cpu(ranks)
+    # perf's task clock and the thread's CPU clock are two clocks of the kernel, read one after the
+    # other: they have been seen to differ by 4e-5.
+    check_cpu(ranks, clocks_differ=0.001)
     harness.compare("volume", json.loads(bench.verb("info", "--json", archive))["volume"],
                     "papi:perf::TASK-CLOCK")
 

@@ -1,4 +1,5 @@
 /* cmd_info.c - refrain info: what is in an archive, without its events. */
+#include "cli/children.h"
 #include "cli/command.h"
 #include "cli/file_argument.h"
 #include "cli/hosts.h"
@@ -181,6 +182,7 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
     json_object_set_new(value, "call_paths", json_integer(rfn_archive_paths(archive)));
     json_object_set_new(value, "span_ns", run->times ? json_integer(totals->span_ns) : json_null());
     json_object_set_new(value, "hosts", rfn_json_hosts(archive));
+    json_object_set_new(value, "children", rfn_json_children(archive));
     for (uint32_t i = 0; i < rfn_archive_groups(archive); i++)
         json_array_append_new(groups, group_json(archive, i));
     json_object_set_new(value, "group_list", groups);
@@ -278,6 +280,7 @@ static int print_text(const struct rfn_archive *archive, const struct totals *to
         rfn_hosts_release(&hosts);
     }
     line(&out, "Recorder", run->recorder);
+    rfn_children_line(&out, archive, 12);
     append_sizes(&out, archive, totals);
     line(&out, "Complete", rfn_archive_complete(archive, NULL) ? "yes" : "no");
     append_groups(&out, archive);

@@ -12,6 +12,10 @@
  * A program that needs no MPI library may load one later (a script, an interpreter, a wrapper that
  * executes the real program). The recorder sleeps until MPI is there, but the two MPIs' recorders
  * cannot both be loaded: --mpi or the launcher's environment tells which.
+ *
+ * For processes that the recorded program starts (MPI_Comm_spawn), the recorder puts the verb in
+ * the place of the command, with --in-place. Then nothing is refused: what cannot be recorded runs
+ * all the same.
  */
 #define _POSIX_C_SOURCE 200809L /* readlink, setenv, strdup */
 #include "cli/command.h"
@@ -39,7 +43,10 @@ struct options {
     const char *memory; /* bytes; NULL: the recorder's default */
     const char *volume; /* NULL: none */
     const char *resolution;
-    bool force, quiet;
+    bool force, quiet, no_children;
+    bool in_place;       /* of a command of MPI_Comm_spawn */
+    const char **beside; /* with in_place: the files of all commands of the job */
+    size_t n_beside;
     int program;  /* index of the first word after the options */
     char **given; /* the options' words */
     int n_given;
@@ -61,6 +68,9 @@ static bool speaks(void)
     return true;
 }
 
+/* What is refused now will run all the same; of that, whether to be silent. */
+static bool is_refused_softly, is_silent;
+
 static int refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Tells why the program is not started and returns the exit status. */
@@ -71,8 +81,8 @@ static int refuse(int status, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (speaks())
-        rfn_command_error("%s", text);
+    if (speaks() && !(is_refused_softly && is_silent))
+        rfn_command_error(is_refused_softly ? "not recorded: %s" : "%s", text);
     return status;
 }
 
@@ -279,7 +289,7 @@ static bool set_environment(const struct options *options, const char *recorder,
 {
     char *command = join(argv);
     char *output = options->output ? absolute(options->output) : NULL;
-    char pid[32];
+    char pid[32], tool[PATH_MAX];
     snprintf(pid, sizeof pid, "%ld", (long)getpid()); /* the program will have the same */
     bool ok = command && (output || !options->output) && set("REFRAIN_OUTPUT", output) &&
               set("REFRAIN_FORCE", options->force ? "1" : NULL) &&
@@ -289,7 +299,8 @@ static bool set_environment(const struct options *options, const char *recorder,
               set("REFRAIN_QUIET", options->quiet ? "1" : NULL) &&
               set("REFRAIN_MEMORY", options->memory) && set("REFRAIN_PID", pid) &&
               set("REFRAIN_COMMAND", command) && set("REFRAIN_PRELOAD", recorder) &&
-              set_preload(recorder);
+              set("REFRAIN_TOOL", own_path(tool, sizeof tool) ? tool : NULL) &&
+              set("REFRAIN_CHILDREN", options->no_children ? "no" : NULL) && set_preload(recorder);
     free(command);
     free(output);
     return ok;
@@ -377,6 +388,55 @@ static int run_program(const struct options *options, char **argv)
         execv(file, argv);
         status = cannot_execute(file);
     }
+    free(file);
+    return status;
+}
+
+/* ---- in the place of a command of MPI_Comm_spawn ---- */
+
+/* The file that MPI would have executed, to be freed: MPI looks in the current directory last. */
+static char *find_in_place(const char *word, bool *denied)
+{
+    char path[PATH_MAX];
+    char *file = rfn_launch_find(word, denied);
+    if (file || strchr(word, '/') || snprintf(path, sizeof path, "./%s", word) >= PATH_MAX)
+        return file;
+    return rfn_launch_find(path, denied);
+}
+
+/* The recorder of the program, if all programs of the job have the same; else the exit status that
+ * would be given for it. */
+static int choose_for_all(const struct options *options, const char *file, const char *program,
+                          char *recorder)
+{
+    char other[PATH_MAX];
+    int status = choose_recorder(options, file, program, recorder);
+    for (size_t i = 0; i < options->n_beside && status == 0; i++) {
+        const char *beside = options->beside[i];
+        status = choose_recorder(options, beside, beside, other);
+        if (status == 0 && strcmp(recorder, other) != 0)
+            status = refuse(RFN_EXIT_USAGE, "%s and %s use different MPIs", program, beside);
+    }
+    return status;
+}
+
+static int run_in_place(const struct options *options, char **argv)
+{
+    bool denied;
+    char recorder[PATH_MAX];
+    char *file = find_in_place(argv[0], &denied);
+    if (!file)
+        return not_found(argv[0], denied);
+    is_refused_softly = true;
+    is_silent = options->quiet;
+    int status = choose_for_all(options, file, argv[0], recorder);
+    if (status == 0)
+        status = check_output(options->output);
+    if (status == 0 && !set_environment(options, recorder, argv))
+        no_memory();
+    is_refused_softly = false;
+    execv(file, argv);
+    status = cannot_execute(file);
     free(file);
     return status;
 }
@@ -492,7 +552,17 @@ static int run_launcher(const struct options *options, enum rfn_launcher launche
 
 /* ---- the verb ---- */
 
-enum { KEY_TIME = 256, KEY_POLLS, KEY_MPI, KEY_MEMORY, KEY_VOLUME, KEY_RESOLUTION };
+enum {
+    KEY_TIME = 256,
+    KEY_POLLS,
+    KEY_MPI,
+    KEY_MEMORY,
+    KEY_VOLUME,
+    KEY_RESOLUTION,
+    KEY_NO_CHILDREN,
+    KEY_IN_PLACE,
+    KEY_BESIDE
+};
 
 static const struct argp_option record_options[] = {
     {"output", 'o', "FILE", 0,
@@ -519,7 +589,12 @@ static const struct argp_option record_options[] = {
      "to "
      "files in FILE.journal/ until the archive is written",
      0},
+    {"no-children", KEY_NO_CHILDREN, NULL, 0,
+     "Do not record processes that the program starts with MPI_Comm_spawn", 0},
     {"quiet", 'q', NULL, 0, "Print nothing but errors", 0},
+    /* For the recorder itself: see src/record/spawn.h. */
+    {"in-place", KEY_IN_PLACE, NULL, OPTION_HIDDEN, NULL, 0},
+    {"beside", KEY_BESIDE, "FILE", OPTION_HIDDEN, NULL, 0},
     {0}};
 
 /* One of two words, or wrong usage. */
@@ -585,6 +660,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_MEMORY:
         options->memory = size_of(state, arg);
         return 0;
+    case KEY_NO_CHILDREN:
+        options->no_children = true;
+        return 0;
+    case KEY_IN_PLACE:
+        options->in_place = true;
+        return 0;
+    case KEY_BESIDE:
+        options->beside[options->n_beside++] = arg;
+        return 0;
     case KEY_MPI:
         options->mpi = one_of(state, "mpi", arg, "mpich", "openmpi");
         return 0;
@@ -603,11 +687,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static int run_record(const struct rfn_command *command, int argc, char **argv)
 {
     struct options options = {.time = "full", .polls = "runs"};
+    options.beside = calloc((size_t)argc + 1,
+                            sizeof *options.beside); /* until the program starts */
+    if (!options.beside)
+        return no_memory();
     rfn_command_parse(command, parse_option, argc, argv, &options);
     options.given = argv + 1;
     options.n_given = options.program - 1;
     argc -= options.program;
     argv += options.program;
+    if (options.in_place)
+        return run_in_place(&options, argv);
     enum rfn_launcher launcher = rfn_launcher_of(argv[0]);
     if (launcher != RFN_LAUNCHER_NONE)
         return run_launcher(&options, launcher, argc, argv);

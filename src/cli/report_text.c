@@ -5,6 +5,7 @@
  * and Finalize stand in a table of their own, so that they do not hide the rest.
  */
 #include "cli/call_path.h"
+#include "cli/children.h"
 #include "cli/hosts.h"
 #include "cli/report.h"
 #include "cli/table.h"
@@ -106,6 +107,7 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
     rfn_text_char(out, '\n');
     append_mpi(out, run->mpi);
     append_date(out, run);
+    rfn_children_line(out, report->archive, 10);
     rfn_text_format(out, "%-10s%s", "MPI calls", rfn_count_text(profile->calls).text);
     if (profile->failed_polls)
         rfn_text_format(out, ", %s of them unsuccessful polls",

@@ -7,12 +7,12 @@
  * asking would cost communication inside calls that did none. But MPI says who takes part in a
  * creation, and that all of them do so in the same order. So all members can count alike:
  *
- *   creation                       key                                           counted by
- *   collective over the parent     parent's identity, function                   the parent's
- * members (dup, split, create, Cart_*, Dist_graph_*, Intercomm_merge, ...) MPI_Comm_create_group
- * parent's identity, function, tag, members     the new members MPI_Intercomm_create, function, tag
- * (string tag), members           the new members MPI_*_from_group(s) first seen without a creation
- * members                                       the new members
+ * - Collective over the parent (dup, split, create, Cart_*, Intercomm_merge, ...): the key is the
+ *   parent's identity and the function; the parent's members count.
+ * - MPI_Comm_create_group: parent's identity, function, tag, members; the new members count.
+ * - MPI_Intercomm_create, MPI_*_from_group(s): function, tag, members; the new members count.
+ * - MPI_Comm_accept, _connect, _join: members; the new members count.
+ * - First seen without a creation: members; the new members count.
  *
  * identity = hash(key, how many with this key before, members). The members are in it because one
  * split makes several communicators with the same key and count. Members of an intercommunicator
@@ -26,6 +26,7 @@
 #include "record/comms.h"
 #include "base/map.h"
 #include "record/params.h"
+#include "record/place.h"
 #include "record/tables.h"
 
 #include <stdlib.h>
@@ -46,13 +47,9 @@ static struct rfn_map ordinals;  /* key of a creation to how many there were */
 static struct rfn_map groups;    /* hash to struct rec_ranks */
 static struct rec_ranks **all_groups;
 static size_t n_groups, groups_capacity;
-static MPI_Group world_group;
+static MPI_Group world_group;    /* borrowed from place.h */
 static bool awake;               /* the first two communicators are there */
 unsigned rec_comms_on_their_way; /* entries with later_of */
-#ifdef REC_HAVE_SESSION
-static MPI_Session session; /* for world_group in programs without MPI_Init */
-static bool has_session;
-#endif
 
 static uint64_t hash_words(const uint64_t *words, size_t n)
 {
@@ -248,7 +245,7 @@ static uint64_t next_ordinal(uint64_t key)
     return 0;
 }
 
-enum rule { ON_PARENT, BY_NEW_MEMBERS, BY_NEW_MEMBERS_ON_PARENT, EXISTING };
+enum rule { ON_PARENT, BY_NEW_MEMBERS, BY_NEW_MEMBERS_ON_PARENT, BY_MEETING, EXISTING };
 
 static enum rule rule_of(const char *function)
 {
@@ -260,7 +257,9 @@ static enum rule rule_of(const char *function)
         {"MPI_Intercomm_create", BY_NEW_MEMBERS},
         {"MPI_Comm_create_from_group", BY_NEW_MEMBERS},
         {"MPI_Intercomm_create_from_groups", BY_NEW_MEMBERS},
-        {"MPI_Comm_join", BY_NEW_MEMBERS},
+        {"MPI_Comm_accept", BY_MEETING},
+        {"MPI_Comm_connect", BY_MEETING},
+        {"MPI_Comm_join", BY_MEETING},
         {"MPI_Comm_get_parent", EXISTING},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -295,10 +294,11 @@ static uint64_t hash_tags(struct rec_call *call)
  * does not need them). */
 static uint64_t creation_key(struct rec_call *call, enum rule rule, uint64_t members)
 {
-    const char *name = rec_functions[call->function].name;
-    bool on_parent = rule != BY_NEW_MEMBERS && call->comm;
+    /* Who accepts and who connects get the same communicator. */
+    const char *name = rule == BY_MEETING ? "meeting" : rec_functions[call->function].name;
+    bool on_parent = (rule == ON_PARENT || rule == BY_NEW_MEMBERS_ON_PARENT) && call->comm;
     uint64_t words[] = {rfn_hash_bytes(name, strlen(name)), on_parent ? call->comm->identity : 0,
-                        rule == ON_PARENT ? 0 : hash_tags(call),
+                        rule == ON_PARENT || rule == BY_MEETING ? 0 : hash_tags(call),
                         rule == ON_PARENT && on_parent ? 0 : members};
     return hash_words(words, sizeof words / sizeof *words);
 }
@@ -310,36 +310,10 @@ static void identify(struct rec_comm *comm, uint64_t key, uint64_t members)
 
 /* ---- the table ---- */
 
-#ifdef REC_HAVE_SESSION
-/* Without MPI_Init there is no MPI_COMM_WORLD, but a process set of the same processes. */
-static int world_of_session(void)
-{
-    if (rec_mpi.MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) != MPI_SUCCESS)
-        return RFN_E_NOTFOUND;
-    has_session = true;
-    if (rec_mpi.MPI_Group_from_session_pset(session, "mpi://WORLD", &world_group) != MPI_SUCCESS)
-        return RFN_E_NOTFOUND;
-    return 0;
-}
-#endif
-
-static int find_world(bool *initialized)
-{
-    int flag = 0;
-    rec_mpi.MPI_Initialized(&flag);
-    *initialized = flag;
-#ifdef REC_HAVE_SESSION
-    if (!flag && rec_mpi.MPI_Session_init)
-        return world_of_session();
-#endif
-    return rec_mpi.MPI_Comm_group(MPI_COMM_WORLD, &world_group) == MPI_SUCCESS ? 0 : RFN_E_NOTFOUND;
-}
-
 static int wake(void)
 {
-    bool initialized;
     int size = 0, rank = 0;
-    RFN_TRY(find_world(&initialized));
+    RFN_TRY(rec_place_group(&world_group));
     rec_mpi.MPI_Group_size(world_group, &size);
     rec_mpi.MPI_Group_rank(world_group, &rank);
     const struct rec_ranks *all = world_ranks((uint32_t)size);
@@ -353,7 +327,7 @@ static int wake(void)
     set_members(world, all, NULL);
     self->identity = rfn_hash_bytes("MPI_COMM_SELF", 13);
     set_members(self, me, NULL);
-    if (initialized) {
+    if (rec_place_in_world()) {
         RFN_TRY(bind_handle(world, MPI_COMM_WORLD));
         RFN_TRY(bind_handle(self, MPI_COMM_SELF));
     }
@@ -477,12 +451,7 @@ void rec_comms_release(void)
     int finalized = 1;
     rec_mpi.MPI_Finalized(&finalized);
     if (awake && !finalized)
-        rec_mpi.MPI_Group_free(&world_group);
-#ifdef REC_HAVE_SESSION
-    if (has_session && !finalized)
-        rec_mpi.MPI_Session_finalize(&session);
-    has_session = false;
-#endif
+        rec_place_release();
     awake = false;
 }
 

@@ -1,5 +1,7 @@
 #include "record/exchange_mpi.h"
 
+#include "record/place.h"
+
 /* A message is its size (8 bytes), then pieces of at most PIECE bytes. A piece is small enough that
  * a receiver without memory has room to receive and drop all of them: the sender must not hang. */
 enum { TAG = 1, PIECE = 1 << 20 };
@@ -43,17 +45,17 @@ static int receive_bytes(void *context, int from, struct rfn_buf *bytes)
 
 /* A communicator of all ranks on *comm, or MPI_COMM_NULL on all of them. A program may have used up
  * all that MPI can make. */
-static void create_comm(MPI_Comm *comm)
+static void create_comm(MPI_Comm world, MPI_Comm *comm)
 {
-    MPI_Group world;
+    MPI_Group group;
     *comm = MPI_COMM_NULL;
-    if (rec_mpi.MPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
-        if (rec_mpi.MPI_Comm_create(MPI_COMM_WORLD, world, comm) != MPI_SUCCESS)
+    if (rec_mpi.MPI_Comm_group(world, &group) == MPI_SUCCESS) {
+        if (rec_mpi.MPI_Comm_create(world, group, comm) != MPI_SUCCESS)
             *comm = MPI_COMM_NULL;
-        rec_mpi.MPI_Group_free(&world);
+        rec_mpi.MPI_Group_free(&group);
     }
     int mine = *comm != MPI_COMM_NULL, all = 0;
-    int rc = rec_mpi.MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    int rc = rec_mpi.MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, world);
     if (mine && (rc != MPI_SUCCESS || !all))
         rec_mpi.MPI_Comm_free(comm); /* sets it to MPI_COMM_NULL */
 }
@@ -63,10 +65,13 @@ int rec_exchange_open(struct rec_exchange *exchange)
     MPI_Errhandler programs;
     *exchange = (struct rec_exchange){
         .exchange = {.context = exchange, .send = send_bytes, .receive = receive_bytes}};
-    rec_mpi.MPI_Comm_get_errhandler(MPI_COMM_WORLD, &programs);
-    rec_mpi.MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    create_comm(&exchange->comm);
-    rec_mpi.MPI_Comm_set_errhandler(MPI_COMM_WORLD, programs);
+    const MPI_Comm world = rec_place_comm();
+    if (world == MPI_COMM_NULL)
+        return RFN_E_EXCHANGE;
+    rec_mpi.MPI_Comm_get_errhandler(world, &programs);
+    rec_mpi.MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    create_comm(world, &exchange->comm);
+    rec_mpi.MPI_Comm_set_errhandler(world, programs);
     if (exchange->comm == MPI_COMM_NULL)
         return RFN_E_EXCHANGE;
     rec_mpi.MPI_Comm_set_errhandler(exchange->comm, MPI_ERRORS_RETURN);

@@ -11,7 +11,7 @@ struct rec_exchange {
     MPI_Comm comm;
 };
 
-/* Collective over MPI_COMM_WORLD. The communicator is made from the group, not duplicated, so no
+/* Collective over the job (place.h). The communicator is made from the group, not duplicated, so no
  * attribute callbacks of the program run; errors on it return. */
 int rec_exchange_open(struct rec_exchange *exchange);
 void rec_exchange_close(struct rec_exchange *exchange); /* collective */

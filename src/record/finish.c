@@ -5,6 +5,8 @@
 #include "record/notice.h"
 #include "record/options.h"
 #include "record/output.h"
+#include "record/patience.h"
+#include "record/place.h"
 #include "record/say.h"
 
 #include <stdio.h>
@@ -12,42 +14,27 @@
 #include <string.h>
 #include <time.h>
 
-static int world_rank = -1, world_size;
-
 bool rec_is_first_rank(void)
 {
-    return world_rank == 0;
-}
-
-int rec_world_rank(void)
-{
-    return world_rank;
-}
-
-int rec_world_size(void)
-{
-    return world_size;
-}
-
-/* Whether MPI_COMM_WORLD can be used. The recorder may not have seen MPI_Init: recording had
- * stopped, or it was called from another language. */
-static bool learn_place(void)
-{
-    int initialized = 0;
-    if (world_rank < 0 && rec_mpi.MPI_Initialized(&initialized) == MPI_SUCCESS && initialized) {
-        rec_mpi.MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-        rec_mpi.MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    }
-    return world_rank >= 0;
+    return rec_place_rank() == 0;
 }
 
 void rec_initialized(void)
 {
     int provided = MPI_THREAD_SINGLE; /* the user may have asked MPI for more than the program */
     rec_mpi.MPI_Query_thread(&provided);
-    rec_threads_multiple = provided == MPI_THREAD_MULTIPLE;
-    learn_place();
-    rec_options_clean_environment();
+    if (provided == MPI_THREAD_MULTIPLE)
+        rec_threads_multiple = true;
+    rec_place_learn();
+}
+
+void rec_initialized_session(void)
+{
+    static bool first = true;
+    if (!__atomic_exchange_n(&first, false, __ATOMIC_ACQ_REL))
+        return;
+    rec_threads_multiple = true; /* a session may allow what the world does not: be prepared */
+    rec_place_learn();
 }
 
 /* ---- step 1: inputs that have moved to columns on some rank ---- */
@@ -196,7 +183,7 @@ static int tabulate(struct finish *finish, size_t i)
     if (!streams || !places)
         return RFN_E_NOMEM;
     const int64_t words[RFN_STREAM_SLOTS] = {
-        [RFN_SLOT_RANK] = world_rank,
+        [RFN_SLOT_RANK] = rec_place_rank(),
         [RFN_SLOT_THREAD] = (int64_t)i,
         [RFN_SLOT_GROUP] = group,
         [RFN_SLOT_VALUES] = values,
@@ -438,7 +425,7 @@ static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *
     if (!error)
         error = finish_streams();
     if (!error)
-        error = rec_describe(&finish.description, &finish.merge, world_rank);
+        error = rec_describe(&finish.description, &finish.merge, rec_place_rank());
     error = unite_moved(&finish.description, exchange, error);
     error = unite_volume(exchange, error);
     error = count_events(&finish, error);
@@ -464,8 +451,15 @@ static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *
 
 void rec_finish_barrier(void)
 {
-    if (learn_place())
-        rec_mpi.MPI_Barrier(MPI_COMM_WORLD);
+    struct rec_patience patience = {0};
+    if (!rec_place_learn()) /* the recorder may not have seen MPI_Init */
+        return;
+    if (rec_is_first_rank())
+        rec_patience_begin(&patience);
+    MPI_Comm all = rec_place_comm();
+    if (all != MPI_COMM_NULL)
+        rec_mpi.MPI_Barrier(all);
+    rec_patience_end(&patience);
 }
 
 /* A stream that is still inside a call, or NULL. Threads may legally be in MPI_Initialized and the
@@ -492,7 +486,7 @@ void rec_finish(void)
     bool stopped = rec_state == REC_STOPPED;
     rec_state = REC_FINISHED;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!learn_place())
+    if (!rec_place_learn())
         return; /* MPI was never initialized: it will say so */
     const struct rec_stream *busy = stopped ? NULL : busy_stream();
     if (stopped)
@@ -505,9 +499,10 @@ void rec_finish(void)
     if (rec_exchange_open(&exchange) == 0) {
         finish_run(&exchange.exchange, &result, stopped || busy ? RFN_E_USAGE : 0);
         rec_exchange_close(&exchange);
-    } else if (world_rank == 0) {
+    } else if (rec_is_first_rank()) {
         rec_say("no archive was written: MPI has no communicator left for the recorder");
     }
     rec_journals_remove();
+    rec_place_release();
     rec_signals_release(&signals);
 }

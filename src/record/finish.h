@@ -1,6 +1,7 @@
 /* finish.h - the end of recording: the ranks merge what they have and write the archive.
  *
- * rec_finish is collective over MPI_COMM_WORLD and is called inside MPI_Finalize, before MPI's own.
+ * rec_finish is collective over the job (place.h) and is called inside MPI_Finalize, before MPI's
+ * own, or, where no MPI_COMM_WORLD is up, inside the process's last MPI_Session_finalize.
  * A rank whose recording has stopped takes part too, so that nobody waits for it; then no archive
  * is written and rank 0 says which rank failed, and why. The steps, each O(log ranks) messages on a
  * tree:
@@ -24,18 +25,16 @@ extern struct rec_stream *rec_streams; /* all streams of the process, newest fir
 /* The clock when the recorder woke up. */
 struct rec_clock_pair rec_start(void);
 uint32_t rec_error_class(int rc);
-/* Whether this process is rank 0 of MPI_COMM_WORLD, as known since MPI_Init. */
+/* Whether this process is rank 0 of the job, as known since MPI has been up. */
 bool rec_is_first_rank(void);
-/* This process's rank, -1 as long as it is not known; the number of ranks, 0. */
-int rec_world_rank(void);
-int rec_world_size(void);
 
 /* Removes the files of all streams' journals. */
 void rec_journals_remove(void);
 
-/* After MPI_Init: remembers the process's place, cleans the environment. */
+/* After MPI_Init, after MPI_Session_init: learns the process's place. */
 void rec_initialized(void);
-/* A barrier of the recorder's own, before the exit of MPI_Finalize is stamped. */
+void rec_initialized_session(void);
+/* A barrier of the recorder's own, before the exit of the last call is stamped. */
 void rec_finish_barrier(void);
 /* From now on nothing is recorded. */
 void rec_finish(void);

@@ -22,7 +22,7 @@ static const char *const libraries[] = {"libmpi_mpifh.so.40", "libmpi_usempif08.
 static const char *const libraries[] = {"libmpichfort.so.12", "libmpifort.so.12", NULL};
 #endif
 
-static void *find_in_libraries(const char *symbol)
+void *rec_fortran_loaded(const char *symbol)
 {
     void *address = NULL;
     for (const char *const *name = libraries; *name && !address; name++) {
@@ -37,7 +37,7 @@ void rec_fortran_find(void *next, const char *symbol, uint32_t function)
 {
     void *address = dlsym(RTLD_NEXT, symbol);
     if (!address)
-        address = find_in_libraries(symbol);
+        address = rec_fortran_loaded(symbol);
     if (!address)
         rec_mpi_missing(function);
     memcpy(next, &address, sizeof address); /* ISO C has no conversion from data to functions */

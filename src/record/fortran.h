@@ -37,6 +37,9 @@ void rec_fortran_over(void);
  * not have been linked; should it be missing all the same, the process ends (rec_mpi_missing). */
 void rec_fortran_find(void *next, const char *symbol, uint32_t function);
 
+/* The entry of this name in MPI's libraries for Fortran, as far as they are loaded, or NULL. */
+void *rec_fortran_loaded(const char *symbol);
+
 /* A PMPI function was called before any MPI function: fills the table. Ends the process when the
  * library does not have the function. */
 void rec_fortran_need(uint32_t function) __attribute__((cold));

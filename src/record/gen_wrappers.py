@@ -127,7 +127,8 @@ class Failure(Exception):
 # ---- mpi.def ----
 
 Argument = namedtuple("Argument", "name direction kind length conditions details")
-Function = namedtuple("Function", "name class_ flags special arguments")
+# added: outcomes without an argument
+Function = namedtuple("Function", "name class_ flags special arguments added")
 
 
 def parse_argument(where, text):
@@ -159,8 +160,12 @@ def parse_line(where, words):
     for flag in flags:
         if flag != "special" and flag not in FLAGS:
             raise Failure("%s: unknown flag '%s'" % (where, flag))
-    arguments = [parse_argument(where, word) for word in words[3:]]
-    return Function(name, class_, [f for f in FLAGS if f in flags], "special" in flags, arguments)
+    arguments = [parse_argument(where, word) for word in words[3:] if word[0] != "+"]
+    added = [parse_argument(where, word[1:]) for word in words[3:] if word[0] == "+"]
+    special = "special" in flags
+    if added and not special:
+        raise Failure("%s: only special functions have added outcomes" % where)
+    return Function(name, class_, [f for f in FLAGS if f in flags], special, arguments, added)
 
 
 def parse_def(text, name="mpi.def"):
@@ -345,7 +350,8 @@ def outcome_words_of(function, a):
 
 
 def outcome_words(function):
-    return [word for a in function.arguments for word in outcome_words_of(function, a)]
+    return [word for a in function.arguments + function.added
+            for word in outcome_words_of(function, a)]
 
 
 def bind(name, function, prototype):

@@ -3,8 +3,10 @@
 #include "record/finish.h"
 #include "record/say.h"
 
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -38,26 +40,32 @@ static long launchers_size(void)
 
 /* ---- the notices ---- */
 
-static bool was_called(uint32_t function)
-{
-    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
-        for (uint32_t site = 0; site < rec_sites_count(&stream->sites); site++) {
-            if (rec_sites_function(&stream->sites, site) == function)
-                return true;
-        }
-    }
-    return false;
-}
-
 void rec_notice_gaps(int ranks)
 {
     if (ranks == 1 && launchers_size() > 1 && is_launchers_first())
         rec_say("the launcher started %ld processes, but each is alone with its MPI and has an "
                 "archive of its own: the launcher belongs to another MPI than the program",
                 launchers_size());
-    if (was_called(REC_FN_MPI_Comm_spawn) || was_called(REC_FN_MPI_Comm_spawn_multiple))
-        rec_say("processes that MPI_Comm_spawn started are not in the archive");
 }
+
+/* Whether the process has started MPI. The table is empty: no call came through the recorder. */
+static bool mpi_was_initialized(void)
+{
+    void *library = rec_mpi_loaded(),
+         *address = library ? dlsym(library, "PMPI_Initialized") : NULL;
+    int (*initialized)(int *);
+    int flag = 0;
+    if (!address)
+        return false;
+    memcpy(&initialized, &address, sizeof address);
+    return initialized(&flag) == MPI_SUCCESS && flag;
+}
+
+#ifdef __x86_64__
+#define BY_DLSYM ""
+#else
+#define BY_DLSYM ", or fetched them by dlsym, which is not followed on this machine"
+#endif
 
 void rec_notice_unused(void)
 {
@@ -65,7 +73,10 @@ void rec_notice_unused(void)
     struct rusage children;
     if (!started || strtol(started, NULL, 10) != getpid() || !is_launchers_first())
         return;
-    if (getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0)
+    if (mpi_was_initialized())
+        rec_say("no archive was written: no MPI call came through the recorder; what calls MPI was "
+                "loaded with RTLD_DEEPBIND, or calls its PMPI functions" BY_DLSYM);
+    else if (getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0)
         rec_say("no archive was written: the program called no MPI function");
 }
 

@@ -12,8 +12,10 @@
 
 enum { LEAST_MEMORY = 1 << 20, MEMORY = 32 << 20 };
 
-struct rec_options rec_options = {
-    .times = true, .memory_bytes = MEMORY, .resolution_ns = RFN_RESOLUTION_MIN_NS};
+struct rec_options rec_options = {.times = true,
+                                  .children = true,
+                                  .memory_bytes = MEMORY,
+                                  .resolution_ns = RFN_RESOLUTION_MIN_NS};
 
 static bool is(const char *variable, const char *value)
 {
@@ -111,6 +113,8 @@ void rec_options_read(void)
     rec_options.quiet = is("REFRAIN_QUIET", "1");
     rec_options.volume = copy_of("REFRAIN_VOLUME");
     rec_options.resolution_ns = own_resolution();
+    rec_options.tool = copy_of("REFRAIN_TOOL");
+    rec_options.children = !is("REFRAIN_CHILDREN", "no");
 }
 
 #ifndef RFN_FLAVOUR_SMPI /* there all ranks share one environment, and nothing is preloaded */
@@ -142,7 +146,8 @@ void rec_options_clean_environment(void)
     static const char *const variables[] = {
         "REFRAIN_OUTPUT", "REFRAIN_FORCE",   "REFRAIN_TIME",    "REFRAIN_POLLS",
         "REFRAIN_PID",    "REFRAIN_COMMAND", "REFRAIN_PRELOAD", "REFRAIN_QUIET",
-        "REFRAIN_CLOCK",  "REFRAIN_MEMORY",  "REFRAIN_VOLUME",  "REFRAIN_RESOLUTION"};
+        "REFRAIN_CLOCK",  "REFRAIN_MEMORY",  "REFRAIN_VOLUME",  "REFRAIN_RESOLUTION",
+        "REFRAIN_TOOL",   "REFRAIN_CHILDREN"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);

@@ -10,6 +10,8 @@
  *   REFRAIN_COMMAND   command line, for the archive (default: the process's own)
  *   REFRAIN_PRELOAD   the recorder's own path in LD_PRELOAD, to be taken out again
  *   REFRAIN_QUIET     1: no line at the end
+ *   REFRAIN_TOOL      path of the tool, which records what the program starts: see spawn.h
+ *   REFRAIN_CHILDREN  no: what the program starts with MPI_Comm_spawn is not recorded
  *   REFRAIN_CLOCK     tsc, monotonic, mpi: see clock.h
  *   REFRAIN_RESOLUTION
  *                     of the times, as in 50ns (default 1ns)
@@ -27,8 +29,9 @@ struct rec_options {
     char *executable;                 /* the program as it was called; may be NULL */
     char *directory;                  /* where the program started */
     char *volume;                     /* NULL: none */
+    char *tool;                       /* NULL: not known */
     uint64_t resolution_ns;
-    bool force, times, all_polls, quiet;
+    bool force, times, all_polls, quiet, children;
     size_t memory_bytes;
 };
 
@@ -36,7 +39,9 @@ extern struct rec_options rec_options;
 
 /* Reads the environment; to be called once, at the first MPI call. */
 void rec_options_read(void);
-/* Takes the recorder and its variables out of the environment, so that children are clean. */
+/* Takes the recorder and its variables out of the environment, so that children are clean. Before
+ * MPI starts: without a launcher Open MPI starts a daemon then, whose environment is that of
+ * processes that the program spawns. */
 void rec_options_clean_environment(void);
 
 #endif

@@ -27,19 +27,27 @@ static int64_t list(struct rec_call *call, const int64_t *words, int64_t n)
     return words ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n) : RFN_LIST_ABSENT;
 }
 
-void rec_in_string(struct rec_call *call, const char *text)
+static int64_t string(struct rec_call *call, const char *text)
 {
-    if (call->function == REC_FN_MPI_Comm_set_name)
-        rec_comm_named(call, text);
-    if (!text) {
-        rec_push_in(call, RFN_LIST_ABSENT);
-        return;
-    }
+    if (!text)
+        return RFN_LIST_ABSENT;
     int64_t n = (int64_t)strlen(text);
     int64_t *words = rec_words(call, n);
     for (int64_t i = 0; words && i < n; i++)
         words[i] = (unsigned char)text[i];
-    rec_push_in(call, list(call, words, n));
+    return list(call, words, n);
+}
+
+void rec_in_string(struct rec_call *call, const char *text)
+{
+    if (call->function == REC_FN_MPI_Comm_set_name)
+        rec_comm_named(call, text);
+    rec_push_in(call, string(call, text));
+}
+
+void rec_out_string(struct rec_call *call, const char *text)
+{
+    rec_push_out(call, string(call, text));
 }
 
 /* Words for n > 0 elements of an array, or NULL after having pushed what stands for the array. */

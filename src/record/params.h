@@ -82,6 +82,7 @@ void rec_in_ranks(struct rec_call *call, const int *ranks, int64_t n);
 void rec_in_types(struct rec_call *call, const MPI_Datatype *types, int64_t n);
 void rec_in_infos(struct rec_call *call, const MPI_Info *infos, int64_t n);
 void rec_out_ints(struct rec_call *call, const int *values, int64_t n);
+void rec_out_string(struct rec_call *call, const char *text);
 
 /* Scratch for at least n words, kept with the call; NULL (and recording has stopped) without
  * memory. */

@@ -54,15 +54,25 @@ static void *open_mpi(int flags)
     return library;
 }
 
+void *rec_mpi_loaded(void)
+{
+    return open_mpi(RTLD_NOLOAD | RTLD_LAZY);
+}
+
 /* The MPI that the program has loaded. A program that is linked with the recorder may have none:
  * the linker leaves out MPI's library when the recorder has all that the program calls. Then it is
  * loaded now, unless another MPI is there (PMPI_Wtime tells, which the recorder does not have). */
 static void *find_mpi(void)
 {
-    void *library = open_mpi(RTLD_NOLOAD | RTLD_LAZY);
+    void *library = rec_mpi_loaded();
     if (!library && !dlsym(RTLD_DEFAULT, "PMPI_Wtime"))
         library = open_mpi(RTLD_LAZY | RTLD_GLOBAL);
     return library;
+}
+#else
+void *rec_mpi_loaded(void)
+{
+    return NULL;
 }
 #endif
 

@@ -105,6 +105,8 @@ extern __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
 
 /* Fills rec_mpi, which rec_enter does at the first call. */
 void rec_mpi_load(void);
+/* MPI's library (as dlopen gives it) if the process has loaded it, or NULL. */
+void *rec_mpi_loaded(void);
 
 /* Slow parts of rec_enter. The first wakes the recorder, makes the thread's stream, or returns
  * NULL. The second says which frame a call starts from that was made inside of another one: that of

@@ -2,22 +2,42 @@
  *
  * The archive is written inside MPI_Finalize, before MPI's own. The exit of the Finalize event is
  * the end of a barrier, so that "the end of the run" is one moment on all ranks; what the recorder
- * does afterwards is in no event.
+ * does afterwards is in no event. A program that uses sessions only ends with its last
+ * MPI_Session_finalize in the same way.
  */
+#include "record/comms.h"
 #include "record/finish.h"
 #include "record/fortran.h"
+#include "record/options.h"
 #include "record/params.h"
+#include "record/place.h"
 #include "record/say.h"
+
+#include <stdlib.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
 /* ---- start ---- */
 
+/* MPI is started again after the archive was written: says so, once. */
+static void tell_too_late(void)
+{
+    static bool told;
+    if (rec_state == REC_FINISHED && rec_is_first_rank() && !rec_options.quiet &&
+        !__atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
+        rec_say("MPI is used again after its end; what follows is not in the archive, which is "
+                "already written");
+}
+
 EXPORT int MPI_Init(int *argc, char ***argv)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Init, __builtin_frame_address(0));
-    if (!call)
+    if (!call) {
+        tell_too_late();
         return rec_mpi.MPI_Init(argc, argv);
+    }
+    rec_options_clean_environment(); /* MPI may start a daemon, and that the program's children */
     rec_begin(call);
     int rc = rec_mpi.MPI_Init(argc, argv);
     rec_end(call, rc);
@@ -30,9 +50,12 @@ EXPORT int MPI_Init(int *argc, char ***argv)
 EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Init_thread, __builtin_frame_address(0));
-    if (!call)
+    if (!call) {
+        tell_too_late();
         return rec_mpi.MPI_Init_thread(argc, argv, required, provided);
+    }
     rec_in_int(call, required);
+    rec_options_clean_environment();
     rec_begin(call);
     int rc = rec_mpi.MPI_Init_thread(argc, argv, required, provided);
     rec_end(call, rc);
@@ -85,35 +108,96 @@ EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
 /* ---- sessions ---- */
 
 #ifdef REC_HAVE_SESSION
+static unsigned open_sessions;
+
 EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Session_init, __builtin_frame_address(0));
-    if (!call)
-        return rec_mpi.MPI_Session_init(info, errhandler, session);
-    rec_in_info(call, info);
-    rec_in_errhandler(call, errhandler);
-    rec_begin(call);
+    if (call) {
+        rec_in_info(call, info);
+        rec_in_errhandler(call, errhandler);
+        rec_options_clean_environment();
+        rec_begin(call);
+    } else {
+        tell_too_late();
+    }
+    __atomic_fetch_add(&open_sessions, 1, __ATOMIC_ACQ_REL);
     int rc = rec_mpi.MPI_Session_init(info, errhandler, session);
+    if (rc != MPI_SUCCESS)
+        __atomic_fetch_sub(&open_sessions, 1, __ATOMIC_ACQ_REL);
+    if (!call)
+        return rc;
     rec_end(call, rc);
-    if (rc == MPI_SUCCESS) /* a session may allow what the world does not: be prepared */
-        rec_threads_multiple = true;
+    if (rc == MPI_SUCCESS)
+        rec_initialized_session();
     rec_out_session(call, rc == MPI_SUCCESS ? *session : MPI_SESSION_NULL);
     rec_leave(call);
     return rc;
 }
 
+static bool is_recorder_up(void)
+{
+    return rec_state == REC_RECORDING || rec_state == REC_STOPPED;
+}
+
+static pid_t asker; /* the process that has put off its end */
+
+static void end_after_all(void)
+{
+    if (getpid() != asker || !is_recorder_up() || rec_place_in_world() ||
+        __atomic_load_n(&open_sessions, __ATOMIC_ACQUIRE) > 0)
+        return;
+    rec_finish_barrier();
+    rec_finish();
+}
+
+/* A process that has not made any communicator may have opened the session to ask a question, maybe
+ * on its own, before it begins. The others must not be waited for then; the end is put off until
+ * the process exits. */
+static bool puts_off_end(void)
+{
+    static bool registered;
+    if (rec_comms_count() > 2) /* besides MPI_COMM_WORLD and MPI_COMM_SELF */
+        return false;
+    asker = getpid();
+    if (!__atomic_exchange_n(&registered, true, __ATOMIC_ACQ_REL))
+        atexit(end_after_all);
+    return true;
+}
+
+/* One session less. Whether MPI ends for the process: no other one is open, and MPI_Finalize is not
+ * still to come. */
+static bool is_last_session(const MPI_Session *session)
+{
+    return *session != MPI_SESSION_NULL &&
+           __atomic_sub_fetch(&open_sessions, 1, __ATOMIC_ACQ_REL) == 0 && is_recorder_up() &&
+           !rec_place_in_world() && !puts_off_end();
+}
+
 EXPORT int MPI_Session_finalize(MPI_Session *session)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Session_finalize, __builtin_frame_address(0));
-    if (!call)
-        return rec_mpi.MPI_Session_finalize(session);
-    MPI_Session before = *session;
-    rec_in_session(call, before);
-    rec_begin(call);
-    int rc = rec_mpi.MPI_Session_finalize(session);
-    rec_end(call, rc);
-    rec_freed_session(call, before);
-    rec_leave(call);
+    const bool last = is_last_session(session);
+    const MPI_Session before = *session;
+    int rc = MPI_SUCCESS;
+    if (call) {
+        rec_in_session(call, before);
+        rec_begin(call);
+    }
+    if (last)
+        rec_finish_barrier();
+    else
+        rc = rec_mpi.MPI_Session_finalize(session);
+    if (call) {
+        rec_end(call, rc);
+        rec_freed_session(call, before);
+        rec_leave(call);
+    }
+    if (last) {
+        rec_fortran_over();
+        rec_finish();
+        rc = rec_mpi.MPI_Session_finalize(session);
+    }
     return rc;
 }
 #endif

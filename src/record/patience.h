@@ -1,0 +1,27 @@
+/* patience.h - a word to the user when the ranks wait for each other for suspiciously long.
+ *
+ * In the end the recorder waits for all ranks. One that does not run under the recorder never
+ * comes, and the job hangs; the user should learn why. A helper thread of rank 0, which does
+ * nothing but sleep, speaks when the wait lasts longer than programs usually differ: soon where the
+ * launcher was given several programs (one of them may lack `refrain record`), late otherwise.
+ */
+#ifndef RFN_RECORD_PATIENCE_H
+#define RFN_RECORD_PATIENCE_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+
+struct rec_patience {
+    pthread_t thread;
+    sem_t over;
+    unsigned seconds;
+    bool running;
+};
+
+/* The wait begins; on rank 0. Without a thread nothing is said. */
+void rec_patience_begin(struct rec_patience *patience);
+/* The wait is over. */
+void rec_patience_end(struct rec_patience *patience);
+
+#endif
