@@ -3,6 +3,8 @@ import json
 import os
 
 import harness
+import rfn_reader
+import rfn_text
 import test_events as test_events_module
 
 PLATFORM = """<?xml version='1.0'?>
@@ -55,6 +57,25 @@ def test_halo_256(bench):
     for name, expected in (("ranks", 256), ("threads", 256), ("calls", calls), ("events", calls),
                            ("groups", 1), ("complete", True)):
         harness.compare(name, facts[name], expected)
+
+
+def test_resolution(bench):
+    """Simulated stamps in steps of 512 ns, the longest that is at most the microsecond asked for;
+    and volumes, which are those of the thread that all ranks share."""
+    program = smpi_program(bench, os.path.join(harness.PROGRAMS, "late_sender.c"))
+    archive = smpi_run(bench, program, 8,
+                       env={"REFRAIN_RESOLUTION": "1us", "REFRAIN_VOLUME": "cpu"})
+    bench.verb("verify", archive)
+    facts, events = info(bench, archive), bench.dump(archive)
+    harness.compare("resolution", facts["resolution_ns"], 512)
+    harness.compare("volumes", (facts["volume"], facts["volume_threads"]), ("cpu", 8))
+    harness.compare("rests", {(int(e["exit_ns"]) - int(e["enter_ns"])) % 512 for e in events}, {0})
+    harness.compare("columns", list(rfn_text.lines(rfn_reader.Archive(archive))),
+                    bench.verb("dump", archive).split("\n")[:-1])
+    for event in events:
+        if event["function"] == "MPI_Recv" and int(event["exit_ns"]) - int(event["enter_ns"]) < \
+                0.25e9 - 512:
+            raise harness.Failure(f"rank {event['rank']} did not wait: {event}")
 
 
 def test_late_sender_64(bench):

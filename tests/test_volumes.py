@@ -168,6 +168,18 @@ def test_some_rank_cannot_count(bench, flavour):
         raise harness.Failure("info does not say that a thread did not count")
 
 
+def test_before_the_launcher(bench, flavour):
+    """Both options find their way through the launcher's command line."""
+    archive = bench.path(f"launched-{flavour}.rfn")
+    bench.run([bench.refrain, "record", "-o", archive, "--volume=cpu", "--resolution", "1us",
+               *harness.FLAVOURS[flavour].launch(RANKS), bench.program("volumes", flavour)],
+              check=True)
+    info = json.loads(bench.verb("info", "--json", archive))
+    harness.compare("volume", (info["volume"], info["volume_threads"]), ("cpu", RANKS))
+    if not 499 <= info["resolution_ns"] <= 1001:
+        raise harness.Failure(f"the resolution is {info['resolution_ns']} ns")
+
+
 def check_resolution(bench, flavour, clock, wished, expected_ns):
     """Stamps are multiples of the quantum, as far as nanoseconds show it."""
     program = bench.program("volumes", flavour)

@@ -834,7 +834,9 @@ static int get_numbers(struct decoder *decoder, struct rfn_reader *payload, int6
         memset(decoder->buckets, 0, n);
     }
     get_values(decoder, &bits, values, n);
-    return bits.at > bits.n_bits || bits.n_bits - bits.at >= 8 ? RFN_E_CORRUPT : 0;
+    if (bits.at > bits.n_bits || bits.n_bits - bits.at >= 8)
+        return RFN_E_CORRUPT;
+    return get_bits(&bits, (unsigned)(bits.n_bits - bits.at)) ? RFN_E_CORRUPT : 0; /* must be 0 */
 }
 
 int rfn_column_histogram_decode(struct rfn_reader *payload, int64_t *values, uint32_t n)

@@ -1,6 +1,7 @@
 #include "reduce/column.h"
 
 #include "base/spill_model.h"
+#include "reduce/column_histogram.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -558,6 +559,28 @@ static void test_spill_is_lost(void **state)
     rfn_buf_release(&model.bytes);
 }
 
+/* The last bit of the last byte is either a value's or must be 0: no values have two codings.
+ */
+static void test_last_bit(void **state)
+{
+    (void)state;
+    for (uint32_t n = 2; n < 400; n++) {
+        int64_t values[400], read[400];
+        for (uint32_t i = 0; i < n; i++)
+            values[i] = (int64_t)(noise() % 1000);
+        struct rfn_buf out = RFN_BUF_INIT;
+        assert_int_equal(rfn_column_histogram_encode(values, n, 0, &out), 0);
+        struct rfn_reader reader = rfn_reader_over(out.data, out.size);
+        assert_int_equal(rfn_column_histogram_decode(&reader, read, n), 0);
+        assert_memory_equal(read, values, n * sizeof *values);
+        out.data[out.size - 1] ^= 0x80;
+        reader = rfn_reader_over(out.data, out.size);
+        int error = rfn_column_histogram_decode(&reader, read, n);
+        assert_true(error == RFN_E_CORRUPT || memcmp(read, values, n * sizeof *values) != 0);
+        rfn_buf_release(&out);
+    }
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -580,6 +603,7 @@ int main(void)
         cmocka_unit_test_setup(test_damage, setup),
         cmocka_unit_test_setup(test_spill, setup),
         cmocka_unit_test_setup(test_spill_is_lost, setup),
+        cmocka_unit_test_setup(test_last_bit, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
