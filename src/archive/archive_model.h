@@ -389,6 +389,11 @@ static void write_definitions(struct writer *writer)
     rfn_buf_varint(&rest, 2);
     rfn_buf_varint(&rest, string(&strings, "node1"));
     rfn_buf_varint(&rest, string(&strings, "node2"));
+    rfn_buf_varint(&rest, 2); /* regions */
+    rfn_buf_u64(&rest, 77);
+    rfn_buf_varint(&rest, string(&strings, "setup"));
+    rfn_buf_u64(&rest, 99);
+    rfn_buf_varint(&rest, string(&strings, "solve"));
     rfn_buf_varint(&out, strings.n);
     rfn_buf_bytes(&out, strings.bytes.data, strings.bytes.size);
     rfn_buf_bytes(&out, rest.data, rest.size);
@@ -434,7 +439,7 @@ static void write_streams(struct writer *writer)
                                 stream->n,
                                 stream->calls,
                                 writer->times ? monotonic_of(stream->start) : 0,
-                                writer->times ? offset_of(stream) : 0};
+                                writer->times ? offset_of(stream) : 0, 0};
             if (writer->fault == TOO_MANY_EVENTS && k == RFN_WORD_EVENTS)
                 words[k]--;
             if (writer->fault == TOO_FEW_EVENTS && k >= RFN_WORD_EVENTS)

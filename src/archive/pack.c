@@ -291,7 +291,8 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
     rfn_buf_string(out, meta->flavour);
     rfn_buf_u64(out, meta->start_realtime_ns);
     rfn_buf_varint(out, meta->ranks);
-    rfn_buf_varint(out, (uint64_t)meta->times | (uint64_t)meta->all_polls << 1);
+    rfn_buf_varint(out, (uint64_t)meta->times | (uint64_t)meta->all_polls << 1 |
+                            (uint64_t)meta->start_off << 2);
     rfn_buf_varint(out, meta->merge_ns);
     return rfn_buf_status(out);
 }

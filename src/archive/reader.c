@@ -16,7 +16,7 @@ enum { STREAMS_MAX = 1 << 25 };
 int64_t rfn_stream_word(const struct rfn_archive *archive, enum rfn_stream_word word,
                         uint32_t stream)
 {
-    return rfn_member_word(&archive->streams, word, stream, stream);
+    return word < archive->streams.n ? rfn_member_word(&archive->streams, word, stream, stream) : 0;
 }
 
 /* Counts the groups and checks every number. */
@@ -33,7 +33,8 @@ static const char *check_streams(struct rfn_archive *archive)
             word[RFN_WORD_GROUP] < 0 || word[RFN_WORD_GROUP] >= archive->n_streams ||
             word[RFN_WORD_VALUES] < 0 || word[RFN_WORD_VALUES] >= archive->n_streams ||
             word[RFN_WORD_HOST] < 0 || word[RFN_WORD_HOST] >= dictionary->n_hosts ||
-            word[RFN_WORD_EVENTS] < 0 || word[RFN_WORD_CALLS] < word[RFN_WORD_EVENTS])
+            word[RFN_WORD_EVENTS] < 0 || word[RFN_WORD_CALLS] < word[RFN_WORD_EVENTS] ||
+            word[RFN_WORD_REGIONS] < 0 || word[RFN_WORD_REGIONS] > word[RFN_WORD_EVENTS])
             return "a stream has a number that is out of range";
         if (word[RFN_WORD_RANK] < rank_before ||
             (word[RFN_WORD_RANK] == rank_before && word[RFN_WORD_THREAD] <= thread_before))
@@ -123,7 +124,8 @@ static const char *read_streams(struct rfn_archive *archive, const struct rfn_pa
     archive->n_streams = (uint32_t)rfn_reader_limited(&reader, STREAMS_MAX);
     if (reader.failed)
         return "it has an unbelievable number of streams";
-    const char *fault = rfn_member_table_read(&archive->streams, &reader, RFN_STREAM_WORDS,
+    size_t n_words = archive->chunks.minor > 0 ? RFN_STREAM_WORDS : RFN_WORD_REGIONS;
+    const char *fault = rfn_member_table_read(&archive->streams, &reader, n_words,
                                               archive->n_streams);
     if (!fault && archive->exact && rfn_reader_left(&reader))
         fault = "there are bytes behind its end";
@@ -292,8 +294,9 @@ struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uin
         .group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream),
         .host = archive->dictionary.hosts[rfn_stream_word(archive, RFN_WORD_HOST, stream)],
         .events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream),
-        .calls = (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream),
+        .region_events = (uint64_t)rfn_stream_word(archive, RFN_WORD_REGIONS, stream),
     };
+    info.calls = (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream) - info.region_events;
     info.readable = is_readable(archive, stream, info.group);
     return info;
 }
@@ -378,6 +381,16 @@ const struct rfn_datatype_info *rfn_archive_datatype(const struct rfn_archive *a
                                                      uint32_t datatype)
 {
     return &archive->dictionary.datatypes[datatype];
+}
+
+uint32_t rfn_archive_regions(const struct rfn_archive *archive)
+{
+    return archive->dictionary.n_regions;
+}
+
+const char *rfn_archive_region(const struct rfn_archive *archive, uint32_t region)
+{
+    return archive->dictionary.regions[region];
 }
 
 uint32_t rfn_archive_comms(const struct rfn_archive *archive)

@@ -29,6 +29,7 @@ enum rfn_stream_word {
     RFN_WORD_CALLS,
     RFN_WORD_START,    /* CLOCK_MONOTONIC of the stream's start, ns; 0 without times */
     RFN_WORD_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns */
+    RFN_WORD_REGIONS,  /* since minor version 1 */
     RFN_STREAM_WORDS
 };
 

@@ -5,6 +5,7 @@
 #include "record/notice.h"
 #include "record/options.h"
 #include "record/output.h"
+#include "record/regions.h"
 #include "record/say.h"
 
 #include <stdio.h>
@@ -170,6 +171,7 @@ static int tabulate(struct finish *finish, size_t i)
         [RFN_SLOT_EVENTS] = (int64_t)rfn_stream_events(of->stream->events),
         [RFN_SLOT_CALLS] = (int64_t)rfn_stream_calls(of->stream->events),
         [RFN_SLOT_START] = rec_options.times ? start.monotonic_ns : 0,
+        [RFN_SLOT_REGIONS] = (int64_t)rec_regions_events(of->stream),
         [RFN_SLOT_REALTIME] = rec_options.times ? start.realtime_ns - start.monotonic_ns : 0,
     };
     for (int s = 0; s < RFN_STREAM_SLOTS; s++)
@@ -219,6 +221,7 @@ static int chunk_meta(struct finish *finish, uint64_t merge_ns)
         .ranks = (uint32_t)finish->exchange->size,
         .times = rec_options.times,
         .all_polls = rec_options.all_polls,
+        .start_off = rec_options.start_off,
         .merge_ns = merge_ns,
     };
     struct rfn_buf payload = RFN_BUF_INIT;

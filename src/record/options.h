@@ -5,6 +5,7 @@
  *   REFRAIN_FORCE     1: overwrite an existing file instead of adding a number to the name
  *   REFRAIN_TIME      full (default) or none
  *   REFRAIN_POLLS     all: every unsuccessful poll is an event of its own
+ *   REFRAIN_START     off: nothing is recorded before MPI_Pcontrol(1), except MPI_Init
  *   REFRAIN_PID       the process that was to be recorded: see notice.h
  *   REFRAIN_COMMAND   command line, for the archive (default: the process's own)
  *   REFRAIN_PRELOAD   the recorder's own path in LD_PRELOAD, to be taken out again
@@ -20,7 +21,7 @@ struct rec_options {
     char *output, *program, *command; /* output may be NULL */
     char *executable;                 /* the program as it was called; may be NULL */
     char *directory;                  /* where the program started */
-    bool force, times, all_polls, quiet;
+    bool force, times, all_polls, quiet, start_off;
 };
 
 extern struct rec_options rec_options;

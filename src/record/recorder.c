@@ -15,6 +15,7 @@
 
 enum rec_state rec_state = REC_ASLEEP;
 bool rec_threads_multiple;
+bool rec_off;
 struct rec_stream *rec_streams;
 __thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
 __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
@@ -112,6 +113,7 @@ static void wake(void)
     if (rec_state != REC_ASLEEP)
         return;
     rec_options_read();
+    rec_off = rec_options.start_off;
     rec_clock_init();
     start = rec_clock_pair();
     pid = getpid();
@@ -167,7 +169,7 @@ void rec_leave(struct rec_call *call)
                                     .out = call->out,
                                     .enter = call->enter,
                                     .exit = call->exit};
-    if (rec_state == REC_RECORDING && rfn_stream_event(stream->events, &event) < 0)
+    if (rec_state == REC_RECORDING && !call->off && rfn_stream_event(stream->events, &event) < 0)
         rec_stop("out of memory");
     stream->inside = stream->in_fortran;
 }
@@ -177,6 +179,27 @@ uint32_t rec_error_class(int rc)
     int error_class = rc;
     rec_mpi.MPI_Error_class(rc, &error_class);
     return (uint32_t)error_class;
+}
+
+/* ---- MPI_Pcontrol ---- */
+
+bool rec_is_dropped(uint32_t function)
+{
+    return rec_functions[function].class_ != RFN_CLASS_SETUP && function != REC_FN_MPI_Pcontrol;
+}
+
+/* Writes out what is buffered. Everything is kept in memory until MPI_Finalize so far, so there is
+ * nothing to do. */
+static void rec_flush(void)
+{
+}
+
+void rec_control(int level)
+{
+    if (level == 0 || level == 1)
+        __atomic_store_n(&rec_off, level == 0, __ATOMIC_RELAXED);
+    else if (level == 2)
+        rec_flush();
 }
 
 /* ---- a program that ends without MPI_Finalize, or without MPI ---- */
