@@ -36,6 +36,7 @@ struct options {
     const char *polls;  /* "runs" or "all" */
     const char *mpi;    /* NULL: found out */
     bool force, quiet;
+    bool start_off; /* until MPI_Pcontrol(1) */
     int program; /* index of the first word after the options */
 };
 
@@ -277,6 +278,7 @@ static bool set_environment(const struct options *options, const char *recorder,
     snprintf(pid, sizeof pid, "%ld", (long)getpid()); /* the program will have the same */
     bool ok = command && (output || !options->output) && set("REFRAIN_OUTPUT", output) &&
               set("REFRAIN_FORCE", options->force ? "1" : NULL) &&
+              set("REFRAIN_START", options->start_off ? "off" : NULL) &&
               set("REFRAIN_TIME", options->time) && set("REFRAIN_POLLS", options->polls) &&
               set("REFRAIN_QUIET", options->quiet ? "1" : NULL) && set("REFRAIN_PID", pid) &&
               set("REFRAIN_COMMAND", command) && set("REFRAIN_PRELOAD", recorder) &&
@@ -417,7 +419,7 @@ static int own_words(const struct options *options, char *own, char **output, ch
 {
     static char record[] = "record", dash_o[] = "-o", force[] = "--force", quiet[] = "--quiet",
                 time_none[] = "--time=none", polls_all[] = "--polls=all", mpich[] = "--mpi=mpich",
-                openmpi[] = "--mpi=openmpi", end[] = "--";
+                openmpi[] = "--mpi=openmpi", start_off[] = "--start-off", end[] = "--";
     int n = 0;
     words[n++] = own;
     words[n++] = record;
@@ -429,6 +431,8 @@ static int own_words(const struct options *options, char *own, char **output, ch
         words[n++] = force;
     if (options->quiet)
         words[n++] = quiet;
+    if (options->start_off)
+        words[n++] = start_off;
     if (strcmp(options->time, "none") == 0)
         words[n++] = time_none;
     if (strcmp(options->polls, "all") == 0)
@@ -481,7 +485,7 @@ static int run_launcher(const struct options *options, enum rfn_launcher launche
 
 /* ---- the verb ---- */
 
-enum { KEY_TIME = 256, KEY_POLLS, KEY_MPI };
+enum { KEY_TIME = 256, KEY_POLLS, KEY_MPI, KEY_START_OFF };
 
 static const struct argp_option record_options[] = {
     {"output", 'o', "FILE", 0,
@@ -495,6 +499,8 @@ static const struct argp_option record_options[] = {
     {"mpi", KEY_MPI, "MPI", 0,
      "openmpi or mpich: for scripts and for programs that load MPI while they run; else found out",
      0},
+    {"start-off", KEY_START_OFF, NULL, 0,
+     "Record nothing (but MPI_Init) before the program calls MPI_Pcontrol(1)", 0},
     {"quiet", 'q', NULL, 0, "Print nothing but errors", 0},
     {0}};
 
@@ -521,6 +527,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 'q':
         options->quiet = true;
+        return 0;
+    case KEY_START_OFF:
+        options->start_off = true;
         return 0;
     case KEY_TIME:
         options->time = one_of(state, "time", arg, "full", "none");
@@ -569,5 +578,6 @@ const struct rfn_command rfn_cmd_record = {
         "directory. It needs no change and no new compilation; what it has of debugging "
         "information (-g) gives file names and lines.",
     .options = record_options,
+    .values = "--time=full,none --polls=runs,all --mpi=openmpi,mpich",
     .run = run_record,
 };

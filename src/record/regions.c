@@ -67,8 +67,9 @@ static int64_t add_name(struct rec_regions *regions, const char *text, size_t le
     return (int64_t)regions->n_names++;
 }
 
-/* The number of a name, or RFN_E_NOMEM. Names of equal hash are taken for equal, as all ranks do. */
-static int64_t find(struct rec_regions *regions, const char *text, size_t length)
+/* The number of a name; for a new one RFN_E_NOTFOUND, or, if it is to be added, its number or
+ * RFN_E_NOMEM. Names of equal hash are taken for equal, as all ranks do. */
+static int64_t find(struct rec_regions *regions, const char *text, size_t length, bool add)
 {
     const uint64_t at = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15u >> (64 - CACHE_BITS);
     struct known *known = &regions->cache[at];
@@ -79,7 +80,9 @@ static int64_t find(struct rec_regions *regions, const char *text, size_t length
     }
     const int64_t word = word_of(text, length);
     const uint64_t *number = rfn_map_get(&regions->by_word, (uint64_t)word);
-    const int64_t found = number ? (int64_t)*number : add_name(regions, text, length, word);
+    const int64_t found = number ? (int64_t)*number
+                          : add  ? add_name(regions, text, length, word)
+                                 : RFN_E_NOTFOUND;
     if (found >= 0)
         *known = (struct known){text, (uint32_t)found};
     return found;
@@ -142,7 +145,7 @@ INLINE void begin(const char *text, size_t length, void *frame)
     struct rec_regions *regions = stream ? regions_of(stream) : NULL;
     if (!regions)
         return;
-    const int64_t number = find(regions, text, length);
+    const int64_t number = find(regions, text, length, true);
     if (number < 0) {
         rec_stop("out of memory for regions");
         return;
@@ -182,7 +185,7 @@ INLINE void end(const char *text, size_t length, void *frame)
         return;
     }
     const struct open innermost = regions->open[regions->depth - 1];
-    if (find(regions, text, length) != innermost.number) {
+    if (find(regions, text, length, false) != innermost.number) {
         misused(regions, text, length);
         return;
     }
