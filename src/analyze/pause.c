@@ -68,8 +68,6 @@ static int by_time(const void *left, const void *right)
 
 static int add(struct rfn_pauses *pauses, int64_t from, int64_t to)
 {
-    if (from >= to)
-        return 0;
     RFN_TRY(RFN_GROW(pauses->items, pauses->capacity, pauses->n + 1));
     pauses->items[pauses->n++] = (struct rfn_pause){from, to};
     return 0;
