@@ -114,8 +114,8 @@ enum rfn_class {
     RFN_CLASS_RMA,
     RFN_CLASS_RMA_SYNC,
     RFN_CLASS_FILE,
-    RFN_CLASS_COMM,  /* creates or frees communicators */
-    RFN_CLASS_SETUP, /* Init, Finalize, sessions */
+    RFN_CLASS_COMM,   /* creates or frees communicators */
+    RFN_CLASS_SETUP,  /* Init, Finalize, sessions */
     RFN_CLASS_REGION, /* begin and end of a region of the program: no MPI call */
     RFN_CLASS_COUNT
 };

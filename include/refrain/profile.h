@@ -9,8 +9,8 @@
  *   inside the calls, without the program's work in between.
  * - Time outside MPI of a rank: between the calls of its threads. What was before its own Init,
  * when it was launched later than others, is not known to be work and is neither.
- * - Where the program had recording switched off (MPI_Pcontrol), what a rank did between its recorded
- *   events is not known: that time is neither inside nor outside of MPI.
+ * - Where the program had recording switched off (MPI_Pcontrol), what a rank did between its
+ * recorded events is not known: that time is neither inside nor outside of MPI.
  * - Regions: from begin to end, with everything inside, regions too, but without what was not
  *   recorded. A region inside of itself counts once. Of a rank, the sum over its threads.
  * - Messages are counted where they are sent: by a send, the sending half of Sendrecv, a start of a
@@ -47,11 +47,11 @@ struct rfn_region_row {
 };
 
 struct rfn_profile_rank {
-    int64_t mpi_ns;   /* inside MPI, setup included */
-    int64_t setup_ns; /* inside Init, Finalize and sessions */
-    int64_t span_ns;  /* from the first enter to the last exit, of each thread, summed */
+    int64_t mpi_ns;        /* inside MPI, setup included */
+    int64_t setup_ns;      /* inside Init, Finalize and sessions */
+    int64_t span_ns;       /* from the first enter to the last exit, of each thread, summed */
     int64_t unrecorded_ns; /* between events, while recording was off: part of span_ns */
-    uint32_t threads; /* of which something could be read */
+    uint32_t threads;      /* of which something could be read */
     uint64_t events, calls;
     uint64_t messages;         /* sent */
     uint64_t sent_bytes;       /* in messages */
@@ -75,7 +75,7 @@ struct rfn_profile {
     uint32_t n_ranks;
     bool times;
     int64_t start_ns, end_ns; /* T = end_ns - start_ns */
-    uint64_t events, calls; /* events with, calls without those of regions */
+    uint64_t events, calls;   /* events with, calls without those of regions */
     uint64_t region_events;
     uint64_t failed_polls; /* unsuccessful polls, all of a run counted */
     struct rfn_profile_rank *ranks;
@@ -89,9 +89,9 @@ struct rfn_profile {
     size_t n_regions;
     bool paused;           /* recording was off for a part of the run */
     int64_t unrecorded_ns; /* of all ranks */
-    uint32_t unreadable;  /* streams of which something could not be read */
-    int error;            /* why the first of them could not, 0 if all could */
-    struct rfn_diag diag; /* what goes with error */
+    uint32_t unreadable;   /* streams of which something could not be read */
+    int error;             /* why the first of them could not, 0 if all could */
+    struct rfn_diag diag;  /* what goes with error */
 };
 
 /* Makes the profile; *profile is to be freed. Streams that cannot be read, or only in part, count
@@ -109,9 +109,10 @@ static inline int64_t rfn_profile_outside_ns(const struct rfn_profile_rank *rank
 }
 
 /* Efficiency in the multiplicative model of POP: with C the time of a rank outside MPI
- * (rfn_profile_outside_ns) and T the run time, load balance = mean C / max C, communication efficiency =
- * max C / T, parallel efficiency = their product, mean C / T. Of a rank with several threads, T
- * counts once for each. Time that was not recorded is taken off T. All are 0 when there are no times. */
+ * (rfn_profile_outside_ns) and T the run time, load balance = mean C / max C, communication
+ * efficiency = max C / T, parallel efficiency = their product, mean C / T. Of a rank with several
+ * threads, T counts once for each. Time that was not recorded is taken off T. All are 0 when there
+ * are no times. */
 struct rfn_efficiency {
     double mpi_share;   /* time inside MPI over the time of all ranks */
     double setup_share; /* the part of it that Init, Finalize and sessions take */

@@ -7,9 +7,9 @@
  *     refrain_region_end("solve");
  *
  * Link with -lrefrain-region (pkg-config refrain-region). Run as it is, the program does nothing
- * here: a test of a pointer. Run by `refrain record`, the recorder takes the calls: every visit of a
- * region is in the archive with its call path and its times, and `refrain report` says what share of
- * the time each region takes and how much of it is MPI.
+ * here: a test of a pointer. Run by `refrain record`, the recorder takes the calls: every visit of
+ * a region is in the archive with its call path and its times, and `refrain report` says what share
+ * of the time each region takes and how much of it is MPI.
  *
  * Regions nest within a thread, and the innermost one ends first. An end that does not fit is told
  * once on standard error and is not recorded. Regions that are open when MPI_Finalize is called end

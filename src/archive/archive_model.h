@@ -439,7 +439,8 @@ static void write_streams(struct writer *writer)
                                 stream->n,
                                 stream->calls,
                                 writer->times ? monotonic_of(stream->start) : 0,
-                                writer->times ? offset_of(stream) : 0, 0};
+                                writer->times ? offset_of(stream) : 0,
+                                0};
             if (writer->fault == TOO_MANY_EVENTS && k == RFN_WORD_EVENTS)
                 words[k]--;
             if (writer->fault == TOO_FEW_EVENTS && k >= RFN_WORD_EVENTS)

@@ -376,9 +376,8 @@ int rfn_dictionary_definitions(struct rfn_dictionary *dictionary, const struct r
                                bool exact, struct rfn_diag *diag)
 {
     static const char *(*const tables[])(struct context *) = {
-        read_strings,   read_modules,   read_locations, read_paths,
-        read_functions, read_datatypes, read_comms,     read_hosts,
-        read_regions,
+        read_strings,   read_modules, read_locations, read_paths,   read_functions,
+        read_datatypes, read_comms,   read_hosts,     read_regions,
     };
     struct context context = {dictionary, rfn_reader_over(payload->data, payload->size)};
     const char *fault = NULL;

@@ -37,7 +37,7 @@ struct options {
     const char *mpi;    /* NULL: found out */
     bool force, quiet;
     bool start_off; /* until MPI_Pcontrol(1) */
-    int program; /* index of the first word after the options */
+    int program;    /* index of the first word after the options */
 };
 
 /* ---- messages ---- */

@@ -1,8 +1,9 @@
 /* report_text.c - the page that a performance analyst reads first.
  *
  * What ran; how much of the time is MPI's and how evenly ranks are busy, in sentences; time per
- * rank; the program's regions; functions; call paths; then (report_messages.c) message sizes and who sends to whom. Init
- * and Finalize stand in a table of their own, so that they do not hide the rest.
+ * rank; the program's regions; functions; call paths; then (report_messages.c) message sizes and
+ * who sends to whom. Init and Finalize stand in a table of their own, so that they do not hide the
+ * rest.
  */
 #include "cli/call_path.h"
 #include "cli/hosts.h"
@@ -94,8 +95,9 @@ static void append_pauses(struct rfn_text *out, const struct rfn_profile *profil
     double all = (double)rfn_profile_efficiency(profile).all_ns + (double)profile->unrecorded_ns;
     rfn_text_format(out, "%-10s", "Paused");
     if (profile->times && all > 0)
-        rfn_text_format(out, "%s of the time of all ranks was not recorded (MPI_Pcontrol) and is "
-                             "left out below\n",
+        rfn_text_format(out,
+                        "%s of the time of all ranks was not recorded (MPI_Pcontrol) and is "
+                        "left out below\n",
                         rfn_share_text((double)profile->unrecorded_ns / all).text);
     else
         rfn_text_string(out, "a part of the run was not recorded (MPI_Pcontrol)\n");
@@ -143,8 +145,7 @@ static void append_verdict(struct rfn_text *out, const struct rfn_report *report
     if (!e->all_ns)
         return;
     rfn_text_format(&text, "MPI calls take %s of the %stime of all ranks",
-                    rfn_share_text(e->mpi_share).text,
-                    report->profile->paused ? "recorded " : "");
+                    rfn_share_text(e->mpi_share).text, report->profile->paused ? "recorded " : "");
     rfn_text_format(&text, " (%s without Init and Finalize).",
                     rfn_share_text(e->mpi_share - e->setup_share).text);
     if (report->run->ranks > 1 && e->load_balance >= 0.95)

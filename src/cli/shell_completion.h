@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 /* Appends the script for bash (completions/refrain). */
-void rfn_shell_completion(struct rfn_text *out, const struct rfn_command *const *commands, size_t n);
+void rfn_shell_completion(struct rfn_text *out, const struct rfn_command *const *commands,
+                          size_t n);
 
 #endif

@@ -1,9 +1,9 @@
 /* region.c - librefrain-region: what a program with regions is linked with (refrain/region.h).
  *
- * Without a recorder a call does nothing. A static library, so that programs need no file more where
- * they run. Its definitions are the program's own, so those of a preloaded recorder cannot take their
- * place: calls are passed on to the recorder that was there when the program started. Where the
- * program is linked with the recorder itself (SMPI), these are weak and give way to it.
+ * Without a recorder a call does nothing. A static library, so that programs need no file more
+ * where they run. Its definitions are the program's own, so those of a preloaded recorder cannot
+ * take their place: calls are passed on to the recorder that was there when the program started.
+ * Where the program is linked with the recorder itself (SMPI), these are weak and give way to it.
  *
  * Passing on is a jump, not a call, so that call paths have no frame of this file.
  */

@@ -110,10 +110,9 @@ static void drop_preload(const char *path)
 
 void rec_options_clean_environment(void)
 {
-    static const char *const variables[] = {"REFRAIN_OUTPUT",  "REFRAIN_FORCE", "REFRAIN_TIME",
-                                            "REFRAIN_POLLS",   "REFRAIN_PID",   "REFRAIN_COMMAND",
-                                            "REFRAIN_PRELOAD", "REFRAIN_QUIET", "REFRAIN_CLOCK",
-                                            "REFRAIN_START"};
+    static const char *const variables[] = {
+        "REFRAIN_OUTPUT",  "REFRAIN_FORCE",   "REFRAIN_TIME",  "REFRAIN_POLLS", "REFRAIN_PID",
+        "REFRAIN_COMMAND", "REFRAIN_PRELOAD", "REFRAIN_QUIET", "REFRAIN_CLOCK", "REFRAIN_START"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);

@@ -67,13 +67,13 @@ struct rec_call {
 struct rec_stream {
     struct rec_call call;
     struct rec_sites sites;
-    struct rfn_stream *events; /* the reducer */
+    struct rfn_stream *events;   /* the reducer */
     struct rec_regions *regions; /* regions.h; NULL: none yet */
-    uint64_t requests_created; /* non-persistent ones, by this stream */
-    uint32_t number;           /* 0 for the first thread that calls MPI */
-    bool inside;               /* within a recorded call, or one from Fortran */
-    bool in_fortran;           /* within a call from Fortran */
-    struct rec_stream *next;   /* all streams of the process, newest first */
+    uint64_t requests_created;   /* non-persistent ones, by this stream */
+    uint32_t number;             /* 0 for the first thread that calls MPI */
+    bool inside;                 /* within a recorded call, or one from Fortran */
+    bool in_fortran;             /* within a call from Fortran */
+    struct rec_stream *next;     /* all streams of the process, newest first */
     /* The open call, for whoever looks at a process that hangs or died. */
     volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
     volatile uint64_t open_enter;
@@ -176,8 +176,8 @@ static inline void rec_end(struct rec_call *call, int rc)
 /* Hands the event to the stream's reducer and makes the stream ready for the next call. */
 void rec_leave(struct rec_call *call);
 
-/* What MPI_Pcontrol asks for: 0 switches recording off, 1 on again, 2 flushes buffers, for the whole
- * process. Other levels mean nothing. */
+/* What MPI_Pcontrol asks for: 0 switches recording off, 1 on again, 2 flushes buffers, for the
+ * whole process. Other levels mean nothing. */
 void rec_control(int level);
 
 /* Stops recording for good, telling why once (printf-like, without "refrain:" and newline). */

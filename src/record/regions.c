@@ -3,6 +3,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "record/finish.h"
 #include "record/params.h"
 #include "record/say.h"
 #include "refrain/region.h"
@@ -122,8 +123,6 @@ static struct rec_regions *regions_of(struct rec_stream *stream)
     if (regions && regions->depth == regions->open_capacity &&
         RFN_GROW(regions->open, regions->open_capacity, regions->depth + 1) < 0)
         regions = NULL;
-    if (!regions)
-        rec_stop("out of memory for regions");
     return regions;
 }
 
@@ -139,18 +138,40 @@ static void record(struct rec_call *call, struct rec_regions *regions, uint32_t 
 /* Inlined, so that the frame is there as long as it is looked at. */
 #define INLINE static inline __attribute__((always_inline))
 
+static void give_up(struct rec_stream *stream)
+{
+    stream->inside = stream->in_fortran;
+}
+
+/* Whether another thread has ended the recording since this one has entered a call. Threads that
+ * use regions may run on while one calls MPI_Finalize: it says that it is over, then waits for
+ * those that are inside; so who goes inside looks once more. */
+static bool is_over(const struct rec_stream *stream)
+{
+    if (stream->number == 0 && !stream->next && rec_streams == stream)
+        return false;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return rec_state != REC_RECORDING;
+}
+
 INLINE void begin(const char *text, size_t length, void *frame)
 {
     struct rec_stream *stream = stream_of_thread();
-    struct rec_regions *regions = stream ? regions_of(stream) : NULL;
-    if (!regions)
+    struct rec_call *call = stream ? rec_enter(REC_FN_refrain_region_begin, frame) : NULL;
+    if (!stream)
         return;
-    const int64_t number = find(regions, text, length, true);
-    if (number < 0) {
-        rec_stop("out of memory for regions");
+    if (call && is_over(stream)) {
+        give_up(stream);
         return;
     }
-    struct rec_call *call = rec_enter(REC_FN_refrain_region_begin, frame);
+    struct rec_regions *regions = regions_of(stream);
+    const int64_t number = regions ? find(regions, text, length, true) : RFN_E_NOMEM;
+    if (number < 0) {
+        rec_stop("out of memory for regions");
+        if (call)
+            give_up(stream);
+        return;
+    }
     regions->open[regions->depth++] = (struct open){(uint32_t)number, call && !call->off};
     if (call)
         record(call, regions, (uint32_t)number);
@@ -191,7 +212,9 @@ INLINE void end(const char *text, size_t length, void *frame)
     }
     regions->depth--;
     struct rec_call *call = innermost.recorded ? rec_enter(REC_FN_refrain_region_end, frame) : NULL;
-    if (call) {
+    if (call && is_over(stream)) {
+        give_up(stream);
+    } else if (call) {
         rec_insist(call);
         record(call, regions, innermost.number);
     }

@@ -4,12 +4,13 @@
  * region, as a hash of its name (kind REGION), so that all ranks agree on it without talking. The
  * names themselves are definitions.
  *
- * Every recorded begin has its recorded end, and they nest: an end is recorded if its begin was, also
- * while recording is off, and only then. What a stream has open when its thread calls MPI_Finalize
- * ends there; regions of other threads that are open then have no end.
+ * Every recorded begin has its recorded end, and they nest: an end is recorded if its begin was,
+ * also while recording is off, and only then. What a stream has open when its thread calls
+ * MPI_Finalize ends there; regions of other threads that are open then have no end.
  *
  * Names are found by where they lie, and compared: a literal costs a look into a small cache and a
- * comparison. Memory is allocated for new names and new depths only. All of a stream's own: no lock.
+ * comparison. Memory is allocated for new names and new depths only. All of a stream's own: no
+ * lock.
  */
 #ifndef RFN_RECORD_REGIONS_H
 #define RFN_RECORD_REGIONS_H

@@ -365,9 +365,8 @@ void rec_in_requests(struct rec_call *call, const MPI_Request *requests, int64_t
     for (int64_t i = 0; i < n; i++)
         words[i] = refer(call, requests[i]);
     rec_unlock();
-    rec_push_in(call, call->off
-                          ? 0
-                          : rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n));
+    rec_push_in(call,
+                call->off ? 0 : rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n));
 }
 
 /* The call is done with its requests, whatever came out. */
@@ -669,7 +668,7 @@ static int64_t index_list(struct rec_call *call, const int *indices, int n)
         words[i] = indices[i];
     return n <= 0 || call->off ? 0
            : words             ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n)
-                   : RFN_LIST_ABSENT;
+                               : RFN_LIST_ABSENT;
 }
 
 void rec_out_completed_some(struct rec_call *call, int n, const int *indices,
