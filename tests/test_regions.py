@@ -255,3 +255,14 @@ def test_fortran(bench, flavour):
             raise harness.Failure(f"the call path of a region: {path}")
         harness.compare("where open regions end", events[-2]["call_path"],
                         events[-1]["call_path"])
+
+
+def test_thread_goes_on(bench, flavour):
+    """A thread that visits regions while another one is in MPI_Finalize."""
+    program = bench.program("region_late_thread", flavour)
+    for _ in range(5):
+        run, archive = bench.record(flavour, 1, [program])
+        harness.compare("output", run.out, "done\n")
+        bench.verb("verify", archive)
+        threads = {e["thread"] for e in bench.dump(archive)}
+        harness.compare("threads", threads, {"0", "1"})

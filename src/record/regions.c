@@ -40,7 +40,6 @@ struct rec_regions {
     struct rfn_map by_word; /* hash of a name -> its number */
     struct open *open;      /* innermost last */
     size_t depth, open_capacity;
-    uint64_t events;
 };
 
 /* Regions that the thread has begun before MPI was there to be recorded. */
@@ -126,12 +125,11 @@ static struct rec_regions *regions_of(struct rec_stream *stream)
     return regions;
 }
 
-static void record(struct rec_call *call, struct rec_regions *regions, uint32_t number)
+static void record(struct rec_call *call, const struct rec_regions *regions, uint32_t number)
 {
     rec_in_int(call, regions->names[number].word);
     call->enter = call->exit = rec_now();
     call->rc = MPI_SUCCESS;
-    regions->events += !call->off;
     rec_leave(call);
 }
 
@@ -244,7 +242,6 @@ void rec_regions_close(void *frame)
             continue;
         if (rfn_stream_event(stream->events, &event) < 0)
             rec_stop("out of memory");
-        regions->events++;
     }
 }
 
@@ -263,7 +260,13 @@ struct rec_region rec_regions_get(const struct rec_stream *stream, uint32_t numb
 
 uint64_t rec_regions_events(const struct rec_stream *stream)
 {
-    return stream->regions ? stream->regions->events : 0;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < rfn_stream_symbols(stream->events); i++) {
+        const struct rfn_symbol *symbol = rfn_stream_symbol(stream->events, i);
+        if (rec_functions[symbol->function].class_ == RFN_CLASS_REGION)
+            sum += symbol->occurrences;
+    }
+    return sum;
 }
 
 /* ---- what the program calls ---- */

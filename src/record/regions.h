@@ -28,7 +28,7 @@ struct rec_region {
 
 uint32_t rec_regions_count(const struct rec_stream *stream);
 struct rec_region rec_regions_get(const struct rec_stream *stream, uint32_t number);
-/* How many events of the stream are begins and ends. */
+/* How many events of the stream, which is settled, are begins and ends. */
 uint64_t rec_regions_events(const struct rec_stream *stream);
 
 /* MPI_Finalize has been called, from a wrapper with this frame: ends what its thread has open. */
