@@ -4,6 +4,7 @@
 #include "record/notice.h"
 #include "record/options.h"
 #include "record/params.h"
+#include "record/regions.h"
 #include "record/say.h"
 
 #include <dlfcn.h>
@@ -208,6 +209,6 @@ __attribute__((destructor)) static void at_exit(void)
 {
     if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_is_first_rank())
         rec_say("the program ended without MPI_Finalize; nothing was recorded");
-    if (rec_state == REC_ASLEEP)
+    if (rec_state == REC_ASLEEP || (rec_state == REC_RECORDING && rec_regions_only()))
         rec_notice_unused();
 }

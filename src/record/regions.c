@@ -269,6 +269,17 @@ uint64_t rec_regions_events(const struct rec_stream *stream)
     return sum;
 }
 
+bool rec_regions_only(void)
+{
+    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        for (uint32_t site = 0; site < rec_sites_count(&stream->sites); site++) {
+            if (rec_functions[rec_sites_function(&stream->sites, site)].class_ != RFN_CLASS_REGION)
+                return false;
+        }
+    }
+    return true;
+}
+
 /* ---- what the program calls ---- */
 
 static size_t length_of(const char *name)

@@ -31,6 +31,9 @@ struct rec_region rec_regions_get(const struct rec_stream *stream, uint32_t numb
 /* How many events of the stream, which is settled, are begins and ends. */
 uint64_t rec_regions_events(const struct rec_stream *stream);
 
+/* Whether the process has made no MPI call so far. */
+bool rec_regions_only(void);
+
 /* MPI_Finalize has been called, from a wrapper with this frame: ends what its thread has open. */
 void rec_regions_close(void *frame);
 
