@@ -109,6 +109,19 @@ $(TOOL): $(CLI_OBJ) $(LIB)
 	$(call say,LD,$@)
 	$(q)$(CC) $(OPTIMIZE) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(LIBS)
 
+# What programs with regions are linked with: it passes calls on by jumps (src/program/region.c).
+REGION_LIB := $(O)/librefrain-region.a
+
+$(O)/obj/program/%.o: src/program/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(q)$(CC) -std=c11 $(WARNINGS) -O2 -g -fPIC -fomit-frame-pointer -D_GNU_SOURCE \
+	    -ffile-prefix-map=$(CURDIR)/= -MMD -MP -Iinclude $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(REGION_LIB): $(O)/obj/program/region.o
+	$(call say,AR,$@)
+	$(q)rm -f $@ && $(AR) rcsD $@ $^
+
 # ---- recorders: one per flavour of MPI ----
 
 # A flavour's generated sources lie in $(O)/gen/FLAVOUR/record and are included as "record/...".
@@ -178,7 +191,7 @@ RECORDERS := $(if $(SAN),,$(patsubst %,$(O)/lib/librefrain-%.so,$(filter-out smp
 
 all: $(O)/summary
 
-$(O)/summary: $(TOOL) $(LIB) $(RECORDERS) $(O)/config.mk
+$(O)/summary: $(TOOL) $(LIB) $(REGION_LIB) $(RECORDERS) $(O)/config.mk
 	@echo "Built $(TOOL)."
 	@printf '%s\n' '$(SUMMARY)' | tr '|' '\n' | sed '/^ *$$/d; s/^ */  /' | tee $@
 
@@ -192,7 +205,7 @@ deps:
 	@tools/install-deps.sh build mpi run
 
 clean:
-	rm -rf $(O)/obj $(O)/gen $(O)/lib $(O)/test $(O)/fuzz $(TOOL) $(LIB) $(O)/summary
+	rm -rf $(O)/obj $(O)/gen $(O)/lib $(O)/test $(O)/fuzz $(TOOL) $(LIB) $(REGION_LIB) $(O)/summary
 
 distclean:
 	rm -rf $(O) $(O)-san

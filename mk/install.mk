@@ -1,5 +1,6 @@
 # Installation: the tool in bin, the recorders in lib/refrain (the tool finds them relative to
-# itself, so the tree can be moved), library and headers for others, man pages.
+# itself, so the tree can be moved), library and headers for others, what programs with regions need
+# (header, Fortran module, library), man pages, bash completion.
 
 .PHONY: install uninstall
 
@@ -7,13 +8,14 @@ INSTALL_BIN     := $(DESTDIR)$(PREFIX)/bin
 INSTALL_LIB     := $(DESTDIR)$(PREFIX)/lib
 INSTALL_INCLUDE := $(DESTDIR)$(PREFIX)/include/refrain
 INSTALL_MAN     := $(DESTDIR)$(PREFIX)/share/man
+INSTALL_BASH    := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 
 install: all
 	install -d $(INSTALL_BIN) $(INSTALL_LIB)/refrain $(INSTALL_LIB)/pkgconfig $(INSTALL_INCLUDE)
 	install -m 755 $(TOOL) $(INSTALL_BIN)/
-	install -m 644 $(LIB) $(INSTALL_LIB)/
+	install -m 644 $(LIB) $(REGION_LIB) $(INSTALL_LIB)/
 	install -m 644 $(RECORDERS) $(INSTALL_LIB)/refrain/
-	install -m 644 $(wildcard include/refrain/*.h) $(INSTALL_INCLUDE)/
+	install -m 644 $(wildcard include/refrain/*.h include/refrain/*.f90) $(INSTALL_INCLUDE)/
 	for section in 1 3 5 7; do \
 	    for page in doc/man/*.$$section; do \
 	        if [ -e "$$page" ]; then \
@@ -31,9 +33,19 @@ install: all
 	    'Version: $(VERSION)' 'Requires.private: libzstd libdw libelf jansson' \
 	    'Libs: -L$${prefix}/lib -lrefrain' 'Cflags: -I$${prefix}/include' \
 	    >$(INSTALL_LIB)/pkgconfig/refrain.pc
+	printf '%s\n' 'prefix=$(PREFIX)' 'fortran_module=$${prefix}/include/refrain/refrain.f90' \
+	    'Name: refrain-region' 'Description: names for parts of an MPI program, for Refrain' \
+	    'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -lrefrain-region -ldl' \
+	    'Cflags: -I$${prefix}/include' >$(INSTALL_LIB)/pkgconfig/refrain-region.pc
+	install -d $(INSTALL_BASH)
+	$(TOOL) completion bash >$(INSTALL_BASH)/refrain
 
 uninstall:
-	rm -rf $(INSTALL_BIN)/refrain $(INSTALL_LIB)/refrain $(INSTALL_LIB)/librefrain.a \
-	    $(INSTALL_LIB)/pkgconfig/refrain.pc $(INSTALL_INCLUDE)
-	rm -f $(INSTALL_MAN)/man1/refrain.1 $(INSTALL_MAN)/man1/refrain-*.1 \
-	    $(INSTALL_MAN)/man5/refrain-*.5
+	rm -rf $(INSTALL_BIN)/refrain $(INSTALL_LIB)/refrain $(INSTALL_INCLUDE) \
+	    $(INSTALL_LIB)/librefrain.a $(INSTALL_LIB)/librefrain-region.a \
+	    $(INSTALL_LIB)/pkgconfig/refrain.pc $(INSTALL_LIB)/pkgconfig/refrain-region.pc \
+	    $(INSTALL_BASH)/refrain
+	rm -f $(INSTALL_MAN)/man5/refrain-archive.5
+	for page in $(notdir $(wildcard doc/man/*.[1-8])); do \
+	    rm -f "$(INSTALL_MAN)/man$${page##*.}/$$page"; \
+	done

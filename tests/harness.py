@@ -9,6 +9,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "programs")
+INCLUDE = os.path.join(HERE, "..", "include")
 
 
 class Failure(Exception):
@@ -56,6 +57,7 @@ class Harness:
     def __init__(self, build):
         self.build = os.path.abspath(build)
         self.refrain = os.path.join(self.build, "refrain")
+        self.region_library = os.path.join(self.build, "librefrain-region.a")
         self.folder = tempfile.mkdtemp(prefix="refrain-test-")
         self.built = {}
 
@@ -90,7 +92,8 @@ class Harness:
             stem = os.path.splitext(os.path.basename(source))[0]
             out = self.path(f"{stem}.{flavour}.{len(self.built)}")
             self.run([FLAVOURS[flavour].mpicc, "-std=gnu11", "-O1", "-g", "-w", "-I", PROGRAMS,
-                      "-o", out, source, *flags, "-lm", "-lpthread"], check=True)
+                      "-I", INCLUDE, "-o", out, source, *flags, self.region_library, "-lm",
+                      "-lpthread", "-ldl"], check=True)
             self.built[key] = out
         return self.built[key]
 

@@ -418,7 +418,9 @@ class Communicator:
 
 # ---- structure, values, places ----
 
-KIND_TYPE, KIND_RANK, KIND_COMM, KIND_PLACE = 3, 4, 6, 20
+KIND_TYPE, KIND_RANK, KIND_COMM, KIND_PLACE, KIND_REGION = 3, 4, 6, 20, 23
+TRANSLATED = (KIND_TYPE, KIND_COMM, KIND_REGION)
+CLASS_REGION = 19
 RANK_KINDS = (KIND_RANK, KIND_PLACE)
 UNKNOWN = -5
 
@@ -453,6 +455,8 @@ class Structure:
                 limit = {KIND_COMM: self.n_comms, KIND_TYPE: len(self.types)}.get(kind)
                 check(limit is None or word is None or word < limit,
                       "no such datatype or communicator")
+                check(kind != KIND_REGION or word is None or word in archive.regions,
+                      "no such region")
         self.loops = []
         for _ in range(reader.count()):
             self.loops.append(self.read_nodes(reader))
@@ -587,7 +591,7 @@ class Stream:
     def __init__(self, archive, number, words):
         self.archive, self.number = archive, number
         (self.rank, self.thread, self.group, self.set, self.host, self.n_events, self.n_calls,
-         self.start, self.realtime, self.volume) = words
+         self.start, self.realtime, self.volume, self.n_regions) = words
         check(not self.volume or archive.volume is not None, "META says nothing of volumes")
 
     def readable(self):
@@ -614,8 +618,11 @@ class Stream:
         self.opened = {}
 
     def translate(self, kind, word):
-        """Local numbers of datatypes and communicators become the archive's; None: no such one."""
-        if kind not in (KIND_TYPE, KIND_COMM) or word < 0:
+        """Local numbers of datatypes and communicators become the archive's, regions their names;
+        None: no such one."""
+        if kind == KIND_REGION:
+            return self.archive.regions.get(word)
+        if kind not in TRANSLATED or word < 0:
             return word
         table = self.structure.types if kind == KIND_TYPE else self.comms
         return table[word] if word < len(table) else None
@@ -650,8 +657,7 @@ class Stream:
         targets += [(event.outcomes, i, kind) for i, (_, kind) in enumerate(function.outcomes)]
         columns = self.values.moved[number] + self.values.outcomes[number]
         for (target, i, kind), column in zip(targets, columns):
-            event.sources.append((target, i, kind if kind in (KIND_TYPE, KIND_COMM) else 0,
-                                  iter(column)))
+            event.sources.append((target, i, kind if kind in TRANSLATED else 0, iter(column)))
         return event
 
     def symbols(self):
@@ -678,7 +684,7 @@ class Stream:
     def events(self):
         """All events in order. At the end it is checked that nothing is left over."""
         self.open()
-        opened, calls, index = self.opened, 0, -1
+        opened, calls, regions, index = self.opened, 0, 0, -1
         timing = self.timing
         times = timing and timing.times
         last = mark = timing.clock.start if times else 0
@@ -712,6 +718,7 @@ class Stream:
                 if counts:
                     event.gap, event.inside = next(counts[0]), next(counts[1])
                 calls += event.polls
+                regions += event.symbol.function.class_ == CLASS_REGION
                 event.index = index
                 yield event
         except RuntimeError as error:  # a generator's own StopIteration
@@ -720,6 +727,7 @@ class Stream:
             raise Damage("a column is too short") from None
         check(index + 1 == self.n_events, f"{index + 1} events, not {self.n_events}")
         check(calls == self.n_calls, f"{calls} calls, not {self.n_calls}")
+        check(regions == self.n_regions, f"{regions} region events, not {self.n_regions}")
         for event, clocks, counts in opened.values():
             ends = [source[3] for source in event.sources] + clocks + counts
             check(all(next(column, None) is None for column in ends), "values are left over")
@@ -730,8 +738,7 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.exact, self.complete = minor == 1, toc is not None
-        self.minor = minor
+        self.minor, self.exact, self.complete = minor, minor == 1, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made = {}
@@ -769,19 +776,23 @@ class Archive:
             self.datatypes.append(read_datatype(reader, strings, self.datatypes))
         self.comms = reader.many(lambda: Communicator(reader, self.ranks))
         self.hosts = reader.many(name)
+        regions = reader.many(lambda: (signed(reader.u64()), name())) if reader.left() else []
+        self.regions = dict(regions)
+        check(len(self.regions) == len(regions), "a region is there twice")
         reader.end(self.exact)
 
     def read_streams(self, reader):
         numbers = range(reader.varint())
-        words = [read_runs(reader, numbers) for _ in range(10 if self.minor else 9)]
-        words += [[0] * len(numbers)] * (10 - len(words))
+        words = [read_runs(reader, numbers) for _ in range(11 if self.minor else 9)]
+        words += [[0] * len(numbers)] * (11 - len(words))
         reader.end(self.exact)
         self.streams = [Stream(self, i, words) for i, words in enumerate(zip(*words))]
         order = [(stream.rank, stream.thread) for stream in self.streams]
         check(order == sorted(set(order)), "the streams are not in order")
         for stream in self.streams:
             check(0 <= stream.rank < self.ranks and 0 <= stream.thread and
-                  0 <= stream.host < len(self.hosts) and 0 <= stream.n_events <= stream.n_calls,
+                  0 <= stream.host < len(self.hosts) and
+                  0 <= stream.n_regions <= stream.n_events <= stream.n_calls,
                   "a stream has a number that is out of range")
 
     def part(self, kind, number, make):

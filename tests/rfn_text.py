@@ -6,7 +6,8 @@ include/refrain/completion.h and include/refrain/event.h.
 """
 
 (INT, COUNT, TYPE, RANK, TAG, COMM, OP) = range(1, 8)
-KEYVAL, REQUEST, BUFFER, BYTES, STRING, COMPLETIONS, LIST = 15, 16, 17, 19, 21, 22, 0x40
+KEYVAL, REQUEST, BUFFER, BYTES, STRING, COMPLETIONS, REGION = 15, 16, 17, 19, 21, 22, 23
+LIST = 0x40
 ANY, PROC_NULL, ROOT, AS_POSTED, UNKNOWN, UNDEFINED = -1, -2, -3, -4, -5, -1 << 63
 (OTHER, SEND, SSEND, RECV, SENDRECV, PROBE, COMPLETION) = range(7)
 NEIGHBOR, RMA, FILE = 13, 14, 16
@@ -69,6 +70,8 @@ def type_text(archive, word):
 
 
 def scalar_text(archive, kind, word, unknown=False):
+    if kind == REGION:
+        return escaped(word)
     if word == UNDEFINED:
         return "UNDEFINED"
     if word == UNKNOWN and (unknown or kind in (RANK, TAG, COUNT)):

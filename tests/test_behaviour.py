@@ -20,8 +20,9 @@ def output_of(run):
 
 
 def own_words(run):
-    """What the recorder said."""
-    return [line for line in run.err.splitlines() if line.startswith("refrain:")]
+    """What the recorder said of itself, not of regions that a program ends wrongly."""
+    return [line for line in run.err.splitlines() if line.startswith("refrain:")
+            and not line.startswith("refrain: refrain_region_end(")]
 
 
 def both(bench, flavour, ranks, command, options=(), env=None, output=True, before=()):

@@ -84,7 +84,7 @@ def check_counts(bench, flavour, ranks, command, env=None, options=(), timeout=1
     expected = counted(prefix)
     bench.verb("verify", archive)
     events = bench.dump(archive)
-    found = harness.count_calls(events)
+    found = harness.count_calls(e for e in events if e["function"].startswith("MPI_"))
     different = {function: (found.get(function, 0), expected.get(function, 0))
                  for function in sorted({*found, *expected})
                  if found.get(function, 0) != expected.get(function, 0)}
@@ -102,6 +102,8 @@ def make_test(name, ranks):
 
 
 for _name, _ranks in test_events.programs():
+    if _name == "pcontrol":  # of which not every call is to be recorded
+        continue
     globals()[f"test_{_name}"] = make_test(_name, _ranks)
 
 

@@ -228,6 +228,22 @@ def test_versions(bench):
             harness.compare("its events", len(lines) - 1, sum(map(len, whole.values())))
 
 
+def test_older_minor_version(bench):
+    """What minor version 1 has added may be missing."""
+    _, path = bench.record("openmpi", 2, [bench.program("matched", "openmpi")])
+    with open(path, "rb") as file:
+        data = file.read()
+    whole = run(bench, "dump", path)[1]
+    old = spoil(bench, "minor-0.rfn", with_header(data, minor=0))
+    for verb in VERBS:
+        code, lines, err = run(bench, verb, old)
+        harness.compare(f"{verb}, minor version 0", (code, err), (0, ""))
+        if verb == "dump":
+            harness.compare("its events", lines, whole)
+    harness.compare("the other reader's", len(list(rfn_text.lines(rfn_reader.Archive(old)))),
+                    len(whole))
+
+
 def test_unfinished(bench):
     """A file that was still being written: all of its chunks are there, but not its end."""
     data, whole = archive(bench, "openmpi", "full")

@@ -21,8 +21,8 @@ def smpi_program(bench, source, recorded=True):
     library = os.path.join(bench.build, "lib", "librefrain-smpi.a")
     link = ["-Wl,--build-id", "-Wl,-Bsymbolic", "-Wl,--whole-archive", library,
             "-Wl,--no-whole-archive", "-lzstd", "-lunwind", "-ldw", "-lelf", "-ldl"]
-    bench.run(["smpicc", "-O1", "-g", "-w", "-I", harness.PROGRAMS, "-o", out, source,
-               *(link if recorded else []), "-lm"], check=True)
+    bench.run(["smpicc", "-O1", "-g", "-w", "-I", harness.PROGRAMS, "-I", harness.INCLUDE, "-o", out,
+               source, bench.region_library, *(link if recorded else []), "-lm"], check=True)
     return out
 
 
@@ -100,9 +100,18 @@ def test_repeatable(bench):
         raise harness.Failure("two runs differ")
 
 
-def test_events(bench):
-    """The program of known events that SMPI can run."""
-    program = smpi_program(bench, os.path.join(harness.PROGRAMS, "point_to_point.c"))
-    log = bench.path("smpi.log")
+def check_events(bench, name):
+    program = smpi_program(bench, os.path.join(harness.PROGRAMS, name + ".c"))
+    log = bench.path(f"smpi.{name}.log")
     test_events_module.compare_logs(
         log, 2, bench.dump(smpi_run(bench, program, 2, env={"EXPECT_OUT": log})))
+
+
+def test_events(bench):
+    """The program of known events that SMPI can run."""
+    check_events(bench, "point_to_point")
+
+
+def test_regions(bench):
+    """The recorder's regions come before those of the library that does nothing."""
+    check_events(bench, "regions")

@@ -42,6 +42,7 @@ struct rfn_run {
                                   each rank its first thread comes first */
     bool times;                /* events have times */
     bool all_polls;
+    bool start_off;          /* recording was off until the first MPI_Pcontrol(1) */
     double resolution_ns;    /* of the times; 0 without */
     const char *volume;      /* what was counted beside the clock: "cpu", "instructions",
                                 "papi:EVENT"; NULL: nothing */
@@ -59,6 +60,7 @@ struct rfn_stream_info {
     const char *host;
     uint64_t events, calls; /* a run of unsuccessful polls is one event, but many calls */
     bool volume;            /* its events have volumes */
+    uint64_t region_events; /* events that are begins and ends of regions, and so no calls */
     bool readable;          /* its parts of the file are there (always, in a complete archive) */
 };
 
@@ -123,6 +125,10 @@ uint32_t rfn_archive_datatypes(const struct rfn_archive *archive);
 const struct rfn_datatype_info *rfn_archive_datatype(const struct rfn_archive *archive,
                                                      uint32_t datatype);
 
+/* The name of a region of the program. */
+uint32_t rfn_archive_regions(const struct rfn_archive *archive);
+const char *rfn_archive_region(const struct rfn_archive *archive, uint32_t region);
+
 enum rfn_comm_kind { RFN_COMM_WORLD, RFN_COMM_SELF, RFN_COMM_INTRA, RFN_COMM_INTER };
 
 struct rfn_comm_info {
@@ -150,7 +156,8 @@ uint32_t rfn_comm_peers(const struct rfn_archive *archive, uint32_t comm, uint32
 
 /* One event. Pointers are borrowed until the next call on the cursor. Words are as in
  * event/kind.h, except that here, already translated from the stream's numbers to the archive's:
- * kind TYPE holds a datatype of rfn_archive_datatype, COMM a communicator of rfn_archive_comm. */
+ * kind TYPE holds a datatype of rfn_archive_datatype, COMM a communicator of rfn_archive_comm,
+ * REGION a region of rfn_archive_region. */
 struct rfn_record {
     uint64_t index;  /* of the event in its stream, from 0 */
     uint32_t symbol; /* number of the signature in the stream's group: equal symbols have

@@ -38,6 +38,8 @@ enum rfn_kind {
     RFN_KIND_STRING = 21,      /* number of a list whose words are the bytes of a string */
     RFN_KIND_COMPLETIONS = 22, /* number of a list of RFN_COMPLETION_WORDS words per entry, see
                                   below; 0 when nothing deviates */
+    RFN_KIND_REGION = 23,      /* a region: the hash of its name; in records of an archive, a number
+                                  for rfn_archive_region */
     RFN_KIND_LIST = 0x40       /* or-ed with a kind: the number of a list of such words */
 };
 
@@ -112,8 +114,9 @@ enum rfn_class {
     RFN_CLASS_RMA,
     RFN_CLASS_RMA_SYNC,
     RFN_CLASS_FILE,
-    RFN_CLASS_COMM,  /* creates or frees communicators */
-    RFN_CLASS_SETUP, /* Init, Finalize, sessions */
+    RFN_CLASS_COMM,   /* creates or frees communicators */
+    RFN_CLASS_SETUP,  /* Init, Finalize, sessions */
+    RFN_CLASS_REGION, /* begin and end of a region of the program: no MPI call */
     RFN_CLASS_COUNT
 };
 

@@ -9,6 +9,10 @@
  *   inside the calls, without the program's work in between.
  * - Time outside MPI of a rank: between the calls of its threads. What was before its own Init,
  * when it was launched later than others, is not known to be work and is neither.
+ * - Where the program had recording switched off (MPI_Pcontrol), what a rank did between its
+ * recorded events is not known: that time is neither inside nor outside of MPI.
+ * - Regions: from begin to end, with everything inside, regions too, but without what was not
+ *   recorded. A region inside of itself counts once. Of a rank, the sum over its threads.
  * - Messages are counted where they are sent: by a send, the sending half of Sendrecv, a start of a
  *   persistent send. Sends to MPI_PROC_NULL are none.
  * - Volumes (what a counter counted, rfn_run.volume): inside of MPI, and outside of it, where what
@@ -38,11 +42,19 @@ struct rfn_profile_row {
     uint64_t volume_before, volume_inside; /* of streams that have volumes, else 0 */
 };
 
+/* A region of the program (refrain/region.h). */
+struct rfn_region_row {
+    const char *name; /* the archive's */
+    uint64_t visits;
+    struct rfn_spread time, mpi; /* in it; of that inside MPI */
+};
+
 struct rfn_profile_rank {
-    int64_t mpi_ns;   /* inside MPI, setup included */
-    int64_t setup_ns; /* inside Init, Finalize and sessions */
-    int64_t span_ns;  /* from the first enter to the last exit, of each thread, summed */
-    uint32_t threads; /* of which something could be read */
+    int64_t mpi_ns;        /* inside MPI, setup included */
+    int64_t setup_ns;      /* inside Init, Finalize and sessions */
+    int64_t span_ns;       /* from the first enter to the last exit, of each thread, summed */
+    int64_t unrecorded_ns; /* between events, while recording was off: part of span_ns */
+    uint32_t threads;      /* of which something could be read */
     uint64_t events, calls;
     uint64_t messages;         /* sent */
     uint64_t sent_bytes;       /* in messages */
@@ -70,7 +82,8 @@ struct rfn_profile {
     uint32_t n_ranks;
     bool times;
     int64_t start_ns, end_ns; /* T = end_ns - start_ns */
-    uint64_t events, calls;
+    uint64_t events, calls;   /* events with, calls without those of regions */
+    uint64_t region_events;
     uint64_t failed_polls; /* unsuccessful polls, all of a run counted */
     struct rfn_profile_rank *ranks;
     struct rfn_profile_row *rows; /* most time first; without times most bytes, then calls, first */
@@ -79,9 +92,13 @@ struct rfn_profile {
     struct rfn_size_bin collective[RFN_SIZE_BINS];     /* calls that move data, per rank */
     struct rfn_pair *pairs;                            /* in order of (source, dest) */
     size_t n_pairs;
-    uint32_t unreadable;  /* streams of which something could not be read */
-    int error;            /* why the first of them could not, 0 if all could */
-    struct rfn_diag diag; /* what goes with error */
+    struct rfn_region_row *regions; /* most time first; without times most visits first */
+    size_t n_regions;
+    bool paused;           /* recording was off for a part of the run */
+    int64_t unrecorded_ns; /* of all ranks */
+    uint32_t unreadable;   /* streams of which something could not be read */
+    int error;             /* why the first of them could not, 0 if all could */
+    struct rfn_diag diag;  /* what goes with error */
 };
 
 /* Makes the profile; *profile is to be freed. Streams that cannot be read, or only in part, count
@@ -92,17 +109,25 @@ int rfn_profile_new(const struct rfn_archive *archive,
                     struct rfn_profile **profile, struct rfn_diag *diag);
 void rfn_profile_free(struct rfn_profile *profile);
 
+/* Time of a rank that is known to be outside of MPI. */
+static inline int64_t rfn_profile_outside_ns(const struct rfn_profile_rank *rank)
+{
+    return rank->span_ns - rank->mpi_ns - rank->unrecorded_ns;
+}
+
 /* Efficiency in the multiplicative model of POP: with C the time of a rank outside MPI
- * (span_ns - mpi_ns) and T the run time, load balance = mean C / max C, communication efficiency =
- * max C / T, parallel efficiency = their product, mean C / T. Of a rank with several threads, T
- * counts once for each. All are 0 when there are no times. */
+ * (rfn_profile_outside_ns) and T the run time, load balance = mean C / max C, communication
+ * efficiency = max C / T, parallel efficiency = their product, mean C / T. Of a rank with several
+ * threads, T counts once for each. Time that was not recorded is taken off T. All are 0 when there
+ * are no times. */
 struct rfn_efficiency {
     double mpi_share;   /* time inside MPI over the time of all ranks */
     double setup_share; /* the part of it that Init, Finalize and sessions take */
     double load_balance, communication, parallel;
     int64_t mean_outside_ns, min_outside_ns, max_outside_ns;
     uint32_t min_outside_rank, max_outside_rank; /* the lowest */
-    int64_t all_ns; /* time of all ranks: T times the number of threads */
+    int64_t all_ns; /* time of all ranks: T times the number of threads, without what was
+                       not recorded */
 };
 struct rfn_efficiency rfn_profile_efficiency(const struct rfn_profile *profile);
 

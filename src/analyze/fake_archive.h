@@ -3,7 +3,8 @@
  * Defines the reader's functions themselves (refrain/archive.h), so that tests of analyses depend
  * on no file and no decoder. To be included by one test program once. Four ranks of one thread;
  * communicators: 0 world, 1 self, 2 the ranks 1 and 3, 3 an inter-communicator of the ranks 0, 1
- * and 2, 3. Datatypes: 0 MPI_BYTE, 1 MPI_DOUBLE, 2 a type of 24 bytes.
+ * and 2, 3. Datatypes: 0 MPI_BYTE, 1 MPI_DOUBLE, 2 a type of 24 bytes. Regions: 0 setup, 1 solve,
+ * 2 never.
  */
 #ifndef RFN_ANALYZE_FAKE_ARCHIVE_H
 #define RFN_ANALYZE_FAKE_ARCHIVE_H
@@ -94,6 +95,9 @@ static const struct rfn_param_info put_params[] = {
 static const struct rfn_param_info file_read_params[] = {IN("fh", FILE), MESSAGE,
                                                          OUT("bytes", BYTES)};
 
+static const struct rfn_param_info pcontrol_params[] = {IN("level", INT)};
+static const struct rfn_param_info region_params[] = {IN("name", REGION)};
+
 enum { NB = RFN_FUNCTION_NONBLOCKING, PS = RFN_FUNCTION_PERSISTENT, CO = RFN_FUNCTION_COLLECTIVE };
 
 /* name in the test, name in MPI, class, flags, outcomes, parameters */
@@ -133,7 +137,10 @@ enum { NB = RFN_FUNCTION_NONBLOCKING, PS = RFN_FUNCTION_PERSISTENT, CO = RFN_FUN
     X(NEIGHBOR, "MPI_Neighbor_alltoallw", NEIGHBOR, CO, 0, alltoallw_params, 9)          \
     X(PUT, "MPI_Put", RMA, 0, 0, put_params, 5)                                          \
     X(GET, "MPI_Get", RMA, 0, 0, put_params, 5)                                          \
-    X(FILE_READ, "MPI_File_read", FILE, 0, 1, file_read_params, 4)
+    X(FILE_READ, "MPI_File_read", FILE, 0, 1, file_read_params, 4)                       \
+    X(PCONTROL, "MPI_Pcontrol", OTHER, 0, 0, pcontrol_params, 1)                         \
+    X(BEGIN, "refrain_region_begin", REGION, 0, 0, region_params, 1)                     \
+    X(END, "refrain_region_end", REGION, 0, 0, region_params, 1)
 
 enum fake_function {
 #define X(id, name, class_, flags, n_out, params, n_in) FAKE_##id,
@@ -192,7 +199,7 @@ static void fake_reset(void)
 }
 
 /* Interns a list; its number. */
-static int64_t fake_list(const int64_t *words, size_t n)
+__attribute__((unused)) static int64_t fake_list(const int64_t *words, size_t n)
 {
     size_t number = fake.n_lists++;
     memcpy(fake.lists[number], words, n * sizeof *words);
@@ -276,6 +283,19 @@ const struct rfn_function_info *rfn_archive_function(const struct rfn_archive *a
 {
     (void)archive;
     return &fake_functions[function];
+}
+
+uint32_t rfn_archive_regions(const struct rfn_archive *archive)
+{
+    (void)archive;
+    return 3;
+}
+
+const char *rfn_archive_region(const struct rfn_archive *archive, uint32_t region)
+{
+    static const char *const names[] = {"setup", "solve", "never"};
+    (void)archive;
+    return names[region];
 }
 
 uint32_t rfn_archive_datatypes(const struct rfn_archive *archive)

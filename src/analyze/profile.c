@@ -5,11 +5,15 @@
  * volume differ from those of the occurrence before is the tally's run of equal volumes settled:
  * added to histograms, pairs and bytes, times its length. At the end of a stream all tallies are
  * settled and their times go to the rows (function and call path); after the last stream of a rank
- * each row's time of this rank goes to the row's spread.
+ * each row's time of this rank goes to the row's spread. Events of regions have no row and no
+ * volume; region_profile.h follows them.
  */
 #include "refrain/profile.h"
 
 #include "analyze/messages.h"
+#include "analyze/pause.h"
+#include "analyze/region_profile.h"
+#include "analyze/spread.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "refrain/completion.h"
@@ -25,6 +29,7 @@ struct tally {
     bool setup, collective, message, later; /* later: bytes count elsewhere (persistent) */
     bool awaited;                           /* received bytes count at completion */
     bool concerns;                          /* the tracker is to see it */
+    bool region;                            /* a begin or an end, no call */
     uint32_t function;
     size_t row;
     uint64_t events, calls, failed_polls;
@@ -48,6 +53,9 @@ struct pass {
     struct rfn_volumes *volumes;
     struct rfn_tracker *tracker;
     struct rfn_messages messages;
+    struct rfn_regions *regions;
+    struct rfn_pauses pauses; /* of the current rank */
+    bool pauses_possible;
     struct rfn_map rows; /* function * 2^32 + path -> row */
     size_t rows_capacity, of_rank_capacity;
     struct row_of_rank *of_rank; /* beside profile->rows */
@@ -56,6 +64,7 @@ struct pass {
     uint32_t rank;
     const struct rfn_cursor *cursor;
     int64_t stream_first, stream_last; /* of the current stream: first enter, last exit */
+    int64_t stream_mpi, stream_unrecorded;
     bool stream_any;
     bool seen_first, seen_last; /* Init, Finalize */
     int64_t any_first, any_last;
@@ -82,25 +91,11 @@ static int64_t row_of(struct pass *pass, uint32_t function, uint32_t path)
     return (int64_t)n;
 }
 
-static void spread_add(struct rfn_spread *spread, uint32_t rank, int64_t ns)
-{
-    if (!spread->ranks || ns < spread->min_ns) {
-        spread->min_ns = ns;
-        spread->min_rank = rank;
-    }
-    if (!spread->ranks || ns > spread->max_ns) {
-        spread->max_ns = ns;
-        spread->max_rank = rank;
-    }
-    spread->total_ns += ns;
-    spread->ranks++;
-}
-
 static void rank_finish(struct pass *pass, uint32_t rank)
 {
     for (size_t i = 0; i < pass->profile->n_rows; i++) {
         if (pass->of_rank[i].touched)
-            spread_add(&pass->profile->rows[i].time, rank, pass->of_rank[i].time_ns);
+            rfn_spread_add(&pass->profile->rows[i].time, rank, pass->of_rank[i].time_ns);
         pass->of_rank[i] = (struct row_of_rank){0};
     }
 }
@@ -240,6 +235,11 @@ static int tally_init(struct pass *pass, struct tally *tally, const struct rfn_r
     const struct rfn_function_info *function = rfn_archive_function(pass->archive,
                                                                     record->function);
     uint8_t class_ = function->class_;
+    if (class_ == RFN_CLASS_REGION) {
+        tally->used = tally->region = true;
+        tally->events = tally->calls = tally->run = 0;
+        return 0;
+    }
     int64_t row = row_of(pass, record->function, record->path);
     RFN_TRY((int)(row < 0 ? row : 0));
     bool nonblocking = function->flags & (RFN_FUNCTION_NONBLOCKING | RFN_FUNCTION_PERSISTENT);
@@ -305,6 +305,8 @@ static void stream_span(struct pass *pass)
     if (!pass->stream_any)
         return;
     pass->profile->ranks[pass->rank].threads++;
+    pass->profile->ranks[pass->rank].unrecorded_ns += pass->stream_unrecorded;
+    pass->profile->unrecorded_ns += pass->stream_unrecorded;
     pass->profile->ranks[pass->rank].span_ns += pass->stream_last - pass->stream_first;
     if (!pass->seen_any || pass->stream_first < pass->any_first)
         pass->any_first = pass->stream_first;
@@ -314,11 +316,29 @@ static void stream_span(struct pass *pass)
     pass->stream_any = false;
 }
 
+/* What lies between the event before and this one. */
+static void take_gap(struct pass *pass, const struct rfn_record *record)
+{
+    if (pass->pauses.n && pass->stream_any)
+        pass->stream_unrecorded += rfn_pauses_overlap(&pass->pauses, pass->stream_last,
+                                                      record->enter_ns);
+}
+
+static struct rfn_region_clock clock_at(const struct pass *pass, int64_t ns)
+{
+    return (struct rfn_region_clock){ns, pass->stream_mpi, pass->stream_unrecorded};
+}
+
 static int take_event(struct pass *pass, const struct rfn_record *record)
 {
     struct tally *tally;
     RFN_TRY(tally_of(pass, record, &tally));
+    take_gap(pass, record);
     tally->events++;
+    if (tally->region) {
+        take_span(pass, tally, record);
+        return rfn_regions_event(pass->regions, record, clock_at(pass, record->enter_ns));
+    }
     tally->calls += record->polls;
     if (record->failed_poll) {
         tally->failed_polls += record->polls;
@@ -329,6 +349,7 @@ static int take_event(struct pass *pass, const struct rfn_record *record)
     }
     int64_t ns = record->inside_ns;
     tally->time_ns += ns;
+    pass->stream_mpi += ns;
     if (ns < tally->min_ns)
         tally->min_ns = ns;
     if (ns > tally->max_ns)
@@ -354,8 +375,14 @@ static void finish_volume(const struct tally *tally, struct rfn_profile_row *row
 
 static int tally_finish(struct pass *pass, struct tally *tally)
 {
-    RFN_TRY(settle(pass, tally));
     struct rfn_profile *profile = pass->profile;
+    if (tally->region) {
+        profile->ranks[pass->rank].events += tally->events;
+        profile->events += tally->events;
+        profile->region_events += tally->events;
+        return 0;
+    }
+    RFN_TRY(settle(pass, tally));
     struct rfn_profile_row *row = &profile->rows[tally->row];
     struct rfn_profile_rank *rank = &profile->ranks[pass->rank];
     row->events += tally->events;
@@ -378,11 +405,12 @@ static int tally_finish(struct pass *pass, struct tally *tally)
 
 static int stream_finish(struct pass *pass)
 {
+    rfn_regions_end_stream(pass->regions, clock_at(pass, pass->stream_last));
     stream_span(pass);
     for (size_t i = 0; i < pass->n_tallies; i++) {
         if (pass->tallies[i].used)
             RFN_TRY(tally_finish(pass, &pass->tallies[i]));
-        pass->tallies[i].used = false;
+        pass->tallies[i].used = pass->tallies[i].region = false;
     }
     return 0;
 }
@@ -420,6 +448,8 @@ static int read_stream(struct pass *pass, uint32_t stream)
         return 0;
     pass->rank = info.rank;
     pass->profile->ranks[info.rank].counted += info.volume;
+    pass->stream_mpi = pass->stream_unrecorded = 0;
+    rfn_pauses_rewind(&pass->pauses);
     rfn_tracker_reset(pass->tracker);
     int error = rfn_cursor_open(pass->archive, stream, &cursor, &diag);
     if (error < 0)
@@ -431,16 +461,30 @@ static int read_stream(struct pass *pass, uint32_t stream)
     return error;
 }
 
+/* The streams of a rank, which begin with this one; *end: the first of the next rank. */
+static int read_rank(struct pass *pass, uint32_t first, uint32_t *end)
+{
+    uint32_t n = rfn_archive_run(pass->archive)->streams;
+    uint32_t rank = rfn_archive_stream(pass->archive, first).rank;
+    for (*end = first + 1; *end < n && rfn_archive_stream(pass->archive, *end).rank == rank;)
+        ++*end;
+    if (pass->pauses_possible)
+        RFN_TRY(rfn_pauses_find(&pass->pauses, pass->archive, first, *end));
+    pass->profile->paused |= pass->pauses.n > 0;
+    for (uint32_t i = first; i < *end; i++)
+        RFN_TRY(read_stream(pass, i));
+    rank_finish(pass, rank);
+    rfn_regions_end_rank(pass->regions, rank);
+    return 0;
+}
+
 static int read_all(struct pass *pass, void (*progress)(void *, double), void *context)
 {
     uint32_t n = rfn_archive_run(pass->archive)->streams;
-    for (uint32_t i = 0; i < n; i++) {
-        RFN_TRY(read_stream(pass, i));
-        uint32_t rank = rfn_archive_stream(pass->archive, i).rank;
-        if (i + 1 == n || rfn_archive_stream(pass->archive, i + 1).rank != rank)
-            rank_finish(pass, rank);
+    for (uint32_t i = 0; i < n;) {
+        RFN_TRY(read_rank(pass, i, &i));
         if (progress)
-            progress(context, (i + 1.0) / n);
+            progress(context, (double)i / n);
     }
     return 0;
 }
@@ -471,6 +515,7 @@ static void finish(struct pass *pass)
     if (profile->rows)
         qsort(profile->rows, profile->n_rows, sizeof *profile->rows, by_weight);
     profile->pairs = rfn_messages_take(&pass->messages, &profile->n_pairs);
+    profile->regions = rfn_regions_take(pass->regions, &profile->n_regions);
 }
 
 static int pass_init(struct pass *pass, const struct rfn_archive *archive)
@@ -485,7 +530,10 @@ static int pass_init(struct pass *pass, const struct rfn_archive *archive)
     pass->profile->ranks = calloc((size_t)run->ranks + 1, sizeof *pass->profile->ranks);
     pass->volumes = rfn_volumes_new(archive);
     pass->tracker = rfn_tracker_new(archive, pass->volumes);
-    return pass->profile->ranks && pass->volumes && pass->tracker ? 0 : RFN_E_NOMEM;
+    pass->regions = rfn_regions_new(archive);
+    pass->pauses_possible = rfn_pauses_possible(archive);
+    return pass->profile->ranks && pass->volumes && pass->tracker && pass->regions ? 0
+                                                                                   : RFN_E_NOMEM;
 }
 
 static void pass_release(struct pass *pass)
@@ -493,6 +541,8 @@ static void pass_release(struct pass *pass)
     rfn_volumes_free(pass->volumes);
     rfn_tracker_free(pass->tracker);
     rfn_messages_release(&pass->messages);
+    rfn_regions_free(pass->regions);
+    rfn_pauses_release(&pass->pauses);
     rfn_map_release(&pass->rows);
     free(pass->of_rank);
     for (size_t i = 0; i < pass->n_tallies; i++)
@@ -526,6 +576,7 @@ void rfn_profile_free(struct rfn_profile *profile)
     free(profile->ranks);
     free(profile->rows);
     free(profile->pairs);
+    free(profile->regions);
     free(profile);
 }
 
@@ -553,15 +604,15 @@ struct rfn_efficiency rfn_profile_efficiency(const struct rfn_profile *profile)
         const struct rfn_profile_rank *rank = &profile->ranks[i];
         if (!rank->threads)
             continue;
-        int64_t own = run_ns * rank->threads;
-        int64_t outside_ns = rank->span_ns - rank->mpi_ns;
+        int64_t own = run_ns * rank->threads - rank->unrecorded_ns;
+        int64_t outside_ns = rfn_profile_outside_ns(rank);
         take_outside(&efficiency, i, outside_ns, n++ == 0);
         mpi += (double)rank->mpi_ns;
         setup += (double)rank->setup_ns;
         all += (double)own;
         outside += (double)outside_ns;
     }
-    if (!n)
+    if (!n || all <= 0)
         return efficiency;
     efficiency.mpi_share = mpi / all;
     efficiency.setup_share = setup / all;

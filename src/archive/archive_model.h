@@ -407,6 +407,11 @@ static void write_definitions(struct writer *writer)
     rfn_buf_varint(&rest, 2);
     rfn_buf_varint(&rest, string(&strings, "node1"));
     rfn_buf_varint(&rest, string(&strings, "node2"));
+    rfn_buf_varint(&rest, 2); /* regions */
+    rfn_buf_u64(&rest, 77);
+    rfn_buf_varint(&rest, string(&strings, "setup"));
+    rfn_buf_u64(&rest, 99);
+    rfn_buf_varint(&rest, string(&strings, "solve"));
     rfn_buf_varint(&out, strings.n);
     rfn_buf_bytes(&out, strings.bytes.data, strings.bytes.size);
     rfn_buf_bytes(&out, rest.data, rest.size);
@@ -453,7 +458,8 @@ static void write_streams(struct writer *writer)
                                 stream->calls,
                                 writer->times ? monotonic_of(stream->start) : 0,
                                 writer->times ? offset_of(stream) : 0,
-                                has_volume(writer, (uint32_t)i)};
+                                has_volume(writer, (uint32_t)i),
+                                0};
             if (writer->fault == VOLUME_NOT_IN_STREAMS && k == RFN_WORD_VOLUME && i == 1)
                 words[k] = 0;
             if (writer->fault == TOO_MANY_EVENTS && k == RFN_WORD_EVENTS)

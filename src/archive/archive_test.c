@@ -222,6 +222,8 @@ static void test_definitions(void **state)
     assert_int_equal(test->flags, RFN_FUNCTION_POLL);
     assert_string_equal(test->params[2].name, "done");
     assert_int_equal(test->params[2].flags, RFN_PARAM_OUT);
+    assert_int_equal(rfn_archive_regions(archive), 2);
+    assert_string_equal(rfn_archive_region(archive, 1), "solve");
     assert_int_equal(rfn_archive_datatypes(archive), 4);
     assert_string_equal(rfn_archive_datatype(archive, 2)->name, "vector(4,1,10,MPI_DOUBLE)");
     assert_int_equal(rfn_archive_datatype(archive, 2)->extent, 248);
@@ -545,8 +547,8 @@ static struct rfn_buf write_long(uint64_t n, bool times)
     rfn_buf_bytes(&out, "\1\4\0\4\0\4\0\4\0\4\0", 11);
     model[0].start = before;
     const uint64_t words[] = {n, n, times ? monotonic_of(before) : 0,
-                              times ? offset_of(&model[0]) : 0, 0};
-    for (int i = 0; i < 5; i++) {
+                              times ? offset_of(&model[0]) : 0, 0, 0};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         rfn_buf_varint(&out, 4);
         rfn_buf_svarint(&out, (int64_t)words[i]);
     }

@@ -34,7 +34,7 @@ struct source {
     struct rfn_column_cursor column;
     const struct rfn_payload *payload; /* that it lies in, for messages */
     int64_t *target;
-    uint8_t kind; /* TYPE and COMM are translated */
+    uint8_t kind; /* TYPE, COMM and REGION are translated */
 };
 
 /* A symbol that has occurred. One allocation: sources and words lie behind. */
@@ -129,6 +129,8 @@ static bool translate(const struct rfn_cursor *cursor, uint8_t kind, int64_t *wo
 {
     if (kind == RFN_KIND_TYPE)
         return rfn_structure_type(cursor->structure, word);
+    if (kind == RFN_KIND_REGION)
+        return rfn_dictionary_region(&cursor->archive->dictionary, word);
     if (kind != RFN_KIND_COMM || *word < 0)
         return true;
     if (*word >= cursor->structure->n_comms)
@@ -142,7 +144,7 @@ static int translate_or_fail(struct rfn_cursor *cursor, uint8_t kind, int64_t *w
     if (translate(cursor, kind, word))
         return 0;
     return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
-                "a datatype or communicator that does not exist");
+                "a datatype, communicator or region that does not exist");
 }
 
 /* What rank inputs of a symbol are relative to: the own rank in the communicator of the call. */
@@ -359,7 +361,8 @@ static int read_sources(struct rfn_cursor *cursor, struct symbol_state *state)
         int error = rfn_column_next(&source->column, source->target);
         if (__builtin_expect(error < 0, 0))
             return column_failed(cursor, error, source->payload);
-        if (source->kind == RFN_KIND_TYPE || source->kind == RFN_KIND_COMM)
+        if (source->kind == RFN_KIND_TYPE || source->kind == RFN_KIND_COMM ||
+            source->kind == RFN_KIND_REGION)
             RFN_TRY(translate_or_fail(cursor, source->kind, source->target));
     }
     return 0;

@@ -105,6 +105,37 @@ static const char *read_hosts(struct context *context)
     return context->reader.failed ? "the table of hosts is malformed" : NULL;
 }
 
+/* ---- regions ---- */
+
+/* Archives of minor version 0 end before this table. */
+static const char *read_regions(struct context *context)
+{
+    struct rfn_dictionary *to = context->to;
+    if (rfn_reader_left(&context->reader) == 0)
+        return NULL;
+    to->n_regions = read_count(context);
+    to->regions = allocate(context, to->n_regions, sizeof *to->regions);
+    if (!to->regions)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_regions && !context->reader.failed; i++) {
+        uint64_t hash = rfn_reader_u64(&context->reader);
+        to->regions[i] = read_name(context);
+        if (rfn_map_get(&to->region_numbers, hash))
+            return "a region is there twice";
+        if (rfn_map_put(&to->region_numbers, hash, i) < 0)
+            return rfn_out_of_memory;
+    }
+    return context->reader.failed ? "the table of regions is malformed" : NULL;
+}
+
+bool rfn_dictionary_region(const struct rfn_dictionary *dictionary, int64_t *word)
+{
+    const uint64_t *number = rfn_map_get(&dictionary->region_numbers, (uint64_t)*word);
+    if (number)
+        *word = (int64_t)*number;
+    return number != NULL;
+}
+
 /* ---- call paths ---- */
 
 static const char *read_locations(struct context *context)
@@ -345,8 +376,8 @@ int rfn_dictionary_definitions(struct rfn_dictionary *dictionary, const struct r
                                bool exact, struct rfn_diag *diag)
 {
     static const char *(*const tables[])(struct context *) = {
-        read_strings,   read_modules,   read_locations, read_paths,
-        read_functions, read_datatypes, read_comms,     read_hosts,
+        read_strings,   read_modules, read_locations, read_paths,   read_functions,
+        read_datatypes, read_comms,   read_hosts,     read_regions,
     };
     struct context context = {dictionary, rfn_reader_over(payload->data, payload->size)};
     const char *fault = NULL;
@@ -380,6 +411,7 @@ static const char *read_meta(struct context *context)
     uint64_t flags = rfn_reader_varint(&context->reader);
     run->times = flags & 1;
     run->all_polls = flags >> 1 & 1;
+    run->start_off = flags >> 3 & 1;
     run->merge_seconds = (double)rfn_reader_varint(&context->reader) * 1e-9;
     if (context->reader.failed || run->ranks == 0)
         return "it is malformed";
@@ -396,5 +428,6 @@ int rfn_dictionary_meta(struct rfn_dictionary *dictionary, const struct rfn_payl
 void rfn_dictionary_release(struct rfn_dictionary *dictionary)
 {
     rfn_arena_release(&dictionary->arena);
+    rfn_map_release(&dictionary->region_numbers);
     *dictionary = (struct rfn_dictionary){.arena = RFN_ARENA_INIT};
 }

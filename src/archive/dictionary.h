@@ -9,6 +9,7 @@
 
 #include "archive/chunks.h"
 #include "base/arena.h"
+#include "base/map.h"
 #include "refrain/archive.h"
 
 #include <stdbool.h>
@@ -45,7 +46,10 @@ struct rfn_dictionary {
     struct rfn_function_info *functions;
     struct rfn_datatype_info *datatypes;
     struct rfn_communicator *comms;
-    uint32_t n_strings, n_modules, n_locations, n_paths, n_functions, n_datatypes, n_comms, n_hosts;
+    const char **regions;
+    struct rfn_map region_numbers; /* hash -> number */
+    uint32_t n_strings, n_modules, n_locations, n_paths, n_functions, n_datatypes, n_comms, n_hosts,
+        n_regions;
 };
 
 /* Read a payload; RFN_E_CORRUPT, RFN_E_NOMEM. exact: bytes behind the known end are an error. META
@@ -55,6 +59,9 @@ int rfn_dictionary_meta(struct rfn_dictionary *dictionary, const struct rfn_payl
 int rfn_dictionary_definitions(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,
                                bool exact, struct rfn_diag *diag);
 void rfn_dictionary_release(struct rfn_dictionary *dictionary);
+
+/* The hash of a region's name as its number; false when there is no such region. */
+bool rfn_dictionary_region(const struct rfn_dictionary *dictionary, int64_t *word);
 
 /* The world rank of a member, -1 if it is not in MPI_COMM_WORLD or out of range; the rank in the
  * list of a world rank, -1 if it is not a member. O(log runs). */

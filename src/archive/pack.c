@@ -380,7 +380,7 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
     rfn_buf_u64(out, meta->start_realtime_ns);
     rfn_buf_varint(out, meta->ranks);
     rfn_buf_varint(out, (uint64_t)meta->times | (uint64_t)meta->all_polls << 1 |
-                            (uint64_t)(meta->volume != NULL) << 2);
+                            (uint64_t)(meta->volume != NULL) << 2 | (uint64_t)meta->start_off << 3);
     rfn_buf_varint(out, meta->merge_ns);
     if (meta->volume) {
         rfn_buf_string(out, meta->volume);

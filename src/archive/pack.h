@@ -59,7 +59,7 @@ struct rfn_pack_meta {
     const char *recorder, *program, *command, *mpi, *flavour;
     uint64_t start_realtime_ns;
     uint32_t ranks;
-    bool times, all_polls;
+    bool times, all_polls, start_off;
     uint64_t merge_ns;
     const char *volume, *volume_unit; /* NULL: none */
 };
@@ -73,6 +73,7 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out);
  *   DATATYPE  event/datatype.h
  *   COMM      as in the archive
  *   HOST      string
+ *   REGION    u64 hash of the name, string
  * Payload of DEFINITIONS, from the merged definitions on rank 0. The symbolizer (may be NULL) finds
  * functions and lines. */
 int rfn_pack_definitions(const struct rfn_merge *merge, struct rfn_symbolizer *symbolizer,
@@ -91,6 +92,7 @@ enum rfn_stream_slot {
     RFN_SLOT_START,    /* CLOCK_MONOTONIC of the stream's start, ns; 0 without times */
     RFN_SLOT_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns; 0 without times */
     RFN_SLOT_VOLUME,   /* 1 if the stream has volumes */
+    RFN_SLOT_REGIONS,  /* events that are begins and ends of regions */
     RFN_STREAM_SLOTS
 };
 

@@ -201,11 +201,20 @@ static void pack_host(struct definitions *definitions, struct rfn_reader *conten
     pass_string(definitions, content, out);
 }
 
+static void pack_region(struct definitions *definitions, struct rfn_reader *content,
+                        struct rfn_buf *out, size_t number)
+{
+    (void)number;
+    rfn_buf_u64(out, rfn_reader_u64(content));
+    pass_string(definitions, content, out);
+}
+
 static void (*const packers[RFN_DEFINITION_KINDS])(struct definitions *, struct rfn_reader *,
                                                    struct rfn_buf *, size_t) = {
     [RFN_DEFINITION_MODULE] = pack_module,     [RFN_DEFINITION_PATH] = pack_path,
     [RFN_DEFINITION_FUNCTION] = pack_function, [RFN_DEFINITION_DATATYPE] = pack_datatype,
     [RFN_DEFINITION_COMM] = pack_comm,         [RFN_DEFINITION_HOST] = pack_host,
+    [RFN_DEFINITION_REGION] = pack_region,
 };
 
 static int pack_kind(struct definitions *definitions, enum rfn_definition_kind kind,

@@ -165,6 +165,8 @@ static const char *read_inputs(struct context *context, struct rfn_symbol_info *
             uint8_t kind = function->params[i].kind;
             if (kind == RFN_KIND_TYPE && !rfn_structure_type(context->to, &in[i]))
                 return "a symbol has a datatype that does not exist";
+            if (kind == RFN_KIND_REGION && !rfn_dictionary_region(context->dictionary, &in[i]))
+                return "a symbol has a region that does not exist";
             if (kind == RFN_KIND_COMM && in[i] >= context->to->n_comms)
                 return "a symbol has a communicator that does not exist";
         }

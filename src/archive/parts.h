@@ -42,12 +42,12 @@ int64_t rfn_member_word(const struct rfn_member_table *table, size_t sequence, u
 struct rfn_symbol_info {
     uint32_t function, path, error;
     bool failed_poll;
-    uint32_t moved; /* bit i: input i is in a column */
-    const int64_t
-        *in;       /* n_in words, datatypes already as archive numbers; 0 where not known here */
-    size_t place;  /* number of its first sequence in PLACES */
-    size_t value;  /* number of its first column in VALUES */
-    size_t timing; /* number of its first column in TIMING, with times... */
+    uint32_t moved;     /* bit i: input i is in a column */
+    const int64_t *in;  /* n_in words, datatypes and regions already as archive numbers; 0 where not
+                           known here */
+    size_t place;       /* number of its first sequence in PLACES */
+    size_t value;       /* number of its first column in VALUES */
+    size_t timing;      /* number of its first column in TIMING, with times... */
     size_t timing_bare; /* ... and without */
 };
 

@@ -17,14 +17,13 @@ enum { STREAMS_MAX = 1 << 25 };
 int64_t rfn_stream_word(const struct rfn_archive *archive, enum rfn_stream_word word,
                         uint32_t stream)
 {
-    return rfn_member_word(&archive->streams, word, stream, stream);
+    return word < archive->streams.n ? rfn_member_word(&archive->streams, word, stream, stream) : 0;
 }
 
 /* Files of minor version 0 do not have this word, nor volumes. */
 bool rfn_stream_counted(const struct rfn_archive *archive, uint32_t stream)
 {
-    return archive->streams.n > RFN_WORD_VOLUME &&
-           rfn_stream_word(archive, RFN_WORD_VOLUME, stream) != 0;
+    return rfn_stream_word(archive, RFN_WORD_VOLUME, stream) != 0;
 }
 
 /* Counts the groups and checks every number. */
@@ -33,15 +32,16 @@ static const char *check_streams(struct rfn_archive *archive)
     const struct rfn_dictionary *dictionary = &archive->dictionary;
     int64_t rank_before = -1, thread_before = 0;
     for (uint32_t i = 0; i < archive->n_streams; i++) {
-        int64_t word[RFN_WORD_VOLUME];
-        for (enum rfn_stream_word k = 0; k < RFN_WORD_VOLUME; k++)
+        int64_t word[RFN_STREAM_WORDS];
+        for (enum rfn_stream_word k = 0; k < RFN_STREAM_WORDS; k++)
             word[k] = rfn_stream_word(archive, k, i);
         if (word[RFN_WORD_RANK] < 0 || word[RFN_WORD_RANK] >= dictionary->run.ranks ||
             word[RFN_WORD_THREAD] < 0 || word[RFN_WORD_THREAD] > UINT32_MAX ||
             word[RFN_WORD_GROUP] < 0 || word[RFN_WORD_GROUP] >= archive->n_streams ||
             word[RFN_WORD_VALUES] < 0 || word[RFN_WORD_VALUES] >= archive->n_streams ||
             word[RFN_WORD_HOST] < 0 || word[RFN_WORD_HOST] >= dictionary->n_hosts ||
-            word[RFN_WORD_EVENTS] < 0 || word[RFN_WORD_CALLS] < word[RFN_WORD_EVENTS])
+            word[RFN_WORD_EVENTS] < 0 || word[RFN_WORD_CALLS] < word[RFN_WORD_EVENTS] ||
+            word[RFN_WORD_REGIONS] < 0 || word[RFN_WORD_REGIONS] > word[RFN_WORD_EVENTS])
             return "a stream has a number that is out of range";
         if (rfn_stream_counted(archive, i) && !dictionary->run.volume)
             return "a stream has volumes of which META says nothing";
@@ -321,9 +321,10 @@ struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uin
         .group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream),
         .host = archive->dictionary.hosts[rfn_stream_word(archive, RFN_WORD_HOST, stream)],
         .events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream),
-        .calls = (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream),
+        .region_events = (uint64_t)rfn_stream_word(archive, RFN_WORD_REGIONS, stream),
+        .volume = rfn_stream_counted(archive, stream),
     };
-    info.volume = rfn_stream_counted(archive, stream);
+    info.calls = (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream) - info.region_events;
     info.readable = is_readable(archive, stream, info.group);
     return info;
 }
@@ -408,6 +409,16 @@ const struct rfn_datatype_info *rfn_archive_datatype(const struct rfn_archive *a
                                                      uint32_t datatype)
 {
     return &archive->dictionary.datatypes[datatype];
+}
+
+uint32_t rfn_archive_regions(const struct rfn_archive *archive)
+{
+    return archive->dictionary.n_regions;
+}
+
+const char *rfn_archive_region(const struct rfn_archive *archive, uint32_t region)
+{
+    return archive->dictionary.regions[region];
 }
 
 uint32_t rfn_archive_comms(const struct rfn_archive *archive)

@@ -29,7 +29,8 @@ enum rfn_stream_word {
     RFN_WORD_CALLS,
     RFN_WORD_START,    /* CLOCK_MONOTONIC of the stream's start, ns; 0 without times */
     RFN_WORD_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns */
-    RFN_WORD_VOLUME,   /* 1 if it has volumes; only rfn_stream_counted knows what old files say */
+    RFN_WORD_VOLUME,   /* 1 if it has volumes */
+    RFN_WORD_REGIONS,  /* events that are begins and ends of regions */
     RFN_STREAM_WORDS
 };
 

@@ -186,9 +186,9 @@ static int stream_fault(const struct verifier *verifier, uint32_t stream, uint64
                     archive->chunks.path, stream, rank, event, offset, fault);
 }
 
-/* Expands the stream; *calls is their number. */
+/* Expands the stream; counts calls and the events of regions. */
 static int read_events(struct verifier *verifier, uint32_t stream, struct rfn_cursor *cursor,
-                       uint64_t *calls)
+                       uint64_t *calls, uint64_t *regions)
 {
     const struct rfn_record *record;
     int more;
@@ -197,6 +197,8 @@ static int read_events(struct verifier *verifier, uint32_t stream, struct rfn_cu
         if (fault)
             return stream_fault(verifier, stream, record->index, fault);
         *calls += record->polls;
+        *regions += rfn_archive_function(verifier->archive, record->function)->class_ ==
+                    RFN_CLASS_REGION;
         if (++verifier->done % PROGRESS_EVENTS == 0)
             tell_progress(verifier);
         if (ENOUGH(record->index))
@@ -208,10 +210,11 @@ static int read_events(struct verifier *verifier, uint32_t stream, struct rfn_cu
 static int check_events(struct verifier *verifier, uint32_t stream, struct rfn_cursor *cursor)
 {
     const struct rfn_archive *archive = verifier->archive;
-    uint64_t calls = 0;
-    RFN_TRY(read_events(verifier, stream, cursor, &calls));
+    uint64_t calls = 0, regions = 0;
+    RFN_TRY(read_events(verifier, stream, cursor, &calls, &regions));
     RFN_TRY(rfn_cursor_finish(cursor, verifier->diag));
-    if (calls == (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream))
+    if (calls == (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream) &&
+        regions == (uint64_t)rfn_stream_word(archive, RFN_WORD_REGIONS, stream))
         return 0;
     return stream_fault(verifier, stream,
                         (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream),

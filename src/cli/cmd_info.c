@@ -20,7 +20,7 @@ static const struct argp_option options[] = {
 
 /* Sums over the streams and groups. */
 struct totals {
-    uint64_t events, calls, loops, nodes;
+    uint64_t events, calls, region_events, loops, nodes;
     uint32_t unreadable;
     uint32_t counted; /* streams with volumes */
     int64_t span_ns;  /* of the first stream: enter of its first to exit of its last event */
@@ -57,6 +57,7 @@ static struct totals totals_of(const struct rfn_archive *archive)
         struct rfn_stream_info info = rfn_archive_stream(archive, i);
         totals.events += info.events;
         totals.calls += info.calls;
+        totals.region_events += info.region_events;
         totals.unreadable += !info.readable;
         totals.counted += info.volume;
         if (!spanned && info.readable) {
@@ -152,6 +153,7 @@ static void set_run(json_t *value, const struct rfn_run *run)
     json_object_set_new(value, "threads", json_integer(run->streams));
     json_object_set_new(value, "times", json_boolean(run->times));
     json_object_set_new(value, "all_polls", json_boolean(run->all_polls));
+    json_object_set_new(value, "start_off", json_boolean(run->start_off));
     json_object_set_new(value, "resolution_ns", json_real(run->resolution_ns));
     json_object_set_new(value, "volume", run->volume ? rfn_json_text(run->volume) : json_null());
     json_object_set_new(value, "volume_unit",
@@ -174,6 +176,8 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
     set_run(value, run);
     json_object_set_new(value, "events", rfn_json_count(totals->events));
     json_object_set_new(value, "calls", rfn_json_count(totals->calls));
+    json_object_set_new(value, "region_events", rfn_json_count(totals->region_events));
+    json_object_set_new(value, "regions", json_integer(rfn_archive_regions(archive)));
     json_object_set_new(value, "groups", json_integer(rfn_archive_groups(archive)));
     json_object_set_new(value, "loops", rfn_json_count(totals->loops));
     json_object_set_new(value, "nodes", rfn_json_count(totals->nodes));
@@ -214,8 +218,12 @@ static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive
     const struct rfn_run *run = rfn_archive_run(archive);
     rfn_text_format(out, "%-12s%u (%u thread%s that called MPI)\n", "Ranks", run->ranks,
                     run->streams, run->streams == 1 ? "" : "s");
-    rfn_text_format(out, "%-12s%s (%s calls)\n", "Events", rfn_count_text(totals->events).text,
+    rfn_text_format(out, "%-12s%s (%s calls", "Events", rfn_count_text(totals->events).text,
                     rfn_count_text(totals->calls).text);
+    if (totals->region_events)
+        rfn_text_format(out, "; %s begins and ends of %u regions",
+                        rfn_count_text(totals->region_events).text, rfn_archive_regions(archive));
+    rfn_text_string(out, ")\n");
     rfn_text_format(out, "%-12s%s", "Size", rfn_bytes_text(run->file_bytes).text);
     if (totals->events)
         rfn_text_format(out, " (%.3g bytes per event)",

@@ -44,6 +44,7 @@ struct options {
     const char *volume; /* NULL: none */
     const char *resolution;
     bool force, quiet, no_children;
+    bool start_off;      /* until MPI_Pcontrol(1) */
     bool in_place;       /* of a command of MPI_Comm_spawn */
     const char **beside; /* with in_place: the files of all commands of the job */
     size_t n_beside;
@@ -293,6 +294,7 @@ static bool set_environment(const struct options *options, const char *recorder,
     snprintf(pid, sizeof pid, "%ld", (long)getpid()); /* the program will have the same */
     bool ok = command && (output || !options->output) && set("REFRAIN_OUTPUT", output) &&
               set("REFRAIN_FORCE", options->force ? "1" : NULL) &&
+              set("REFRAIN_START", options->start_off ? "off" : NULL) &&
               set("REFRAIN_TIME", options->time) && set("REFRAIN_POLLS", options->polls) &&
               set("REFRAIN_VOLUME", options->volume) &&
               set("REFRAIN_RESOLUTION", options->resolution) &&
@@ -559,6 +561,7 @@ enum {
     KEY_MEMORY,
     KEY_VOLUME,
     KEY_RESOLUTION,
+    KEY_START_OFF,
     KEY_NO_CHILDREN,
     KEY_IN_PLACE,
     KEY_BESIDE
@@ -586,11 +589,12 @@ static const struct argp_option record_options[] = {
      0},
     {"memory", KEY_MEMORY, "SIZE", 0,
      "Memory that the recorder may hold in each process, as 32M (default); what does not fit goes "
-     "to "
-     "files in FILE.journal/ until the archive is written",
+     "to files in FILE.journal/ until the archive is written",
      0},
     {"no-children", KEY_NO_CHILDREN, NULL, 0,
      "Do not record processes that the program starts with MPI_Comm_spawn", 0},
+    {"start-off", KEY_START_OFF, NULL, 0,
+     "Record nothing (but MPI_Init) before the program calls MPI_Pcontrol(1)", 0},
     {"quiet", 'q', NULL, 0, "Print nothing but errors", 0},
     /* For the recorder itself: see src/record/spawn.h. */
     {"in-place", KEY_IN_PLACE, NULL, OPTION_HIDDEN, NULL, 0},
@@ -639,6 +643,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 'q':
         options->quiet = true;
+        return 0;
+    case KEY_START_OFF:
+        options->start_off = true;
         return 0;
     case KEY_TIME:
         options->time = one_of(state, "time", arg, "full", "none");
@@ -718,5 +725,6 @@ const struct rfn_command rfn_cmd_record = {
         "directory. It needs no change and no new compilation; what it has of debugging "
         "information (-g) gives file names and lines.",
     .options = record_options,
+    .values = "--time=full,none --polls=runs,all --mpi=openmpi,mpich",
     .run = run_record,
 };

@@ -1,9 +1,9 @@
 /* command.h - what a verb of the tool is, and what all verbs share.
  *
  * A verb is a file cmd_VERB.c that exports one struct rfn_command; main.c holds the table of them.
- * The help texts come from the structure, so that a verb describes itself in one place. A verb's
- * run function parses its arguments with rfn_command_parse and returns the exit status; only this
- * folder prints and exits.
+ * The help texts and the shell's completion come from the structure, so that a verb describes
+ * itself in one place. A verb's run function parses its arguments with rfn_command_parse and
+ * returns the exit status; only this folder prints and exits.
  */
 #ifndef RFN_CLI_COMMAND_H
 #define RFN_CLI_COMMAND_H
@@ -26,6 +26,8 @@ struct rfn_command {
     const char *usage;   /* the arguments after the options, as "FILE", for argp's args_doc */
     const char *about;   /* paragraphs and examples below the options; argp fills the lines */
     const struct argp_option *options; /* ends with {0}; NULL: none but --help */
+    const char
+        *values; /* words that options take, for completion: "--time=full,none --polls=..." */
     /* argv[0] is "refrain VERB". Returns an enum rfn_exit, or what the verb documents. */
     int (*run)(const struct rfn_command *command, int argc, char **argv);
 };

@@ -1,6 +1,7 @@
 /* main.c - the tool's entry: the table of verbs, help, and the choice of a verb. */
 #include "cli/command.h"
 #include "cli/nearest.h"
+#include "cli/shell_completion.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +80,22 @@ static int help(int argc, char **argv)
     return run(command, 2, words);
 }
 
+/* `refrain completion bash`: for `make install`, and so in no list. */
+static int completion(int argc, char **argv)
+{
+    if (argc != 2 || strcmp(argv[1], "bash") != 0) {
+        rfn_command_error("completion is there for one shell: refrain completion bash");
+        return RFN_EXIT_USAGE;
+    }
+    struct rfn_text script = {0};
+    rfn_shell_completion(&script, commands, N_COMMANDS);
+    int status = script.failed ? rfn_command_fail(NULL, RFN_E_NOMEM, NULL) : RFN_EXIT_OK;
+    if (status == RFN_EXIT_OK)
+        rfn_text_print(&script);
+    rfn_text_release(&script);
+    return status;
+}
+
 /* What was printed must have arrived: a full disk or a closed pipe is a failure. */
 static int finish(int status)
 {
@@ -110,6 +127,8 @@ static int choose(int argc, char **argv)
     }
     if (strcmp(verb, "help") == 0)
         return help(argc - 1, argv + 1);
+    if (strcmp(verb, "completion") == 0)
+        return completion(argc - 1, argv + 1);
     const struct rfn_command *command = find(verb);
     return command ? run(command, argc - 1, argv + 1) : unknown(verb);
 }

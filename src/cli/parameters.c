@@ -36,6 +36,14 @@ static void append_comm(struct rfn_text *text, const struct rfn_archive *archive
     }
 }
 
+static void append_region(struct rfn_text *text, const struct rfn_archive *archive, int64_t word)
+{
+    const char *name = word >= 0 && word < rfn_archive_regions(archive)
+                           ? rfn_archive_region(archive, (uint32_t)word)
+                           : "UNKNOWN";
+    rfn_text_escaped(text, name, strlen(name));
+}
+
 static void append_handle(struct rfn_text *text, uint8_t kind, int64_t word)
 {
     static const char *const names[] = {
@@ -108,6 +116,8 @@ static void append_scalar(struct rfn_text *text, const struct rfn_archive *archi
         append_datatype(text, archive, word);
     else if (kind == RFN_KIND_COMM)
         append_comm(text, archive, word);
+    else if (kind == RFN_KIND_REGION)
+        append_region(text, archive, word);
     else if (kind >= RFN_KIND_OP && kind <= RFN_KIND_KEYVAL)
         append_handle(text, kind, word);
     else if (kind == RFN_KIND_REQUEST)

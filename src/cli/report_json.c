@@ -42,6 +42,9 @@ static void set_run(json_t *value, const struct rfn_report *report)
     json_object_set_new(value, "calls", rfn_json_count(profile->calls));
     json_object_set_new(value, "unsuccessful_polls", rfn_json_count(profile->failed_polls));
     json_object_set_new(value, "run_time_ns", ns(report, profile->end_ns - profile->start_ns));
+    json_object_set_new(value, "region_events", rfn_json_count(profile->region_events));
+    json_object_set_new(value, "paused", json_boolean(profile->paused));
+    json_object_set_new(value, "unrecorded_ns", ns(report, profile->unrecorded_ns));
 }
 
 static json_t *efficiency_json(const struct rfn_report *report)
@@ -71,7 +74,8 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
     json_object_set_new(value, "calls", rfn_json_count(rank->calls));
     json_object_set_new(value, "mpi_ns", ns(report, rank->mpi_ns));
     json_object_set_new(value, "setup_ns", ns(report, rank->setup_ns));
-    json_object_set_new(value, "outside_ns", ns(report, rank->span_ns - rank->mpi_ns));
+    json_object_set_new(value, "outside_ns", ns(report, rfn_profile_outside_ns(rank)));
+    json_object_set_new(value, "unrecorded_ns", ns(report, rank->unrecorded_ns));
     json_object_set_new(value, "messages", rfn_json_count(rank->messages));
     json_object_set_new(value, "sent_bytes", rfn_json_count(rank->sent_bytes));
     json_object_set_new(value, "collective_bytes", rfn_json_count(rank->collective_bytes));
@@ -97,10 +101,9 @@ static json_t *frames_json(const struct rfn_archive *archive, uint32_t path)
     return list;
 }
 
-static void set_times(json_t *value, const struct rfn_report *report,
-                      const struct rfn_profile_row *row)
+static void set_spread(json_t *value, const struct rfn_report *report,
+                       const struct rfn_spread *time)
 {
-    const struct rfn_spread *time = &row->time;
     json_object_set_new(value, "total_ns", json_integer(time->total_ns));
     json_object_set_new(value, "share", json_real(rfn_report_share(report, time->total_ns)));
     json_object_set_new(value, "min_ns", json_integer(time->min_ns));
@@ -109,6 +112,12 @@ static void set_times(json_t *value, const struct rfn_report *report,
                         json_real(time->ranks ? (double)time->total_ns / time->ranks : 0));
     json_object_set_new(value, "max_ns", json_integer(time->max_ns));
     json_object_set_new(value, "max_rank", json_integer(time->max_rank));
+}
+
+static void set_times(json_t *value, const struct rfn_report *report,
+                      const struct rfn_profile_row *row)
+{
+    set_spread(value, report, &row->time);
     json_object_set_new(value, "shortest_event_ns", json_integer(row->min_ns));
     json_object_set_new(value, "longest_event_ns", json_integer(row->max_ns));
 }
@@ -143,6 +152,31 @@ static json_t *rows_json(const struct rfn_report *report)
         const struct rfn_profile_row *row = &report->profile->rows[i];
         if (rfn_report_setup(report, row) || shown++ < report->top)
             json_array_append_new(list, row_json(report, row));
+    }
+    return list;
+}
+
+static json_t *spread_json(const struct rfn_report *report, const struct rfn_spread *spread)
+{
+    if (!report->profile->times)
+        return json_null();
+    json_t *value = json_object();
+    set_spread(value, report, spread);
+    return value;
+}
+
+static json_t *regions_json(const struct rfn_report *report)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < report->profile->n_regions; i++) {
+        const struct rfn_region_row *row = &report->profile->regions[i];
+        json_t *value = json_object();
+        json_object_set_new(value, "name", rfn_json_text(row->name));
+        json_object_set_new(value, "visits", rfn_json_count(row->visits));
+        json_object_set_new(value, "ranks", json_integer(row->time.ranks));
+        json_object_set_new(value, "time", spread_json(report, &row->time));
+        json_object_set_new(value, "in_mpi", spread_json(report, &row->mpi));
+        json_array_append_new(list, value);
     }
     return list;
 }
@@ -188,6 +222,7 @@ json_t *rfn_report_json(const struct rfn_report *report)
     for (uint32_t i = 0; i < profile->n_ranks; i++)
         json_array_append_new(ranks, rank_json(report, i));
     json_object_set_new(value, "time_per_rank", ranks);
+    json_object_set_new(value, "regions", regions_json(report));
     json_object_set_new(value, "call_paths", rows_json(report));
     json_object_set_new(sizes, "point_to_point", bins_json(profile->point_to_point));
     json_object_set_new(sizes, "collective", bins_json(profile->collective));

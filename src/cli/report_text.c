@@ -1,8 +1,9 @@
 /* report_text.c - the page that a performance analyst reads first.
  *
  * What ran; how much of the time is MPI's and how evenly ranks are busy, in sentences; time per
- * rank; functions; call paths; then (report_messages.c) message sizes and who sends to whom. Init
- * and Finalize stand in a table of their own, so that they do not hide the rest.
+ * rank; the program's regions; functions; call paths; then (report_messages.c) message sizes and
+ * who sends to whom. Init and Finalize stand in a table of their own, so that they do not hide the
+ * rest.
  */
 #include "cli/call_path.h"
 #include "cli/children.h"
@@ -89,6 +90,20 @@ static void append_date(struct rfn_text *out, const struct rfn_run *run)
     rfn_text_char(out, '\n');
 }
 
+/* What the program did not let be recorded. */
+static void append_pauses(struct rfn_text *out, const struct rfn_profile *profile)
+{
+    double all = (double)rfn_profile_efficiency(profile).all_ns + (double)profile->unrecorded_ns;
+    rfn_text_format(out, "%-10s", "Paused");
+    if (profile->times && all > 0)
+        rfn_text_format(out,
+                        "%s of the time of all ranks was not recorded (MPI_Pcontrol) and is "
+                        "left out below\n",
+                        rfn_share_text((double)profile->unrecorded_ns / all).text);
+    else
+        rfn_text_string(out, "a part of the run was not recorded (MPI_Pcontrol)\n");
+}
+
 static void append_header(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
@@ -119,6 +134,8 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
     else
         rfn_text_string(out, "Run time  not known: the archive has no times, only counts and bytes "
                              "follow\n");
+    if (profile->paused)
+        append_pauses(out, profile);
 }
 
 /* ---- where the time goes, in sentences ---- */
@@ -129,8 +146,8 @@ static void append_verdict(struct rfn_text *out, const struct rfn_report *report
     struct rfn_text text = {0};
     if (!e->all_ns)
         return;
-    rfn_text_format(&text, "MPI calls take %s of the time of all ranks",
-                    rfn_share_text(e->mpi_share).text);
+    rfn_text_format(&text, "MPI calls take %s of the %stime of all ranks",
+                    rfn_share_text(e->mpi_share).text, report->profile->paused ? "recorded " : "");
     rfn_text_format(&text, " (%s without Init and Finalize).",
                     rfn_share_text(e->mpi_share - e->setup_share).text);
     if (report->run->ranks > 1 && e->load_balance >= 0.95)
@@ -193,7 +210,7 @@ static void append_rank_times(struct rfn_text *out, const struct rfn_report *rep
 {
     static const char *const titles[] = {"", "min", "", "mean", "max", ""};
     const struct rfn_profile *profile = report->profile;
-    struct span mpi = {0}, setup = {0}, outside = {0};
+    struct span mpi = {0}, setup = {0}, outside = {0}, unrecorded = {0};
     struct rfn_table table;
     for (uint32_t i = 0; i < profile->n_ranks; i++) {
         const struct rfn_profile_rank *rank = &profile->ranks[i];
@@ -201,7 +218,8 @@ static void append_rank_times(struct rfn_text *out, const struct rfn_report *rep
             continue;
         span_add(&mpi, i, rank->mpi_ns - rank->setup_ns);
         span_add(&setup, i, rank->setup_ns);
-        span_add(&outside, i, rank->span_ns - rank->mpi_ns);
+        span_add(&outside, i, rfn_profile_outside_ns(rank));
+        span_add(&unrecorded, i, rank->unrecorded_ns);
     }
     rfn_table_init(&table, "lrlrrl");
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
@@ -209,6 +227,8 @@ static void append_rank_times(struct rfn_text *out, const struct rfn_report *rep
     span_row(&table, "outside MPI", &outside);
     span_row(&table, "in MPI", &mpi);
     span_row(&table, "in Init and Finalize", &setup);
+    if (profile->paused)
+        span_row(&table, "not recorded", &unrecorded);
     rfn_text_string(out, "\nTime per rank\n");
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
@@ -261,6 +281,57 @@ static void append_rank_volumes(struct rfn_text *out, const struct rfn_report *r
     rfn_text_printable(out, report->run->volume);
     if (mpi.n < report->run->ranks)
         rfn_text_format(out, " (counted on %u of %u ranks)", mpi.n, report->run->ranks);
+    rfn_text_char(out, '\n');
+    rfn_table_print(&table, 2, out);
+    rfn_table_release(&table);
+}
+
+/* ---- regions ---- */
+
+static void mean_cell(struct rfn_table *table, const struct rfn_spread *spread)
+{
+    int64_t mean = spread->ranks ? spread->total_ns / spread->ranks : 0;
+    rfn_table_cell(table, rfn_time_text(mean).text);
+}
+
+static void region_row(struct rfn_table *table, const struct rfn_report *report,
+                       const struct rfn_region_row *row)
+{
+    struct rfn_text name = {0};
+    if (report->profile->times) {
+        rfn_table_cell(table, rfn_time_text(row->time.total_ns).text);
+        rfn_table_cell(table, rfn_share_text(rfn_report_share(report, row->time.total_ns)).text);
+        rfn_table_cell(table, rfn_time_text(row->time.min_ns).text);
+        mean_cell(table, &row->time);
+        rfn_table_cell(table, rfn_time_text(row->time.max_ns).text);
+        mean_cell(table, &row->mpi);
+    }
+    rfn_table_cell(table, rfn_count_text(row->visits).text);
+    rfn_table_cell(table, rfn_count_text(row->time.ranks).text);
+    rfn_text_printable(&name, row->name);
+    append_zero(&name);
+    rfn_table_cell(table, name.failed ? "?" : name.data);
+    rfn_text_release(&name);
+}
+
+static void append_regions(struct rfn_text *out, const struct rfn_report *report)
+{
+    static const char *const titles[] = {"time",        "share",  "min",   "mean",  "max",
+                                         "mean in MPI", "visits", "ranks", "region"};
+    const struct rfn_profile *profile = report->profile;
+    bool times = profile->times;
+    size_t shown = profile->n_regions < report->top ? profile->n_regions : report->top;
+    struct rfn_table table;
+    if (!profile->n_regions)
+        return;
+    rfn_table_init(&table, times ? "rrrrrrrrl" : "rrl");
+    for (size_t i = times ? 0 : 6; i < sizeof titles / sizeof *titles; i++)
+        rfn_table_cell(&table, titles[i]);
+    for (size_t i = 0; i < shown; i++)
+        region_row(&table, report, &profile->regions[i]);
+    rfn_text_string(out, "\nRegions, with all that is inside; min, mean and max over ranks");
+    if (shown < profile->n_regions)
+        rfn_text_format(out, " (%zu of %zu)", shown, profile->n_regions);
     rfn_text_char(out, '\n');
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
@@ -457,6 +528,7 @@ void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
         append_rank_times(out, report);
     if (report->run->volume)
         append_rank_volumes(out, report);
+    append_regions(out, report);
     append_functions(out, report);
     append_paths(out, report);
     append_setup(out, report);

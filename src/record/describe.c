@@ -3,6 +3,7 @@
 #include "record/comms.h"
 #include "record/finish.h"
 #include "record/options.h"
+#include "record/regions.h"
 #include "record/types.h"
 
 #include <stdlib.h>
@@ -73,6 +74,19 @@ static int define_function(struct rfn_merge *merge, uint32_t function, uint64_t 
     return error;
 }
 
+static int define_region(struct rfn_merge *merge, const struct rec_region *region)
+{
+    struct rfn_buf content = RFN_BUF_INIT;
+    rfn_buf_u64(&content, (uint64_t)region->word);
+    rfn_buf_string(&content, region->name);
+    int error = rfn_buf_status(&content);
+    if (!error)
+        error = rfn_merge_define(merge, RFN_DEFINITION_REGION, (uint64_t)region->word, content.data,
+                                 content.size, NULL);
+    rfn_buf_release(&content);
+    return error;
+}
+
 static int describe_stream(struct rec_stream_description *description, struct rfn_merge *merge)
 {
     const struct rec_sites *sites = &description->stream->sites;
@@ -85,6 +99,10 @@ static int describe_stream(struct rec_stream_description *description, struct rf
         RFN_TRY(
             define_function(merge, rec_sites_function(sites, site), &description->functions[site]));
         RFN_TRY(define_path(merge, sites, site, &description->paths[site]));
+    }
+    for (uint32_t i = 0; i < rec_regions_count(description->stream); i++) {
+        const struct rec_region region = rec_regions_get(description->stream, i);
+        RFN_TRY(define_region(merge, &region));
     }
     return 0;
 }

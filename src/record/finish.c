@@ -7,6 +7,7 @@
 #include "record/output.h"
 #include "record/patience.h"
 #include "record/place.h"
+#include "record/regions.h"
 #include "record/say.h"
 
 #include <stdio.h>
@@ -191,6 +192,7 @@ static int tabulate(struct finish *finish, size_t i)
         [RFN_SLOT_EVENTS] = (int64_t)rfn_stream_events(of->stream->events),
         [RFN_SLOT_CALLS] = (int64_t)rfn_stream_calls(of->stream->events),
         [RFN_SLOT_START] = rec_options.times ? start.monotonic_ns : 0,
+        [RFN_SLOT_REGIONS] = (int64_t)rec_regions_events(of->stream),
         [RFN_SLOT_REALTIME] = rec_options.times ? start.realtime_ns - start.monotonic_ns : 0,
         [RFN_SLOT_VOLUME] = rfn_stream_has_volume(of->stream->events),
     };
@@ -244,6 +246,7 @@ static int chunk_meta(struct finish *finish, uint64_t merge_ns)
         .ranks = (uint32_t)finish->exchange->size,
         .times = rec_options.times,
         .all_polls = rec_options.all_polls,
+        .start_off = rec_options.start_off,
         .merge_ns = merge_ns,
         .volume = rec_options.volume,
         .volume_unit = rec_options.volume ? rfn_volume_unit(rec_options.volume) : NULL,

@@ -110,6 +110,7 @@ void rec_options_read(void)
     rec_options.force = is("REFRAIN_FORCE", "1");
     rec_options.times = !is("REFRAIN_TIME", "none");
     rec_options.all_polls = is("REFRAIN_POLLS", "all");
+    rec_options.start_off = is("REFRAIN_START", "off");
     rec_options.quiet = is("REFRAIN_QUIET", "1");
     rec_options.volume = copy_of("REFRAIN_VOLUME");
     rec_options.resolution_ns = own_resolution();
@@ -144,10 +145,10 @@ static void drop_preload(const char *path)
 void rec_options_clean_environment(void)
 {
     static const char *const variables[] = {
-        "REFRAIN_OUTPUT", "REFRAIN_FORCE",   "REFRAIN_TIME",    "REFRAIN_POLLS",
-        "REFRAIN_PID",    "REFRAIN_COMMAND", "REFRAIN_PRELOAD", "REFRAIN_QUIET",
-        "REFRAIN_CLOCK",  "REFRAIN_MEMORY",  "REFRAIN_VOLUME",  "REFRAIN_RESOLUTION",
-        "REFRAIN_TOOL",   "REFRAIN_CHILDREN"};
+        "REFRAIN_OUTPUT", "REFRAIN_FORCE",    "REFRAIN_TIME",    "REFRAIN_POLLS",
+        "REFRAIN_PID",    "REFRAIN_COMMAND",  "REFRAIN_PRELOAD", "REFRAIN_QUIET",
+        "REFRAIN_CLOCK",  "REFRAIN_MEMORY",   "REFRAIN_VOLUME",  "REFRAIN_RESOLUTION",
+        "REFRAIN_TOOL",   "REFRAIN_CHILDREN", "REFRAIN_START"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);

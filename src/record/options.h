@@ -6,6 +6,7 @@
  *   REFRAIN_TIME      full (default) or none
  *   REFRAIN_POLLS     all: every unsuccessful poll is an event of its own
  *   REFRAIN_MEMORY    bytes that the recorder may hold, per process (default 32 MiB)
+ *   REFRAIN_START     off: nothing is recorded before MPI_Pcontrol(1), except MPI_Init
  *   REFRAIN_PID       the process that was to be recorded: see notice.h
  *   REFRAIN_COMMAND   command line, for the archive (default: the process's own)
  *   REFRAIN_PRELOAD   the recorder's own path in LD_PRELOAD, to be taken out again
@@ -31,7 +32,7 @@ struct rec_options {
     char *volume;                     /* NULL: none */
     char *tool;                       /* NULL: not known */
     uint64_t resolution_ns;
-    bool force, times, all_polls, quiet, children;
+    bool force, times, all_polls, quiet, children, start_off;
     size_t memory_bytes;
 };
 

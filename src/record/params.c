@@ -24,6 +24,8 @@ int64_t *rec_words(struct rec_call *call, int64_t n)
 
 static int64_t list(struct rec_call *call, const int64_t *words, int64_t n)
 {
+    if (call->off)
+        return 0;
     return words ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n) : RFN_LIST_ABSENT;
 }
 
@@ -35,7 +37,8 @@ static int64_t string(struct rec_call *call, const char *text)
     int64_t *words = rec_words(call, n);
     for (int64_t i = 0; words && i < n; i++)
         words[i] = (unsigned char)text[i];
-    return list(call, words, n);
+    /* Also when no event comes of it: identities of communicators are made from strings. */
+    return words ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n) : RFN_LIST_ABSENT;
 }
 
 void rec_in_string(struct rec_call *call, const char *text)

@@ -156,7 +156,10 @@ int64_t rec_type_size(MPI_Datatype type); /* bytes; -1 for MPI_DATATYPE_NULL */
 enum rec_request_flag {
     REC_REQUEST_RECV = 1,       /* completes with a status: source, tag, bytes as given */
     REC_REQUEST_PERSISTENT = 2, /* stays after completion, until freed */
-    REC_REQUEST_CANCELLED = 4   /* MPI_Cancel was called on it */
+    REC_REQUEST_CANCELLED = 4,  /* MPI_Cancel was called on it */
+    REC_REQUEST_UNSEEN = 8,     /* made while recording was off: no event tells of it */
+    REC_REQUEST_LOST = 16       /* persistent: started or completed while recording was off, and not
+                                   started since: its state does not follow from the record */
 };
 
 /* What is remembered of a request until it completes. */

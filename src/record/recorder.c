@@ -4,6 +4,7 @@
 #include "record/notice.h"
 #include "record/options.h"
 #include "record/params.h"
+#include "record/regions.h"
 #include "record/say.h"
 
 #include <dlfcn.h>
@@ -15,6 +16,7 @@
 
 enum rec_state rec_state = REC_ASLEEP;
 bool rec_threads_multiple;
+bool rec_off;
 struct rec_stream *rec_streams;
 __thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
 __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
@@ -143,6 +145,7 @@ static void wake(void)
     rec_options_read();
     /* The other half is for tables, call paths, room to grow and the writing of the archive. */
     memory.limit = rec_options.memory_bytes / 2;
+    rec_off = rec_options.start_off;
     rec_clock_init(rec_options.resolution_ns);
     start = rec_clock_pair();
     pid = getpid();
@@ -212,7 +215,7 @@ void rec_leave(struct rec_call *call)
                                     .exit = call->exit,
                                     .volume_enter = call->volume_enter,
                                     .volume_exit = call->volume_exit};
-    if (rec_state == REC_RECORDING && rfn_stream_event(stream->events, &event) < 0)
+    if (rec_state == REC_RECORDING && !call->off && rfn_stream_event(stream->events, &event) < 0)
         rec_stop("out of memory");
     stream->inside = stream->in_fortran;
 }
@@ -222,6 +225,28 @@ uint32_t rec_error_class(int rc)
     int error_class = rc;
     rec_mpi.MPI_Error_class(rc, &error_class);
     return (uint32_t)error_class;
+}
+
+/* ---- MPI_Pcontrol ---- */
+
+bool rec_is_dropped(uint32_t function)
+{
+    return rec_functions[function].class_ != RFN_CLASS_SETUP && function != REC_FN_MPI_Pcontrol;
+}
+
+/* Writes out what is finished, of the thread that asks: no other one may be disturbed. */
+static void flush(void)
+{
+    if (rec_this_stream && rec_state == REC_RECORDING)
+        rfn_stream_spill(rec_this_stream->events);
+}
+
+void rec_control(int level)
+{
+    if (level == 0 || level == 1)
+        __atomic_store_n(&rec_off, level == 0, __ATOMIC_RELAXED);
+    else if (level == 2)
+        flush();
 }
 
 /* ---- a program that ends without MPI_Finalize, or without MPI ---- */
@@ -238,6 +263,6 @@ __attribute__((destructor)) static void at_exit(void)
         rec_say("the program ended without MPI_Finalize; nothing was recorded");
     if (getpid() == pid)
         rec_journals_remove();
-    if (rec_state == REC_ASLEEP)
+    if (rec_state == REC_ASLEEP || (rec_state == REC_RECORDING && rec_regions_only()))
         rec_notice_unused();
 }

@@ -19,7 +19,9 @@
  *
  * rec_enter returns NULL when the call is not to be recorded: before the recorder has started or
  * after it has finished, inside another recorded call (MPI calling itself), or when recording has
- * stopped because of an error. Nothing here ever fails towards the program: an error stops
+ * stopped because of an error. While the program has recording switched off (MPI_Pcontrol) a call
+ * goes all the way, so that the tables of handles stay right, but it has no site and no event.
+ * Nothing here ever fails towards the program: an error stops
  * recording, is told once on standard error, and calls pass through from then on. A call that an
  * entry for Fortran has announced (fortran.h) is recorded as coming from where the entry was
  * called.
@@ -40,6 +42,7 @@
 #include <stdint.h>
 
 struct rec_comm;
+struct rec_regions;
 struct rec_request;
 
 /* One call on its way. There is one per stream (calls do not nest), so nothing is allocated. */
@@ -49,6 +52,8 @@ struct rec_call {
     uint32_t n_in, n_out;
     int rc;                             /* what MPI returned; set by rec_end */
     uint8_t poll;                       /* enum rfn_poll: set by rec_out_poll */
+    bool off;                           /* no event comes of it: rec_off was set when it began */
+    void *frame;                        /* of the wrapper, if off: see rec_insist */
     uint64_t enter, exit;               /* quanta of rec_clock */
     uint64_t volume_enter, volume_exit; /* of the stream's counter, if it has one */
     int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
@@ -69,11 +74,12 @@ struct rec_stream {
     struct rfn_stream *events;  /* the reducer */
     struct rec_journal journal; /* what it has no memory for */
     struct rfn_counter counter;
-    uint64_t requests_created; /* non-persistent ones, by this stream */
-    uint32_t number;           /* 0 for the first thread that calls MPI */
-    bool inside;               /* within a recorded call, or one from Fortran */
-    bool in_fortran;           /* within a call from Fortran */
-    struct rec_stream *next;   /* all streams of the process, newest first */
+    struct rec_regions *regions; /* regions.h; NULL: none yet */
+    uint64_t requests_created;   /* non-persistent ones, by this stream */
+    uint32_t number;             /* 0 for the first thread that calls MPI */
+    bool inside;                 /* within a recorded call, or one from Fortran */
+    bool in_fortran;             /* within a call from Fortran */
+    struct rec_stream *next;     /* all streams of the process, newest first */
     /* The open call, for whoever looks at a process that hangs or died. */
     volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
     volatile uint64_t open_enter;
@@ -88,6 +94,7 @@ enum rec_state {
 
 extern enum rec_state rec_state;
 extern bool rec_threads_multiple; /* MPI_THREAD_MULTIPLE was granted: tables are locked */
+extern bool rec_off;              /* by MPI_Pcontrol(0) or REFRAIN_START=off, for all threads */
 
 /* The call from Fortran that the thread is in (fortran.h). */
 struct rec_fortran {
@@ -114,6 +121,9 @@ void *rec_mpi_loaded(void);
 struct rec_stream *rec_stream_wake(void);
 void *rec_frame_inside(const struct rec_stream *stream, uint32_t function);
 
+/* Whether a call is without an event while recording is off: all but setup and MPI_Pcontrol. */
+bool rec_is_dropped(uint32_t function) __attribute__((cold));
+
 static inline __attribute__((always_inline)) struct rec_call *rec_enter(uint32_t function,
                                                                         void *frame)
 {
@@ -134,6 +144,13 @@ static inline __attribute__((always_inline)) struct rec_call *rec_enter(uint32_t
     call->n_in = call->n_out = call->n_requests = 0;
     call->poll = 0;
     call->comm = NULL;
+    call->off = __atomic_load_n(&rec_off, __ATOMIC_RELAXED);
+    if (__builtin_expect(call->off, 0)) {
+        call->off = rec_is_dropped(function);
+        call->frame = frame;
+        if (call->off)
+            return call;
+    }
     call->site = rec_site(&stream->sites, function, frame);
     return call;
 }
@@ -146,6 +163,14 @@ static inline struct rec_stream *rec_stream_of(struct rec_call *call)
 /* Read the stream's counter for its call. */
 void rec_count_enter(struct rec_stream *stream) __attribute__((cold));
 void rec_count_exit(struct rec_stream *stream) __attribute__((cold));
+
+/* The call is to be an event even though recording is off. */
+static inline void rec_insist(struct rec_call *call)
+{
+    if (call->off)
+        call->site = rec_site(&rec_stream_of(call)->sites, call->function, call->frame);
+    call->off = false;
+}
 
 /* The counter is read outside of the stamps, before the enter and after the exit: what reading it
  * takes is not in the call's time but in the gap before it. */
@@ -170,6 +195,10 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
 
 /* Hands the event to the stream's reducer and makes the stream ready for the next call. */
 void rec_leave(struct rec_call *call);
+
+/* What MPI_Pcontrol asks for: 0 switches recording off, 1 on again, 2 flushes buffers, for the
+ * whole process. Other levels mean nothing. */
+void rec_control(int level);
 
 /* Stops recording for good, telling why once (printf-like, without "refrain:" and newline). */
 void rec_stop(const char *format, ...) __attribute__((format(printf, 1, 2)));

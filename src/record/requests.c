@@ -13,6 +13,10 @@
  * With several threads two calls could both look at the head of such a queue, so there an entry
  * belongs to the call that has found it (claimed) until the call's outcomes are taken, and a thread
  * looks among its own requests first.
+ *
+ * While recording is off requests are followed all the same, because what completes later has to be
+ * known, but they take no number: numbers count what the record tells. A request that the record
+ * does not tell of is RFN_UNKNOWN where it appears, and completes without words.
  */
 #include "base/hash.h"
 #include "record/comms.h"
@@ -241,7 +245,7 @@ static inline struct rec_request *register_request(struct rec_call *call, MPI_Re
         return NULL;
     entry->stream = rec_stream_of(call);
     entry->key = table_key(request);
-    entry->flags = (uint8_t)flags;
+    entry->flags = (uint8_t)(flags | (call->off ? REC_REQUEST_UNSEEN : 0));
     entry->claimed = entry->active = false;
     entry->source = source;
     entry->tag = tag;
@@ -266,7 +270,7 @@ void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags,
             if (__builtin_expect(!entry, 0))
                 rec_stop("out of memory for requests");
         }
-        if (!persistent) {
+        if (!persistent && !call->off) {
             rec_stream_of(call)->requests_created++;
             created_by_all++;
         }
@@ -281,6 +285,8 @@ void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags,
 
 static int64_t word_of(const struct rec_stream *stream, const struct rec_request *entry)
 {
+    if (__builtin_expect(entry->flags & (REC_REQUEST_UNSEEN | REC_REQUEST_LOST), 0))
+        return RFN_UNKNOWN;
     if (entry->flags & REC_REQUEST_PERSISTENT)
         return rfn_request_word(RFN_REQUEST_SLOT, (int64_t)entry->number);
     if (entry->stream == stream)
@@ -308,6 +314,17 @@ static bool reserve_requests(struct rec_call *call, int64_t n)
     return true;
 }
 
+/* A start, or a part of one (Pready). */
+static void activate(const struct rec_call *call, struct rec_request *entry)
+{
+    bool starts = call->function == REC_FN_MPI_Start || call->function == REC_FN_MPI_Startall;
+    entry->active = true;
+    if (starts && call->off)
+        entry->flags |= REC_REQUEST_LOST;
+    else if (starts)
+        entry->flags &= (uint8_t)~REC_REQUEST_LOST;
+}
+
 /* Looks a request up into call->requests; its word. */
 static inline int64_t refer(struct rec_call *call, MPI_Request request)
 {
@@ -318,7 +335,7 @@ static inline int64_t refer(struct rec_call *call, MPI_Request request)
     if (__builtin_expect(entry != NULL, 1)) {
         if (entry->flags & REC_REQUEST_PERSISTENT &&
             rec_functions[call->function].class_ == RFN_CLASS_START)
-            entry->active = true;
+            activate(call, entry);
         return word_of(rec_stream_of(call), entry);
     }
     return request == MPI_REQUEST_NULL ? RFN_REQUEST_NULL : RFN_UNKNOWN;
@@ -348,7 +365,8 @@ void rec_in_requests(struct rec_call *call, const MPI_Request *requests, int64_t
     for (int64_t i = 0; i < n; i++)
         words[i] = refer(call, requests[i]);
     rec_unlock();
-    rec_push_in(call, rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n));
+    rec_push_in(call,
+                call->off ? 0 : rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n));
 }
 
 /* The call is done with its requests, whatever came out. */
@@ -523,12 +541,13 @@ static void write_entry(struct completion *completion, int64_t position, struct 
 }
 
 /* The request is done for the program. */
-static inline void retire(struct rec_request *entry)
+static inline void retire(const struct rec_call *call, struct rec_request *entry)
 {
     if (__builtin_expect(entry->new_comm != NULL, 0))
         rec_comm_arrived(entry->new_comm);
     if (entry->flags & REC_REQUEST_PERSISTENT) {
         entry->flags &= (uint8_t)~REC_REQUEST_CANCELLED;
+        entry->flags |= call->off ? REC_REQUEST_LOST : 0;
         entry->active = false;
     } else {
         forget(entry);
@@ -550,6 +569,10 @@ static inline void complete(struct completion *completion, int64_t position,
             write_entry(completion, position, outcome, 0, RFN_COMPLETION_PENDING);
         return;
     }
+    if (__builtin_expect(entry->flags & (REC_REQUEST_UNSEEN | REC_REQUEST_LOST), 0)) {
+        retire(completion->call, entry);
+        return;
+    }
     if (__builtin_expect(entry->flags & REC_REQUEST_CANCELLED, 0) && status)
         rec_mpi.MPI_Test_cancelled(status, &cancelled);
     if (entry->flags & REC_REQUEST_RECV && status && !error && !cancelled)
@@ -558,7 +581,7 @@ static inline void complete(struct completion *completion, int64_t position,
                     outcome.bytes != RFN_AS_POSTED || error || cancelled;
     if (deviates && completion->words)
         write_entry(completion, position, outcome, error, cancelled ? RFN_COMPLETION_CANCELLED : 0);
-    retire(entry);
+    retire(completion->call, entry);
 }
 
 /* Begins the outcomes of a call that may complete n requests. */
@@ -575,7 +598,7 @@ static void end(struct completion *completion)
 {
     struct rfn_stream *events = rec_stream_of(completion->call)->events;
     rec_push_out(completion->call,
-                 completion->n_words == 0
+                 completion->n_words == 0 || completion->call->off
                      ? 0
                      : rfn_stream_list(events, completion->words, (size_t)completion->n_words));
 }
@@ -643,9 +666,9 @@ static int64_t index_list(struct rec_call *call, const int *indices, int n)
     int64_t *words = n > 0 ? rec_words(call, n) : NULL;
     for (int i = 0; words && i < n; i++)
         words[i] = indices[i];
-    return n <= 0  ? 0
-           : words ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n)
-                   : RFN_LIST_ABSENT;
+    return n <= 0 || call->off ? 0
+           : words             ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n)
+                               : RFN_LIST_ABSENT;
 }
 
 void rec_out_completed_some(struct rec_call *call, int n, const int *indices,

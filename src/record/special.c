@@ -11,6 +11,7 @@
 #include "record/options.h"
 #include "record/params.h"
 #include "record/place.h"
+#include "record/regions.h"
 #include "record/say.h"
 
 #include <stdlib.h>
@@ -70,6 +71,7 @@ EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 EXPORT int MPI_Finalize(void)
 {
+    rec_regions_close(__builtin_frame_address(0));
     struct rec_call *call = rec_enter(REC_FN_MPI_Finalize, __builtin_frame_address(0));
     /* Also without a call to record (stopped, or an earlier call was left by a jump) the process
      * takes part in what the others wait for. */
@@ -214,5 +216,6 @@ EXPORT int MPI_Pcontrol(const int level, ...)
     int rc = rec_mpi.MPI_Pcontrol(level); /* further arguments are for profilers: MPI has no use */
     rec_end(call, rc);
     rec_leave(call);
+    rec_control(level);
     return rc;
 }

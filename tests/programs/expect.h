@@ -51,6 +51,8 @@ __attribute__((format(printf, 2, 3))) static void expect(const char *call, const
     char line[8192];
     va_list args;
     const char *name = strstr(call, "MPI_");
+    if (!name)
+        name = strstr(call, "refrain_");
     expect_append(name, strcspn(name, "("));
     va_start(args, format);
     int n = vsnprintf(line, sizeof line, format, args);

@@ -1,0 +1,26 @@
+! Regions for Fortran programs: names for parts of the run (see refrain/region.h).
+!
+!     use refrain
+!     call refrain_region_begin('solve')
+!     ...
+!     call refrain_region_end('solve')
+!
+! Compile this file before those that use it, with the same compiler; what it leaves to link is
+! nothing, the two procedures are in -lrefrain-region. Blanks at the end of a name do not count. The
+! compiler must pass the lengths of strings by value at the end of the argument list and add an
+! underscore to names, as gfortran and most others do.
+module refrain
+  implicit none
+  private
+  public :: refrain_region_begin, refrain_region_end
+
+  interface
+    subroutine refrain_region_begin(name)
+      character(len=*), intent(in) :: name
+    end subroutine refrain_region_begin
+
+    subroutine refrain_region_end(name)
+      character(len=*), intent(in) :: name
+    end subroutine refrain_region_end
+  end interface
+end module refrain

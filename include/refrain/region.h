@@ -1,0 +1,35 @@
+/* region.h - regions: names for parts of a program's run, for the program to call.
+ *
+ *     #include <refrain/region.h>
+ *
+ *     refrain_region_begin("solve");
+ *     ...
+ *     refrain_region_end("solve");
+ *
+ * Link with -lrefrain-region (pkg-config refrain-region). Run as it is, the program does nothing
+ * here: a test of a pointer. Run by `refrain record`, the recorder takes the calls: every visit of
+ * a region is in the archive with its call path and its times, and `refrain report` says what share
+ * of the time each region takes and how much of it is MPI.
+ *
+ * Regions nest within a thread, and the innermost one ends first. An end that does not fit is told
+ * once on standard error and is not recorded. Regions that are open when MPI_Finalize is called end
+ * there; after it nothing is recorded. A name counts by its characters (at most 1023), and may be
+ * changed or freed after the call. Any thread may call these at any time.
+ *
+ * Fortran: `use refrain`, from the module's source refrain.f90 beside this header.
+ */
+#ifndef REFRAIN_REGION_H
+#define REFRAIN_REGION_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void refrain_region_begin(const char *name);
+void refrain_region_end(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,35 @@
+/* region_profile.h - visits and times of the program's regions, from the events of all streams.
+ *
+ * The caller reads the streams in order, tells of every event that is a begin or an end, and says
+ * with it how much of the stream's time so far was inside MPI, and how much was not recorded.
+ */
+#ifndef RFN_ANALYZE_REGION_PROFILE_H
+#define RFN_ANALYZE_REGION_PROFILE_H
+
+#include "refrain/archive.h"
+#include "refrain/profile.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rfn_regions;
+
+struct rfn_regions *rfn_regions_new(const struct rfn_archive *archive); /* NULL: no memory */
+void rfn_regions_free(struct rfn_regions *regions);
+
+/* Where a stream stands: time, and sums since its beginning. */
+struct rfn_region_clock {
+    int64_t now_ns, mpi_ns, unrecorded_ns;
+};
+
+/* An event of class REGION. Ends that fit no begin are ignored. RFN_E_NOMEM. */
+int rfn_regions_event(struct rfn_regions *regions, const struct rfn_record *record,
+                      struct rfn_region_clock clock);
+/* The stream's events are over: regions that are open end here. */
+void rfn_regions_end_stream(struct rfn_regions *regions, struct rfn_region_clock clock);
+/* The streams of a rank are over. Ranks come in ascending order. */
+void rfn_regions_end_rank(struct rfn_regions *regions, uint32_t rank);
+/* The regions that were visited, most time first; without times most visits first. To be freed. */
+struct rfn_region_row *rfn_regions_take(struct rfn_regions *regions, size_t *n);
+
+#endif

@@ -1,0 +1,171 @@
+/* Two tables are generated, as `case` clauses: the options of each verb, and what stands behind an
+ * option. The rest of the script is the same whatever the verbs are.
+ *
+ * In bash "=" is a word of its own: --time=no is the words --time, =, no. */
+#include "cli/shell_completion.h"
+
+#include <string.h>
+
+static const char head[] = "# bash completion for refrain, made by `refrain completion bash`.\n"
+                           "\n"
+                           "_refrain_reply()\n"
+                           "{\n"
+                           "    mapfile -t COMPREPLY < <(compgen \"$@\" | sort -u)\n"
+                           "    compopt -o filenames 2>/dev/null\n"
+                           "}\n"
+                           "\n"
+                           "# The place of the first word that is no option, nor belongs to one.\n"
+                           "_refrain_first()\n"
+                           "{\n"
+                           "    local at option\n"
+                           "    for ((at = 2; at < COMP_CWORD; at++)); do\n"
+                           "        option=$(_refrain_value \"$1\" \"${COMP_WORDS[at]}\")\n"
+                           "        if [[ ${COMP_WORDS[at]} == -- ]]; then\n"
+                           "            break\n"
+                           "        elif [[ ${COMP_WORDS[at + 1]} == = ]]; then\n"
+                           "            ((at += 2))\n"
+                           "        elif [[ $option ]]; then\n"
+                           "            ((at++))\n"
+                           "        elif [[ ${COMP_WORDS[at]} != -* ]]; then\n"
+                           "            break\n"
+                           "        fi\n"
+                           "    done\n"
+                           "    echo \"$at\"\n"
+                           "}\n"
+                           "\n";
+
+static const char tail[] =
+    "_refrain()\n"
+    "{\n"
+    "    local verb=${COMP_WORDS[1]} word=${COMP_WORDS[COMP_CWORD]} value first\n"
+    "    local before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+    "    COMPREPLY=()\n"
+    "    if ((COMP_CWORD == 1)); then\n"
+    "        _refrain_reply -W \"$(_refrain_verbs) help --help --version\" -- \"$word\"\n"
+    "        return\n"
+    "    fi\n"
+    "    if [[ $word == = ]]; then\n"
+    "        word=\n"
+    "    elif [[ $before == = ]]; then\n"
+    "        before=${COMP_WORDS[COMP_CWORD - 2]}\n"
+    "    fi\n"
+    "    value=$(_refrain_value \"$verb\" \"$before\")\n"
+    "    first=$(_refrain_first \"$verb\")\n"
+    "    if [[ $verb == help ]]; then\n"
+    "        _refrain_reply -W \"$(_refrain_verbs)\" -- \"$word\"\n"
+    "    elif ((first < COMP_CWORD)) && [[ $(_refrain_arguments \"$verb\") == program ]]; then\n"
+    "        if declare -F _command_offset >/dev/null; then\n"
+    "            _command_offset \"$first\"\n"
+    "        else\n"
+    "            _refrain_reply -f -- \"$word\"\n"
+    "        fi\n"
+    "    elif [[ $value == file ]]; then\n"
+    "        _refrain_reply -f -- \"$word\"\n"
+    "    elif [[ $value ]]; then\n"
+    "        _refrain_reply -W \"${value#any}\" -- \"$word\"\n"
+    "    elif [[ $word == -* ]]; then\n"
+    "        _refrain_reply -W \"$(_refrain_options \"$verb\") --help\" -- \"$word\"\n"
+    "    elif [[ $(_refrain_arguments \"$verb\") == program ]]; then\n"
+    "        _refrain_reply -c -- \"$word\"\n"
+    "        [[ $word == */* ]] && _refrain_reply -f -- \"$word\"\n"
+    "    else\n"
+    "        _refrain_reply -d -- \"$word\"\n"
+    "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -X '!*.rfn' -- \"$word\")\n"
+    "    fi\n"
+    "}\n"
+    "complete -F _refrain refrain\n";
+
+static bool is_end(const struct argp_option *option)
+{
+    return !option->name && !option->key && !option->doc;
+}
+
+static void append_verbs(struct rfn_text *out, const struct rfn_command *const *commands, size_t n)
+{
+    rfn_text_string(out, "_refrain_verbs()\n{\n    echo");
+    for (size_t i = 0; i < n; i++)
+        rfn_text_format(out, " %s", commands[i]->name);
+    rfn_text_string(out, "\n}\n\n");
+}
+
+static void append_options(struct rfn_text *out, const struct rfn_command *const *commands,
+                           size_t n)
+{
+    rfn_text_string(out, "_refrain_options()\n{\n    case $1 in\n");
+    for (size_t i = 0; i < n; i++) {
+        if (!commands[i]->options)
+            continue;
+        rfn_text_format(out, "    %s) echo", commands[i]->name);
+        for (const struct argp_option *o = commands[i]->options; !is_end(o); o++) {
+            if (o->name && !(o->flags & OPTION_HIDDEN))
+                rfn_text_format(out, " --%s", o->name);
+        }
+        rfn_text_string(out, " ;;\n");
+    }
+    rfn_text_string(out, "    esac\n}\n\n");
+}
+
+/* The words that an option takes: "a b" of "... --option=a,b ...". */
+static void append_words(struct rfn_text *out, const char *values, const char *option)
+{
+    size_t length = strlen(option);
+    for (const char *at = values; at && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        if (strncmp(at, "--", 2) != 0 || strncmp(at + 2, option, length) != 0 ||
+            at[2 + length] != '=')
+            continue;
+        for (at += length + 3; *at && *at != ' '; at++)
+            rfn_text_char(out, *at == ',' ? ' ' : *at);
+        return;
+    }
+}
+
+static void append_value(struct rfn_text *out, const struct rfn_command *command,
+                         const struct argp_option *option)
+{
+    rfn_text_format(out, "    %s:--%s", command->name, option->name);
+    if (option->key > ' ' && option->key < 127)
+        rfn_text_format(out, "|%s:-%c", command->name, option->key);
+    rfn_text_string(out, ") echo '");
+    if (strcmp(option->arg, "FILE") == 0) {
+        rfn_text_string(out, "file");
+    } else {
+        rfn_text_string(out, "any ");
+        append_words(out, command->values, option->name);
+    }
+    rfn_text_string(out, "' ;;\n");
+}
+
+/* What stands behind an option: file, any and the words that are usual, or nothing. */
+static void append_values(struct rfn_text *out, const struct rfn_command *const *commands, size_t n)
+{
+    rfn_text_string(out, "_refrain_value()\n{\n    case $1:$2 in\n");
+    for (size_t i = 0; i < n; i++) {
+        const struct argp_option *o = commands[i]->options;
+        for (; o && !is_end(o); o++) {
+            if (o->name && o->arg && !(o->flags & OPTION_HIDDEN))
+                append_value(out, commands[i], o);
+        }
+    }
+    rfn_text_string(out, "    esac\n}\n\n");
+}
+
+static void append_arguments(struct rfn_text *out, const struct rfn_command *const *commands,
+                             size_t n)
+{
+    rfn_text_string(out, "_refrain_arguments()\n{\n    case $1 in\n");
+    for (size_t i = 0; i < n; i++) {
+        if (strncmp(commands[i]->usage, "PROGRAM", 7) == 0)
+            rfn_text_format(out, "    %s) echo program ;;\n", commands[i]->name);
+    }
+    rfn_text_string(out, "    esac\n}\n\n");
+}
+
+void rfn_shell_completion(struct rfn_text *out, const struct rfn_command *const *commands, size_t n)
+{
+    rfn_text_string(out, head);
+    append_verbs(out, commands, n);
+    append_options(out, commands, n);
+    append_values(out, commands, n);
+    append_arguments(out, commands, n);
+    rfn_text_string(out, tail);
+}

@@ -1,0 +1,334 @@
+#include "record/regions.h"
+
+#include "base/grow.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "record/finish.h"
+#include "record/params.h"
+#include "record/say.h"
+#include "refrain/region.h"
+
+#include <stdlib.h>
+#include <string.h>
+#ifndef RFN_FLAVOUR_SMPI
+#include <dlfcn.h>
+#endif
+
+enum { CACHE_BITS = 5, NAME_MAX_BYTES = 1023 };
+
+struct name {
+    char *text;
+    size_t length;
+    int64_t word;
+};
+
+/* Where the program keeps a name. What lies there may have changed. */
+struct known {
+    const char *pointer;
+    uint32_t number;
+};
+
+struct open {
+    uint32_t number;
+    bool recorded;
+};
+
+struct rec_regions {
+    struct known cache[1 << CACHE_BITS];
+    struct name *names;
+    size_t n_names, names_capacity;
+    struct rfn_map by_word; /* hash of a name -> its number */
+    struct open *open;      /* innermost last */
+    size_t depth, open_capacity;
+};
+
+/* Regions that the thread has begun before MPI was there to be recorded. */
+static __thread uint32_t unseen REC_TLS_MODEL;
+
+/* ---- names ---- */
+
+static int64_t word_of(const char *text, size_t length)
+{
+    int64_t word = (int64_t)(rfn_hash_bytes(text, length) & INT64_MAX);
+    return word ? word : 1;
+}
+
+static int64_t add_name(struct rec_regions *regions, const char *text, size_t length, int64_t word)
+{
+    RFN_TRY(RFN_GROW(regions->names, regions->names_capacity, regions->n_names + 1));
+    char *copy = malloc(length + 1);
+    if (!copy || rfn_map_put(&regions->by_word, (uint64_t)word, regions->n_names) < 0) {
+        free(copy);
+        return RFN_E_NOMEM;
+    }
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    regions->names[regions->n_names] = (struct name){copy, length, word};
+    return (int64_t)regions->n_names++;
+}
+
+/* The number of a name; for a new one RFN_E_NOTFOUND, or, if it is to be added, its number or
+ * RFN_E_NOMEM. Names of equal hash are taken for equal, as all ranks do. */
+static int64_t find(struct rec_regions *regions, const char *text, size_t length, bool add)
+{
+    const uint64_t at = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15u >> (64 - CACHE_BITS);
+    struct known *known = &regions->cache[at];
+    if (__builtin_expect(known->pointer == text && regions->n_names, 1)) {
+        const struct name *name = &regions->names[known->number];
+        if (name->length == length && memcmp(name->text, text, length) == 0)
+            return known->number;
+    }
+    const int64_t word = word_of(text, length);
+    const uint64_t *number = rfn_map_get(&regions->by_word, (uint64_t)word);
+    const int64_t found = number ? (int64_t)*number
+                          : add  ? add_name(regions, text, length, word)
+                                 : RFN_E_NOTFOUND;
+    if (found >= 0)
+        *known = (struct known){text, (uint32_t)found};
+    return found;
+}
+
+/* ---- events ---- */
+
+/* Whether there is anything to record at all. A process may never use MPI: nothing is loaded for
+ * its regions. */
+static bool is_mpi_there(void)
+{
+#ifndef RFN_FLAVOUR_SMPI
+    return dlsym(RTLD_DEFAULT, "PMPI_Wtime") != NULL; /* which the recorder does not have */
+#else
+    return true;
+#endif
+}
+
+static struct rec_stream *stream_of_thread(void)
+{
+    struct rec_stream *stream = rec_this_stream;
+    if (__builtin_expect(stream && rec_state == REC_RECORDING, 1))
+        return stream;
+    if (rec_state == REC_ASLEEP && (unseen || !is_mpi_there())) {
+        unseen++;
+        return NULL;
+    }
+    return rec_state == REC_ASLEEP || rec_state == REC_RECORDING ? rec_stream_wake() : NULL;
+}
+
+/* The stream's regions, with room for one more open one; NULL: no memory. */
+static struct rec_regions *regions_of(struct rec_stream *stream)
+{
+    if (!stream->regions)
+        stream->regions = calloc(1, sizeof *stream->regions);
+    struct rec_regions *regions = stream->regions;
+    if (regions && regions->depth == regions->open_capacity &&
+        RFN_GROW(regions->open, regions->open_capacity, regions->depth + 1) < 0)
+        regions = NULL;
+    return regions;
+}
+
+static void record(struct rec_call *call, const struct rec_regions *regions, uint32_t number)
+{
+    rec_in_int(call, regions->names[number].word);
+    call->enter = call->exit = rec_now();
+    call->rc = MPI_SUCCESS;
+    rec_leave(call);
+}
+
+/* Inlined, so that the frame is there as long as it is looked at. */
+#define INLINE static inline __attribute__((always_inline))
+
+static void give_up(struct rec_stream *stream)
+{
+    stream->inside = stream->in_fortran;
+}
+
+/* Whether another thread has ended the recording since this one has entered a call. Threads that
+ * use regions may run on while one calls MPI_Finalize: it says that it is over, then waits for
+ * those that are inside; so who goes inside looks once more. */
+static bool is_over(const struct rec_stream *stream)
+{
+    if (stream->number == 0 && !stream->next && rec_streams == stream)
+        return false;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return rec_state != REC_RECORDING;
+}
+
+INLINE void begin(const char *text, size_t length, void *frame)
+{
+    struct rec_stream *stream = stream_of_thread();
+    struct rec_call *call = stream ? rec_enter(REC_FN_refrain_region_begin, frame) : NULL;
+    if (!stream)
+        return;
+    if (call && is_over(stream)) {
+        give_up(stream);
+        return;
+    }
+    struct rec_regions *regions = regions_of(stream);
+    const int64_t number = regions ? find(regions, text, length, true) : RFN_E_NOMEM;
+    if (number < 0) {
+        rec_stop("out of memory for regions");
+        if (call)
+            give_up(stream);
+        return;
+    }
+    regions->open[regions->depth++] = (struct open){(uint32_t)number, call && !call->off};
+    if (call)
+        record(call, regions, (uint32_t)number);
+}
+
+/* ---- ends ---- */
+
+static __attribute__((cold)) void misused(const struct rec_regions *regions, const char *text,
+                                          size_t length)
+{
+    static bool told;
+    if (rec_state != REC_RECORDING || __atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
+        return;
+    if (regions && regions->depth)
+        rec_say("refrain_region_end(\"%.*s\"): the region begun last and not ended is \"%s\"; such "
+                "ends are not recorded",
+                (int)length, text, regions->names[regions->open[regions->depth - 1].number].text);
+    else
+        rec_say("refrain_region_end(\"%.*s\"): no region is begun; such ends are not recorded",
+                (int)length, text);
+}
+
+INLINE void end(const char *text, size_t length, void *frame)
+{
+    struct rec_stream *stream = rec_this_stream;
+    struct rec_regions *regions = stream ? stream->regions : NULL;
+    if (rec_state != REC_RECORDING || !regions || !regions->depth) {
+        if (unseen)
+            unseen--;
+        else
+            misused(regions, text, length);
+        return;
+    }
+    const struct open innermost = regions->open[regions->depth - 1];
+    if (find(regions, text, length, false) != innermost.number) {
+        misused(regions, text, length);
+        return;
+    }
+    regions->depth--;
+    struct rec_call *call = innermost.recorded ? rec_enter(REC_FN_refrain_region_end, frame) : NULL;
+    if (call && is_over(stream)) {
+        give_up(stream);
+    } else if (call) {
+        rec_insist(call);
+        record(call, regions, innermost.number);
+    }
+}
+
+void rec_regions_close(void *frame)
+{
+    struct rec_stream *stream = rec_this_stream;
+    struct rec_regions *regions = stream && rec_state == REC_RECORDING ? stream->regions : NULL;
+    if (!regions)
+        return;
+    if (stream->inside) { /* called from Fortran, or within a call that was left by a jump */
+        if (!stream->in_fortran || rec_fortran.awaited != REC_FN_MPI_Finalize + 1)
+            return;
+        frame = rec_fortran.frame;
+    }
+    while (regions->depth > 0) {
+        const struct open innermost = regions->open[--regions->depth];
+        const uint64_t now = rec_now();
+        const struct rfn_event event = {
+            .site = rec_site(&stream->sites, REC_FN_refrain_region_end, frame),
+            .function = REC_FN_refrain_region_end,
+            .in = &regions->names[innermost.number].word,
+            .enter = now,
+            .exit = now};
+        if (!innermost.recorded)
+            continue;
+        if (rfn_stream_event(stream->events, &event) < 0)
+            rec_stop("out of memory");
+    }
+}
+
+/* ---- what was used ---- */
+
+uint32_t rec_regions_count(const struct rec_stream *stream)
+{
+    return stream->regions ? (uint32_t)stream->regions->n_names : 0;
+}
+
+struct rec_region rec_regions_get(const struct rec_stream *stream, uint32_t number)
+{
+    const struct name *name = &stream->regions->names[number];
+    return (struct rec_region){name->text, name->word};
+}
+
+uint64_t rec_regions_events(const struct rec_stream *stream)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < rfn_stream_symbols(stream->events); i++) {
+        const struct rfn_symbol *symbol = rfn_stream_symbol(stream->events, i);
+        if (rec_functions[symbol->function].class_ == RFN_CLASS_REGION)
+            sum += symbol->occurrences;
+    }
+    return sum;
+}
+
+bool rec_regions_only(void)
+{
+    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        for (uint32_t site = 0; site < rec_sites_count(&stream->sites); site++) {
+            if (rec_functions[rec_sites_function(&stream->sites, site)].class_ != RFN_CLASS_REGION)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- what the program calls ---- */
+
+static size_t length_of(const char *name)
+{
+    return strnlen(name, NAME_MAX_BYTES);
+}
+
+/* Fortran's strings end with blanks. */
+static size_t trimmed(const char *name, size_t length)
+{
+    while (length > 0 && name[length - 1] == ' ')
+        length--;
+    return strnlen(name, length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES);
+}
+
+#define FRAME __builtin_frame_address(0)
+
+REC_EXPORT void refrain_region_begin(const char *name)
+{
+    name = name ? name : "";
+    begin(name, length_of(name), FRAME);
+}
+
+REC_EXPORT void refrain_region_end(const char *name)
+{
+    name = name ? name : "";
+    end(name, length_of(name), FRAME);
+}
+
+/* Declared by the Fortran module (include/refrain/refrain.f90). */
+REC_EXPORT void refrain_region_begin_(const char *name, size_t length);
+REC_EXPORT void refrain_region_end_(const char *name, size_t length);
+
+REC_EXPORT void refrain_region_begin_(const char *name, size_t length)
+{
+    begin(name, trimmed(name, length), FRAME);
+}
+
+REC_EXPORT void refrain_region_end_(const char *name, size_t length)
+{
+    end(name, trimmed(name, length), FRAME);
+}
+
+/* Under other names for the library that programs are linked with (src/program/region.c), whose
+ * definitions come before these. */
+#define OTHER_NAME(other, name) \
+    extern __typeof__(name) other __attribute__((alias(#name), visibility("default")))
+
+OTHER_NAME(refrain_recorder_region_begin, refrain_region_begin);
+OTHER_NAME(refrain_recorder_region_end, refrain_region_end);
+OTHER_NAME(refrain_recorder_region_begin_, refrain_region_begin_);
+OTHER_NAME(refrain_recorder_region_end_, refrain_region_end_);

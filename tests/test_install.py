@@ -1,0 +1,204 @@
+"""make install: what is installed works where it is, and make uninstall takes all of it away."""
+import os
+import re
+
+import harness
+
+ROOT = os.path.join(harness.HERE, "..")
+PREFIX = "/usr"
+PROGRAM = """
+#include <mpi.h>
+#include <refrain/region.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    refrain_region_begin("all");
+    MPI_Barrier(MPI_COMM_WORLD);
+    refrain_region_end("all");
+    MPI_Finalize();
+    puts("done");
+    return 0;
+}
+"""
+READER = """
+#include <refrain/archive.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    struct rfn_archive *archive;
+    if (argc < 2 || rfn_archive_open(argv[1], &archive, NULL) < 0)
+        return 1;
+    printf("%u %s\\n", rfn_archive_run(archive)->ranks, rfn_archive_region(archive, 0));
+    rfn_archive_close(archive);
+    return 0;
+}
+"""
+FORTRAN = """
+program test
+  use mpi
+  use refrain
+  integer :: ierr
+  call MPI_Init(ierr)
+  call refrain_region_begin('all')
+  call refrain_region_end('all')
+  call MPI_Finalize(ierr)
+end program
+"""
+
+
+def make(bench, goal):
+    """With the compiler that the build was made with, so that nothing is made anew."""
+    with open(os.path.join(bench.build, "flags"), encoding="utf-8") as file:
+        compiler = file.read().split()[0]
+    bench.run(["make", "-C", ROOT, f"O={os.path.relpath(bench.build, ROOT)}", f"CC={compiler}",
+               f"DESTDIR={bench.path('installed')}", f"PREFIX={PREFIX}", goal],
+              timeout=600, check=True)
+
+
+def tree(bench):
+    """The folder that the tree is installed in, with everything installed."""
+    folder = bench.path("installed")
+    if not os.path.exists(folder):
+        make(bench, "install")
+    return folder + PREFIX
+
+
+def source(bench, name, text):
+    path = bench.path(name)
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    return path
+
+
+def flags(bench, package, *options):
+    """What pkg-config says, for a tree that is not where it is going to be."""
+    env = {"PKG_CONFIG_SYSROOT_DIR": bench.path("installed"), "PKG_CONFIG_PATH":
+           tree(bench) + "/lib/pkgconfig", "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1",
+           "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1"}
+    words = bench.run(["pkg-config", *options, package], env=env, check=True).out.split()
+    # Of the libraries that the system has the folders are the system's.
+    return [word for word in words if not word.startswith(("-I/usr", "-L/usr"))]
+
+
+def test_program_with_regions(bench, flavour):
+    """Compiled against the installed tree it runs with and without the installed recorder."""
+    prefix, program = tree(bench), bench.path(f"installed-regions.{flavour}")
+    bench.run([harness.FLAVOURS[flavour].mpicc, "-o", program,
+               source(bench, "installed.c", PROGRAM),
+               *flags(bench, "refrain-region", "--cflags", "--libs")], check=True)
+    launch = harness.FLAVOURS[flavour].launch(2)
+    harness.compare("alone", bench.run([*launch, program], check=True).out, "done\n" * 2)
+    archive = bench.path(f"installed.{flavour}.rfn")
+    bench.run([*launch, prefix + "/bin/refrain", "record", "-o", archive, program], check=True)
+    events = [e["function"] for e in bench.dump(archive, "--rank", "0")]
+    harness.compare("events", events, ["MPI_Init", "refrain_region_begin", "MPI_Barrier",
+                                       "refrain_region_end", "MPI_Finalize"])
+
+
+def test_fortran_module(bench, flavour):
+    tree(bench)
+    module = flags(bench, "refrain-region", "--variable=fortran_module")[0]
+    if not module.startswith(bench.path("installed")):  # pkg-config's variables have no sysroot
+        module = bench.path("installed") + module
+    program = bench.path(f"installed-fortran.{flavour}")
+    bench.run([f"mpifort.{flavour}", "-J", bench.folder, "-o", program, module,
+               source(bench, "installed.f90", FORTRAN),
+               *flags(bench, "refrain-region", "--libs")], check=True)
+    _, archive = bench.record(flavour, 1, [program])
+    harness.compare("regions", [harness.parameter(e, "name") for e in bench.dump(archive)],
+                    [None, "all", "all", None])
+
+
+def test_reading_library(bench):
+    tree(bench)
+    program = bench.path("installed-reader")
+    bench.run(["gcc", "-o", program, source(bench, "reader.c", READER),
+               *flags(bench, "refrain", "--cflags", "--libs", "--static"), "-lpthread", "-lm"],
+              check=True)
+    _, archive = bench.record("openmpi", 2, [bench.program("regions", "openmpi")])
+    harness.compare("what it reads", bench.run([program, archive], check=True).out, "2 whole\n")
+
+
+def test_man_pages(bench):
+    """One per command and for the region API; each renders, without a complaint."""
+    prefix = tree(bench)
+    commands = re.findall(r"^  (\w+)  +[A-Z]", bench.run([bench.refrain, "--help"]).out, re.M)
+    wanted = [f"man1/refrain-{name}.1" for name in commands if name != "help"]
+    wanted += ["man1/refrain.1", "man3/refrain_region_begin.3"]
+    if len(wanted) < 7:
+        raise harness.Failure(f"commands: {commands}")
+    for page in wanted:
+        path = f"{prefix}/share/man/{page}"
+        run = bench.run(["man", "--warnings", path], env={"MANWIDTH": "80", "LC_ALL": "C"},
+                        check=True)
+        harness.compare(f"complaints about {page}", run.err, "")
+        if "NAME" not in run.out:
+            raise harness.Failure(f"{page}: {run.out}")
+    other = bench.run(["man", "-M", prefix + "/share/man", "3", "refrain_region_end"], check=True)
+    if "refrain_region_end" not in other.out:
+        raise harness.Failure(other.out)
+
+
+def completions(bench, *words):
+    """What bash completes the last of these words to."""
+    script = f"""
+source {tree(bench)}/share/bash-completion/completions/refrain || exit 1
+[[ $(complete -p refrain) == *_refrain* ]] || exit 1
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _refrain
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+    folder = bench.path("completion")
+    os.makedirs(os.path.join(folder, "runs"), exist_ok=True)
+    for name in ("app.2.rfn", "app two.rfn", "app", "runs/old.rfn"):
+        with open(os.path.join(folder, name), "w", encoding="ascii"):
+            pass
+    run = bench.run(["bash", "--norc", "-c", script, "bash", *words], cwd=folder, check=True)
+    harness.compare("complaints", run.err, "")
+    return [line for line in run.out.split("\n") if line]
+
+
+def test_completion(bench):
+    cases = [
+        (["refrain", "re"], ["record", "report"]),
+        (["refrain", "ver"], ["verify"]),
+        (["refrain", "help", "du"], ["dump"]),
+        (["refrain", "record", "--st"], ["--start-off"]),
+        (["refrain", "record", "--time", "="], ["full", "none"]),
+        (["refrain", "record", "--time", "=", "n"], ["none"]),
+        (["refrain", "record", "--mpi", "op"], ["openmpi"]),
+        (["refrain", "record", "-o", "ap"], ["app", "app two.rfn", "app.2.rfn"]),
+        (["refrain", "record", "--quiet", "./app", "run"], ["runs"]),
+        (["refrain", "report", "--"], ["--help", "--json", "--top"]),
+        (["refrain", "report", "--json", "a"], ["app two.rfn", "app.2.rfn"]),
+        (["refrain", "report", "r"], ["runs"]),
+        (["refrain", "dump", "runs/"], ["runs/old.rfn"]),
+        (["refrain", "dump", "--rank", ""], []),
+    ]
+    for words, expected in cases:
+        harness.compare(" ".join(words), sorted(completions(bench, *words)), expected)
+    found = completions(bench, "refrain", "record", "mpirun.o")
+    if "mpirun.openmpi" not in found:
+        raise harness.Failure(f"programs: {found}")
+
+
+def test_completion_knows_every_option(bench):
+    """What --help lists is what completes."""
+    for verb in ("record", "report", "info", "dump", "verify"):
+        text = bench.run([bench.refrain, verb, "--help"], check=True).out
+        options = set(re.findall(r"^ .*?(--[a-z-]+)", text, re.M)) - {"--usage"}
+        found = set(completions(bench, "refrain", verb, "--"))
+        harness.compare(f"options of {verb}", found, options)
+
+
+def test_uninstall(bench):
+    """Nothing is left, and what others have put there stays."""
+    prefix = tree(bench)
+    other = f"{prefix}/share/man/man1/other.1"
+    with open(other, "w", encoding="ascii"):
+        pass
+    make(bench, "uninstall")
+    left = [os.path.join(folder, name) for folder, _, names in os.walk(bench.path("installed"))
+            for name in names]
+    harness.compare("files left", left, [other])
+    make(bench, "install")
