@@ -18,6 +18,7 @@ endif
 ifeq ($(origin AR),default)
 AR := ar
 endif
+STRIP := strip
 SAN   :=
 DEBUG :=
 V     :=
@@ -155,11 +156,12 @@ $(O)/lib/librefrain-$(1).so: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
 	    $$(CORE_LIBS) $$(UNWIND_LIBS) -lpthread -ldl
 
 # For programs that are linked with the recorder: SMPI copies the program's data for each rank, so
-# nothing may be preloaded there.
+# nothing may be preloaded there. It does so by copying the program's file, hence no debugging
+# information: five times the size.
 $(O)/lib/librefrain-$(1).a: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
 	@mkdir -p $$(@D)
 	$$(call say,AR,$$@)
-	$$(q)rm -f $$@ && $$(AR) rcsD $$@ $$^
+	$$(q)rm -f $$@ && $$(AR) rcsD $$@ $$^ && $$(STRIP) --strip-debug $$@
 endef
 
 FLAVOUR_MACRO_mpich   := MPICH
