@@ -18,6 +18,7 @@ endif
 ifeq ($(origin AR),default)
 AR := ar
 endif
+OBJCOPY := objcopy
 SAN   :=
 DEBUG :=
 V     :=
@@ -127,13 +128,15 @@ $(REGION_LIB): $(O)/obj/program/region.o
 # A flavour's generated sources lie in $(O)/gen/FLAVOUR/record and are included as "record/...".
 GENERATED         := functions.gen.h functions.gen.c mpi_table.gen.h mpi_table.gen.c wrappers.gen.c
 GENERATED_FORTRAN := fortran.gen.c
+HEAP_SYMBOLS      := malloc calloc realloc free
 
 define flavour_rules
 GEN_$(1)      := $$(GENERATED:%=$(O)/gen/$(1)/record/%)
 FORTRAN_$(1)  := $$(if $$(filter smpi,$(1)),,$(O)/gen/$(1)/record/$$(GENERATED_FORTRAN))
 GEN_OBJ_$(1)  := $$(patsubst $(O)/gen/$(1)/record/%.c,$(O)/obj/record-$(1)/%.o, \
                  $$(filter %.c,$$(GEN_$(1)) $$(FORTRAN_$(1))))
-SRC_OBJ_$(1)  := $$(RECORD_SRC:src/record/%.c=$(O)/obj/record-$(1)/%.o)
+SRC_OBJ_$(1)  := $$(patsubst src/record/%.c,$(O)/obj/record-$(1)/%.o, \
+                 $$(if $$(filter smpi,$(1)),$$(RECORD_SRC),$$(filter-out %/heap.c,$$(RECORD_SRC))))
 FLAGS_$(1)     = $$(RECORD_FLAGS) -DRFN_FLAVOUR_$(2) -DRFN_FLAVOUR_NAME='"$(1)"' \
                  -I$(O)/gen/$(1) $$(MPI_INCLUDES_$(1))
 
@@ -170,11 +173,14 @@ $(O)/lib/librefrain-$(1).so: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
 	    $$(CORE_LIBS) $$(UNWIND_LIBS) -lpthread -ldl
 
 # For programs that are linked with the recorder: SMPI copies the program's data for each rank, so
-# nothing may be preloaded there.
+# nothing may be preloaded there. It does so by copying the program's file, hence no debugging
+# information: five times the size. src/record/heap.h says why malloc is another.
 $(O)/lib/librefrain-$(1).a: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
 	@mkdir -p $$(@D)
 	$$(call say,AR,$$@)
-	$$(q)rm -f $$@ && $$(AR) rcsD $$@ $$^
+	$$(q)rm -f $$@ && $$(AR) rcsD $$@ $$(filter-out %/heap.o,$$^) && \
+	    $$(OBJCOPY) --strip-debug $$(foreach s,$$(HEAP_SYMBOLS),--redefine-sym $$(s)=rec_heap_$$(s)) $$@ && \
+	    $$(AR) rcsD $$@ $$(filter %/heap.o,$$^)
 endef
 
 FLAVOUR_MACRO_mpich   := MPICH

@@ -5,7 +5,7 @@ Costs per call are differences between a plain and a recorded run of bench/calls
 one after the other (the order alternates), pinned to cores; the table gives the median of the
 differences and their quartiles. Machines are noisy: compare rows of one table, not of two.
 
-    run.py --build DIR [--pairs N] [--only calls,stages,read,sizes,fold,column]
+    run.py --build DIR [--pairs N] [--only calls,stages,read,sizes,smpi,fold,column]
 """
 import argparse
 import os
@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import smpi
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
@@ -113,6 +115,11 @@ class Bench:
             seconds = time.monotonic() - start
             print(f"{verb:34}{seconds:9.2f} s{events / seconds / 1e6:12.2f} million events per s")
 
+    # ---- many ranks ----
+
+    def smpi(self):
+        smpi.run(self.build)
+
     # ---- the two inner loops, alone ----
 
     def fold(self):
@@ -128,7 +135,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", default="build")
     parser.add_argument("--pairs", type=int, default=15)
-    parser.add_argument("--only", default="calls,stages,sizes,read,fold,column")
+    parser.add_argument("--only", default="calls,stages,sizes,read,smpi,fold,column")
     options = parser.parse_args()
     bench = Bench(options)
     try:

@@ -1,6 +1,7 @@
 """Many ranks in one process, in simulated time: the recorder linked statically under SMPI."""
 import json
 import os
+import re
 
 import harness
 import rfn_reader
@@ -26,37 +27,65 @@ def smpi_program(bench, source, recorded=True):
     return out
 
 
-def smpi_run(bench, program, ranks, arguments=(), env=None):
-    """Runs on simulated nodes; the path of the archive."""
+def smpi_launch(bench, program, ranks, arguments=(), env=None):
+    """Runs on simulated nodes; the run and the path of the archive, if it makes one."""
     platform = bench.path("platform.xml")
     with open(platform, "w", encoding="ascii") as file:
         file.write(PLATFORM)
     archive = bench.path(f"{os.path.basename(program)}.{ranks}.rfn")
     # Only simulated time counts: not how long this machine computes between calls.
-    bench.run(["smpirun", "-np", str(ranks), "-platform", platform,
-               "--cfg=smpi/simulate-computation:no", program, *arguments],
-              env={**(env or {}), "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1"},
-              timeout=300, check=True)
-    return archive
+    run = bench.run(["smpirun", "-np", str(ranks), "-platform", platform,
+                     "--cfg=smpi/simulate-computation:no", program, *arguments],
+                    env={**(env or {}), "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1"},
+                    timeout=300, check=True)
+    return run, archive
+
+
+def smpi_run(bench, program, ranks, arguments=(), env=None):
+    """Runs on simulated nodes; the path of the archive."""
+    return smpi_launch(bench, program, ranks, arguments, env)[1]
 
 
 def info(bench, archive):
     return json.loads(bench.verb("info", "--json", archive))
 
 
-def test_halo_256(bench):
-    """A torus of 16 x 16: all ranks are alike, and every call is there."""
-    steps = 20
+def check_halo(bench, ranks, steps):
+    """The halo exchange on a torus: all ranks are alike, and every call is there."""
     program = smpi_program(bench, os.path.join(harness.HERE, "..", "examples", "halo.c"))
-    archive = smpi_run(bench, program, 256, [str(steps), "4"])
+    run, archive = smpi_launch(bench, program, ranks, [str(steps), "4"])
     bench.verb("verify", archive)
     facts = info(bench, archive)
     # Init, Comm_size, Dims_create, Cart_create, Comm_rank, Cart_coords, 2 Cart_shift; per step 4
     # Irecv, 4 Isend, Waitall; every tenth step Allreduce; Comm_rank, Comm_free, Finalize.
-    calls = 256 * (8 + steps * 9 + steps // 10 + 3)
-    for name, expected in (("ranks", 256), ("threads", 256), ("calls", calls), ("events", calls),
-                           ("groups", 1), ("complete", True)):
+    calls = ranks * (8 + steps * 9 + steps // 10 + 3)
+    for name, expected in (("ranks", ranks), ("threads", ranks), ("calls", calls),
+                           ("events", calls), ("groups", 1), ("complete", True)):
         harness.compare(name, facts[name], expected)
+    return run, archive
+
+
+def test_halo_256(bench):
+    """A torus of 16 x 16."""
+    check_halo(bench, 256, 20)
+
+
+def test_halo_1024(bench):
+    """A torus of 32 x 32: each rank's own events, and little memory for merging on any."""
+    run, archive = check_halo(bench, 1024, 10)
+    kibibytes = int(re.search(r"at most (\d+) KiB on a rank", run.err).group(1))
+    if not 1 <= kibibytes <= 8 << 10:
+        raise harness.Failure(f"merging took {kibibytes} KiB on a rank")
+    for rank in (0, 33, 1023):
+        events = bench.dump(archive, "--rank", str(rank))
+        harness.compare("ranks", {event["rank"] for event in events}, {str(rank)})
+        receives = [event for event in events if event["function"] == "MPI_Irecv"]
+        harness.compare("receives", len(receives), 40)
+        x, y = rank // 32, rank % 32
+        near = [(x - 1) % 32 * 32 + y, (x + 1) % 32 * 32 + y,
+                x * 32 + (y - 1) % 32, x * 32 + (y + 1) % 32]
+        harness.compare("sources", [harness.parameter(event, "source") for event in receives],
+                        [str(source) for source in near] * 10)
 
 
 def test_resolution(bench):

@@ -239,6 +239,7 @@ struct rules {
     const uint8_t *expression;
     size_t expression_size;
     bool ra_undefined;
+    struct rec_cfi_rule slots[REC_CFI_SLOTS + 1];
 };
 
 enum { REMEMBERED_MAX = 16 };
@@ -246,9 +247,48 @@ enum { REMEMBERED_MAX = 16 };
 struct machine {
     const struct common *common;
     uintptr_t location, pc;
-    struct rules rules, remembered[REMEMBERED_MAX];
+    struct rules rules, initial; /* initial: after the common part */
+    struct rules remembered[REMEMBERED_MAX];
     unsigned n_remembered;
 };
+
+const uint8_t rec_cfi_slots[REC_CFI_SLOTS] = {3, REC_CFI_RBP, 12, 13, 14, 15, REC_CFI_RA};
+
+/* Registers without a slot of their own share one that nobody looks at. */
+static unsigned slot_of(uint64_t reg)
+{
+    unsigned slot = 0;
+    while (slot < REC_CFI_SLOTS && rec_cfi_slots[slot] != reg)
+        slot++;
+    return slot;
+}
+
+static void set_rule(struct machine *m, uint64_t reg, enum rec_cfi_place place, int64_t offset)
+{
+    if (offset != (int32_t)offset)
+        place = REC_CFI_LOST;
+    m->rules.slots[slot_of(reg)] = (struct rec_cfi_rule){place, (int32_t)offset};
+}
+
+static void restore_rule(struct machine *m, uint64_t reg)
+{
+    unsigned slot = slot_of(reg);
+    m->rules.slots[slot] = m->initial.slots[slot];
+}
+
+/* Saved at the address that an expression gives. Compilers write one: rbp plus a constant. */
+static void set_rule_expression(struct machine *m, struct cursor *c, uint64_t reg)
+{
+    enum { BREG_RBP = 0x70 + REC_CFI_RBP };
+    uint64_t size = read_leb(c, false);
+    struct cursor e = {c->at, c->at, false};
+    skip(c, size);
+    e.end = c->at;
+    bool is_rbp = read_u8(&e) == BREG_RBP;
+    int64_t offset = (int64_t)read_leb(&e, true);
+    is_rbp &= !e.broken && e.at == e.end;
+    set_rule(m, reg, is_rbp ? REC_CFI_AT_RBP : REC_CFI_LOST, offset);
+}
 
 static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
 {
@@ -280,23 +320,41 @@ static void restore_rules(struct machine *m, struct cursor *c)
         m->rules = m->remembered[--m->n_remembered];
 }
 
-/* Instructions of registers other than the CFA: only their operands matter. */
-static void skip_register_rule(struct machine *m, struct cursor *c, uint8_t op)
+/* Instructions that say where a register is. */
+static void run_register_instruction(struct machine *m, struct cursor *c, uint8_t op)
 {
+    int64_t scale = m->common->data_align;
     uint64_t reg = read_leb(c, false);
     switch (op) {
-    case 0x07: /* DW_CFA_undefined */
-        m->rules.ra_undefined |= reg == REC_CFI_RA;
+    case 0x05: /* DW_CFA_offset_extended */
+        set_rule(m, reg, REC_CFI_AT_OFFSET, (int64_t)read_leb(c, false) * scale);
+        break;
+    case 0x11: /* DW_CFA_offset_extended_sf */
+        set_rule(m, reg, REC_CFI_AT_OFFSET, (int64_t)read_leb(c, true) * scale);
+        break;
+    case 0x2f: /* DW_CFA_GNU_negative_offset_extended */
+        set_rule(m, reg, REC_CFI_AT_OFFSET, -(int64_t)read_leb(c, false) * scale);
         break;
     case 0x06: /* DW_CFA_restore_extended */
+        restore_rule(m, reg);
+        break;
+    case 0x07: /* DW_CFA_undefined */
+        m->rules.ra_undefined |= reg == REC_CFI_RA;
+        set_rule(m, reg, REC_CFI_LOST, 0);
+        break;
     case 0x08: /* DW_CFA_same_value */
+        set_rule(m, reg, REC_CFI_KEPT, 0);
         break;
     case 0x10: /* DW_CFA_expression */
+        set_rule_expression(m, c, reg);
+        break;
     case 0x16: /* DW_CFA_val_expression */
         skip(c, read_leb(c, false));
+        set_rule(m, reg, REC_CFI_LOST, 0);
         break;
-    default: /* offset_extended, register, offset_extended_sf, val_offset, val_offset_sf, ... */
+    default: /* DW_CFA_register, val_offset, val_offset_sf */
         read_leb(c, false);
+        set_rule(m, reg, REC_CFI_LOST, 0);
     }
 }
 
@@ -355,7 +413,7 @@ static void run_other_instruction(struct machine *m, struct cursor *c, uint8_t o
     case 0x15:
     case 0x16:
     case 0x2f: /* DW_CFA_GNU_negative_offset_extended */
-        skip_register_rule(m, c, op);
+        run_register_instruction(m, c, op);
         break;
     case 0x0a: /* DW_CFA_remember_state */
         remember_rules(m, c);
@@ -381,9 +439,11 @@ static int run(struct machine *m, struct cursor c)
             m->location += (op & 0x3f) * m->common->code_align;
             break;
         case 0x80: /* DW_CFA_offset */
-            read_leb(&c, false);
+            set_rule(m, op & 0x3f, REC_CFI_AT_OFFSET,
+                     (int64_t)read_leb(&c, false) * m->common->data_align);
             break;
         case 0xc0: /* DW_CFA_restore */
+            restore_rule(m, op & 0x3f);
             break;
         default:
             if (!run_cfa_instruction(m, &c, op))
@@ -403,8 +463,14 @@ int rec_cfa_find(const uint8_t *eh_frame_hdr, uintptr_t pc, struct rec_cfa *cfa)
     RFN_TRY(read_description(&fde, entry));
     if (pc - fde.start >= fde.size)
         return RFN_E_NOTFOUND;
-    struct machine m = {.common = &fde.common, .location = fde.start, .pc = pc};
+    struct machine m; /* large: what it remembers needs no zeros */
+    m.common = &fde.common;
+    m.location = fde.start;
+    m.pc = pc;
+    m.n_remembered = 0;
+    m.rules = m.initial = (struct rules){0};
     RFN_TRY(run(&m, fde.common.program));
+    m.initial = m.rules;
     RFN_TRY(run(&m, fde.program));
     *cfa = (struct rec_cfa){.function = fde.start,
                             .outermost = m.rules.ra_undefined,
@@ -413,6 +479,7 @@ int rec_cfa_find(const uint8_t *eh_frame_hdr, uintptr_t pc, struct rec_cfa *cfa)
                             .offset = m.rules.offset,
                             .expression = m.rules.expression,
                             .expression_size = m.rules.expression_size};
+    memcpy(cfa->rules, m.rules.slots, sizeof cfa->rules);
     return 0;
 }
 

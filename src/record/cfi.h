@@ -1,10 +1,11 @@
-/* cfi.h - how a frame's canonical frame address (CFA) is found: the one rule of the call frame
- * information that a cached call path must know.
+/* cfi.h - how a frame's canonical frame address (CFA) and its caller's registers are found: the
+ * rules of the call frame information that a cached call path must know.
  *
- * libunwind unwinds, but does not say what it used. This reads the CFA rule for an address of code
+ * libunwind unwinds, but does not say what it used. This reads the rules for an address of code
  * from the module's .eh_frame in memory (DWARF 5, section 6.4; Linux Standard Base 5.0, section
- * 10.6): a register plus an offset, or an expression over registers and memory. The rules of other
- * registers are skipped, except that an undefined return address marks the outermost frame.
+ * 10.6). The CFA is a register plus an offset, or an expression over registers and memory. Of the
+ * caller's registers the return address and those matter that a call preserves: the others are
+ * lost by then. An undefined return address marks the outermost frame.
  */
 #ifndef RFN_RECORD_CFI_H
 #define RFN_RECORD_CFI_H
@@ -18,6 +19,23 @@
 /* DWARF numbers of x86-64's registers: 6 is rbp, 7 rsp, 16 the return address. */
 enum { REC_CFI_RBP = 6, REC_CFI_RSP = 7, REC_CFI_RA = 16, REC_CFI_REGISTERS = 17 };
 
+/* Registers whose rules are kept, as slots: rbx, rbp, r12 to r15, and the return address. */
+enum { REC_CFI_SLOT_RA = 6, REC_CFI_SLOTS = 7 };
+extern const uint8_t rec_cfi_slots[REC_CFI_SLOTS]; /* the registers' numbers */
+
+/* Where a register's value in the caller is. */
+enum rec_cfi_place {
+    REC_CFI_KEPT,      /* still in the register */
+    REC_CFI_AT_OFFSET, /* in memory at CFA + offset */
+    REC_CFI_AT_RBP,    /* in memory at the frame's rbp + offset: on stacks that are realigned */
+    REC_CFI_LOST       /* nowhere, or where this does not look */
+};
+
+struct rec_cfi_rule {
+    enum rec_cfi_place place;
+    int32_t offset;
+};
+
 /* Most words of memory that an expression may read. Those of compilers read one. */
 enum { REC_CFI_READS = 4 };
 
@@ -29,6 +47,7 @@ struct rec_cfa {
     int64_t offset;
     const uint8_t *expression; /* NULL: the CFA is reg + offset */
     size_t expression_size;
+    struct rec_cfi_rule rules[REC_CFI_SLOTS];
 };
 
 struct rec_cfa_reads {

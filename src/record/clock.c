@@ -9,6 +9,10 @@
 
 #include "record/mpi_table.gen.h"
 
+#ifdef RFN_FLAVOUR_SMPI
+#include <simgrid/engine.h>
+#endif
+
 struct rec_clock rec_clock = {.kind = REC_CLOCK_MONOTONIC};
 
 static int64_t read_ns(clockid_t id)
@@ -17,6 +21,27 @@ static int64_t read_ns(clockid_t id)
     clock_gettime(id, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
+
+#ifdef RFN_FLAVOUR_SMPI
+/* What the program has computed since its last call enters the simulated time only when the
+ * simulator is told; before MPI_Init and after MPI_Finalize it must not be. */
+static double mpi_seconds(void)
+{
+    int initialized = 0, finalized = 0;
+    rec_mpi.MPI_Initialized(&initialized);
+    rec_mpi.MPI_Finalized(&finalized);
+    if (initialized && !finalized) {
+        smpi_bench_end();
+        smpi_bench_begin();
+    }
+    return simgrid_get_clock();
+}
+#else
+static double mpi_seconds(void)
+{
+    return rec_mpi.MPI_Wtime();
+}
+#endif
 
 /* Ticks of the counter, before the shift. */
 static uint64_t ticks(void)
@@ -27,7 +52,7 @@ static uint64_t ticks(void)
         return __rdtsc();
 #endif
     case REC_CLOCK_MPI:
-        return (uint64_t)(rec_mpi.MPI_Wtime() * 1e9);
+        return (uint64_t)(mpi_seconds() * 1e9);
     default:
         return (uint64_t)read_ns(CLOCK_MONOTONIC);
     }

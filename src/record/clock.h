@@ -1,10 +1,11 @@
 /* clock.h - the recorder's clock: a monotonic counter, read in about ten nanoseconds.
  *
  * The time-stamp counter when it is invariant, else clock_gettime(CLOCK_MONOTONIC); under SMPI the
- * simulated time of MPI_Wtime. Stamps are in quanta: ticks (nanoseconds, of the latter two) shifted
- * right so that a quantum is as long as possible but at most the wanted resolution (1 ns by
- * default); pairs of (quanta, CLOCK_MONOTONIC, CLOCK_REALTIME) go to the archive, so that readers
- * convert.
+ * simulated time, as MPI_Wtime tells it, but without the pause that MPI_Wtime makes there (10 ns of
+ * simulated time and a turn of the simulator for each call). Stamps are in quanta: ticks
+ * (nanoseconds, of the latter two) shifted right so that a quantum is as long as possible but at
+ * most the wanted resolution (1 ns by default); pairs of (quanta, CLOCK_MONOTONIC, CLOCK_REALTIME)
+ * go to the archive, so that readers convert.
  */
 #ifndef RFN_RECORD_CLOCK_H
 #define RFN_RECORD_CLOCK_H

@@ -2,19 +2,39 @@
 
 #include "record/place.h"
 
-/* A message is its size (8 bytes), then pieces of at most PIECE bytes. A piece is small enough that
- * a receiver without memory has room to receive and drop all of them: the sender must not hang. */
-enum { TAG = 1, PIECE = 1 << 20 };
+#include <string.h>
+
+/* A message is its size (8 bytes) and its beginning, together at most FIRST bytes, then pieces of
+ * at most PIECE bytes: short messages, and nearly all are short, are one of MPI. A piece is small
+ * enough that a receiver without memory has room to receive and drop all of them: the sender must
+ * not hang. */
+enum { TAG = 1, FIRST = 8192, PIECE = 1 << 20 };
 
 static uint8_t dropped[PIECE];
+
+struct first {
+    uint64_t total;
+    uint8_t bytes[FIRST - sizeof(uint64_t)];
+};
+
+static size_t first_part(uint64_t total)
+{
+    struct first first;
+    return total < sizeof first.bytes ? (size_t)total : sizeof first.bytes;
+}
 
 static int send_bytes(void *context, int to, const void *bytes, size_t size)
 {
     MPI_Comm comm = ((struct rec_exchange *)context)->comm;
-    uint64_t total = size;
-    if (rec_mpi.MPI_Send(&total, sizeof total, MPI_BYTE, to, TAG, comm) != MPI_SUCCESS)
+    size_t at = first_part(size);
+    struct first first;
+    first.total = size;
+    if (at > 0)
+        memcpy(first.bytes, bytes, at);
+    if (rec_mpi.MPI_Send(&first, (int)(sizeof first.total + at), MPI_BYTE, to, TAG, comm) !=
+        MPI_SUCCESS)
         return RFN_E_EXCHANGE;
-    for (size_t at = 0; at < size; at += PIECE) {
+    for (; at < size; at += PIECE) {
         int piece = (int)(size - at < PIECE ? size - at : PIECE);
         if (rec_mpi.MPI_Send((const uint8_t *)bytes + at, piece, MPI_BYTE, to, TAG, comm) !=
             MPI_SUCCESS)
@@ -26,20 +46,23 @@ static int send_bytes(void *context, int to, const void *bytes, size_t size)
 static int receive_bytes(void *context, int from, struct rfn_buf *bytes)
 {
     MPI_Comm comm = ((struct rec_exchange *)context)->comm;
-    uint64_t total = 0;
-    if (rec_mpi.MPI_Recv(&total, sizeof total, MPI_BYTE, from, TAG, comm, MPI_STATUS_IGNORE) !=
+    struct first first;
+    if (rec_mpi.MPI_Recv(&first, sizeof first, MPI_BYTE, from, TAG, comm, MPI_STATUS_IGNORE) !=
         MPI_SUCCESS)
         return RFN_E_EXCHANGE;
-    uint8_t *to = rfn_buf_reserve(bytes, total);
-    for (uint64_t at = 0; at < total; at += PIECE) {
-        int piece = (int)(total - at < PIECE ? total - at : PIECE);
+    uint64_t at = first_part(first.total);
+    uint8_t *to = rfn_buf_reserve(bytes, first.total);
+    if (to && at > 0)
+        memcpy(to, first.bytes, at);
+    for (; at < first.total; at += PIECE) {
+        int piece = (int)(first.total - at < PIECE ? first.total - at : PIECE);
         if (rec_mpi.MPI_Recv(to ? to + at : dropped, piece, MPI_BYTE, from, TAG, comm,
                              MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return RFN_E_EXCHANGE;
     }
     if (!to)
         return RFN_E_NOMEM;
-    bytes->size += total;
+    bytes->size += first.total;
     return 0;
 }
 

@@ -38,7 +38,7 @@ void rec_initialized_session(void)
     rec_place_learn();
 }
 
-/* ---- step 1: inputs that have moved to columns on some rank ---- */
+/* ---- step 1: inputs that have moved to columns on some rank, and who has how much ---- */
 
 static uint64_t move_key(const struct rec_stream_description *stream, uint32_t site, unsigned input)
 {
@@ -80,42 +80,23 @@ static int move_too(struct rec_stream *stream, uint32_t site, unsigned input, ui
     return 0;
 }
 
-static int unite_moved(struct rec_description *description, struct rfn_exchange *exchange,
-                       int error)
-{
-    struct rfn_map set = RFN_MAP_INIT;
-    if (!error)
-        error = each_input(description, true, &set, note_moved);
-    error = rfn_union_run(&set, exchange, error);
-    if (!error)
-        error = each_input(description, false, &set, move_too);
-    for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
-        error = rfn_stream_settle(stream->events);
-    rfn_map_release(&set);
-    return error;
-}
-
 /* ---- volumes: an archive has those that rank 0 was asked for ---- */
 
-static int unite_volume(struct rfn_exchange *exchange, int error)
+static uint64_t volume_word(void)
 {
-    const char *mine = rec_options.volume ? rec_options.volume : "";
-    struct rfn_buf name = RFN_BUF_INIT;
-    if (exchange->rank == 0)
-        rfn_buf_string(&name, mine);
-    int told = rfn_exchange_down(exchange, &name, error ? error : rfn_buf_status(&name));
-    error = error ? error : told;
-    struct rfn_reader reader = rfn_reader_over(name.data, name.size);
-    size_t size = 0;
-    const uint8_t *first = error ? NULL : rfn_reader_blob(&reader, &size);
-    bool same = first && size == strlen(mine) && memcmp(first, mine, size) == 0;
-    if (first && !same && *mine)
-        rec_say("rank %d recorded the volume %s, and rank 0 not: it is left out", exchange->rank,
-                mine);
-    for (struct rec_stream *stream = rec_streams; stream && !same; stream = stream->next)
+    const char *volume = rec_options.volume;
+    return volume ? rfn_hash_bytes(volume, strlen(volume)) : 0;
+}
+
+static void keep_volume(uint64_t first, int rank)
+{
+    if (first == volume_word())
+        return;
+    if (rec_options.volume)
+        rec_say("rank %d recorded the volume %s, and rank 0 not: it is left out", rank,
+                rec_options.volume);
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         rfn_stream_drop_volume(stream->events);
-    rfn_buf_release(&name);
-    return error;
 }
 
 /* ---- steps 2 and 3: numbers and tables ---- */
@@ -131,8 +112,33 @@ struct finish {
         struct rfn_rope values;
         struct rfn_hash128 structure_digest, values_digest;
     } * packed;      /* per stream of the process */
-    uint64_t events; /* over all ranks, on rank 0 */
+    uint64_t events; /* over all ranks */
 };
+
+/* All ranks learn which inputs have moved, and how many streams and events there are. */
+static int survey(struct finish *finish, int error)
+{
+    struct rec_description *description = &finish->description;
+    struct rfn_map set = RFN_MAP_INIT;
+    struct rfn_survey survey = {
+        .set = &set, .counts[RFN_SURVEY_STREAMS] = description->n_streams, .first = volume_word()};
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        survey.counts[RFN_SURVEY_EVENTS] += rfn_stream_events(stream->events);
+    if (!error)
+        error = each_input(description, true, &set, note_moved);
+    error = rfn_survey_run(&survey, finish->exchange, error);
+    if (!error)
+        error = each_input(description, false, &set, move_too);
+    for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
+        error = rfn_stream_settle(stream->events);
+    if (!error)
+        keep_volume(survey.first, finish->exchange->rank);
+    finish->first_stream = survey.before[RFN_SURVEY_STREAMS];
+    finish->n_streams = survey.total[RFN_SURVEY_STREAMS];
+    finish->events = survey.total[RFN_SURVEY_EVENTS];
+    rfn_map_release(&set);
+    return error;
+}
 
 /* Digests of what a stream would write, with hashes in place of numbers. */
 static int digest(struct finish *finish, size_t i)
@@ -158,9 +164,6 @@ static int digest(struct finish *finish, size_t i)
 static int merge_all(struct finish *finish, int error)
 {
     size_t n = finish->description.n_streams;
-    int scanned = rfn_exchange_scan(finish->exchange, n, error, &finish->first_stream,
-                                    &finish->n_streams);
-    error = error ? error : scanned;
     finish->packed = calloc(n + 1, sizeof *finish->packed);
     if (!error && !finish->packed)
         error = RFN_E_NOMEM;
@@ -210,8 +213,8 @@ static int tabulate_all(struct finish *finish, int error)
         error = rfn_tables_init(&finish->places, finish->merge.groups.n);
     for (size_t i = 0; i < finish->description.n_streams && !error; i++)
         error = tabulate(finish, i);
-    error = rfn_tables_run(&finish->streams, finish->exchange, error);
-    return rfn_tables_run(&finish->places, finish->exchange, error);
+    struct rfn_tables *tables[] = {&finish->streams, &finish->places};
+    return rfn_tables_run(tables, 2, finish->exchange, error);
 }
 
 /* ---- step 4: chunks ---- */
@@ -362,9 +365,10 @@ static void tell(const struct finish *finish, const struct rec_output_result *re
         size_t length = rec_options.directory ? strlen(rec_options.directory) : 0;
         if (length && strncmp(path, rec_options.directory, length) == 0 && path[length] == '/')
             path += length + 1;
-        rec_say("%d rank%s, %s events, %s bytes, merged in %.3f s: %s", finish->exchange->size,
-                finish->exchange->size == 1 ? "" : "s", grouped(finish->events, events),
-                grouped(result->file_bytes, bytes), seconds, path);
+        rec_say("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank): %s",
+                finish->exchange->size, finish->exchange->size == 1 ? "" : "s",
+                grouped(finish->events, events), grouped(result->file_bytes, bytes), seconds,
+                (unsigned long long)(result->merge_bytes + 1023) / 1024, path);
         rec_notice_gaps(finish->exchange->size);
     }
 }
@@ -376,50 +380,6 @@ static int finish_streams(void)
     return 0;
 }
 
-static int count_events(struct finish *finish, int error)
-{
-    uint64_t mine = 0, before;
-    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
-        mine += rfn_stream_events(stream->events);
-    int scanned = rfn_exchange_scan(finish->exchange, mine, error, &before, &finish->events);
-    return error ? error : scanned;
-}
-
-/* ---- why it failed: the first rank that knows a reason tells ---- */
-
-struct reason {
-    char *text;
-    size_t size;
-};
-
-static int reason_merge(void *state, const uint8_t *bytes, size_t size)
-{
-    const struct reason *reason = state;
-    if (!reason->text[0])
-        snprintf(reason->text, reason->size, "%.*s", (int)size, (const char *)bytes);
-    return 0;
-}
-
-static int reason_write(void *state, struct rfn_buf *out)
-{
-    const struct reason *reason = state;
-    rfn_buf_bytes(out, reason->text, strlen(reason->text));
-    return rfn_buf_status(out);
-}
-
-static void gather_reason(struct rfn_exchange *exchange, struct rec_output_result *result,
-                          int error)
-{
-    char text[sizeof result->problem + 32] = "";
-    if (error && error != RFN_E_EXCHANGE && !result->problem[0])
-        snprintf(result->problem, sizeof result->problem, "%s", rfn_error_text(error));
-    if (result->problem[0])
-        snprintf(text, sizeof text, "rank %d: %s", exchange->rank, result->problem);
-    struct reason reason = {text, sizeof text};
-    rfn_exchange_up(exchange, reason_merge, reason_write, &reason);
-    snprintf(result->problem, sizeof result->problem, "%s", text);
-}
-
 static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *result, int error)
 {
     int64_t start = now_ns();
@@ -429,9 +389,7 @@ static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *
         error = finish_streams();
     if (!error)
         error = rec_describe(&finish.description, &finish.merge, rec_place_rank());
-    error = unite_moved(&finish.description, exchange, error);
-    error = unite_volume(exchange, error);
-    error = count_events(&finish, error);
+    error = survey(&finish, error);
     error = merge_all(&finish, error);
     error = tabulate_all(&finish, error);
     if (!error && exchange->rank == 0)
@@ -439,7 +397,6 @@ static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *
     for (size_t i = 0; i < finish.description.n_streams && !error; i++)
         error = chunk_stream(&finish, i);
     error = rec_output_write(&finish.output, exchange, error, result);
-    gather_reason(exchange, result, error);
     if (exchange->rank == 0)
         tell(&finish, result, error, (double)(now_ns() - start) * 1e-9);
     for (size_t i = 0; finish.packed && i < finish.description.n_streams; i++)

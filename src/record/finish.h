@@ -9,7 +9,7 @@
  *   1. inputs that one rank moved to columns are moved on all (rfn_union_run)
  *   2. definitions, structures and value sets get numbers (rfn_merge_run)
  *   3. what depends on the rank is joined to tables (rfn_tables_run)
- *   4. sizes become offsets (rfn_exchange_scan); rank 0 creates the file and writes the front,
+ *   4. sizes become offsets; rank 0 creates the file and writes the front,
  *      every rank writes its chunks at its offset, rank 0 the table of contents and, last, the
  *      header that declares the file whole
  */

@@ -135,78 +135,215 @@ static int open_shared(const char *path, uint64_t inode)
     return fd;
 }
 
-/* ---- the table of contents comes together on rank 0 ---- */
+/* ---- every rank gets its place, rank 0 the table of contents ---- */
 
-static int contents_merge(void *state, const uint8_t *bytes, size_t size)
+struct placing {
+    struct rfn_exchange *exchange;
+    struct rec_output *output;
+    struct rec_output_result *result;
+    uint64_t children;                      /* bytes of the children merged so far */
+    uint64_t before[RFN_EXCHANGE_CHILDREN]; /* the same, before each child */
+    struct rfn_buf contents; /* the children's entries; offsets from where the first child begins */
+    uint64_t offset;         /* of this rank's part in the file */
+    uint64_t inode;          /* of the file */
+    int fd;                  /* -1: this rank has not opened the file */
+};
+
+/* Entries whose offsets are moved on. */
+static void write_entries(const uint8_t *bytes, size_t size, uint64_t by, struct rfn_buf *out)
 {
-    rfn_buf_bytes(state, bytes, size);
-    return rfn_buf_status(state);
+    struct rfn_toc_entry entry;
+    for (; size >= sizeof entry; bytes += sizeof entry, size -= sizeof entry) {
+        memcpy(&entry, bytes, sizeof entry);
+        entry.offset += by;
+        rfn_buf_bytes(out, &entry, sizeof entry);
+    }
 }
 
-static int contents_write(void *state, struct rfn_buf *out)
+/* Of this rank and all below it, with offsets from `start` on. */
+static void write_contents(const struct placing *placing, uint64_t start, struct rfn_buf *out)
 {
-    const struct rfn_buf *entries = state;
-    rfn_buf_bytes(out, entries->data, entries->size);
+    const struct rec_output *output = placing->output;
+    write_entries((const uint8_t *)output->entries, output->n_entries * sizeof *output->entries,
+                  start, out);
+    write_entries(placing->contents.data, placing->contents.size,
+                  start + rfn_rope_size(&output->bytes), out);
+}
+
+static int place_merge(void *state, int child, const uint8_t *bytes, size_t size)
+{
+    struct placing *placing = state;
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    size_t capacity = placing->contents.capacity;
+    uint64_t part = rfn_reader_varint(&reader);
+    placing->before[child] = placing->children;
+    write_entries(bytes + reader.at, size - reader.at, placing->children, &placing->contents);
+    placing->children += part;
+    rfn_exchange_hold(placing->exchange, (int64_t)(placing->contents.capacity - capacity));
+    return reader.failed ? RFN_E_EXCHANGE : rfn_buf_status(&placing->contents);
+}
+
+static int place_write(void *state, struct rfn_buf *out)
+{
+    const struct placing *placing = state;
+    rfn_buf_varint(out, rfn_rope_size(&placing->output->bytes) + placing->children);
+    write_contents(placing, 0, out);
     return rfn_buf_status(out);
 }
 
-/* Writes the table of contents and the final header. */
-static int close_archive(int fd, const struct rfn_buf *contents, uint64_t end,
-                         struct rec_output_result *result)
+/* Rank 0 creates the file. */
+static int place_turn(void *state)
 {
-    struct rfn_buf payload = RFN_BUF_INIT, chunk = RFN_BUF_INIT;
-    rfn_toc_append(&payload, (const void *)contents->data,
-                   contents->size / sizeof(struct rfn_toc_entry));
-    rfn_chunk_append(&chunk, RFN_CHUNK_TOC, 0, payload.data, payload.size, true);
-    int error = payload.failed || chunk.failed ? RFN_E_NOMEM : 0;
+    struct placing *placing = state;
     uint8_t header[RFN_HEADER_BYTES];
+    struct stat status;
+    placing->offset = RFN_HEADER_BYTES;
+    placing->fd = create(placing->exchange->size, placing->result);
+    if (placing->fd < 0)
+        return RFN_E_IO;
+    if (fstat(placing->fd, &status) < 0)
+        return fail(placing->result, "cannot write %s: %s", placing->result->path, strerror(errno));
+    placing->inode = status.st_ino;
+    rfn_header_write(header, RFN_STATE_WRITING, 0, 0);
+    return write_all(placing->fd, header, sizeof header, 0, placing->result);
+}
+
+static int place_write_down(void *state, int child, struct rfn_buf *out)
+{
+    const struct placing *placing = state;
+    rfn_buf_u64(out, placing->inode);
+    rfn_buf_varint(out, placing->offset + rfn_rope_size(&placing->output->bytes) +
+                            placing->before[child]);
+    rfn_buf_bytes(out, placing->result->path, strlen(placing->result->path));
+    return rfn_buf_status(out);
+}
+
+static int place_read_down(void *state, const uint8_t *bytes, size_t size)
+{
+    struct placing *placing = state;
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    placing->inode = rfn_reader_u64(&reader);
+    placing->offset = rfn_reader_varint(&reader);
+    if (reader.failed || size - reader.at >= sizeof placing->result->path)
+        return RFN_E_EXCHANGE;
+    memcpy(placing->result->path, bytes + reader.at, size - reader.at);
+    placing->result->path[size - reader.at] = 0;
+    return 0;
+}
+
+/* Writes the table of contents and the final header. */
+static int close_archive(const struct placing *placing, struct rec_output_result *result)
+{
+    struct rfn_buf contents = RFN_BUF_INIT, payload = RFN_BUF_INIT, chunk = RFN_BUF_INIT;
+    uint64_t end = placing->offset + rfn_rope_size(&placing->output->bytes) + placing->children;
+    write_contents(placing, placing->offset, &contents);
+    rfn_toc_append(&payload, (const void *)contents.data,
+                   contents.size / sizeof(struct rfn_toc_entry));
+    rfn_chunk_append(&chunk, RFN_CHUNK_TOC, 0, payload.data, payload.size, true);
+    int error = contents.failed || payload.failed || chunk.failed ? RFN_E_NOMEM : 0;
+    uint8_t header[RFN_HEADER_BYTES];
+    int64_t held = (int64_t)(contents.capacity + payload.capacity + chunk.capacity);
+    rfn_exchange_hold(placing->exchange, held);
+    rfn_exchange_hold(placing->exchange, -held);
     result->file_bytes = end + chunk.size;
     rfn_header_write(header, RFN_STATE_WHOLE, end, result->file_bytes);
     if (!error)
-        error = write_all(fd, chunk.data, chunk.size, end, result);
+        error = write_all(placing->fd, chunk.data, chunk.size, end, result);
     if (!error)
-        error = write_all(fd, header, sizeof header, 0, result);
+        error = write_all(placing->fd, header, sizeof header, 0, result);
+    rfn_buf_release(&contents);
     rfn_buf_release(&payload);
     rfn_buf_release(&chunk);
     return error;
 }
 
-/* ---- all ranks ---- */
+/* ---- rank 0 learns how the others fared, and why it failed ---- */
 
-/* Rank 0 creates the file; all learn its name and identity and open it. Returns the descriptor, or
- * -1 with *error set. *shared says whether this rank sees the same file. */
-static int open_everywhere(struct rfn_exchange *exchange, struct rec_output_result *result,
-                           int *error, uint64_t *unshared)
+struct outcome {
+    struct rfn_exchange *exchange;
+    char problem[512 + 32]; /* of the first rank that knows one */
+    uint64_t unshared;      /* ranks that do not see the file */
+    uint64_t peak;          /* of memory for merging on any rank */
+    int error;              /* of any rank */
+    bool gather;
+};
+
+/* Never fails: it is what tells of failures. */
+static int outcome_merge(void *state, int child, const uint8_t *bytes, size_t size)
 {
-    struct rfn_buf message = RFN_BUF_INIT;
-    int fd = -1;
-    if (exchange->rank == 0 && !*error) {
-        uint8_t header[RFN_HEADER_BYTES];
-        struct stat status;
-        fd = create(exchange->size, result);
-        rfn_header_write(header, RFN_STATE_WRITING, 0, 0);
-        if (fd < 0)
-            *error = fd;
-        else if (fstat(fd, &status) < 0)
-            *error = fail(result, "cannot write %s: %s", result->path, strerror(errno));
-        else if ((*error = write_all(fd, header, sizeof header, 0, result)) == 0)
-            rfn_buf_u64(&message, status.st_ino);
-        rfn_buf_bytes(&message, result->path, strlen(result->path) + 1);
-    }
-    int down = rfn_exchange_down(exchange, &message, *error);
-    *error = *error ? *error : down;
-    if (exchange->rank != 0 && !*error) {
-        struct rfn_reader reader = rfn_reader_over(message.data, message.size);
-        uint64_t inode = rfn_reader_u64(&reader);
-        snprintf(result->path, sizeof result->path, "%s", (const char *)message.data + 8);
-        fd = open_shared(result->path, inode);
-    }
-    rfn_buf_release(&message);
-    uint64_t before;
-    int scanned = rfn_exchange_scan(exchange, fd < 0, *error, &before, unshared);
-    *error = *error ? *error : scanned;
-    return fd;
+    struct outcome *outcome = state;
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    (void)child;
+    if (rfn_reader_u8(&reader) && !outcome->error)
+        outcome->error = RFN_E_EXCHANGE;
+    outcome->unshared += rfn_reader_varint(&reader);
+    uint64_t peak = rfn_reader_varint(&reader);
+    if (peak > outcome->peak)
+        outcome->peak = peak;
+    if (!outcome->problem[0])
+        snprintf(outcome->problem, sizeof outcome->problem, "%.*s", (int)(size - reader.at),
+                 (const char *)bytes + reader.at);
+    return 0;
 }
+
+static int outcome_write(void *state, struct rfn_buf *out)
+{
+    const struct outcome *outcome = state;
+    rfn_buf_u8(out, outcome->error < 0);
+    rfn_buf_varint(out, outcome->unshared);
+    rfn_buf_varint(out, outcome->peak);
+    rfn_buf_bytes(out, outcome->problem, strlen(outcome->problem));
+    return rfn_buf_status(out);
+}
+
+static int outcome_turn(void *state)
+{
+    struct outcome *outcome = state;
+    outcome->gather = outcome->unshared > 0;
+    return outcome->error;
+}
+
+static int outcome_write_down(void *state, int child, struct rfn_buf *out)
+{
+    const struct outcome *outcome = state;
+    (void)child;
+    rfn_buf_u8(out, outcome->gather);
+    return rfn_buf_status(out);
+}
+
+static int outcome_read_down(void *state, const uint8_t *bytes, size_t size)
+{
+    struct outcome *outcome = state;
+    if (size != 1)
+        return RFN_E_EXCHANGE;
+    outcome->gather = bytes[0];
+    return 0;
+}
+
+/* Returns the error of any rank; *gather says whether rank 0 must write for all. */
+static int agree(struct rfn_exchange *exchange, struct rec_output_result *result, bool unshared,
+                 int error, bool *gather)
+{
+    static const struct rfn_round round = {.merge = outcome_merge,
+                                           .write = outcome_write,
+                                           .turn = outcome_turn,
+                                           .write_down = outcome_write_down,
+                                           .read_down = outcome_read_down};
+    struct outcome outcome = {.error = error, .unshared = unshared, .peak = exchange->peak};
+    if (error && error != RFN_E_EXCHANGE && !result->problem[0])
+        snprintf(result->problem, sizeof result->problem, "%s", rfn_error_text(error));
+    if (result->problem[0])
+        snprintf(outcome.problem, sizeof outcome.problem, "rank %d: %s", exchange->rank,
+                 result->problem);
+    int agreed = rfn_exchange_round(exchange, &round, &outcome, 0);
+    snprintf(result->problem, sizeof result->problem, "%.*s", (int)sizeof result->problem - 1,
+             outcome.problem);
+    result->merge_bytes = outcome.peak;
+    *gather = outcome.gather;
+    return error ? error : agreed;
+}
+
+/* ---- all ranks ---- */
 
 /* A place in the file that moves on as parts are written there. */
 struct writing {
@@ -274,50 +411,60 @@ static int close_file(int fd, struct rec_output_result *result)
     return close(fd) == 0 ? 0 : fail(result, "cannot write %s: %s", result->path, strerror(errno));
 }
 
-/* This rank's chunks go out; the table of contents comes together. Ranks other than 0 then have
- * closed the file, as some file systems report errors only there. */
-static int write_part(struct rec_output *output, struct rfn_exchange *exchange, int fd,
-                      uint64_t before, bool shared, struct rec_output_result *result,
-                      struct rfn_buf *contents)
+/* This rank's chunks go out. Ranks other than 0 then have closed the file, as some file systems
+ * report errors only there. */
+static int write_part(struct placing *placing)
 {
-    uint64_t offset = RFN_HEADER_BYTES + before;
-    struct writing writing = {fd, offset, result};
-    int error = shared ? rfn_rope_each(&output->bytes, write_part_of, &writing)
-                       : write_gathered(exchange, &writing, output);
-    if (exchange->rank != 0 && fd >= 0) {
-        int closed = close_file(fd, result);
+    struct rec_output_result *result = placing->result;
+    if (placing->exchange->rank != 0)
+        placing->fd = open_shared(result->path, placing->inode);
+    if (placing->fd < 0)
+        return 0;
+    struct writing writing = {placing->fd, placing->offset, result};
+    int error = rfn_rope_each(&placing->output->bytes, write_part_of, &writing);
+    if (placing->exchange->rank != 0) {
+        int closed = close_file(placing->fd, result);
         error = error ? error : closed;
     }
-    for (size_t i = 0; i < output->n_entries; i++)
-        output->entries[i].offset += offset;
-    rfn_buf_bytes(contents, output->entries, output->n_entries * sizeof *output->entries);
+    return error;
+}
+
+/* On rank 0: what only it writes, or what a failure leaves. */
+static int end_file(const struct placing *placing, struct rec_output_result *result, int error)
+{
+    if (!error)
+        error = close_archive(placing, result);
+    int closed = close_file(placing->fd, result);
+    error = error ? error : closed;
     if (error)
-        contents->failed = true;
-    int up = rfn_exchange_up(exchange, contents_merge, contents_write, contents);
-    return error ? error : up;
+        unlink(result->path);
+    return error;
 }
 
 int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, int error,
                      struct rec_output_result *result)
 {
-    uint64_t before, total, unshared = 0;
-    struct rfn_buf contents = RFN_BUF_INIT;
-    int scanned = rfn_exchange_scan(exchange, rfn_rope_size(&output->bytes), error, &before,
-                                    &total);
-    error = error ? error : scanned;
-    int fd = open_everywhere(exchange, result, &error, &unshared);
+    static const struct rfn_round round = {.merge = place_merge,
+                                           .write = place_write,
+                                           .turn = place_turn,
+                                           .write_down = place_write_down,
+                                           .read_down = place_read_down};
+    struct placing placing = {.exchange = exchange, .output = output, .result = result, .fd = -1};
+    bool gather = false;
+    int placed = rfn_exchange_round(exchange, &round, &placing, error);
+    error = error ? error : placed;
     if (!error)
-        error = write_part(output, exchange, fd, before, unshared == 0, result, &contents);
-    else if (exchange->rank != 0 && fd >= 0)
-        close(fd);
-    if (exchange->rank == 0 && fd >= 0) {
-        if (!error)
-            error = close_archive(fd, &contents, RFN_HEADER_BYTES + total, result);
-        int closed = close_file(fd, result);
-        error = error ? error : closed;
-        if (error)
-            unlink(result->path);
-    }
-    rfn_buf_release(&contents);
+        error = write_part(&placing);
+    bool unshared = !error && placing.fd < 0;
+    error = agree(exchange, result, unshared, error, &gather);
+    if (!error && gather)
+        error = write_gathered(exchange, &(struct writing){placing.fd, placing.offset, result},
+                               output);
+    if (exchange->rank == 0 && placing.fd >= 0)
+        error = end_file(&placing, result, error);
+    if (exchange->peak > result->merge_bytes)
+        result->merge_bytes = exchange->peak;
+    rfn_exchange_hold(exchange, -(int64_t)placing.contents.capacity);
+    rfn_buf_release(&placing.contents);
     return error;
 }

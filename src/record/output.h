@@ -33,7 +33,9 @@ int rec_output_name(char *path, size_t size, int ranks, unsigned number);
 struct rec_output_result {
     char path[4096]; /* of the archive */
     uint64_t file_bytes;
-    char problem[512]; /* why it failed, on ranks that know; may be set before */
+    uint64_t merge_bytes; /* on rank 0: most memory that merging has taken on a rank */
+    char problem[512];    /* why it failed, on ranks that know; may be set before. Afterwards on
+                             rank 0: the first rank that knows, and what it knows */
 };
 
 /* Collective. On rank 0 output begins with the front (META, DEFINITIONS, STREAMS, PLACES). error:

@@ -15,11 +15,12 @@
  * A rule that starts from the stack pointer needs no fact: the stack pointer is the previous CFA.
  * Facts are in the order in which the steps use them, so if all facts before one hold, the step
  * that reads it reads the same place again, and the place is legal to read; if all hold, the walk
- * would be the same. libunwind takes the steps; that the rule read here gives the CFA that
- * libunwind arrived at, and that CFA - 8 holds the return address, is checked for every frame. Code
- * without a description is stepped over by libunwind as if it kept a frame pointer (CFA = rbp +
- * 16). Where a check fails (signal handlers; hand-written code of other habits) the path is good
- * but not cached.
+ * would be the same. unwind.h takes the steps as long as the rules leave no doubt, as they do in
+ * what compilers make. Otherwise libunwind walks, from the beginning; that the rule read here gives
+ * the CFA that libunwind arrived at, and that CFA - 8 holds the return address, is then checked for
+ * every frame. Code without a description is stepped over by libunwind as if it kept a frame
+ * pointer (CFA = rbp + 16). Where a check fails (signal handlers; hand-written code of other
+ * habits) the path is good but not cached.
  *
  * The end. Outermost lie frames that are the same for everything a thread does: _start, and those
  * of the C library and the loader that call main or the thread's function. They are cut off by
@@ -41,6 +42,7 @@
 #include "base/map.h"
 #include "record/cfi.h"
 #include "record/modules.h"
+#include "record/unwind.h"
 
 #include <libunwind.h>
 #include <stdlib.h>
@@ -90,6 +92,7 @@ struct rec_sites_table {
     size_t n, capacity; /* one more than n is always there, for the unknown site */
     struct rfn_map by_hash;
     struct walk walk;
+    struct rec_unwind_rules rules;
     struct spill spill[REC_SITE_SETS];
     uint8_t next[REC_SITE_SETS]; /* way to be replaced next */
     uint64_t unloaded;
@@ -241,6 +244,14 @@ static void doubt(struct walk *walk)
     walk->sound = false;
 }
 
+static void begin_walk(struct walk *walk, const uintptr_t *frame)
+{
+    walk->n = walk->n_facts = walk->n_sound = 0;
+    walk->bottom = (uintptr_t)frame;
+    walk->sound = true;
+    walk->complete = false;
+}
+
 static int add_stop(struct walk *walk, uintptr_t ip)
 {
     RFN_TRY(RFN_GROW(walk->stops, walk->stops_capacity, walk->n + 1));
@@ -354,6 +365,35 @@ static bool is_caller(uintptr_t ip, uintptr_t sp, const uintptr_t *frame)
     return ip == frame[1] && sp == (uintptr_t)(frame + 2);
 }
 
+/* One step by the rules alone. */
+static int take_sure_step(struct rec_sites_table *table, struct rec_unwind_frame *at)
+{
+    struct walk *walk = &table->walk;
+    struct stop *stop = &walk->stops[walk->n - 1];
+    struct rec_unwind_step step;
+    RFN_TRY(rec_unwind_step(at, stop->code.eh_frame_hdr, &table->rules, &step));
+    stop->function = step.function;
+    for (unsigned i = 0; i < step.n_facts; i++)
+        RFN_TRY(add_fact(walk, step.facts[i].where, step.facts[i].what));
+    walk->complete = step.end;
+    return step.end ? 0 : add_stop(walk, at->ip);
+}
+
+/* RFN_E_UNSUPPORTED: there was a step that the rules do not determine. */
+static int walk_by_rules(struct rec_sites *sites, const uintptr_t *frame)
+{
+    struct rec_sites_table *table = sites->table;
+    struct rec_unwind_frame at;
+    if (sites->only_libunwind)
+        return RFN_E_UNSUPPORTED;
+    begin_walk(&table->walk, frame);
+    rec_unwind_start(&at, frame);
+    RFN_TRY(add_stop(&table->walk, at.ip));
+    while (!table->walk.complete && table->walk.n < REC_SITE_FRAMES)
+        RFN_TRY(take_sure_step(table, &at));
+    return 0;
+}
+
 #else
 
 /* Without a cache nothing is noted down about steps. */
@@ -386,6 +426,12 @@ static bool is_caller(uintptr_t ip, uintptr_t sp, const uintptr_t *frame)
 {
     (void)ip;
     return sp > (uintptr_t)frame;
+}
+
+static int walk_by_rules(struct rec_sites *sites, const uintptr_t *frame)
+{
+    (void)sites, (void)frame;
+    return RFN_E_UNSUPPORTED;
 }
 
 #endif
@@ -432,14 +478,11 @@ static int leave_recorder(unw_cursor_t *cursor, const uintptr_t *frame, uintptr_
     return RFN_E_NOTFOUND;
 }
 
-static int walk_stack(struct walk *walk, unw_context_t *context, const uintptr_t *frame)
+static int walk_by_libunwind(struct walk *walk, unw_context_t *context, const uintptr_t *frame)
 {
     unw_cursor_t cursor;
     uintptr_t caller = 0;
-    walk->n = walk->n_facts = walk->n_sound = 0;
-    walk->bottom = (uintptr_t)frame;
-    walk->sound = true;
-    walk->complete = false;
+    begin_walk(walk, frame);
     int rc = unw_init_local(&cursor, context) == 0 ? leave_recorder(&cursor, frame, &caller)
                                                    : RFN_E_NOTFOUND;
     if (rc < 0) {
@@ -511,6 +554,7 @@ static void notice_unloading(struct rec_sites *sites)
         return;
     sites->table->unloaded = unloaded;
     rec_modules_forget();
+    memset(&sites->table->rules, 0, sizeof sites->table->rules);
     unw_flush_cache(unw_local_addr_space, 0, 0);
     for (size_t set = 0; set < REC_SITE_SETS; set++)
         clear_set(sites, set);
@@ -626,12 +670,17 @@ __attribute__((noinline)) uint32_t rec_site_walk(struct rec_sites *sites, uint32
     if (spilled)
         return spilled->site;
     struct rec_sites_table *table = sites->table;
-    unw_context_t context;
     uint32_t site = 0;
     sites->walks++;
     notice_unloading(sites);
-    unw_getcontext(&context);
-    if (walk_stack(&table->walk, &context, frame) < 0)
+    int rc = walk_by_rules(sites, frame);
+    if (rc == RFN_E_UNSUPPORTED) {
+        unw_context_t context;
+        sites->by_libunwind++;
+        unw_getcontext(&context);
+        rc = walk_by_libunwind(&table->walk, &context, frame);
+    }
+    if (rc < 0)
         return unknown_site(sites, function);
     size_t kept = kept_frames(table);
     if (intern_walk(table, function, kept, &site) < 0)

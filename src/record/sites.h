@@ -69,7 +69,9 @@ struct rec_sites {
     struct rec_site_way (*sets)[REC_SITE_WAYS]; /* REC_SITE_SETS of them */
     struct rec_sites_table *table;              /* all sites, see sites.c */
     uint64_t walks;                             /* full ones */
+    uint64_t by_libunwind;                      /* of these, those that unwind.h could not make */
     uint64_t uncached;        /* of these, those whose path the cache cannot hold */
+    bool only_libunwind;      /* tests set this */
     uint32_t site_of_unknown; /* for all calls once memory is short; UINT32_MAX until then */
 };
 

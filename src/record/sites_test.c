@@ -1,7 +1,8 @@
 /* Call paths against an independent walk: after every call of a wrapper the site's frames are
- * compared with what libunwind finds from scratch, whether the site came from the cache or not.
- * The functions walked through are of all kinds that compilers make: with and without frame
- * pointer, with alloca, variable-length arrays, realigned stacks, without unwind information. */
+ * compared with what libunwind finds from scratch, whether the site came from the cache or not, and
+ * whether the recorder walked by the rules alone or with libunwind. The functions walked through
+ * are of all kinds that compilers make: with and without frame pointer, with alloca,
+ * variable-length arrays, realigned stacks, without unwind information. */
 #define UNW_LOCAL_ONLY
 #include "record/sites.h"
 
@@ -494,6 +495,7 @@ static void test_without_unwind_information(void **state)
     for (unsigned i = times(10); i-- > 0;)
         without_cfi(sites, dot_product);
     assert_int_equal(sites->walks, REC_SITE_CACHED ? 1 : 10);
+    assert_int_equal(sites->by_libunwind, sites->walks);
 }
 
 static void test_frame_based_on_another_register(void **state)
@@ -653,13 +655,82 @@ static unsigned run_programs(struct rec_sites *sites, uint64_t seed, unsigned n)
     return program.calls;
 }
 
-static void test_random_programs(void **state)
+static void check_random_programs(struct rec_sites *sites)
 {
-    struct rec_sites *sites = *state;
     unsigned calls = run_programs(sites, 1, 4000);
     assert_true(calls > 4000);
     assert_true(!REC_SITE_CACHED || sites->walks < calls * 3 / 4); /* the cache was tested too */
     assert_true(!REC_SITE_CACHED || sites->uncached == 0);
+}
+
+static void test_random_programs(void **state)
+{
+    struct rec_sites *sites = *state;
+    check_random_programs(sites);
+    assert_int_equal(sites->by_libunwind, REC_SITE_CACHED ? 0 : sites->walks);
+}
+
+static void test_random_programs_with_libunwind(void **state)
+{
+    struct rec_sites *sites = *state;
+    sites->only_libunwind = true;
+    check_random_programs(sites);
+    assert_int_equal(sites->by_libunwind, sites->walks);
+}
+
+static void check_same_facts(const struct rec_site_way *a, const struct rec_site_way *b)
+{
+    assert_int_equal(a->site, b->site);
+    assert_int_equal(a->n_facts, b->n_facts);
+    for (uint32_t i = 0; i < a->n_facts; i++) {
+        assert_ptr_equal(a->facts[i].where, b->facts[i].where);
+        assert_int_equal(a->facts[i].what, b->facts[i].what);
+    }
+}
+
+/* The same walks made in both ways rest on the same facts. */
+static void test_both_walks_have_the_same_facts(void **state)
+{
+    struct rec_sites other, *tables[] = {*state, &other};
+    assert_int_equal(rec_sites_init(&other), 0);
+    other.only_libunwind = true;
+    for (unsigned i = 0; i < times(2); i++) /* from one place in the code */
+        run_programs(tables[i], 5, 1000);
+    assert_int_equal(rec_sites_count(tables[0]), rec_sites_count(&other));
+    for (size_t set = 0; REC_SITE_CACHED && set < REC_SITE_SETS; set++) {
+        for (unsigned w = 0; w < REC_SITE_WAYS; w++)
+            check_same_facts(&tables[0]->sets[set][w], &other.sets[set][w]);
+    }
+    rec_sites_release(&other);
+}
+
+/* Through the C library, which is not compiled like the program. */
+static struct rec_sites *sorted_sites;
+
+static int compare_and_call(const void *a, const void *b)
+{
+    call_mpi(sorted_sites, 9);
+    return *(const int *)a - *(const int *)b;
+}
+
+static int visit_and_call(struct dl_phdr_info *info, size_t size, void *sites)
+{
+    (void)info, (void)size;
+    call_mpi(sites, 10);
+    return 0;
+}
+
+static void test_through_the_c_library(void **state)
+{
+    struct rec_sites *sites = *state;
+    int numbers[100];
+    sorted_sites = sites;
+    for (int i = 0; i < 100; i++)
+        numbers[i] = i * 37 % 100;
+    qsort(numbers, 100, sizeof *numbers, compare_and_call);
+    bsearch(&(int){37}, numbers, 100, sizeof *numbers, compare_and_call);
+    dl_iterate_phdr(visit_and_call, sites);
+    assert_int_equal(sites->by_libunwind, REC_SITE_CACHED ? 0 : sites->walks);
 }
 
 static void *thread_main(void *seed)
@@ -713,6 +784,9 @@ int main(void)
         TEST(test_frame_based_on_another_register),
 #endif
         TEST(test_random_programs),
+        TEST(test_random_programs_with_libunwind),
+        TEST(test_both_walks_have_the_same_facts),
+        TEST(test_through_the_c_library),
         TEST(test_threads),
         TEST(test_hits_need_no_walk),
     };

@@ -1,5 +1,12 @@
 #include "reduce/exchange.h"
 
+void rfn_exchange_hold(struct rfn_exchange *exchange, int64_t bytes)
+{
+    exchange->held += (uint64_t)bytes;
+    if (exchange->held > exchange->peak)
+        exchange->peak = exchange->held;
+}
+
 /* A message is a status byte (0 or 1: failed) and, when 0, its content. */
 
 static int send_message(struct rfn_exchange *exchange, int to, const struct rfn_buf *content,
@@ -16,18 +23,30 @@ static int send_message(struct rfn_exchange *exchange, int to, const struct rfn_
         RFN_TRY(exchange->send(exchange->context, to, &failure, 1));
         return RFN_E_NOMEM;
     }
+    int64_t held = (int64_t)(message.capacity + content->capacity);
+    rfn_exchange_hold(exchange, held);
     int sent = exchange->send(exchange->context, to, message.data, message.size);
+    rfn_exchange_hold(exchange, -held);
     exchange->bytes_sent += message.size;
     rfn_buf_release(&message);
     return sent;
 }
 
-/* Receives a message; its content begins at data[1]. */
+/* Receives a message; its content begins at data[1]. Released by drop_message, whatever this
+ * returns. */
 static int receive_message(struct rfn_exchange *exchange, int from, struct rfn_buf *message)
 {
-    RFN_TRY(exchange->receive(exchange->context, from, message));
+    int received = exchange->receive(exchange->context, from, message);
+    rfn_exchange_hold(exchange, (int64_t)message->capacity);
+    RFN_TRY(received);
     RFN_TRY(rfn_buf_status(message));
     return message->size >= 1 && message->data[0] == 0 ? 0 : RFN_E_EXCHANGE;
+}
+
+static void drop_message(struct rfn_exchange *exchange, struct rfn_buf *message)
+{
+    rfn_exchange_hold(exchange, -(int64_t)message->capacity);
+    rfn_buf_release(message);
 }
 
 int rfn_exchange_up(struct rfn_exchange *exchange,
@@ -49,7 +68,7 @@ int rfn_exchange_up(struct rfn_exchange *exchange,
             int received = receive_message(exchange, rank + step, &message);
             if (!error)
                 error = received ? received : merge(state, message.data + 1, message.size - 1);
-            rfn_buf_release(&message);
+            drop_message(exchange, &message);
         }
     }
     return error;
@@ -75,7 +94,7 @@ int rfn_exchange_down(struct rfn_exchange *exchange, struct rfn_buf *bytes, int 
             rfn_buf_bytes(bytes, message.data + 1, message.size - 1);
             error = rfn_buf_status(bytes);
         }
-        rfn_buf_release(&message);
+        drop_message(exchange, &message);
     }
     for (step /= 2; step >= 1; step /= 2) {
         if (exchange->rank + step < exchange->size) {
@@ -86,64 +105,60 @@ int rfn_exchange_down(struct rfn_exchange *exchange, struct rfn_buf *bytes, int 
     return error;
 }
 
-/* ---- scan: sums go up, what stands before a subtree comes down ---- */
+/* ---- rounds ---- */
 
-struct scan {
-    uint64_t sum;        /* of this rank and the children merged so far */
-    uint64_t before[32]; /* sum before the child of each step, within this subtree */
-    int n_children;
-    int error;
+struct way_up {
+    const struct rfn_round *round;
+    void *state;
+    int n_children, error;
 };
 
-static int scan_merge(void *state, const uint8_t *bytes, size_t size)
+static int round_merge(void *state, const uint8_t *bytes, size_t size)
 {
-    struct scan *scan = state;
-    struct rfn_reader reader = rfn_reader_over(bytes, size);
-    scan->before[scan->n_children++] = scan->sum;
-    scan->sum += rfn_reader_varint(&reader);
-    return reader.failed ? RFN_E_EXCHANGE : 0;
+    struct way_up *way = state;
+    int child = way->n_children++;
+    return way->error ? way->error : way->round->merge(way->state, child, bytes, size);
 }
 
-static int scan_write(void *state, struct rfn_buf *out)
+static int round_write(void *state, struct rfn_buf *out)
 {
-    struct scan *scan = state;
-    rfn_buf_varint(out, scan->sum);
-    return scan->error;
+    struct way_up *way = state;
+    return way->error ? way->error : way->round->write(way->state, out);
 }
 
-static void scan_message(struct rfn_buf *out, uint64_t before, uint64_t total)
+/* From the parent. A message that says that something failed is an error, too. */
+static int round_receive(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                         int step)
 {
-    rfn_buf_varint(out, before);
-    rfn_buf_varint(out, total);
+    struct rfn_buf message = RFN_BUF_INIT;
+    int error = receive_message(exchange, exchange->rank - step, &message);
+    if (!error)
+        error = round->read_down(state, message.data + 1, message.size - 1);
+    drop_message(exchange, &message);
+    return error;
 }
 
-int rfn_exchange_scan(struct rfn_exchange *exchange, uint64_t mine, int error, uint64_t *before,
-                      uint64_t *total)
+int rfn_exchange_round(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                       int error)
 {
-    struct scan scan = {.sum = mine, .error = error};
-    int up = rfn_exchange_up(exchange, scan_merge, scan_write, &scan);
+    struct way_up way = {.round = round, .state = state, .error = error};
+    int up = rfn_exchange_up(exchange, round_merge, round_write, &way);
     error = error ? error : up;
-    *before = 0;
-    *total = scan.sum;
-    int step = parent_step(exchange);
+    int step = parent_step(exchange), child = 0;
     if (exchange->rank != 0) {
-        struct rfn_buf message = RFN_BUF_INIT;
-        int received = receive_message(exchange, exchange->rank - step, &message);
-        struct rfn_reader reader = rfn_reader_over(message.data, message.size);
-        rfn_reader_u8(&reader);
-        *before = rfn_reader_varint(&reader);
-        *total = rfn_reader_varint(&reader);
-        error = error ? error : received ? received : reader.failed ? RFN_E_EXCHANGE : 0;
-        rfn_buf_release(&message);
+        int down = round_receive(exchange, round, state, step);
+        error = error ? error : down;
+    } else if (!error && round->turn) {
+        error = round->turn(state);
     }
-    for (step /= 2; step >= 1; step /= 2) {
-        if (exchange->rank + step >= exchange->size)
-            continue;
+    for (int s = 1; s < step; s *= 2) {
+        if (exchange->rank + s >= exchange->size)
+            break;
         struct rfn_buf message = RFN_BUF_INIT;
-        scan_message(&message, *before + scan.before[--scan.n_children & 31], *total);
-        int sent = send_message(exchange, exchange->rank + step, &message, error);
-        error = error ? error : sent;
+        int written = error ? error : round->write_down(state, child++, &message);
+        int sent = send_message(exchange, exchange->rank + s, &message, written);
         rfn_buf_release(&message);
+        error = error ? error : written ? written : sent;
     }
     return error;
 }

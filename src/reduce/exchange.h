@@ -19,7 +19,12 @@ struct rfn_exchange {
     int (*send)(void *context, int to, const void *bytes, size_t size);
     int (*receive)(void *context, int from, struct rfn_buf *bytes);
     uint64_t bytes_sent; /* by this rank, so far */
+    uint64_t held, peak; /* bytes that merging holds on this rank, now and at most so far */
 };
+
+/* Whoever merges says how much memory its state takes (or no longer takes); messages are counted
+ * here. */
+void rfn_exchange_hold(struct rfn_exchange *exchange, int64_t bytes);
 
 /* Up the tree: merge is called for every child's message, in order of ranks, to bring it into the
  * caller's state; then write puts the state into a message for the parent (not called on rank 0).
@@ -33,9 +38,21 @@ int rfn_exchange_up(struct rfn_exchange *exchange,
  * 0 (error < 0) reaches all as RFN_E_EXCHANGE; the other ranks' error argument is not looked at. */
 int rfn_exchange_down(struct rfn_exchange *exchange, struct rfn_buf *bytes, int error);
 
-/* The sum of `mine` over the ranks before this one, and over all. A failure of any rank (error <
- * 0) reaches all. */
-int rfn_exchange_scan(struct rfn_exchange *exchange, uint64_t mine, int error, uint64_t *before,
-                      uint64_t *total);
+/* Up the tree and down again, with a message of its own for each child: one round instead of two
+ * passes that know nothing of each other. A callback's error reaches the ranks above it on the way
+ * up, and all ranks from rank 0 on. error < 0: this rank has failed before and only takes part, so
+ * that nobody hangs. Children are numbered from 0 in order of ranks. */
+struct rfn_round {
+    int (*merge)(void *state, int child, const uint8_t *bytes, size_t size);
+    int (*write)(void *state, struct rfn_buf *out);
+    int (*turn)(void *state); /* on rank 0, when all is there; may be NULL */
+    int (*write_down)(void *state, int child, struct rfn_buf *out);
+    int (*read_down)(void *state, const uint8_t *bytes, size_t size); /* not on rank 0 */
+};
+
+int rfn_exchange_round(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                       int error);
+
+enum { RFN_EXCHANGE_CHILDREN = 32 }; /* at most */
 
 #endif

@@ -37,6 +37,7 @@ static int define(struct rfn_merge *merge, enum rfn_definition_kind kind, uint64
         copy = rfn_arena_copy(&merge->arena, bytes, size);
         if (!copy)
             return RFN_E_NOMEM;
+        merge->content_bytes += size;
     }
     RFN_TRY(rfn_map_put(&definitions->by_hash, hash, definitions->n));
     definitions->items[definitions->n++] = (struct rfn_definition){hash, copy, size};
@@ -90,6 +91,46 @@ int rfn_merge_stream(struct rfn_merge *merge, uint64_t stream, struct rfn_hash12
 {
     RFN_TRY(distinct_add(&merge->groups, structure, stream));
     return distinct_add(&merge->values, values, stream);
+}
+
+/* ---- how much memory it takes ---- */
+
+static int64_t map_bytes(const struct rfn_map *map)
+{
+    return map->slots ? (int64_t)((map->mask + 1) * sizeof *map->slots) : 0;
+}
+
+static int64_t distincts_bytes(const struct rfn_distincts *distincts)
+{
+    return (int64_t)(distincts->capacity * sizeof *distincts->items) +
+           map_bytes(&distincts->by_hash);
+}
+
+static int64_t merge_bytes(const struct rfn_merge *merge)
+{
+    int64_t bytes = (int64_t)merge->content_bytes + distincts_bytes(&merge->groups) +
+                    distincts_bytes(&merge->values);
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
+        const struct rfn_definitions *definitions = &merge->definitions[k];
+        bytes += (int64_t)(definitions->capacity * sizeof *definitions->items) +
+                 map_bytes(&definitions->by_hash);
+    }
+    return bytes;
+}
+
+/* A merge or tables on the way, and what of them has been counted. */
+struct counted {
+    struct rfn_exchange *exchange;
+    struct rfn_merge *merge;
+    struct rfn_tables *const *tables;
+    size_t n_tables;
+    int64_t bytes;
+};
+
+static void count_again(struct counted *counted, int64_t bytes)
+{
+    rfn_exchange_hold(counted->exchange, bytes - counted->bytes);
+    counted->bytes = bytes;
 }
 
 /* ---- messages ---- */
@@ -150,13 +191,17 @@ static int read_merge(struct rfn_merge *merge, bool contents, struct rfn_reader 
 
 static int up_merge(void *state, const uint8_t *bytes, size_t size)
 {
+    struct counted *counted = state;
     struct rfn_reader reader = rfn_reader_over(bytes, size);
-    return read_merge(state, true, &reader);
+    int error = read_merge(counted->merge, true, &reader);
+    count_again(counted, merge_bytes(counted->merge));
+    return error;
 }
 
 static int up_write(void *state, struct rfn_buf *out)
 {
-    write_merge(state, true, out);
+    const struct counted *counted = state;
+    write_merge(counted->merge, true, out);
     return rfn_buf_status(out);
 }
 
@@ -186,7 +231,9 @@ static int up(struct rfn_exchange *exchange, int error,
 
 int rfn_merge_run(struct rfn_merge *merge, struct rfn_exchange *exchange, int error)
 {
-    error = up(exchange, error, up_merge, up_write, merge);
+    struct counted counted = {.exchange = exchange, .merge = merge};
+    count_again(&counted, merge_bytes(merge));
+    error = up(exchange, error, up_merge, up_write, &counted);
     struct rfn_buf down = RFN_BUF_INIT;
     if (exchange->rank == 0 && !error)
         write_merge(merge, false, &down);
@@ -197,6 +244,8 @@ int rfn_merge_run(struct rfn_merge *merge, struct rfn_exchange *exchange, int er
         struct rfn_reader reader = rfn_reader_over(down.data, down.size);
         error = read_merge(merge, false, &reader);
     }
+    count_again(&counted, merge_bytes(merge) + (int64_t)down.capacity);
+    count_again(&counted, merge_bytes(merge)); /* stays: numbers are looked up in it */
     rfn_buf_release(&down);
     return error;
 }
@@ -232,27 +281,49 @@ struct rfn_table *rfn_tables_use(struct rfn_tables *tables, size_t table, size_t
     return used->n_slots == n_slots ? used : NULL;
 }
 
-static int tables_merge(void *state, const uint8_t *bytes, size_t size)
+static int64_t tables_bytes(const struct rfn_tables *tables)
 {
-    struct rfn_tables *tables = state;
-    struct rfn_reader reader = rfn_reader_over(bytes, size);
-    while (rfn_reader_left(&reader)) {
-        uint64_t number = rfn_reader_varint(&reader);
-        uint64_t n_slots = rfn_reader_limited(&reader, rfn_reader_left(&reader));
-        if (reader.failed || number >= tables->n)
+    int64_t bytes = 0;
+    for (size_t t = 0; t < tables->n; t++) {
+        const struct rfn_table *table = &tables->tables[t];
+        bytes += (int64_t)(sizeof *table + table->n_slots * sizeof *table->slots);
+        for (size_t s = 0; s < table->n_slots; s++)
+            bytes += (int64_t)(table->slots[s].capacity * sizeof *table->slots[s].runs);
+    }
+    return bytes;
+}
+
+static void count_tables(struct counted *counted)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < counted->n_tables; i++)
+        bytes += tables_bytes(counted->tables[i]);
+    count_again(counted, bytes);
+}
+
+static int read_tables(struct rfn_tables *tables, struct rfn_reader *reader)
+{
+    uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t number = rfn_reader_varint(reader);
+        uint64_t n_slots = rfn_reader_limited(reader, rfn_reader_left(reader));
+        if (reader->failed || number >= tables->n)
             return RFN_E_EXCHANGE;
         struct rfn_table *table = rfn_tables_use(tables, number, n_slots);
         if (!table)
             return RFN_E_EXCHANGE;
         for (uint64_t s = 0; s < n_slots; s++)
-            RFN_TRY(rfn_runs_join(&table->slots[s], &reader));
+            RFN_TRY(rfn_runs_join(&table->slots[s], reader));
     }
-    return reader.failed ? RFN_E_EXCHANGE : 0;
+    return reader->failed ? RFN_E_EXCHANGE : 0;
 }
 
-static int tables_write(void *state, struct rfn_buf *out)
+static void write_tables(const struct rfn_tables *tables, struct rfn_buf *out)
 {
-    const struct rfn_tables *tables = state;
+    uint64_t n = 0;
+    for (size_t t = 0; t < tables->n; t++)
+        n += tables->tables[t].slots != NULL;
+    rfn_buf_varint(out, n);
     for (size_t t = 0; t < tables->n; t++) {
         if (!tables->tables[t].slots)
             continue;
@@ -261,43 +332,131 @@ static int tables_write(void *state, struct rfn_buf *out)
         for (size_t s = 0; s < tables->tables[t].n_slots; s++)
             rfn_runs_write(&tables->tables[t].slots[s], out);
     }
+}
+
+static int tables_merge(void *state, const uint8_t *bytes, size_t size)
+{
+    struct counted *counted = state;
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    for (size_t i = 0; i < counted->n_tables; i++)
+        RFN_TRY(read_tables(counted->tables[i], &reader));
+    count_tables(counted);
+    return 0;
+}
+
+static int tables_write(void *state, struct rfn_buf *out)
+{
+    const struct counted *counted = state;
+    for (size_t i = 0; i < counted->n_tables; i++)
+        write_tables(counted->tables[i], out);
     return rfn_buf_status(out);
 }
 
-int rfn_tables_run(struct rfn_tables *tables, struct rfn_exchange *exchange, int error)
+int rfn_tables_run(struct rfn_tables *const *tables, size_t n, struct rfn_exchange *exchange,
+                   int error)
 {
-    return up(exchange, error, tables_merge, tables_write, tables);
+    struct counted counted = {.exchange = exchange, .tables = tables, .n_tables = n};
+    if (!error)
+        count_tables(&counted);
+    return up(exchange, error, tables_merge, tables_write, &counted);
 }
 
-/* ---- unions ---- */
+/* ---- surveys ---- */
 
-static int union_merge(void *state, const uint8_t *bytes, size_t size)
+struct survey_way {
+    struct rfn_survey *survey;
+    struct rfn_exchange *exchange;
+    uint64_t sums[RFN_SURVEY_COUNTS]; /* of this rank and the children merged so far */
+    uint64_t children[RFN_EXCHANGE_CHILDREN][RFN_SURVEY_COUNTS]; /* sums before each child */
+};
+
+static int read_set(struct survey_way *way, struct rfn_reader *reader)
 {
-    struct rfn_reader reader = rfn_reader_over(bytes, size);
-    while (rfn_reader_left(&reader))
-        RFN_TRY(rfn_map_put(state, rfn_reader_u64(&reader), 0));
-    return reader.failed ? RFN_E_EXCHANGE : 0;
+    struct rfn_map *set = way->survey->set;
+    int64_t before = map_bytes(set);
+    uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
+    int error = 0;
+    for (uint64_t i = 0; i < n && !reader->failed && !error; i++)
+        error = rfn_map_put(set, rfn_reader_u64(reader), 0);
+    rfn_exchange_hold(way->exchange, map_bytes(set) - before);
+    return error ? error : reader->failed ? RFN_E_EXCHANGE : 0;
 }
 
-static int union_write(void *state, struct rfn_buf *out)
+static void write_set(const struct rfn_map *set, struct rfn_buf *out)
 {
-    const struct rfn_map *set = state;
+    rfn_buf_varint(out, set->n);
     for (uint64_t i = 0; set->slots && i <= set->mask; i++) {
         if (set->slots[i].used)
             rfn_buf_u64(out, set->slots[i].key);
     }
+}
+
+static int survey_merge(void *state, int child, const uint8_t *bytes, size_t size)
+{
+    struct survey_way *way = state;
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    for (int c = 0; c < RFN_SURVEY_COUNTS; c++) {
+        way->children[child][c] = way->sums[c];
+        way->sums[c] += rfn_reader_varint(&reader);
+    }
+    return read_set(way, &reader);
+}
+
+static int survey_write(void *state, struct rfn_buf *out)
+{
+    struct survey_way *way = state;
+    for (int c = 0; c < RFN_SURVEY_COUNTS; c++)
+        rfn_buf_varint(out, way->sums[c]);
+    write_set(way->survey->set, out);
     return rfn_buf_status(out);
 }
 
-int rfn_union_run(struct rfn_map *set, struct rfn_exchange *exchange, int error)
+static int survey_turn(void *state)
 {
-    error = up(exchange, error, union_merge, union_write, set);
-    struct rfn_buf down = RFN_BUF_INIT;
-    if (exchange->rank == 0 && !error)
-        error = union_write(set, &down);
-    error = rfn_exchange_down(exchange, &down, error);
-    if (!error)
-        error = union_merge(set, down.data, down.size);
-    rfn_buf_release(&down);
+    struct survey_way *way = state;
+    for (int c = 0; c < RFN_SURVEY_COUNTS; c++)
+        way->survey->total[c] = way->sums[c];
+    return 0;
+}
+
+static int survey_write_down(void *state, int child, struct rfn_buf *out)
+{
+    struct survey_way *way = state;
+    for (int c = 0; c < RFN_SURVEY_COUNTS; c++) {
+        rfn_buf_varint(out, way->survey->before[c] + way->children[child][c]);
+        rfn_buf_varint(out, way->survey->total[c]);
+    }
+    rfn_buf_u64(out, way->survey->first);
+    write_set(way->survey->set, out);
+    return rfn_buf_status(out);
+}
+
+static int survey_read_down(void *state, const uint8_t *bytes, size_t size)
+{
+    struct survey_way *way = state;
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    for (int c = 0; c < RFN_SURVEY_COUNTS; c++) {
+        way->survey->before[c] = rfn_reader_varint(&reader);
+        way->survey->total[c] = rfn_reader_varint(&reader);
+    }
+    way->survey->first = rfn_reader_u64(&reader);
+    return read_set(way, &reader);
+}
+
+int rfn_survey_run(struct rfn_survey *survey, struct rfn_exchange *exchange, int error)
+{
+    static const struct rfn_round round = {.merge = survey_merge,
+                                           .write = survey_write,
+                                           .turn = survey_turn,
+                                           .write_down = survey_write_down,
+                                           .read_down = survey_read_down};
+    struct survey_way way = {.survey = survey, .exchange = exchange};
+    rfn_exchange_hold(exchange, map_bytes(survey->set));
+    for (int c = 0; c < RFN_SURVEY_COUNTS; c++) {
+        survey->before[c] = 0;
+        way.sums[c] = survey->counts[c];
+    }
+    error = rfn_exchange_round(exchange, &round, &way, error);
+    rfn_exchange_hold(exchange, -map_bytes(survey->set));
     return error;
 }

@@ -64,6 +64,7 @@ struct rfn_merge {
     struct rfn_definitions definitions[RFN_DEFINITION_KINDS];
     struct rfn_distincts groups, values;
     struct rfn_arena arena; /* bytes of the definitions */
+    uint64_t content_bytes; /* in it */
 };
 
 void rfn_merge_init(struct rfn_merge *merge);
@@ -102,12 +103,23 @@ void rfn_tables_release(struct rfn_tables *tables);
 /* The table with room for n_slots sequences; NULL when out of memory or when it has another
  * number of slots. */
 struct rfn_table *rfn_tables_use(struct rfn_tables *tables, size_t table, size_t n_slots);
-/* Collective: afterwards rank 0 holds the words of all ranks. */
-int rfn_tables_run(struct rfn_tables *tables, struct rfn_exchange *exchange, int error);
+/* Collective: afterwards rank 0 holds the words of all ranks. Several at once are one message. */
+int rfn_tables_run(struct rfn_tables *const *tables, size_t n, struct rfn_exchange *exchange,
+                   int error);
 
-/* ---- the union of sets of 64-bit keys over all ranks ---- */
+/* ---- what ranks must know of each other before they merge ---- */
 
-/* Collective: set becomes the union (keys of the map; values are 0) on every rank. */
-int rfn_union_run(struct rfn_map *set, struct rfn_exchange *exchange, int error);
+enum { RFN_SURVEY_STREAMS, RFN_SURVEY_EVENTS, RFN_SURVEY_COUNTS };
+
+struct rfn_survey {
+    struct rfn_map *set; /* of 64-bit keys, values 0: becomes the union over all ranks */
+    uint64_t counts[RFN_SURVEY_COUNTS]; /* of this rank */
+    uint64_t before[RFN_SURVEY_COUNTS]; /* afterwards: the sums over the ranks before this one, */
+    uint64_t total[RFN_SURVEY_COUNTS];  /* and over all */
+    uint64_t first;                     /* rank 0's word, afterwards on all ranks */
+};
+
+/* Collective: up the tree and down again. A failure of any rank (error < 0) reaches all. */
+int rfn_survey_run(struct rfn_survey *survey, struct rfn_exchange *exchange, int error);
 
 #endif
