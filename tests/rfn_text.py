@@ -142,7 +142,7 @@ RECEIVES = ("recv", "probe", "sendrecv", "sendrecv_replace")
 
 
 def operation_of(function):
-    name = function.name.removeprefix("MPI_").lower().removesuffix("_c").removesuffix("_init")
+    name = function.name.removeprefix("MPI_").removeprefix("MPIX_").lower().removesuffix("_c").removesuffix("_init")
     if function.flags & NONBLOCKING and function.class_ != RMA:
         name = name.removeprefix("i")
     if name in NAMED:
