@@ -99,8 +99,7 @@ static int delete_comm(MPI_Comm comm, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-static int copy_type(MPI_Datatype type, int keyval, void *extra, void *value, void *copy,
-                     int *flag)
+static int copy_type(MPI_Datatype type, int keyval, void *extra, void *value, void *copy, int *flag)
 {
     (void)type, (void)keyval, (void)extra;
     call_mpi();

@@ -32,8 +32,8 @@ static void release(MPI_Datatype *type, const char *name)
 static void simple(void)
 {
     MPI_Datatype type;
-    const int lengths[2] = {1, 2}, places[2] = {0, 3};
-    const MPI_Aint far[2] = {0, 24};
+    const COUNT lengths[2] = {1, 2}, places[2] = {0, 3};
+    const LENGTH far[2] = {0, 24};
     CALL(MPI_Type_contiguous(5, MPI_INT, &type),
          "count=5 oldtype=MPI_INT newtype=contiguous(5,MPI_INT)");
     exchange(type, "contiguous(5,MPI_INT)", 2, 20);
@@ -64,7 +64,7 @@ static void simple(void)
 static void subarray(void)
 {
     MPI_Datatype type;
-    const int sizes[2] = {8, 8}, part[2] = {2, 3}, start[2] = {1, 1};
+    const COUNT sizes[2] = {8, 8}, part[2] = {2, 3}, start[2] = {1, 1};
     CALL(MPI_Type_create_subarray(2, sizes, part, start, MPI_ORDER_C, MPI_INT, &type),
          "ndims=2 array_of_sizes=[8,8] array_of_subsizes=[2,3] array_of_starts=[1,1] newtype=@sub");
     exchange(type, "@sub", 1, 24);
@@ -74,8 +74,8 @@ static void subarray(void)
 /* Types of types; the inner one is freed before the outer one is used. */
 static void nested(void)
 {
-    const int lengths[2] = {1, 1};
-    const MPI_Aint places[2] = {offsetof(struct pair, first), offsetof(struct pair, second)};
+    const COUNT lengths[2] = {1, 1};
+    const LENGTH places[2] = {offsetof(struct pair, first), offsetof(struct pair, second)};
     MPI_Datatype members[2] = {MPI_INT, MPI_DOUBLE}, pair, whole, many, copy;
     CALL(MPI_Type_create_struct(2, lengths, places, members, &pair),
          "count=2 array_of_blocklengths=[1,1] array_of_displacements=[0,8] "
@@ -98,8 +98,8 @@ static void again(void)
     char name[64];
     for (int i = 1; i <= 4; i++) {
         MPI_Datatype same, other;
-        int size;
-        MPI_Aint lb, extent;
+        COUNT size;
+        LENGTH lb, extent;
         CALL(MPI_Type_vector(2, 1, 4, MPI_INT, &same), "newtype=vector(2,1,4,MPI_INT)");
         exchange(same, "vector(2,1,4,MPI_INT)", i, 8);
         sprintf(name, "vector(2,%d,16,MPI_INT)", i);

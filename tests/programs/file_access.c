@@ -12,17 +12,16 @@ static MPI_File file;
 static MPI_Status status;
 static MPI_Request request;
 
-#define NONBLOCKING(call, ...)                                          \
-    do {                                                                \
-        CALL(call, __VA_ARGS__);                                        \
-        CALL(MPI_Wait(&request, &status), "request=recent:1 !source");  \
+#define NONBLOCKING(call, ...)                                         \
+    do {                                                               \
+        CALL(call, __VA_ARGS__);                                       \
+        CALL(MPI_Wait(&request, &status), "request=recent:1 !source"); \
     } while (0)
 
 static void rewind_both(void)
 {
     CALL(MPI_Barrier(MPI_COMM_WORLD), "comm=world");
-    CALL(MPI_File_seek_shared(file, 0, MPI_SEEK_SET), "fh=file#0 offset=0 whence=%d",
-         MPI_SEEK_SET);
+    CALL(MPI_File_seek_shared(file, 0, MPI_SEEK_SET), "fh=file#0 offset=0 whence=%d", MPI_SEEK_SET);
     CALL(MPI_File_seek(file, 0, MPI_SEEK_SET), "fh=file#0 offset=0");
 }
 
@@ -30,6 +29,8 @@ static void sizes(void)
 {
     int flag;
     MPI_Offset offset;
+    LENGTH extent;
+    CALL(MPI_File_get_type_extent(file, MPI_INT, &extent), "fh=file#0 datatype=MPI_INT");
     CALL(MPI_File_preallocate(file, 4096), "fh=file#0 size=4096");
     CALL(MPI_File_set_size(file, 2048), "fh=file#0 size=2048");
     CALL(MPI_File_get_size(file, &offset), "fh=file#0 size=2048");
@@ -50,8 +51,8 @@ static void individual(void)
     rewind_both();
     CALL(MPI_File_read(file, data, N, MPI_INT, &status), "fh=file#0 count=8 bytes=32");
     NONBLOCKING(MPI_File_iread(file, data, N, MPI_INT, &request), "fh=file#0 count=8 bytes=32");
-    NONBLOCKING(MPI_File_iread_at(file, 64 * rank, data, N, MPI_INT, &request),
-                "offset=%d count=8", 64 * rank);
+    NONBLOCKING(MPI_File_iread_at(file, 64 * rank, data, N, MPI_INT, &request), "offset=%d count=8",
+                64 * rank);
     rewind_both();
 }
 
@@ -104,18 +105,15 @@ static void view(void)
 {
     MPI_Datatype turns, etype, filetype;
     MPI_Offset disp, offset;
-    MPI_Aint extent;
     char name[MPI_MAX_DATAREP_STRING];
     CALL(MPI_Type_vector(4, 2, 4, MPI_INT, &turns), "newtype=vector(4,2,4,MPI_INT)");
     CALL(MPI_Type_commit(&turns), "datatype=vector(4,2,4,MPI_INT)");
     CALL(MPI_File_set_view(file, 8 * rank, MPI_INT, turns, "native", MPI_INFO_NULL),
-         "fh=file#0 disp=%d etype=MPI_INT filetype=vector(4,2,4,MPI_INT) datarep=native",
-         8 * rank);
+         "fh=file#0 disp=%d etype=MPI_INT filetype=vector(4,2,4,MPI_INT) datarep=native", 8 * rank);
     CALL(MPI_File_get_view(file, &disp, &etype, &filetype, name),
          "fh=file#0 etype=MPI_INT filetype=@copy"); /* a type of MPI's own around it */
     CALL(MPI_Type_free(&filetype), "datatype=@copy");
     CALL(MPI_File_get_byte_offset(file, 2, &offset), "fh=file#0 offset=2");
-    CALL(MPI_File_get_type_extent(file, MPI_INT, &extent), "fh=file#0 datatype=MPI_INT");
     CALL(MPI_File_write_all(file, data, N, MPI_INT, &status), "count=8 bytes=32");
     CALL(MPI_Type_free(&turns), "datatype=vector(4,2,4,MPI_INT)");
 }
@@ -131,7 +129,7 @@ static void properties(void)
     CALL(MPI_File_get_group(file, &group), "fh=file#0 group=group#0");
     CALL(MPI_Group_free(&group), "group=group#0");
     CALL(MPI_File_set_errhandler(file, MPI_ERRORS_RETURN),
-         "fh=file#0 errhandler=MPI_ERRORS_RETURN");
+         "file=file#0 errhandler=MPI_ERRORS_RETURN");
     CALL(MPI_File_get_errhandler(file, &handler), "file=file#0 errhandler=MPI_ERRORS_RETURN");
 }
 
@@ -161,7 +159,9 @@ int main(int argc, char **argv)
     individual();
     shared_pointer();
     collective();
+#ifndef EXPECT_LARGE /* MPICH 4.0 makes no view of a type that has large counts */
     view();
+#endif
     properties();
     CALL(MPI_File_close(&file), "fh=file#0");
     if (rank == 0)

@@ -18,8 +18,7 @@ static void send(void)
     for (int i = 0; i < STEPS; i++) {
         CALL(MPI_Start(&request), "request=slot:0");
         CALL(MPI_Pready(0, request), "partition=0 request=slot:0");
-        CALL(MPI_Pready_range(2, 4, request),
-             "partition_low=2 partition_high=4 request=slot:0");
+        CALL(MPI_Pready_range(2, 4, request), "partition_low=2 partition_high=4 request=slot:0");
         CALL(MPI_Pready_list(2, list, request),
              "length=2 array_of_partitions=[5,1] request=slot:0");
         CALL(MPI_Wait(&request, MPI_STATUS_IGNORE), "request=slot:0 !source");

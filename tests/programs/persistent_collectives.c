@@ -17,13 +17,13 @@ static MPI_Request request;
 static int steps = STEPS;
 
 /* What CALL does, for a function whose name depends on the MPI. */
-#define TEXT(x) TEXT_OF(x)
+#define TEXT(x)    TEXT_OF(x)
 #define TEXT_OF(x) #x
-#define MADE(name, arguments, ...)                  \
-    do {                                            \
-        INIT(name) arguments;                       \
+#define MADE(name, arguments, ...)                 \
+    do {                                           \
+        INIT(name) arguments;                      \
         expect(TEXT(INIT(name)) "(", __VA_ARGS__); \
-        use();                                      \
+        use();                                     \
     } while (0)
 #define END MPI_COMM_WORLD, MPI_INFO_NULL, &request
 

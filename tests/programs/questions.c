@@ -69,8 +69,7 @@ static void old_handlers(void)
     MPI_Errhandler handler;
     CALL(MPI_Errhandler_set(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
          "comm=world errhandler=MPI_ERRORS_RETURN");
-    CALL(MPI_Errhandler_get(MPI_COMM_WORLD, &handler),
-         "comm=world errhandler=MPI_ERRORS_RETURN");
+    CALL(MPI_Errhandler_get(MPI_COMM_WORLD, &handler), "comm=world errhandler=MPI_ERRORS_RETURN");
 }
 
 static void packing(void)
@@ -165,7 +164,9 @@ int main(int argc, char **argv)
     CALL(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "comm=world");
     other = 1 - rank;
     types();
+#ifndef EXPECT_LARGE /* one of large counts is taken apart by other calls: large_counts.c */
     apart();
+#endif
     old_types();
     old_handlers();
     packing();

@@ -56,12 +56,11 @@ static void requests(void)
          "size=256 disp_unit=4 win=win#0");
     CALL(MPI_Win_lock_all(0, win), "win=win#0");
     CALL(MPI_Rput(data, 4, MPI_INT, other, 0, 4, MPI_INT, win, &r[0]), "bytes=16 win=win#0");
-    CALL(MPI_Rget(result, 3, MPI_INT, other, 8, 3, MPI_INT, win, &r[1]),
-         "target_disp=8 bytes=12");
+    CALL(MPI_Rget(result, 3, MPI_INT, other, 8, 3, MPI_INT, win, &r[1]), "target_disp=8 bytes=12");
     CALL(MPI_Raccumulate(data, 2, MPI_INT, other, 16, 2, MPI_INT, MPI_SUM, win, &r[2]),
          "origin_count=2 target_rank=%d target_disp=16 target_count=2 op=MPI_SUM bytes=8", other);
-    CALL(MPI_Rget_accumulate(NULL, 0, MPI_INT, result, 1, MPI_INT, other, 24, 1, MPI_INT,
-                             MPI_NO_OP, win, &r[3]),
+    CALL(MPI_Rget_accumulate(NULL, 0, MPI_INT, result, 1, MPI_INT, other, 24, 1, MPI_INT, MPI_NO_OP,
+                             win, &r[3]),
          "result_count=1 target_rank=%d target_disp=24 op=MPI_NO_OP !origin_count", other);
     CALL(MPI_Waitall(4, r, MPI_STATUSES_IGNORE),
          "array_of_requests=[recent:4,recent:3,recent:2,recent:1] completed=[0,1,2,3]");
@@ -111,8 +110,7 @@ static void properties(void)
     CALL(MPI_Win_get_info(win, &info), "win=win#0 info_used=info#0");
     CALL(MPI_Win_set_info(win, info), "win=win#0 info=info#0");
     CALL(MPI_Info_free(&info), "info=info#0");
-    CALL(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN),
-         "win=win#0 errhandler=MPI_ERRORS_RETURN");
+    CALL(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN), "win=win#0 errhandler=MPI_ERRORS_RETURN");
     CALL(MPI_Win_get_errhandler(win, &handler), "win=win#0 errhandler=MPI_ERRORS_RETURN");
     CALL(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &keyval, NULL),
          "win_keyval=keyval#0");
