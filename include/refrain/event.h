@@ -67,7 +67,7 @@ enum rfn_buffer { RFN_BUFFER_PLAIN, RFN_BUFFER_IN_PLACE, RFN_BUFFER_BOTTOM, RFN_
  *                        created so far, number n - distance (numbers count from 0)
  *   4 * slot + 2         persistent or partitioned request in slot `slot` (lowest free slot of the
  *                        process); its start number is the count of its starts so far
- *   4 * number + 3       created by another stream of the process: number counts over them all
+ *   4 * (number * 65536 + stream) + 3   number `number` of another stream of the process
  * An output request (the one a call creates) is not stored: it has the next creation number, or,
  * when persistent, the slot is an output of kind REQUEST. */
 enum rfn_request_form {
@@ -80,6 +80,15 @@ enum rfn_request_form {
 static inline int64_t rfn_request_word(enum rfn_request_form form, int64_t value)
 {
     return value * 4 + form;
+}
+
+enum { RFN_FOREIGN_BITS = 16 };
+
+static inline int64_t rfn_foreign_request(uint32_t stream, uint64_t number)
+{
+    if (stream >> RFN_FOREIGN_BITS || number >> (61 - RFN_FOREIGN_BITS))
+        return RFN_UNKNOWN;
+    return rfn_request_word(RFN_REQUEST_FOREIGN, (int64_t)(number << RFN_FOREIGN_BITS | stream));
 }
 
 /* Completions: what the completed requests of a call turned out to be, only those that differ from

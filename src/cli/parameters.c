@@ -63,8 +63,14 @@ static void append_request(struct rfn_text *text, int64_t word)
     } else if (word < 0) {
         rfn_text_string(text, "UNKNOWN");
     } else {
+        int64_t value = word >> 2;
         rfn_text_string(text, forms[word & 3]);
-        rfn_text_signed(text, word >> 2);
+        if ((word & 3) == RFN_REQUEST_FOREIGN) { /* thread and number */
+            rfn_text_signed(text, value & ((1 << RFN_FOREIGN_BITS) - 1));
+            rfn_text_char(text, '.');
+            value >>= RFN_FOREIGN_BITS;
+        }
+        rfn_text_signed(text, value);
     }
 }
 

@@ -537,6 +537,8 @@ def before_lines(bound):
         significant.extend(statements)
         insignificant.append(other)
     flush()
+    lines += ["rec_free_%s(call, old_%s);" % (a.kind, a.name)
+              for a in bound.function.arguments if has_old(a)]
     return lines + status_lines(bound)
 
 
@@ -580,7 +582,7 @@ def outcome_statements(function, argument, parameter):
     if argument.direction == "free":
         if argument.kind == "request":
             return ["rec_out_request_freed(call);"]
-        return ["rec_freed_%s(call, old_%s);" % (argument.kind, name)]
+        return []
     if argument.direction == "later":
         return ["rec_out_comm_later(call, %s);" % name]
     if argument.length:
@@ -606,10 +608,12 @@ def after_lines(bound):
     function = bound.function
     if any(a.kind == "completed" for a in function.arguments):
         return completion_lines(bound)
-    lines, known = [], "rc == MPI_SUCCESS"
+    freed = [a for a in function.arguments if has_old(a)]
+    lines = ["rec_freed_%s(call, old_%s);" % (a.kind, a.name) for a in freed]
+    known = "rc == MPI_SUCCESS"
     flags = [a.name for a in function.arguments if a.kind == "done"]
     if flags:
-        lines = ["const bool done = rc == MPI_SUCCESS && *%s;" % flags[0],
+        lines += ["const bool done = rc == MPI_SUCCESS && *%s;" % flags[0],
                  "rec_out_poll(call, done);"]
         known = "done"
     statements = []

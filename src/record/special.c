@@ -109,6 +109,7 @@ EXPORT int MPI_Session_finalize(MPI_Session *session)
         return rec_mpi.MPI_Session_finalize(session);
     MPI_Session before = *session;
     rec_in_session(call, before);
+    rec_free_session(call, before);
     rec_begin(call);
     int rc = rec_mpi.MPI_Session_finalize(session);
     rec_end(call, rc);
