@@ -474,6 +474,7 @@ class Tracker:
                 volume.tag = volume.tag if tag == AS_POSTED else tag
                 if size != AS_POSTED:
                     volume.received = size if size >= 0 else None
+                    entry.receives |= entry.live is None
                 entry.error, entry.cancelled = error & 0xffffffff, flags & 1
                 if flags & 2:  # pending: not completed after all
                     done.remove(entry)

@@ -92,9 +92,10 @@ static inline int64_t rfn_foreign_request(uint32_t stream, uint64_t number)
 }
 
 /* Completions: what the completed requests of a call turned out to be, only those that differ from
- * what was asked for. One entry is RFN_COMPLETION_WORDS words: position in the request array,
- * source, tag, bytes (each RFN_AS_POSTED where it is as asked), error class, flags: CANCELLED, or
- * PENDING, not completed after all, which happens when the call failed because of another. */
+ * what was asked for, or that another thread made. One entry is RFN_COMPLETION_WORDS words:
+ * position in the request array, source, tag, bytes (each RFN_AS_POSTED where it is as asked),
+ * error class, flags: CANCELLED, or PENDING, not completed after all, which happens when the call
+ * failed because of another. */
 enum { RFN_COMPLETION_WORDS = 6, RFN_COMPLETION_CANCELLED = 1, RFN_COMPLETION_PENDING = 2 };
 
 /* A parameter that is not part of what is known when the call is made. */

@@ -457,13 +457,15 @@ def driver_call(b, types):
         else:
             types.add(p.base)
             values.append("v_" + p.base)
-    return "    MPI_%s(%s);" % (b.name, ", ".join(values))
+    return "    %s%s(%s);" % (b.prefix, b.name, ", ".join(values))
 
 
 def driver(bound):
     types = set()
     calls = [driver_call(b, types) for b in bound if not b.function.special]
     variables = ["static %s v_%s;" % (t, t) for t in sorted(types)]
+    variables += ["int %s%s(%s);" % (b.prefix, b.name, ", ".join(gen.declarations(b.prototype)))
+                  for b in bound if b.prefix != "MPI_"]
     return DRIVER.replace("@CALLS@", "\n".join(variables + ["", "static void call_all(void)", "{"]
                                                + calls + ["}"])), len(calls)
 

@@ -117,9 +117,9 @@ int64_t *rec_words(struct rec_call *call, int64_t n);
  * has freed it another thread may get it for something new.
  * rec_freed_op(call, op): the call is over (pass the value from before it); when it has failed the
  * handle is known again. */
-#define REC_DECLARE(name, type, kind)                        \
-    void rec_in_##name(struct rec_call *call, type handle);  \
-    void rec_out_##name(struct rec_call *call, type handle); \
+#define REC_DECLARE(name, type, kind)                         \
+    void rec_in_##name(struct rec_call *call, type handle);   \
+    void rec_out_##name(struct rec_call *call, type handle);  \
     void rec_free_##name(struct rec_call *call, type handle); \
     void rec_freed_##name(struct rec_call *call, type handle);
 REC_SLOT_KINDS(REC_DECLARE)

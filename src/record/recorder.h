@@ -80,14 +80,14 @@ struct rec_recent {
 struct rec_stream {
     struct rec_call call;
     struct rec_sites sites;
-    struct rfn_stream *events; /* the reducer */
+    struct rfn_stream *events;     /* the reducer */
     struct rec_requests *requests; /* made by this stream and not yet done (requests.c) */
     uint64_t requests_created;     /* non-persistent ones, by this stream */
     struct rec_recent recent;      /* only used under MPI_THREAD_MULTIPLE */
-    uint32_t number;           /* 0 for the first thread that calls MPI */
-    bool inside;               /* within a recorded call, or one from Fortran */
-    bool in_fortran;           /* within a call from Fortran */
-    struct rec_stream *next;   /* all streams of the process, newest first */
+    uint32_t number;               /* 0 for the first thread that calls MPI */
+    bool inside;                   /* within a recorded call, or one from Fortran */
+    bool in_fortran;               /* within a call from Fortran */
+    struct rec_stream *next;       /* all streams of the process, newest first */
     /* The open call, for whoever looks at a process that hangs or died. */
     volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
     volatile uint64_t open_enter;

@@ -122,8 +122,8 @@ static int rebuild(struct rec_requests *table)
     unsigned bits = FIRST_BITS;
     while (((uint64_t)1 << bits) < 4 * (in_use + 1))
         bits++;
-    struct rec_request_slot *old = table->slots, *larger = calloc((size_t)1 << bits,
-                                                                  sizeof *larger);
+    struct rec_request_slot *old = table->slots,
+                            *larger = calloc((size_t)1 << bits, sizeof *larger);
     size_t n_old = old ? (size_t)1 << table->bits : 0;
     if (!larger)
         return RFN_E_NOMEM;
@@ -646,6 +646,15 @@ static inline void retire(struct rec_request *entry)
     }
 }
 
+/* Readers follow the requests of one thread: of another one's all is told. */
+static inline struct outcome
+outcome_of_request(struct rec_call *call, const struct rec_request *entry, const MPI_Status *status)
+{
+    if (__builtin_expect(entry->stream == rec_stream_of(call), 1) || entry->source == MPI_PROC_NULL)
+        return outcome_of(status, entry->source, entry->tag, entry->bytes);
+    return outcome_of(status, MPI_ANY_SOURCE, MPI_ANY_TAG, -1);
+}
+
 /* Writes what deviates, then retires the request. status is its own, or NULL; that of an inactive
  * request is not looked at, as not every MPI fills it. */
 static inline void complete(struct completion *completion, int64_t position,
@@ -664,7 +673,7 @@ static inline void complete(struct completion *completion, int64_t position,
     if (__builtin_expect(entry->flags & REC_REQUEST_CANCELLED, 0) && status)
         rec_mpi.MPI_Test_cancelled(status, &cancelled);
     if (entry->flags & REC_REQUEST_RECV && status && !error && !cancelled)
-        outcome = outcome_of(status, entry->source, entry->tag, entry->bytes);
+        outcome = outcome_of_request(completion->call, entry, status);
     bool deviates = outcome.source != RFN_AS_POSTED || outcome.tag != RFN_AS_POSTED ||
                     outcome.bytes != RFN_AS_POSTED || error || cancelled;
     if (deviates && completion->words)

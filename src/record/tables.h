@@ -49,9 +49,11 @@ static inline void rec_unlock(void)
  * Under MPI_THREAD_MULTIPLE threads look handles up at the same time. So that they need no lock
  * for what they have seen before, each keeps its finds (struct rec_recent of its stream), valid as
  * long as no handle of the table has been removed since: the table counts its removals. A handle
- * is removed before MPI frees it, so before another thread can get the same one for a new object. */
+ * is removed before MPI frees it, so before another thread can get the same one for a new object.
+ */
 
-static inline bool rec_find_holds(const struct rec_find *find, uint64_t key, const uint64_t *removals)
+static inline bool rec_find_holds(const struct rec_find *find, uint64_t key,
+                                  const uint64_t *removals)
 {
     return find->key == key && find->what &&
            find->removals == __atomic_load_n(removals, __ATOMIC_ACQUIRE);
