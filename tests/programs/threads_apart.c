@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-enum { ROUNDS = 50, EACH = 4 };
+enum { ROUNDS = 50, EACH = 4, PIPED = 400, ROOM = 16 };
 
 static int rank, other;
 static int in[2 * EACH], out[2 * EACH];
@@ -39,6 +39,44 @@ static const char *foreign(int thread, int first, int n)
     return text;
 }
 
+/* Receives that the first thread posts while the second one completes those before. */
+static MPI_Request pipe_requests[ROOM];
+static int pipe_data[ROOM], posted, completed;
+
+static void post(void)
+{
+    for (int i = 0; i < PIPED; i++) {
+        pthread_mutex_lock(&lock);
+        while (posted - completed == ROOM)
+            pthread_cond_wait(&changed, &lock);
+        pthread_mutex_unlock(&lock);
+        CALL(MPI_Irecv(&pipe_data[i % ROOM], 1, MPI_INT, other, 60, MPI_COMM_WORLD,
+                       &pipe_requests[i % ROOM]),
+             "source=%d tag=60", other);
+        CALL(MPI_Send(&i, 1, MPI_INT, other, 60, MPI_COMM_WORLD), "dest=%d tag=60 bytes=4", other);
+        pthread_mutex_lock(&lock);
+        posted++;
+        pthread_cond_broadcast(&changed);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+static void complete(void)
+{
+    for (int i = 0; i < PIPED; i++) {
+        pthread_mutex_lock(&lock);
+        while (posted == completed)
+            pthread_cond_wait(&changed, &lock);
+        pthread_mutex_unlock(&lock);
+        CALL(MPI_Wait(&pipe_requests[i % ROOM], MPI_STATUS_IGNORE),
+             "request=foreign:0.%d source=%d tag=60 bytes=4", 2 * EACH * ROUNDS + i, other);
+        pthread_mutex_lock(&lock);
+        completed++;
+        pthread_cond_broadcast(&changed);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
 /* Completes what the first thread has made, one by one and all at once, and makes some itself. */
 static void *second(void *argument)
 {
@@ -58,6 +96,7 @@ static void *second(void *argument)
         CALL(MPI_Isend(out, 1, MPI_INT, other, 50, MPI_COMM_WORLD, &requests[1]), "tag=50");
         give_turn(0);
     }
+    complete();
     expect_thread_end(rank, 1);
     return NULL;
 }
@@ -95,6 +134,7 @@ int main(int argc, char **argv)
     if (pthread_create(&thread, NULL, second, NULL) != 0)
         abort();
     first();
+    post();
     pthread_join(thread, NULL);
     return expect_finalize(rank);
 }
