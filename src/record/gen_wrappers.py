@@ -936,26 +936,6 @@ def words_text(words):
                      for w in words) or "-"
 
 
-def coverage(functions, bound):
-    """A table of all functions of mpi.def; those that the header at hand has are counted."""
-    have = {b.name for b in bound}
-    lines = ["# What is recorded of each MPI function", "",
-             "Every function is recorded as an event with its call path, times and error class, "
-             "and with the words below. Inputs are known when the call is made, outcomes after "
-             "it. A function marked `_c` has a large-count form that is recorded alike. `special` "
-             "functions have hand-written wrappers; all others are generated from "
-             "`src/record/mpi.def`, from which this table is made too.", "",
-             "| function | class | | inputs | outcomes |", "|---|---|---|---|---|"]
-    for name, function in functions.items():
-        notes = function.flags + (["special"] if function.special else [])
-        shown = "MPI_%s%s" % (name, " `_c`" if name + "_c" in have and name + "_c" not in functions
-                              else "")
-        lines.append("| %s | %s | %s | %s | %s |" %
-                     (shown, function.class_.lower(), ", ".join(notes),
-                      words_text(input_words(function)), words_text(outcome_words(function))))
-    return "\n".join(lines) + "\n"
-
-
 # ---- main ----
 
 def generate(flavour, def_text, header_text):
@@ -984,19 +964,16 @@ def main():
     parser.add_argument("--cc", required=True, help="compiler that finds this MPI's mpi.h")
     parser.add_argument("--def", required=True, dest="definitions", help="mpi.def")
     parser.add_argument("--out", help="folder of the generated files")
-    parser.add_argument("--coverage", help="file for the table of what is recorded")
     options = parser.parse_args()
     try:
         with open(options.definitions) as file:
             definitions = file.read()
-        files, functions, bound = generate(options.flavour, definitions,
-                                           preprocess(options.flavour, options.cc))
+        files, _, _ = generate(options.flavour, definitions,
+                               preprocess(options.flavour, options.cc))
         if options.out:
             os.makedirs(options.out, exist_ok=True)
             for name, text in files.items():
                 write_file(os.path.join(options.out, name), text)
-        if options.coverage:
-            write_file(options.coverage, coverage(functions, bound))
     except (Failure, OSError) as error:
         sys.exit("gen_wrappers.py: %s" % error)
 

@@ -126,6 +126,12 @@ static void nonblocking(void)
     NONBLOCKING(MPI_Ialltoallv(in, counts, places, MPI_INT, out, each, places, MPI_INT,
                                MPI_COMM_WORLD, &request),
                 "sendcounts=[1,2,3] bytes=24");
+    const MPI_Datatype types[SIZE] = {MPI_INT, MPI_INT, MPI_INT};
+    const COUNT ones[SIZE] = {1, 1, 1};
+    const PLACE bytes[SIZE] = {0, 8, 16};
+    NONBLOCKING(
+        MPI_Ialltoallw(in, ones, bytes, types, out, ones, bytes, types, MPI_COMM_WORLD, &request),
+        "sendcounts=[1,1,1] sdispls=[0,8,16] recvtypes=[MPI_INT,MPI_INT,MPI_INT] bytes=12");
     NONBLOCKING(MPI_Iallreduce(in, out, 3, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request),
                 "count=3 op=MPI_SUM bytes=12");
     NONBLOCKING(MPI_Ireduce_scatter_block(in, out, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request),

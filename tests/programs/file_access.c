@@ -118,6 +118,13 @@ static void view(void)
     CALL(MPI_Type_free(&turns), "datatype=vector(4,2,4,MPI_INT)");
 }
 
+static int extent_in_file(MPI_Datatype type, MPI_Aint *extent, void *state)
+{
+    (void)type, (void)state;
+    *extent = 4;
+    return MPI_SUCCESS;
+}
+
 static void properties(void)
 {
     MPI_Info info;
@@ -126,6 +133,9 @@ static void properties(void)
     CALL(MPI_File_get_info(file, &info), "fh=file#0 info_used=info#0");
     CALL(MPI_File_set_info(file, info), "fh=file#0 info=info#0");
     CALL(MPI_Info_free(&info), "info=info#0");
+    CALL(MPI_Register_datarep("ours", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL,
+                              extent_in_file, NULL),
+         "datarep=ours");
     CALL(MPI_File_get_group(file, &group), "fh=file#0 group=group#0");
     CALL(MPI_Group_free(&group), "group=group#0");
     CALL(MPI_File_set_errhandler(file, MPI_ERRORS_RETURN),

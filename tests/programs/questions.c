@@ -64,9 +64,16 @@ static void old_types(void)
     CALL(MPI_Type_free(&type), "datatype=@struct");
 }
 
+static void on_error(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+}
+
 static void old_handlers(void)
 {
     MPI_Errhandler handler;
+    CALL(MPI_Errhandler_create(on_error, &handler), "errhandler=errhandler#0");
+    CALL(MPI_Errhandler_free(&handler), "errhandler=errhandler#0");
     CALL(MPI_Errhandler_set(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
          "comm=world errhandler=MPI_ERRORS_RETURN");
     CALL(MPI_Errhandler_get(MPI_COMM_WORLD, &handler), "comm=world errhandler=MPI_ERRORS_RETURN");
