@@ -438,7 +438,7 @@ static inline struct rec_comm *find(MPI_Comm handle)
 }
 
 /* With several threads: without the lock when this one has looked the handle up before. */
-static const struct rec_comm *find_threaded(MPI_Comm handle)
+__attribute__((noinline)) static const struct rec_comm *find_threaded(MPI_Comm handle)
 {
     uint64_t key = REC_KEY(handle);
     struct rec_stream *stream = rec_this_stream;
@@ -457,9 +457,14 @@ static const struct rec_comm *find_threaded(MPI_Comm handle)
     return found;
 }
 
+static inline const struct rec_comm *look_up(MPI_Comm handle)
+{
+    return __builtin_expect(rec_threads_multiple, 0) ? find_threaded(handle) : find(handle);
+}
+
 const struct rec_comm *rec_comm_of(MPI_Comm comm)
 {
-    return __builtin_expect(rec_threads_multiple, 0) ? find_threaded(comm) : find(comm);
+    return look_up(comm);
 }
 
 uint32_t rec_comms_count(void)
@@ -510,7 +515,7 @@ void rec_comms_release(void)
 
 void rec_in_comm(struct rec_call *call, MPI_Comm comm)
 {
-    const struct rec_comm *found = rec_comm_of(comm);
+    const struct rec_comm *found = look_up(comm);
     if (__builtin_expect(found != NULL, 1)) {
         call->comm = found;
         rec_push_in(call, found->number);

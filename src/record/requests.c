@@ -61,7 +61,7 @@ static struct rec_slots persistent_slots;
 /* Also without MPI_THREAD_MULTIPLE requests may be completed by another thread than made them. */
 static inline bool threaded(void)
 {
-    return rec_threads_multiple || __atomic_load_n(&several, __ATOMIC_RELAXED);
+    return rec_threads_multiple | __atomic_load_n(&several, __ATOMIC_RELAXED);
 }
 
 static inline void lock(struct rec_requests *table)
@@ -167,7 +167,7 @@ static int insert(struct rec_requests *table, struct rec_request *entry)
 
 /* The first entry from here on that no call has found, now found by this one. A persistent request
  * has a handle of its own, and MPI_Start has no outcomes: it is not claimed. */
-static struct rec_request *claim_first(struct rec_request *entry)
+__attribute__((noinline)) static struct rec_request *claim_first(struct rec_request *entry)
 {
     while (entry && __atomic_load_n(&entry->claimed, __ATOMIC_ACQUIRE))
         entry = entry->next;
@@ -234,7 +234,7 @@ static void give_entry(struct rec_requests *table, struct rec_request *entry)
     table->free_entries = entry;
 }
 
-static void give_slot(int64_t slot)
+__attribute__((noinline)) static void give_slot(int64_t slot)
 {
     rec_lock();
     rec_slots_give(&persistent_slots, slot);
@@ -242,7 +242,7 @@ static void give_slot(int64_t slot)
 }
 
 /* Takes an entry out of its handle's queue; nearly always it is the head. */
-static bool take_out(struct rec_request *entry)
+static inline bool take_out(struct rec_request *entry)
 {
     struct rec_request_slot *slot = entry->slot;
     struct rec_request *before = NULL;
@@ -265,7 +265,7 @@ static bool take_out(struct rec_request *entry)
 }
 
 /* The request is no more. */
-static void forget(struct rec_request *entry)
+static inline void forget(struct rec_request *entry)
 {
     struct rec_requests *table = entry->stream->requests;
     int64_t slot = entry->flags & REC_REQUEST_PERSISTENT ? (int64_t)entry->number : -1;
@@ -411,13 +411,11 @@ static inline void end_lookups(struct rec_requests *own)
         unlock(own);
 }
 
-static struct rec_request *find(struct rec_requests *own, MPI_Request request)
+__attribute__((noinline)) static struct rec_request *find_elsewhere(struct rec_requests *own,
+                                                                    MPI_Request request)
 {
-    struct rec_request *entry = own ? look_up(own, request) : NULL;
-    if (__builtin_expect(entry != NULL, 1))
-        return entry;
     end_lookups(own);
-    entry = look_up_foreign(own, request);
+    struct rec_request *entry = look_up_foreign(own, request);
     if (own)
         lock(own);
     return entry;
@@ -426,7 +424,12 @@ static struct rec_request *find(struct rec_requests *own, MPI_Request request)
 /* Looks a request up into call->requests; its word. */
 static inline int64_t refer(struct rec_call *call, struct rec_requests *own, MPI_Request request)
 {
-    struct rec_request *entry = request != MPI_REQUEST_NULL ? find(own, request) : NULL;
+    struct rec_request *entry = NULL;
+    if (request != MPI_REQUEST_NULL) {
+        entry = own ? look_up(own, request) : NULL;
+        if (__builtin_expect(!entry, 0))
+            entry = find_elsewhere(own, request);
+    }
     call->requests[call->n_requests++] = entry;
     if (__builtin_expect(entry != NULL, 1)) {
         if (entry->flags & REC_REQUEST_PERSISTENT &&

@@ -391,7 +391,7 @@ static inline const struct rec_type *find(MPI_Datatype handle)
 }
 
 /* With several threads: without the lock when this one has looked the handle up before. */
-static const struct rec_type *find_threaded(MPI_Datatype handle)
+__attribute__((noinline)) static const struct rec_type *find_threaded(MPI_Datatype handle)
 {
     uint64_t key = REC_KEY(handle);
     struct rec_stream *stream = rec_this_stream;
