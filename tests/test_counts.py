@@ -102,6 +102,8 @@ def make_test(name, ranks):
 
 
 for _name, _ranks in test_events.programs():
+    if _name == "callbacks":  # what MPI's callbacks call counts here, but is no event
+        continue
     globals()[f"test_{_name}"] = make_test(_name, _ranks)
 
 
