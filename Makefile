@@ -214,7 +214,7 @@ clean:
 	rm -rf $(O)/obj $(O)/gen $(O)/lib $(O)/test $(O)/fuzz $(TOOL) $(LIB) $(REGION_LIB) $(O)/summary
 
 distclean:
-	rm -rf $(O) $(O)-san
+	rm -rf $(O) $(O)-san $(O)-tsan
 
 include mk/test.mk mk/install.mk mk/demo.mk
 

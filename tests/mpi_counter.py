@@ -2,15 +2,16 @@
 """Builds a library that counts MPI calls, to be preloaded before the recorder.
 
 It knows nothing of MPI's prototypes and shares nothing with the recorder: for every function MPI_*
-that the MPI library exports there is a trampoline of two instructions, which adds one to a counter
-and jumps to the next definition (dlsym RTLD_NEXT). Calls that MPI makes to itself through public
-names would be counted too; both MPIs call their PMPI_ names inside.
+(and MPIX_*_init) that the MPI library exports there is a trampoline of two instructions, which adds
+one to a counter and jumps to the next definition (dlsym RTLD_NEXT). Calls that MPI makes to itself
+through public names would be counted too; both MPIs call their PMPI_ names inside.
 
 At exit each process writes lines "FUNCTION COUNT" to $MPI_COUNTER_OUT.<pid>. What is called once
 MPI_Finalize has been entered is not counted, since the recorder's archive is complete then.
 
     mpi_counter.py LIBMPI.so OUT.so
 """
+import re
 import subprocess
 import sys
 import tempfile
@@ -66,9 +67,9 @@ def functions(library):
     out = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True,
                          text=True).stdout
     names = {line.split()[-1].split("@")[0] for line in out.splitlines()}
-    return sorted(n for n in names if n.startswith("MPI_") and not n.startswith(SKIPPED)
-                  and n[4:5].isupper() and n != n.upper() and "_f2c" not in n and "_c2f" not in n
-                  and "f08" not in n and f"P{n}" in names)
+    return sorted(n for n in names if re.match(r"MPI_[A-Z]|MPIX_\w+_init$", n)
+                  and not n.startswith(SKIPPED) and n != n.upper() and "_f2c" not in n
+                  and "_c2f" not in n and "f08" not in n and f"P{n}" in names)
 
 
 def assembly(names):

@@ -32,6 +32,7 @@ HANDLES = {
 }
 BUFFERS = ["PLAIN", "IN_PLACE", "BOTTOM", "NULL"]
 REQUESTS = ["", "recent:", "slot:", "foreign:"]
+FOREIGN = 3
 SPECIAL_RANKS = {ANY: "ANY_SOURCE", PROC_NULL: "PROC_NULL", ROOT: "ROOT"}
 SPECIAL_LISTS = {-1: "NULL", -2: "UNWEIGHTED", -3: "WEIGHTS_EMPTY", UNDEFINED: "UNDEFINED"}
 ESCAPES = {c: f"\\x{c:02x}" for c in [*range(0x20), 0x7f]}
@@ -53,6 +54,8 @@ def handle_text(kind, word):
 def request_text(word):
     if word == 0:
         return "null"
+    if word & 3 == FOREIGN and word > 0:
+        return f"foreign:{word >> 2 & 0xffff}.{word >> 18}"
     return f"{REQUESTS[word & 3]}{word >> 2}" if word > 0 else "UNKNOWN"
 
 
@@ -145,7 +148,8 @@ RECEIVES = ("recv", "probe", "sendrecv", "sendrecv_replace")
 
 
 def operation_of(function):
-    name = function.name.removeprefix("MPI_").lower().removesuffix("_c").removesuffix("_init")
+    name = function.name.removeprefix("MPI_").removeprefix("MPIX_").lower()
+    name = name.removesuffix("_c").removesuffix("_init")
     if function.flags & NONBLOCKING and function.class_ != RMA:
         name = name.removeprefix("i")
     if name in NAMED:
@@ -473,6 +477,7 @@ class Tracker:
                 volume.tag = volume.tag if tag == AS_POSTED else tag
                 if size != AS_POSTED:
                     volume.received = size if size >= 0 else None
+                    entry.receives |= entry.live is None
                 entry.error, entry.cancelled = error & 0xffffffff, flags & 1
                 if flags & 2:  # pending: not completed after all
                     done.remove(entry)

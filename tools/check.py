@@ -12,7 +12,7 @@ sanitizers, the fuzzers), then runs
   - every fuzzer in DIR/fuzz, FUZZ_SECONDS (60) in total,
   - every tests/*_test.py, tests of the built tool in Python's unittest,
   - tests/run.py, the whole runs (the modules tests/test_*.py are its own),
-  - the checks of layering and format.
+  - the checks of layering, format and doc/coverage.md.
 
 Each program has its own time limit and counts as many tests as it says it ran: cmocka in TAP form,
 unittest by its last lines, others by a last line "N passed, N failed"; whatever says nothing counts
@@ -226,6 +226,7 @@ def whole_runs(build):
 def static_checks():
     yield Program("check-layers", [sys.executable, ROOT / "tools/check-layers.py"])
     yield Program("check-format", make_words("check-format"))
+    yield Program("coverage", [sys.executable, ROOT / "tools/coverage.py", "--check"])
 
 
 def main():

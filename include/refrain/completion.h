@@ -7,7 +7,7 @@
  * which message it got. Persistent requests are remembered by their slots; Start begins them anew.
  *
  * Requests of other threads of the process are not known to the tracker of this one; their entries
- * say so.
+ * say so, and hold what the completion itself tells: all of a message that was received.
  */
 #ifndef REFRAIN_COMPLETION_H
 #define REFRAIN_COMPLETION_H
@@ -25,7 +25,7 @@ struct rfn_request_origin {
 
 struct rfn_completed {
     uint32_t position; /* in the array of requests of the call, 0 if it has one */
-    bool known;        /* the origin is; if not, it is zero */
+    bool known;        /* the origin is; if not, only receives and volume mean something */
     bool cancelled;
     uint32_t error;                   /* MPI error class of the request, 0 for success */
     struct rfn_request_origin origin; /* volume as it really was: source, tag, received_bytes */

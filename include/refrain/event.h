@@ -69,7 +69,7 @@ enum rfn_buffer { RFN_BUFFER_PLAIN, RFN_BUFFER_IN_PLACE, RFN_BUFFER_BOTTOM, RFN_
  *                        created so far, number n - distance (numbers count from 0)
  *   4 * slot + 2         persistent or partitioned request in slot `slot` (lowest free slot of the
  *                        process); its start number is the count of its starts so far
- *   4 * number + 3       created by another stream of the process: number counts over them all
+ *   4 * (number * 65536 + stream) + 3   number `number` of another stream of the process
  * An output request (the one a call creates) is not stored: it has the next creation number, or,
  * when persistent, the slot is an output of kind REQUEST. */
 enum rfn_request_form {
@@ -84,10 +84,20 @@ static inline int64_t rfn_request_word(enum rfn_request_form form, int64_t value
     return value * 4 + form;
 }
 
+enum { RFN_FOREIGN_BITS = 16 };
+
+static inline int64_t rfn_foreign_request(uint32_t stream, uint64_t number)
+{
+    if (stream >> RFN_FOREIGN_BITS || number >> (61 - RFN_FOREIGN_BITS))
+        return RFN_UNKNOWN;
+    return rfn_request_word(RFN_REQUEST_FOREIGN, (int64_t)(number << RFN_FOREIGN_BITS | stream));
+}
+
 /* Completions: what the completed requests of a call turned out to be, only those that differ from
- * what was asked for. One entry is RFN_COMPLETION_WORDS words: position in the request array,
- * source, tag, bytes (each RFN_AS_POSTED where it is as asked), error class, flags: CANCELLED, or
- * PENDING, not completed after all, which happens when the call failed because of another. */
+ * what was asked for, or that another thread made. One entry is RFN_COMPLETION_WORDS words:
+ * position in the request array, source, tag, bytes (each RFN_AS_POSTED where it is as asked),
+ * error class, flags: CANCELLED, or PENDING, not completed after all, which happens when the call
+ * failed because of another. */
 enum { RFN_COMPLETION_WORDS = 6, RFN_COMPLETION_CANCELLED = 1, RFN_COMPLETION_PENDING = 2 };
 
 /* A parameter that is not part of what is known when the call is made. */

@@ -323,6 +323,8 @@ static void amend(struct rfn_tracker *tracker, const int64_t *words, size_t n)
             volume->tag = entry[2];
         if (entry[3] != RFN_AS_POSTED)
             volume->received_bytes = entry[3] < 0 ? -1 : entry[3];
+        if (!completed->known && entry[3] != RFN_AS_POSTED)
+            completed->origin.receives = true;
         completed->error = (uint32_t)entry[4];
         completed->cancelled = entry[5] & RFN_COMPLETION_CANCELLED;
     }

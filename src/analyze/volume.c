@@ -131,12 +131,15 @@ static bool ends_in(const char *text, size_t length, const char *suffix)
     return length > n && memcmp(text + length - n, suffix, n) == 0;
 }
 
-/* The function's name in lower case without what does not change its volume. */
+/* The function's name in lower case without what does not change its volume (MPIX_: Open MPI's
+ * persistent collectives before they came into the standard). */
 static void plain_name(const struct rfn_function_info *function, char *name, size_t size)
 {
     const char *from = function->name;
     if (strncmp(from, "MPI_", 4) == 0)
         from += 4;
+    else if (strncmp(from, "MPIX_", 5) == 0)
+        from += 5;
     size_t length = strlen(from);
     if (length >= size)
         length = size - 1;

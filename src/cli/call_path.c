@@ -62,8 +62,8 @@ bool rfn_call_path_internal(const struct rfn_location *location)
             return true;
     }
     const char *function = location->function ? location->function : "";
-    return begins(function, "MPI_") || begins(function, "PMPI_") || begins(function, "mpi_") ||
-           begins(function, "pmpi_");
+    return begins(function, "MPI_") || begins(function, "PMPI_") || begins(function, "MPIX_") ||
+           begins(function, "mpi_") || begins(function, "pmpi_");
 }
 
 /* "step (main.c:12)": enough to find the place; folders of the file are left out. */

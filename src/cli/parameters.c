@@ -71,8 +71,14 @@ static void append_request(struct rfn_text *text, int64_t word)
     } else if (word < 0) {
         rfn_text_string(text, "UNKNOWN");
     } else {
+        int64_t value = word >> 2;
         rfn_text_string(text, forms[word & 3]);
-        rfn_text_signed(text, word >> 2);
+        if ((word & 3) == RFN_REQUEST_FOREIGN) { /* thread and number */
+            rfn_text_signed(text, value & ((1 << RFN_FOREIGN_BITS) - 1));
+            rfn_text_char(text, '.');
+            value >>= RFN_FOREIGN_BITS;
+        }
+        rfn_text_signed(text, value);
     }
 }
 
@@ -309,7 +315,7 @@ static void append_single(struct rfn_text *text, const struct rfn_parameters *pa
         append_number(text, "cancelled", 1);
     if (completed->error)
         append_number(text, "request_error", completed->error);
-    if (!completed->known || !completed->origin.receives || completed->cancelled)
+    if (!completed->origin.receives || completed->cancelled)
         return;
     rfn_text_char(text, ' ');
     append_received(text, parameters, &completed->origin.volume, ' ');
@@ -323,7 +329,7 @@ static void append_entry(struct rfn_text *text, const struct rfn_parameters *par
         rfn_text_string(text, "(cancelled)");
     } else if (completed->error) {
         rfn_text_format(text, "(error=%u)", completed->error);
-    } else if (completed->known && completed->origin.receives) {
+    } else if (completed->origin.receives) {
         rfn_text_char(text, '(');
         append_received(text, parameters, &completed->origin.volume, ',');
         rfn_text_char(text, ')');
@@ -342,7 +348,7 @@ static void append_completed(struct rfn_text *text, const struct rfn_parameters 
         if (i)
             rfn_text_char(text, ',');
         append_entry(text, parameters, completed);
-        if (completed->known && completed->origin.receives && !completed->cancelled &&
+        if (completed->origin.receives && !completed->cancelled &&
             completed->origin.volume.received_bytes >= 0) {
             bytes += completed->origin.volume.received_bytes;
             received = true;

@@ -48,6 +48,7 @@ static struct rfn_map groups;    /* hash to struct rec_ranks */
 static struct rec_ranks **all_groups;
 static size_t n_groups, groups_capacity;
 static MPI_Group world_group;    /* borrowed from place.h */
+static uint64_t removals;        /* of handles, see tables.h */
 static bool awake;               /* the first two communicators are there */
 unsigned rec_comms_on_their_way; /* entries with later_of */
 
@@ -220,6 +221,7 @@ static int bind_handle(struct rec_comm *comm, MPI_Comm handle)
 static void unbind_handle(MPI_Comm handle)
 {
     uint64_t key = REC_KEY(handle);
+    rec_count_removal(&removals);
     rfn_map_remove(&by_handle, key);
     struct cached *cached = &cache[rec_key_place(key, CACHE_BITS)];
     if (cached->key == key)
@@ -409,12 +411,34 @@ static inline struct rec_comm *find(MPI_Comm handle)
     return find_slowly(handle);
 }
 
+/* With several threads: without the lock when this one has looked the handle up before. */
+__attribute__((noinline)) static const struct rec_comm *find_threaded(MPI_Comm handle)
+{
+    uint64_t key = REC_KEY(handle);
+    struct rec_stream *stream = rec_this_stream;
+    struct rec_find *recent = NULL;
+    if (stream) {
+        recent = &stream->recent.comms[rec_key_place(key, REC_RECENT_COMM_BITS)];
+        if (__builtin_expect(rec_find_holds(recent, key, &removals), 1))
+            return recent->what;
+    }
+    rec_lock();
+    const struct rec_comm *found = find(handle);
+    uint64_t now = removals;
+    rec_unlock();
+    if (recent)
+        *recent = (struct rec_find){key, now, found, 0, NULL};
+    return found;
+}
+
+static inline const struct rec_comm *look_up(MPI_Comm handle)
+{
+    return __builtin_expect(rec_threads_multiple, 0) ? find_threaded(handle) : find(handle);
+}
+
 const struct rec_comm *rec_comm_of(MPI_Comm comm)
 {
-    rec_lock();
-    const struct rec_comm *found = find(comm);
-    rec_unlock();
-    return found;
+    return look_up(comm);
 }
 
 uint32_t rec_comms_count(void)
@@ -448,6 +472,7 @@ void rec_comms_release(void)
     rfn_map_release(&ordinals);
     rfn_map_release(&groups);
     memset(cache, 0, sizeof cache);
+    rec_count_removal(&removals);
     int finalized = 1;
     rec_mpi.MPI_Finalized(&finalized);
     if (awake && !finalized)
@@ -459,9 +484,7 @@ void rec_comms_release(void)
 
 void rec_in_comm(struct rec_call *call, MPI_Comm comm)
 {
-    rec_lock();
-    struct rec_comm *found = find(comm);
-    rec_unlock();
+    const struct rec_comm *found = look_up(comm);
     if (__builtin_expect(found != NULL, 1)) {
         call->comm = found;
         rec_push_in(call, found->number);
@@ -574,12 +597,25 @@ void rec_comm_arrived(struct rec_comm *comm)
         rec_stop("out of memory for communicators");
 }
 
+void rec_free_comm(struct rec_call *call, MPI_Comm comm)
+{
+    rec_lock();
+    const uint64_t *number = rfn_map_get(&by_handle, REC_KEY(comm));
+    call->removed = number ? (int64_t)*number + 1 : 0;
+    if (number)
+        unbind_handle(comm);
+    rec_unlock();
+}
+
 void rec_freed_comm(struct rec_call *call, MPI_Comm comm)
 {
-    if (call->rc != MPI_SUCCESS)
+    int64_t number = call->removed - 1;
+    call->removed = 0;
+    if (call->rc == MPI_SUCCESS || number < 0)
         return;
     rec_lock();
-    unbind_handle(comm);
+    if (bind_handle(comms[number], comm) < 0)
+        rec_stop("out of memory for communicators");
     rec_unlock();
 }
 
@@ -644,11 +680,20 @@ static void ask_neighbors(MPI_Comm handle, int rank, int *n_in, int *n_out)
 
 void rec_comm_neighbors(MPI_Comm comm, int *n_in, int *n_out)
 {
-    rec_lock();
-    struct rec_comm *found = find(comm);
-    if (found && found->n_in < 0)
-        ask_neighbors(comm, (int)found->my_rank, &found->n_in, &found->n_out);
-    *n_in = found ? found->n_in : 0;
-    *n_out = found ? found->n_out : 0;
-    rec_unlock();
+    const struct rec_comm *known = rec_comm_of(comm);
+    *n_in = *n_out = 0;
+    if (!known)
+        return;
+    if (__atomic_load_n(&known->n_in, __ATOMIC_ACQUIRE) < 0) {
+        rec_lock();
+        struct rec_comm *found = comms[known->number];
+        if (found->n_in < 0) {
+            int in = 0;
+            ask_neighbors(comm, (int)found->my_rank, &in, &found->n_out);
+            __atomic_store_n(&found->n_in, in, __ATOMIC_RELEASE);
+        }
+        rec_unlock();
+    }
+    *n_in = known->n_in;
+    *n_out = known->n_out;
 }

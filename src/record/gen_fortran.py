@@ -239,7 +239,8 @@ def main():
         with open(options.definitions) as file:
             functions = gen_wrappers.parse_def(file.read())
         header = gen_wrappers.parse_header(gen_wrappers.preprocess(options.flavour, options.cc))
-        bound = gen_wrappers.bind_all(functions, header.functions)
+        bound = [b for b in gen_wrappers.bind_all(functions, header.functions)
+                 if b.prefix == "MPI_"]
         gen_wrappers.write_file(os.path.join(options.out, "fortran.gen.c"),
                                 fortran_c(bound, options.flavour))
     except (Failure, OSError) as error:

@@ -45,6 +45,8 @@ LIBRARIES = {
 
 # Open MPI hides the functions that MPI-3.0 removed, but its library still has them.
 BEFORE_MPI_H = {"openmpi": "#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n"}
+# Its extensions: persistent collectives as MPIX_ before they came into the standard.
+AFTER_MPI_H = {"openmpi": "#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n"}
 
 NUMBERS = ("int", "MPI_Aint", "MPI_Count", "MPI_Offset")
 LIST_OF = {"int": "rec_in_ints", "MPI_Count": "rec_in_counts", "MPI_Aint": "rec_in_aints"}
@@ -204,7 +206,8 @@ def preprocess(flavour, compiler):
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "header.c")
         with open(source, "w") as file:
-            file.write(BEFORE_MPI_H.get(flavour, "") + "#include <mpi.h>\n")
+            file.write(BEFORE_MPI_H.get(flavour, "") + "#include <mpi.h>\n" +
+                       AFTER_MPI_H.get(flavour, ""))
         command = shlex.split(compiler) + ["-std=c11", "-E", "-P", source]
         try:
             result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -269,6 +272,14 @@ def parse_header(text):
             continue
         parameters = [] if inside in ("", "void") else inside.split(",")
         functions[name[4:]] = Prototype(name[4:], [parse_parameter(p) for p in parameters])
+    # Extensions (MPIX_) have keys of their own: one may be there beside the standard's function.
+    early = set(re.findall(r"\bint PMPIX_(\w+) ?\(", text))
+    for match in re.finditer(r"\bint MPIX_(\w+) ?\(", text):
+        name = match.group(1)
+        if name in early and name not in functions and wanted("MPI_" + name):
+            inside = text[match.end():closing(text, match.end() - 1) - 1]
+            functions["X:" + name] = Prototype(name, [parse_parameter(p)
+                                                      for p in inside.split(",")])
     handles = re.findall(r"\bextern struct ompi_predefined_\w+ (ompi_\w+) ?;", text)
     pointers = re.findall(r"\bextern ((?:const )?\w+ ?\* ?(?:const )?)(MPI_[A-SU-Z]\w*) ?;", text)
     return Header(functions, handles, pointers, re.search(r"\bMPI_Session\b", text) is not None)
@@ -276,7 +287,9 @@ def parse_header(text):
 
 # ---- both together ----
 
-Bound = namedtuple("Bound", "name function prototype inputs outcomes")
+# prefix: MPIX_ of what this MPI has only under the name of an extension, as it does what the
+# function of the standard does; enumerators and members of the table are MPI_ all the same.
+Bound = namedtuple("Bound", "name function prototype inputs outcomes prefix")
 Word = namedtuple("Word", "name schema")
 
 
@@ -358,7 +371,7 @@ def outcome_words(function):
             for word in outcome_words_of(function, a)]
 
 
-def bind(name, function, prototype):
+def bind(name, function, prototype, prefix="MPI_"):
     if len(function.arguments) != len(prototype.parameters):
         raise Failure("MPI_%s: %d arguments in mpi.h, %d in mpi.def" %
                       (name, len(prototype.parameters), len(function.arguments)))
@@ -374,7 +387,7 @@ def bind(name, function, prototype):
     if ("made" in roles) != bool({"nonblocking", "persistent"} & set(function.flags)):
         raise Failure("MPI_%s: a request is made by nonblocking and persistent calls" % name)
     bound = Bound(name, function, Prototype(name, parameters), input_words(function),
-                  outcome_words(function))
+                  outcome_words(function), prefix)
     if max(len(bound.inputs), len(bound.outcomes)) > PARAMS_MAX:
         raise Failure("MPI_%s: more than %d words" % (name, PARAMS_MAX))
     return bound
@@ -387,9 +400,11 @@ def bind_all(functions, header):
         for form in (name, name + "_c"):
             if form in header and (form == name or form not in functions):
                 bound.append(bind(form, function, header[form]))
+        if "X:" + name in header:
+            bound.append(bind(name, function, header["X:" + name], "MPIX_"))
     known = {b.name for b in bound}
     for name in header:
-        if name not in known:
+        if name not in known and not name.startswith("X:"):
             raise Failure("MPI_%s: is in mpi.h but not in mpi.def" % name)
     if not bound:
         raise Failure("mpi.h: no MPI function found")
@@ -532,6 +547,8 @@ def before_lines(bound):
         significant.extend(statements)
         insignificant.append(other)
     flush()
+    lines += ["rec_free_%s(call, old_%s);" % (a.kind, a.name)
+              for a in bound.function.arguments if has_old(a)]
     return lines + status_lines(bound)
 
 
@@ -575,7 +592,7 @@ def outcome_statements(function, argument, parameter):
     if argument.direction == "free":
         if argument.kind == "request":
             return ["rec_out_request_freed(call);"]
-        return ["rec_freed_%s(call, old_%s);" % (argument.kind, name)]
+        return []
     if argument.direction == "later":
         return ["rec_out_comm_later(call, %s);" % name]
     if argument.length:
@@ -601,10 +618,12 @@ def after_lines(bound):
     function = bound.function
     if any(a.kind == "completed" for a in function.arguments):
         return completion_lines(bound)
-    lines, known = [], "rc == MPI_SUCCESS"
+    freed = [a for a in function.arguments if has_old(a)]
+    lines = ["rec_freed_%s(call, old_%s);" % (a.kind, a.name) for a in freed]
+    known = "rc == MPI_SUCCESS"
     flags = [a.name for a in function.arguments if a.kind == "done"]
     if flags:
-        lines = ["const bool done = rc == MPI_SUCCESS && *%s;" % flags[0],
+        lines += ["const bool done = rc == MPI_SUCCESS && *%s;" % flags[0],
                  "rec_out_poll(call, done);"]
         known = "done"
     statements = []
@@ -632,7 +651,8 @@ def is_rare(bound):
 def wrapper(bound, flavour):
     name = "MPI_" + bound.name
     call = wrap("rec_mpi.%s(" % name, [p.name for p in bound.prototype.parameters], ")")
-    lines = [wrap("%sREC_EXPORT int %s(" % ("RARE " if is_rare(bound) else "", name),
+    exported = bound.prefix + bound.name
+    lines = [wrap("%sREC_EXPORT int %s(" % ("RARE " if is_rare(bound) else "", exported),
                   declarations(bound.prototype), ")"), "{"]
     body = ["struct rec_call *call = rec_enter(REC_FN_%s, __builtin_frame_address(0));" % name]
     if flavour != "smpi":
@@ -751,8 +771,8 @@ def functions_c(bound):
             parameters += ['    {"%s", %s, RFN_PARAM_OUT},\n' % (w.name, schema_kind(w.schema))
                            for w in b.outcomes]
         flags = " | ".join("RFN_FUNCTION_" + f.upper() for f in b.function.flags) or "0"
-        rows.append('    {"MPI_%s", RFN_CLASS_%s,\n     %s, %d, %d, %s},\n' %
-                    (b.name, b.function.class_, flags, len(b.inputs), len(b.outcomes),
+        rows.append('    {"%s", RFN_CLASS_%s,\n     %s, %d, %d, %s},\n' %
+                    (b.prefix + b.name, b.function.class_, flags, len(b.inputs), len(b.outcomes),
                      "params + %d" % offsets[key] if words else "NULL"))
     for name, class_, words in OWN:
         rows.append('    {"%s", RFN_CLASS_%s, 0, %d, 0, params + %d},\n' %
@@ -935,26 +955,6 @@ def words_text(words):
                      for w in words) or "-"
 
 
-def coverage(functions, bound):
-    """A table of all functions of mpi.def; those that the header at hand has are counted."""
-    have = {b.name for b in bound}
-    lines = ["# What is recorded of each MPI function", "",
-             "Every function is recorded as an event with its call path, times and error class, "
-             "and with the words below. Inputs are known when the call is made, outcomes after "
-             "it. A function marked `_c` has a large-count form that is recorded alike. `special` "
-             "functions have hand-written wrappers; all others are generated from "
-             "`src/record/mpi.def`, from which this table is made too.", "",
-             "| function | class | | inputs | outcomes |", "|---|---|---|---|---|"]
-    for name, function in functions.items():
-        notes = function.flags + (["special"] if function.special else [])
-        shown = "MPI_%s%s" % (name, " `_c`" if name + "_c" in have and name + "_c" not in functions
-                              else "")
-        lines.append("| %s | %s | %s | %s | %s |" %
-                     (shown, function.class_.lower(), ", ".join(notes),
-                      words_text(input_words(function)), words_text(outcome_words(function))))
-    return "\n".join(lines) + "\n"
-
-
 # ---- main ----
 
 def generate(flavour, def_text, header_text):
@@ -983,19 +983,16 @@ def main():
     parser.add_argument("--cc", required=True, help="compiler that finds this MPI's mpi.h")
     parser.add_argument("--def", required=True, dest="definitions", help="mpi.def")
     parser.add_argument("--out", help="folder of the generated files")
-    parser.add_argument("--coverage", help="file for the table of what is recorded")
     options = parser.parse_args()
     try:
         with open(options.definitions) as file:
             definitions = file.read()
-        files, functions, bound = generate(options.flavour, definitions,
-                                           preprocess(options.flavour, options.cc))
+        files, _, _ = generate(options.flavour, definitions,
+                               preprocess(options.flavour, options.cc))
         if options.out:
             os.makedirs(options.out, exist_ok=True)
             for name, text in files.items():
                 write_file(os.path.join(options.out, name), text)
-        if options.coverage:
-            write_file(options.coverage, coverage(functions, bound))
     except (Failure, OSError) as error:
         sys.exit("gen_wrappers.py: %s" % error)
 

@@ -21,13 +21,18 @@
 
 static unsigned char lock_taken;
 
-void rec_lock_wait(void)
+void rec_spin_wait(unsigned char *taken)
 {
     unsigned tries = 0;
-    while (__atomic_exchange_n(&lock_taken, 1, __ATOMIC_ACQUIRE)) {
+    while (__atomic_exchange_n(taken, 1, __ATOMIC_ACQUIRE)) {
         if (++tries % 128 == 0)
             sched_yield();
     }
+}
+
+void rec_lock_wait(void)
+{
+    rec_spin_wait(&lock_taken);
 }
 
 void rec_lock_release(void)
@@ -93,6 +98,7 @@ struct handles {
     struct rfn_map words;                /* handle to word */
     struct rec_slots slots;
     struct cached cache[1 << CACHE_BITS];
+    uint64_t removals;             /* of keys, see tables.h */
     const struct rec_comm **comms; /* of each slot, with has_comm */
     size_t n_comms;
 };
@@ -188,14 +194,39 @@ static void set_comm(struct handles *table, int64_t slot, const struct rec_comm 
     table->comms[place] = comm;
 }
 
-static void handle_in(struct rec_call *call, struct handles *table, uint64_t key)
+/* The word of a handle, and the communicator of a window or file, if there is one. */
+static int64_t look_up(struct handles *table, uint64_t key, const struct rec_comm **comm)
 {
-    rec_lock();
     int64_t word = word_of(table, key);
     if (table->has_comm && word >= 0 && (size_t)word < table->n_comms)
-        call->comm = table->comms[word];
-    rec_unlock();
-    rec_push_in(call, word);
+        *comm = table->comms[word];
+    return word;
+}
+
+/* With several threads: without the lock when this one has looked the handle up before. */
+static int64_t look_up_threaded(struct rec_stream *stream, struct handles *table, uint64_t key,
+                                const struct rec_comm **comm)
+{
+    size_t place = rec_key_place(key ^ (uintptr_t)table, REC_RECENT_HANDLE_BITS);
+    struct rec_find *recent = &stream->recent.handles[place];
+    if (recent->what != table || !rec_find_holds(recent, key, &table->removals)) {
+        const struct rec_comm *made_on = NULL;
+        rec_lock();
+        int64_t word = look_up(table, key, &made_on);
+        uint64_t removals = table->removals;
+        rec_unlock();
+        *recent = (struct rec_find){key, removals, table, word, made_on};
+    }
+    if (recent->comm)
+        *comm = recent->comm;
+    return recent->word;
+}
+
+static void handle_in(struct rec_call *call, struct handles *table, uint64_t key)
+{
+    rec_push_in(call, __builtin_expect(rec_threads_multiple, 0)
+                          ? look_up_threaded(rec_stream_of(call), table, key, &call->comm)
+                          : look_up(table, key, &call->comm));
 }
 
 static void handle_out(struct rec_call *call, struct handles *table, uint64_t key)
@@ -211,23 +242,39 @@ static void handle_out(struct rec_call *call, struct handles *table, uint64_t ke
     rec_push_out(call, word);
 }
 
-static void handle_freed(struct rec_call *call, struct handles *table, uint64_t key)
+/* Before the call, so that another thread that gets the same handle for a new object registers it
+ * anew. The slot is kept until the call has succeeded. */
+static void handle_free(struct rec_call *call, struct handles *table, uint64_t key)
 {
-    if (call->rc != MPI_SUCCESS)
-        return;
+    call->removed = 0;
     rec_lock();
     if (table->predefine)
         wake(table);
     const uint64_t *known = rfn_map_get(&table->words, key);
-    int64_t word = known ? (int64_t)*known : -1;
-    if (word >= 0) {
+    if (known && (int64_t)*known >= 0) {
+        call->removed = (int64_t)*known + 1;
+        rec_count_removal(&table->removals);
         rfn_map_remove(&table->words, key);
-        rec_slots_give(&table->slots, word);
-        if (table->has_comm)
-            set_comm(table, word, NULL);
         struct cached *cached = &table->cache[rec_key_place(key, CACHE_BITS)];
         if (cached->key == key)
             cached->used = false;
+    }
+    rec_unlock();
+}
+
+static void handle_freed(struct rec_call *call, struct handles *table, uint64_t key)
+{
+    int64_t word = call->removed - 1;
+    call->removed = 0;
+    if (word < 0)
+        return;
+    rec_lock();
+    if (call->rc == MPI_SUCCESS) {
+        rec_slots_give(&table->slots, word);
+        if (table->has_comm)
+            set_comm(table, word, NULL);
+    } else if (rfn_map_put(&table->words, key, (uint64_t)word) < 0) {
+        rec_stop("out of memory for handles");
     }
     rec_unlock();
 }
@@ -240,6 +287,10 @@ static void handle_freed(struct rec_call *call, struct handles *table, uint64_t 
     void rec_out_##name(struct rec_call *call, type handle)   \
     {                                                         \
         handle_out(call, &name##_handles, REC_KEY(handle));   \
+    }                                                         \
+    void rec_free_##name(struct rec_call *call, type handle)  \
+    {                                                         \
+        handle_free(call, &name##_handles, REC_KEY(handle));  \
     }                                                         \
     void rec_freed_##name(struct rec_call *call, type handle) \
     {                                                         \
@@ -265,6 +316,7 @@ static void release(struct handles *table)
     free((void *)table->comms);
     table->comms = NULL;
     table->n_comms = 0;
+    rec_count_removal(&table->removals);
     for (size_t i = 0; i < sizeof table->cache / sizeof *table->cache; i++)
         table->cache[i].used = false;
 }

@@ -6,8 +6,9 @@
  * allocate on the usual path. Handles become numbers here and nowhere else: handles.c (slots),
  * comms.c, types.c, requests.c.
  *
- * Tables are per process. Under MPI_THREAD_MULTIPLE they are guarded by one short spin lock
- * (rec_lock), otherwise by nothing.
+ * Tables are per process, those of requests per thread. Under MPI_THREAD_MULTIPLE they are guarded
+ * by short spin locks, which the usual path does not take, or shares with nobody (tables.h,
+ * requests.c); otherwise by nothing.
  */
 #ifndef RFN_RECORD_PARAMS_H
 #define RFN_RECORD_PARAMS_H
@@ -113,10 +114,14 @@ int64_t *rec_words(struct rec_call *call, int64_t n);
  * call that is not recorded) is registered on first sight. rec_in_win and rec_in_file also set
  * call->comm to the communicator that the window or file was made on (call->comm at rec_out_win).
  * rec_out_op(call, op): registers a handle that the call made and appends its word as an outcome.
- * rec_freed_op(call, op): the call freed the handle (pass its value from before the call). */
-#define REC_DECLARE(name, type, kind)                        \
-    void rec_in_##name(struct rec_call *call, type handle);  \
-    void rec_out_##name(struct rec_call *call, type handle); \
+ * rec_free_op(call, op): the call is about to free the handle, so it is forgotten: as soon as MPI
+ * has freed it another thread may get it for something new.
+ * rec_freed_op(call, op): the call is over (pass the value from before it); when it has failed the
+ * handle is known again. */
+#define REC_DECLARE(name, type, kind)                         \
+    void rec_in_##name(struct rec_call *call, type handle);   \
+    void rec_out_##name(struct rec_call *call, type handle);  \
+    void rec_free_##name(struct rec_call *call, type handle); \
     void rec_freed_##name(struct rec_call *call, type handle);
 REC_SLOT_KINDS(REC_DECLARE)
 REC_SESSION_KIND(REC_DECLARE)
@@ -125,6 +130,7 @@ REC_SESSION_KIND(REC_DECLARE)
 /* Keyvals are integers in every MPI; predefined ones have names. */
 void rec_in_keyval(struct rec_call *call, int keyval);
 void rec_out_keyval(struct rec_call *call, int keyval);
+void rec_free_keyval(struct rec_call *call, int keyval);
 void rec_freed_keyval(struct rec_call *call, int keyval);
 
 /* ---- communicators (comms.c) ---- */
@@ -138,6 +144,7 @@ void rec_out_comm(struct rec_call *call, MPI_Comm comm);
 /* The same for a communicator that is complete only when the request is (Comm_idup): *comm is read
  * at completion. Call it before rec_out_request of the same call. */
 void rec_out_comm_later(struct rec_call *call, MPI_Comm *comm);
+void rec_free_comm(struct rec_call *call, MPI_Comm comm);
 void rec_freed_comm(struct rec_call *call, MPI_Comm comm);
 int64_t rec_comm_size(MPI_Comm comm);           /* of the remote group for an intercommunicator */
 bool rec_comm_is_root(MPI_Comm comm, int root); /* this rank gathers or scatters to all */
@@ -148,6 +155,7 @@ void rec_comm_neighbors(MPI_Comm comm, int *n_in, int *n_out);
 
 void rec_in_type(struct rec_call *call, MPI_Datatype type);
 void rec_out_type(struct rec_call *call, MPI_Datatype type);
+void rec_free_type(struct rec_call *call, MPI_Datatype type);
 void rec_freed_type(struct rec_call *call, MPI_Datatype type);
 int64_t rec_type_size(MPI_Datatype type); /* bytes; -1 for MPI_DATATYPE_NULL */
 
@@ -164,12 +172,11 @@ enum rec_request_flag {
 
 /* What is remembered of a request until it completes. */
 struct rec_request {
-    uint64_t number;         /* creation number in its stream, or slot when persistent */
-    uint64_t process_number; /* creation number over all streams; not when persistent */
+    uint64_t number; /* creation number in its stream, or slot when persistent */
     struct rec_stream *stream;
     uint64_t key;                  /* the handle */
     uint8_t flags;                 /* enum rec_request_flag */
-    bool claimed;                  /* a call is completing it; only under MPI_THREAD_MULTIPLE */
+    bool claimed;                  /* a call is completing it; only with several threads */
     bool active;                   /* persistent: started and not completed since */
     int source, tag;               /* as posted, MPI's values */
     int64_t bytes;                 /* room in the receive buffer, -1 not known */

@@ -178,6 +178,7 @@ static void free_comm(MPI_Comm *comm)
     MPI_Comm freed = *comm;
     start(REC_FN_MPI_Comm_free);
     rec_in_comm(call, freed);
+    rec_free_comm(call, freed);
     PMPI_Comm_free(comm);
     rec_freed_comm(call, freed);
 }
@@ -321,6 +322,7 @@ static void test_create_group(void)
         CHECK(seen[0] != seen[1] && seen[1] != seen[2] && seen[0] != seen[2]);
     MPI_Group freed = evens;
     start(REC_FN_MPI_Send);
+    rec_free_group(call, freed);
     PMPI_Group_free(&evens);
     rec_freed_group(call, freed);
     PMPI_Group_free(&world);
@@ -440,6 +442,7 @@ static void free_type(MPI_Datatype *type)
     MPI_Datatype freed = *type;
     start(REC_FN_MPI_Type_free);
     rec_in_type(call, freed);
+    rec_free_type(call, freed);
     PMPI_Type_free(type);
     rec_freed_type(call, freed);
 }
@@ -638,10 +641,12 @@ static void test_ops(void)
         MPI_Op freed = op;
         rec_in_op(call, op);
         EQUAL(call->in[0], 1);
+        rec_free_op(call, freed);
         PMPI_Op_free(&op);
         rec_freed_op(call, freed);
     }
     MPI_Op freed = kept;
+    rec_free_op(call, freed);
     PMPI_Op_free(&kept);
     rec_freed_op(call, freed);
     start(REC_FN_MPI_Op_create);
@@ -695,11 +700,14 @@ static void test_handles(void)
     MPI_Group freed_group = group;
     MPI_Info freed_info = info;
     int freed_keyval = keyval;
+    rec_free_group(call, freed_group);
     PMPI_Group_free(&group);
-    PMPI_Info_free(&info);
-    PMPI_Comm_free_keyval(&keyval);
     rec_freed_group(call, freed_group);
+    rec_free_info(call, freed_info);
+    PMPI_Info_free(&info);
     rec_freed_info(call, freed_info);
+    rec_free_keyval(call, freed_keyval);
+    PMPI_Comm_free_keyval(&keyval);
     rec_freed_keyval(call, freed_keyval);
 }
 
@@ -719,6 +727,7 @@ static void test_win(void)
         EQUAL(call->in[0], 0);
         CHECK(call->comm == rec_comm(0));
         MPI_Win freed = win;
+        rec_free_win(call, freed);
         PMPI_Win_free(&win);
         rec_freed_win(call, freed);
     }
@@ -1016,16 +1025,17 @@ static void test_foreign_and_unknown(void)
 {
     int got, value = 1;
     MPI_Request request = receive(&got, 1, rank, 3), mine;
+    other_stream.number = 7;
     start_on(&other_stream, REC_FN_MPI_Isend);
     PMPI_Isend(&value, 1, MPI_INT, rank, 3, MPI_COMM_WORLD, &mine);
     rec_out_request(&other_stream.call, mine, 0, 0, 0, -1);
     start_on(&other_stream, REC_FN_MPI_Wait);
     rec_in_request(&other_stream.call, request);
-    EQUAL(other_stream.call.in[0] & 3, RFN_REQUEST_FOREIGN);
-    int64_t first = other_stream.call.in[0] >> 2;
+    uint64_t first = rec_stream_of(call)->requests_created - 1;
+    EQUAL(other_stream.call.in[0], rfn_foreign_request(rec_stream_of(call)->number, first));
     start(REC_FN_MPI_Wait);
     rec_in_request(call, mine);
-    EQUAL(call->in[0], rfn_request_word(RFN_REQUEST_FOREIGN, first + 1));
+    EQUAL(call->in[0], rfn_foreign_request(7, other_stream.requests_created - 1));
     PMPI_Wait(&mine, MPI_STATUS_IGNORE);
     rec_out_completed_all(call, 1, MPI_STATUS_IGNORE);
     MPI_Status status;
@@ -1080,6 +1090,52 @@ static void test_statuses(void)
         EQUAL(call->out[1], RFN_AS_POSTED);
     }
 #endif
+}
+
+/* A handle that a call is about to free is unknown to others; a call that failed has freed nothing.
+ */
+static void test_freeing(void)
+{
+    int values[3] = {1, 2, 3};
+    MPI_Datatype type;
+    MPI_Comm dup;
+    PMPI_Type_indexed(1, values, values + 1, MPI_INT, &type);
+    PMPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    int64_t type_word = rec_type_word(type);
+    const struct rec_comm *comm = rec_comm_of(dup);
+    for (int failed = 1; failed >= 0; failed--) {
+        MPI_Op op = (MPI_Op)(uintptr_t)0x5abc00;
+        start(REC_FN_MPI_Send);
+        rec_in_op(call, op);
+        start_on(&other_stream, REC_FN_MPI_Op_free);
+        rec_free_op(&other_stream.call, op);
+        start(REC_FN_MPI_Op_create);
+        rec_out_op(call, (MPI_Op)(uintptr_t)0x5abd00);
+        EQUAL(call->out[0], 1); /* the slot is not free yet */
+        other_stream.call.rc = failed ? MPI_ERR_OP : MPI_SUCCESS;
+        rec_freed_op(&other_stream.call, op);
+        start(REC_FN_MPI_Send);
+        rec_in_op(call, op);
+        EQUAL(call->in[0], 0);
+        start(REC_FN_MPI_Op_free);
+        rec_free_op(call, (MPI_Op)(uintptr_t)0x5abd00);
+        rec_freed_op(call, (MPI_Op)(uintptr_t)0x5abd00);
+    }
+    start(REC_FN_MPI_Type_free);
+    rec_free_type(call, type);
+    call->rc = MPI_ERR_TYPE;
+    rec_freed_type(call, type);
+    EQUAL(rec_type_word(type), type_word);
+    start(REC_FN_MPI_Comm_free);
+    rec_free_comm(call, dup);
+    call->rc = MPI_ERR_COMM;
+    rec_freed_comm(call, dup);
+    CHECK(rec_comm_of(dup) == comm);
+    free_type(&type);
+    free_comm(&dup);
+    start(REC_FN_MPI_Op_free);
+    rec_free_op(call, (MPI_Op)(uintptr_t)0x5abc00);
+    rec_freed_op(call, (MPI_Op)(uintptr_t)0x5abc00);
 }
 
 #if !defined RFN_FLAVOUR_SMPI /* all its ranks are one process */
@@ -1259,6 +1315,7 @@ static const struct {
     {"cancelled request", test_cancel},
     {"errors in statuses", test_errors},
     {"foreign and unknown requests", test_foreign_and_unknown},
+    {"handles that are being freed", test_freeing},
     {"statuses", test_statuses},
 #if !defined RFN_FLAVOUR_SMPI
     {"threads", test_threads},

@@ -44,6 +44,7 @@
 struct rec_comm;
 struct rec_regions;
 struct rec_request;
+struct rec_requests;
 
 /* One call on its way. There is one per stream (calls do not nest), so nothing is allocated. */
 struct rec_call {
@@ -65,6 +66,23 @@ struct rec_call {
     uint32_t statuses_capacity;
     int64_t *words; /* scratch for lists, see rec_words */
     uint32_t words_capacity;
+    int64_t removed; /* 1 + what rec_free_* took out of its table; 0: nothing */
+};
+
+/* What a thread has looked up (tables.h). */
+struct rec_find {
+    uint64_t key, removals;
+    const void *what;            /* the entry, or for handles with slots their table; NULL: free */
+    int64_t word;                /* of handles with slots */
+    const struct rec_comm *comm; /* of windows and files */
+};
+
+enum { REC_RECENT_COMM_BITS = 4, REC_RECENT_TYPE_BITS = 5, REC_RECENT_HANDLE_BITS = 3 };
+
+struct rec_recent {
+    struct rec_find comms[1 << REC_RECENT_COMM_BITS];
+    struct rec_find types[1 << REC_RECENT_TYPE_BITS];
+    struct rec_find handles[1 << REC_RECENT_HANDLE_BITS];
 };
 
 /* One thread of the process that calls MPI. */
@@ -74,12 +92,14 @@ struct rec_stream {
     struct rfn_stream *events;  /* the reducer */
     struct rec_journal journal; /* what it has no memory for */
     struct rfn_counter counter;
-    struct rec_regions *regions; /* regions.h; NULL: none yet */
-    uint64_t requests_created;   /* non-persistent ones, by this stream */
-    uint32_t number;             /* 0 for the first thread that calls MPI */
-    bool inside;                 /* within a recorded call, or one from Fortran */
-    bool in_fortran;             /* within a call from Fortran */
-    struct rec_stream *next;     /* all streams of the process, newest first */
+    struct rec_regions *regions;   /* regions.h; NULL: none yet */
+    struct rec_requests *requests; /* made by this stream and not yet done (requests.c) */
+    uint64_t requests_created;     /* non-persistent ones, by this stream */
+    struct rec_recent recent;      /* only used under MPI_THREAD_MULTIPLE */
+    uint32_t number;               /* 0 for the first thread that calls MPI */
+    bool inside;                   /* within a recorded call, or one from Fortran */
+    bool in_fortran;               /* within a call from Fortran */
+    struct rec_stream *next;       /* all streams of the process, newest first */
     /* The open call, for whoever looks at a process that hangs or died. */
     volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
     volatile uint64_t open_enter;
@@ -93,7 +113,7 @@ enum rec_state {
 };
 
 extern enum rec_state rec_state;
-extern bool rec_threads_multiple; /* MPI_THREAD_MULTIPLE was granted: tables are locked */
+extern bool rec_threads_multiple; /* MPI_THREAD_MULTIPLE was granted: tables have locks */
 extern bool rec_off;              /* by MPI_Pcontrol(0) or REFRAIN_START=off, for all threads */
 
 /* The call from Fortran that the thread is in (fortran.h). */

@@ -1,18 +1,22 @@
 /* Requests: from creation to completion.
  *
- * A table finds the entries of a handle. It is open addressing over the handles ever seen: MPIs use
- * the handles of completed requests again at once, so a slot whose entries are all gone stays for
- * its handle, and only when the table fills up are empty slots thrown out. So a request in steady
- * state costs two probes and no memory is allocated or shifted.
+ * Each thread has a table of the requests it has made, which finds the entries of a handle. It is
+ * open addressing over the handles ever seen: MPIs use the handles of completed requests again at
+ * once, so a slot whose entries are all gone stays for its handle, and only when the table fills up
+ * are empty slots thrown out. So a request in steady state costs two probes and no memory is
+ * allocated or shifted.
  *
  * One handle may stand for several requests in flight: MPICH and Open MPI give sends that are
  * complete at once the same handle, and so every request with MPI_PROC_NULL. A slot is therefore a
  * queue. The k-th occurrence of a handle in the array of one call is the k-th entry of its queue; a
  * cursor in the slot, valid for one call (serial), keeps that linear.
  *
- * With several threads two calls could both look at the head of such a queue, so there an entry
- * belongs to the call that has found it (claimed) until the call's outcomes are taken, and a thread
- * looks among its own requests first.
+ * Several threads. A thread means its own requests, as long as it has any with the handle; else it
+ * looks into the tables of the others. Only then does the lock of a table have a second user: each
+ * table has its own, no call holds two of them, and the lock of all tables (tables.h) is taken
+ * inside of one, never the other way round. Two calls could both look at the head of a queue, so an
+ * entry belongs to the call that has found it (claimed) until the call's outcomes are taken. Only
+ * its own thread puts entries into a table.
  *
  * While recording is off requests are followed all the same, because what completes later has to be
  * known, but they take no number: numbers count what the record tells. A request that the record
@@ -39,14 +43,56 @@ struct chunk {
     struct rec_request entries[CHUNK];
 };
 
-static struct rec_request_slot *table; /* 1 << table_bits; key 0 with no head has never been used */
-static unsigned table_bits;
-static uint64_t table_used; /* slots with a handle */
-static struct rec_request *free_entries;
-static struct chunk *chunks;
+/* Of one stream. */
+struct rec_requests {
+    struct rec_request_slot *slots; /* 1 << bits; key 0 with no head has never been used */
+    unsigned bits;
+    unsigned char locked;
+    uint64_t used; /* slots with a handle */
+    uint64_t serial;
+    struct rec_request *free_entries;
+    struct chunk *chunks;
+    struct rec_stream *stream; /* whose requests they are */
+    struct rec_requests *next; /* of all, newest first */
+};
+
+static struct rec_requests *tables;
+static bool several; /* tables; they stay until all are released */
 static struct rec_slots persistent_slots;
-static uint64_t created_by_all;
-static uint64_t serial;
+
+/* ---- several threads ---- */
+
+/* Also without MPI_THREAD_MULTIPLE requests may be completed by another thread than made them. */
+static inline bool threaded(void)
+{
+    return rec_threads_multiple | __atomic_load_n(&several, __ATOMIC_RELAXED);
+}
+
+static inline void lock(struct rec_requests *table)
+{
+    if (__builtin_expect(threaded(), 0))
+        rec_spin_wait(&table->locked);
+}
+
+static inline void unlock(struct rec_requests *table)
+{
+    __atomic_store_n(&table->locked, 0, __ATOMIC_RELEASE);
+}
+
+static struct rec_requests *new_table(struct rec_stream *stream)
+{
+    struct rec_requests *table = calloc(1, sizeof *table);
+    if (!table)
+        return NULL;
+    table->stream = stream;
+    rec_lock();
+    table->next = tables;
+    if (tables)
+        __atomic_store_n(&several, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&tables, table, __ATOMIC_RELEASE);
+    rec_unlock();
+    return table;
+}
 
 /* ---- table ---- */
 
@@ -57,40 +103,41 @@ static uint64_t table_key(MPI_Request handle)
 }
 
 /* The slot of a key, or the unused one where it would go. */
-static inline struct rec_request_slot *probe(uint64_t key)
+static inline struct rec_request_slot *probe(const struct rec_requests *table, uint64_t key)
 {
-    size_t mask = ((size_t)1 << table_bits) - 1, i = rec_key_place(key, table_bits);
-    while (table[i].key != key && table[i].key != 0)
+    size_t mask = ((size_t)1 << table->bits) - 1, i = rec_key_place(key, table->bits);
+    while (table->slots[i].key != key && table->slots[i].key != 0)
         i = (i + 1) & mask;
-    return &table[i];
+    return &table->slots[i];
 }
 
-static uint64_t slots_in_use(void)
+static uint64_t slots_in_use(const struct rec_requests *table)
 {
     uint64_t n = 0;
-    for (size_t i = 0; table && i < (size_t)1 << table_bits; i++)
-        n += table[i].head != NULL;
+    for (size_t i = 0; table->slots && i < (size_t)1 << table->bits; i++)
+        n += table->slots[i].head != NULL;
     return n;
 }
 
 /* Makes a table that is at most a quarter full, without the slots that have no entries. */
-static int rebuild(void)
+static int rebuild(struct rec_requests *table)
 {
-    uint64_t in_use = slots_in_use();
+    uint64_t in_use = slots_in_use(table);
     unsigned bits = FIRST_BITS;
     while (((uint64_t)1 << bits) < 4 * (in_use + 1))
         bits++;
-    struct rec_request_slot *old = table, *larger = calloc((size_t)1 << bits, sizeof *larger);
-    size_t n_old = old ? (size_t)1 << table_bits : 0;
+    struct rec_request_slot *old = table->slots,
+                            *larger = calloc((size_t)1 << bits, sizeof *larger);
+    size_t n_old = old ? (size_t)1 << table->bits : 0;
     if (!larger)
         return RFN_E_NOMEM;
-    table = larger;
-    table_bits = bits;
-    table_used = in_use;
+    table->slots = larger;
+    table->bits = bits;
+    table->used = in_use;
     for (size_t i = 0; i < n_old; i++) {
         if (!old[i].head)
             continue;
-        struct rec_request_slot *slot = probe(old[i].key);
+        struct rec_request_slot *slot = probe(table, old[i].key);
         *slot = old[i];
         for (struct rec_request *entry = slot->head; entry; entry = entry->next)
             entry->slot = slot;
@@ -99,18 +146,18 @@ static int rebuild(void)
     return 0;
 }
 
-static int insert(struct rec_request *entry)
+static int insert(struct rec_requests *table, struct rec_request *entry)
 {
-    if (!table)
-        RFN_TRY(rebuild());
-    struct rec_request_slot *slot = probe(entry->key);
+    if (!table->slots)
+        RFN_TRY(rebuild(table));
+    struct rec_request_slot *slot = probe(table, entry->key);
     if (slot->key == 0) {
-        if (4 * (table_used + 1) > (uint64_t)3 << table_bits) {
-            RFN_TRY(rebuild());
-            slot = probe(entry->key);
+        if (4 * (table->used + 1) > (uint64_t)3 << table->bits) {
+            RFN_TRY(rebuild(table));
+            slot = probe(table, entry->key);
         }
         slot->key = entry->key;
-        table_used++;
+        table->used++;
     }
     entry->slot = slot;
     entry->next = NULL;
@@ -122,83 +169,94 @@ static int insert(struct rec_request *entry)
     return 0;
 }
 
-/* The first entry from here on that no call has found; of the stream, if one is given. */
-static struct rec_request *first_unclaimed(struct rec_request *entry,
-                                           const struct rec_stream *stream)
+/* The first entry from here on that no call has found, now found by this one. A persistent request
+ * has a handle of its own, and MPI_Start has no outcomes: it is not claimed. */
+__attribute__((noinline)) static struct rec_request *claim_first(struct rec_request *entry)
 {
-    while (entry && (entry->claimed || (stream && entry->stream != stream)))
+    while (entry && __atomic_load_n(&entry->claimed, __ATOMIC_ACQUIRE))
         entry = entry->next;
-    return entry;
-}
-
-/* Among equal handles a thread means its own requests, as long as it has any. */
-static struct rec_request *look_up_threaded(struct rec_request_slot *slot,
-                                            const struct rec_stream *stream)
-{
-    struct rec_request *entry = first_unclaimed(slot->cursor, stream);
-    slot->cursor = entry ? entry->next : NULL;
-    if (!entry)
-        entry = first_unclaimed(slot->head, NULL);
-    /* A persistent request has a handle of its own; and MPI_Start has no outcomes. */
     if (entry && !(entry->flags & REC_REQUEST_PERSISTENT))
-        entry->claimed = true;
+        __atomic_store_n(&entry->claimed, true, __ATOMIC_RELAXED);
     return entry;
 }
 
-/* The next entry of a handle in the call `serial`, or NULL. */
-static inline struct rec_request *look_up(MPI_Request handle, const struct rec_stream *stream)
+/* The next entry of a handle in this call, or NULL; with the table's lock held. */
+static inline struct rec_request *look_up(struct rec_requests *table, MPI_Request handle)
 {
-    if (!table)
+    if (!table->slots)
         return NULL;
-    struct rec_request_slot *slot = probe(table_key(handle));
-    if (slot->serial != serial) {
-        slot->serial = serial;
+    struct rec_request_slot *slot = probe(table, table_key(handle));
+    if (slot->serial != table->serial) {
+        slot->serial = table->serial;
         slot->cursor = slot->head;
     }
-    if (__builtin_expect(rec_threads_multiple, 0))
-        return look_up_threaded(slot, stream);
     struct rec_request *entry = slot->cursor;
+    if (__builtin_expect(threaded(), 0))
+        entry = claim_first(entry);
     slot->cursor = entry ? entry->next : NULL;
     return entry;
 }
 
-static struct rec_request *take_entry(void)
+/* A request that another thread has made. */
+static struct rec_request *look_up_foreign(const struct rec_requests *own, MPI_Request handle)
 {
-    if (__builtin_expect(!free_entries, 0)) {
+    struct rec_request *entry = NULL;
+    struct rec_requests *table = __atomic_load_n(&tables, __ATOMIC_ACQUIRE);
+    for (; table && !entry; table = table->next) {
+        if (table == own)
+            continue;
+        lock(table);
+        if (table->slots)
+            entry = claim_first(probe(table, table_key(handle))->head);
+        unlock(table);
+    }
+    return entry;
+}
+
+static struct rec_request *take_entry(struct rec_requests *table)
+{
+    if (__builtin_expect(!table->free_entries, 0)) {
         struct chunk *chunk = malloc(sizeof *chunk);
         if (!chunk)
             return NULL;
-        chunk->next = chunks;
-        chunks = chunk;
+        chunk->next = table->chunks;
+        table->chunks = chunk;
         for (size_t i = CHUNK; i-- > 0;) {
-            chunk->entries[i].next = free_entries;
-            free_entries = &chunk->entries[i];
+            chunk->entries[i].next = table->free_entries;
+            table->free_entries = &chunk->entries[i];
         }
     }
-    struct rec_request *entry = free_entries;
-    free_entries = entry->next;
+    struct rec_request *entry = table->free_entries;
+    table->free_entries = entry->next;
     return entry;
 }
 
-static void give_entry(struct rec_request *entry)
+static void give_entry(struct rec_requests *table, struct rec_request *entry)
 {
     entry->slot = NULL;
-    entry->next = free_entries;
-    free_entries = entry;
+    entry->next = table->free_entries;
+    table->free_entries = entry;
 }
 
-/* Takes an entry out of its handle's queue (nearly always it is the head) and frees it. */
-static void forget(struct rec_request *entry)
+__attribute__((noinline)) static void give_slot(int64_t slot)
+{
+    rec_lock();
+    rec_slots_give(&persistent_slots, slot);
+    rec_unlock();
+}
+
+/* Takes an entry out of its handle's queue; nearly always it is the head. */
+static inline bool take_out(struct rec_request *entry)
 {
     struct rec_request_slot *slot = entry->slot;
     struct rec_request *before = NULL;
     if (!slot)
-        return;
+        return false;
     if (__builtin_expect(slot->head != entry, 0)) {
         for (before = slot->head; before && before->next != entry;)
             before = before->next;
         if (!before)
-            return;
+            return false;
     }
     if (before)
         before->next = entry->next;
@@ -207,40 +265,57 @@ static void forget(struct rec_request *entry)
     if (slot->tail == entry)
         slot->tail = before;
     slot->serial = 0; /* the cursor may point at it */
-    if (entry->flags & REC_REQUEST_PERSISTENT)
-        rec_slots_give(&persistent_slots, (int64_t)entry->number);
-    give_entry(entry);
+    return true;
+}
+
+/* The request is no more. */
+static inline void forget(struct rec_request *entry)
+{
+    struct rec_requests *table = entry->stream->requests;
+    int64_t slot = entry->flags & REC_REQUEST_PERSISTENT ? (int64_t)entry->number : -1;
+    lock(table);
+    bool taken = take_out(entry);
+    if (taken)
+        give_entry(table, entry);
+    unlock(table);
+    if (taken && slot >= 0)
+        give_slot(slot);
 }
 
 /* ---- creation ---- */
 
 /* Numbers an entry, whose other fields are filled, and enters it. RFN_E_NOMEM. */
-static inline int number_and_insert(struct rec_call *call, struct rec_request *entry)
+static inline int number_and_insert(struct rec_call *call, struct rec_requests *table,
+                                    struct rec_request *entry)
 {
-    struct rec_stream *stream = rec_stream_of(call);
     if (__builtin_expect(entry->flags & REC_REQUEST_PERSISTENT, 0)) {
+        rec_lock();
         int64_t slot = rec_slots_take(&persistent_slots);
+        rec_unlock();
         if (slot < 0)
             return RFN_E_NOMEM;
         entry->number = (uint64_t)slot;
-        if (insert(entry) == 0)
+        if (insert(table, entry) == 0)
             return 0;
-        rec_slots_give(&persistent_slots, slot);
+        give_slot(slot);
         return RFN_E_NOMEM;
     }
-    entry->number = stream->requests_created;
-    entry->process_number = created_by_all;
-    if (__builtin_expect(rec_comms_on_their_way > 0, 0))
+    entry->number = entry->stream->requests_created;
+    if (__builtin_expect(__atomic_load_n(&rec_comms_on_their_way, __ATOMIC_RELAXED) > 0, 0)) {
+        rec_lock();
         entry->new_comm = rec_comm_take_later(call);
-    return insert(entry);
+        rec_unlock();
+    }
+    return insert(table, entry);
 }
 
 /* Fields are set one by one: a struct that is built and then copied costs several times as much. */
-static inline struct rec_request *register_request(struct rec_call *call, MPI_Request request,
+static inline struct rec_request *register_request(struct rec_call *call,
+                                                   struct rec_requests *table, MPI_Request request,
                                                    unsigned flags, int source, int tag,
                                                    int64_t bytes)
 {
-    struct rec_request *entry = take_entry();
+    struct rec_request *entry = take_entry(table);
     if (!entry)
         return NULL;
     entry->stream = rec_stream_of(call);
@@ -251,34 +326,45 @@ static inline struct rec_request *register_request(struct rec_call *call, MPI_Re
     entry->tag = tag;
     entry->bytes = bytes;
     entry->new_comm = NULL;
-    if (__builtin_expect(number_and_insert(call, entry) < 0, 0)) {
-        give_entry(entry);
+    if (__builtin_expect(number_and_insert(call, table, entry) < 0, 0)) {
+        give_entry(table, entry);
         return NULL;
     }
     return entry;
+}
+
+/* The table of the call's stream, made with its first request; NULL without memory. */
+static inline struct rec_requests *table_of(struct rec_call *call)
+{
+    struct rec_stream *stream = rec_stream_of(call);
+    if (__builtin_expect(!stream->requests, 0))
+        stream->requests = new_table(stream);
+    return stream->requests;
 }
 
 void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags, int source,
                      int tag, int64_t bytes)
 {
     bool persistent = flags & REC_REQUEST_PERSISTENT;
-    struct rec_request *entry = NULL;
+    int64_t slot = -1;
     if (__builtin_expect(call->rc == MPI_SUCCESS, 1)) {
-        rec_lock();
         if (__builtin_expect(request != MPI_REQUEST_NULL, 1)) {
-            entry = register_request(call, request, flags, source, tag, bytes);
+            struct rec_requests *table = table_of(call);
+            struct rec_request *entry = NULL;
+            if (table) {
+                lock(table);
+                entry = register_request(call, table, request, flags, source, tag, bytes);
+                slot = entry ? (int64_t)entry->number : -1;
+                unlock(table);
+            }
             if (__builtin_expect(!entry, 0))
                 rec_stop("out of memory for requests");
         }
-        if (!persistent && !call->off) {
+        if (!persistent && !call->off)
             rec_stream_of(call)->requests_created++;
-            created_by_all++;
-        }
-        rec_unlock();
     }
     if (persistent)
-        rec_push_out(call, entry ? rfn_request_word(RFN_REQUEST_SLOT, (int64_t)entry->number)
-                                 : RFN_UNKNOWN);
+        rec_push_out(call, slot >= 0 ? rfn_request_word(RFN_REQUEST_SLOT, slot) : RFN_UNKNOWN);
 }
 
 /* ---- reference ---- */
@@ -292,7 +378,7 @@ static int64_t word_of(const struct rec_stream *stream, const struct rec_request
     if (entry->stream == stream)
         return rfn_request_word(RFN_REQUEST_RECENT,
                                 (int64_t)(stream->requests_created - entry->number));
-    return rfn_request_word(RFN_REQUEST_FOREIGN, (int64_t)entry->process_number);
+    return rfn_foreign_request(entry->stream->number, entry->number);
 }
 
 /* Room for n entries in call->requests. */
@@ -325,12 +411,42 @@ static void activate(const struct rec_call *call, struct rec_request *entry)
         entry->flags &= (uint8_t)~REC_REQUEST_LOST;
 }
 
+/* Begins and ends the lookups of a call: own table, with its lock held, or NULL without one. */
+static inline struct rec_requests *begin_lookups(struct rec_call *call)
+{
+    struct rec_requests *own = rec_stream_of(call)->requests;
+    if (own) {
+        lock(own);
+        own->serial++;
+    }
+    return own;
+}
+
+static inline void end_lookups(struct rec_requests *own)
+{
+    if (own)
+        unlock(own);
+}
+
+__attribute__((noinline)) static struct rec_request *find_elsewhere(struct rec_requests *own,
+                                                                    MPI_Request request)
+{
+    end_lookups(own);
+    struct rec_request *entry = look_up_foreign(own, request);
+    if (own)
+        lock(own);
+    return entry;
+}
+
 /* Looks a request up into call->requests; its word. */
-static inline int64_t refer(struct rec_call *call, MPI_Request request)
+static inline int64_t refer(struct rec_call *call, struct rec_requests *own, MPI_Request request)
 {
     struct rec_request *entry = NULL;
-    if (request != MPI_REQUEST_NULL)
-        entry = look_up(request, rec_stream_of(call));
+    if (request != MPI_REQUEST_NULL) {
+        entry = own ? look_up(own, request) : NULL;
+        if (__builtin_expect(!entry, 0))
+            entry = find_elsewhere(own, request);
+    }
     call->requests[call->n_requests++] = entry;
     if (__builtin_expect(entry != NULL, 1)) {
         if (entry->flags & REC_REQUEST_PERSISTENT &&
@@ -345,10 +461,9 @@ void rec_in_request(struct rec_call *call, MPI_Request request)
 {
     int64_t word = RFN_UNKNOWN;
     if (reserve_requests(call, (int64_t)call->n_requests + 1)) {
-        rec_lock();
-        serial++;
-        word = refer(call, request);
-        rec_unlock();
+        struct rec_requests *own = begin_lookups(call);
+        word = refer(call, own, request);
+        end_lookups(own);
     }
     rec_push_in(call, word);
 }
@@ -360,46 +475,42 @@ void rec_in_requests(struct rec_call *call, const MPI_Request *requests, int64_t
         rec_push_in(call, n > 0 ? RFN_LIST_ABSENT : 0);
         return;
     }
-    rec_lock();
-    serial++;
+    struct rec_requests *own = begin_lookups(call);
     for (int64_t i = 0; i < n; i++)
-        words[i] = refer(call, requests[i]);
-    rec_unlock();
+        words[i] = refer(call, own, requests[i]);
+    end_lookups(own);
     rec_push_in(call,
                 call->off ? 0 : rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n));
 }
 
-/* The call is done with its requests, whatever came out. */
+/* The call is done with its requests that are still there, whatever came out. */
 static inline void unclaim(struct rec_call *call)
 {
-    if (__builtin_expect(!rec_threads_multiple, 1))
+    if (__builtin_expect(!threaded(), 1))
         return;
     for (uint32_t i = 0; i < call->n_requests; i++) {
         if (call->requests[i])
-            call->requests[i]->claimed = false;
+            __atomic_store_n(&call->requests[i]->claimed, false, __ATOMIC_RELEASE);
     }
 }
 
 void rec_out_request_freed(struct rec_call *call)
 {
-    rec_lock();
-    unclaim(call);
     for (uint32_t i = 0; i < call->n_requests && call->rc == MPI_SUCCESS; i++) {
         if (call->requests[i])
             forget(call->requests[i]);
+        call->requests[i] = NULL;
     }
-    rec_unlock();
+    unclaim(call);
 }
 
 void rec_out_cancelled(struct rec_call *call)
 {
-    rec_lock();
-    unclaim(call);
     for (uint32_t i = 0; i < call->n_requests && call->rc == MPI_SUCCESS; i++) {
         if (call->requests[i])
             call->requests[i]->flags |= REC_REQUEST_CANCELLED;
     }
-    rec_unlock();
+    unclaim(call);
 }
 
 /* ---- statuses ---- */
@@ -543,8 +654,11 @@ static void write_entry(struct completion *completion, int64_t position, struct 
 /* The request is done for the program. */
 static inline void retire(const struct rec_call *call, struct rec_request *entry)
 {
-    if (__builtin_expect(entry->new_comm != NULL, 0))
+    if (__builtin_expect(entry->new_comm != NULL, 0)) {
+        rec_lock();
         rec_comm_arrived(entry->new_comm);
+        rec_unlock();
+    }
     if (entry->flags & REC_REQUEST_PERSISTENT) {
         entry->flags &= (uint8_t)~REC_REQUEST_CANCELLED;
         entry->flags |= call->off ? REC_REQUEST_LOST : 0;
@@ -552,6 +666,15 @@ static inline void retire(const struct rec_call *call, struct rec_request *entry
     } else {
         forget(entry);
     }
+}
+
+/* Readers follow the requests of one thread: of another one's all is told. */
+static inline struct outcome
+outcome_of_request(struct rec_call *call, const struct rec_request *entry, const MPI_Status *status)
+{
+    if (__builtin_expect(entry->stream == rec_stream_of(call), 1) || entry->source == MPI_PROC_NULL)
+        return outcome_of(status, entry->source, entry->tag, entry->bytes);
+    return outcome_of(status, MPI_ANY_SOURCE, MPI_ANY_TAG, -1);
 }
 
 /* Writes what deviates, then retires the request. status is its own, or NULL; that of an inactive
@@ -571,17 +694,19 @@ static inline void complete(struct completion *completion, int64_t position,
     }
     if (__builtin_expect(entry->flags & (REC_REQUEST_UNSEEN | REC_REQUEST_LOST), 0)) {
         retire(completion->call, entry);
+        completion->call->requests[position] = NULL;
         return;
     }
     if (__builtin_expect(entry->flags & REC_REQUEST_CANCELLED, 0) && status)
         rec_mpi.MPI_Test_cancelled(status, &cancelled);
     if (entry->flags & REC_REQUEST_RECV && status && !error && !cancelled)
-        outcome = outcome_of(status, entry->source, entry->tag, entry->bytes);
+        outcome = outcome_of_request(completion->call, entry, status);
     bool deviates = outcome.source != RFN_AS_POSTED || outcome.tag != RFN_AS_POSTED ||
                     outcome.bytes != RFN_AS_POSTED || error || cancelled;
     if (deviates && completion->words)
         write_entry(completion, position, outcome, error, cancelled ? RFN_COMPLETION_CANCELLED : 0);
     retire(completion->call, entry);
+    completion->call->requests[position] = NULL;
 }
 
 /* Begins the outcomes of a call that may complete n requests. */
@@ -618,9 +743,7 @@ static void set_poll(struct rec_call *call, bool successful)
 /* The outcomes of a call that completed nothing and says nothing: n words. */
 static void nothing(struct rec_call *call, unsigned n)
 {
-    rec_lock();
     unclaim(call);
-    rec_unlock();
     while (n-- > 0)
         rec_push_out(call, RFN_UNKNOWN);
 }
@@ -634,11 +757,9 @@ void rec_out_completed_all(struct rec_call *call, int done, const MPI_Status *st
         return;
     }
     struct completion completion = begin(call, statuses, call->n_requests);
-    rec_lock();
-    unclaim(call);
     for (uint32_t i = 0; i < call->n_requests; i++)
         complete(&completion, i, status_at(&completion, i));
-    rec_unlock();
+    unclaim(call);
     end(&completion);
 }
 
@@ -653,11 +774,9 @@ void rec_out_completed_any(struct rec_call *call, int done, int index, const MPI
     }
     struct completion completion = begin(call, status, 1);
     rec_push_out(call, none ? RFN_UNDEFINED : index);
-    rec_lock();
-    unclaim(call);
     if (!none)
         complete(&completion, index, status_at(&completion, 0));
-    rec_unlock();
+    unclaim(call);
     end(&completion);
 }
 
@@ -682,21 +801,17 @@ void rec_out_completed_some(struct rec_call *call, int n, const int *indices,
     }
     rec_push_out(call, n == MPI_UNDEFINED ? RFN_UNDEFINED : index_list(call, indices, n));
     struct completion completion = begin(call, statuses, n > 0 ? n : 0);
-    rec_lock();
-    unclaim(call);
     for (int i = 0; i < n; i++) {
         if (indices[i] >= 0 && (uint32_t)indices[i] < call->n_requests)
             complete(&completion, indices[i], status_at(&completion, i));
     }
-    rec_unlock();
+    unclaim(call);
     end(&completion);
 }
 
 void rec_out_poll(struct rec_call *call, int flag)
 {
-    rec_lock();
     unclaim(call);
-    rec_unlock();
     if (call->rc != MPI_SUCCESS)
         return;
     call->poll = flag ? RFN_POLL_SUCCESSFUL : RFN_POLL_FAILED;
@@ -704,16 +819,25 @@ void rec_out_poll(struct rec_call *call, int flag)
         call->out[i] = RFN_UNKNOWN;
 }
 
+static void free_table(struct rec_requests *table)
+{
+    while (table->chunks) {
+        struct chunk *next = table->chunks->next;
+        free(table->chunks);
+        table->chunks = next;
+    }
+    free(table->slots);
+    free(table);
+}
+
 void rec_requests_release(void)
 {
-    free(table);
-    while (chunks) {
-        struct chunk *next = chunks->next;
-        free(chunks);
-        chunks = next;
+    while (tables) {
+        struct rec_requests *next = tables->next;
+        tables->stream->requests = NULL;
+        free_table(tables);
+        tables = next;
     }
-    table = NULL;
-    table_used = 0;
-    free_entries = NULL;
+    several = false;
     rec_slots_release(&persistent_slots);
 }

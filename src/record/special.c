@@ -184,6 +184,7 @@ EXPORT int MPI_Session_finalize(MPI_Session *session)
     int rc = MPI_SUCCESS;
     if (call) {
         rec_in_session(call, before);
+        rec_free_session(call, before);
         rec_begin(call);
     }
     if (last)

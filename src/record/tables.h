@@ -25,10 +25,13 @@ static inline size_t rec_key_place(uint64_t key, unsigned bits)
 
 /* ---- the lock of all tables of the process ---- */
 
-/* Waits, yielding after a while. The lock is held for tens of nanoseconds on the usual path, and
- * for some local MPI calls when an object is seen for the first time. */
+/* Waits, yielding after a while. Calls that use what their thread has used before do not take the
+ * lock; it is held for some local MPI calls when an object is seen for the first time. */
 void rec_lock_wait(void);
 void rec_lock_release(void);
+
+/* The same for another lock. */
+void rec_spin_wait(unsigned char *taken);
 
 static inline void rec_lock(void)
 {
@@ -40,6 +43,26 @@ static inline void rec_unlock(void)
 {
     if (__builtin_expect(rec_threads_multiple, 0))
         rec_lock_release();
+}
+
+/* ---- what a thread has looked up ----
+ * Under MPI_THREAD_MULTIPLE threads look handles up at the same time. So that they need no lock
+ * for what they have seen before, each keeps its finds (struct rec_recent of its stream), valid as
+ * long as no handle of the table has been removed since: the table counts its removals. A handle
+ * is removed before MPI frees it, so before another thread can get the same one for a new object.
+ */
+
+static inline bool rec_find_holds(const struct rec_find *find, uint64_t key,
+                                  const uint64_t *removals)
+{
+    return find->key == key && find->what &&
+           find->removals == __atomic_load_n(removals, __ATOMIC_ACQUIRE);
+}
+
+/* With the lock held. */
+static inline void rec_count_removal(uint64_t *removals)
+{
+    __atomic_store_n(removals, *removals + 1, __ATOMIC_RELEASE);
 }
 
 /* ---- slots ---- */

@@ -32,6 +32,7 @@ static struct rec_type **types;
 static uint32_t n_types, types_capacity;
 static struct rfn_map by_handle; /* handle to number */
 static struct rfn_map by_hash;   /* hash of the content to number */
+static uint64_t removals;        /* of handles, see tables.h */
 
 /* ---- what MPI says ---- */
 
@@ -389,9 +390,39 @@ static inline const struct rec_type *find(MPI_Datatype handle)
     return find_slowly(handle, false);
 }
 
+/* With several threads: without the lock when this one has looked the handle up before. */
+__attribute__((noinline)) static const struct rec_type *find_threaded(MPI_Datatype handle)
+{
+    uint64_t key = REC_KEY(handle);
+    struct rec_stream *stream = rec_this_stream;
+    struct rec_find *recent = NULL;
+    if (stream) {
+        recent = &stream->recent.types[rec_key_place(key, REC_RECENT_TYPE_BITS)];
+        if (__builtin_expect(rec_find_holds(recent, key, &removals), 1))
+            return recent->what;
+    }
+    rec_lock();
+    const struct rec_type *found = find(handle);
+    const struct cached *cached = &cache[rec_key_place(key, CACHE_BITS)];
+    uint64_t now = removals;
+    bool stays = cached->key == key && cached->type == found; /* or see may_vanish */
+    rec_unlock();
+    if (recent && stays)
+        *recent = (struct rec_find){key, now, found, 0, NULL};
+    return found;
+}
+
+static inline const struct rec_type *look_up(MPI_Datatype handle)
+{
+    return __builtin_expect(rec_threads_multiple, 0) ? find_threaded(handle) : find(handle);
+}
+
 static void forget(MPI_Datatype handle)
 {
     uint64_t key = REC_KEY(handle);
+    if (!rfn_map_get(&by_handle, key))
+        return;
+    rec_count_removal(&removals);
     rfn_map_remove(&by_handle, key);
     struct cached *cached = &cache[rec_key_place(key, CACHE_BITS)];
     if (cached->key == key)
@@ -418,15 +449,14 @@ void rec_types_release(void)
     rfn_map_release(&by_handle);
     rfn_map_release(&by_hash);
     memset(cache, 0, sizeof cache);
+    rec_count_removal(&removals);
 }
 
 /* ---- words ---- */
 
 int64_t rec_type_word(MPI_Datatype type)
 {
-    rec_lock();
-    const struct rec_type *found = find(type);
-    rec_unlock();
+    const struct rec_type *found = look_up(type);
     if (__builtin_expect(found != NULL, 1))
         return found->number;
     return type == MPI_DATATYPE_NULL ? -1 : RFN_UNKNOWN;
@@ -450,19 +480,29 @@ void rec_out_type(struct rec_call *call, MPI_Datatype type)
     rec_push_out(call, word);
 }
 
+void rec_free_type(struct rec_call *call, MPI_Datatype type)
+{
+    rec_lock();
+    const uint64_t *number = rfn_map_get(&by_handle, REC_KEY(type));
+    call->removed = number ? (int64_t)*number + 1 : 0;
+    forget(type);
+    rec_unlock();
+}
+
 void rec_freed_type(struct rec_call *call, MPI_Datatype type)
 {
-    if (call->rc != MPI_SUCCESS)
+    int64_t number = call->removed - 1;
+    call->removed = 0;
+    if (call->rc == MPI_SUCCESS || number < 0)
         return;
     rec_lock();
-    forget(type);
+    if (rfn_map_put(&by_handle, REC_KEY(type), (uint64_t)number) < 0)
+        rec_stop("out of memory for datatypes");
     rec_unlock();
 }
 
 int64_t rec_type_size(MPI_Datatype type)
 {
-    rec_lock();
-    const struct rec_type *found = find(type);
-    rec_unlock();
+    const struct rec_type *found = look_up(type);
     return found ? found->size : -1;
 }

@@ -32,8 +32,8 @@ static void release(MPI_Datatype *type, const char *name)
 static void simple(void)
 {
     MPI_Datatype type;
-    const int lengths[2] = {1, 2}, places[2] = {0, 3};
-    const MPI_Aint far[2] = {0, 24};
+    const COUNT lengths[2] = {1, 2}, places[2] = {0, 3};
+    const LENGTH far[2] = {0, 24};
     CALL(MPI_Type_contiguous(5, MPI_INT, &type),
          "count=5 oldtype=MPI_INT newtype=contiguous(5,MPI_INT)");
     exchange(type, "contiguous(5,MPI_INT)", 2, 20);
@@ -55,6 +55,10 @@ static void simple(void)
          "array_of_displacements=[0,24] newtype=hindexed(2,1,2,0,24,MPI_INT)");
     exchange(type, "hindexed(2,1,2,0,24,MPI_INT)", 1, 12);
     release(&type, "hindexed(2,1,2,0,24,MPI_INT)");
+    CALL(MPI_Type_create_hindexed_block(2, 3, far, MPI_INT, &type),
+         "count=2 blocklength=3 array_of_displacements=[0,24] newtype=@block");
+    exchange(type, "@block", 1, 24);
+    release(&type, "@block");
     CALL(MPI_Type_create_indexed_block(2, 3, places, MPI_INT, &type),
          "count=2 blocklength=3 newtype=indexed_block(2,3,0,3,MPI_INT)");
     exchange(type, "indexed_block(2,3,0,3,MPI_INT)", 1, 24);
@@ -64,7 +68,7 @@ static void simple(void)
 static void subarray(void)
 {
     MPI_Datatype type;
-    const int sizes[2] = {8, 8}, part[2] = {2, 3}, start[2] = {1, 1};
+    const COUNT sizes[2] = {8, 8}, part[2] = {2, 3}, start[2] = {1, 1};
     CALL(MPI_Type_create_subarray(2, sizes, part, start, MPI_ORDER_C, MPI_INT, &type),
          "ndims=2 array_of_sizes=[8,8] array_of_subsizes=[2,3] array_of_starts=[1,1] newtype=@sub");
     exchange(type, "@sub", 1, 24);
@@ -74,8 +78,8 @@ static void subarray(void)
 /* Types of types; the inner one is freed before the outer one is used. */
 static void nested(void)
 {
-    const int lengths[2] = {1, 1};
-    const MPI_Aint places[2] = {offsetof(struct pair, first), offsetof(struct pair, second)};
+    const COUNT lengths[2] = {1, 1};
+    const LENGTH places[2] = {offsetof(struct pair, first), offsetof(struct pair, second)};
     MPI_Datatype members[2] = {MPI_INT, MPI_DOUBLE}, pair, whole, many, copy;
     CALL(MPI_Type_create_struct(2, lengths, places, members, &pair),
          "count=2 array_of_blocklengths=[1,1] array_of_displacements=[0,8] "
@@ -98,8 +102,8 @@ static void again(void)
     char name[64];
     for (int i = 1; i <= 4; i++) {
         MPI_Datatype same, other;
-        int size;
-        MPI_Aint lb, extent;
+        COUNT size;
+        LENGTH lb, extent;
         CALL(MPI_Type_vector(2, 1, 4, MPI_INT, &same), "newtype=vector(2,1,4,MPI_INT)");
         exchange(same, "vector(2,1,4,MPI_INT)", i, 8);
         sprintf(name, "vector(2,%d,16,MPI_INT)", i);
@@ -132,6 +136,32 @@ static void mixed(void)
     CALL(MPI_Recv(data, 100, MPI_PACKED, 0, 4, MPI_COMM_WORLD, &status), "bytes=24");
 }
 
+/* A part of an array that is distributed over the ranks: each has a type of its own. */
+static void distributed(void)
+{
+    MPI_Datatype type;
+    const COUNT whole[1] = {8};
+    const int blocks[1] = {MPI_DISTRIBUTE_BLOCK}, any[1] = {MPI_DISTRIBUTE_DFLT_DARG};
+    const int ranks[1] = {2};
+    CALL(MPI_Type_create_darray(2, rank, 1, whole, blocks, any, ranks, MPI_ORDER_C, MPI_INT, &type),
+         "size=2 rank=%d ndims=1 array_of_gsizes=[8] array_of_distribs=[%d] array_of_psizes=[2] "
+         "order=%d oldtype=MPI_INT newtype=@part%d",
+         rank, MPI_DISTRIBUTE_BLOCK, MPI_ORDER_C, rank);
+    exchange(type, rank ? "@part1" : "@part0", 1, 16);
+    release(&type, rank ? "@part1" : "@part0");
+}
+
+/* Types that are there without being freed. */
+static void fortran(void)
+{
+    MPI_Datatype type;
+    CALL(MPI_Type_create_f90_real(6, 30, &type), "p=6 r=30 newtype=@real");
+    CALL(MPI_Send(data, 2, type, MPI_PROC_NULL, 1, MPI_COMM_WORLD), "count=2 datatype=@real");
+    CALL(MPI_Type_create_f90_complex(6, 30, &type), "p=6 r=30 newtype=@complex");
+    CALL(MPI_Type_create_f90_integer(6, &type), "r=6 newtype=@integer");
+    CALL(MPI_Send(data, 2, type, MPI_PROC_NULL, 1, MPI_COMM_WORLD), "count=2 datatype=@integer");
+}
+
 int main(int argc, char **argv)
 {
     CALL(MPI_Init(&argc, &argv), "%s", "");
@@ -141,5 +171,7 @@ int main(int argc, char **argv)
     nested();
     again();
     mixed();
+    distributed();
+    fortran();
     return expect_finalize(rank);
 }

@@ -22,9 +22,21 @@
 
 #include <mpi.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What arguments of the functions that have a large-count form point to: counts, displacements,
+ * lengths in bytes, units of displacement. A program that test_events.py compiles to call those
+ * forms (EXPECT_LARGE) gets their types. */
+#ifdef EXPECT_LARGE
+typedef MPI_Count COUNT, LENGTH;
+typedef MPI_Aint PLACE, UNIT;
+#else
+typedef int COUNT, PLACE, UNIT;
+typedef MPI_Aint LENGTH;
+#endif
 
 struct expect_log {
     char *text;
@@ -50,7 +62,7 @@ __attribute__((format(printf, 2, 3))) static void expect(const char *call, const
 {
     char line[8192];
     va_list args;
-    const char *name = strstr(call, "MPI_");
+    const char *name = strstr(call, "MPI"); /* MPI_ or MPIX_ */
     if (!name)
         name = strstr(call, "refrain_");
     expect_append(name, strcspn(name, "("));

@@ -115,19 +115,21 @@ static void memory(void)
 {
     void *base;
     char room[1024 + MPI_BSEND_OVERHEAD];
-    int size, data = 1;
+    int data = 1;
+    COUNT size;
     CALL(MPI_Alloc_mem(4096, MPI_INFO_NULL, &base), "size=4096 info=MPI_INFO_NULL");
     CALL(MPI_Free_mem(base), "%s", "");
     CALL(MPI_Buffer_attach(room, sizeof room), "size=%d", (int)sizeof room);
     CALL(MPI_Bsend(&data, 1, MPI_INT, rank, 1, MPI_COMM_WORLD), "dest=%d tag=1 bytes=4", rank);
     CALL(MPI_Recv(&data, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "bytes=4");
-    CALL(MPI_Buffer_detach(&base, &size), "size=%d", size);
+    CALL(MPI_Buffer_detach(&base, &size), "size=%d", (int)size);
 }
 
 static void packing(void)
 {
     char buffer[64];
-    int position = 0, data[3] = {1, 2, 3}, size;
+    int data[3] = {1, 2, 3};
+    COUNT position = 0, size;
     CALL(MPI_Pack_size(3, MPI_INT, MPI_COMM_WORLD, &size), "incount=3 datatype=MPI_INT comm=world");
     CALL(MPI_Pack(data, 3, MPI_INT, buffer, 64, &position, MPI_COMM_WORLD),
          "incount=3 datatype=MPI_INT outsize=64 comm=world");

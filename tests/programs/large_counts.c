@@ -2,6 +2,13 @@
 #include "expect.h"
 
 #if MPI_VERSION >= 4
+static void add(void *in, void *inout, MPI_Count *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (MPI_Count i = 0; i < *n; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
 static void large(int rank)
 {
     static int data[64], out[128];
@@ -33,7 +40,18 @@ static void large(int rank)
                         MPI_STATUS_IGNORE),
          "sendcount=1 sendtype=@v dest=%d recvcount=2 source=%d bytes=8 sent_bytes=8", 1 - rank,
          1 - rank);
+    MPI_Count n, a, l, d, numbers[3];
+    MPI_Datatype inner[1];
+    int combiner;
+    CALL(MPI_Type_get_envelope_c(type, &n, &a, &l, &d, &combiner), "datatype=@v combiner=%d",
+         MPI_COMBINER_VECTOR);
+    CALL(MPI_Type_get_contents_c(type, n, a, l, d, NULL, NULL, numbers, inner),
+         "datatype=@v max_integers=0 max_addresses=0 max_large_counts=3 max_datatypes=1");
     CALL(MPI_Type_free(&type), "datatype=@v");
+    MPI_Op op;
+    CALL(MPI_Op_create_c(add, 1, &op), "commute=1 op=op#0");
+    CALL(MPI_Allreduce_c(data, out, 5, MPI_INT, op, MPI_COMM_WORLD), "count=5 op=op#0 bytes=20");
+    CALL(MPI_Op_free(&op), "op=op#0");
     /* More than an int holds, of nothing. */
     CALL(MPI_Type_contiguous(0, MPI_INT, &type), "count=0");
     CALL(MPI_Type_commit(&type), "datatype=contiguous(0,MPI_INT)");
