@@ -1,6 +1,7 @@
 #include "reduce/stream.h"
 
 #include "base/grow.h"
+#include "reduce/backlog.h"
 #include "reduce/lists.h"
 
 #include <stdlib.h>
@@ -53,10 +54,11 @@ struct rfn_stream {
     uint64_t last_exit;
     uint64_t events, calls;
     bool unsettled;  /* some site is */
-    bool failed;     /* a list could not be kept */
     uint64_t passed; /* events gone over again by settling, all passes together */
     uint64_t *marks;
     size_t n_marks, marks_capacity;
+    bool failed; /* a list could not be kept; beside the backlog, as every event looks at both */
+    struct rfn_backlog backlog;
 };
 
 /* ---- making and freeing ---- */
@@ -601,12 +603,6 @@ static int end_run(struct rfn_stream *stream)
     return emit(stream, &run->event, run->count, run->inside);
 }
 
-int rfn_stream_flush(struct rfn_stream *stream)
-{
-    RFN_TRY(end_run(stream));
-    return rfn_stream_settle(stream);
-}
-
 /* Whether the event is one more poll of the run that is held back. */
 static bool continues(const struct rfn_stream *stream, const struct rfn_event *event)
 {
@@ -641,15 +637,42 @@ static int hold(struct rfn_stream *stream, const struct rfn_event *event)
     return 0;
 }
 
-int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
+static int reduce(struct rfn_stream *stream, const struct rfn_event *event)
 {
-    if (__builtin_expect(stream->failed, 0))
-        return RFN_E_NOMEM;
     if (event->poll == RFN_POLL_FAILED && !stream->options.all_polls)
         return hold(stream, event);
     if (stream->run.open)
         RFN_TRY(end_run(stream));
     return emit(stream, event, 1, event->exit - event->enter);
+}
+
+static int reduce_backlog(struct rfn_stream *stream)
+{
+    struct rfn_backlog *backlog = &stream->backlog;
+    for (uint32_t at = 0; at < backlog->n;) {
+        const struct rfn_event event = rfn_backlog_get(backlog, &at);
+        RFN_TRY(reduce(stream, &event));
+    }
+    backlog->n = 0;
+    return 0;
+}
+
+int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
+{
+    if (__builtin_expect(stream->failed, 0))
+        return RFN_E_NOMEM;
+    if (__builtin_expect(!rfn_backlog_has_room(&stream->backlog), 0))
+        RFN_TRY(reduce_backlog(stream));
+    const struct rfn_function *function = rfn_stream_schema(stream, event->function);
+    rfn_backlog_put(&stream->backlog, event, function->n_in, function->n_out);
+    return 0;
+}
+
+int rfn_stream_flush(struct rfn_stream *stream)
+{
+    RFN_TRY(reduce_backlog(stream));
+    RFN_TRY(end_run(stream));
+    return rfn_stream_settle(stream);
 }
 
 /* ---- looking at the result ---- */
