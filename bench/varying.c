@@ -40,10 +40,10 @@ static void ring(long step)
     MPI_Request requests[4];
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
     MPI_Irecv(in, count(step, left, rank), MPI_DOUBLE, left, 1, MPI_COMM_WORLD, &requests[0]);
-    MPI_Irecv(in + MAX_COUNT, count(step + 1, right, rank), MPI_DOUBLE, right, 2, MPI_COMM_WORLD,
+    MPI_Irecv(in + MAX_COUNT, count(-step, right, rank), MPI_DOUBLE, right, 2, MPI_COMM_WORLD,
               &requests[1]);
     MPI_Isend(out, count(step, rank, right), MPI_DOUBLE, right, 1, MPI_COMM_WORLD, &requests[2]);
-    MPI_Isend(out, count(step + 1, rank, left), MPI_DOUBLE, left, 2, MPI_COMM_WORLD, &requests[3]);
+    MPI_Isend(out, count(-step, rank, left), MPI_DOUBLE, left, 2, MPI_COMM_WORLD, &requests[3]);
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
 }
 
