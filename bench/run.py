@@ -3,12 +3,15 @@
 
 Costs per call are differences between a plain and a recorded run of bench/calls.c, taken in pairs
 one after the other (the order alternates), pinned to cores; the table gives the median of the
-differences and their quartiles. Machines are noisy: compare rows of one table, not of two.
+differences and their quartiles. Slowdowns are ratios of such pairs. Machines are noisy: compare rows
+of one table, not of two. A limit is what the project asks of itself.
 
-    run.py --build DIR [--pairs N] [--only calls,stages,read,sizes,smpi,fold,column]
+    run.py --build DIR [--pairs N] [--only PART,PART...]
 """
 import argparse
+import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -20,14 +23,26 @@ import smpi
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+PARTS = ("calls", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
+         "resolution", "read", "smpi", "fold", "column")
+HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
 def run(command, folder, env=None):
+    return run_both(command, folder, env).stdout
+
+
+def run_both(command, folder, env=None):
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False,
                           timeout=900, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         sys.exit(f"bench: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-    return done.stdout
+    return done
+
+
+def quartiles(values):
+    """Lower quartile, median, upper quartile."""
+    return statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
 
 
 class Bench:
@@ -44,29 +59,39 @@ class Bench:
 
     # ---- what recording adds to a call ----
 
-    def pair(self, program, ranks, arguments):
-        """One number without and one with the recorder, in alternating order."""
-        pin = ["-bind-to", "core"] if ranks > 1 else []
-        plain = ["mpirun.mpich", "-n", str(ranks), *pin, program, *arguments]
-        recorded = ["mpirun.mpich", "-n", str(ranks), *pin, self.refrain, "record", "-q", "--force",
-                    "-o", os.path.join(self.folder, "calls.rfn"), program, *arguments]
-        return plain, recorded
+    def launch(self, flavour, ranks):
+        if flavour == "mpich":
+            return ["mpirun.mpich", "-n", str(ranks), *(["-bind-to", "core"] if ranks > 1 else [])]
+        return ["mpirun.openmpi", *ROOT, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n",
+                str(ranks)]
+
+    def pair(self, flavour, ranks, program, arguments, options=()):
+        """The commands without and with the recorder, and where the archive will be."""
+        out = os.path.join(self.folder, "pair.rfn")
+        launch, what = self.launch(flavour, ranks), [program, *map(str, arguments)]
+        return [*launch, *what], [*launch, self.refrain, "record", "-q", "--force", "-o", out,
+                                  *options, *what], out
+
+    def alternate(self, commands, pairs):
+        """The numbers that each of two commands prints, run in turn."""
+        printed = ([], [])
+        for i in range(pairs):
+            for which in ((0, 1) if i % 2 else (1, 0)):
+                printed[which].append([float(x) for x in run(commands[which], self.folder).split()])
+        return printed
 
     def calls(self):
         program = self.compile("mpich", os.path.join(HERE, "calls.c"), "calls")
         print(f"\nTime added per call (MPICH, pinned, {self.pairs} pairs of runs)\n")
         print(f"{'':34}{'plain':>9}{'recorded':>10}{'added':>9}{'quartiles':>16}{'limit':>8}")
         for title, mode, n, ranks, limit in (
-                ("MPI_Iprobe, ns per call", "iprobe", 1000000, 1, 250),
-                ("Irecv, Send, Wait, ns per call", "self", 300000, 1, 250),
-                ("8-byte round trip, ns", "roundtrip", 300000, 2, 900)):
-            commands = self.pair(program, ranks, [mode, str(n)])
-            times = ([], [])
-            for i in range(self.pairs):
-                for which in ((0, 1) if i % 2 else (1, 0)):
-                    times[which].append(float(run(commands[which], self.folder)))
+                ("MPI_Iprobe, ns per call", "iprobe", 1000000, 1, 60),
+                ("Irecv, Send, Wait, ns per call", "self", 300000, 1, 110),
+                ("8-byte round trip, ns", "roundtrip", 300000, 2, 400)):
+            printed = self.alternate(self.pair("mpich", ranks, program, (mode, n)), self.pairs)
+            times = [[numbers[0] for numbers in one] for one in printed]
             added = [recorded - plain for plain, recorded in zip(*times)]
-            low, middle, high = statistics.quantiles(added, n=4)
+            low, middle, high = quartiles(added)
             print(f"{title:34}{statistics.median(times[0]):9.1f}{statistics.median(times[1]):10.1f}"
                   f"{middle:9.1f}{f'{low:.1f} to {high:.1f}':>16}{limit:8}")
 
@@ -76,15 +101,73 @@ class Bench:
             name, value = line.split("\t")
             print(f"{name:34}{float(value):9.1f}")
 
+    # ---- whole programs ----
+
+    def slowdown(self, name, arguments, options=(), limit=None):
+        """Prints how much longer a program of bench/ takes on 64 ranks: wall time, and CPU time,
+        which what else runs on the machine disturbs less. Returns the archive and the calls."""
+        program = self.compile("openmpi", os.path.join(HERE, f"{name}.c"), name)
+        *commands, archive = self.pair("openmpi", 64, program, arguments, options)
+        printed = self.alternate(commands, max(3, self.pairs // 2))
+        print(f"{'':34}{'plain':>9}{'recorded':>10}{'ratio':>9}{'quartiles':>16}{'limit':>8}")
+        for i, what in enumerate(("wall time, s", "CPU time of all ranks, s")):
+            times = [[numbers[i] for numbers in one] for one in printed]
+            low, middle, high = quartiles([recorded / plain for plain, recorded in zip(*times)])
+            print(f"{what:34}{statistics.median(times[0]):9.2f}{statistics.median(times[1]):10.2f}"
+                  f"{middle:9.2f}{f'{low:.2f} to {high:.2f}':>16}"
+                  f"{limit if limit and i == 0 else '':>8}")
+        return archive, printed[0][0][2]
+
+    def wavefront(self):
+        print("\nWavefront, 4 million calls on 64 oversubscribed ranks (Open MPI, yielding)\n")
+        self.slowdown("wavefront", (553, 8, 16), limit=1.25)
+
+    def adi(self):
+        print("\nMulti-partition sweeps, 2 million calls on 64 ranks (Open MPI, --time=none)\n")
+        archive, _ = self.slowdown("adi", (223, 64), ["--time=none"])
+        print(f"{'bytes of the archive':34}{os.path.getsize(archive):28,}{'':16}{64 << 10:8,}")
+
+    def varying(self):
+        print("\nExchanges that change at every step, 2 ranks (MPICH, pinned), 10^6 calls each\n")
+        print(f"{'':34}{'plain':>9}{'recorded':>10}{'limit':>8}")
+        program = self.compile("mpich", os.path.join(HERE, "varying.c"), "varying")
+        for mode, title in (("ring", "ring"), ("alltoallv", "MPI_Alltoallv")):
+            arguments = ("mpich", 2, program, (mode, 1000000))
+            *commands, archive = self.pair(*arguments, ["--time=none"])
+            calls = float(run(commands[1], self.folder).split()[2])
+            print(f"{f'{title}, bytes per call, no times':34}{'':9}"
+                  f"{os.path.getsize(archive) / calls:10.2f}{6:8}")
+            printed = self.alternate(self.pair(*arguments)[:2], max(3, self.pairs // 2))
+            growth = [statistics.median(last / first for first, last, *_ in one)
+                      for one in printed]
+            print(f"{f'{title}, last tenth / first':34}{growth[0]:9.2f}{growth[1]:10.2f}{1.1:8}")
+
+    def finalize(self):
+        program = self.compile("openmpi", os.path.join(HERE, "calls.c"), "calls")
+        command = self.pair("openmpi", 64, program, ("self", 30303))[1]
+        command.remove("-q")
+        said = [run_both(command, self.folder).stderr for _ in range(5)]
+        seconds = [float(re.search(r"merged in ([0-9.]+) s", text)[1]) for text in said]
+        low, middle, high = quartiles(seconds)
+        print("\nMerging 64 ranks of 100,000 events (Open MPI, oversubscribed)\n")
+        print(f"{'':34}{'recorded':>10}{'quartiles':>16}{'limit':>8}")
+        print(f"{'MPI_Finalize merges in, s':34}{middle:10.3f}{f'{low:.3f} to {high:.3f}':>16}{2:8}")
+
+    def memory(self):
+        print("\nMemory of a rank whose times and tags are random (MPICH, one rank), MiB\n")
+        print(f"{'':34}{'plain':>9}{'recorded':>10}{'growth':>9}{'limit':>8}")
+        program = self.compile("mpich", os.path.join(HERE, "varying.c"), "varying")
+        for n in (1000000, 10000000):
+            printed = self.alternate(self.pair("mpich", 1, program, ("random", n))[:2], 3)
+            plain, recorded = (statistics.median(numbers[3] for numbers in one) / (1 << 20)
+                               for one in printed)
+            print(f"{f'{n:,} events':34}{plain:9.1f}{recorded:10.1f}{recorded - plain:9.1f}{32:8}")
+
     # ---- sizes and reading ----
 
     def record(self, flavour, ranks, program, arguments, options=()):
-        out = os.path.join(self.folder, "read.rfn")
-        launch = [f"mpirun.{flavour}", *(ROOT if flavour == "openmpi" else []), "-n", str(ranks)]
-        if flavour == "openmpi":
-            launch.append("--oversubscribe")
-        run([*launch, self.refrain, "record", "-q", "--force", "-o", out, *options, program,
-             *map(str, arguments)], self.folder)
+        *_, command, out = self.pair(flavour, ranks, program, arguments, options)
+        run(command, self.folder)
         return out
 
     def sizes(self):
@@ -99,8 +182,43 @@ class Bench:
         size, events = os.path.getsize(archive), self.events(archive)
         print(f"{'2 ranks, 100,000 steps, full times':34}{size / events:12.2f} bytes per event")
 
+    def resolution(self):
+        """The programs of the table at 1 ns and, where the recorder can, coarser."""
+        print("\nBytes per event with full times, by resolution\n")
+        print(f"{'':34}{'1 ns':>9}{'50 ns':>10}")
+        coarse = "--resolution" in run([self.refrain, "record", "--help"], self.folder)
+        halo = self.compile("openmpi", os.path.join(HERE, "..", "examples", "halo.c"), "halo")
+        netpipe = ("-u", "65536", "-n", "2000")
+        for title, flavour, ranks, program, arguments in (
+                ("halo, 2 ranks", "openmpi", 2, halo, (100000, 8)),
+                ("NetPIPE (MPICH)", "mpich", 2, "NPmpich2", netpipe),
+                ("NetPIPE (Open MPI)", "openmpi", 2, "NPopenmpi", netpipe),
+                ("hpcc, 4 ranks", "openmpi", 4, "hpcc", ())):
+            if not shutil.which(program) or program == "hpcc" and not self.hpcc_input():
+                print(f"{title:34}  not installed")
+                continue
+            sizes = []
+            for options in ((), ("--resolution=50ns",)) if coarse else ((),):
+                archive = self.record(flavour, ranks, program, arguments, options)
+                sizes.append(f"{os.path.getsize(archive) / self.events(archive):9.2f}")
+            print(f"{title:34}{' '.join(sizes)}")
+        print(f"{'limit':34}{4:9}{2.5:10}")
+        if not coarse:
+            print("(This recorder has no --resolution.)")
+
+    def hpcc_input(self):
+        """Makes hpcc's input: a small problem on 2 x 2 ranks."""
+        if not os.path.exists(HPCC_INPUT):
+            return False
+        with open(HPCC_INPUT, encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        for at, value in ((5, "1000"), (7, "40"), (10, "2"), (11, "2")):  # N, NB, P, Q
+            lines[at] = value + " " + lines[at].split(maxsplit=1)[1]
+        with open(os.path.join(self.folder, "hpccinf.txt"), "w", encoding="utf-8") as file:
+            file.write("\n".join(lines))
+        return True
+
     def events(self, archive):
-        import json
         return json.loads(run([self.refrain, "info", "--json", archive], self.folder))["events"]
 
     def read(self):
@@ -135,7 +253,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", default="build")
     parser.add_argument("--pairs", type=int, default=15)
-    parser.add_argument("--only", default="calls,stages,sizes,read,smpi,fold,column")
+    parser.add_argument("--only", default=",".join(PARTS))
     options = parser.parse_args()
     bench = Bench(options)
     try:

@@ -112,8 +112,9 @@ lint:
 	    --enable=warning,performance,portability -Isrc -Iinclude $(LIB_SRC) $(CLI_SRC)
 	@clang-tidy --quiet $(LIB_SRC) $(CLI_SRC) -- -std=c11 -Isrc -Iinclude
 
-# Programs of bench/ time a part of Refrain alone; calls.c is an MPI program that run.py compiles.
-BENCH_SRC := $(filter-out bench/calls.c,$(wildcard bench/*.c))
+# Programs of bench/ time a part of Refrain alone, except for MPI programs, which run.py compiles.
+BENCH_MPI := $(patsubst %,bench/%.c,adi calls varying wavefront)
+BENCH_SRC := $(filter-out $(BENCH_MPI),$(wildcard bench/*.c))
 BENCHES   := $(BENCH_SRC:bench/%.c=$(O)/bench/%)
 
 $(O)/bench/%: bench/%.c $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB)

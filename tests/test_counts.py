@@ -84,7 +84,7 @@ def check_counts(bench, flavour, ranks, command, env=None, options=(), timeout=1
     expected = counted(prefix)
     bench.verb("verify", archive)
     events = bench.dump(archive)
-    found = harness.count_calls(e for e in events if e["function"].startswith("MPI_"))
+    found = harness.count_calls(e for e in events if e["function"].startswith("MPI"))
     different = {function: (found.get(function, 0), expected.get(function, 0))
                  for function in sorted({*found, *expected})
                  if found.get(function, 0) != expected.get(function, 0)}
