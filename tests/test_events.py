@@ -31,8 +31,9 @@ def logs_of(log):
     return logs
 
 
-def compare_logs(log, ranks, events, renamed):
-    names = {}
+def compare_logs(log, ranks, events, renamed=None):
+    """renamed: functions that the program calls by another name than its log says."""
+    names, renamed = {}, renamed or {}
     logs = logs_of(log)
     harness.compare("ranks with a log", sorted({rank for rank, _ in logs}), list(range(ranks)))
     streams = {}
@@ -46,12 +47,11 @@ def compare_logs(log, ranks, events, renamed):
 
 
 def check_program(bench, flavour, name, ranks, options=(), flags=(), renamed=None):
-    """renamed: functions that the program calls by another name than its log says."""
     program = bench.program(name, flavour, flags)
     log = bench.path(f"{os.path.basename(program)}{''.join(options)}.log")
     _, archive = bench.record(flavour, ranks, [program], options, env={"EXPECT_OUT": log})
     bench.verb("verify", archive)
-    compare_logs(log, ranks, bench.dump(archive), renamed or {})
+    compare_logs(log, ranks, bench.dump(archive), renamed)
 
 
 def make_test(name, ranks):

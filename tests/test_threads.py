@@ -78,7 +78,7 @@ def check(bench, flavour, name):
     if run.code != 0 or "ThreadSanitizer" in run.out + run.err:
         raise harness.Failure(f"exit {run.code}\n{run.out[:6000]}{run.err[:6000]}")
     bench.verb("verify", archive)
-    test_events_module.compare_logs(log, PROGRAMS[name], bench.dump(archive), {})
+    test_events_module.compare_logs(log, PROGRAMS[name], bench.dump(archive))
 
 
 def make_test(name):

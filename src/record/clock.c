@@ -13,7 +13,7 @@
 #include <simgrid/engine.h>
 #endif
 
-struct rec_clock rec_clock = {.kind = REC_CLOCK_MONOTONIC};
+REC_EVERY_CALL struct rec_clock rec_clock = {.kind = REC_CLOCK_MONOTONIC};
 
 static int64_t read_ns(clockid_t id)
 {

@@ -29,6 +29,9 @@ struct rec_clock_pair {
     int64_t monotonic_ns, realtime_ns;
 };
 
+/* Variables that every call reads lie side by side. */
+#define REC_EVERY_CALL __attribute__((section("rec_every_call")))
+
 extern struct rec_clock rec_clock;
 
 /* Chooses the counter (REFRAIN_CLOCK=tsc|monotonic|mpi overrides) and the shift. */

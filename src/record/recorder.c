@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum rec_state rec_state = REC_ASLEEP;
-bool rec_threads_multiple;
-bool rec_off;
+REC_EVERY_CALL enum rec_state rec_state = REC_ASLEEP;
+REC_EVERY_CALL bool rec_threads_multiple = false;
+REC_EVERY_CALL bool rec_off = false;
 struct rec_stream *rec_streams;
 __thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
 __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
@@ -112,15 +112,17 @@ static void open_counter(struct rec_stream *stream)
 
 static struct rec_stream *stream_new(void)
 {
-    struct rec_stream *stream = calloc(1, sizeof *stream);
+    void *memory_of_stream = calloc(1, sizeof(struct rec_stream) + REC_CACHE_LINE);
+    struct rec_stream *stream = rec_align(memory_of_stream);
     if (!stream)
         return NULL;
     rec_journal_init(&stream->journal, rec_streams ? rec_streams->number + 1 : 0);
     open_counter(stream);
+    stream->counts = stream->counter.kind != RFN_COUNTER_NONE;
     struct rfn_stream_options options = {.functions = rec_functions,
                                          .times = rec_options.times,
                                          .all_polls = rec_options.all_polls,
-                                         .volume = stream->counter.kind != RFN_COUNTER_NONE,
+                                         .volume = stream->counts,
                                          .start = start.quanta,
                                          .volume_start = rfn_counter_read(&stream->counter),
                                          .memory = &memory,
@@ -128,7 +130,7 @@ static struct rec_stream *stream_new(void)
     stream->events = rfn_stream_new(&options);
     if (!stream->events || rec_sites_init(&stream->sites) < 0) {
         rfn_stream_free(stream->events);
-        free(stream);
+        free(memory_of_stream);
         return NULL;
     }
     stream->number = stream->journal.stream;

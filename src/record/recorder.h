@@ -39,6 +39,7 @@
 #include "reduce/stream.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct rec_comm;
@@ -46,26 +47,28 @@ struct rec_regions;
 struct rec_request;
 struct rec_requests;
 
-/* One call on its way. There is one per stream (calls do not nest), so nothing is allocated. */
+/* One call on its way. There is one per stream (calls do not nest), so nothing is allocated. What
+ * every call touches lies together, in as few cache lines as possible: where many ranks share a
+ * core, most calls begin with cold caches. */
 struct rec_call {
     uint32_t function; /* enum rec_fn */
     uint32_t site;
     uint32_t n_in, n_out;
-    int rc;                             /* what MPI returned; set by rec_end */
-    uint8_t poll;                       /* enum rfn_poll: set by rec_out_poll */
-    bool off;                           /* no event comes of it: rec_off was set when it began */
-    void *frame;                        /* of the wrapper, if off: see rec_insist */
-    uint64_t enter, exit;               /* quanta of rec_clock */
-    uint64_t volume_enter, volume_exit; /* of the stream's counter, if it has one */
-    int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
-    const struct rec_comm *comm;   /* of the last rec_in_comm, or NULL */
+    int rc;                      /* what MPI returned; set by rec_end */
+    uint8_t poll;                /* enum rfn_poll: set by rec_out_poll */
+    bool off;                    /* no event comes of it: rec_off was set when it began */
+    uint64_t enter, exit;        /* quanta of rec_clock */
+    const struct rec_comm *comm; /* of the last rec_in_comm, or NULL */
+    uint32_t n_requests, requests_capacity;
     struct rec_request **requests; /* looked up by rec_in_request(s), in order; NULL elements for
                                       MPI_REQUEST_NULL and unknown requests */
-    uint32_t n_requests, requests_capacity;
-    MPI_Status *statuses; /* scratch, see rec_statuses */
+    int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
+    uint64_t volume_enter, volume_exit; /* of the stream's counter, if it has one */
+    void *frame;                        /* of the wrapper, if off: see rec_insist */
+    MPI_Status *statuses;               /* scratch, see rec_statuses */
     uint32_t statuses_capacity;
-    int64_t *words; /* scratch for lists, see rec_words */
     uint32_t words_capacity;
+    int64_t *words;  /* scratch for lists, see rec_words */
     int64_t removed; /* 1 + what rec_free_* took out of its table; 0: nothing */
 };
 
@@ -85,24 +88,25 @@ struct rec_recent {
     struct rec_find handles[1 << REC_RECENT_HANDLE_BITS];
 };
 
-/* One thread of the process that calls MPI. */
+/* One thread of the process that calls MPI. Aligned to cache lines, the first for every call. */
 struct rec_stream {
-    struct rec_call call;
-    struct rec_sites sites;
-    struct rfn_stream *events;  /* the reducer */
-    struct rec_journal journal; /* what it has no memory for */
-    struct rfn_counter counter;
-    struct rec_regions *regions;   /* regions.h; NULL: none yet */
-    struct rec_requests *requests; /* made by this stream and not yet done (requests.c) */
-    uint64_t requests_created;     /* non-persistent ones, by this stream */
-    struct rec_recent recent;      /* only used under MPI_THREAD_MULTIPLE */
-    uint32_t number;               /* 0 for the first thread that calls MPI */
-    bool inside;                   /* within a recorded call, or one from Fortran */
-    bool in_fortran;               /* within a call from Fortran */
-    struct rec_stream *next;       /* all streams of the process, newest first */
+    bool inside;     /* within a recorded call, or one from Fortran */
+    bool in_fortran; /* within a call from Fortran */
+    bool counts;     /* it has a counter */
     /* The open call, for whoever looks at a process that hangs or died. */
     volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
     volatile uint64_t open_enter;
+    struct rfn_stream *events;     /* the reducer */
+    struct rec_requests *requests; /* made by this stream and not yet done (requests.c) */
+    uint64_t requests_created;     /* non-persistent ones, by this stream */
+    struct rec_sites sites;
+    uint32_t number; /* 0 for the first thread that calls MPI */
+    _Alignas(REC_CACHE_LINE) struct rec_call call;
+    struct rec_recent recent;    /* only used under MPI_THREAD_MULTIPLE */
+    struct rec_regions *regions; /* regions.h; NULL: none yet */
+    struct rfn_counter counter;
+    struct rec_journal journal; /* what it has no memory for */
+    struct rec_stream *next;    /* all streams of the process, newest first */
 };
 
 enum rec_state {
@@ -177,7 +181,7 @@ static inline __attribute__((always_inline)) struct rec_call *rec_enter(uint32_t
 
 static inline struct rec_stream *rec_stream_of(struct rec_call *call)
 {
-    return (struct rec_stream *)(void *)call; /* the call is the stream's first member */
+    return (struct rec_stream *)(void *)((char *)call - offsetof(struct rec_stream, call));
 }
 
 /* Read the stream's counter for its call. */
@@ -197,7 +201,7 @@ static inline void rec_insist(struct rec_call *call)
 static inline __attribute__((always_inline)) void rec_begin(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
-    if (__builtin_expect(stream->counter.kind != RFN_COUNTER_NONE, 0))
+    if (__builtin_expect(stream->counts, 0))
         rec_count_enter(stream);
     stream->open_function = call->function + 1;
     stream->open_enter = call->enter = rec_now();
@@ -209,7 +213,7 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
     call->exit = rec_now();
     call->rc = rc;
     stream->open_function = 0;
-    if (__builtin_expect(stream->counter.kind != RFN_COUNTER_NONE, 0))
+    if (__builtin_expect(stream->counts, 0))
         rec_count_exit(stream);
 }
 

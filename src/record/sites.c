@@ -105,7 +105,8 @@ struct rec_sites_table {
 int rec_sites_init(struct rec_sites *sites)
 {
     *sites = (struct rec_sites){.site_of_unknown = UINT32_MAX};
-    sites->sets = calloc(REC_SITE_SETS, sizeof *sites->sets);
+    sites->memory = calloc(1, REC_SITE_SETS * sizeof *sites->sets + REC_CACHE_LINE);
+    sites->sets = rec_align(sites->memory);
     sites->table = calloc(1, sizeof *sites->table);
     if (!sites->sets || !sites->table ||
         RFN_GROW(sites->table->sites, sites->table->capacity, 16) < 0) {
@@ -137,7 +138,7 @@ void rec_sites_release(struct rec_sites *sites)
     struct rec_sites_table *table = sites->table;
     for (size_t set = 0; sites->sets && table && set < REC_SITE_SETS; set++)
         clear_set(sites, set);
-    free(sites->sets);
+    free(sites->memory);
     if (table) {
         rfn_arena_release(&table->arena);
         rfn_map_release(&table->by_hash);

@@ -58,21 +58,30 @@ struct rec_site_fact {
     uintptr_t what;
 };
 
+enum { REC_CACHE_LINE = 64 };
+
 struct rec_site_way {
-    uintptr_t return_address, stack;
+    _Alignas(REC_CACHE_LINE) uintptr_t return_address, stack;
     uint32_t function, site;
     uint32_t n_facts, facts_capacity; /* n_facts is even; the last one may stand twice */
     struct rec_site_fact *facts;      /* owned */
 };
 
+/* The first cache line in memory that has one to spare; NULL stays NULL. */
+static inline void *rec_align(void *memory)
+{
+    return (void *)(((uintptr_t)memory + REC_CACHE_LINE - 1) / REC_CACHE_LINE * REC_CACHE_LINE);
+}
+
 struct rec_sites {
-    struct rec_site_way (*sets)[REC_SITE_WAYS]; /* REC_SITE_SETS of them */
-    struct rec_sites_table *table;              /* all sites, see sites.c */
-    uint64_t walks;                             /* full ones */
-    uint64_t by_libunwind;                      /* of these, those that unwind.h could not make */
-    uint64_t uncached;        /* of these, those whose path the cache cannot hold */
-    bool only_libunwind;      /* tests set this */
-    uint32_t site_of_unknown; /* for all calls once memory is short; UINT32_MAX until then */
+    struct rec_site_way (*sets)[REC_SITE_WAYS]; /* REC_SITE_SETS of them, in memory */
+    void *memory;
+    struct rec_sites_table *table; /* all sites, see sites.c */
+    uint64_t walks;                /* full ones */
+    uint64_t by_libunwind;         /* of these, those that unwind.h could not make */
+    uint64_t uncached;             /* of these, those whose path the cache cannot hold */
+    bool only_libunwind;           /* tests set this */
+    uint32_t site_of_unknown;      /* for all calls once memory is short; UINT32_MAX until then */
 };
 
 int rec_sites_init(struct rec_sites *sites);

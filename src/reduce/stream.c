@@ -1,6 +1,7 @@
 #include "reduce/stream.h"
 
 #include "base/grow.h"
+#include "reduce/backlog.h"
 #include "reduce/lists.h"
 
 #include <stdlib.h>
@@ -55,7 +56,6 @@ struct rfn_stream {
     uint64_t last_exit, last_volume;
     uint64_t events, calls;
     bool unsettled; /* some site is */
-    bool failed;    /* a list could not be kept */
     bool volume_dropped;
     uint64_t passed; /* events gone over again by settling, all passes together */
     uint64_t *marks;
@@ -63,6 +63,10 @@ struct rfn_stream {
     uint64_t next_look; /* at the memory held, when there are so many events */
     size_t counted;     /* what of memory->used is this stream's */
     bool spill_failed;  /* do not try again */
+    /* What every event looks at, beside the backlog. */
+    const struct rfn_function *functions;
+    bool failed; /* a list could not be kept */
+    struct rfn_backlog backlog;
 };
 
 /* ---- making and freeing ---- */
@@ -85,6 +89,7 @@ struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
     if (!stream)
         return NULL;
     stream->options = *options;
+    stream->functions = options->functions;
     stream->last_exit = options->start;
     stream->last_volume = options->volume_start;
     stream->next_look = options->memory ? LOOK_EVERY : UINT64_MAX;
@@ -98,7 +103,7 @@ struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
 
 const struct rfn_function *rfn_stream_schema(const struct rfn_stream *stream, uint32_t function)
 {
-    return &stream->options.functions[function];
+    return &stream->functions[function];
 }
 
 static unsigned bits(uint32_t mask)
@@ -433,7 +438,7 @@ static void look_at_memory(struct rfn_stream *stream)
     count_memory(stream);
 }
 
-int rfn_stream_spill(struct rfn_stream *stream)
+static int spill_all(struct rfn_stream *stream)
 {
     if (!stream->options.memory || !stream->options.spill || stream->spill_failed)
         return 0;
@@ -447,7 +452,7 @@ int rfn_stream_spill(struct rfn_stream *stream)
 static void make_room(struct rfn_stream *stream)
 {
     if (stream->options.memory && count_memory(stream) > stream->options.memory->limit / 4)
-        rfn_stream_spill(stream);
+        spill_all(stream);
 }
 
 /* ---- moving inputs from signatures to columns ---- */
@@ -763,12 +768,6 @@ static int end_run(struct rfn_stream *stream)
     return emit(stream, &run->event, run->count, run->inside);
 }
 
-int rfn_stream_flush(struct rfn_stream *stream)
-{
-    RFN_TRY(end_run(stream));
-    return rfn_stream_settle(stream);
-}
-
 /* Whether the event is one more poll of the run that is held back. */
 static bool continues(const struct rfn_stream *stream, const struct rfn_event *event)
 {
@@ -805,15 +804,49 @@ static int hold(struct rfn_stream *stream, const struct rfn_event *event)
     return 0;
 }
 
-int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
+static int reduce(struct rfn_stream *stream, const struct rfn_event *event)
 {
-    if (__builtin_expect(stream->failed, 0))
-        return RFN_E_NOMEM;
     if (event->poll == RFN_POLL_FAILED && !stream->options.all_polls)
         return hold(stream, event);
     if (stream->run.open)
         RFN_TRY(end_run(stream));
     return emit(stream, event, 1, event->exit - event->enter);
+}
+
+static int reduce_backlog(struct rfn_stream *stream)
+{
+    struct rfn_backlog *backlog = &stream->backlog;
+    for (uint32_t at = 0; at < backlog->n;) {
+        const struct rfn_event event = rfn_backlog_get(backlog, &at);
+        RFN_TRY(reduce(stream, &event));
+    }
+    backlog->n = 0;
+    return 0;
+}
+
+int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
+{
+    if (__builtin_expect(stream->failed, 0))
+        return RFN_E_NOMEM;
+    if (__builtin_expect(!rfn_backlog_has_room(&stream->backlog), 0))
+        RFN_TRY(reduce_backlog(stream));
+    const struct rfn_function *function = rfn_stream_schema(stream, event->function);
+    rfn_backlog_put(&stream->backlog, event, function->n_in, function->n_out,
+                    stream->options.volume);
+    return 0;
+}
+
+int rfn_stream_spill(struct rfn_stream *stream)
+{
+    RFN_TRY(reduce_backlog(stream));
+    return spill_all(stream);
+}
+
+int rfn_stream_flush(struct rfn_stream *stream)
+{
+    RFN_TRY(reduce_backlog(stream));
+    RFN_TRY(end_run(stream));
+    return rfn_stream_settle(stream);
 }
 
 /* ---- looking at the result ---- */

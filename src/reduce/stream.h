@@ -1,7 +1,7 @@
 /* stream.h - one stream of events, reduced while it is recorded.
  *
- * Events come in with their parameters as words. What repeats becomes structure, what varies
- * becomes columns:
+ * Events come in with their parameters as words, wait in a backlog (backlog.h) and are reduced a
+ * few hundred at a time. What repeats becomes structure, what varies becomes columns:
  *
  *   event ──polls joined──▶ signature ──interned──▶ symbol ──folded──▶ loops        (structure)
  *                                                     └── gap, duration, outcomes   (columns)

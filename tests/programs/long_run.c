@@ -2,8 +2,8 @@
  *
  *     long_run STEPS [JOURNAL [KIB]]
  *
- * Each rank sends to itself, and now and then all exchange counts that change every time. At the end
- * it prints the largest resident set of the process in KiB and, when it is given the name of a
+ * Each rank sends to itself, and now and then all exchange counts that change every time. At the
+ * end it prints the largest resident set of the process in KiB and, when it is given the name of a
  * journal, whether that is there. With KIB no file may become larger than that. */
 #include <mpi.h>
 #include <stdint.h>
