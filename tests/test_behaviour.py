@@ -265,3 +265,17 @@ def test_launcher_form(bench, flavour):
     has_archive(bench, run, archive)
     facts = json.loads(bench.verb("info", "--json", archive))
     harness.compare("ranks", facts["ranks"], 2)
+
+
+def test_abort_saves_its_rank(bench, flavour):
+    """The process that calls MPI_Abort leaves its own events, the last one among them."""
+    run, archive = ending(bench, flavour, "abort")
+    alone = archive[:-len(".rfn")] + ".rank0.rfn"
+    harness.compare("its name in what is said", os.path.basename(alone) in " ".join(own_words(run)), True)
+    dump = bench.run([bench.refrain, "dump", alone])
+    harness.compare("exit status of dump", dump.code, 3)
+    harness.compare("why", "1 of 2 ranks is here" in dump.err, True)
+    lines = [line.split("\t") for line in dump.out.splitlines()[1:]]
+    harness.compare("functions", [line[5] for line in lines],
+                    ["MPI_Init", "MPI_Comm_rank", "MPI_Barrier", "MPI_Abort"])
+    harness.compare("parameters of MPI_Abort", lines[-1][6], "comm=world errorcode=9")

@@ -246,7 +246,7 @@ static int chunk_meta(struct finish *finish, uint64_t merge_ns)
         .mpi = version,
         .flavour = RFN_FLAVOUR_NAME,
         .start_realtime_ns = (uint64_t)rec_start().realtime_ns,
-        .ranks = (uint32_t)finish->exchange->size,
+        .ranks = (uint32_t)rec_place_size(),
         .times = rec_options.times,
         .all_polls = rec_options.all_polls,
         .start_off = rec_options.start_off,
@@ -360,11 +360,16 @@ static void tell(const struct finish *finish, const struct rec_output_result *re
     if (error) {
         rec_say("no archive was written: %s",
                 result->problem[0] ? result->problem : rfn_error_text(error));
-    } else if (!rec_options.quiet) {
+    } else if (!rec_options.quiet || finish->output.alone) {
         const char *path = result->path;
         size_t length = rec_options.directory ? strlen(rec_options.directory) : 0;
         if (length && strncmp(path, rec_options.directory, length) == 0 && path[length] == '/')
             path += length + 1;
+        if (finish->output.alone) {
+            rec_say("rank %d called MPI_Abort; its own %s events, without those of other ranks: %s",
+                    rec_place_rank(), grouped(finish->events, events), path);
+            return;
+        }
         rec_say("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank): %s",
                 finish->exchange->size, finish->exchange->size == 1 ? "" : "s",
                 grouped(finish->events, events), grouped(result->file_bytes, bytes), seconds,
@@ -380,10 +385,11 @@ static int finish_streams(void)
     return 0;
 }
 
-static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *result, int error)
+static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *result, bool alone,
+                       int error)
 {
     int64_t start = now_ns();
-    struct finish finish = {.exchange = exchange};
+    struct finish finish = {.exchange = exchange, .output.alone = alone};
     rfn_merge_init(&finish.merge);
     if (!error)
         error = finish_streams();
@@ -438,6 +444,37 @@ static const struct rec_stream *busy_stream(void)
     return NULL;
 }
 
+/* Whether no other thread is about to hand over an event: one that waits in MPI is not. */
+static bool others_are_quiet(void)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        const volatile bool *inside = &stream->inside;
+        for (int i = 0; i < 100 && *inside && !stream->open_function; i++)
+            nanosleep(&moment, NULL);
+        if (*inside && !stream->open_function)
+            return false;
+    }
+    return true;
+}
+
+void rec_finish_alone(void)
+{
+    struct rfn_exchange alone = {.size = 1};
+    struct rec_output_result result = {0};
+    struct rec_signals signals;
+    if (rec_state != REC_RECORDING || rec_place_rank() < 0)
+        return;
+    rec_state = REC_FINISHED;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!others_are_quiet())
+        return;
+    rec_signals_hold(&signals);
+    finish_run(&alone, &result, true, 0);
+    rec_journals_remove();
+    rec_signals_release(&signals);
+}
+
 void rec_finish(void)
 {
     struct rec_exchange exchange;
@@ -457,7 +494,7 @@ void rec_finish(void)
                  rec_functions[busy->call.function].name);
     rec_signals_hold(&signals);
     if (rec_exchange_open(&exchange) == 0) {
-        finish_run(&exchange.exchange, &result, stopped || busy ? RFN_E_USAGE : 0);
+        finish_run(&exchange.exchange, &result, false, stopped || busy ? RFN_E_USAGE : 0);
         rec_exchange_close(&exchange);
     } else if (rec_is_first_rank()) {
         rec_say("no archive was written: MPI has no communicator left for the recorder");

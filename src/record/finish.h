@@ -38,5 +38,7 @@ void rec_initialized_session(void);
 void rec_finish_barrier(void);
 /* From now on nothing is recorded. */
 void rec_finish(void);
+/* The same in MPI_Abort: the process saves its own events, without the others. */
+void rec_finish_alone(void);
 
 #endif

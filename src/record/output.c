@@ -2,6 +2,7 @@
 
 #include "base/grow.h"
 #include "record/options.h"
+#include "record/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,11 +85,26 @@ static int above_standard(int fd)
     return higher;
 }
 
+/* Puts .rankN before the suffix of a name. */
+static int name_alone(char *path, size_t size)
+{
+    char suffix[64];
+    size_t length = strlen(path), stem = length;
+    if (length > 4 && strcmp(path + length - 4, ".rfn") == 0)
+        stem -= 4;
+    snprintf(suffix, sizeof suffix, ".rank%d%s", rec_place_rank(), path + stem);
+    if (stem + strlen(suffix) >= size)
+        return RFN_E_IO;
+    memcpy(path + stem, suffix, strlen(suffix) + 1);
+    return 0;
+}
+
 /* Creates the file, never through a link and never over another file, unless forced. */
-static int create(int ranks, struct rec_output_result *result)
+static int create(const struct rec_output *output, int ranks, struct rec_output_result *result)
 {
     for (unsigned number = 1; number < 10000; number++) {
-        if (rec_output_name(result->path, sizeof result->path, ranks, number) < 0)
+        if (rec_output_name(result->path, sizeof result->path, ranks, number) < 0 ||
+            (output->alone && name_alone(result->path, sizeof result->path) < 0))
             return fail(result, "the name of the archive is too long");
         struct stat old;
         bool exists = lstat(result->path, &old) == 0;
@@ -198,7 +214,7 @@ static int place_turn(void *state)
     uint8_t header[RFN_HEADER_BYTES];
     struct stat status;
     placing->offset = RFN_HEADER_BYTES;
-    placing->fd = create(placing->exchange->size, placing->result);
+    placing->fd = create(placing->output, rec_place_size(), placing->result);
     if (placing->fd < 0)
         return RFN_E_IO;
     if (fstat(placing->fd, &status) < 0)

@@ -14,6 +14,7 @@ struct rec_output {
     struct rfn_rope bytes;
     struct rfn_toc_entry *entries; /* offsets relative to bytes */
     size_t n_entries, entries_capacity;
+    bool alone; /* of a process that writes without the others: .rankN goes into the name */
 };
 
 #define REC_OUTPUT_INIT \

@@ -3,7 +3,7 @@
  * The archive is written inside MPI_Finalize, before MPI's own. The exit of the Finalize event is
  * the end of a barrier, so that "the end of the run" is one moment on all ranks; what the recorder
  * does afterwards is in no event. A program that uses sessions only ends with its last
- * MPI_Session_finalize in the same way.
+ * MPI_Session_finalize in the same way. A process that calls MPI_Abort saves its own events.
  */
 #include "record/comms.h"
 #include "record/finish.h"
@@ -97,14 +97,11 @@ EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
         rec_in_comm(call, comm);
         rec_in_int(call, errorcode);
         rec_begin(call);
-        rec_say("the program called MPI_Abort; no archive is written");
-    }
-    int rc = rec_mpi.MPI_Abort(comm, errorcode);
-    if (call) {
-        rec_end(call, rc);
+        rec_end(call, MPI_SUCCESS);
         rec_leave(call);
+        rec_finish_alone();
     }
-    return rc;
+    return rec_mpi.MPI_Abort(comm, errorcode);
 }
 
 /* ---- sessions ---- */
