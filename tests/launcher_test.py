@@ -342,13 +342,13 @@ class RecordTest(unittest.TestCase):
 
     def test_takes_the_programs_place(self):
         path = self.launcher()
-        result = self.record("-q", "-o", "x.rfn", "--time=none", "--no-children", "mpirun", "-n", "8", "--mca", "a",
-                             "b", "./app-libmpi.so.40", "-n", path=path)
+        options = ["-q", "-o", "x.rfn", "--time=none", "--no-children"]
+        result = self.record(*options, "mpirun", "-n", "8", "--mca", "a", "b",
+                             "./app-libmpi.so.40", "-n", path=path)
+        # The options as they were given, then the output's name once more, absolute: the last counts.
         self.assertEqual(result.stdout.splitlines(),
-                         ["-n", "8", "--mca", "a", "b", str(self.refrain), "record", "-o",
-                          f"{self.top}/x.rfn", "--quiet", "--no-children", "--time=none", "--",
-                          "./app-libmpi.so.40",
-                          "-n"])
+                         ["-n", "8", "--mca", "a", "b", str(self.refrain), "record", *options, "-o",
+                          f"{self.top}/x.rfn", "--", "./app-libmpi.so.40", "-n"])
         self.assertEqual(result.returncode, 0)
 
     def test_mark(self):
