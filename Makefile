@@ -178,9 +178,9 @@ $(O)/lib/librefrain-$(1).so: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
 $(O)/lib/librefrain-$(1).a: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
 	@mkdir -p $$(@D)
 	$$(call say,AR,$$@)
-	$$(q)rm -f $$@ && $$(AR) rcsD $$@ $$(filter-out %/heap.o,$$^) && \
+	$$(q)rm -f $$@ && $$(AR) rcsD $$@ $$(filter-out %/heap.o,$$^) $$(if $$(filter smpi,$(1)),&& \
 	    $$(OBJCOPY) --strip-debug $$(foreach s,$$(HEAP_SYMBOLS),--redefine-sym $$(s)=rec_heap_$$(s)) $$@ && \
-	    $$(AR) rcsD $$@ $$(filter %/heap.o,$$^)
+	    $$(AR) rcsD $$@ $$(filter %/heap.o,$$^))
 endef
 
 FLAVOUR_MACRO_mpich   := MPICH

@@ -19,7 +19,8 @@
 #include "record/recorder.h"
 #include "record/say.h"
 
-#if defined __x86_64__ && !defined RFN_FLAVOUR_SMPI
+/* A sanitizer's runtime calls dlsym before instrumented code may run. */
+#if defined __x86_64__ && !defined RFN_FLAVOUR_SMPI && !defined __SANITIZE_THREAD__
 
 #include <dlfcn.h>
 #include <stdlib.h>
