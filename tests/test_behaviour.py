@@ -72,7 +72,8 @@ WHOLE = ["plain", "status", "at-exit", "forked", "alarms", "deep", "small-stack"
          "no-environment", "chdir"]
 # Those without an archive, and what the recorder says instead.
 NONE = {"limited": "no archive.*[Ff]ile too large", "no-files": "no archive.*Too many open files",
-        "abort": "MPI_Abort", "exit-early": "without MPI_Finalize",
+        "abort": "rank 0 called MPI_Abort",
+        "exit-early": "without MPI_Finalize",
         "jumping": "no archive.*MPI_Send was left by a jump",
         "no-init": "no archive.*no MPI function"}
 # Those where nothing can be said, or nothing needs to be.
@@ -81,7 +82,7 @@ SILENT = ["fatal", "segfault", "killed", "exit-at-once", "only-initialized", "no
 
 
 # A launcher that ends its ranks may not pass on what they said last; a file loses nothing.
-CUT_SHORT = ["abort", "exit-early"]
+CUT_SHORT = ["abort", "abort-by-one", "exit-early"]
 
 
 def ending(bench, flavour, how):
@@ -267,15 +268,22 @@ def test_launcher_form(bench, flavour):
     harness.compare("ranks", facts["ranks"], 2)
 
 
-def test_abort_saves_its_rank(bench, flavour):
-    """The process that calls MPI_Abort leaves its own events, the last one among them."""
-    run, archive = ending(bench, flavour, "abort")
-    alone = archive[:-len(".rfn")] + ".rank0.rfn"
-    harness.compare("its name in what is said", os.path.basename(alone) in " ".join(own_words(run)), True)
+def check_abort(bench, flavour, how, rank, functions, last):
+    run, archive = ending(bench, flavour, how)
+    alone = f"{archive[:-len('.rfn')]}.rank{rank}.rfn"
+    harness.compare("its name in what is said",
+                    os.path.basename(alone) in " ".join(own_words(run)), True)
     dump = bench.run([bench.refrain, "dump", alone])
     harness.compare("exit status of dump", dump.code, 3)
     harness.compare("why", "1 of 2 ranks is here" in dump.err, True)
     lines = [line.split("\t") for line in dump.out.splitlines()[1:]]
+    harness.compare("rank", {line[1] for line in lines}, {str(rank)})
     harness.compare("functions", [line[5] for line in lines],
-                    ["MPI_Init", "MPI_Comm_rank", "MPI_Barrier", "MPI_Abort"])
-    harness.compare("parameters of MPI_Abort", lines[-1][6], "comm=world errorcode=9")
+                    ["MPI_Init", "MPI_Comm_rank", *functions, "MPI_Barrier", "MPI_Abort"])
+    harness.compare("parameters of MPI_Abort", lines[-1][6], last)
+
+
+def test_abort_saves_its_rank(bench, flavour):
+    """The process that calls MPI_Abort leaves its own events, the last one among them."""
+    check_abort(bench, flavour, "abort", 0, [], "comm=world errorcode=9")
+    check_abort(bench, flavour, "abort-by-one", 1, ["MPI_Comm_split"], "comm=comm#2 errorcode=9")

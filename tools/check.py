@@ -120,7 +120,8 @@ def tell(outcome):
     print(f"  {outcome.name:<44} {outcome.seconds:6.1f} s  {words}", flush=True)
     if outcome.failed:
         lines = [line for line in outcome.output.splitlines() if not line.startswith("ok ")]
-        for line in lines[-80:]:
+        named = [line for line in lines[:-80] if line.startswith(("FAIL", "not ok"))]
+        for line in named + lines[-80:]:
             print(f"      | {line}")
         sys.stdout.flush()
 

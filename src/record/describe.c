@@ -149,11 +149,15 @@ static void pack_ranks(const struct rec_ranks *ranks, struct rfn_buf *out)
 }
 
 /* Only the lowest of the members contributes the communicator; the others find it by its hash. */
-static int define_comm(struct rfn_merge *merge, const struct rec_comm *comm, int world_rank)
+static bool contributes(const struct rec_comm *comm, int world_rank)
 {
     bool predefined = comm->kind == REC_COMM_WORLD || comm->kind == REC_COMM_SELF;
-    if (predefined ? world_rank != 0 : comm->lowest != (uint32_t)world_rank)
-        return 0;
+    return predefined ? world_rank == 0 : comm->lowest == (uint32_t)world_rank;
+}
+
+static int define_comm(struct rfn_merge *merge, const struct rec_comm *comm)
+{
+    bool predefined = comm->kind == REC_COMM_WORLD || comm->kind == REC_COMM_SELF;
     struct rfn_buf content = RFN_BUF_INIT;
     rfn_buf_u8(&content, (uint8_t)comm->kind);
     rfn_buf_u64(&content, comm->identity);
@@ -170,7 +174,7 @@ static int define_comm(struct rfn_merge *merge, const struct rec_comm *comm, int
 }
 
 static int describe_comms(struct rec_description *description, struct rfn_merge *merge,
-                          int world_rank)
+                          int world_rank, bool alone)
 {
     size_t n = description->n_comms = rec_comms_count();
     description->comm_ranks = calloc(n + 1, sizeof *description->comm_ranks);
@@ -182,7 +186,8 @@ static int describe_comms(struct rec_description *description, struct rfn_merge 
         const struct rec_comm *comm = rec_comm(i);
         description->comm_ranks[i] = comm->my_rank;
         description->comm_hashes[i] = comm->identity;
-        RFN_TRY(define_comm(merge, comm, world_rank));
+        if (alone || contributes(comm, world_rank))
+            RFN_TRY(define_comm(merge, comm));
     }
     return 0;
 }
@@ -202,11 +207,12 @@ static int describe_host(struct rec_description *description, struct rfn_merge *
     return error;
 }
 
-int rec_describe(struct rec_description *description, struct rfn_merge *merge, int world_rank)
+int rec_describe(struct rec_description *description, struct rfn_merge *merge, int world_rank,
+                 bool alone)
 {
     RFN_TRY(describe_streams(description, merge));
     RFN_TRY(describe_types(description, merge));
-    RFN_TRY(describe_comms(description, merge, world_rank));
+    RFN_TRY(describe_comms(description, merge, world_rank, alone));
     RFN_TRY(describe_host(description, merge));
     for (size_t i = 0; i < description->n_streams; i++) {
         struct rec_stream_description *stream = &description->streams[i];

@@ -26,8 +26,10 @@ struct rec_description {
     uint64_t host;
 };
 
-/* Contributes all definitions of the process to the merge and notes their hashes. */
-int rec_describe(struct rec_description *description, struct rfn_merge *merge, int world_rank);
+/* Contributes all definitions of the process to the merge and notes their hashes. alone: also those
+ * that another process would contribute. */
+int rec_describe(struct rec_description *description, struct rfn_merge *merge, int world_rank,
+                 bool alone);
 /* After the merge: replaces hashes by numbers. RFN_E_EXCHANGE when one is missing. */
 int rec_describe_numbers(struct rec_description *description, const struct rfn_merge *merge);
 void rec_description_release(struct rec_description *description);

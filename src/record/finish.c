@@ -394,7 +394,7 @@ static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *
     if (!error)
         error = finish_streams();
     if (!error)
-        error = rec_describe(&finish.description, &finish.merge, rec_place_rank());
+        error = rec_describe(&finish.description, &finish.merge, rec_place_rank(), alone);
     error = survey(&finish, error);
     error = merge_all(&finish, error);
     error = tabulate_all(&finish, error);

@@ -59,6 +59,18 @@ static int abort_all(void)
         pause();
 }
 
+static int abort_by_one(void)
+{
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &half);
+    MPI_Barrier(half);
+    if (rank == 1)
+        MPI_Abort(half, 9);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (;;)
+        pause();
+}
+
 static int exit_early(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -313,6 +325,7 @@ static const struct {
     {"status", status},
     {"fatal", fatal},
     {"abort", abort_all},
+    {"abort-by-one", abort_by_one},
     {"exit-early", exit_early},
     {"exit-at-once", exit_at_once},
     {"segfault", segfault},
