@@ -183,12 +183,6 @@ static int join_large(struct rfn_rope *out, uint32_t type, uint64_t id, struct r
     return rfn_rope_status(out);
 }
 
-static int flatten_part(void *context, const uint8_t *bytes, size_t size)
-{
-    rfn_buf_bytes(context, bytes, size);
-    return rfn_buf_status(context);
-}
-
 int rfn_chunk_join(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_rope *payload,
                    bool compress, const struct rfn_spill *spill, uint64_t *stored)
 {
@@ -197,7 +191,8 @@ int rfn_chunk_join(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_
     if (rfn_rope_size(payload) >= LARGE)
         return join_large(out, type, id, payload, compress, spill, stored);
     struct rfn_buf flat = RFN_BUF_INIT;
-    int error = rfn_rope_each(payload, flatten_part, &flat);
+    rfn_rope_flatten(payload, &flat);
+    int error = rfn_buf_status(&flat);
     *stored = error ? 0 : append(&out->bytes, type, id, flat.data, flat.size, compress);
     rfn_buf_release(&flat);
     rfn_rope_release(payload);

@@ -94,6 +94,18 @@ int rfn_rope_each(const struct rfn_rope *rope, visitor *visit, void *context)
     return rope->bytes.size > at ? visit(context, rope->bytes.data + at, rope->bytes.size - at) : 0;
 }
 
+static int append_part(void *context, const uint8_t *bytes, size_t size)
+{
+    rfn_buf_bytes(context, bytes, size);
+    return rfn_buf_status(context);
+}
+
+void rfn_rope_flatten(const struct rfn_rope *rope, struct rfn_buf *out)
+{
+    if (rfn_rope_each(rope, append_part, out) < 0)
+        out->failed = true;
+}
+
 static int hash_part(void *context, const uint8_t *bytes, size_t size)
 {
     XXH3_128bits_update(context, bytes, size);

@@ -59,6 +59,8 @@ void rfn_rope_relieve(struct rfn_rope *rope, const struct rfn_spill *spill);
 enum { RFN_ROPE_PART = 1 << 16 };
 int rfn_rope_each(const struct rfn_rope *rope,
                   int (*visit)(void *context, const uint8_t *bytes, size_t size), void *context);
+/* Appends all bytes to out, which fails when they cannot be read. */
+void rfn_rope_flatten(const struct rfn_rope *rope, struct rfn_buf *out);
 /* The digest of the bytes, and of `more`. */
 int rfn_rope_hash128(const struct rfn_rope *rope, uint64_t more, struct rfn_hash128 *digest);
 

@@ -476,18 +476,11 @@ void rfn_column_pack(const struct rfn_column *column, struct rfn_rope *out)
     rfn_buf_release(&tail);
 }
 
-static int append_part(void *context, const uint8_t *bytes, size_t size)
-{
-    rfn_buf_bytes(context, bytes, size);
-    return rfn_buf_status(context);
-}
-
 void rfn_column_write(const struct rfn_column *column, struct rfn_buf *out)
 {
     struct rfn_rope rope = RFN_ROPE_INIT;
     rfn_column_pack(column, &rope);
-    if (rfn_rope_each(&rope, append_part, out) < 0)
-        out->failed = true;
+    rfn_rope_flatten(&rope, out);
     rfn_rope_release(&rope);
 }
 
