@@ -212,3 +212,17 @@ def test_resolution(bench, flavour):
         check_resolution(bench, flavour, clock, "1ms", (524288 * 0.99, 524288 * 1.01))
     check_resolution(bench, flavour, "tsc", "50ns", (25 * (1 - near), 50 * (1 + near)))
     check_resolution(bench, flavour, "tsc", "1us", (500 * (1 - near), 1000 * (1 + near)))
+
+
+def test_regions(bench, flavour):
+    """Begins and ends of regions count nothing, also those that the recorder makes at the end."""
+    program = bench.program("regions", flavour)
+    _, archive = bench.record(flavour, 2, [program], ["--volume=cpu"])
+    compare_readers(bench, archive)
+    events = bench.dump(archive)
+    regions = [e for e in events if e["function"].startswith("refrain_region")]
+    harness.compare("there are regions", bool(regions), True)
+    harness.compare("volumes of regions",
+                    {(e["volume_gap"], e["volume_inside"]) for e in regions}, {("0", "0")})
+    harness.compare("a gap that is negative",
+                    [e for e in events if int(e["volume_gap"]) < 0], [])

@@ -467,8 +467,10 @@ void rec_finish_alone(void)
         return;
     rec_state = REC_FINISHED;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!others_are_quiet())
+    if (!others_are_quiet()) {
+        rec_journals_remove();
         return;
+    }
     rec_signals_hold(&signals);
     finish_run(&alone, &result, true, 0);
     rec_journals_remove();

@@ -76,7 +76,8 @@ static int append(struct rec_journal *journal, const void *bytes, size_t size)
 {
     if (!journal->path && !(journal->path = create(journal->stream)))
         return RFN_E_IO;
-    int fd = open(journal->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    journal->owner = (long)getpid();
+    int fd = rec_above_standard(open(journal->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
     if (fd < 0)
         return RFN_E_IO;
     int error = write_at(fd, bytes, size, journal->size);
@@ -90,7 +91,7 @@ static int journal_write(void *context, const void *bytes, size_t size, uint64_t
     struct rec_journal *journal = context;
     struct rec_signals signals;
     int programs_errno = errno;
-    if (journal->failed)
+    if (journal->failed || (journal->path && journal->owner != (long)getpid()))
         return RFN_E_IO;
     rec_signals_hold(&signals);
     int error = append(journal, bytes, size);
@@ -110,7 +111,7 @@ static int journal_read(void *context, uint64_t offset, void *bytes, size_t size
 {
     const struct rec_journal *journal = context;
     int programs_errno = errno, error = 0;
-    int fd = open(journal->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = rec_above_standard(open(journal->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     for (size_t at = 0; fd >= 0 && at < size && !error;) {
         ssize_t n = pread(fd, (uint8_t *)bytes + at, size - at, (off_t)(offset + at));
         if (n > 0)
@@ -132,7 +133,7 @@ void rec_journal_init(struct rec_journal *journal, uint32_t stream)
 
 void rec_journal_remove(struct rec_journal *journal)
 {
-    if (!journal->path)
+    if (!journal->path || journal->owner != (long)getpid())
         return;
     unlink(journal->path);
     *strrchr(journal->path, '/') = 0;

@@ -21,6 +21,7 @@ struct rec_journal {
     char *path;             /* NULL before the first write */
     uint64_t size;
     uint32_t stream;
+    long owner;  /* the process that made the file: a forked child leaves it alone */
     bool failed; /* it could not be written: it is not tried again */
 };
 

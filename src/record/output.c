@@ -75,7 +75,7 @@ int rec_output_name(char *path, size_t size, int ranks, unsigned number)
 
 /* The descriptors of standard input, output and error may be free, but whoever writes to those must
  * not hit the archive. */
-static int above_standard(int fd)
+int rec_above_standard(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
         return fd;
@@ -112,7 +112,7 @@ static int create(const struct rec_output *output, int ranks, struct rec_output_
             return fail(result, "%s is a directory", result->path);
         if (exists && S_ISREG(old.st_mode) && rec_options.force)
             unlink(result->path);
-        int fd = above_standard(
+        int fd = rec_above_standard(
             open(result->path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));
         if (fd >= 0)
             return fd;
@@ -142,7 +142,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset,
 /* Opens the file that rank 0 created; -1 when there is none or it is another. */
 static int open_shared(const char *path, uint64_t inode)
 {
-    int fd = above_standard(open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+    int fd = rec_above_standard(open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (fd >= 0 && (fstat(fd, &status) < 0 || (uint64_t)status.st_ino != inode)) {
         close(fd);
@@ -412,13 +412,15 @@ static int receive_gathered(struct rfn_exchange *exchange, int rank, struct writ
 
 /* Ranks that do not see the file: all send, rank 0 writes. */
 static int write_gathered(struct rfn_exchange *exchange, struct writing *writing,
-                          const struct rec_output *output)
+                          const struct rec_output *output, uint64_t end)
 {
     if (exchange->rank != 0)
         return send_gathered(exchange, &output->bytes);
     int error = rfn_rope_each(&output->bytes, write_part_of, writing);
     for (int rank = 1; rank < exchange->size; rank++)
         error = receive_gathered(exchange, rank, writing, error);
+    if (!error && writing->offset != end) /* a rank could not read its own part */
+        error = fail(writing->result, "a rank has lost a part of its events");
     return error;
 }
 
@@ -475,7 +477,8 @@ int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, i
     error = agree(exchange, result, unshared, error, &gather);
     if (!error && gather)
         error = write_gathered(exchange, &(struct writing){placing.fd, placing.offset, result},
-                               output);
+                               output,
+                               placing.offset + rfn_rope_size(&output->bytes) + placing.children);
     if (exchange->rank == 0 && placing.fd >= 0)
         error = end_file(&placing, result, error);
     if (exchange->peak > result->merge_bytes)

@@ -50,7 +50,7 @@ void rec_in_string(struct rec_call *call, const char *text)
 
 void rec_out_string(struct rec_call *call, const char *text)
 {
-    rec_push_out(call, string(call, text));
+    rec_push_out(call, call->off ? 0 : string(call, text));
 }
 
 /* Words for n > 0 elements of an array, or NULL after having pushed what stands for the array. */

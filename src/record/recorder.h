@@ -211,6 +211,8 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
 {
     struct rec_stream *stream = rec_stream_of(call);
     call->exit = rec_now();
+    if (__builtin_expect(rec_state != REC_RECORDING, 0))
+        call->off = true; /* another thread has ended recording, and looks at this stream's lists */
     call->rc = rc;
     stream->open_function = 0;
     if (__builtin_expect(stream->counts, 0))

@@ -284,7 +284,8 @@ static bool fill(struct rec_spawn *spawn, char *const *commands, char **const *a
 {
     spawn->commands = calloc((size_t)spawn->n + 1, sizeof *spawn->commands);
     spawn->argvs = calloc((size_t)spawn->n + 1, sizeof *spawn->argvs);
-    spawn->archive = strdup(strrchr(archive, '/') + 1);
+    const char *slash = strrchr(archive, '/');
+    spawn->archive = strdup(slash ? slash + 1 : archive);
     bool ok = spawn->commands && spawn->argvs && spawn->archive;
     for (int i = 0; i < spawn->n && ok; i++) {
         spawn->commands[i] = strdup(rec_options.tool);

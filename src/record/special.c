@@ -213,7 +213,7 @@ EXPORT int MPI_Pcontrol(const int level, ...)
     rec_begin(call);
     int rc = rec_mpi.MPI_Pcontrol(level); /* further arguments are for profilers: MPI has no use */
     rec_end(call, rc);
-    rec_leave(call);
     rec_control(level);
+    rec_leave(call);
     return rc;
 }

@@ -62,7 +62,9 @@ struct rfn_stream {
     size_t n_marks, marks_capacity;
     uint64_t next_look; /* at the memory held, when there are so many events */
     size_t counted;     /* what of memory->used is this stream's */
+    bool spilled;       /* something has left memory */
     bool spill_failed;  /* do not try again */
+    unsigned patience;  /* looks are 2^patience times rarer, as looking did not help */
     /* What every event looks at, beside the backlog. */
     const struct rfn_function *functions;
     bool failed; /* a list could not be kept */
@@ -358,7 +360,7 @@ size_t rfn_stream_bytes(const struct rfn_stream *stream)
 
 const struct rfn_spill *rfn_stream_spill_of(const struct rfn_stream *stream)
 {
-    return stream->options.spill;
+    return stream->spilled ? stream->options.spill : NULL;
 }
 
 /* Which columns leave memory: those with at least so many sealed bytes, or also staged values. */
@@ -401,6 +403,7 @@ static int spill(struct rfn_stream *stream, size_t wanted)
         size_t sealed;
         uint32_t staged;
     } rounds[] = {{1 << 14, 0}, {1 << 10, 0}, {1 << 8, 1024}, {1, 64}};
+    stream->spilled = true;
     struct leaving leaving = {.stream = stream, .wanted = wanted};
     size_t before = rfn_lists_bytes(&stream->lists);
     RFN_TRY(rfn_lists_spill(&stream->lists, stream->options.spill));
@@ -428,14 +431,17 @@ static void look_at_memory(struct rfn_stream *stream)
 {
     struct rfn_memory *memory = stream->options.memory;
     uint64_t every = 8 * (uint64_t)stream->n_symbols; /* looking costs a little per symbol */
-    stream->next_look = stream->events + (every > LOOK_EVERY ? every : LOOK_EVERY);
+    stream->next_look = stream->events +
+                        ((every > LOOK_EVERY ? every : LOOK_EVERY) << stream->patience);
     if (!memory || !stream->options.spill || stream->spill_failed)
         return;
     size_t used = count_memory(stream);
     if (used <= memory->limit)
         return;
     stream->spill_failed = spill(stream, used - memory->limit / 8 * 7) < 0;
-    count_memory(stream);
+    /* What is too much may be another thread's, or may not be able to leave. */
+    bool helped = count_memory(stream) <= memory->limit;
+    stream->patience = helped ? 0 : stream->patience < 8 ? stream->patience + 1 : 8;
 }
 
 static int spill_all(struct rfn_stream *stream)
@@ -672,6 +678,11 @@ static int append_times(struct rfn_stream *stream, struct rfn_symbol *symbol,
 __attribute__((noinline)) static int
 append_volume(struct rfn_stream *stream, struct rfn_column *columns, const struct rfn_event *event)
 {
+    if (rfn_stream_schema(stream, event->function)->class_ == RFN_CLASS_REGION) {
+        /* A moment in the program, at which nothing is counted. */
+        RFN_TRY(rfn_column_append(&columns[0], 0));
+        return rfn_column_append(&columns[1], 0);
+    }
     uint64_t inside = event->volume_exit - event->volume_enter;
     uint64_t counted = event->volume_exit - stream->last_volume;
     stream->last_volume = event->volume_exit;
@@ -818,10 +829,13 @@ static int reduce_backlog(struct rfn_stream *stream)
     struct rfn_backlog *backlog = &stream->backlog;
     for (uint32_t at = 0; at < backlog->n;) {
         const struct rfn_event event = rfn_backlog_get(backlog, &at);
-        RFN_TRY(reduce(stream, &event));
+        if (__builtin_expect(reduce(stream, &event) < 0, 0)) {
+            stream->failed = true; /* what is left cannot be told apart from what is done */
+            break;
+        }
     }
     backlog->n = 0;
-    return 0;
+    return stream->failed ? RFN_E_NOMEM : 0;
 }
 
 int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)

@@ -102,7 +102,7 @@ int rfn_stream_flush(struct rfn_stream *stream);
 
 /* Moves all that is finished to the spill, if there is one, whatever memory there is. */
 int rfn_stream_spill(struct rfn_stream *stream);
-/* Where the stream spills to, or NULL. */
+/* Where the stream spills to, or NULL as long as it had no need to. */
 const struct rfn_spill *rfn_stream_spill_of(const struct rfn_stream *stream);
 size_t rfn_stream_bytes(const struct rfn_stream *stream); /* held in memory */
 
