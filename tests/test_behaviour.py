@@ -89,7 +89,7 @@ def ending(bench, flavour, how):
     program = bench.program("endings", flavour)
     if how not in CUT_SHORT:
         return both(bench, flavour, 2, [program, how])
-    said = bench.path(f"{how}-{flavour}.said")
+    said = bench.path(f"{how}-{flavour}-{len(os.listdir(bench.folder))}.said")
     run, archive = both(bench, flavour, 2, [program, how],
                         before=["sh", "-c", 'exec 2>>"$0"; exec "$@"', said])
     with open(said, encoding="utf-8", errors="replace") as file:
