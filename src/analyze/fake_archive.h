@@ -67,6 +67,16 @@ static const struct rfn_param_info waitsome_params[] = {
 static const struct rfn_param_info start_params[] = {IN("request", REQUEST)};
 static const struct rfn_param_info startall_params[] = {IN("count", INT),
                                                         INS("array_of_requests", REQUEST)};
+static const struct rfn_param_info psend_init_params[] = {
+    IN("buf", BUFFER), IN("partitions", INT), IN("count", COUNT), IN("datatype", TYPE),
+    IN("dest", RANK),  IN("tag", TAG),        IN("comm", COMM),   OUT("request", REQUEST)};
+static const struct rfn_param_info pready_params[] = {IN("partition", INT), IN("request", REQUEST)};
+static const struct rfn_param_info pready_range_params[] = {
+    IN("partition_low", INT), IN("partition_high", INT), IN("request", REQUEST)};
+static const struct rfn_param_info pready_list_params[] = {
+    IN("length", INT), INS("array_of_partitions", INT), IN("request", REQUEST)};
+static const struct rfn_param_info parrived_params[] = {IN("request", REQUEST),
+                                                        IN("partition", INT)};
 static const struct rfn_param_info comm_params[] = {IN("comm", COMM)};
 static const struct rfn_param_info bcast_params[] = {IN("buffer", BUFFER), IN("count", COUNT),
                                                      IN("datatype", TYPE), IN("root", RANK),
@@ -139,6 +149,12 @@ enum { NB = RFN_FUNCTION_NONBLOCKING, PS = RFN_FUNCTION_PERSISTENT, CO = RFN_FUN
     X(GET, "MPI_Get", RMA, 0, 0, put_params, 5)                                          \
     X(FILE_READ, "MPI_File_read", FILE, 0, 1, file_read_params, 4)                       \
     X(PCONTROL, "MPI_Pcontrol", OTHER, 0, 0, pcontrol_params, 1)                         \
+    X(CANCEL, "MPI_Cancel", OTHER, 0, 0, start_params, 1)                                \
+    X(PSEND_INIT, "MPI_Psend_init", SEND, PS, 1, psend_init_params, 7)                   \
+    X(PREADY, "MPI_Pready", START, 0, 0, pready_params, 2)                               \
+    X(PREADY_RANGE, "MPI_Pready_range", START, 0, 0, pready_range_params, 3)             \
+    X(PREADY_LIST, "MPI_Pready_list", START, 0, 0, pready_list_params, 3)                \
+    X(PARRIVED, "MPI_Parrived", START, RFN_FUNCTION_POLL, 0, parrived_params, 2)         \
     X(BEGIN, "refrain_region_begin", REGION, 0, 0, region_params, 1)                     \
     X(END, "refrain_region_end", REGION, 0, 0, region_params, 1)
 
