@@ -544,8 +544,8 @@ static int requests(struct call *call)
     }
     for (size_t i = 0; i < effects.n_started; i++)
         RFN_TRY(start(call, effects.started[i].id));
-    if (effects.readied)
-        RFN_TRY(make_ready(call, effects.readied->id, effects.partitions));
+    if (effects.ready)
+        RFN_TRY(make_ready(call, effects.ready->id, effects.partitions));
     for (size_t i = 0; i < effects.n_completed && !role->looks; i++) {
         if (effects.completed[i].known)
             RFN_TRY(complete(call, &effects.completed[i]));

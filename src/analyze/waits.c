@@ -183,7 +183,8 @@ static int make_processes(struct rfn_wait_pass *pass)
     if (!pass->processes)
         return RFN_E_NOMEM;
     for (uint32_t i = 0; i < n; i++) {
-        pass->processes[i].tracker = rfn_tracker_new(pass->archive, pass->volumes);
+        pass->processes[i].tracker = i ? rfn_tracker_new_beside(pass->processes[0].tracker)
+                                       : rfn_tracker_new(pass->archive, pass->volumes);
         if (!pass->processes[i].tracker)
             return RFN_E_NOMEM;
     }
@@ -255,7 +256,7 @@ static void pass_release(struct rfn_wait_pass *pass)
         free(pass->streams[i].regions);
         free(pass->streams[i].awaited);
     }
-    for (uint32_t i = 0; pass->processes && i < ranks; i++) {
+    for (uint32_t i = ranks; pass->processes && i-- > 0;) { /* the first tracker goes last */
         rfn_tracker_free(pass->processes[i].tracker);
         free(pass->processes[i].operations);
         rfn_map_release(&pass->processes[i].handles);
