@@ -176,10 +176,24 @@ static void list_remove(struct rfn_channels *channels, uint32_t at)
     *(message->newer ? &messages[message->newer - 1].older : &rank->newest) = message->older;
 }
 
-bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns)
+void rfn_channels_got(struct rfn_channels *channels, uint32_t receive, uint64_t call)
 {
-    uint32_t oldest = channels->ranks[rank].oldest;
-    return oldest && channels->messages[oldest - 1].sent.ns < ns;
+    uint32_t message = channels->receives[receive].message;
+    if (message)
+        channels->items[channels->messages[message - 1].channel].got_by = call;
+}
+
+bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
+                        uint64_t call)
+{
+    for (uint32_t i = channels->ranks[rank].oldest; i; i = channels->messages[i - 1].newer) {
+        const struct rfn_message *message = &channels->messages[i - 1];
+        if (message->sent.ns >= ns)
+            return false;
+        if (channels->items[message->channel].got_by != call)
+            return true;
+    }
+    return false;
 }
 
 /* ---- joining ---- */

@@ -155,7 +155,7 @@ static struct rfn_wait late_sender(const struct rfn_wait_pass *pass, uint32_t ra
     int64_t sent_ns = message->sent.ns;
     struct rfn_wait wait = {.pattern = RFN_LATE_SENDER, .until = message->sent};
     wait.ns = (sent_ns < exit_ns ? sent_ns : exit_ns) - enter_ns;
-    if (wait.ns > 0 && rfn_channels_older(&pass->channels, rank, sent_ns))
+    if (wait.ns > 0 && rfn_channels_older(&pass->channels, rank, sent_ns, pass->calls))
         wait.pattern = RFN_WRONG_ORDER;
     return wait;
 }
@@ -381,6 +381,11 @@ static int leave(struct rfn_wait_pass *pass, uint32_t stream)
     struct rfn_wait_stream *of = &pass->streams[stream];
     struct longest longest = {0};
     if (pass->waits->times) {
+        pass->calls++;
+        for (size_t i = 0; i < of->n_awaited; i++) {
+            if (of->awaited[i].kind == RFN_AWAITS_MESSAGE)
+                rfn_channels_got(&pass->channels, of->awaited[i].number, pass->calls);
+        }
         for (size_t i = 0; i < of->n_awaited; i++)
             measure(pass, stream, &of->awaited[i], &longest);
         RFN_TRY(divide(pass, stream, &longest));

@@ -118,6 +118,7 @@ struct rfn_wait_pass {
     size_t n_late, late_capacity;
     uint32_t free_late;
     int64_t eager_bytes; /* the largest message seen to be sent before its receive was posted */
+    uint64_t calls;      /* that have left */
     int64_t last_exit_ns;
     uint32_t last_stream;
     bool any_exit;
