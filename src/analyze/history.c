@@ -18,7 +18,6 @@ void rfn_history_release(struct rfn_history *history)
     for (unsigned i = 0; i < history->n_marks; i++)
         free(history->marks[i].sums);
     free(history->log);
-    rfn_map_release(&history->met);
 }
 
 /* ---- sums ---- */
@@ -52,7 +51,7 @@ static int touch(struct rfn_sums *sums, uint32_t what, struct rfn_sum *sum)
     return 0;
 }
 
-int rfn_sums_add(struct rfn_sums *sums, uint32_t what, int64_t ns)
+int rfn_sums_add_new(struct rfn_sums *sums, uint32_t what, int64_t ns)
 {
     bool passed = what & RFN_PASSED_ON;
     struct rfn_sum **items = passed ? &sums->causes : &sums->activities;
@@ -99,16 +98,9 @@ int rfn_history_sum(const struct rfn_history *history, const struct rfn_mark *ma
 
 /* ---- the log and its marks ---- */
 
-/* Entries from the oldest to `to` leave the log: they are added to the sums of a mark. */
-static int fold(struct rfn_history *history, struct rfn_mark *mark, uint64_t to,
-                struct rfn_sums *sums)
+/* What a question has found becomes the sums of a mark. */
+static int keep_sums(struct rfn_mark *mark, const struct rfn_sums *sums)
 {
-    uint64_t from = mark->at > history->first ? mark->at : history->first;
-    if (from >= to)
-        return 0;
-    rfn_sums_reset(sums);
-    RFN_TRY(add_sums(mark, 1, sums));
-    RFN_TRY(add_entries(history, from, to, 1, sums));
     RFN_TRY(RFN_GROW(mark->sums, mark->capacity, sums->n_touched));
     mark->n_sums = sums->n_touched;
     for (size_t i = 0; i < sums->n_touched; i++)
@@ -116,13 +108,42 @@ static int fold(struct rfn_history *history, struct rfn_mark *mark, uint64_t to,
     return 0;
 }
 
+/* Entries up to `to` leave the log: they are added to the sums of a mark that is among them. */
+static int fold_behind(struct rfn_history *history, struct rfn_mark *mark, uint64_t to,
+                       struct rfn_sums *sums)
+{
+    rfn_sums_reset(sums);
+    RFN_TRY(add_entries(history, mark->at, to, 1, sums));
+    return keep_sums(mark, sums);
+}
+
+/* ... of all marks that are older: their sum, made once, is added to each. */
+static int fold_before(struct rfn_mark *mark, const struct rfn_mark *batch, struct rfn_sums *sums)
+{
+    rfn_sums_reset(sums);
+    RFN_TRY(add_sums(mark, 1, sums));
+    RFN_TRY(add_sums(batch, 1, sums));
+    return keep_sums(mark, sums);
+}
+
 int rfn_history_add_slow(struct rfn_history *history, struct rfn_sums *sums)
 {
     uint64_t to = history->first + RFN_HISTORY_LENGTH / 2;
-    for (unsigned i = 0; i < history->n_marks; i++)
-        RFN_TRY(fold(history, &history->marks[i], to, sums));
+    struct rfn_mark batch = {0};
+    rfn_sums_reset(sums);
+    int error = add_entries(history, history->first, to, 1, sums);
+    if (!error)
+        error = keep_sums(&batch, sums);
+    for (unsigned i = 0; i < history->n_marks && !error; i++) {
+        struct rfn_mark *mark = &history->marks[i];
+        if (mark->at <= history->first)
+            error = fold_before(mark, &batch, sums);
+        else if (mark->at < to)
+            error = fold_behind(history, mark, to, sums);
+    }
+    free(batch.sums);
     history->first = to;
-    return 0;
+    return error;
 }
 
 static struct rfn_mark *oldest_mark(struct rfn_history *history)
@@ -169,24 +190,17 @@ static const struct rfn_mark *find_mark(const struct rfn_history *history,
     return NULL;
 }
 
-int rfn_history_met(struct rfn_history *history, uint32_t stream, uint64_t at)
-{
-    return rfn_map_put(&history->met, stream, at);
-}
-
-struct rfn_in_step rfn_history_in_step(const struct rfn_history *a, uint32_t a_stream,
-                                       uint64_t a_at, const struct rfn_history *b,
-                                       uint32_t b_stream, uint64_t b_at)
+struct rfn_in_step rfn_history_in_step(const struct rfn_history *a, uint64_t a_at,
+                                       const struct rfn_history *b, uint64_t b_at)
 {
     struct rfn_in_step best = {.mark = {&a->marks[0], &b->marks[0]}};
     for (unsigned i = 1; i < a->n_marks; i++) {
-        const struct rfn_mark *mark = &a->marks[i], *other = find_mark(b, mark);
-        if (other && mark->at > best.at[0] && mark->at <= a_at && other->at <= b_at)
+        const struct rfn_mark *mark = &a->marks[i];
+        if (mark->at <= best.at[0] || mark->at > a_at)
+            continue;
+        const struct rfn_mark *other = find_mark(b, mark);
+        if (other && other->at <= b_at)
             best = (struct rfn_in_step){{mark->at, other->at}, {mark, other}};
     }
-    const uint64_t *a_met = rfn_map_get(&a->met, b_stream), *b_met = rfn_map_get(&b->met, a_stream);
-    if (a_met && b_met && *a_met > best.at[0] && *a_met <= a_at && *b_met <= b_at &&
-        *a_met >= a->first && *b_met >= b->first)
-        best = (struct rfn_in_step){{*a_met, *b_met}, {NULL, NULL}};
     return best;
 }

@@ -10,8 +10,9 @@
 #ifndef RFN_ANALYZE_HISTORY_H
 #define RFN_ANALYZE_HISTORY_H
 
-#include "base/map.h"
+#include "refrain/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,7 +39,6 @@ struct rfn_history {
     uint64_t first;       /* the oldest that is still in the log */
     struct rfn_mark marks[RFN_HISTORY_MARKS];
     unsigned n_marks;
-    struct rfn_map met; /* other stream -> at */
 };
 
 /* Sums per `what`, of one question; of a whole analysis there is one. */
@@ -71,25 +71,31 @@ static inline int rfn_history_add(struct rfn_history *history, struct rfn_sums *
 /* The stream is now in step with all that make a mark of the same key and count; counts of a key
  * ascend. */
 void rfn_history_mark(struct rfn_history *history, uint64_t key, uint64_t count);
-/* ... was at `at` in step with another stream. RFN_E_NOMEM. */
-int rfn_history_met(struct rfn_history *history, uint32_t stream, uint64_t at);
 
-/* Where two streams were last in step, before the points a_at and b_at of their histories: fills in
- * positions, and which marks they are of if they are (else NULL). There always is such a place: the
- * beginning. `a` and `b` are also the numbers of the streams. */
+/* Where two streams were in step: positions, and which marks they are of if they are (else NULL).
+ */
 struct rfn_in_step {
     uint64_t at[2];
     const struct rfn_mark *mark[2];
 };
-struct rfn_in_step rfn_history_in_step(const struct rfn_history *a, uint32_t a_stream,
-                                       uint64_t a_at, const struct rfn_history *b,
-                                       uint32_t b_stream, uint64_t b_at);
+/* The last such place by marks, before the points a_at and b_at. There always is one: the
+ * beginning. */
+struct rfn_in_step rfn_history_in_step(const struct rfn_history *a, uint64_t a_at,
+                                       const struct rfn_history *b, uint64_t b_at);
 
 /* Begins a question: all sums are 0. */
 void rfn_sums_reset(struct rfn_sums *sums);
 int64_t rfn_sums_of(const struct rfn_sums *sums, uint32_t what);
-/* Adds sign * ns; RFN_E_NOMEM. */
-int rfn_sums_add(struct rfn_sums *sums, uint32_t what, int64_t ns);
+/* Adds ns; RFN_E_NOMEM. */
+int rfn_sums_add_new(struct rfn_sums *sums, uint32_t what, int64_t ns);
+static inline int rfn_sums_add(struct rfn_sums *sums, uint32_t what, int64_t ns)
+{
+    if (what < sums->activities_capacity && sums->activities[what].question == sums->question) {
+        sums->activities[what].ns += ns;
+        return 0;
+    }
+    return rfn_sums_add_new(sums, what, ns);
+}
 /* Adds what the stream did from `from` (a mark's, if mark is not NULL) to `to`, times sign. What is
  * older than the log and has no mark is left out. */
 int rfn_history_sum(const struct rfn_history *history, const struct rfn_mark *mark, uint64_t from,

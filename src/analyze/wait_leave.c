@@ -337,23 +337,36 @@ static void measure(struct rfn_wait_pass *pass, uint32_t stream, const struct rf
     offer(longest, &wait);
 }
 
-/* What the stream has in common with others now: this is a place to compare from next time. */
+static int met(struct rfn_wait_pass *pass, uint32_t stream, uint32_t *hint,
+               const struct rfn_point *other)
+{
+    const struct rfn_meeting meeting = {.stream = stream,
+                                        .at = pass->streams[stream].history.at,
+                                        .other = other->stream,
+                                        .other_at = other->at};
+    return rfn_meetings_add(&pass->delays.meetings, hint, &meeting);
+}
+
+/* What the stream has in common with others now: a place to compare from next time. */
 static int in_step(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_awaited *awaited)
 {
-    struct rfn_wait_stream *of = &pass->streams[stream];
+    struct rfn_channels *channels = &pass->channels;
     const struct rfn_replay_stream *at = rfn_replay_stream(pass->replay, stream);
-    const struct rfn_message *message = message_of(pass, awaited);
     if (awaited->kind == RFN_AWAITS_ALL) {
         struct rfn_collective_wait found = rfn_collectives_measure(
             pass->collectives, &awaited->share, at->enter_ns, at->exit_ns);
         if (found.in_step)
-            rfn_history_mark(&of->history, found.key, found.count);
-        return 0;
+            rfn_history_mark(&pass->streams[stream].history, found.key, found.count);
+    } else if (awaited->kind == RFN_AWAITS_MESSAGE) {
+        const struct rfn_message *message = message_of(pass, awaited);
+        if (message && message->begun)
+            return met(pass, stream, &channels->items[message->channel].received, &message->sent);
+    } else if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN && !awaited->cancelled) {
+        const struct rfn_message *message = &channels->messages[awaited->number];
+        if (message->mode == RFN_SEND_SYNCHRONOUS && message->taken)
+            return met(pass, stream, &channels->items[message->channel].sent, &message->posted);
     }
-    if (!message || !message->begun || awaited->kind != RFN_AWAITS_MESSAGE)
-        return 0;
-    RFN_TRY(rfn_history_met(&of->history, message->sent.stream, of->history.at));
-    return rfn_history_met(&pass->streams[message->sent.stream].history, stream, message->sent.at);
+    return 0;
 }
 
 static int let_go(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_awaited *awaited)
