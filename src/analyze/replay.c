@@ -246,7 +246,7 @@ static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
     replay->put_off = false;
-    int result = replay->hooks.leave(replay->hooks.context, number, forced);
+    int result = replay->hooks.leave(replay->hooks.context, number, stream, forced);
     if (result < 0 || replay->put_off)
         return result < 0 ? result : 1;
     if (result == RFN_REPLAY_PARK) {
@@ -257,7 +257,7 @@ static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
     replay->left++;
     RFN_TRY(result = fetch(replay, number));
     if (result)
-        RFN_TRY(replay->hooks.enter(replay->hooks.context, number));
+        RFN_TRY(replay->hooks.enter(replay->hooks.context, number, stream));
     else
         replay->hooks.end(replay->hooks.context, number);
     return result;
@@ -309,7 +309,7 @@ static int begin(struct rfn_replay *replay)
     }
     for (uint32_t i = 0; i < replay->n_streams; i++) {
         if (replay->streams[i].open)
-            RFN_TRY(replay->hooks.enter(replay->hooks.context, i));
+            RFN_TRY(replay->hooks.enter(replay->hooks.context, i, &replay->streams[i]));
     }
     return 0;
 }

@@ -36,11 +36,11 @@ enum { RFN_REPLAY_PARK = 1 };
 
 struct rfn_replay_hooks {
     /* 0 or RFN_E_NOMEM. */
-    int (*enter)(void *context, uint32_t stream);
+    int (*enter)(void *context, uint32_t stream, const struct rfn_replay_stream *at);
     /* 0: it has left; RFN_REPLAY_PARK: not before something else happens (not if `forced`);
      * RFN_E_NOMEM. After rfn_replay_put_off it is asked again at the new time, whatever it
      * returned. */
-    int (*leave)(void *context, uint32_t stream, bool forced);
+    int (*leave)(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
     /* The stream has no more events. */
     void (*end)(void *context, uint32_t stream);
     void (*progress)(void *context, double share); /* may be NULL */

@@ -594,9 +594,8 @@ static int blocking(struct call *call)
     return receives.kind != RFN_AWAITS_NOTHING ? await(call, receives) : 0;
 }
 
-int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream)
+int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_replay_stream *at)
 {
-    const struct rfn_replay_stream *at = rfn_replay_stream(pass->replay, stream);
     const struct rfn_record *record = at->record;
     struct call call = {.pass = pass,
                         .stream = &pass->streams[stream],

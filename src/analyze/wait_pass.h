@@ -129,15 +129,16 @@ int rfn_pass_symbol(struct rfn_wait_pass *pass, uint32_t stream, struct rfn_wait
 
 /* wait_calls.c: what the current event of a stream, which enters, sends, posts, joins or completes.
  * RFN_E_NOMEM. */
-int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream);
+int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_replay_stream *at);
 
 /* wait_leave.c: the hook of replay.h, and that of channels.h. */
-int rfn_pass_leave(void *context, uint32_t stream, bool forced);
+int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
 int rfn_pass_bound(void *context, uint32_t receive);
 void rfn_pass_wake(void *context, uint32_t stream);
 /* Nobody will ask for this receive again. RFN_E_NOMEM. */
 int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t receive);
 /* A stream has done something: history, chain, sums. RFN_E_NOMEM. */
-int rfn_pass_did(struct rfn_wait_pass *pass, uint32_t stream, uint32_t activity, int64_t ns);
+int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t activity,
+                 int64_t ns);
 
 #endif

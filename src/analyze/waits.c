@@ -124,33 +124,31 @@ static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_st
     return number;
 }
 
-static int take_gap(struct rfn_wait_pass *pass, uint32_t number)
+static int take_gap(struct rfn_wait_pass *pass, uint32_t number, const struct rfn_replay_stream *at)
 {
-    const struct rfn_replay_stream *at = rfn_replay_stream(pass->replay, number);
     int64_t from = at->first ? rfn_replay_start_ns(pass->replay) : at->before_ns;
     int64_t gap = at->enter_ns - from;
     if (gap <= 0)
         return 0;
     int64_t activity = gap_activity(pass, &pass->streams[number]);
     RFN_TRY((int)(activity < 0 ? activity : 0));
-    return rfn_pass_did(pass, number, (uint32_t)activity, gap);
+    return rfn_pass_did(pass, &pass->streams[number], (uint32_t)activity, gap);
 }
 
-static int enter(void *context, uint32_t number)
+static int enter(void *context, uint32_t number, const struct rfn_replay_stream *at)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
-    const struct rfn_replay_stream *at = rfn_replay_stream(pass->replay, number);
     RFN_TRY(symbol_of(pass, stream, at->record));
     if (pass->waits->times)
-        RFN_TRY(take_gap(pass, number));
+        RFN_TRY(take_gap(pass, number, at));
     stream->here = (struct rfn_point){number, stream->history.at, at->enter_ns};
     enum rfn_action action = stream->symbol->role->action;
     if (action == RFN_ACT_REGION_BEGIN)
         return enter_region(stream, at->record->in[0]);
     if (action == RFN_ACT_REGION_END)
         leave_region(stream, at->record->in[0]);
-    return rfn_pass_call(pass, number);
+    return rfn_pass_call(pass, number, at);
 }
 
 static void end(void *context, uint32_t number)
