@@ -103,7 +103,7 @@ int rfn_delays_find(struct rfn_delays *delays, const struct rfn_history *waiting
     RFN_TRY(rfn_history_sum(waiting, step.mark[0], step.at[0], at, -1, &delays->sums));
     offer_all(delays);
     if (!delays->n_blames && until->at > late->first) {
-        const struct rfn_done *last = &late->log[(until->at - 1) % RFN_HISTORY_LENGTH];
+        const struct rfn_done *last = &late->log[(until->at - 1) & late->mask];
         offer(delays, last->what, 1);
     }
     return divide(delays, late_rank, wait->ns);

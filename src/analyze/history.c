@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int rfn_history_init(struct rfn_history *history)
+int rfn_history_init(struct rfn_history *history, size_t length)
 {
-    *history = (struct rfn_history){.n_marks = 1};
+    *history = (struct rfn_history){.n_marks = 1, .mask = length - 1};
     history->marks[0].key = RFN_MARK_BEGINNING;
-    history->log = malloc(RFN_HISTORY_LENGTH * sizeof *history->log);
+    history->log = malloc(length * sizeof *history->log);
     return history->log ? 0 : RFN_E_NOMEM;
 }
 
@@ -24,8 +24,8 @@ void rfn_history_release(struct rfn_history *history)
 
 void rfn_sums_release(struct rfn_sums *sums)
 {
-    free(sums->activities);
-    free(sums->causes);
+    free(sums->lists[0].items);
+    free(sums->lists[1].items);
     free(sums->touched);
 }
 
@@ -35,48 +35,39 @@ void rfn_sums_reset(struct rfn_sums *sums)
     sums->n_touched = 0;
 }
 
-static int make_room(struct rfn_sum **items, size_t *capacity, size_t needed)
+static int make_room(struct rfn_sum_list *list, size_t needed)
 {
-    size_t old = *capacity;
-    RFN_TRY(rfn_grow((void **)items, capacity, needed, sizeof **items));
-    memset(*items + old, 0, (*capacity - old) * sizeof **items);
-    return 0;
-}
-
-static int touch(struct rfn_sums *sums, uint32_t what, struct rfn_sum *sum)
-{
-    RFN_TRY(RFN_GROW(sums->touched, sums->touched_capacity, sums->n_touched + 1));
-    sums->touched[sums->n_touched++] = what;
-    *sum = (struct rfn_sum){0, sums->question};
+    size_t old = list->capacity;
+    RFN_TRY(RFN_GROW(list->items, list->capacity, needed));
+    memset(list->items + old, 0, (list->capacity - old) * sizeof *list->items);
     return 0;
 }
 
 int rfn_sums_add_new(struct rfn_sums *sums, uint32_t what, int64_t ns)
 {
-    bool passed = what & RFN_PASSED_ON;
-    struct rfn_sum **items = passed ? &sums->causes : &sums->activities;
-    size_t *capacity = passed ? &sums->causes_capacity : &sums->activities_capacity;
+    struct rfn_sum_list *list = &sums->lists[what >= RFN_PASSED_ON];
     size_t i = what & ~RFN_PASSED_ON;
-    if (i >= *capacity)
-        RFN_TRY(make_room(items, capacity, i + 1));
-    struct rfn_sum *sum = &(*items)[i];
-    if (sum->question != sums->question)
-        RFN_TRY(touch(sums, what, sum));
-    sum->ns += ns;
+    if (i >= list->capacity)
+        RFN_TRY(make_room(list, i + 1));
+    RFN_TRY(RFN_GROW(sums->touched, sums->touched_capacity, sums->n_touched + 1));
+    sums->touched[sums->n_touched++] = what;
+    list->items[i] = (struct rfn_sum){ns, sums->question};
     return 0;
-}
-
-int64_t rfn_sums_of(const struct rfn_sums *sums, uint32_t what)
-{
-    return (what & RFN_PASSED_ON ? sums->causes[what & ~RFN_PASSED_ON] : sums->activities[what]).ns;
 }
 
 static int add_entries(const struct rfn_history *history, uint64_t from, uint64_t to, int sign,
                        struct rfn_sums *sums)
 {
+    const struct rfn_done *log = history->log;
+    const uint64_t mask = history->mask, question = sums->question;
     for (uint64_t i = from; i < to; i++) {
-        const struct rfn_done *done = &history->log[i % RFN_HISTORY_LENGTH];
-        RFN_TRY(rfn_sums_add(sums, done->what, sign * done->ns));
+        const struct rfn_done done = log[i & mask];
+        const struct rfn_sum_list *list = &sums->lists[done.what >= RFN_PASSED_ON];
+        uint32_t at = done.what & ~RFN_PASSED_ON;
+        if (at < list->capacity && list->items[at].question == question)
+            list->items[at].ns += sign * done.ns;
+        else
+            RFN_TRY(rfn_sums_add_new(sums, done.what, sign * done.ns));
     }
     return 0;
 }
@@ -128,7 +119,7 @@ static int fold_before(struct rfn_mark *mark, const struct rfn_mark *batch, stru
 
 int rfn_history_add_slow(struct rfn_history *history, struct rfn_sums *sums)
 {
-    uint64_t to = history->first + RFN_HISTORY_LENGTH / 2;
+    uint64_t to = history->first + (history->mask + 1) / 2;
     struct rfn_mark batch = {0};
     rfn_sums_reset(sums);
     int error = add_entries(history, history->first, to, 1, sums);

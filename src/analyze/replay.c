@@ -30,7 +30,7 @@ struct rfn_replay {
     double events;
     uint32_t lost;
     int error;
-    struct rfn_diag diag;
+    struct rfn_diag diag, scratch;
 };
 
 /* ---- heaps: room for every stream is made at the beginning ---- */
@@ -114,12 +114,11 @@ static void lose(struct rfn_replay *replay, int error, const struct rfn_diag *di
 static int fetch(struct rfn_replay *replay, uint32_t number)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    int got = rfn_cursor_next(stream->cursor, &stream->record, &diag);
+    int got = rfn_cursor_next(stream->cursor, &stream->record, &replay->scratch);
     if (got == RFN_E_NOMEM)
         return got;
     if (got < 0)
-        lose(replay, got, &diag);
+        lose(replay, got, &replay->scratch);
     if (got <= 0) {
         close_stream(stream);
         return 0;

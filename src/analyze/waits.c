@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Entries of a stream's history: 16 bytes each. */
+enum { MANY_STREAMS = 256, LONG_HISTORY = 4096, SHORT_HISTORY = 1024 };
+
 const char *rfn_pattern_name(enum rfn_pattern pattern)
 {
     static const char *const names[] = {
@@ -195,9 +198,10 @@ static int make_streams(struct rfn_wait_pass *pass)
     pass->streams = calloc((size_t)n + 1, sizeof *pass->streams);
     if (!pass->streams)
         return RFN_E_NOMEM;
+    size_t length = n <= MANY_STREAMS ? LONG_HISTORY : SHORT_HISTORY;
     for (uint32_t i = 0; i < n; i++) {
         pass->streams[i].site = UINT32_MAX;
-        RFN_TRY(rfn_history_init(&pass->streams[i].history));
+        RFN_TRY(rfn_history_init(&pass->streams[i].history, length));
     }
     return 0;
 }
