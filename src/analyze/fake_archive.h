@@ -1,11 +1,11 @@
 /* fake_archive.h - an archive in memory whose events a test writes by hand.
  *
  * Defines the reader's functions themselves (refrain/archive.h), so that tests of analyses depend
- * on no file and no decoder. To be included by one test program once. Four ranks of one thread;
- * communicators: 0 world, 1 self, 2 the ranks 1 and 3, 3 an inter-communicator of the ranks 0, 1
- * and 2, 3, 4 to 6 all ranks like world, 7 the ranks 0 and 2, 8 24 processes of which only the
- * first four are in the archive. Datatypes: 0 MPI_BYTE, 1 MPI_DOUBLE, 2 a type of 24 bytes.
- * Regions: 0 setup, 1 solve, 2 never.
+ * on no file and no decoder. To be included by one test program once. Four ranks of one thread (and
+ * a second one of rank 0, where a test sets run.streams to 5); communicators: 0 world, 1 self, 2
+ * the ranks 1 and 3, 3 an inter-communicator of the ranks 0, 1 and 2, 3, 4 to 6 all ranks like
+ * world, 7 the ranks 0 and 2, 8 24 processes of which only the first four are in the archive.
+ * Datatypes: 0 MPI_BYTE, 1 MPI_DOUBLE, 2 a type of 24 bytes. Regions: 0 setup, 1 solve, 2 never.
  */
 #ifndef RFN_ANALYZE_FAKE_ARCHIVE_H
 #define RFN_ANALYZE_FAKE_ARCHIVE_H
@@ -256,7 +256,7 @@ struct fake_stream {
 
 struct rfn_archive {
     struct rfn_run run;
-    struct fake_stream streams[FAKE_RANKS];
+    struct fake_stream streams[FAKE_RANKS + 1]; /* the last one: a second thread of rank 0 */
     int64_t lists[FAKE_LISTS][FAKE_LIST_WORDS];
     size_t list_lengths[FAKE_LISTS], n_lists;
 };
@@ -348,7 +348,7 @@ const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive)
 
 struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uint32_t stream)
 {
-    return (struct rfn_stream_info){.rank = stream,
+    return (struct rfn_stream_info){.rank = stream % FAKE_RANKS,
                                     .host = stream < 3 ? "north" : "south",
                                     .events = archive->streams[stream].n,
                                     .calls = archive->streams[stream].n,

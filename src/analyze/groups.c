@@ -61,7 +61,8 @@ struct layout {
     int8_t made, made_win;
 };
 
-enum { FOREIGN = UINT32_MAX }; /* a member that is not in MPI_COMM_WORLD */
+enum { MEMBERS_MAX = 1 << 24 }; /* groups that claim to be larger are not believed */
+#define FOREIGN UINT32_MAX      /* a member that is not in MPI_COMM_WORLD */
 
 struct members {
     uint64_t hash, users;
@@ -340,7 +341,7 @@ static int comm_members(struct rfn_groups *groups, int64_t comm, bool remote, ui
     const struct rfn_comm_info *info = rfn_archive_comm(groups->archive, (uint32_t)comm);
     bool inter = info->kind == RFN_COMM_INTER;
     bool second = inter && is_second(groups, (uint32_t)comm, rank) != remote;
-    if (remote && !inter)
+    if ((remote && !inter) || info->size > MEMBERS_MAX || info->remote_size > MEMBERS_MAX)
         return 0;
     if (info->kind == RFN_COMM_SELF)
         return list_comm(groups, (uint32_t)comm, false, rank, made);
@@ -510,7 +511,7 @@ static int combine(struct rfn_groups *groups, const struct layout *layout, uint3
 {
     const struct members *a = find(groups, rank, rfn_input(record, layout->group, -1));
     const struct members *b = find(groups, rank, rfn_input(record, layout->second, -1));
-    if (!a || !b || b->n > UINT32_MAX - a->n)
+    if (!a || !b || a->n + b->n > MEMBERS_MAX)
         return 0;
     struct members *members = new_members(a->n + b->n);
     if (!members)
