@@ -12,7 +12,9 @@
  * Lock contention ends when the holder's unlock does; or, where the call that waited ends before
  * the holder's unlock (the lock passes on while the unlock still returns), when that began. Then it
  * must be sure that the holder had the lock: its Win_lock was over before the waiting rank's began.
- * An MPI may take locks late, and of two ranks in unlock at once each would seem to wait.
+ * An MPI may take locks late, and of two ranks in unlock at once each would seem to wait. And who
+ * has left Win_lock, and then waits in another call, does not wait for a rank that left its
+ * Win_lock only after that call began: that one comes next, while the call is still returning.
  *
  * Everything is bounded: what nobody comes to fetch, because its rank is not in the archive, goes
  * when there is too much of it.
@@ -793,15 +795,25 @@ struct contention {
     bool found;
 };
 
+/* Whether the unlock is one that the call may have waited for. */
+static bool conflicts(const struct contention *contention, const struct unlock *unlock, bool begun)
+{
+    const struct call *call = contention->call;
+    bool locking = call->use == USE_LOCK || call->use == USE_LOCK_ALL;
+    if (unlock->rank == call->own || unlock->point.ns <= call->entered_ns ||
+        unlock->point.ns > contention->left_ns)
+        return false;
+    if (begun)
+        return unlock->locked_ns <= contention->lock->entered_ns;
+    return locking || unlock->locked_ns <= call->entered_ns;
+}
+
 static void look_at(struct contention *contention, const struct unlocks *unlocks, bool begun)
 {
     const struct unlock *list = contention->lock->exclusive ? unlocks->any : unlocks->exclusive;
     for (int i = 0; i < LATEST && list[i].used; i++) {
-        bool conflicts = list[i].rank != contention->call->own &&
-                         list[i].point.ns > contention->call->entered_ns &&
-                         list[i].point.ns <= contention->left_ns &&
-                         (!begun || list[i].locked_ns <= contention->lock->entered_ns);
-        if (conflicts && (!contention->found || list[i].point.ns > contention->latest.ns)) {
+        if (conflicts(contention, &list[i], begun) &&
+            (!contention->found || list[i].point.ns > contention->latest.ns)) {
             contention->latest = list[i].point;
             contention->found = true;
         }

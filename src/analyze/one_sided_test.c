@@ -645,21 +645,34 @@ static void test_many_unlocks(void **state)
 {
     (void)state;
     make_windows(0);
-    ENTER(3, 50, LOCK, SHARED, 3, 0, 0);
-    no_wait(3, 51);
-    ENTER(3, 60, FLUSH, 3, 0);
+    ENTER(3, 60, LOCK, EXCLUSIVE, 3, 0, 0);
     for (int64_t i = 0; i < 20; i++) {
         uint32_t rank = (uint32_t)i % 3;
-        ENTER(rank, 100 + i * 10, LOCK, EXCLUSIVE, 3, 0, 0);
-        leave(rank, 101 + i * 10);
+        ENTER(rank, 100 + i * 10, LOCK, SHARED, 3, 0, 0);
+        no_wait(rank, 101 + i * 10);
         ENTER(rank, 102 + i * 10, UNLOCK, 3, 0);
-        leave(rank, 105 + i * 10);
+        no_wait(rank, 105 + i * 10);
     }
     expect_wait(3, 400, RFN_LOCK_CONTENTION, 235, 1, 295);
     ENTER(3, 410, UNLOCK, 3, 0);
     no_wait(3, 420);
     ENTER(3, 415, LOCK, EXCLUSIVE, 3, 0, 0);
     no_wait(3, 430);
+}
+
+/* The next rank has come and gone while an unlock still returns: nobody waited for that one. */
+static void test_slow_unlock(void **state)
+{
+    (void)state;
+    make_windows(0);
+    ENTER(0, 100, LOCK, EXCLUSIVE, 3, 0, 0);
+    no_wait(0, 105);
+    ENTER(1, 120, LOCK, EXCLUSIVE, 3, 0, 0);
+    ENTER(0, 190, UNLOCK, 3, 0);
+    expect_wait(1, 195, RFN_LOCK_CONTENTION, 70, 0, 190);
+    ENTER(1, 200, UNLOCK, 3, 0);
+    no_wait(1, 210);
+    no_wait(0, 230);
 }
 
 /* Two threads of a rank are in calls on two targets at once. */
@@ -821,6 +834,7 @@ int main(void)
         TEST(no_check),
         TEST(locks_of_mpich),
         TEST(many_unlocks),
+        TEST(slow_unlock),
         TEST(threads),
         TEST(garbage),
         TEST(streams_out_of_range),
