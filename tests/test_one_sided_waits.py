@@ -1,4 +1,4 @@
-"""Waits at windows: fences, posts, completes and locks, each with a rank that is late on purpose."""
+"""Waits at windows: fences, posts, completes, locks, each with a rank that is late on purpose."""
 import json
 import os
 
@@ -137,7 +137,7 @@ def test_real(bench, flavour):
 
 
 def test_simulated(bench):
-    """In simulated time the pause is exact: every wait within 1 %, and none where none should be."""
+    """In simulated time the pause is exact: waits within 1 %, and none where none should be."""
     program = smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "one_sided_waits.c"))
     archive = smpi.smpi_run(bench, program, 4, [str(LATE_MS)])
     found = waits(bench, archive)

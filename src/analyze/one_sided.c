@@ -5,22 +5,14 @@
  *   fences    those that some rank has entered and some has not left
  *   pairs     per (origin, target): how many starts and posts named the other, and the points of
  *             posts and completes that the other side has not passed yet
- *   locks     per (rank, target): the lock epoch that is open
- *   targets   per target: the last unlocks, which is all that a call can have waited for, as calls
- *             leave in order of time
- *
- * Lock contention ends when the holder's unlock does; or, where the call that waited ends before
- * the holder's unlock (the lock passes on while the unlock still returns), when that began. Then it
- * must be sure that the holder had the lock: its Win_lock was over before the waiting rank's began.
- * An MPI may take locks late, and of two ranks in unlock at once each would seem to wait. And who
- * has left Win_lock, and then waits in another call, does not wait for a rank that left its
- * Win_lock only after that call began: that one comes next, while the call is still returning.
+ *   locks     who holds which (contention.c)
  *
  * Everything is bounded: what nobody comes to fetch, because its rank is not in the archive, goes
  * when there is too much of it.
  */
 #include "analyze/one_sided.h"
 
+#include "analyze/contention.h"
 #include "analyze/places.h"
 #include "base/grow.h"
 #include "base/map.h"
@@ -82,8 +74,7 @@ struct layout {
     int8_t made;
 };
 
-enum { BACKLOG_MAX = 1024, LATEST = 4 };
-#define ALL_TARGETS UINT32_MAX
+enum { BACKLOG_MAX = 1024 };
 
 /* Points number first, first + 1, ... that somebody may still ask for. */
 struct queue {
@@ -118,28 +109,6 @@ struct fence {
     struct rfn_point latest;
 };
 
-struct lock {
-    bool exclusive, no_check;
-    int64_t entered_ns, locked_ns; /* beginning and end of the call that locks */
-};
-
-/* An unlock, at its end or its beginning. */
-struct unlock {
-    struct rfn_point point;
-    uint32_t rank;
-    bool used, exclusive;
-    int64_t locked_ns;
-};
-
-/* Of every rank its last, the latest first; exclusive and all. */
-struct unlocks {
-    struct unlock exclusive[LATEST], any[LATEST];
-};
-
-struct target {
-    struct unlocks ended, begun;
-};
-
 struct window {
     uint32_t comm, size;
     uint64_t number;             /* of the windows made on comm */
@@ -150,11 +119,9 @@ struct window {
     struct fence *fences;
     uint64_t first_fence;
     size_t n_fences, fences_capacity;
-    struct rfn_map pairs;   /* origin, target -> struct pair */
-    struct rfn_map locks;   /* rank, target -> struct lock */
-    struct rfn_map targets; /* target -> struct target; ALL_TARGETS: of Win_lock_all */
-    struct target anywhere; /* exclusive locks of any target */
-    struct window *next;    /* of all windows */
+    struct rfn_map pairs; /* origin, target -> struct pair */
+    struct rfn_contention contention;
+    struct window *next; /* of all windows */
 };
 
 /* What a stream is in. */
@@ -300,9 +267,7 @@ static void release_window(struct window *window)
     window->fences = NULL;
     window->n_fences = window->fences_capacity = 0;
     release_map(&window->pairs, free_pair);
-    release_map(&window->locks, free);
-    release_map(&window->targets, free);
-    window->anywhere = (struct target){0};
+    rfn_contention_release(&window->contention);
 }
 
 void rfn_one_sided_free(struct rfn_one_sided *os)
@@ -671,7 +636,7 @@ latest_of(const struct call *call, const struct epoch *epoch, uint32_t target,
 {
     const struct rfn_point *latest = NULL;
     for (size_t i = 0; i < epoch->n; i++) {
-        if (target != ALL_TARGETS && epoch->peers[i].rank != target)
+        if (target != RFN_ALL_TARGETS && epoch->peers[i].rank != target)
             continue;
         const struct rfn_point *point = point_of(call, &epoch->peers[i]);
         if (point && (!latest || point->ns > latest->ns))
@@ -708,7 +673,7 @@ static void leave_wait(const struct call *call, struct rfn_point left, struct rf
     struct epoch *epoch = (struct epoch *)exposure_of(call);
     if (!epoch || call->no_wait)
         return;
-    const struct rfn_point *complete = latest_of(call, epoch, ALL_TARGETS, complete_of);
+    const struct rfn_point *complete = latest_of(call, epoch, RFN_ALL_TARGETS, complete_of);
     if (complete)
         wait_until(call, left, *complete, RFN_EARLY_WAIT, wait);
     for (size_t i = 0; i < epoch->n; i++) {
@@ -722,135 +687,42 @@ static void leave_wait(const struct call *call, struct rfn_point left, struct rf
 
 /* ---- locks ---- */
 
-static struct lock *lock_of(const struct call *call, uint32_t target)
+static struct rfn_lock_call lock_call(const struct call *call)
 {
-    return pointer(rfn_map_get(&call->window->locks, key_of(call->own, target)));
-}
-
-/* The lock epoch that a call is in: of its target, or of all. */
-static const struct lock *lock_around(const struct call *call)
-{
-    const struct lock *lock = lock_of(call, call->target);
-    return lock ? lock : lock_of(call, ALL_TARGETS);
+    bool locking = call->use == USE_LOCK || call->use == USE_LOCK_ALL;
+    return (struct rfn_lock_call){call->own, call->target, locking, call->entered_ns};
 }
 
 static int enter_lock(const struct rfn_one_sided *os, const struct layout *layout,
                       const struct rfn_record *record, const struct call *call)
 {
     int64_t type = rfn_input(record, layout->type, 0); /* of Win_lock_all shared */
-    struct lock *lock = get_or_make(&call->window->locks, key_of(call->own, call->target),
-                                    sizeof *lock);
-    if (!lock)
-        return RFN_E_NOMEM;
-    *lock = (struct lock){.exclusive = type == EXCLUSIVE || type == EXCLUSIVE_MPICH,
-                          .no_check = rfn_input(record, layout->assertion, 0) & os->no_check,
-                          .entered_ns = call->entered_ns,
-                          .locked_ns = INT64_MAX};
-    return 0;
+    bool no_check = rfn_input(record, layout->assertion, 0) & os->no_check;
+    struct rfn_lock_call locking = lock_call(call);
+    return rfn_contention_lock(&call->window->contention, &locking,
+                               type == EXCLUSIVE || type == EXCLUSIVE_MPICH, no_check);
 }
 
-/* Puts a rank's unlock into a list that is in order, the latest first, each rank once. */
-static void put_unlock(struct unlock *list, const struct unlock *unlock)
+static int enter_unlock(const struct call *call, struct rfn_point here)
 {
-    size_t at = 0, same = 0;
-    while (same < LATEST - 1 && list[same].used && list[same].rank != unlock->rank)
-        same++;
-    if (list[same].used && list[same].point.ns > unlock->point.ns)
-        return; /* this rank's is later, or all are */
-    while (at < same && list[at].point.ns > unlock->point.ns)
-        at++;
-    memmove(list + at + 1, list + at, (same - at) * sizeof *list);
-    list[at] = *unlock;
+    struct rfn_lock_call unlocking = lock_call(call);
+    return rfn_contention_unlock(&call->window->contention, &unlocking, here);
 }
 
-static void note_unlock(struct unlocks *unlocks, const struct unlock *unlock)
+/* The end of a call that may be in a lock epoch, or else in an access epoch. */
+static int leave_locked(const struct call *call, struct rfn_point left, struct rfn_wait *wait)
 {
-    put_unlock(unlocks->any, unlock);
-    if (unlock->exclusive)
-        put_unlock(unlocks->exclusive, unlock);
-}
-
-/* An unlock has begun or ended. */
-static int unlocking(const struct call *call, struct rfn_point point, bool ended)
-{
-    const struct lock *lock = lock_of(call, call->target);
-    if (!lock || lock->no_check)
-        return 0;
-    struct target *target = get_or_make(&call->window->targets, call->target, sizeof *target);
-    if (!target)
-        return RFN_E_NOMEM;
-    const struct unlock unlock = {point, call->own, true, lock->exclusive, lock->locked_ns};
-    note_unlock(ended ? &target->ended : &target->begun, &unlock);
-    if (lock->exclusive)
-        note_unlock(ended ? &call->window->anywhere.ended : &call->window->anywhere.begun, &unlock);
-    return 0;
-}
-
-/* What a call in a lock epoch looks for. */
-struct contention {
-    const struct call *call;
-    const struct lock *lock;
-    int64_t left_ns;
-    struct rfn_point latest;
-    bool found;
-};
-
-/* Whether the unlock is one that the call may have waited for. */
-static bool conflicts(const struct contention *contention, const struct unlock *unlock, bool begun)
-{
-    const struct call *call = contention->call;
-    bool locking = call->use == USE_LOCK || call->use == USE_LOCK_ALL;
-    if (unlock->rank == call->own || unlock->point.ns <= call->entered_ns ||
-        unlock->point.ns > contention->left_ns)
-        return false;
-    if (begun)
-        return unlock->locked_ns <= contention->lock->entered_ns;
-    return locking || unlock->locked_ns <= call->entered_ns;
-}
-
-static void look_at(struct contention *contention, const struct unlocks *unlocks, bool begun)
-{
-    const struct unlock *list = contention->lock->exclusive ? unlocks->any : unlocks->exclusive;
-    for (int i = 0; i < LATEST && list[i].used; i++) {
-        if (conflicts(contention, &list[i], begun) &&
-            (!contention->found || list[i].point.ns > contention->latest.ns)) {
-            contention->latest = list[i].point;
-            contention->found = true;
-        }
-    }
-}
-
-static void look_at_target(struct contention *contention, const struct target *target)
-{
-    if (!target)
-        return;
-    look_at(contention, &target->ended, false);
-    look_at(contention, &target->begun, true);
-}
-
-static void leave_locked(const struct call *call, const struct lock *lock, struct rfn_point left,
-                         struct rfn_wait *wait)
-{
-    const struct rfn_map *targets = &call->window->targets;
-    struct contention contention = {.call = call, .lock = lock, .left_ns = left.ns};
-    if (lock->no_check)
-        return;
-    if (call->target == ALL_TARGETS) { /* a shared lock: only exclusive ones conflict */
-        look_at_target(&contention, &call->window->anywhere);
-    } else {
-        look_at_target(&contention, pointer(rfn_map_get(targets, call->target)));
-        look_at_target(&contention, pointer(rfn_map_get(targets, ALL_TARGETS)));
-    }
-    if (contention.found)
-        wait_until(call, left, contention.latest, RFN_LOCK_CONTENTION, wait);
-}
-
-static int leave_unlock(const struct call *call, struct rfn_point left)
-{
-    struct lock *lock = lock_of(call, call->target);
-    RFN_TRY(unlocking(call, left, true));
-    rfn_map_remove(&call->window->locks, key_of(call->own, call->target));
-    free(lock);
+    struct rfn_contention *contention = &call->window->contention;
+    struct rfn_lock_call locked = lock_call(call);
+    struct rfn_point until;
+    if (!rfn_contention_around(contention, &locked))
+        leave_access(call, left, wait);
+    else if (rfn_contention_waited(contention, &locked, left.ns, &until))
+        wait_until(call, left, until, RFN_LOCK_CONTENTION, wait);
+    if (locked.locking)
+        rfn_contention_locked(contention, &locked, left.ns);
+    if (call->use == USE_UNLOCK || call->use == USE_UNLOCK_ALL)
+        return rfn_contention_unlocked(contention, &locked, left);
     return 0;
 }
 
@@ -871,7 +743,7 @@ static bool understand(const struct rfn_one_sided *os, const struct layout *layo
     call->use = layout->use;
     call->window = window;
     call->own = (uint32_t)own;
-    call->target = layout->target >= 0 ? (uint32_t)target : ALL_TARGETS;
+    call->target = layout->target >= 0 ? (uint32_t)target : RFN_ALL_TARGETS;
     call->no_wait = record->failed_poll ||
                     (layout->use == USE_FENCE &&
                      (rfn_input(record, layout->assertion, 0) & os->no_precede));
@@ -894,7 +766,7 @@ static int begin(struct rfn_one_sided *os, const struct layout *layout, uint32_t
         return enter_lock(os, layout, record, call);
     case USE_UNLOCK:
     case USE_UNLOCK_ALL:
-        return unlocking(call, here, false);
+        return enter_unlock(call, here);
     default:
         return 0;
     }
@@ -967,22 +839,6 @@ bool rfn_one_sided_ready(const struct rfn_one_sided *os, uint32_t stream)
     }
 }
 
-/* The end of a call that may be in a lock epoch, or else in an access epoch. */
-static int leave_call(struct call *call, struct rfn_point left, struct rfn_wait *wait)
-{
-    const struct lock *lock = lock_around(call);
-    if (lock)
-        leave_locked(call, lock, left, wait);
-    else
-        leave_access(call, left, wait);
-    if (call->use == USE_LOCK || call->use == USE_LOCK_ALL) {
-        struct lock *own = lock_of(call, call->target);
-        if (own)
-            own->locked_ns = left.ns;
-    }
-    return call->use == USE_UNLOCK || call->use == USE_UNLOCK_ALL ? leave_unlock(call, left) : 0;
-}
-
 static int leave(struct call *call, struct rfn_point left, struct rfn_wait *wait)
 {
     switch (call->use) {
@@ -1001,7 +857,7 @@ static int leave(struct call *call, struct rfn_point left, struct rfn_wait *wait
         leave_wait(call, left, wait);
         return 0;
     default:
-        return leave_call(call, left, wait);
+        return leave_locked(call, left, wait);
     }
 }
 
