@@ -1,6 +1,6 @@
 /* contention.h - who waits for whom at the locks of one window.
  *
- * A part of one_sided.c, whose test tests it too. Ranks are those of the window's communicator;
+ * A part of one_sided.c. Ranks are those of the window's communicator;
  * RFN_ALL_TARGETS as a target is MPI_Win_lock_all and what goes with it, a shared lock.
  */
 #ifndef RFN_ANALYZE_CONTENTION_H
