@@ -315,6 +315,28 @@ static bool all_there(const struct leaving *leaving)
     return true;
 }
 
+/* A call at a window: whether what it waits for is known. */
+static bool windows_ready(const struct leaving *leaving)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    if (rfn_one_sided_ready(pass->one_sided, leaving->stream) ||
+        RFN_GROW(pass->at_windows, pass->at_windows_capacity, pass->n_at_windows + 1) < 0)
+        return true;
+    pass->at_windows[pass->n_at_windows++] = leaving->stream;
+    return false;
+}
+
+static int leave_window(struct leaving *leaving)
+{
+    struct rfn_wait wait;
+    const struct rfn_point left = {leaving->stream, leaving->of->history.at, leaving->at->exit_ns};
+    leaving->of->one_sided = false;
+    RFN_TRY(rfn_one_sided_leave(leaving->pass->one_sided, left, &wait));
+    if (leaving->pass->waits->times && wait.ns > leaving->wait.ns)
+        leaving->wait = wait;
+    return 0;
+}
+
 static struct rfn_wait measure_collective(struct leaving *leaving,
                                           const struct rfn_awaited *awaited)
 {
@@ -410,6 +432,11 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_strea
             return 0;
         for (size_t i = 0; i < of->n_awaited && pass->waits->times; i++)
             measure(&leaving, &of->awaited[i]);
+    }
+    if (of->one_sided) {
+        if (!forced && !windows_ready(&leaving))
+            return RFN_REPLAY_PARK;
+        RFN_TRY(leave_window(&leaving));
     }
     if (pass->waits->times)
         RFN_TRY(divide(&leaving));
