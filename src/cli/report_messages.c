@@ -2,7 +2,8 @@
  *
  * The matrix is printed as far as the page is wide enough: bytes in four characters per pair up to
  * some 16 ranks, one digit per pair (tenths of the heaviest pair) up to 32; beyond that the sums by
- * distance between ranks. The heaviest pairs follow in any case that does not show bytes.
+ * distance between ranks. The heaviest pairs follow in any case that does not show bytes. Of ranks
+ * that were asked for, only the pairs with them are shown.
  */
 #include "cli/report.h"
 #include "cli/table.h"
@@ -193,28 +194,46 @@ static int heavier(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-static void append_pairs(struct rfn_text *out, const struct rfn_profile *profile)
+/* The pairs with a rank that was asked for, heaviest first; to be freed. */
+static const struct rfn_pair **pairs_of(const struct rfn_report *report, size_t *n)
+{
+    const struct rfn_profile *profile = report->profile;
+    const struct rfn_pair **order = malloc((profile->n_pairs + 1) * sizeof *order);
+    *n = 0;
+    for (size_t i = 0; order && i < profile->n_pairs; i++) {
+        const struct rfn_pair *pair = &profile->pairs[i];
+        if (rfn_report_shows_rank(report, pair->source) ||
+            rfn_report_shows_rank(report, pair->dest))
+            order[(*n)++] = pair;
+    }
+    if (order)
+        qsort(order, *n, sizeof *order, heavier);
+    return order;
+}
+
+static void append_pairs(struct rfn_text *out, const struct rfn_report *report)
 {
     static const char *const titles[] = {"from", "to", "messages", "bytes"};
-    const struct rfn_pair **order = malloc((profile->n_pairs + 1) * sizeof *order);
+    size_t n, shown = PAIRS_SHOWN;
+    const struct rfn_pair **order = pairs_of(report, &n);
     struct rfn_table table;
     if (!order)
         return;
-    for (size_t i = 0; i < profile->n_pairs; i++)
-        order[i] = &profile->pairs[i];
-    qsort(order, profile->n_pairs, sizeof *order, heavier);
+    if (report->ranks && report->top > shown)
+        shown = report->top;
     rfn_table_init(&table, "rrrr");
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         rfn_table_cell(&table, titles[i]);
-    for (size_t i = 0; i < profile->n_pairs && i < PAIRS_SHOWN; i++) {
+    for (size_t i = 0; i < n && i < shown; i++) {
         rfn_table_cell(&table, rfn_count_text(order[i]->source).text);
         rfn_table_cell(&table, rfn_count_text(order[i]->dest).text);
         rfn_table_cell(&table, rfn_count_text(order[i]->messages).text);
         rfn_table_cell(&table, rfn_bytes_text(order[i]->bytes).text);
     }
-    rfn_text_string(out, "\nHeaviest pairs");
-    if (profile->n_pairs > PAIRS_SHOWN)
-        rfn_text_format(out, " (%d of %zu)", PAIRS_SHOWN, profile->n_pairs);
+    rfn_text_string(out, report->ranks ? "\nMessages" : "\nHeaviest pairs");
+    rfn_report_of_ranks(out, report);
+    if (n > shown)
+        rfn_text_format(out, " (%zu of %zu)", shown, n);
     rfn_text_char(out, '\n');
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
@@ -224,10 +243,14 @@ static void append_pairs(struct rfn_text *out, const struct rfn_profile *profile
 void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
-    append_sizes(out, profile);
+    if (!report->ranks)
+        append_sizes(out, profile);
     if (!profile->n_pairs)
         return;
-    if (profile->n_ranks <= MATRIX_RANKS && 8 + 5 * (size_t)profile->n_ranks <= report->width) {
+    if (report->ranks) {
+        append_pairs(out, report);
+    } else if (profile->n_ranks <= MATRIX_RANKS &&
+               8 + 5 * (size_t)profile->n_ranks <= report->width) {
         rfn_text_string(out, "\nBytes sent from rank (row) to rank (column)\n");
         append_matrix(out, profile, 5, 0);
     } else if (profile->n_ranks <= MATRIX_RANKS && heaviest(profile)) {
@@ -235,9 +258,9 @@ void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report)
                         "\nBytes sent from rank (row) to rank (column): tenths of %s, . for none\n",
                         rfn_bytes_text(heaviest(profile)).text);
         append_matrix(out, profile, 2, heaviest(profile));
-        append_pairs(out, profile);
+        append_pairs(out, report);
     } else {
         append_distances(out, profile);
-        append_pairs(out, profile);
+        append_pairs(out, report);
     }
 }

@@ -19,7 +19,7 @@ struct rfn_table {
 void rfn_table_init(struct rfn_table *table, const char *align);
 void rfn_table_release(struct rfn_table *table);
 void rfn_table_cell(struct rfn_table *table, const char *text);
-/* A line of its own below the row whose last cell has just been given. */
+/* A line of its own below the row whose last cell has just been given, or several. */
 void rfn_table_note(struct rfn_table *table, const char *text);
 /* How wide the rows are. */
 size_t rfn_table_width(const struct rfn_table *table);
