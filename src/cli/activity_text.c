@@ -92,11 +92,10 @@ static void append_call(struct rfn_text *text, const struct rfn_archive *archive
 
 /* ---- computing ---- */
 
-/* One invocation of a function, as far as two calls can tell, and where it was when each was made.
- */
+/* A function, where it was when each of two calls was made, and from where it was called. */
 struct stretch {
-    bool found;
-    struct rfn_location from, to;
+    bool found, called;
+    struct rfn_location from, to, caller;
 };
 
 static bool same_text(const char *a, const char *b)
@@ -125,11 +124,20 @@ static struct stretch stretch_of(const struct rfn_archive *archive,
         struct rfn_location b = rfn_archive_location(archive, to);
         if (rfn_call_path_internal(&a) || rfn_call_path_internal(&b) || !same_function(&a, &b))
             break;
-        stretch = (struct stretch){true, a, b};
+        stretch = (struct stretch){true, stretch.found, a, b, stretch.to};
         if (from != to)
             break;
     }
     return stretch;
+}
+
+/* Whether the function went round a loop, or else returned and was called again. */
+static bool goes_back(const struct stretch *stretch)
+{
+    const struct rfn_location *from = &stretch->from, *to = &stretch->to;
+    if (!from->file || !to->file)
+        return to->offset <= from->offset;
+    return strcmp(from->file, to->file) == 0 && to->line <= from->line;
 }
 
 static void append_stretch(struct rfn_text *text, const struct stretch *stretch)
@@ -151,6 +159,10 @@ static void append_stretch(struct rfn_text *text, const struct stretch *stretch)
             rfn_text_format(text, ", loop from line %u", to->line);
     }
     rfn_text_char(text, ']');
+    if (stretch->called && goes_back(stretch)) {
+        rfn_text_string(text, " or its caller ");
+        append_frame(text, &stretch->caller);
+    }
 }
 
 static const char *region_of(const struct rfn_archive *archive, const struct rfn_activity *activity)

@@ -3,8 +3,9 @@
  *
  * Computing lies between two calls of MPI, each with a call path. It is named after the deepest
  * function that both paths have in common, from main inwards, with the lines of that function from
- * which the one and the other call were reached. A second line before the first means that the
- * program went round a loop.
+ * which the one and the other call were reached. Where the second line is not behind the first the
+ * program went round a loop: in that function, or in its caller, which called it again. Call paths
+ * cannot tell, so both are named.
  */
 #ifndef RFN_CLI_ACTIVITY_TEXT_H
 #define RFN_CLI_ACTIVITY_TEXT_H

@@ -11,28 +11,24 @@
 
 static void factor(struct rfn_table *table, const char *name, double value, const char *what)
 {
+    char text[80];
+    snprintf(text, sizeof text, "%7s  %s", rfn_share_text(value).text, what);
     rfn_table_cell(table, name);
-    rfn_table_cell(table, rfn_share_text(value).text);
-    rfn_table_cell(table, what);
-}
-
-static void missing_factor(struct rfn_table *table, const char *name)
-{
-    rfn_table_cell(table, name);
-    rfn_table_cell(table, "");
-    rfn_table_cell(table, NEEDS_PREDICTION);
+    rfn_table_cell(table, text);
 }
 
 static void append_factors(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_efficiency *e = &report->efficiency;
     struct rfn_table table;
-    rfn_table_init(&table, "lrl");
-    factor(&table, "parallel efficiency", e->parallel, "mean time outside MPI / run time");
-    factor(&table, "  load balance", e->load_balance, "mean / longest time outside MPI");
+    rfn_table_init(&table, "ll");
+    factor(&table, "parallel", e->parallel, "mean outside MPI / run time");
+    factor(&table, "  load balance", e->load_balance, "mean / longest outside MPI");
     factor(&table, "  communication", e->communication, "longest / run time");
-    missing_factor(&table, "    serialization");
-    missing_factor(&table, "    transfer");
+    rfn_table_cell(&table, "    serialization");
+    rfn_table_cell(&table, NEEDS_PREDICTION);
+    rfn_table_cell(&table, "    transfer");
+    rfn_table_cell(&table, NEEDS_PREDICTION);
     rfn_text_string(out, "\nEfficiency\n");
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);

@@ -42,8 +42,9 @@ static void bin_cells(struct rfn_table *table, const struct rfn_size_bin *bin)
     rfn_table_cell(table, bin->count ? rfn_bytes_text(bin->bytes).text : "");
 }
 
-static void append_sizes(struct rfn_text *out, const struct rfn_profile *profile)
+static void append_sizes(struct rfn_text *out, const struct rfn_report *report)
 {
+    const struct rfn_profile *profile = report->profile;
     static const char *const titles[] = {"size", "messages", "bytes", "collective calls", "bytes"};
     struct rfn_table table;
     size_t rows = 0;
@@ -65,7 +66,8 @@ static void append_sizes(struct rfn_text *out, const struct rfn_profile *profile
     if (rows) {
         rfn_text_string(out,
                         "\nSizes: point-to-point messages as sent; collectives per rank, by what "
-                        "it gives (or gets)\n");
+                        "it gives (or gets)");
+        rfn_report_end_title(out, report, 0);
         rfn_table_print(&table, 2, out);
     }
     rfn_table_release(&table);
@@ -160,8 +162,9 @@ static struct distance *distances_of(const struct rfn_profile *profile)
     return distances;
 }
 
-static void append_distances(struct rfn_text *out, const struct rfn_profile *profile)
+static void append_distances(struct rfn_text *out, const struct rfn_report *report)
 {
+    const struct rfn_profile *profile = report->profile;
     static const char *const titles[] = {"distance", "pairs", "messages", "bytes"};
     struct distance *distances = distances_of(profile);
     struct rfn_table table;
@@ -178,7 +181,8 @@ static void append_distances(struct rfn_text *out, const struct rfn_profile *pro
         rfn_table_cell(&table, rfn_count_text(distances[i].messages).text);
         rfn_table_cell(&table, rfn_bytes_text(distances[i].bytes).text);
     }
-    rfn_text_string(out, "\nMessages by distance (receiver - sender, the shorter way round)\n");
+    rfn_text_string(out, "\nMessages by distance (receiver - sender, the shorter way round)");
+    rfn_report_end_title(out, report, 0);
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
     free(distances);
@@ -234,7 +238,7 @@ static void append_pairs(struct rfn_text *out, const struct rfn_report *report)
     rfn_report_of_ranks(out, report);
     if (n > shown)
         rfn_text_format(out, " (%zu of %zu)", shown, n);
-    rfn_text_char(out, '\n');
+    rfn_report_end_title(out, report, 0);
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
     free(order);
@@ -244,7 +248,7 @@ void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
     if (!report->ranks)
-        append_sizes(out, profile);
+        append_sizes(out, report);
     if (!profile->n_pairs)
         return;
     if (report->ranks) {
@@ -253,14 +257,16 @@ void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report)
                8 + 5 * (size_t)profile->n_ranks <= report->width) {
         rfn_text_string(out, "\nBytes sent from rank (row) to rank (column)\n");
         append_matrix(out, profile, 5, 0);
-    } else if (profile->n_ranks <= MATRIX_RANKS && heaviest(profile)) {
+    } else if (profile->n_ranks <= MATRIX_RANKS && heaviest(profile) &&
+               8 + 2 * (size_t)profile->n_ranks <= report->width) {
         rfn_text_format(out,
-                        "\nBytes sent from rank (row) to rank (column): tenths of %s, . for none\n",
+                        "\nBytes sent from rank (row) to rank (column): tenths of %s, . for none",
                         rfn_bytes_text(heaviest(profile)).text);
+        rfn_report_end_title(out, report, 0);
         append_matrix(out, profile, 2, heaviest(profile));
         append_pairs(out, report);
     } else {
-        append_distances(out, profile);
+        append_distances(out, report);
         append_pairs(out, report);
     }
 }

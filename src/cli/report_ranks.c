@@ -65,6 +65,7 @@ static void append_spans(struct rfn_text *out, const struct rfn_report *report,
 {
     static const char *const titles[] = {"", "min", "", "mean", "max", ""};
     const struct rfn_profile *profile = report->profile;
+    static const unsigned spare[] = {3, 2}; /* mean, rank of the minimum */
     struct span mpi = {0}, setup = {0}, outside = {0}, unrecorded = {0}, waiting = {0};
     struct rfn_table table;
     for (uint32_t i = 0; i < profile->n_ranks; i++) {
@@ -87,6 +88,7 @@ static void append_spans(struct rfn_text *out, const struct rfn_report *report,
         span_row(&table, "of both: waiting", &waiting);
     if (profile->paused)
         span_row(&table, "not recorded", &unrecorded);
+    rfn_table_fit(&table, report->width, spare, 2);
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
 }
@@ -126,9 +128,9 @@ void rfn_report_rank_times(struct rfn_text *out, const struct rfn_report *report
     uint32_t n = 0;
     for (uint32_t i = 0; i < report->profile->n_ranks; i++)
         n += rfn_report_shows_rank(report, i);
-    rfn_text_string(out, "\nTime per rank");
+    rfn_text_string(out, report->ranks ? "\nTime" : "\nTime per rank");
     rfn_report_of_ranks(out, report);
-    rfn_text_char(out, '\n');
+    rfn_report_end_title(out, report, 0);
     if (report->ranks && n <= RANKS_LISTED)
         append_rows(out, report, waits);
     else
@@ -179,7 +181,7 @@ void rfn_report_rank_volumes(struct rfn_text *out, const struct rfn_report *repo
     rfn_report_of_ranks(out, report);
     if (!report->ranks && mpi.n < report->run->ranks)
         rfn_text_format(out, " (counted on %u of %u ranks)", mpi.n, report->run->ranks);
-    rfn_text_char(out, '\n');
+    rfn_report_end_title(out, report, 0);
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
 }

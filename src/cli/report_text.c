@@ -45,9 +45,16 @@ struct rfn_quantity rfn_report_volume(const struct rfn_report *report, uint64_t 
 
 void rfn_report_end_title(struct rfn_text *out, const struct rfn_report *report, size_t n)
 {
+    struct rfn_text title = {0};
+    size_t start = out->n;
     if (n > report->top)
         rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", report->top, n, n);
-    rfn_text_char(out, '\n');
+    while (start > 0 && out->data[start - 1] != '\n')
+        start--;
+    rfn_text_bytes(&title, out->data + start, out->n - start);
+    out->n = start;
+    rfn_text_wrap(out, &title, report->width, 2);
+    rfn_text_release(&title);
 }
 
 void rfn_report_of_ranks(struct rfn_text *out, const struct rfn_report *report)
@@ -184,6 +191,7 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
 {
     static const char *const titles[] = {"time",        "share",  "min",   "mean",  "max",
                                          "mean in MPI", "visits", "ranks", "region"};
+    static const unsigned spare[] = {2, 7, 4}; /* min, ranks, max */
     const struct rfn_profile *profile = report->profile;
     bool times = profile->times;
     size_t shown = profile->n_regions < report->top ? profile->n_regions : report->top;
@@ -196,9 +204,8 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
     for (size_t i = 0; i < shown; i++)
         region_row(&table, report, &profile->regions[i]);
     rfn_text_string(out, "\nRegions, with all that is inside; min, mean and max over ranks");
-    if (shown < profile->n_regions)
-        rfn_text_format(out, " (%zu of %zu)", shown, profile->n_regions);
-    rfn_text_char(out, '\n');
+    rfn_report_end_title(out, report, profile->n_regions);
+    rfn_table_fit(&table, report->width, spare, times ? 3 : 0);
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
 }
@@ -353,17 +360,34 @@ static size_t path_rows(struct rfn_table *table, const struct rfn_report *report
     return n;
 }
 
+/* On narrow pages without min, max, ranks, volume before, bytes. */
+static void print_paths(struct rfn_text *out, const struct rfn_report *report,
+                        struct rfn_table *table)
+{
+    static const unsigned spare[] = {2, 7, 9, 4, 6};
+    bool volume = report->run->volume != NULL;
+    if (report->profile->times) {
+        const unsigned plain[] = {2, 7, 4, 6};
+        rfn_table_fit(table, report->width, volume ? spare : plain, volume ? 5 : 4);
+    }
+    rfn_table_print(table, 6, out);
+    rfn_table_release(table);
+}
+
 static void append_paths(struct rfn_text *out, const struct rfn_report *report)
 {
     bool times = report->profile->times;
     struct rfn_table table;
     path_table(&table, report);
     size_t n = path_rows(&table, report, false, report->top);
+    if (n == 0) {
+        rfn_table_release(&table);
+        return;
+    }
     rfn_text_string(out, times ? "\nCall paths by time in MPI; min, mean and max over ranks"
                                : "\nCall paths by bytes");
     rfn_report_end_title(out, report, n);
-    rfn_table_print(&table, 6, out);
-    rfn_table_release(&table);
+    print_paths(out, report, &table);
 }
 
 static void append_setup(struct rfn_text *out, const struct rfn_report *report)
@@ -372,9 +396,10 @@ static void append_setup(struct rfn_text *out, const struct rfn_report *report)
     path_table(&table, report);
     if (path_rows(&table, report, true, SIZE_MAX)) {
         rfn_text_string(out, "\nSetup\n");
-        rfn_table_print(&table, 6, out);
+        print_paths(out, report, &table);
+    } else {
+        rfn_table_release(&table);
     }
-    rfn_table_release(&table);
 }
 
 /* ---- the page ---- */

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NOTE_INDENT = 6, WIDE = 80 };
+enum { NOTE_INDENT = 6 };
 
 static void share_cells(struct rfn_table *table, int64_t ns, double share)
 {
@@ -74,18 +74,12 @@ static void longest_cell(struct rfn_table *table, const struct rfn_report *repor
     rfn_table_cell(table, text);
 }
 
-/* Numbers of waits are known of all ranks together only. */
-static bool counts_shown(const struct rfn_report *report)
-{
-    return report->width >= WIDE && !report->ranks;
-}
-
 static void wait_row(struct rfn_table *table, const struct rfn_report *report,
                      const struct rfn_wait_row *row, int64_t ns)
 {
     struct rfn_text note = {0};
     share_cells(table, ns, rfn_report_share(report, ns));
-    if (counts_shown(report)) {
+    if (!report->ranks) { /* known of all ranks together only */
         rfn_table_cell(table, rfn_count_text(row->count).text);
         rfn_table_cell(table, rfn_time_text(row->max_ns).text);
     }
@@ -99,7 +93,8 @@ static void append_wait_states(struct rfn_text *out, const struct rfn_report *re
 {
     static const char *const names[] = {"time", "share", "waits", "longest", "most", "pattern"};
     struct rfn_table table;
-    bool counts = counts_shown(report);
+    static const unsigned spare[] = {3, 2};
+    bool counts = !report->ranks;
     size_t n;
     struct rfn_shown_wait *shown = rfn_report_shown_waits(report, &n);
     out->failed |= !shown;
@@ -112,6 +107,7 @@ static void append_wait_states(struct rfn_text *out, const struct rfn_report *re
     rfn_text_string(out, n ? "\nWait states" : "\nWait states: none");
     rfn_report_of_ranks(out, report);
     rfn_report_end_title(out, report, n);
+    rfn_table_fit(&table, report->width, spare, counts ? 2 : 0);
     if (n)
         rfn_table_print(&table, NOTE_INDENT, out);
     rfn_table_release(&table);
@@ -124,10 +120,8 @@ static void cause_row(struct rfn_table *table, const struct rfn_report *report,
 {
     struct rfn_text ranks = {0}, note = {0};
     share_cells(table, cause->total_ns, rfn_report_share(report, cause->total_ns));
-    if (report->width >= WIDE) {
-        rfn_table_cell(table, rfn_time_text(cause->direct_ns).text);
-        rfn_table_cell(table, rfn_time_text(cause->total_ns - cause->direct_ns).text);
-    }
+    rfn_table_cell(table, rfn_time_text(cause->direct_ns).text);
+    rfn_table_cell(table, rfn_time_text(cause->total_ns - cause->direct_ns).text);
     rfn_late_ranks_append(&ranks, cause->ranks, cause->n_ranks, report->waits->n_ranks);
     rfn_table_cell(table, rfn_pattern_words(cause->pattern));
     rfn_table_cell(table, rfn_report_string(&ranks));
@@ -158,11 +152,10 @@ static void append_causes(struct rfn_text *out, const struct rfn_report *report)
     static const char *const names[] = {"time",      "share",   "direct",
                                         "passed on", "pattern", "who is late"};
     struct rfn_table table;
-    bool wide = report->width >= WIDE;
+    static const unsigned spare[] = {3, 2};
     size_t n = 0;
-    rfn_table_init(&table, wide ? "rrrrll" : "rrll");
-    titles(&table, names, 2);
-    titles(&table, names + (wide ? 2 : 4), wide ? 4 : 2);
+    rfn_table_init(&table, "rrrrll");
+    titles(&table, names, 6);
     for (size_t i = 0; i < report->waits->n_causes; i++) {
         const struct rfn_cause *cause = &report->waits->causes[i];
         if (rfn_report_shows_cause(report, cause) && n++ < report->top)
@@ -171,6 +164,7 @@ static void append_causes(struct rfn_text *out, const struct rfn_report *report)
     if (n) {
         rfn_text_string(out, "\nCauses: what others waited for, and in which call");
         rfn_report_end_title(out, report, n);
+        rfn_table_fit(&table, report->width, spare, 2);
         rfn_table_print(&table, NOTE_INDENT, out);
     }
     rfn_table_release(&table);

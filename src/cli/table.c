@@ -53,13 +53,21 @@ size_t rfn_table_width(const struct rfn_table *table)
 {
     size_t width = 0;
     for (unsigned i = 0; i < table->n_columns; i++)
-        width += 2 + table->widths[i];
+        width += table->hidden[i] ? 0 : 2 + table->widths[i];
     return width;
+}
+
+void rfn_table_fit(struct rfn_table *table, size_t width, const unsigned *columns, size_t n)
+{
+    for (size_t i = 0; i < n && rfn_table_width(table) > width; i++)
+        table->hidden[columns[i]] = true;
 }
 
 static const char *print_row(const struct rfn_table *table, const char *cell, struct rfn_text *out)
 {
-    for (unsigned column = 0; column < table->n_columns; column++) {
+    for (unsigned column = 0; column < table->n_columns; column++, cell += strlen(cell) + 1) {
+        if (table->hidden[column])
+            continue;
         size_t pad = table->widths[column] - width_of(cell);
         bool last = column + 1 == table->n_columns;
         rfn_text_spaces(out, 2);
@@ -68,7 +76,6 @@ static const char *print_row(const struct rfn_table *table, const char *cell, st
         rfn_text_string(out, cell);
         if (table->left[column] && !last)
             rfn_text_spaces(out, pad);
-        cell += strlen(cell) + 1;
     }
     while (!out->failed && out->n && out->data[out->n - 1] == ' ')
         out->n--;

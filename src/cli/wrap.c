@@ -39,6 +39,31 @@ static size_t append_word(struct rfn_text *out, const char *word, size_t n, size
     return at;
 }
 
+/* Whether a space stands between a number and its unit, which stay on one line. */
+static bool glued(const struct rfn_text *text, size_t space)
+{
+    static const char *const units[] = {"%", "ns", "us", "ms", "s"};
+    const char *next = text->data + space + 1;
+    size_t left = text->n - space - 1;
+    bool number = space > 0 && text->data[space - 1] >= '0' && text->data[space - 1] <= '9';
+    for (size_t i = 0; number && i < sizeof units / sizeof *units; i++) {
+        size_t n = strlen(units[i]);
+        if (left >= n && memcmp(next, units[i], n) == 0 &&
+            (left == n || strchr(" ,;:.)", next[n]) != NULL))
+            return true;
+    }
+    return false;
+}
+
+/* How long the word is that begins at `at`. */
+static size_t word_length(const struct rfn_text *text, size_t at)
+{
+    size_t end = at;
+    while (end < text->n && (text->data[end] != ' ' || (end > at && glued(text, end))))
+        end++;
+    return end - at;
+}
+
 void rfn_text_wrap(struct rfn_text *out, const struct rfn_text *text, size_t width, size_t indent)
 {
     size_t at = last_line(out), i = 0;
@@ -47,8 +72,7 @@ void rfn_text_wrap(struct rfn_text *out, const struct rfn_text *text, size_t wid
         out->failed = true;
     while (!out->failed && i < text->n) {
         const char *word = text->data + i;
-        const char *space = memchr(word, ' ', text->n - i);
-        size_t n = space ? (size_t)(space - word) : text->n - i;
+        size_t n = word_length(text, i);
         if (n > 0 && !first && at + 1 + rfn_text_columns(word, n) > width) {
             new_line(out, indent);
             at = indent;
