@@ -42,12 +42,13 @@ static void path_line(struct rfn_text *note, const struct rfn_report *report,
     rfn_text_release(&line);
 }
 
-static void activity_line(struct rfn_text *note, const struct rfn_report *report, uint32_t activity)
+/* line: what stands before; is released. */
+static void activity_line(struct rfn_text *note, const struct rfn_report *report, uint32_t activity,
+                          struct rfn_text *line)
 {
-    struct rfn_text line = {0};
-    rfn_activity_append(&line, report->archive, rfn_report_activity(report, activity));
-    rfn_text_wrap(note, &line, note_width(report), 2);
-    rfn_text_release(&line);
+    rfn_activity_append(line, report->archive, rfn_report_activity(report, activity));
+    rfn_text_wrap(note, line, note_width(report), 2);
+    rfn_text_release(line);
 }
 
 static void add_note(struct rfn_table *table, struct rfn_text *note)
@@ -118,17 +119,16 @@ static void append_wait_states(struct rfn_text *out, const struct rfn_report *re
 static void cause_row(struct rfn_table *table, const struct rfn_report *report,
                       const struct rfn_cause *cause)
 {
-    struct rfn_text ranks = {0}, note = {0};
+    struct rfn_text late = {0}, note = {0};
     share_cells(table, cause->total_ns, rfn_report_share(report, cause->total_ns));
     rfn_table_cell(table, rfn_time_text(cause->direct_ns).text);
     rfn_table_cell(table, rfn_time_text(cause->total_ns - cause->direct_ns).text);
-    rfn_late_ranks_append(&ranks, cause->ranks, cause->n_ranks, report->waits->n_ranks);
     rfn_table_cell(table, rfn_pattern_words(cause->pattern));
-    rfn_table_cell(table, rfn_report_string(&ranks));
-    activity_line(&note, report, cause->activity);
+    rfn_late_ranks_append(&late, cause->ranks, cause->n_ranks, report->waits->n_ranks);
+    rfn_text_char(&late, ' ');
+    activity_line(&note, report, cause->activity, &late);
     path_line(&note, report, cause->waited);
     add_note(table, &note);
-    rfn_text_release(&ranks);
 }
 
 static void append_unexplained(struct rfn_text *out, const struct rfn_report *report)
@@ -149,20 +149,20 @@ static void append_unexplained(struct rfn_text *out, const struct rfn_report *re
 
 static void append_causes(struct rfn_text *out, const struct rfn_report *report)
 {
-    static const char *const names[] = {"time",      "share",   "direct",
-                                        "passed on", "pattern", "who is late"};
+    static const char *const names[] = {"time", "share", "direct", "passed on", "pattern"};
     struct rfn_table table;
     static const unsigned spare[] = {3, 2};
     size_t n = 0;
-    rfn_table_init(&table, "rrrrll");
-    titles(&table, names, 6);
+    rfn_table_init(&table, "rrrrl");
+    titles(&table, names, 5);
     for (size_t i = 0; i < report->waits->n_causes; i++) {
         const struct rfn_cause *cause = &report->waits->causes[i];
         if (rfn_report_shows_cause(report, cause) && n++ < report->top)
             cause_row(&table, report, cause);
     }
     if (n) {
-        rfn_text_string(out, "\nCauses: what others waited for, and in which call");
+        rfn_text_string(
+            out, "\nCauses: who made others wait, doing what, and in which call they waited");
         rfn_report_end_title(out, report, n);
         rfn_table_fit(&table, report->width, spare, 2);
         rfn_table_print(&table, NOTE_INDENT, out);
@@ -177,11 +177,11 @@ static void critical_row(struct rfn_table *table, const struct rfn_report *repor
                          const struct rfn_critical_row *row)
 {
     double length = (double)report->waits->critical_ns;
-    struct rfn_text note = {0};
+    struct rfn_text note = {0}, line = {0};
     share_cells(table, row->ns, length > 0 ? (double)row->ns / length : 0);
     rfn_table_cell(table, rfn_time_text((int64_t)row->mean_ns).text);
     rfn_table_cell(table, rfn_time_text((int64_t)row->imbalance_ns).text);
-    activity_line(&note, report, row->activity);
+    activity_line(&note, report, row->activity, &line);
     add_note(table, &note);
 }
 
