@@ -250,21 +250,21 @@ void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archiv
     }
 }
 
-bool rfn_activity_function(struct rfn_text *text, const struct rfn_archive *archive,
-                           const struct rfn_activity *activity)
+const char *rfn_activity_function(const struct rfn_archive *archive,
+                                  const struct rfn_activity *activity)
 {
     struct rfn_location location = {0};
     struct stretch stretch;
-    if (activity->kind == RFN_ACTIVITY_COMPUTE) {
+    switch (activity->kind) {
+    case RFN_ACTIVITY_COMPUTE:
         stretch = stretch_of(archive, activity);
-        if (stretch.found)
-            location = stretch.to;
-    } else if (activity->kind != RFN_ACTIVITY_START &&
-               !innermost(archive, activity->at.path, &location)) {
-        return false;
+        return stretch.found ? stretch.to.function : NULL;
+    case RFN_ACTIVITY_MPI:
+    case RFN_ACTIVITY_WAIT:
+        return innermost(archive, activity->at.path, &location) ? location.function : NULL;
+    default:
+        return NULL;
     }
-    append_function(text, &location);
-    return location.function != NULL;
 }
 
 const char *rfn_activity_kind_name(enum rfn_activity_kind kind)

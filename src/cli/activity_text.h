@@ -20,10 +20,10 @@
 void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archive,
                          const struct rfn_activity *activity);
 
-/* The function of the program that a computation is in, without lines: "smooth()"; of MPI_Send the
- * function that calls it. Appends nothing and returns false where it has no name. */
-bool rfn_activity_function(struct rfn_text *text, const struct rfn_archive *archive,
-                           const struct rfn_activity *activity);
+/* The function of the program that a computation is in, or that makes the call, by the name that
+ * the linker sees; NULL where it is not known. Borrowed from the archive. */
+const char *rfn_activity_function(const struct rfn_archive *archive,
+                                  const struct rfn_activity *activity);
 
 /* Where in the program a call is made: "exchange() [halo.c:88]"; the function's name, "MPI_Recv",
  * where the path is not known. */

@@ -127,23 +127,25 @@ static void test_control_characters(void **state)
            "waiting in MPI_Recv, ev\\x1bil\\n() [b\\tad.c:3]");
 }
 
+static void expect_function(struct rfn_activity activity, const char *expected)
+{
+    const char *found = rfn_activity_function(&fake, &activity);
+    if (expected)
+        assert_string_equal(found, expected);
+    else
+        assert_null(found);
+}
+
 static void test_function_alone(void **state)
 {
-    struct rfn_activity activity = computing(EXCHANGE_88, RESIDUAL_12);
-    struct rfn_text text = {0};
     (void)state;
-    assert_true(rfn_activity_function(&text, &fake, &activity));
-    expect_text(&text, "step()");
-    activity = calling(RFN_ACTIVITY_MPI, SEND, EXCHANGE_88);
-    assert_true(rfn_activity_function(&text, &fake, &activity));
-    expect_text(&text, "exchange()");
-    activity = calling(RFN_ACTIVITY_START, 0, 0);
-    assert_false(rfn_activity_function(&text, &fake, &activity));
-    activity = computing(NOWHERE, EXCHANGE_88);
-    assert_false(rfn_activity_function(&text, &fake, &activity));
-    activity = computing(UNNAMED, UNNAMED);
-    assert_false(rfn_activity_function(&text, &fake, &activity));
-    expect_text(&text, "");
+    expect_function(computing(EXCHANGE_88, RESIDUAL_12), "step");
+    expect_function(computing(SUM_7, SUM_7), "_ZN6solver5FieldIdE3sumEi");
+    expect_function(computing(NOWHERE, EXCHANGE_88), NULL);
+    expect_function(computing(UNNAMED, UNNAMED), NULL);
+    expect_function(calling(RFN_ACTIVITY_MPI, SEND, EXCHANGE_88), "exchange");
+    expect_function(calling(RFN_ACTIVITY_WAIT, SEND, NOWHERE), NULL);
+    expect_function(calling(RFN_ACTIVITY_START, 0, MAIN_10), NULL);
 }
 
 static void expect_path(uint32_t path, size_t width, const char *expected)

@@ -577,7 +577,7 @@ static void check_causes(const json_t *list)
     assert_int_equal(json_array_size(list), 5);
     string_is(first, "activity", "computing in step() [solver.c:51-55]");
     string_is(first, "kind", "compute");
-    string_is(first, "function", "step()");
+    string_is(first, "function", "step");
     assert_true(json_is_null(json_object_get(first, "region")));
     string_is(first, "pattern", "late_sender");
     string_is(first, "waited_function", "MPI_Recv");

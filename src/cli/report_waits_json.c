@@ -97,14 +97,12 @@ static void set_activity(json_t *value, const struct rfn_report *report, uint32_
     const struct rfn_activity *activity = rfn_report_activity(report, number);
     bool compute = activity->kind == RFN_ACTIVITY_COMPUTE;
     bool call = activity->kind != RFN_ACTIVITY_START;
-    struct rfn_text text = {0}, function = {0};
+    struct rfn_text text = {0};
     rfn_activity_append(&text, report->archive, activity);
-    bool named = rfn_activity_function(&function, report->archive, activity);
-    json_t *name = from_text(&function);
     json_object_set_new(value, "activity", from_text(&text));
     json_object_set_new(value, "kind", rfn_json_text(rfn_activity_kind_name(activity->kind)));
-    json_object_set(value, "function", named ? name : json_null());
-    json_decref(name);
+    json_object_set_new(value, "function",
+                        rfn_json_text(rfn_activity_function(report->archive, activity)));
     json_object_set_new(value, "region",
                         activity->region < rfn_archive_regions(report->archive)
                             ? rfn_json_text(rfn_archive_region(report->archive, activity->region))
