@@ -1,13 +1,20 @@
-/* completion.h - follows requests through a stream, so that a completion says what it completed.
+/* completion.h - follows the requests of a process, so that a completion says what it completed.
  *
  * A nonblocking call only begins a communication; Wait and Test say later what became of it, and
- * the archive keeps only what differs from what was asked for. The tracker is shown every event of
- * a stream in order, numbers requests as the recorder did (refrain/event.h), remembers what each
- * was made for, and so tells for a completion call which requests it completed, and for a receive
- * which message it got. Persistent requests are remembered by their slots; Start begins them anew.
+ * the archive keeps only what differs from what was asked for. The tracker is shown the events of
+ * the threads of one process, numbers requests as the recorder did (refrain/event.h), remembers
+ * what each was made for, and so tells for a completion call which requests it completed, and for a
+ * receive which message it got. Persistent requests are remembered by their slots; Start begins
+ * them anew.
  *
- * Requests of other threads of the process are not known to the tracker of this one; their entries
- * say so, and hold what the completion itself tells: all of a message that was received.
+ * Order. Events of one thread are to come in their order. Shown all threads of a process in order
+ * of the exits of their events, the tracker knows every request, whichever thread made it. A user
+ * that goes through one stream after another resets the tracker before each of them: then requests
+ * that another thread made are not known, and their entries say so, and hold what the completion
+ * itself tells: all of a message that was received. Without the reset the requests of an earlier
+ * stream would be known too, but a persistent slot would mean what it meant when that stream ended,
+ * and what a later stream completed would stay open. Whatever the order, and whatever the words
+ * say, at worst requests are not known.
  */
 #ifndef REFRAIN_COMPLETION_H
 #define REFRAIN_COMPLETION_H
@@ -18,7 +25,8 @@
 
 /* What a request was made for. */
 struct rfn_request_origin {
-    uint32_t symbol, function, path; /* of the event that made it */
+    uint32_t symbol, function, path; /* of the event that made it; symbol: in that stream's group */
+    uint32_t id;                     /* see rfn_request_effects */
     struct rfn_volume volume;        /* source and tag as asked for, bytes at most */
     bool receives;                   /* a point-to-point receive */
 };
@@ -31,12 +39,24 @@ struct rfn_completed {
     struct rfn_request_origin origin; /* volume as it really was: source, tag, received_bytes */
 };
 
-/* What an event did to requests. Arrays are borrowed until the next event. */
+/* What an event did to requests. Pointers are borrowed until the next event or reset.
+ *
+ * Every open request has an id, below the largest number of requests that were ever open at once in
+ * the process, so that a user can keep an array of its own beside them. A nonblocking call's
+ * request has it until the event that completes or frees it; a persistent one from its creation
+ * until it is freed, through all its starts. Later events may create requests with the same id. */
 struct rfn_request_effects {
     const struct rfn_completed *completed;
     size_t n_completed;
     const struct rfn_request_origin *started; /* persistent requests that the event started */
     size_t n_started;
+    int64_t created; /* id of the request that the event made, persistent or not; -1: none */
+    const struct rfn_request_origin *freed;     /* by Request_free; NULL: none that is known */
+    const struct rfn_request_origin *cancelled; /* asked for by Cancel; whether it was is told when
+                                                   it completes; NULL: none that is known */
+    const struct rfn_request_origin *ready;     /* partitions of it became ready: Pready, _range,
+                                                   _list; NULL: none that is known */
+    uint64_t partitions;                        /* how many */
 };
 
 struct rfn_tracker;
@@ -44,20 +64,25 @@ struct rfn_tracker;
 /* NULL: out of memory. Both arguments are borrowed for the tracker's life. */
 struct rfn_tracker *rfn_tracker_new(const struct rfn_archive *archive,
                                     const struct rfn_volumes *volumes);
+/* A tracker of another process of the same archive, that shares what `first` knows of functions:
+ * small as long as it is shown nothing. To be freed before `first`. NULL: out of memory. */
+struct rfn_tracker *rfn_tracker_new_beside(const struct rfn_tracker *first);
 void rfn_tracker_free(struct rfn_tracker *tracker);
-/* Forgets everything: before the first event of another stream. */
+/* Forgets everything: before the first event of another process, or of another stream if streams
+ * are shown one after another. */
 void rfn_tracker_reset(struct rfn_tracker *tracker);
 
 /* Whether events of this function concern requests: only those need to be shown. */
 bool rfn_tracker_concerns(const struct rfn_tracker *tracker, uint32_t function);
 
-/* Shows the tracker an event that the cursor has just delivered; volume is the event's. Returns 0
- * or RFN_E_NOMEM. */
-int rfn_tracker_event(struct rfn_tracker *tracker, const struct rfn_cursor *cursor,
+/* Shows the tracker an event that the cursor has just delivered; thread is the number of the
+ * cursor's thread in its process (rfn_stream_info), volume is the event's. Returns 0 or
+ * RFN_E_NOMEM. */
+int rfn_tracker_event(struct rfn_tracker *tracker, uint32_t thread, const struct rfn_cursor *cursor,
                       const struct rfn_record *record, const struct rfn_volume *volume,
                       struct rfn_request_effects *effects);
 
-/* Requests that the stream has created so far, persistent ones not counted. */
-uint64_t rfn_tracker_created(const struct rfn_tracker *tracker);
+/* Requests that the thread has created so far, persistent ones not counted. */
+uint64_t rfn_tracker_created(const struct rfn_tracker *tracker, uint32_t thread);
 
 #endif

@@ -1,10 +1,16 @@
 /* completion.c - the tracker of refrain/completion.h.
  *
- * Live requests lie in a table of origins with a free list; two maps lead to them, from creation
- * number (nonblocking calls) and from slot (persistent requests). A request leaves the table when
- * it completes or is freed, so that the table is as large as the most requests that were open at
- * once. A persistent request stays until its slot is made anew or freed, and is active from its
- * start to its completion.
+ * Open requests lie in a table; an id is a place in it, and the free list hands out the place that
+ * was given back last, so the table is as large as the most requests that were open at once.
+ * A request leaves the table when it completes or is freed. A persistent request stays until its
+ * slot is made anew or freed, and is active from its start to its completion.
+ *
+ * What leads from words to ids has to cost next to nothing, for there are as many lookups as
+ * nonblocking calls. Creation numbers of a thread are consecutive and most requests live briefly,
+ * so the ids of the last 2^k numbers lie in a ring. When a new number would take the place of a
+ * request that is still open, the ring is doubled if it is well used; else the old request moves
+ * to a map, as one does that stays open while millions of others come and go. Slots of persistent
+ * requests are the lowest that were free: an array, and a map for what only a broken file says.
  *
  * How a function uses its requests is found out once: by the kinds of its parameters (a request or
  * an array of them; an outcome of kind COMPLETIONS, an index or a list of indices before it) and by
@@ -25,7 +31,9 @@ enum use {
     USE_STARTS,     /* Start, Startall */
     USE_COMPLETES,
     USE_LOOKS, /* Request_get_status: tells of a completion, the request stays */
-    USE_FREES
+    USE_FREES,
+    USE_CANCELS,
+    USE_READIES /* Pready, Pready_range, Pready_list */
 };
 
 struct layout {
@@ -34,25 +42,46 @@ struct layout {
     int8_t index;       /* outcome: index, or list of indices, of what completed; -1: all */
     int8_t completions; /* outcome; -1 */
     int8_t slot;        /* outcome of kind REQUEST; -1 */
+    int8_t length, low; /* inputs: partitions of a list; first of a range, whose last follows; -1 */
     bool array, indices;
+    bool receives; /* the request is a point-to-point receive */
 };
+
+enum { FIRST_RING = 16, SLOTS_MAX = 1 << 16 };
 
 struct live {
     struct rfn_request_origin origin;
-    bool active;        /* of a persistent request */
+    uint64_t number;    /* of creation, or slot */
+    uint32_t window;    /* in which the number counts */
     uint32_t next_free; /* + 1 */
+    bool open, persistent;
+    bool active; /* of a persistent request */
+};
+
+/* The requests of one thread by creation number. */
+struct window {
+    uint64_t created;
+    uint32_t *ring;        /* id + 1 of the open request `number` at number & mask */
+    uint64_t mask, n_open; /* of those in the ring */
+    struct rfn_map old;    /* open ones that are not in the ring: number -> id */
 };
 
 struct rfn_tracker {
     const struct rfn_archive *archive;
     const struct rfn_volumes *volumes;
     struct layout *layouts;
+    bool borrowed; /* layouts are another tracker's */
     uint32_t n_functions;
-    struct rfn_map numbers, slots; /* creation number, slot -> index in lives */
-    struct live *lives;
+    struct window *windows;
+    size_t n_windows, windows_capacity;
+    struct rfn_map threads; /* thread -> index in windows */
+    uint32_t last_thread, last_window;
+    uint32_t *slots; /* id + 1, by slot */
+    size_t n_slots, slots_capacity;
+    struct rfn_map far_slots; /* from SLOTS_MAX: slot -> id */
+    struct live *lives;       /* by id */
     size_t n_lives, lives_capacity;
     uint32_t free; /* first free element + 1 */
-    uint64_t created;
     struct rfn_completed *completed;
     size_t n_completed, completed_capacity;
     struct rfn_request_origin *started;
@@ -69,6 +98,17 @@ static void find_inputs(struct layout *layout, const struct rfn_function_info *f
             layout->requests = (int8_t)i;
             layout->array = kind & RFN_KIND_LIST;
         }
+    }
+}
+
+/* How many partitions a call makes ready: no such inputs, one. */
+static void find_partitions(struct layout *layout, const struct rfn_function_info *function)
+{
+    for (int i = 0; i < function->n_in; i++) {
+        if (strcmp(function->params[i].name, "length") == 0)
+            layout->length = (int8_t)i;
+        else if (strcmp(function->params[i].name, "partition_low") == 0 && i + 1 < function->n_in)
+            layout->low = (int8_t)i;
     }
 }
 
@@ -89,25 +129,36 @@ static void find_outcomes(struct layout *layout, const struct rfn_function_info 
 
 static enum use use_of(const struct layout *layout, const struct rfn_function_info *function)
 {
+    const char *name = function->name;
     if (function->flags & RFN_FUNCTION_PERSISTENT)
         return layout->slot >= 0 ? USE_PERSISTENT : USE_NONE;
     if (function->flags & RFN_FUNCTION_NONBLOCKING)
         return USE_CREATES;
     if (layout->requests < 0)
         return USE_NONE;
-    if (strcmp(function->name, "MPI_Request_free") == 0)
-        return USE_FREES;
-    if (strncmp(function->name, "MPI_Request_get_status", 22) == 0)
+    if (strncmp(name, "MPI_Request_get_status", 22) == 0)
         return USE_LOOKS;
-    if (strcmp(function->name, "MPI_Start") == 0 || strcmp(function->name, "MPI_Startall") == 0)
+    if (strcmp(name, "MPI_Start") == 0 || strcmp(name, "MPI_Startall") == 0)
         return USE_STARTS;
-    return layout->completions >= 0 ? USE_COMPLETES : USE_NONE;
+    if (layout->completions >= 0)
+        return USE_COMPLETES;
+    if (layout->array)
+        return USE_NONE;
+    if (strcmp(name, "MPI_Request_free") == 0)
+        return USE_FREES;
+    if (strcmp(name, "MPI_Cancel") == 0)
+        return USE_CANCELS;
+    return strncmp(name, "MPI_Pready", 10) == 0 ? USE_READIES : USE_NONE;
 }
 
 static void layout_init(struct layout *layout, const struct rfn_function_info *function)
 {
+    uint8_t class_ = function->class_;
     layout->requests = layout->index = layout->completions = layout->slot = -1;
+    layout->length = layout->low = -1;
+    layout->receives = class_ == RFN_CLASS_RECV || class_ == RFN_CLASS_SENDRECV;
     find_inputs(layout, function);
+    find_partitions(layout, function);
     find_outcomes(layout, function);
     layout->use = use_of(layout, function);
 }
@@ -131,13 +182,29 @@ struct rfn_tracker *rfn_tracker_new(const struct rfn_archive *archive,
     return tracker;
 }
 
+struct rfn_tracker *rfn_tracker_new_beside(const struct rfn_tracker *first)
+{
+    struct rfn_tracker *tracker = calloc(1, sizeof *tracker);
+    if (!tracker)
+        return NULL;
+    tracker->archive = first->archive;
+    tracker->volumes = first->volumes;
+    tracker->n_functions = first->n_functions;
+    tracker->layouts = first->layouts;
+    tracker->borrowed = true;
+    return tracker;
+}
+
 void rfn_tracker_reset(struct rfn_tracker *tracker)
 {
-    rfn_map_release(&tracker->numbers);
-    rfn_map_release(&tracker->slots);
-    tracker->n_lives = 0;
+    for (size_t i = 0; i < tracker->n_windows; i++) {
+        free(tracker->windows[i].ring);
+        rfn_map_release(&tracker->windows[i].old);
+    }
+    rfn_map_release(&tracker->threads);
+    rfn_map_release(&tracker->far_slots);
+    tracker->n_windows = tracker->n_slots = tracker->n_lives = 0;
     tracker->free = 0;
-    tracker->created = 0;
 }
 
 void rfn_tracker_free(struct rfn_tracker *tracker)
@@ -145,7 +212,10 @@ void rfn_tracker_free(struct rfn_tracker *tracker)
     if (!tracker)
         return;
     rfn_tracker_reset(tracker);
-    free(tracker->layouts);
+    if (!tracker->borrowed)
+        free(tracker->layouts);
+    free(tracker->windows);
+    free(tracker->slots);
     free(tracker->lives);
     free(tracker->completed);
     free(tracker->started);
@@ -157,9 +227,131 @@ bool rfn_tracker_concerns(const struct rfn_tracker *tracker, uint32_t function)
     return function < tracker->n_functions && tracker->layouts[function].use != USE_NONE;
 }
 
-uint64_t rfn_tracker_created(const struct rfn_tracker *tracker)
+/* ---- threads ---- */
+
+static struct window *window_of(const struct rfn_tracker *tracker, uint32_t thread)
 {
-    return tracker->created;
+    if (tracker->n_windows && thread == tracker->last_thread)
+        return &tracker->windows[tracker->last_window];
+    uint64_t *at = rfn_map_get(&tracker->threads, thread);
+    return at ? &tracker->windows[*at] : NULL;
+}
+
+uint64_t rfn_tracker_created(const struct rfn_tracker *tracker, uint32_t thread)
+{
+    const struct window *window = window_of(tracker, thread);
+    return window ? window->created : 0;
+}
+
+/* The index of the thread's window, made if need be. */
+static int64_t window_for(struct rfn_tracker *tracker, uint32_t thread)
+{
+    struct window *window = window_of(tracker, thread);
+    if (!window) {
+        RFN_TRY(RFN_GROW(tracker->windows, tracker->windows_capacity, tracker->n_windows + 1));
+        RFN_TRY(rfn_map_put(&tracker->threads, thread, tracker->n_windows));
+        window = &tracker->windows[tracker->n_windows++];
+        *window = (struct window){0};
+    }
+    tracker->last_thread = thread;
+    tracker->last_window = (uint32_t)(window - tracker->windows);
+    return tracker->last_window;
+}
+
+/* ---- creation numbers ---- */
+
+static int ring_resize(struct window *window, uint64_t size)
+{
+    uint32_t *ring = calloc(size, sizeof *ring);
+    if (!ring)
+        return RFN_E_NOMEM;
+    uint64_t old_size = window->ring ? window->mask + 1 : 0;
+    uint64_t n = window->created < old_size ? window->created : old_size;
+    for (uint64_t i = window->created - n; i < window->created; i++)
+        ring[i & (size - 1)] = window->ring[i & window->mask];
+    free(window->ring);
+    window->ring = ring;
+    window->mask = size - 1;
+    return 0;
+}
+
+/* Makes the place free where the next number goes. */
+__attribute__((noinline)) static int ring_make_room(struct window *window)
+{
+    if (!window->ring)
+        return ring_resize(window, FIRST_RING);
+    uint64_t size = window->mask + 1;
+    if (window->n_open * 4 > size)
+        return ring_resize(window, size * 2);
+    uint32_t *place = &window->ring[window->created & window->mask];
+    RFN_TRY(rfn_map_put(&window->old, window->created - size, *place - 1));
+    *place = 0;
+    window->n_open--;
+    return 0;
+}
+
+static inline int ring_add(struct window *window, uint32_t id)
+{
+    if (!window->ring || window->ring[window->created & window->mask])
+        RFN_TRY(ring_make_room(window));
+    window->ring[window->created & window->mask] = id + 1;
+    window->n_open++;
+    window->created++;
+    return 0;
+}
+
+/* The id + 1 of an open request, 0 when there is none. */
+static inline uint32_t ring_find(const struct window *window, uint64_t number)
+{
+    if (number >= window->created)
+        return 0;
+    if (window->ring && window->created - number <= window->mask + 1) {
+        uint32_t found = window->ring[number & window->mask];
+        if (found)
+            return found;
+    }
+    uint64_t *at = rfn_map_get(&window->old, number);
+    return at ? (uint32_t)*at + 1 : 0;
+}
+
+static inline void ring_remove(struct window *window, uint64_t number, uint32_t id)
+{
+    uint32_t *place = &window->ring[number & window->mask];
+    if (*place == id + 1) {
+        *place = 0;
+        window->n_open--;
+    } else {
+        rfn_map_remove(&window->old, number);
+    }
+}
+
+/* ---- slots ---- */
+
+static uint32_t slot_find(const struct rfn_tracker *tracker, uint64_t slot)
+{
+    if (slot < tracker->n_slots)
+        return tracker->slots[slot];
+    uint64_t *at = slot < SLOTS_MAX ? NULL : rfn_map_get(&tracker->far_slots, slot);
+    return at ? (uint32_t)*at + 1 : 0;
+}
+
+static int slot_put(struct rfn_tracker *tracker, uint64_t slot, uint32_t id)
+{
+    if (slot >= SLOTS_MAX)
+        return rfn_map_put(&tracker->far_slots, slot, id);
+    RFN_TRY(RFN_GROW(tracker->slots, tracker->slots_capacity, slot + 1));
+    while (tracker->n_slots <= slot)
+        tracker->slots[tracker->n_slots++] = 0;
+    tracker->slots[slot] = id + 1;
+    return 0;
+}
+
+static void slot_remove(struct rfn_tracker *tracker, uint64_t slot)
+{
+    if (slot < tracker->n_slots)
+        tracker->slots[slot] = 0;
+    else
+        rfn_map_remove(&tracker->far_slots, slot);
 }
 
 /* ---- the table ---- */
@@ -167,125 +359,170 @@ uint64_t rfn_tracker_created(const struct rfn_tracker *tracker)
 static int64_t live_add(struct rfn_tracker *tracker)
 {
     if (tracker->free) {
-        uint32_t at = tracker->free - 1;
-        tracker->free = tracker->lives[at].next_free;
-        return at;
+        uint32_t id = tracker->free - 1;
+        tracker->free = tracker->lives[id].next_free;
+        return id;
     }
+    if (tracker->n_lives >= UINT32_MAX - 1)
+        return RFN_E_NOMEM;
     RFN_TRY(RFN_GROW(tracker->lives, tracker->lives_capacity, tracker->n_lives + 1));
     return (int64_t)tracker->n_lives++;
 }
 
-static void live_remove(struct rfn_tracker *tracker, struct rfn_map *map, uint64_t key)
+static void live_give(struct rfn_tracker *tracker, struct live *live)
 {
-    uint64_t *at = rfn_map_get(map, key);
-    if (!at)
-        return;
-    tracker->lives[*at].next_free = tracker->free;
-    tracker->free = (uint32_t)*at + 1;
-    rfn_map_remove(map, key);
+    live->open = false;
+    live->next_free = tracker->free;
+    tracker->free = live->origin.id + 1;
 }
 
-/* Where a request's word leads: the map and the key in it; false for null and unknown ones. */
-static bool locate(struct rfn_tracker *tracker, int64_t word, struct rfn_map **map, uint64_t *key)
+/* The request is no more; what its element says remains until another takes it. */
+static void live_end(struct rfn_tracker *tracker, struct live *live)
 {
-    uint64_t value = (uint64_t)(word >> 2);
+    if (live->persistent)
+        slot_remove(tracker, live->number);
+    else
+        ring_remove(&tracker->windows[live->window], live->number, live->origin.id);
+    live_give(tracker, live);
+}
+
+/* The request that a word of an event of this window's thread means; NULL: null or unknown. */
+static inline struct live *find(const struct rfn_tracker *tracker, uint32_t window, int64_t word)
+{
+    if (word <= 0)
+        return NULL;
+    uint64_t value = (uint64_t)word >> 2;
+    const struct window *own = &tracker->windows[window], *other;
+    uint32_t found = 0;
     switch (word & 3) {
     case RFN_REQUEST_RECENT:
-        *map = &tracker->numbers;
-        *key = tracker->created - value;
-        return word > 0 && value <= tracker->created;
+        found = ring_find(own, own->created - value); /* value > created: too large a number */
+        break;
     case RFN_REQUEST_SLOT:
-        *map = &tracker->slots;
-        *key = value;
-        return word > 0;
+        found = slot_find(tracker, value);
+        break;
+    case RFN_REQUEST_FOREIGN:
+        other = window_of(tracker, value & ((1u << RFN_FOREIGN_BITS) - 1));
+        found = other ? ring_find(other, value >> RFN_FOREIGN_BITS) : 0;
+        break;
     default:
-        return false;
+        break;
     }
+    return found ? &tracker->lives[found - 1] : NULL;
 }
 
-static struct live *find(struct rfn_tracker *tracker, int64_t word)
+/* An element for the request that the record makes. */
+static struct live *live_new(struct rfn_tracker *tracker, const struct layout *layout,
+                             const struct rfn_record *record, const struct rfn_volume *volume)
 {
-    struct rfn_map *map;
-    uint64_t key;
-    if (!locate(tracker, word, &map, &key))
+    int64_t id = live_add(tracker);
+    if (id < 0)
         return NULL;
-    uint64_t *at = rfn_map_get(map, key);
-    return at ? &tracker->lives[*at] : NULL;
+    struct live *live = &tracker->lives[id];
+    live->origin.symbol = record->symbol;
+    live->origin.function = record->function;
+    live->origin.path = record->path;
+    live->origin.id = (uint32_t)id;
+    live->origin.volume = *volume;
+    live->origin.receives = layout->receives;
+    live->open = true;
+    live->active = false;
+    return live;
 }
 
-static void forget(struct rfn_tracker *tracker, int64_t word)
+static int create(struct rfn_tracker *tracker, uint32_t window, const struct layout *layout,
+                  const struct rfn_record *record, const struct rfn_volume *volume,
+                  int64_t *created)
 {
-    struct rfn_map *map;
-    uint64_t key;
-    if (locate(tracker, word, &map, &key))
-        live_remove(tracker, map, key);
-}
-
-static int create(struct rfn_tracker *tracker, struct rfn_map *map, uint64_t key,
-                  const struct rfn_record *record, const struct rfn_volume *volume)
-{
-    int64_t at = live_add(tracker);
-    RFN_TRY((int)(at < 0 ? at : 0));
-    uint8_t class_ = rfn_archive_function(tracker->archive, record->function)->class_;
-    tracker->lives[at] = (struct live){
-        .origin = {.symbol = record->symbol,
-                   .function = record->function,
-                   .path = record->path,
-                   .volume = *volume,
-                   .receives = class_ == RFN_CLASS_RECV || class_ == RFN_CLASS_SENDRECV}};
-    return rfn_map_put(map, key, (uint64_t)at);
+    struct live *live = live_new(tracker, layout, record, volume);
+    if (!live)
+        return RFN_E_NOMEM;
+    live->persistent = false;
+    live->window = window;
+    live->number = tracker->windows[window].created;
+    *created = live->origin.id;
+    int error = ring_add(&tracker->windows[window], live->origin.id);
+    if (error < 0)
+        live_give(tracker, live);
+    return error;
 }
 
 static int create_persistent(struct rfn_tracker *tracker, const struct layout *layout,
-                             const struct rfn_record *record, const struct rfn_volume *volume)
+                             const struct rfn_record *record, const struct rfn_volume *volume,
+                             int64_t *created)
 {
     int64_t word = record->out[layout->slot];
-    struct rfn_map *map;
-    uint64_t key;
-    if (!locate(tracker, word, &map, &key) || map != &tracker->slots)
+    if (word <= 0 || (word & 3) != RFN_REQUEST_SLOT)
         return 0;
-    live_remove(tracker, map, key);
-    return create(tracker, map, key, record, volume);
+    uint64_t slot = (uint64_t)word >> 2;
+    uint32_t before = slot_find(tracker, slot);
+    if (before)
+        live_end(tracker, &tracker->lives[before - 1]);
+    struct live *live = live_new(tracker, layout, record, volume);
+    if (!live)
+        return RFN_E_NOMEM;
+    live->persistent = true;
+    live->number = slot;
+    *created = live->origin.id;
+    int error = slot_put(tracker, slot, live->origin.id);
+    if (error < 0)
+        live_give(tracker, live);
+    return error;
 }
 
 /* ---- events ---- */
 
+/* An event that concerns requests. */
+struct event {
+    const struct rfn_cursor *cursor;
+    const struct rfn_record *record;
+    const struct layout *layout;
+    uint32_t window; /* of its thread */
+};
+
 /* The requests of a call: an array, or the one input as an array of one. */
-static const int64_t *requests_of(const struct layout *layout, const struct rfn_cursor *cursor,
-                                  const struct rfn_record *record, size_t *n)
+static const int64_t *requests_of(const struct event *event, size_t *n)
 {
-    const int64_t *word = &record->in[layout->requests];
-    if (layout->array)
-        return rfn_cursor_list(cursor, *word, n, RFN_KIND_REQUEST);
+    const int64_t *word = &event->record->in[event->layout->requests];
+    if (event->layout->array)
+        return rfn_cursor_list(event->cursor, *word, n, RFN_KIND_REQUEST);
     *n = 1;
     return word;
 }
 
-static int start(struct rfn_tracker *tracker, const int64_t *words, size_t n)
+static int start(struct rfn_tracker *tracker, const struct event *event)
 {
+    size_t n = 0;
+    const int64_t *words = requests_of(event, &n);
+    if (!words)
+        return 0;
+    RFN_TRY(RFN_GROW(tracker->started, tracker->started_capacity, n));
     for (size_t i = 0; i < n; i++) {
-        struct live *live = find(tracker, words[i]);
+        struct live *live = find(tracker, event->window, words[i]);
         if (!live)
             continue;
         live->active = true;
-        RFN_TRY(RFN_GROW(tracker->started, tracker->started_capacity, tracker->n_started + 1));
         tracker->started[tracker->n_started++] = live->origin;
     }
     return 0;
 }
 
-static int complete_one(struct rfn_tracker *tracker, int64_t word, size_t position)
+/* completed has room. */
+static void complete_one(struct rfn_tracker *tracker, const struct event *event, int64_t word,
+                         size_t position)
 {
-    struct live *live = find(tracker, word);
-    bool persistent = (word & 3) == RFN_REQUEST_SLOT;
-    if (word == RFN_REQUEST_NULL || (live && persistent && !live->active))
-        return 0;
-    RFN_TRY(RFN_GROW(tracker->completed, tracker->completed_capacity, tracker->n_completed + 1));
+    const struct live *live = find(tracker, event->window, word);
+    if (word == RFN_REQUEST_NULL || (live && live->persistent && !live->active))
+        return;
     struct rfn_completed *completed = &tracker->completed[tracker->n_completed++];
-    *completed = (struct rfn_completed){.position = (uint32_t)position, .known = live != NULL};
+    completed->position = (uint32_t)position;
+    completed->known = live != NULL;
+    completed->cancelled = false;
+    completed->error = 0;
     if (live)
         completed->origin = live->origin;
-    return 0;
+    else
+        completed->origin = (struct rfn_request_origin){0};
 }
 
 /* Takes out what has not completed. */
@@ -330,96 +567,147 @@ static void amend(struct rfn_tracker *tracker, const int64_t *words, size_t n)
     }
 }
 
-/* What the words of a completed request say of it afterwards. */
-static void settle(struct rfn_tracker *tracker, const int64_t *words)
+/* What has completed is no more, or inactive. */
+static void settle(struct rfn_tracker *tracker)
 {
     for (size_t i = 0; i < tracker->n_completed; i++) {
-        int64_t word = words[tracker->completed[i].position];
-        struct live *live = find(tracker, word);
-        if ((word & 3) != RFN_REQUEST_SLOT)
-            forget(tracker, word);
-        else if (live)
-            live->active = false;
+        if (!tracker->completed[i].known)
+            continue;
+        struct live *live = &tracker->lives[tracker->completed[i].origin.id];
+        live->active = false;
+        if (live->open && !live->persistent) /* a broken file may name a request twice */
+            live_end(tracker, live);
     }
 }
 
-static int complete_indexed(struct rfn_tracker *tracker, const struct layout *layout,
-                            const struct rfn_cursor *cursor, const struct rfn_record *record,
+static int complete_indexed(struct rfn_tracker *tracker, const struct event *event,
                             const int64_t *words, size_t n)
 {
     size_t n_indices = 1;
-    const int64_t *indices = &record->out[layout->index];
-    if (layout->indices)
-        indices = rfn_cursor_list(cursor, *indices, &n_indices, RFN_KIND_INT);
-    for (size_t i = 0; indices && i < n_indices; i++) {
+    const int64_t *indices = &event->record->out[event->layout->index];
+    if (event->layout->indices)
+        indices = rfn_cursor_list(event->cursor, *indices, &n_indices, RFN_KIND_INT);
+    if (!indices)
+        return 0;
+    RFN_TRY(RFN_GROW(tracker->completed, tracker->completed_capacity, n_indices));
+    for (size_t i = 0; i < n_indices; i++) {
         if (indices[i] >= 0 && (uint64_t)indices[i] < n)
-            RFN_TRY(complete_one(tracker, words[indices[i]], (size_t)indices[i]));
+            complete_one(tracker, event, words[indices[i]], (size_t)indices[i]);
     }
     return 0;
 }
 
-static int complete(struct rfn_tracker *tracker, const struct layout *layout,
-                    const struct rfn_cursor *cursor, const struct rfn_record *record)
+static int complete_all(struct rfn_tracker *tracker, const struct event *event,
+                        const int64_t *words, size_t n)
+{
+    RFN_TRY(RFN_GROW(tracker->completed, tracker->completed_capacity, n));
+    for (size_t i = 0; i < n; i++)
+        complete_one(tracker, event, words[i], i);
+    return 0;
+}
+
+static int complete(struct rfn_tracker *tracker, const struct event *event)
 {
     size_t n = 0, n_words = 0;
-    const int64_t *words = requests_of(layout, cursor, record, &n);
-    if (!words || record->failed_poll)
+    const struct layout *layout = event->layout;
+    if (event->record->failed_poll)
         return 0;
-    if (layout->index >= 0) {
-        RFN_TRY(complete_indexed(tracker, layout, cursor, record, words, n));
-    } else {
-        for (size_t i = 0; i < n; i++)
-            RFN_TRY(complete_one(tracker, words[i], i));
-    }
-    if (layout->completions >= 0) {
-        const int64_t *entries = rfn_cursor_list(cursor, record->out[layout->completions], &n_words,
+    const int64_t *words = requests_of(event, &n);
+    if (!words)
+        return 0;
+    RFN_TRY(layout->index >= 0 ? complete_indexed(tracker, event, words, n)
+                               : complete_all(tracker, event, words, n));
+    int64_t list = layout->completions >= 0 ? event->record->out[layout->completions] : 0;
+    if (list > 0) {
+        const int64_t *entries = rfn_cursor_list(event->cursor, list, &n_words,
                                                  RFN_KIND_COMPLETIONS);
         if (entries)
             amend(tracker, entries, n_words);
     }
     if (layout->use == USE_COMPLETES)
-        settle(tracker, words);
+        settle(tracker);
     return 0;
 }
 
-static int act(struct rfn_tracker *tracker, const struct layout *layout,
-               const struct rfn_cursor *cursor, const struct rfn_record *record,
-               const struct rfn_volume *volume)
+/* Partitions that the call makes ready. */
+static uint64_t partitions_of(const struct event *event)
 {
-    size_t n = 0;
-    const int64_t *words = NULL;
-    switch (layout->use) {
+    const struct layout *layout = event->layout;
+    const int64_t *in = event->record->in;
+    if (layout->length >= 0)
+        return in[layout->length] > 0 ? (uint64_t)in[layout->length] : 0;
+    if (layout->low < 0)
+        return 1;
+    int64_t low = in[layout->low], high = in[layout->low + 1];
+    return high < low ? 0 : (uint64_t)high - (uint64_t)low + 1;
+}
+
+/* Request_free, Cancel and Pready, which concern one request each. */
+static void concern_one(struct rfn_tracker *tracker, const struct event *event,
+                        struct rfn_request_effects *effects)
+{
+    struct live *live = find(tracker, event->window, event->record->in[event->layout->requests]);
+    if (!live || event->record->error)
+        return;
+    switch (event->layout->use) {
+    case USE_FREES:
+        effects->freed = &live->origin;
+        live_end(tracker, live);
+        break;
+    case USE_CANCELS:
+        effects->cancelled = &live->origin;
+        break;
+    case USE_READIES:
+        effects->ready = &live->origin;
+        effects->partitions = partitions_of(event);
+        break;
+    default:
+        break;
+    }
+}
+
+static int act(struct rfn_tracker *tracker, const struct event *event,
+               const struct rfn_volume *volume, struct rfn_request_effects *effects)
+{
+    const struct rfn_record *record = event->record;
+    switch (event->layout->use) {
     case USE_NONE:
-        return 0;
+        break;
     case USE_CREATES:
-        return record->error
-                   ? 0
-                   : create(tracker, &tracker->numbers, tracker->created++, record, volume);
+        return record->error ? 0
+                             : create(tracker, event->window, event->layout, record, volume,
+                                      &effects->created);
     case USE_PERSISTENT:
-        return create_persistent(tracker, layout, record, volume);
+        return create_persistent(tracker, event->layout, record, volume, &effects->created);
     case USE_STARTS:
-        words = requests_of(layout, cursor, record, &n);
-        return words ? start(tracker, words, n) : 0;
+        return start(tracker, event);
     case USE_COMPLETES:
     case USE_LOOKS:
-        return complete(tracker, layout, cursor, record);
+        return complete(tracker, event);
     case USE_FREES:
-        forget(tracker, record->in[layout->requests]);
-        return 0;
+    case USE_CANCELS:
+    case USE_READIES:
+        concern_one(tracker, event, effects);
+        break;
     }
     return 0;
 }
 
-int rfn_tracker_event(struct rfn_tracker *tracker, const struct rfn_cursor *cursor,
+int rfn_tracker_event(struct rfn_tracker *tracker, uint32_t thread, const struct rfn_cursor *cursor,
                       const struct rfn_record *record, const struct rfn_volume *volume,
                       struct rfn_request_effects *effects)
 {
-    tracker->n_completed = tracker->n_started = 0;
-    *effects = (struct rfn_request_effects){0};
-    if (record->function >= tracker->n_functions)
+    *effects = (struct rfn_request_effects){.created = -1};
+    if (!rfn_tracker_concerns(tracker, record->function))
         return 0;
-    RFN_TRY(act(tracker, &tracker->layouts[record->function], cursor, record, volume));
-    *effects = (struct rfn_request_effects){tracker->completed, tracker->n_completed,
-                                            tracker->started, tracker->n_started};
+    int64_t window = window_for(tracker, thread);
+    RFN_TRY((int)(window < 0 ? window : 0));
+    struct event event = {cursor, record, &tracker->layouts[record->function], (uint32_t)window};
+    tracker->n_completed = tracker->n_started = 0;
+    RFN_TRY(act(tracker, &event, volume, effects));
+    effects->completed = tracker->completed;
+    effects->n_completed = tracker->n_completed;
+    effects->started = tracker->started;
+    effects->n_started = tracker->n_started;
     return 0;
 }

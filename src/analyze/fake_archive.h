@@ -3,8 +3,9 @@
  * Defines the reader's functions themselves (refrain/archive.h), so that tests of analyses depend
  * on no file and no decoder. To be included by one test program once. Four ranks of one thread;
  * communicators: 0 world, 1 self, 2 the ranks 1 and 3, 3 an inter-communicator of the ranks 0, 1
- * and 2, 3. Datatypes: 0 MPI_BYTE, 1 MPI_DOUBLE, 2 a type of 24 bytes. Regions: 0 setup, 1 solve,
- * 2 never.
+ * and 2, 3, 4 to 6 all ranks like world, 7 the ranks 0 and 2, 8 24 processes of which only the
+ * first four are in the archive. Datatypes: 0 MPI_BYTE, 1 MPI_DOUBLE, 2 a type of 24 bytes.
+ * Regions: 0 setup, 1 solve, 2 never.
  */
 #ifndef RFN_ANALYZE_FAKE_ARCHIVE_H
 #define RFN_ANALYZE_FAKE_ARCHIVE_H
@@ -67,6 +68,16 @@ static const struct rfn_param_info waitsome_params[] = {
 static const struct rfn_param_info start_params[] = {IN("request", REQUEST)};
 static const struct rfn_param_info startall_params[] = {IN("count", INT),
                                                         INS("array_of_requests", REQUEST)};
+static const struct rfn_param_info psend_init_params[] = {
+    IN("buf", BUFFER), IN("partitions", INT), IN("count", COUNT), IN("datatype", TYPE),
+    IN("dest", RANK),  IN("tag", TAG),        IN("comm", COMM),   OUT("request", REQUEST)};
+static const struct rfn_param_info pready_params[] = {IN("partition", INT), IN("request", REQUEST)};
+static const struct rfn_param_info pready_range_params[] = {
+    IN("partition_low", INT), IN("partition_high", INT), IN("request", REQUEST)};
+static const struct rfn_param_info pready_list_params[] = {
+    IN("length", INT), INS("array_of_partitions", INT), IN("request", REQUEST)};
+static const struct rfn_param_info parrived_params[] = {IN("request", REQUEST),
+                                                        IN("partition", INT)};
 static const struct rfn_param_info comm_params[] = {IN("comm", COMM)};
 static const struct rfn_param_info bcast_params[] = {IN("buffer", BUFFER), IN("count", COUNT),
                                                      IN("datatype", TYPE), IN("root", RANK),
@@ -94,6 +105,25 @@ static const struct rfn_param_info put_params[] = {
     IN("target_rank", RANK), IN("win", WIN)};
 static const struct rfn_param_info file_read_params[] = {IN("fh", FILE), MESSAGE,
                                                          OUT("bytes", BYTES)};
+
+static const struct rfn_param_info cart_create_params[] = {
+    IN("comm_old", COMM), IN("ndims", INT),    INS("dims", INT),
+    INS("periods", FLAG), IN("reorder", FLAG), OUT("comm_cart", COMM)};
+static const struct rfn_param_info cart_sub_params[] = {IN("comm", COMM), INS("remain_dims", FLAG),
+                                                        OUT("newcomm", COMM)};
+static const struct rfn_param_info graph_create_params[] = {
+    IN("comm_old", COMM), IN("nnodes", INT),   INS("index", INT),
+    INS("edges", INT),    IN("reorder", FLAG), OUT("comm_graph", COMM)};
+static const struct rfn_param_info dist_graph_params[] = {
+    IN("comm_old", COMM),        IN("n", INT),        INS("sources", RANK), INS("degrees", INT),
+    INS("destinations", RANK),   INS("weights", INT), IN("info", INFO),     IN("reorder", FLAG),
+    OUT("comm_dist_graph", COMM)};
+static const struct rfn_param_info dist_graph_adjacent_params[] = {
+    IN("comm_old", COMM),        IN("indegree", INT),  INS("sources", RANK),
+    INS("sourceweights", INT),   IN("outdegree", INT), INS("destinations", RANK),
+    INS("destweights", INT),     IN("info", INFO),     IN("reorder", FLAG),
+    OUT("comm_dist_graph", COMM)};
+static const struct rfn_param_info comm_dup_params[] = {IN("comm", COMM), OUT("newcomm", COMM)};
 
 static const struct rfn_param_info pcontrol_params[] = {IN("level", INT)};
 static const struct rfn_param_info region_params[] = {IN("name", REGION)};
@@ -139,12 +169,28 @@ enum { NB = RFN_FUNCTION_NONBLOCKING, PS = RFN_FUNCTION_PERSISTENT, CO = RFN_FUN
     X(GET, "MPI_Get", RMA, 0, 0, put_params, 5)                                          \
     X(FILE_READ, "MPI_File_read", FILE, 0, 1, file_read_params, 4)                       \
     X(PCONTROL, "MPI_Pcontrol", OTHER, 0, 0, pcontrol_params, 1)                         \
+    X(CANCEL, "MPI_Cancel", OTHER, 0, 0, start_params, 1)                                \
+    X(PSEND_INIT, "MPI_Psend_init", SEND, PS, 1, psend_init_params, 7)                   \
+    X(PREADY, "MPI_Pready", START, 0, 0, pready_params, 2)                               \
+    X(PREADY_RANGE, "MPI_Pready_range", START, 0, 0, pready_range_params, 3)             \
+    X(PREADY_LIST, "MPI_Pready_list", START, 0, 0, pready_list_params, 3)                \
+    X(PARRIVED, "MPI_Parrived", START, RFN_FUNCTION_POLL, 0, parrived_params, 2)         \
     X(BEGIN, "refrain_region_begin", REGION, 0, 0, region_params, 1)                     \
     X(END, "refrain_region_end", REGION, 0, 0, region_params, 1)
 
+/* Those that make communicators with topologies. */
+#define FAKE_TOPOLOGY_FUNCTIONS(X)                                                            \
+    X(CART_CREATE, "MPI_Cart_create", COMM, CO, 1, cart_create_params, 5)                     \
+    X(CART_SUB, "MPI_Cart_sub", COMM, CO, 1, cart_sub_params, 2)                              \
+    X(GRAPH_CREATE, "MPI_Graph_create", COMM, CO, 1, graph_create_params, 5)                  \
+    X(DIST_GRAPH, "MPI_Dist_graph_create", COMM, CO, 1, dist_graph_params, 8)                 \
+    X(ADJACENT, "MPI_Dist_graph_create_adjacent", COMM, CO, 1, dist_graph_adjacent_params, 9) \
+    X(COMM_DUP, "MPI_Comm_dup", COMM, CO, 1, comm_dup_params, 1)                              \
+    X(COMM_IDUP, "MPI_Comm_idup", COMM, CO | NB, 1, comm_dup_params, 1)
+
 enum fake_function {
 #define X(id, name, class_, flags, n_out, params, n_in) FAKE_##id,
-    FAKE_FUNCTIONS(X)
+    FAKE_FUNCTIONS(X) FAKE_TOPOLOGY_FUNCTIONS(X)
 #undef X
         N_FAKE_FUNCTIONS
 };
@@ -152,7 +198,7 @@ enum fake_function {
 static const struct rfn_function_info fake_functions[] = {
 #define X(id, name, class_, flags, n_out, params, n_in) \
     {name, RFN_CLASS_##class_, (uint8_t)(flags), n_in, n_out, params},
-    FAKE_FUNCTIONS(X)
+    FAKE_FUNCTIONS(X) FAKE_TOPOLOGY_FUNCTIONS(X)
 #undef X
 };
 
@@ -317,15 +363,15 @@ const struct rfn_datatype_info *rfn_archive_datatype(const struct rfn_archive *a
 uint32_t rfn_archive_comms(const struct rfn_archive *archive)
 {
     (void)archive;
-    return 4;
+    return 9;
 }
 
 const struct rfn_comm_info *rfn_archive_comm(const struct rfn_archive *archive, uint32_t comm)
 {
-    static const struct rfn_comm_info comms[] = {{RFN_COMM_WORLD, 4, 0},
-                                                 {RFN_COMM_SELF, 1, 0},
-                                                 {RFN_COMM_INTRA, 2, 0},
-                                                 {RFN_COMM_INTER, 2, 2}};
+    static const struct rfn_comm_info comms[] = {
+        {RFN_COMM_WORLD, 4, 0}, {RFN_COMM_SELF, 1, 0},  {RFN_COMM_INTRA, 2, 0},
+        {RFN_COMM_INTER, 2, 2}, {RFN_COMM_INTRA, 4, 0}, {RFN_COMM_INTRA, 4, 0},
+        {RFN_COMM_INTRA, 4, 0}, {RFN_COMM_INTRA, 2, 0}, {RFN_COMM_INTRA, 24, 0}};
     (void)archive;
     return &comms[comm];
 }
@@ -336,11 +382,17 @@ int64_t rfn_comm_world_rank(const struct rfn_archive *archive, uint32_t comm, bo
     (void)archive;
     switch (comm) {
     case 0:
+    case 4:
+    case 5:
+    case 6:
+    case 8:
         return rank < 4 ? (int64_t)rank : -1;
     case 1:
         return rank;
     case 2:
         return rank < 2 ? (int64_t)rank * 2 + 1 : -1;
+    case 7:
+        return rank < 2 ? (int64_t)rank * 2 : -1;
     default:
         return rank < 2 ? (int64_t)rank + (remote ? 2 : 0) : -1;
     }
@@ -351,11 +403,17 @@ int64_t rfn_comm_rank_of(const struct rfn_archive *archive, uint32_t comm, uint3
     (void)archive;
     switch (comm) {
     case 0:
+    case 4:
+    case 5:
+    case 6:
+    case 8:
         return world_rank;
     case 1:
         return 0;
     case 2:
         return world_rank % 2 ? (int64_t)world_rank / 2 : -1;
+    case 7:
+        return world_rank % 2 ? -1 : (int64_t)world_rank / 2;
     default:
         return world_rank % 2;
     }

@@ -61,7 +61,7 @@ struct pass {
     struct row_of_rank *of_rank; /* beside profile->rows */
     struct tally *tallies;       /* by symbol */
     size_t n_tallies, tallies_capacity;
-    uint32_t rank;
+    uint32_t rank, thread;
     const struct rfn_cursor *cursor;
     int64_t stream_first, stream_last; /* of the current stream: first enter, last exit */
     int64_t stream_mpi, stream_unrecorded;
@@ -215,7 +215,8 @@ static int take_requests(struct pass *pass, const struct tally *tally,
                          const struct rfn_record *record)
 {
     struct rfn_request_effects effects;
-    RFN_TRY(rfn_tracker_event(pass->tracker, pass->cursor, record, &tally->volume, &effects));
+    RFN_TRY(rfn_tracker_event(pass->tracker, pass->thread, pass->cursor, record, &tally->volume,
+                              &effects));
     for (size_t i = 0; i < effects.n_started; i++)
         RFN_TRY(take_started(pass, &effects.started[i]));
     for (size_t i = 0; i < effects.n_completed; i++)
@@ -447,6 +448,7 @@ static int read_stream(struct pass *pass, uint32_t stream)
     if (info.rank >= pass->profile->n_ranks)
         return 0;
     pass->rank = info.rank;
+    pass->thread = info.thread;
     pass->profile->ranks[info.rank].counted += info.volume;
     pass->stream_mpi = pass->stream_unrecorded = 0;
     rfn_pauses_rewind(&pass->pauses);

@@ -47,7 +47,7 @@ struct dump {
     struct rfn_text place;  /* "\tRANK\tTHREAD\t" */
     struct rfn_text scratch, out;
     const struct rfn_cursor *cursor;
-    uint32_t rank;
+    uint32_t rank, thread;
     uint64_t left;
     bool closed; /* nobody reads on */
 };
@@ -166,7 +166,8 @@ static int request_rest(struct dump *dump, const struct rfn_record *record,
     const struct rfn_function_info *function = rfn_archive_function(dump->archive,
                                                                     record->function);
     struct rfn_volume volume = rfn_volume_of(dump->volumes, dump->cursor, dump->rank, record);
-    RFN_TRY(rfn_tracker_event(dump->tracker, dump->cursor, record, &volume, &effects));
+    RFN_TRY(
+        rfn_tracker_event(dump->tracker, dump->thread, dump->cursor, record, &volume, &effects));
     if (function->flags & (RFN_FUNCTION_NONBLOCKING | RFN_FUNCTION_PERSISTENT))
         return cached_rest(dump, record, text);
     dump->scratch.n = 0;
@@ -243,6 +244,7 @@ static int print_stream(struct dump *dump, uint32_t stream, struct rfn_diag *dia
     struct rfn_stream_info info = rfn_archive_stream(dump->archive, stream);
     struct rfn_cursor *cursor;
     dump->rank = info.rank;
+    dump->thread = info.thread;
     dump->counted = info.volume;
     dump->place.n = 0;
     rfn_text_format(&dump->place, "\t%u\t%u\t", info.rank, info.thread);
