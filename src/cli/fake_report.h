@@ -222,6 +222,22 @@ int64_t rfn_comm_rank_of(const struct rfn_archive *archive, uint32_t comm, uint3
     return world_rank;
 }
 
+int64_t rfn_comm_peer(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank,
+                      int64_t rank)
+{
+    (void)archive;
+    (void)comm;
+    (void)world_rank;
+    return rank;
+}
+
+uint32_t rfn_comm_peers(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank)
+{
+    (void)comm;
+    (void)world_rank;
+    return archive->run.ranks;
+}
+
 int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct rfn_cursor **cursor,
                     struct rfn_diag *diag)
 {

@@ -1,15 +1,19 @@
-/* findings.h - the causes of waiting as people want to hear of them: one per activity, whatever
- * pattern and call path the waits had. */
+/* findings.h - the causes of waiting as people want to hear of them: one per piece of work,
+ * whatever pattern and call path the waits had.
+ *
+ * Activities are one piece of work when they lie in the same function and region before the same
+ * call: what a loop computes before it sends, after whichever call it began. */
 #ifndef RFN_CLI_FINDINGS_H
 #define RFN_CLI_FINDINGS_H
 
 #include "cli/report.h"
 
 struct rfn_finding {
-    uint32_t activity;
+    uint32_t activity;           /* that costs most, */
+    size_t work;                 /* and those of which it is one (number of a piece of work) */
     enum rfn_pattern pattern;    /* of most of the waiting, */
     struct rfn_call_site waited; /* and where that was */
-    size_t sites;                /* patterns and call paths in all */
+    size_t sites;                /* patterns and call paths of the waiting in all */
     int64_t ns;                  /* of others' waiting */
     struct rfn_rank_ns *ranks;   /* that are late, and what each cost, most first */
     uint32_t n_ranks;

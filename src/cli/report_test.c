@@ -205,6 +205,22 @@ static void test_head(void **state)
     expect_not("othing else");
 }
 
+/* What a loop does before a call is one finding, after whichever call it began. */
+static void test_one_piece_of_work(void **state)
+{
+    (void)state;
+    activities[1] = activities[0];
+    activities[1].before = (struct rfn_call_site){RECV, EXCHANGE_80};
+    head();
+    expect("1. ranks 0-1,3 computing in step() [solver.c:51-55] costs 16.2 % of all ranks' "
+           "time (13.0 s), as late sender in exchange() [halo.c:88] and 2 more.");
+    expect("2. all 8 ranks");
+    activities[1].region = 0;
+    head();
+    expect("1. rank 3 computing in step()");
+    expect("2. ranks 0-1 computing in region smoothing (step() [solver.c:51-55]) costs 5.00 %");
+}
+
 static void test_trifles(void **state)
 {
     (void)state;
@@ -460,7 +476,7 @@ static void test_top(void **state)
     report.top = 1;
     page();
     expect("Wait states (1 of 4; --top 4 shows all)");
-    expect("they waited (1 of 5; --top 5 shows all)");
+    expect("others waited (1 of 5; --top 5 shows all)");
     expect("ends on rank 3 (1 of 2; --top 2 shows all)");
     expect("2. ranks 0-1"); /* the head stays */
     expect_not("file");
@@ -638,25 +654,11 @@ static void test_json_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(head),
-        TEST(trifles),
-        TEST(no_waits),
-        TEST(no_times),
-        TEST(zero_ranks),
-        TEST(incomplete),
-        TEST(verdicts),
-        TEST(losses),
-        TEST(late_ranks),
-        TEST(tables),
-        TEST(matching),
-        TEST(widths),
-        TEST(huge_numbers),
-        TEST(wrong_numbers),
-        TEST(top),
-        TEST(ranks),
-        TEST(call_paths),
-        TEST(json),
-        TEST(json_without_times),
+        TEST(head),     TEST(one_piece_of_work), TEST(trifles),       TEST(no_waits),
+        TEST(no_times), TEST(zero_ranks),        TEST(incomplete),    TEST(verdicts),
+        TEST(losses),   TEST(late_ranks),        TEST(tables),        TEST(matching),
+        TEST(widths),   TEST(huge_numbers),      TEST(wrong_numbers), TEST(top),
+        TEST(ranks),    TEST(call_paths),        TEST(json),          TEST(json_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,8 +161,7 @@ static void append_causes(struct rfn_text *out, const struct rfn_report *report)
             cause_row(&table, report, cause);
     }
     if (n) {
-        rfn_text_string(
-            out, "\nCauses: who made others wait, doing what, and in which call they waited");
+        rfn_text_string(out, "\nCauses: who was late doing what, and in which call others waited");
         rfn_report_end_title(out, report, n);
         rfn_table_fit(&table, report->width, spare, 2);
         rfn_table_print(&table, NOTE_INDENT, out);
