@@ -94,11 +94,6 @@ class Expected:
                 self.blame[one] += ns / len(late)
                 self.most[one] += ns
 
-    def cost(self, rank, ns):
-        """A rank alone is to blame."""
-        self.blame[rank] += ns
-        self.most[rank] += ns
-
     def finish(self, clocks):
         """All have called MPI_Finalize."""
         for rank, clock in enumerate(clocks):
@@ -261,35 +256,20 @@ def dyn_load_balance(size, numbers):
 
 
 class Sweep:
-    """Ranks of a grid, each with its clock and its past: (begin, end, whom it waited for)."""
+    """Ranks of a grid, each with its clock."""
 
     def __init__(self, size, numbers):
         self.columns, self.rows = numbers["columns"], size // numbers["columns"]
         self.work, self.blocks = ns_of(numbers["work"]), numbers["blocks"]
         self.expected = Expected(size, "late_sender")
         self.clocks = [0] * size
-        self.past = [[] for _ in range(size)]
 
-    def blame(self, rank, begin, end):
-        """What a rank did in a time that another waited for: its own work, or a wait of its own."""
-        for start, stop, source in reversed(self.past[rank]):
-            if stop <= begin:
-                break
-            if source is None:
-                self.expected.cost(rank, max(0, min(stop, end) - max(start, begin)))
-            elif start < end:
-                self.blame(source, max(start, begin), min(stop, end))
-
-    def receive(self, rank, source, sent):
-        clock = self.clocks[rank]
-        if sent > clock:
-            self.expected.wait("late_sender", rank, sent - clock)
-            self.blame(source, clock, sent)
-            self.past[rank].append((clock, sent, source))
-            self.clocks[rank] = sent
+    def receive(self, rank, sent):
+        """A wait is made by all ranks that the wavefront came through: by none more than others."""
+        self.expected.wait("late_sender", rank, sent - self.clocks[rank], range(len(self.clocks)))
+        self.clocks[rank] = max(self.clocks[rank], sent)
 
     def compute(self, rank, ns):
-        self.past[rank].append((self.clocks[rank], self.clocks[rank] + ns, None))
         self.clocks[rank] += ns
         return self.clocks[rank]
 
@@ -304,7 +284,7 @@ class Sweep:
                     rank = y * self.columns + x
                     for source, sent in ((rank - dx, sent_x), (rank - dy * self.columns, sent_y)):
                         if (source, rank) in sent:
-                            self.receive(rank, source, sent[source, rank])
+                            self.receive(rank, sent[source, rank])
                     rest = self.work // 10 + self.work // 50 * rows.index(y)
                     to_x = rank + dx if x != columns[-1] else None
                     sent_x[rank, to_x] = self.compute(rank, self.work - rest)
@@ -399,11 +379,22 @@ def report(bench, archive):
 
 # ---- comparing ----
 
+ROW_KEYS = {"pattern", "seconds", "share", "call_path", "seconds_by_rank"}
+CAUSE_KEYS = {"activity", "kind", "function", "ranks", "seconds", "share", "pattern", "waited_in"}
+
+
+def need(row, keys):
+    """A row of a report with everything that belongs into it."""
+    if not keys <= set(row):
+        raise harness.Failure(f"without {sorted(keys - set(row))}: {row}")
+    return row
+
+
 def found_waits(facts, size):
-    """Seconds by pattern and rank, over all call paths; and of all ranks."""
+    """Seconds by pattern and rank, over all call paths."""
     waits = {}
     for row in facts["wait_states"]:
-        ranks = row["seconds_by_rank"]
+        ranks = need(row, ROW_KEYS)["seconds_by_rank"]
         harness.compare(f"ranks of {row['pattern']}", len(ranks), size)
         if abs(sum(ranks) - row["seconds"]) > 1e-6 + 1e-3 * row["seconds"]:
             raise harness.Failure(f"{row['pattern']}: {row['seconds']} s are not {sum(ranks)} s")
@@ -437,15 +428,25 @@ def largest_deviation(expected, found):
     return worst
 
 
-def found_cause(facts, pattern):
-    """(function, rank) of what costs most in a pattern."""
-    causes = [cause for cause in facts["causes"] if cause["pattern"] == pattern]
+def causes_of(facts, pattern):
+    causes = [cause for cause in facts["causes"] if need(cause, CAUSE_KEYS)["pattern"] == pattern]
     if not causes:
         raise harness.Failure(f"no cause of {pattern}")
-    cause = max(causes, key=lambda one: one["seconds"])
+    return causes
+
+
+def found_cause(facts, pattern):
+    """(function, rank) of what costs most in a pattern."""
+    cause = max(causes_of(facts, pattern), key=lambda one: one["seconds"])
     harness.compare("kind of the first cause", cause["kind"], "compute")
     most = max(cause["ranks"], key=lambda one: one["seconds"])
     return cause["function"].removesuffix("()"), most["rank"]
+
+
+def found_cost(facts, pattern, rank):
+    """Seconds that others waited for whatever a rank did."""
+    return sum(one["seconds"] for cause in causes_of(facts, pattern) for one in cause["ranks"]
+               if one["rank"] == rank)
 
 
 def ranks_text(ranks):
@@ -466,6 +467,7 @@ class Result:
         self.seconds = sum(waits.get(self.expected.pattern, []))
         self.deviation, self.where = largest_deviation(self.expected, waits)
         self.cause = found_cause(facts, self.expected.pattern)
+        self.cost = found_cost(facts, self.expected.pattern, self.cause[1])
 
     def faults(self):
         """In words, what is not as it should be."""
@@ -480,6 +482,10 @@ class Result:
         if function != self.program.function or rank not in expected.blamed():
             yield (f"caused by rank {rank} in {function}, not by {ranks_text(expected.blamed())} "
                    f"in {self.program.function}")
+        elif expected.blamed() == [rank]:
+            cost = expected.blame[rank] * 1e-9
+            if abs(self.cost - cost) > TOLERANCE * cost:
+                yield f"rank {rank} cost {self.cost:.9f} s, expected {cost:.9f} s"
 
     def row(self):
         total = sum(self.expected.waits[self.expected.pattern]) * 1e-9
@@ -496,3 +502,35 @@ HEADING = ["| program | ranks | waits in | expected, s | found, s | largest devi
 
 def table(results):
     return HEADING + [result.row() for result in results]
+
+
+# ---- the page ----
+
+PAGE = os.path.join(harness.HERE, "..", "doc", "pathologies.md")
+START = """\
+# Known pathologies, and what is found
+
+Made by `tools/pathologies.py`; `make check` runs all of this again and fails when it finds anything
+else than the page says.
+
+Programs whose performance is known, after Mohror (Scalable Event Tracking on High-End Parallel
+Systems, 2010, 5.1.1): regular ones on 8 ranks; irregular ones on 32, with 1 ms of equal work per
+iteration and system noise as that of 32 or of 1024 nodes (`tests/programs/pathologies/noise.h`);
+dynamic load balancing; and a wavefront sweep in place of Sweep3D. They run under SMPI, so that
+work takes exactly the simulated time it is said to take. `tests/pathologies.py` computes from the
+definitions in [analysis.md](analysis.md), without a recording, how long each rank waits in each
+pattern and which ranks are late; `refrain report` has to find the same.
+
+*Expected* and *found* are the seconds of all ranks together in the pattern that the program is about.
+The *largest deviation* is over all ranks and all patterns, those that must not occur included: as a
+share of what is expected of that rank, or, if that is more, of 1 % of the longest wait of any rank.
+Up to 1 % is accepted. The expected *cause* is the function in which late ranks compute, and the
+ranks that cost most, several where they are alike; the found one is the first of that pattern.
+
+"""
+
+
+def page(results, large):
+    lines = ["## The 18 programs", "", *table(results), "",
+             "## 1024 ranks, each with the noise of its own node", "", *table(large), ""]
+    return START + "\n".join(lines)
