@@ -232,12 +232,17 @@ void rec_clock_sync_start(void)
     rec_patience_end(&patience);
 }
 
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return (int64_t)(a - b) < 0 ? b - a : a - b;
+}
+
 size_t rec_clock_sync_settle(struct rfn_clock_offset offsets[2])
 {
-    uint64_t apart = offsets[1].monotonic_ns - offsets[0].monotonic_ns;
-    int64_t change = (int64_t)((uint64_t)offsets[1].offset_ns - (uint64_t)offsets[0].offset_ns);
-    uint64_t size = change < 0 ? UINT64_C(0) - (uint64_t)change : (uint64_t)change;
-    if (offsets[1].monotonic_ns > offsets[0].monotonic_ns && size <= apart / DRIFT_AT_MOST)
+    uint64_t drift = (offsets[1].monotonic_ns - offsets[0].monotonic_ns) / DRIFT_AT_MOST;
+    uint64_t change = distance((uint64_t)offsets[0].offset_ns, (uint64_t)offsets[1].offset_ns);
+    uint64_t error = distance(offsets[0].round_trip_ns, offsets[1].round_trip_ns) / 2;
+    if (offsets[1].monotonic_ns > offsets[0].monotonic_ns && change <= drift && error <= drift)
         return 2;
     if (offsets[1].round_trip_ns < offsets[0].round_trip_ns)
         offsets[0] = offsets[1];

@@ -36,8 +36,10 @@ int rec_clock_sync_pack(const struct rfn_buf *measured, const struct rfn_merge *
                         struct rfn_buf *out);
 
 /* Clocks of machines drift by less than a thousandth. Two measurements that differ by more, as two
- * that follow each other quickly on a busy machine do, differ by their errors: then the one with
- * the shorter round trip is left, in offsets[0]. Returns how many are left, in order of time. */
+ * that follow each other quickly on a busy machine do, differ by their errors; and one whose round
+ * trip was longer than the other's by more than such a drift amounts to tells nothing: then the one
+ * with the shorter round trip is left, in offsets[0]. Returns how many are left, in order of time.
+ */
 size_t rec_clock_sync_settle(struct rfn_clock_offset offsets[2]);
 
 #endif
