@@ -16,6 +16,10 @@ class Failure(Exception):
     """A test's finding, in words."""
 
 
+class Skip(Exception):
+    """Why a test cannot be run here."""
+
+
 class Flavour:
     """One MPI: how to compile for it and how to launch."""
 
