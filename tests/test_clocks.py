@@ -7,11 +7,15 @@ clocks drift, and gives wrong times of day. By how much is known, so that the tr
 import fractions
 import json
 import os
+import random
 import re
+import subprocess
+import threading
 import time
 
 import harness
 import rfn_reader
+import test_damage
 import test_reader
 
 SECOND = 10 ** 9
@@ -259,3 +263,101 @@ def test_unknown_wish(bench):
                           env={"REFRAIN_CLOCK_SYNC": "sometimes"})
     if "REFRAIN_CLOCK_SYNC=sometimes" not in run.err:
         raise harness.Failure(f"a wrong value is not told: {run.err}")
+
+
+# ---- what it costs on one machine ----
+
+
+def start_with_one_recorded(bench, flavour, sync, name):
+    """Starts two ranks of which only the first is recorded; (process, the file that says that it is
+    through MPI_Init). The second one takes part in nothing between."""
+    program, through = bench.program("through", flavour), bench.path(name)
+    command = [*harness.FLAVOURS[flavour].launch(1), bench.refrain, "record", "-f", "-o",
+               bench.path(name + ".rfn"), program, through, ":", "-n", "1", program, through]
+    env = {**os.environ, "UCX_LOG_LEVEL": "fatal", "REFRAIN_CLOCK_SYNC": sync}
+    return subprocess.Popen(command, cwd=bench.folder, stdout=subprocess.DEVNULL, text=True,
+                            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                            start_new_session=True, env=env), through
+
+
+def test_no_message_on_one_machine(bench, flavour):
+    """Where the launcher tells that all ranks are on one machine, the recorder sends no message in
+    MPI_Init: a rank goes through it that has nobody to answer."""
+    process, through = start_with_one_recorded(bench, flavour, "auto", f"through.{flavour}")
+    end = time.monotonic() + 60
+    while not os.path.exists(through) and time.monotonic() < end:
+        time.sleep(0.05)
+    harness.end_job(process)
+    process.stderr.close()
+    if not os.path.exists(through):
+        raise harness.Failure("the rank waits in MPI_Init")
+
+
+def test_wait_at_the_start_is_told(bench):
+    """Clocks of ranks that are not recorded cannot be compared; it is said why the job waits."""
+    process, through = start_with_one_recorded(bench, "openmpi", "always", "waits")
+    late = threading.Timer(60, harness.end_job, [process])
+    late.start()
+    told = next((line for line in process.stderr if "waiting for all ranks" in line), "")
+    late.cancel()
+    harness.end_job(process)
+    process.stderr.close()
+    if "start MPI" not in told or os.path.exists(through):
+        raise harness.Failure(f"told: {told}")
+
+
+# ---- damage ----
+
+
+def with_clocks(bench):
+    """The bytes of an archive with CLOCKS."""
+    base, hosts = time.clock_gettime_ns(time.CLOCK_MONOTONIC), drifting()
+    path = record(bench, "openmpi", preloaded(bench, hosts, base), hosts, ["4", "100000"])
+    with open(path, "rb") as file:
+        return path, file.read()
+
+
+def test_damaged_clocks(bench):
+    """Every byte of CLOCKS is spoiled; verify notices, and no verb breaks."""
+    _, data = with_clocks(bench)
+    begin, end = next((chunk.offset, chunk.end) for chunk in
+                      rfn_reader.listed_chunks(data, rfn_reader.read_header(data)[0], True)
+                      if chunk.type == rfn_reader.CLOCKS)
+    tasks = []
+    for at in range(begin, end):
+        spoilt = test_damage.flipped(data, at)
+        tasks.append((test_damage.check_verify, bench, spoilt, f"byte {at}", f"clocks.{at}.rfn"))
+        if at % 4 == 0:
+            tasks.append((test_damage.check_verbs, bench, spoilt, f"byte {at}", f"verbs.{at}.rfn"))
+    test_damage.in_parallel(tasks)
+
+
+def test_cut_clocks(bench):
+    """What is left of a file that was cut has the times of the whole one, or none: cuts around
+    CLOCKS."""
+    path, data = with_clocks(bench)
+    whole = {}
+    for line in test_damage.run(bench, "dump", path)[1][1:]:
+        whole.setdefault(tuple(line.split(b"\t")[1:3]), []).append(line)
+    chunks = list(rfn_reader.listed_chunks(data, rfn_reader.read_header(data)[0], True))
+    around = next(i for i, chunk in enumerate(chunks) if chunk.type == rfn_reader.CLOCKS)
+    cuts = range(chunks[around].offset, chunks[around + 2].end, 7)
+    cuts = [*cuts, *(chunk.end for chunk in chunks)]
+    left = test_damage.in_parallel([(test_damage.check_cut, bench, whole, data[:at],
+                                     f"cut to {at} bytes", f"cut.{at}.rfn") for at in cuts])
+    harness.compare("streams that cuts leave", (min(left), max(left)), (0, 3))
+
+
+def test_forged_clocks(bench):
+    """CLOCKS of chance under right checksums: believed or refused, by both readers alike."""
+    _, data = with_clocks(bench)
+    chunks = [(c.type, c.id, c.payload) for c in
+              rfn_reader.listed_chunks(data, rfn_reader.read_header(data)[0], True)]
+    at = next(i for i, chunk in enumerate(chunks) if chunk[0] == rfn_reader.CLOCKS)
+    chance, tasks = random.Random(8), []
+    for number in range(150):
+        payload = test_damage.forge(chunks[at][2], chance)
+        forged = chunks[:at] + [(rfn_reader.CLOCKS, 0, payload)] + chunks[at + 1:]
+        tasks.append((test_damage.check_forgery, bench, test_damage.container(data, forged),
+                      f"forgery {number}", f"forged.{number}.rfn"))
+    test_damage.in_parallel(tasks)
