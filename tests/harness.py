@@ -16,8 +16,8 @@ class Failure(Exception):
     """A test's finding, in words."""
 
 
-class Skip(Exception):
-    """Why a test cannot be run here."""
+class Refused(Exception):
+    """What the system does not let a test do, which nothing that is installed would change."""
 
 
 class Flavour:

@@ -1,7 +1,7 @@
 """Hosts whose clocks differ: measured by ping-pongs, and corrected when times are read.
 
 Several hosts on one machine: Linux gives a process its own CLOCK_MONOTONIC (time namespaces) and its
-own host name (UTS namespaces); where that is refused, the test is skipped. A preloaded library makes
+own host name (UTS namespaces); where that is refused, it is told so. A preloaded library makes
 clocks drift, and gives wrong times of day. By how much is known, so that the truth is.
 """
 import fractions
@@ -36,7 +36,10 @@ class Host:
         return base + (monotonic - self.shift - base) / factor
 
 
-NAMESPACES = """#!/bin/sh
+# Whoever is not root needs a user namespace to be allowed the others.
+UNSHARE = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--uts", "--time"]
+
+BY_RANK = """#!/bin/sh
 case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in
 %s
 esac
@@ -47,7 +50,7 @@ def script(bench, name, lines):
     """An executable that does something else on each rank."""
     path = bench.path(name)
     with open(path, "w", encoding="ascii") as file:
-        file.write(NAMESPACES % "\n".join(f"{rank}) {line} ;;" for rank, line in enumerate(lines)))
+        file.write(BY_RANK % "\n".join(f"{rank}) {line} ;;" for rank, line in enumerate(lines)))
     os.chmod(path, 0o755)
     return path
 
@@ -55,15 +58,15 @@ def script(bench, name, lines):
 def in_namespaces(bench, hosts):
     """Starts what follows on the rank's host, which is a namespace."""
     return script(bench, "namespaces.sh", [
-        f"exec unshare --uts --time --monotonic={host.shift // SECOND} --fork "
+        f"exec {' '.join(UNSHARE)} --monotonic={host.shift // SECOND} --fork "
         f"sh -c 'hostname {host.name} && exec \"$@\"' sh \"$@\"" for host in hosts])
 
 
 def may_unshare(bench):
-    run = bench.run(["unshare", "--uts", "--time", "--monotonic=7", "--fork", "sh", "-c",
+    run = bench.run([*UNSHARE, "--monotonic=7", "--fork", "sh", "-c",
                      "hostname elsewhere && uname -n"])
     if run.code != 0 or run.out != "elsewhere\n":
-        raise harness.Skip(f"no clock and host name of its own for a process: {run.err.strip()}")
+        raise harness.Refused(f"no clock and host name of its own for a process: {run.err.strip()}")
 
 
 def preloaded(bench, hosts, base):
