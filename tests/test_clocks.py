@@ -37,7 +37,11 @@ class Host:
 
 
 # Whoever is not root needs a user namespace to be allowed the others.
-UNSHARE = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--uts", "--time"]
+UNSHARE = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-current-user", "--keep-caps"]),
+           "--uts", "--time"]
+
+# Processes of different user namespaces must not look into each other's /proc or memory.
+APART = {"UCX_POSIX_USE_PROC_LINK": "n", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
 BY_RANK = """#!/bin/sh
 case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in
@@ -85,7 +89,7 @@ def record(bench, flavour, starter, hosts, arguments, sync="always"):
     archive = bench.path(f"ring.{flavour}.{sync}.rfn")
     bench.run([*harness.FLAVOURS[flavour].launch(len(hosts)), starter, bench.refrain, "record", "-f",
                "-o", archive, program, *arguments],
-              env={"REFRAIN_CLOCK_SYNC": sync, "REFRAIN_CLOCK": "tsc"}, check=True)
+              env={"REFRAIN_CLOCK_SYNC": sync, "REFRAIN_CLOCK": "tsc", **APART}, check=True)
     bench.verb("verify", archive)
     test_reader.compare(bench, archive, f"{flavour}, {sync}")
     return archive
