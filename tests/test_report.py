@@ -415,8 +415,10 @@ def test_page(bench):
                  "Ranks     2, on ", "Call paths by time in MPI"):
         if "\n" + line not in "\n" + page:
             raise harness.Failure(f"no line {line!r} in\n{page}")
-    wide = [line for line in page.splitlines() if len(line) > 100]
-    harness.compare("lines wider than the page", wide, [])
+    for width in (60, 80, 100, 200):
+        lines = bench.run([bench.refrain, "report", archive], env={"COLUMNS": str(width)},
+                          check=True).out.splitlines()
+        harness.compare(f"lines wider than {width}", [x for x in lines if len(x) > width], [])
     harness.compare("characters that are not ASCII", page.isascii(), True)
     names = [line.split()[-1] for line in page.splitlines() if line.endswith("MPI_Send")]
     harness.compare("rows of MPI_Send", len(names), 1 + len(

@@ -74,43 +74,43 @@ static int complain(const struct rfn_report *report)
     return RFN_EXIT_BAD_INPUT;
 }
 
-static int find_profile(struct rfn_report *report, struct rfn_profile **profile)
+static int find_profile(struct rfn_report *report, struct rfn_profile **profile,
+                        struct rfn_diag *diag)
 {
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_progress progress = {.what = "reading events"};
-    int error = rfn_profile_new(report->archive, rfn_progress_show, &progress, profile, &diag);
+    int error = rfn_profile_new(report->archive, rfn_progress_show, &progress, profile, diag);
     rfn_progress_done(&progress);
     if (error < 0)
-        return rfn_command_fail(report->file, error, &diag);
+        return error;
     report->profile = *profile;
     report->efficiency = rfn_profile_efficiency(*profile);
-    return RFN_EXIT_OK;
+    return 0;
 }
 
 static int find_waits(struct rfn_report *report, const struct options *given,
-                      struct rfn_waits **waits)
+                      struct rfn_waits **waits, struct rfn_diag *diag)
 {
     const struct rfn_waits_options how = {.fix_clocks = given->fix_clocks};
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_progress progress = {.what = "finding waits"};
-    int error = rfn_waits_new(report->archive, &how, rfn_progress_show, &progress, waits, &diag);
+    int error = rfn_waits_new(report->archive, &how, rfn_progress_show, &progress, waits, diag);
     rfn_progress_done(&progress);
-    if (error < 0)
-        return rfn_command_fail(report->file, error, &diag);
-    report->waits = *waits;
-    return RFN_EXIT_OK;
+    report->waits = error < 0 ? NULL : *waits;
+    return error;
 }
 
 /* Prints the page; the exit status. */
 static int make_report(struct rfn_report *report, const struct options *given)
 {
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_profile *profile;
     struct rfn_waits *waits;
-    int status = find_profile(report, &profile);
-    if (status)
-        return status;
-    status = find_waits(report, given, &waits);
-    if (status == RFN_EXIT_OK) {
+    int error = find_profile(report, &profile, &diag), status;
+    if (error < 0)
+        return rfn_command_fail(report->file, error, &diag);
+    error = find_waits(report, given, &waits, &diag);
+    if (error < 0) {
+        status = rfn_command_fail(report->file, error, &diag);
+    } else {
         status = print(report, given->given.json, complain(report));
         rfn_waits_free(waits);
     }

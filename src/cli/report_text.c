@@ -113,35 +113,48 @@ static void append_date(struct rfn_text *out, const struct rfn_run *run)
 }
 
 /* What the program did not let be recorded. */
-static void append_pauses(struct rfn_text *out, const struct rfn_profile *profile)
+static void append_pauses(struct rfn_text *out, const struct rfn_report *report)
 {
-    double all = (double)rfn_profile_efficiency(profile).all_ns + (double)profile->unrecorded_ns;
-    rfn_text_format(out, "%-10s", "Paused");
+    const struct rfn_profile *profile = report->profile;
+    double all = (double)report->efficiency.all_ns + (double)profile->unrecorded_ns;
+    struct rfn_text line = {0};
     if (profile->times && all > 0)
-        rfn_text_format(out,
+        rfn_text_format(&line,
                         "%s of the time of all ranks was not recorded (MPI_Pcontrol) and is "
-                        "left out below\n",
+                        "left out below",
                         rfn_share_text((double)profile->unrecorded_ns / all).text);
     else
-        rfn_text_string(out, "a part of the run was not recorded (MPI_Pcontrol)\n");
+        rfn_text_string(&line, "a part of the run was not recorded (MPI_Pcontrol)");
+    rfn_text_format(out, "%-10s", "Paused");
+    rfn_text_wrap(out, &line, report->width, 10);
+    rfn_text_release(&line);
+}
+
+static void append_ranks(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_run *run = report->run;
+    struct rfn_text line = {0};
+    struct rfn_hosts hosts;
+    rfn_text_unsigned(&line, run->ranks);
+    if (run->streams > run->ranks)
+        rfn_text_format(&line, ", with %u threads that call MPI", run->streams);
+    if (rfn_hosts_init(&hosts, report->archive) == 0) {
+        rfn_text_string(&line, ", on ");
+        rfn_hosts_append(&line, &hosts);
+        rfn_hosts_release(&hosts);
+    }
+    rfn_text_format(out, "%-10s", "Ranks");
+    rfn_text_wrap(out, &line, report->width, 10);
+    rfn_text_release(&line);
 }
 
 static void append_header(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
     const struct rfn_profile *profile = report->profile;
-    struct rfn_hosts hosts;
     append_line(out, report, "Program", run->program);
     append_line(out, report, "Command", run->command);
-    rfn_text_format(out, "%-10s%u", "Ranks", run->ranks);
-    if (run->streams > run->ranks)
-        rfn_text_format(out, ", with %u threads that call MPI", run->streams);
-    if (rfn_hosts_init(&hosts, report->archive) == 0) {
-        rfn_text_string(out, ", on ");
-        rfn_hosts_append(out, &hosts);
-        rfn_hosts_release(&hosts);
-    }
-    rfn_text_char(out, '\n');
+    append_ranks(out, report);
     append_mpi(out, report);
     append_date(out, run);
     rfn_children_line(out, report->archive, 10);
@@ -154,10 +167,9 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
         rfn_text_format(out, "%-10s%s, from the first Init to the last Finalize\n", "Run time",
                         rfn_time_text(profile->end_ns - profile->start_ns).text);
     else
-        rfn_text_string(out, "Run time  not known: the archive has no times, only counts and bytes "
-                             "follow\n");
+        rfn_text_string(out, "Run time  not known: the archive has no times\n");
     if (profile->paused)
-        append_pauses(out, profile);
+        append_pauses(out, report);
 }
 
 /* ---- regions ---- */

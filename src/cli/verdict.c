@@ -48,10 +48,12 @@ const char *rfn_share_words(double share)
     static const struct {
         double below;
         const char *words;
-    } steps[] = {{0.02, "next to nothing"},   {0.07, "little"},          {0.14, "about a tenth"},
-                 {0.22, "about a fifth"},     {0.29, "about a quarter"}, {0.35, "about a third"},
-                 {0.45, "more than a third"}, {0.55, "about half"},      {0.64, "more than half"},
-                 {0.71, "about two thirds"},  {0.80, "about three quarters"},  {0.95, "most"}};
+    } steps[] = {{0.02, "next to nothing"},      {0.07, "little"},
+                 {0.14, "about a tenth"},        {0.22, "about a fifth"},
+                 {0.29, "about a quarter"},      {0.35, "about a third"},
+                 {0.45, "more than a third"},    {0.55, "about half"},
+                 {0.64, "more than half"},       {0.71, "about two thirds"},
+                 {0.80, "about three quarters"}, {0.95, "most"}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         if (share < steps[i].below)
             return steps[i].words;
