@@ -77,12 +77,13 @@ class Noise:
 # ---- what is expected ----
 
 class Expected:
-    """Waiting in nanoseconds by pattern and rank; blame: how much each rank cost in `pattern`."""
+    """Waiting in nanoseconds by pattern and rank; what each rank cost in `pattern`: least and most,
+    if of several that are late together it is never or always this one, and evenly shared."""
 
     def __init__(self, size, pattern):
         self.size, self.pattern = size, pattern
-        self.waits, self.blame = {}, [0] * size
-        self.most = [0] * size  # blame, if of several late ranks it is always this one
+        self.waits = {}
+        self.least, self.even, self.most = [0] * size, [0] * size, [0] * size
 
     def wait(self, pattern, rank, ns, late=()):
         """A rank waits, if the time is positive, for the late ones."""
@@ -91,7 +92,8 @@ class Expected:
         self.waits.setdefault(pattern, [0] * self.size)[rank] += ns
         if pattern == self.pattern:
             for one in late:
-                self.blame[one] += ns / len(late)
+                self.least[one] += ns if len(late) == 1 else 0
+                self.even[one] += ns / len(late)
                 self.most[one] += ns
 
     def finish(self, clocks):
@@ -101,8 +103,8 @@ class Expected:
         return self
 
     def blamed(self):
-        """The ranks that cost most: several where they are alike, or late together."""
-        return [r for r, ns in enumerate(self.most) if ns >= 0.99 * max(self.blame)]
+        """The ranks that may cost most: several where they are alike, or late together."""
+        return [rank for rank, ns in enumerate(self.most) if ns >= 0.99 * max(self.even)]
 
 
 def last(enters):
@@ -482,10 +484,9 @@ class Result:
         if function != self.program.function or rank not in expected.blamed():
             yield (f"caused by rank {rank} in {function}, not by {ranks_text(expected.blamed())} "
                    f"in {self.program.function}")
-        elif expected.blamed() == [rank]:
-            cost = expected.blame[rank] * 1e-9
-            if abs(self.cost - cost) > TOLERANCE * cost:
-                yield f"rank {rank} cost {self.cost:.9f} s, expected {cost:.9f} s"
+        least, most = expected.least[rank] * 1e-9, expected.most[rank] * 1e-9
+        if not (1 - TOLERANCE) * least <= self.cost <= (1 + TOLERANCE) * most:
+            yield f"rank {rank} cost {self.cost:.9f} s, expected {least:.9f} to {most:.9f} s"
 
     def row(self):
         total = sum(self.expected.waits[self.expected.pattern]) * 1e-9
