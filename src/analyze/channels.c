@@ -1,0 +1,551 @@
+/* channels.c
+ *
+ * All numbers are indices into pools with free lists; links hold index + 1, 0 is none.
+ *
+ * Channels that are empty and have not been used for a while are given up when there are many,
+ * since programs may use a tag once only; their generation tells users that remember a number.
+ */
+#include "analyze/channels.h"
+
+#include "base/grow.h"
+#include "refrain/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SWEEP_AT_LEAST = 1 << 16 };
+
+int rfn_channels_init(struct rfn_channels *channels, uint32_t n_ranks)
+{
+    *channels = (struct rfn_channels){.n_ranks = n_ranks, .sweep_at = SWEEP_AT_LEAST};
+    channels->ranks = calloc((size_t)n_ranks + 1, sizeof *channels->ranks);
+    return channels->ranks ? 0 : RFN_E_NOMEM;
+}
+
+void rfn_channels_release(struct rfn_channels *channels)
+{
+    for (uint32_t i = 0; channels->ranks && i < channels->n_ranks; i++)
+        free(channels->ranks[i].open);
+    free(channels->ranks);
+    free(channels->items);
+    free(channels->messages);
+    free(channels->receives);
+    rfn_map_release(&channels->index);
+}
+
+/* ---- channels ---- */
+
+static uint64_t hash_key(const struct rfn_channel_key *key)
+{
+    uint64_t hash = rfn_hash_mix(key->part, (uint64_t)key->source << 32 | key->dest);
+    return rfn_hash_mix(rfn_hash_mix(hash, key->comm), (uint64_t)key->tag);
+}
+
+static bool same_key(const struct rfn_channel_key *a, const struct rfn_channel_key *b)
+{
+    return a->source == b->source && a->dest == b->dest && a->comm == b->comm &&
+           a->part == b->part && a->tag == b->tag;
+}
+
+static bool idle(const struct rfn_channel *channel)
+{
+    return !channel->first_message && !channel->first_receive && !channel->send_inits &&
+           !channel->recv_inits;
+}
+
+/* Gives up idle channels that were not asked for since the last sweep; the index is made anew. */
+static int sweep(struct rfn_channels *channels)
+{
+    rfn_map_release(&channels->index);
+    for (size_t i = 0; i < channels->n; i++) {
+        struct rfn_channel *channel = &channels->items[i];
+        if (channel->free)
+            continue;
+        if (idle(channel) && !channel->used) {
+            *channel = (struct rfn_channel){
+                .generation = channel->generation + 1, .free = true, .same_hash = channels->free};
+            channels->free = (uint32_t)i + 1;
+            channels->n_free++;
+            continue;
+        }
+        channel->used = false;
+        uint64_t hash = hash_key(&channel->key);
+        const uint64_t *first = rfn_map_get(&channels->index, hash);
+        channel->same_hash = first ? (uint32_t)*first : 0;
+        RFN_TRY(rfn_map_put(&channels->index, hash, i + 1));
+    }
+    size_t live = channels->n - channels->n_free;
+    channels->sweep_at = live * 2 > SWEEP_AT_LEAST ? live * 2 : SWEEP_AT_LEAST;
+    return 0;
+}
+
+static int64_t new_channel(struct rfn_channels *channels)
+{
+    if (channels->n - channels->n_free >= channels->sweep_at)
+        RFN_TRY(sweep(channels));
+    if (channels->free) {
+        uint32_t at = channels->free - 1;
+        channels->free = channels->items[at].same_hash;
+        channels->n_free--;
+        return at;
+    }
+    RFN_TRY(RFN_GROW(channels->items, channels->capacity, channels->n + 1));
+    channels->items[channels->n].generation = 0;
+    return (int64_t)channels->n++;
+}
+
+int64_t rfn_channel_of(struct rfn_channels *channels, const struct rfn_channel_key *key)
+{
+    uint64_t hash = hash_key(key);
+    const uint64_t *first = rfn_map_get(&channels->index, hash);
+    for (uint32_t i = first ? (uint32_t)*first : 0; i; i = channels->items[i - 1].same_hash) {
+        if (same_key(&channels->items[i - 1].key, key)) {
+            channels->items[i - 1].used = true;
+            return i - 1;
+        }
+    }
+    int64_t at = new_channel(channels);
+    RFN_TRY((int)(at < 0 ? at : 0));
+    first = rfn_map_get(&channels->index, hash); /* a sweep may have changed it */
+    struct rfn_channel *channel = &channels->items[at];
+    *channel = (struct rfn_channel){.key = *key,
+                                    .same_hash = first ? (uint32_t)*first : 0,
+                                    .generation = channel->generation,
+                                    .used = true};
+    RFN_TRY(rfn_map_put(&channels->index, hash, (uint64_t)at + 1));
+    return at;
+}
+
+/* ---- pools ---- */
+
+static int64_t new_message(struct rfn_channels *channels)
+{
+    if (channels->free_message) {
+        uint32_t at = channels->free_message - 1;
+        channels->free_message = channels->messages[at].next;
+        return at;
+    }
+    RFN_TRY(RFN_GROW(channels->messages, channels->messages_capacity, channels->n_messages + 1));
+    return (int64_t)channels->n_messages++;
+}
+
+static void free_message(struct rfn_channels *channels, uint32_t at)
+{
+    channels->messages[at].next = channels->free_message;
+    channels->free_message = at + 1;
+}
+
+static int64_t new_receive(struct rfn_channels *channels)
+{
+    if (channels->free_receive) {
+        uint32_t at = channels->free_receive - 1;
+        channels->free_receive = channels->receives[at].next;
+        return at;
+    }
+    RFN_TRY(RFN_GROW(channels->receives, channels->receives_capacity, channels->n_receives + 1));
+    return (int64_t)channels->n_receives++;
+}
+
+static void free_receive(struct rfn_channels *channels, uint32_t at)
+{
+    channels->receives[at].next = channels->free_receive;
+    channels->free_receive = at + 1;
+}
+
+/* ---- messages that no receive has taken, by destination, in order of sending ---- */
+
+static void list_add(struct rfn_channels *channels, uint32_t at)
+{
+    struct rfn_message *messages = channels->messages, *message = &messages[at];
+    struct rfn_channel_rank *rank = &channels->ranks[message->dest];
+    uint32_t older = rank->newest;
+    while (older && messages[older - 1].sent.ns > message->sent.ns)
+        older = messages[older - 1].older;
+    uint32_t newer = older ? messages[older - 1].newer : rank->oldest;
+    message->older = older;
+    message->newer = newer;
+    *(older ? &messages[older - 1].newer : &rank->oldest) = at + 1;
+    *(newer ? &messages[newer - 1].older : &rank->newest) = at + 1;
+}
+
+static void list_remove(struct rfn_channels *channels, uint32_t at)
+{
+    struct rfn_message *messages = channels->messages, *message = &messages[at];
+    struct rfn_channel_rank *rank = &channels->ranks[message->dest];
+    *(message->older ? &messages[message->older - 1].newer : &rank->oldest) = message->newer;
+    *(message->newer ? &messages[message->newer - 1].older : &rank->newest) = message->older;
+}
+
+void rfn_channels_got(struct rfn_channels *channels, uint32_t receive, uint64_t call)
+{
+    uint32_t message = channels->receives[receive].message;
+    if (message)
+        channels->items[channels->messages[message - 1].channel].got_by = call;
+}
+
+bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
+                        uint64_t call)
+{
+    for (uint32_t i = channels->ranks[rank].oldest; i; i = channels->messages[i - 1].newer) {
+        const struct rfn_message *message = &channels->messages[i - 1];
+        if (message->sent.ns >= ns)
+            return false;
+        if (channels->items[message->channel].got_by != call)
+            return true;
+    }
+    return false;
+}
+
+/* ---- joining ---- */
+
+static int tell_bound(struct rfn_channels *channels, uint32_t receive)
+{
+    struct rfn_receive *of = &channels->receives[receive];
+    return of->stream && channels->messages[of->message - 1].begun
+               ? channels->bound(channels->context, receive)
+               : 0;
+}
+
+static int bind(struct rfn_channels *channels, uint32_t message, uint32_t receive)
+{
+    struct rfn_message *of = &channels->messages[message];
+    of->receive = receive + 1;
+    of->taken = true;
+    of->posted = channels->receives[receive].posted;
+    channels->receives[receive].message = message + 1;
+    channels->joined++;
+    return tell_bound(channels, receive);
+}
+
+/* The message and its receive are nothing to each other any more. */
+static void part(struct rfn_channels *channels, uint32_t message, uint32_t receive)
+{
+    channels->messages[message].receive = 0;
+    channels->messages[message].taken = false;
+    channels->receives[receive].message = 0;
+    channels->joined--;
+}
+
+static void queue_message(struct rfn_channels *channels, struct rfn_channel *channel, uint32_t at)
+{
+    channels->messages[at].next = 0;
+    *(channel->last_message ? &channels->messages[channel->last_message - 1].next
+                            : &channel->first_message) = at + 1;
+    channel->last_message = at + 1;
+    list_add(channels, at);
+}
+
+static void unqueue_message(struct rfn_channels *channels, struct rfn_channel *channel, uint32_t at)
+{
+    uint32_t *link = &channel->first_message, before = 0;
+    while (*link && *link != at + 1) {
+        before = *link;
+        link = &channels->messages[*link - 1].next;
+    }
+    if (!*link)
+        return;
+    *link = channels->messages[at].next;
+    if (channel->last_message == at + 1)
+        channel->last_message = before;
+    list_remove(channels, at);
+}
+
+static void queue_receive(struct rfn_channels *channels, struct rfn_channel *channel, uint32_t at)
+{
+    channels->receives[at].next = 0;
+    *(channel->last_receive ? &channels->receives[channel->last_receive - 1].next
+                            : &channel->first_receive) = at + 1;
+    channel->last_receive = at + 1;
+}
+
+static void unqueue_receive(struct rfn_channels *channels, struct rfn_channel *channel, uint32_t at)
+{
+    uint32_t *link = &channel->first_receive, before = 0;
+    while (*link && *link != at + 1) {
+        before = *link;
+        link = &channels->receives[*link - 1].next;
+    }
+    if (!*link)
+        return;
+    *link = channels->receives[at].next;
+    if (channel->last_receive == at + 1)
+        channel->last_receive = before;
+}
+
+/* A message that is (again) nobody's goes to the receive that waits longest, or waits itself. */
+static int offer(struct rfn_channels *channels, uint32_t at)
+{
+    struct rfn_channel *channel = &channels->items[channels->messages[at].channel];
+    uint32_t receive = channel->first_receive;
+    if (!receive) {
+        queue_message(channels, channel, at);
+        if (channel->prober)
+            channels->wake(channels->context, channel->prober - 1);
+        channel->prober = 0;
+        return 0;
+    }
+    unqueue_receive(channels, channel, receive - 1);
+    return bind(channels, at, receive - 1);
+}
+
+/* A receive takes its place in its channel. A message that may be cancelled is not given out before
+ * that is decided. */
+static int place(struct rfn_channels *channels, uint32_t at)
+{
+    struct rfn_receive *receive = &channels->receives[at];
+    struct rfn_channel *channel = &channels->items[receive->channel];
+    uint32_t message = channel->first_message;
+    receive->placed = true;
+    if (!message || channels->messages[message - 1].cancelled) {
+        queue_receive(channels, channel, at);
+        return 0;
+    }
+    unqueue_message(channels, channel, message - 1);
+    return bind(channels, message - 1, at);
+}
+
+/* ---- receives without a place ---- */
+
+static bool may_take(const struct rfn_receive *open, const struct rfn_channel_key *key)
+{
+    return open->comm == key->comm && (open->source == RFN_ANY || open->source == key->source) &&
+           (open->tag == RFN_ANY || open->tag == key->tag);
+}
+
+/* Whether one of the first n open receives of a rank may come before one of this channel. */
+static bool is_behind(const struct rfn_channels *channels, const struct rfn_channel_rank *rank,
+                      size_t n, uint32_t channel)
+{
+    const struct rfn_channel_key *key = &channels->items[channel].key;
+    for (size_t i = 0; i < n; i++) {
+        const struct rfn_receive *open = &channels->receives[rank->open[i]];
+        if (open->known ? open->channel == channel : may_take(open, key))
+            return true;
+    }
+    return false;
+}
+
+static void remove_open(struct rfn_channel_rank *rank, size_t i)
+{
+    rank->n_open--;
+    memmove(&rank->open[i], &rank->open[i + 1], (rank->n_open - i) * sizeof *rank->open);
+}
+
+/* Places what can be placed. */
+static int settle(struct rfn_channels *channels, struct rfn_channel_rank *rank)
+{
+    for (size_t i = 0; i < rank->n_open;) {
+        uint32_t at = rank->open[i];
+        const struct rfn_receive *receive = &channels->receives[at];
+        if (!receive->known || is_behind(channels, rank, i, receive->channel)) {
+            i++;
+            continue;
+        }
+        remove_open(rank, i);
+        RFN_TRY(place(channels, at));
+    }
+    return 0;
+}
+
+static void forget_open(struct rfn_channels *channels, uint32_t at)
+{
+    struct rfn_channel_rank *rank = &channels->ranks[channels->receives[at].rank];
+    for (size_t i = 0; i < rank->n_open; i++) {
+        if (rank->open[i] == at) {
+            remove_open(rank, i);
+            return;
+        }
+    }
+}
+
+static int make_open(struct rfn_channels *channels, uint32_t at)
+{
+    struct rfn_channel_rank *rank = &channels->ranks[channels->receives[at].rank];
+    RFN_TRY(RFN_GROW(rank->open, rank->capacity, rank->n_open + 1));
+    rank->open[rank->n_open++] = at;
+    return 0;
+}
+
+int rfn_channels_finish(struct rfn_channels *channels)
+{
+    for (uint32_t i = 0; i < channels->n_ranks; i++) {
+        struct rfn_channel_rank *rank = &channels->ranks[i];
+        for (size_t k = 0; k < rank->n_open; k++) {
+            if (channels->receives[rank->open[k]].known)
+                RFN_TRY(place(channels, rank->open[k]));
+        }
+        rank->n_open = 0;
+    }
+    return 0;
+}
+
+/* ---- sends ---- */
+
+int64_t rfn_channels_send(struct rfn_channels *channels, uint32_t channel, struct rfn_point sent,
+                          int64_t bytes, enum rfn_send_mode mode, bool begun)
+{
+    int64_t at = new_message(channels);
+    RFN_TRY((int)(at < 0 ? at : 0));
+    channels->messages[at] = (struct rfn_message){
+        .sent = sent,
+        .bytes = bytes,
+        .mode = mode,
+        .begun = begun,
+        .channel = channel,
+        .dest = channels->items[channel].key.dest,
+    };
+    channels->sends++;
+    RFN_TRY(offer(channels, (uint32_t)at));
+    return at;
+}
+
+int rfn_channels_begin(struct rfn_channels *channels, uint32_t message, struct rfn_point sent)
+{
+    struct rfn_message *of = &channels->messages[message];
+    of->sent = sent;
+    of->begun = true;
+    return of->receive ? tell_bound(channels, of->receive - 1) : 0;
+}
+
+/* A message that was never sent. The receive that it was bound to gets the next one. */
+static int cancel(struct rfn_channels *channels, uint32_t at)
+{
+    struct rfn_message *message = &channels->messages[at];
+    uint32_t receive = message->receive;
+    channels->cancelled++;
+    channels->sends--;
+    if (!receive) {
+        unqueue_message(channels, &channels->items[message->channel], at);
+        free_message(channels, at);
+        return 0;
+    }
+    part(channels, at, receive - 1);
+    free_message(channels, at);
+    return place(channels, receive - 1);
+}
+
+/* It was asked to cancel a message, but too late: a receive may have waited for the answer. */
+static int keep(struct rfn_channels *channels, uint32_t at)
+{
+    struct rfn_message *message = &channels->messages[at];
+    struct rfn_channel *channel = &channels->items[message->channel];
+    message->cancelled = false;
+    if (message->taken || !channel->first_receive || channel->first_message != at + 1)
+        return 0;
+    unqueue_message(channels, channel, at);
+    return offer(channels, at);
+}
+
+int rfn_channels_sent(struct rfn_channels *channels, uint32_t message, bool cancelled)
+{
+    if (cancelled)
+        return cancel(channels, message);
+    struct rfn_message *of = &channels->messages[message];
+    of->over = true;
+    if (of->cancelled)
+        RFN_TRY(keep(channels, message));
+    if (of->got)
+        free_message(channels, message);
+    return 0;
+}
+
+/* ---- receives ---- */
+
+static int64_t post(struct rfn_channels *channels, const struct rfn_receive *receive)
+{
+    int64_t at = new_receive(channels);
+    RFN_TRY((int)(at < 0 ? at : 0));
+    channels->receives[at] = *receive;
+    channels->posts++;
+    struct rfn_channel_rank *rank = &channels->ranks[receive->rank];
+    if (receive->known && !is_behind(channels, rank, rank->n_open, receive->channel))
+        RFN_TRY(place(channels, (uint32_t)at));
+    else
+        RFN_TRY(make_open(channels, (uint32_t)at));
+    return at;
+}
+
+int64_t rfn_channels_post_in(struct rfn_channels *channels, uint32_t channel, uint32_t rank,
+                             struct rfn_point posted)
+{
+    const struct rfn_receive receive = {
+        .posted = posted, .rank = rank, .known = true, .channel = channel};
+    return post(channels, &receive);
+}
+
+int64_t rfn_channels_post(struct rfn_channels *channels, uint32_t rank, struct rfn_point posted,
+                          uint32_t comm, int64_t source, int64_t tag)
+{
+    const struct rfn_receive receive = {
+        .posted = posted, .rank = rank, .comm = comm, .source = source, .tag = tag};
+    return post(channels, &receive);
+}
+
+int rfn_channels_tell(struct rfn_channels *channels, uint32_t receive, uint32_t channel)
+{
+    struct rfn_receive *of = &channels->receives[receive];
+    if (of->known)
+        return 0;
+    of->known = true;
+    of->channel = channel;
+    return settle(channels, &channels->ranks[of->rank]);
+}
+
+const struct rfn_message *rfn_channels_message(const struct rfn_channels *channels,
+                                               uint32_t receive)
+{
+    uint32_t message = channels->receives[receive].message;
+    return message && channels->messages[message - 1].begun ? &channels->messages[message - 1]
+                                                            : NULL;
+}
+
+/* Takes a receive out of its channel: the message, if it has one, is the next one's. */
+static int withdraw(struct rfn_channels *channels, uint32_t at)
+{
+    struct rfn_receive *receive = &channels->receives[at];
+    uint32_t message = receive->message;
+    if (!receive->placed) {
+        forget_open(channels, at);
+        return settle(channels, &channels->ranks[receive->rank]);
+    }
+    if (!message) {
+        unqueue_receive(channels, &channels->items[receive->channel], at);
+        return 0;
+    }
+    part(channels, message - 1, at);
+    return offer(channels, message - 1);
+}
+
+int rfn_channels_received(struct rfn_channels *channels, uint32_t receive, bool cancelled)
+{
+    if (cancelled) {
+        channels->cancelled++;
+        channels->posts--;
+        RFN_TRY(withdraw(channels, receive));
+    }
+    uint32_t message = channels->receives[receive].message;
+    if (message) {
+        struct rfn_message *of = &channels->messages[message - 1];
+        of->receive = 0;
+        of->got = true;
+        if (of->over)
+            free_message(channels, message - 1);
+    }
+    free_receive(channels, receive);
+    return 0;
+}
+
+const struct rfn_message *rfn_channels_peek(const struct rfn_channels *channels, uint32_t channel)
+{
+    uint32_t first = channels->items[channel].first_message;
+    return first ? &channels->messages[first - 1] : NULL;
+}
+
+bool rfn_channels_probe(struct rfn_channels *channels, uint32_t channel, uint32_t stream)
+{
+    struct rfn_channel *of = &channels->items[channel];
+    if (of->prober && of->prober != stream + 1)
+        return false;
+    of->prober = stream + 1;
+    return true;
+}

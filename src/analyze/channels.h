@@ -1,0 +1,140 @@
+/* channels.h - joins messages with receives (doc/analysis.md, "Matching").
+ *
+ * A channel is (source, destination, communicator, tag). It holds the messages that no receive has
+ * taken yet, or the receives that have taken their place before the message was sent. Messages and
+ * receives are numbered; a number is valid until its owner lets it go (rfn_channels_sent,
+ * rfn_channels_received) and the other side, if any, too.
+ */
+#ifndef RFN_ANALYZE_CHANNELS_H
+#define RFN_ANALYZE_CHANNELS_H
+
+#include "analyze/call_roles.h"
+#include "analyze/wait.h"
+#include "base/map.h"
+
+#include <stddef.h>
+
+enum { RFN_NONE = -1 };
+
+struct rfn_channel_key {
+    uint32_t source, dest; /* ranks of MPI_COMM_WORLD */
+    uint32_t comm;
+    uint32_t part; /* 0; of partitioned communication which pair of inits, from 1 */
+    int64_t tag;
+};
+
+struct rfn_message {
+    struct rfn_point sent; /* where the send was entered; of a partitioned one its last Pready */
+    int64_t bytes;
+    enum rfn_send_mode mode;
+    bool begun;              /* sent means something */
+    bool taken;              /* by a receive: */
+    struct rfn_point posted; /* where that was posted */
+    bool cancelled;          /* or about to be */
+    /* the channels' own */
+    uint32_t channel, dest;
+    uint32_t receive;      /* + 1 */
+    uint32_t next;         /* + 1: in the channel, or free */
+    uint32_t older, newer; /* + 1: of the same destination, not taken */
+    bool over, got;        /* the send is; the receive is */
+};
+
+struct rfn_receive {
+    struct rfn_point posted;
+    uint32_t message; /* + 1; 0: not there yet */
+    bool left;        /* the call that completes it has, without knowing the message */
+    uint32_t stream;  /* that waits for the message, or has left without; + 1 */
+    uint32_t note;    /* the user's, when it has left */
+    /* the channels' own */
+    bool known, placed; /* its channel is known; it has its place in it */
+    uint32_t rank, channel, next;
+    uint32_t comm;       /* what it may take, where it is not placed */
+    int64_t source, tag; /* ranks of MPI_COMM_WORLD; RFN_ANY */
+};
+
+struct rfn_channel {
+    struct rfn_channel_key key;
+    uint32_t first_message, last_message, first_receive, last_receive; /* + 1 */
+    uint32_t same_hash;                                                /* + 1 */
+    uint32_t send_inits, recv_inits; /* partitioned communication that was set up */
+    uint32_t prober;                 /* the stream that waits for a message to come, + 1 */
+    uint32_t received, sent;         /* the user's: of those that meet here, both ways */
+    uint64_t got_by;                 /* the call that received from it last */
+    uint32_t generation;             /* changes when the channel becomes another */
+    bool used, free;
+};
+
+/* Receives of a rank that have no place yet, in order of posting; its messages not yet taken. */
+struct rfn_channel_rank {
+    uint32_t *open;
+    size_t n_open, capacity;
+    uint32_t oldest, newest; /* + 1 */
+};
+
+struct rfn_channels {
+    struct rfn_channel *items;
+    size_t n, capacity, n_free, sweep_at;
+    uint32_t free;
+    struct rfn_map index;
+    struct rfn_message *messages;
+    size_t n_messages, messages_capacity;
+    uint32_t free_message;
+    struct rfn_receive *receives;
+    size_t n_receives, receives_capacity;
+    uint32_t free_receive;
+    struct rfn_channel_rank *ranks;
+    uint32_t n_ranks;
+    uint64_t sends, posts, joined, cancelled; /* so far */
+    /* A receive that a stream waits for, or has left without, has now got its message; RFN_E_NOMEM.
+     */
+    int (*bound)(void *context, uint32_t receive);
+    void (*wake)(void *context, uint32_t stream); /* a prober */
+    void *context;
+};
+
+int rfn_channels_init(struct rfn_channels *channels, uint32_t n_ranks); /* RFN_E_NOMEM */
+void rfn_channels_release(struct rfn_channels *channels);
+
+/* The number of a channel. It stays that of the key while generation stays. RFN_E_NOMEM. */
+int64_t rfn_channel_of(struct rfn_channels *channels, const struct rfn_channel_key *key);
+
+/* A message is sent. begun: `sent` holds; else rfn_channels_begin tells later. Its number;
+ * RFN_E_NOMEM. */
+int64_t rfn_channels_send(struct rfn_channels *channels, uint32_t channel, struct rfn_point sent,
+                          int64_t bytes, enum rfn_send_mode mode, bool begun);
+int rfn_channels_begin(struct rfn_channels *channels, uint32_t message, struct rfn_point sent);
+/* The send is over; cancelled: nobody gets the message. RFN_E_NOMEM. */
+int rfn_channels_sent(struct rfn_channels *channels, uint32_t message, bool cancelled);
+
+/* A receive is posted. What it takes: comm, source (world rank or RFN_ANY), tag (or RFN_ANY). Its
+ * number; RFN_E_NOMEM. */
+int64_t rfn_channels_post(struct rfn_channels *channels, uint32_t rank, struct rfn_point posted,
+                          uint32_t comm, int64_t source, int64_t tag);
+/* ... in a channel that is known. */
+int64_t rfn_channels_post_in(struct rfn_channels *channels, uint32_t channel, uint32_t rank,
+                             struct rfn_point posted);
+/* It turns out which channel the message is of. RFN_E_NOMEM. */
+int rfn_channels_tell(struct rfn_channels *channels, uint32_t receive, uint32_t channel);
+/* Its message, if it has begun, else NULL. */
+const struct rfn_message *rfn_channels_message(const struct rfn_channels *channels,
+                                               uint32_t receive);
+/* The receive is over. cancelled: it has not taken a message, and its place is free. Of one without
+ * a message the user says so only when it will never come: it may be bound after the call that
+ * completes it. RFN_E_NOMEM. */
+int rfn_channels_received(struct rfn_channels *channels, uint32_t receive, bool cancelled);
+
+/* The next message that a receive from this channel would get now; NULL: there is none. */
+const struct rfn_message *rfn_channels_peek(const struct rfn_channels *channels, uint32_t channel);
+/* A stream waits for it; it is woken when it comes. False: another one waits already. */
+bool rfn_channels_probe(struct rfn_channels *channels, uint32_t channel, uint32_t stream);
+/* A call, identified by a number, receives the message of this receive. */
+void rfn_channels_got(struct rfn_channels *channels, uint32_t receive, uint64_t call);
+/* Whether a message to a rank that was sent before `ns` lies there, no receive has taken it, and it
+ * does not just follow one of the same channel that this call receives. */
+bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
+                        uint64_t call);
+/* At the end of the record: receives whose order could not be decided take places as they were
+ * posted. RFN_E_NOMEM. */
+int rfn_channels_finish(struct rfn_channels *channels);
+
+#endif

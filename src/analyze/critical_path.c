@@ -1,0 +1,70 @@
+#include "analyze/critical_path.h"
+
+#include "base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int rfn_critical_grow(struct rfn_chain *chain, size_t needed)
+{
+    size_t old = chain->capacity;
+    RFN_TRY(RFN_GROW(chain->ns, chain->capacity, needed));
+    memset(chain->ns + old, 0, (chain->capacity - old) * sizeof *chain->ns);
+    return 0;
+}
+
+/* The chain that the stream had at a point of its history; the oldest kept, if it is gone. */
+static const struct rfn_chain *chain_at(const struct rfn_critical_stream *stream, uint64_t at)
+{
+    unsigned i = stream->current;
+    for (unsigned n = 1; n < RFN_CHAINS_KEPT && stream->chains[i].from > at; n++) {
+        unsigned before = (i + RFN_CHAINS_KEPT - 1) % RFN_CHAINS_KEPT;
+        if (!stream->chains[before].ns)
+            break;
+        i = before;
+    }
+    return &stream->chains[i];
+}
+
+/* Takes off what was done from a point on. Waiting that was passed on never was in the chain. */
+static void take_off(struct rfn_chain *chain, const struct rfn_history *history, uint64_t from,
+                     uint64_t to)
+{
+    if (from < history->first)
+        from = history->first;
+    for (uint64_t i = from; i < to; i++) {
+        const struct rfn_done *done = &history->log[i & history->mask];
+        if (done->what < chain->capacity)
+            chain->ns[done->what] -= done->ns;
+    }
+}
+
+int rfn_critical_jump(struct rfn_critical_stream *stream, uint64_t at,
+                      const struct rfn_critical_stream *late, const struct rfn_history *history,
+                      const struct rfn_point *until)
+{
+    const struct rfn_chain *from = chain_at(late, until->at);
+    struct rfn_chain *old = &stream->chains[stream->current];
+    unsigned next = (stream->current + 1) % RFN_CHAINS_KEPT;
+    struct rfn_chain *chain = &stream->chains[next];
+    if (from->capacity > chain->capacity)
+        RFN_TRY(rfn_critical_grow(chain, from->capacity));
+    if (from->capacity)
+        memcpy(chain->ns, from->ns, from->capacity * sizeof *chain->ns);
+    if (chain->capacity > from->capacity)
+        memset(chain->ns + from->capacity, 0,
+               (chain->capacity - from->capacity) * sizeof *chain->ns);
+    uint64_t end = from->to ? from->to : history->at;
+    take_off(chain, history, until->at, end < history->at ? end : history->at);
+    old->to = at;
+    chain->from = at;
+    chain->to = 0;
+    stream->current = next;
+    return 0;
+}
+
+void rfn_critical_release(struct rfn_critical_stream *stream)
+{
+    for (unsigned i = 0; i < RFN_CHAINS_KEPT; i++)
+        free(stream->chains[i].ns);
+}

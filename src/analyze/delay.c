@@ -1,0 +1,110 @@
+#include "analyze/delay.h"
+
+#include "base/grow.h"
+
+#include <stdlib.h>
+
+void rfn_delays_release(struct rfn_delays *delays)
+{
+    free(delays->causes);
+    rfn_map_release(&delays->index);
+    rfn_sums_release(&delays->sums);
+    rfn_meetings_release(&delays->meetings);
+}
+
+static int64_t cause_of(struct rfn_delays *delays, uint32_t rank, uint32_t activity)
+{
+    uint64_t key = (uint64_t)rank << 32 | activity;
+    const uint64_t *at = rfn_map_get(&delays->index, key);
+    if (at)
+        return (int64_t)*at;
+    size_t n = delays->n_causes;
+    RFN_TRY(RFN_GROW(delays->causes, delays->causes_capacity, n + 1));
+    RFN_TRY(rfn_map_put(&delays->index, key, n));
+    delays->causes[delays->n_causes++] = (struct rfn_delayer){rank, activity};
+    return (int64_t)n;
+}
+
+/* An excess, while it is not yet a share of the wait: `cause` is what was in excess. */
+static void offer(struct rfn_delays *delays, uint32_t what, int64_t ns)
+{
+    struct rfn_blame *blames = delays->blames;
+    size_t at = delays->n_blames;
+    if (at == RFN_DELAY_CAUSES && blames[at - 1].ns >= ns)
+        return;
+    if (at < RFN_DELAY_CAUSES)
+        delays->n_blames++;
+    else
+        at--;
+    for (; at > 0 && blames[at - 1].ns < ns; at--)
+        blames[at] = blames[at - 1];
+    blames[at] = (struct rfn_blame){.cause = what, .ns = ns};
+}
+
+/* Excesses, largest first; those below 1/64 of the largest are noise. */
+static void offer_all(struct rfn_delays *delays)
+{
+    const struct rfn_sums *sums = &delays->sums;
+    delays->n_blames = 0;
+    for (size_t i = 0; i < sums->n_touched; i++) {
+        int64_t ns = rfn_sums_of(sums, sums->touched[i]);
+        if (ns > 0)
+            offer(delays, sums->touched[i], ns);
+    }
+    while (delays->n_blames > 1 &&
+           delays->blames[delays->n_blames - 1].ns < delays->blames[0].ns / 64)
+        delays->n_blames--;
+}
+
+/* Excesses become shares of the wait; what rounding leaves goes to the largest. */
+static int divide(struct rfn_delays *delays, uint32_t rank, int64_t wait_ns)
+{
+    double all = 0;
+    int64_t left = wait_ns;
+    for (size_t i = 0; i < delays->n_blames; i++)
+        all += (double)delays->blames[i].ns;
+    for (size_t i = 0; i < delays->n_blames; i++) {
+        struct rfn_blame *blame = &delays->blames[i];
+        uint32_t what = blame->cause;
+        int64_t cause = what & ~RFN_PASSED_ON;
+        blame->direct = !(what & RFN_PASSED_ON);
+        if (blame->direct)
+            RFN_TRY((int)((cause = cause_of(delays, rank, what)) < 0 ? cause : 0));
+        blame->cause = (uint32_t)cause;
+        blame->ns = (int64_t)((double)wait_ns * ((double)blame->ns / all));
+        left -= blame->ns;
+    }
+    if (delays->n_blames)
+        delays->blames[0].ns += left;
+    return 0;
+}
+
+/* Where the two streams were last in step: by a mark, or by a message since then. */
+static struct rfn_in_step in_step(const struct rfn_delays *delays,
+                                  const struct rfn_history *waiting, uint32_t stream, uint64_t at,
+                                  const struct rfn_history *late, const struct rfn_point *until)
+{
+    struct rfn_in_step step = rfn_history_in_step(waiting, at, late, until->at);
+    const struct rfn_meeting *met = rfn_meetings_find(&delays->meetings, stream, until->stream);
+    if (met && met->at > step.at[0] && met->at <= at && met->at >= waiting->first &&
+        met->other_at <= until->at && met->other_at >= late->first)
+        step = (struct rfn_in_step){{met->at, met->other_at}, {NULL, NULL}};
+    return step;
+}
+
+int rfn_delays_find(struct rfn_delays *delays, const struct rfn_history *waiting, uint32_t stream,
+                    uint64_t at, const struct rfn_history *late, uint32_t late_rank,
+                    const struct rfn_wait *wait)
+{
+    const struct rfn_point *until = &wait->until;
+    struct rfn_in_step step = in_step(delays, waiting, stream, at, late, until);
+    rfn_sums_reset(&delays->sums);
+    RFN_TRY(rfn_history_sum(late, step.mark[1], step.at[1], until->at, 1, &delays->sums));
+    RFN_TRY(rfn_history_sum(waiting, step.mark[0], step.at[0], at, -1, &delays->sums));
+    offer_all(delays);
+    if (!delays->n_blames && until->at > late->first) {
+        const struct rfn_done *last = &late->log[(until->at - 1) & late->mask];
+        offer(delays, last->what, 1);
+    }
+    return divide(delays, late_rank, wait->ns);
+}

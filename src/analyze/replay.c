@@ -1,0 +1,334 @@
+#include "analyze/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Streams by the exit of their current event, the earliest first; ties by number. */
+struct entry {
+    int64_t ns;
+    uint32_t stream;
+};
+
+struct heap {
+    struct entry *entries;
+    size_t n;
+};
+
+struct rfn_replay {
+    const struct rfn_archive *archive;
+    struct rfn_replay_hooks hooks;
+    struct rfn_replay_stream *streams;
+    uint32_t n_streams;
+    struct heap ready;
+    struct entry *parked; /* in no order: it is looked through only when all are parked */
+    size_t n_parked;
+    uint32_t *woken; /* while a hook runs the heap must stay as it is */
+    size_t n_woken;
+    int64_t start_ns;
+    bool put_off;        /* the leaving event has been */
+    uint64_t left, told; /* events that have left; at the last progress */
+    double events;
+    uint32_t lost;
+    int error;
+    struct rfn_diag diag, scratch;
+};
+
+/* ---- heaps: room for every stream is made at the beginning ---- */
+
+static bool earlier(const struct entry *a, const struct entry *b)
+{
+    return a->ns != b->ns ? a->ns < b->ns : a->stream < b->stream;
+}
+
+static void sift_down(struct heap *heap, size_t at, struct entry entry)
+{
+    for (size_t child; (child = 2 * at + 1) < heap->n; at = child) {
+        if (child + 1 < heap->n && earlier(&heap->entries[child + 1], &heap->entries[child]))
+            child++;
+        if (!earlier(&heap->entries[child], &entry))
+            break;
+        heap->entries[at] = heap->entries[child];
+    }
+    heap->entries[at] = entry;
+}
+
+static void push(struct heap *heap, int64_t ns, uint32_t stream)
+{
+    struct entry entry = {ns, stream};
+    size_t at = heap->n++;
+    for (size_t parent; at > 0; at = parent) {
+        parent = (at - 1) / 2;
+        if (!earlier(&entry, &heap->entries[parent]))
+            break;
+        heap->entries[at] = heap->entries[parent];
+    }
+    heap->entries[at] = entry;
+}
+
+static void pop(struct heap *heap)
+{
+    struct entry last = heap->entries[--heap->n];
+    if (heap->n)
+        sift_down(heap, 0, last);
+}
+
+/* ---- clocks ---- */
+
+/* The moved time of a recorded stamp; stamps are asked for in order. */
+static int64_t moved(struct rfn_replay_stream *stream, int64_t recorded_ns)
+{
+    if (stream->shift_ns) {
+        int64_t less = (recorded_ns - stream->recorded_ns) / 100;
+        stream->shift_ns -= less < stream->shift_ns ? less : stream->shift_ns;
+    }
+    stream->recorded_ns = recorded_ns;
+    return recorded_ns + stream->shift_ns;
+}
+
+void rfn_replay_put_off(struct rfn_replay *replay, uint32_t stream, int64_t ns)
+{
+    struct rfn_replay_stream *of = &replay->streams[stream];
+    of->shift_ns = ns - of->recorded_ns;
+    of->exit_ns = ns;
+    replay->put_off = true;
+}
+
+/* ---- streams ---- */
+
+static void close_stream(struct rfn_replay_stream *stream)
+{
+    if (stream->open)
+        rfn_cursor_close(stream->cursor);
+    stream->open = false;
+}
+
+static void lose(struct rfn_replay *replay, int error, const struct rfn_diag *diag)
+{
+    if (!replay->lost++) {
+        replay->error = error;
+        replay->diag = *diag;
+    }
+}
+
+/* The next event of a stream: 1, 0 if there is none, RFN_E_NOMEM. */
+static int fetch(struct rfn_replay *replay, uint32_t number)
+{
+    struct rfn_replay_stream *stream = &replay->streams[number];
+    int got = rfn_cursor_next(stream->cursor, &stream->record, &replay->scratch);
+    if (got == RFN_E_NOMEM)
+        return got;
+    if (got < 0)
+        lose(replay, got, &replay->scratch);
+    if (got <= 0) {
+        close_stream(stream);
+        return 0;
+    }
+    stream->before_ns = stream->exit_ns;
+    stream->enter_ns = moved(stream, stream->record->enter_ns);
+    stream->exit_ns = moved(stream, stream->record->exit_ns);
+    return 1;
+}
+
+static int open_stream(struct rfn_replay *replay, uint32_t number)
+{
+    struct rfn_replay_stream *stream = &replay->streams[number];
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_stream_info info = rfn_archive_stream(replay->archive, number);
+    stream->rank = info.rank;
+    stream->thread = info.thread;
+    replay->events += (double)info.events;
+    if (info.rank >= rfn_archive_run(replay->archive)->ranks)
+        return 0;
+    int error = rfn_cursor_open(replay->archive, number, &stream->cursor, &diag);
+    if (error == RFN_E_NOMEM)
+        return error;
+    if (error < 0)
+        lose(replay, error, &diag);
+    stream->open = error >= 0;
+    return 0;
+}
+
+int rfn_replay_new(const struct rfn_archive *archive, const struct rfn_replay_hooks *hooks,
+                   struct rfn_replay **replay)
+{
+    uint32_t n = rfn_archive_run(archive)->streams;
+    struct rfn_replay *made = calloc(1, sizeof *made);
+    if (!made)
+        return RFN_E_NOMEM;
+    made->archive = archive;
+    made->hooks = *hooks;
+    made->n_streams = n;
+    made->streams = calloc((size_t)n + 1, sizeof *made->streams);
+    made->ready.entries = calloc((size_t)n + 1, sizeof *made->ready.entries);
+    made->parked = calloc((size_t)n + 1, sizeof *made->parked);
+    made->woken = calloc((size_t)n + 1, sizeof *made->woken);
+    bool all = made->streams && made->ready.entries && made->parked && made->woken;
+    int error = all ? 0 : RFN_E_NOMEM;
+    for (uint32_t i = 0; i < n && !error; i++)
+        error = open_stream(made, i);
+    if (error < 0) {
+        rfn_replay_free(made);
+        return error;
+    }
+    *replay = made;
+    return 0;
+}
+
+void rfn_replay_free(struct rfn_replay *replay)
+{
+    if (!replay)
+        return;
+    for (uint32_t i = 0; replay->streams && i < replay->n_streams; i++)
+        close_stream(&replay->streams[i]);
+    free(replay->streams);
+    free(replay->ready.entries);
+    free(replay->parked);
+    free(replay->woken);
+    free(replay);
+}
+
+const struct rfn_replay_stream *rfn_replay_stream(const struct rfn_replay *replay, uint32_t stream)
+{
+    return &replay->streams[stream];
+}
+
+int64_t rfn_replay_start_ns(const struct rfn_replay *replay)
+{
+    return replay->start_ns;
+}
+
+uint32_t rfn_replay_lost(const struct rfn_replay *replay, int *error, struct rfn_diag *diag)
+{
+    *error = replay->error;
+    *diag = replay->diag;
+    return replay->lost;
+}
+
+/* ---- the run ---- */
+
+static void park(struct rfn_replay *replay, uint32_t number)
+{
+    struct rfn_replay_stream *stream = &replay->streams[number];
+    replay->parked[replay->n_parked] = (struct entry){stream->exit_ns, number};
+    stream->parked = (uint32_t)++replay->n_parked;
+}
+
+static void unpark(struct rfn_replay *replay, uint32_t number)
+{
+    uint32_t at = replay->streams[number].parked - 1;
+    struct entry last = replay->parked[--replay->n_parked];
+    replay->parked[at] = last;
+    replay->streams[last.stream].parked = at + 1;
+    replay->streams[number].parked = 0;
+}
+
+void rfn_replay_wake(struct rfn_replay *replay, uint32_t stream)
+{
+    if (!replay->streams[stream].parked)
+        return;
+    unpark(replay, stream);
+    replay->woken[replay->n_woken++] = stream;
+}
+
+/* After hooks: those that they woke may leave again. */
+static void take_woken(struct rfn_replay *replay)
+{
+    while (replay->n_woken) {
+        uint32_t number = replay->woken[--replay->n_woken];
+        push(&replay->ready, replay->streams[number].exit_ns, number);
+    }
+}
+
+/* The current event of a stream is shown leaving; the next one enters. Returns whether the stream
+ * has a current event that is not parked; it is the caller's to put it into the heap. */
+static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
+{
+    struct rfn_replay_stream *stream = &replay->streams[number];
+    replay->put_off = false;
+    int result = replay->hooks.leave(replay->hooks.context, number, stream, forced);
+    if (result < 0 || replay->put_off)
+        return result < 0 ? result : 1;
+    if (result == RFN_REPLAY_PARK) {
+        park(replay, number);
+        return 0;
+    }
+    stream->first = false;
+    replay->left++;
+    RFN_TRY(result = fetch(replay, number));
+    if (result)
+        RFN_TRY(replay->hooks.enter(replay->hooks.context, number, stream));
+    else
+        replay->hooks.end(replay->hooks.context, number);
+    return result;
+}
+
+static int leave_earliest(struct rfn_replay *replay)
+{
+    uint32_t number = replay->ready.entries[0].stream;
+    int stays = leave(replay, number, false);
+    if (stays > 0)
+        sift_down(&replay->ready, 0, (struct entry){replay->streams[number].exit_ns, number});
+    else if (!stays)
+        pop(&replay->ready);
+    return stays;
+}
+
+/* When all wait for something: the earliest leaves without. */
+static int leave_forced(struct rfn_replay *replay)
+{
+    const struct entry *first = replay->parked;
+    for (const struct entry *entry = first + 1; entry < replay->parked + replay->n_parked; entry++)
+        first = earlier(entry, first) ? entry : first;
+    uint32_t number = first->stream;
+    unpark(replay, number);
+    int stays = leave(replay, number, true);
+    if (stays > 0)
+        push(&replay->ready, replay->streams[number].exit_ns, number);
+    return stays;
+}
+
+static int begin(struct rfn_replay *replay)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < replay->n_streams; i++) {
+        struct rfn_replay_stream *stream = &replay->streams[i];
+        if (!stream->open)
+            continue;
+        RFN_TRY(fetch(replay, i));
+        if (!stream->open) {
+            replay->hooks.end(replay->hooks.context, i);
+            continue;
+        }
+        stream->first = true;
+        stream->before_ns = stream->enter_ns;
+        if (!any || stream->enter_ns < replay->start_ns)
+            replay->start_ns = stream->enter_ns;
+        any = true;
+        push(&replay->ready, stream->exit_ns, i);
+    }
+    for (uint32_t i = 0; i < replay->n_streams; i++) {
+        if (replay->streams[i].open)
+            RFN_TRY(replay->hooks.enter(replay->hooks.context, i, &replay->streams[i]));
+    }
+    return 0;
+}
+
+static void tell(struct rfn_replay *replay)
+{
+    if (replay->left - replay->told < 65536 || !replay->hooks.progress)
+        return;
+    replay->told = replay->left;
+    replay->hooks.progress(replay->hooks.progress_context, (double)replay->left / replay->events);
+}
+
+int rfn_replay_run(struct rfn_replay *replay)
+{
+    RFN_TRY(begin(replay));
+    take_woken(replay);
+    while (replay->ready.n || replay->n_parked) {
+        RFN_TRY(replay->ready.n ? leave_earliest(replay) : leave_forced(replay));
+        take_woken(replay);
+        tell(replay);
+    }
+    return 0;
+}

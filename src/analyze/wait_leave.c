@@ -1,0 +1,428 @@
+/* wait_leave.c - how long a call waited, and for whom, when it leaves.
+ *
+ * Of all that a call waited for, the thing that came last counts. What the call did is then
+ * divided: waiting, with its causes; waiting of which no cause is known; and the rest.
+ */
+#include "analyze/wait_pass.h"
+#include "base/grow.h"
+#include "refrain/event.h"
+
+#include <string.h>
+
+/* An event that leaves, and what is found out about it. */
+struct leaving {
+    struct rfn_wait_pass *pass;
+    struct rfn_wait_stream *of;
+    const struct rfn_replay_stream *at;
+    uint32_t stream;
+    struct rfn_wait wait; /* the longest */
+    int64_t completion_ns;
+    enum rfn_pattern completion;
+    bool in_step;
+    uint64_t key, count; /* if in_step: of the mark */
+};
+
+void rfn_pass_wake(void *context, uint32_t stream)
+{
+    struct rfn_wait_pass *pass = context;
+    rfn_replay_wake(pass->replay, stream);
+}
+
+/* ---- what a stream did ---- */
+
+static int more_activities(struct rfn_wait_pass *pass, uint32_t activity)
+{
+    size_t old = pass->activity_capacity;
+    RFN_TRY(RFN_GROW(pass->activity_ns, pass->activity_capacity, (size_t)activity + 1));
+    memset(pass->activity_ns + old, 0, (pass->activity_capacity - old) * sizeof *pass->activity_ns);
+    return 0;
+}
+
+int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t activity,
+                 int64_t ns)
+{
+    if (activity >= pass->activity_capacity)
+        RFN_TRY(more_activities(pass, activity));
+    pass->activity_ns[activity] += ns;
+    RFN_TRY(rfn_history_add(&stream->history, &pass->delays.sums, activity, ns));
+    return rfn_critical_add(&stream->critical, activity, ns);
+}
+
+/* Something else than the usual at the current call site. */
+static int did(const struct leaving *leaving, enum rfn_activity_kind kind, int64_t ns)
+{
+    struct rfn_activities *activities = &leaving->pass->activities;
+    struct rfn_activity activity = {
+        .kind = kind, .at = activities->sites[leaving->of->symbol->site], .region = RFN_NO_REGION};
+    if (kind == RFN_ACTIVITY_COMPUTE)
+        activity.before = activity.at;
+    int64_t number = rfn_activity_of(activities, &activity);
+    RFN_TRY((int)(number < 0 ? number : 0));
+    return rfn_pass_did(leaving->pass, leaving->of, (uint32_t)number, ns);
+}
+
+/* A wait, and whom it is blamed on. */
+static int waited(const struct leaving *leaving)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    struct rfn_wait_stream *of = leaving->of;
+    const struct rfn_wait *wait = &leaving->wait;
+    const struct rfn_wait_stream *late = &pass->streams[wait->until.stream];
+    struct rfn_delays *delays = &pass->delays;
+    uint32_t late_rank = rfn_replay_stream(pass->replay, wait->until.stream)->rank;
+    RFN_TRY(rfn_delays_find(delays, &of->history, leaving->stream, of->here.at, &late->history,
+                            late_rank, wait));
+    RFN_TRY(rfn_tally_wait(&pass->tally, wait->pattern, of->symbol->site, leaving->at->rank,
+                           wait->ns, delays->blames, delays->n_blames));
+    if (!delays->n_blames)
+        return did(leaving, RFN_ACTIVITY_WAIT, wait->ns);
+    if (wait->until.ns == of->here.ns + wait->ns)
+        RFN_TRY(rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history,
+                                  &wait->until));
+    for (size_t i = 0; i < delays->n_blames; i++)
+        RFN_TRY(rfn_history_add(&of->history, &delays->sums,
+                                RFN_PASSED_ON | delays->blames[i].cause, delays->blames[i].ns));
+    return 0;
+}
+
+static int completed(const struct leaving *leaving)
+{
+    RFN_TRY(rfn_tally_wait(&leaving->pass->tally, leaving->completion, leaving->of->symbol->site,
+                           leaving->at->rank, leaving->completion_ns, NULL, 0));
+    return did(leaving, RFN_ACTIVITY_WAIT, leaving->completion_ns);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Divides the time of the call. A run of polls is partly outside of MPI. */
+static int divide(struct leaving *leaving)
+{
+    const struct rfn_replay_stream *at = leaving->at;
+    int64_t left = at->exit_ns - at->enter_ns, inside = at->record->inside_ns;
+    if (at->record->polls > 1 && inside >= 0 && inside < left) {
+        RFN_TRY(did(leaving, RFN_ACTIVITY_COMPUTE, left - inside));
+        left = inside;
+    }
+    if (leaving->wait.ns > 0) {
+        leaving->wait.ns = least(leaving->wait.ns, left);
+        left -= leaving->wait.ns;
+        if (leaving->wait.ns > 0)
+            RFN_TRY(waited(leaving));
+    }
+    if (leaving->completion_ns > 0) {
+        leaving->completion_ns = least(leaving->completion_ns, left);
+        left -= leaving->completion_ns;
+        if (leaving->completion_ns > 0)
+            RFN_TRY(completed(leaving));
+    }
+    if (left <= 0)
+        return 0;
+    return rfn_pass_did(leaving->pass, leaving->of, leaving->of->symbol->mpi_activity, left);
+}
+
+/* ---- messages ---- */
+
+/* The message that it is about, if that is known and sent. */
+static const struct rfn_message *message_of(const struct rfn_channels *channels,
+                                            const struct rfn_awaited *awaited)
+{
+    if (awaited->kind == RFN_AWAITS_ARRIVAL) {
+        const struct rfn_message *message = rfn_channels_peek(channels, awaited->number);
+        return message && message->begun ? message : NULL;
+    }
+    return awaited->cancelled ? NULL : rfn_channels_message(channels, awaited->number);
+}
+
+static bool is_receive(const struct rfn_awaited *awaited)
+{
+    return awaited->kind == RFN_AWAITS_MESSAGE || awaited->kind == RFN_AWAITS_PROBED ||
+           awaited->kind == RFN_AWAITS_ARRIVAL;
+}
+
+/* A wait for a message: late sender, or wrong order. */
+static struct rfn_wait late_sender(const struct rfn_wait_pass *pass, uint32_t rank,
+                                   const struct rfn_message *message, int64_t enter_ns,
+                                   int64_t exit_ns)
+{
+    int64_t sent_ns = message->sent.ns;
+    struct rfn_wait wait = {.pattern = RFN_LATE_SENDER, .until = message->sent};
+    wait.ns = least(sent_ns, exit_ns) - enter_ns;
+    if (wait.ns > 0 && rfn_channels_older(&pass->channels, rank, sent_ns, pass->calls))
+        wait.pattern = RFN_WRONG_ORDER;
+    return wait;
+}
+
+static struct rfn_wait late_receiver(struct rfn_wait_pass *pass, const struct rfn_message *message,
+                                     bool alone, int64_t enter_ns, int64_t exit_ns)
+{
+    struct rfn_wait wait = {.pattern = RFN_LATE_RECEIVER, .until = message->posted};
+    bool before = !message->taken || message->posted.ns >= exit_ns;
+    if (message->mode == RFN_SEND_STANDARD && before && message->bytes > pass->eager_bytes)
+        pass->eager_bytes = message->bytes;
+    if (message->mode == RFN_SEND_LOCAL || before)
+        return wait;
+    if (message->mode == RFN_SEND_SYNCHRONOUS || alone || message->bytes > pass->eager_bytes)
+        wait.ns = message->posted.ns - enter_ns;
+    return wait;
+}
+
+/* The receive would end before its send began: counted, and moved if that is wanted. Returns
+ * whether the event has been put off. */
+static bool goes_backward(const struct leaving *leaving, const struct rfn_message *message)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    struct rfn_matching *matching = &pass->waits->matching;
+    int64_t by = message->sent.ns - leaving->at->exit_ns;
+    matching->backward++;
+    if (by > matching->backward_max_ns)
+        matching->backward_max_ns = by;
+    if (pass->fix_clocks)
+        rfn_replay_put_off(pass->replay, leaving->stream, message->sent.ns);
+    return pass->fix_clocks;
+}
+
+/* Looks at what is received before anything is measured: whether some message has not been sent yet
+ * when it ends, so that the event is put off; and from which channels this call receives. */
+static bool look_at_messages(const struct leaving *leaving)
+{
+    struct rfn_channels *channels = &leaving->pass->channels;
+    const struct rfn_wait_stream *of = leaving->of;
+    leaving->pass->calls++;
+    for (size_t i = 0; i < of->n_awaited; i++) {
+        if (of->awaited[i].kind != RFN_AWAITS_MESSAGE)
+            continue;
+        const struct rfn_message *message = message_of(channels, &of->awaited[i]);
+        if (!message)
+            continue;
+        if (message->sent.ns > leaving->at->exit_ns && goes_backward(leaving, message))
+            return true;
+        channels->items[message->channel].got_by = leaving->pass->calls;
+    }
+    return false;
+}
+
+/* ---- receives that cannot be measured yet ---- */
+
+static int64_t note_late(struct rfn_wait_pass *pass, uint32_t stream)
+{
+    uint32_t at = pass->free_late - 1;
+    if (pass->free_late) {
+        pass->free_late = pass->late[at].next_free;
+    } else {
+        RFN_TRY(RFN_GROW(pass->late, pass->late_capacity, pass->n_late + 1));
+        at = (uint32_t)pass->n_late++;
+    }
+    pass->late[at] = (struct rfn_late_receive){
+        .left = pass->streams[stream].here,
+        .exit_ns = rfn_replay_stream(pass->replay, stream)->exit_ns,
+        .site = pass->streams[stream].symbol->site};
+    return at;
+}
+
+/* The call leaves without knowing the message; when it is known, rfn_pass_bound goes on. */
+static int leave_open(struct rfn_wait_pass *pass, uint32_t stream, uint32_t number)
+{
+    struct rfn_receive *receive = &pass->channels.receives[number];
+    receive->left = true;
+    receive->note = 0;
+    receive->stream = stream + 1;
+    if (receive->placed)
+        return 0;
+    int64_t note = note_late(pass, stream);
+    RFN_TRY((int)(note < 0 ? note : 0));
+    receive->note = (uint32_t)note + 1;
+    return 0;
+}
+
+int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t number)
+{
+    struct rfn_receive *receive = &pass->channels.receives[number];
+    if (receive->message)
+        return rfn_channels_received(&pass->channels, number, false);
+    if (!receive->placed && !receive->known)
+        return rfn_channels_received(&pass->channels, number, true);
+    receive->left = true; /* it goes when its message comes */
+    receive->note = 0;
+    receive->stream = 1;
+    return 0;
+}
+
+static int measure_late(struct rfn_wait_pass *pass, const struct rfn_late_receive *late,
+                        uint32_t rank, const struct rfn_message *message)
+{
+    struct rfn_wait wait = late_sender(pass, rank, message, late->left.ns, late->exit_ns);
+    struct rfn_delays *delays = &pass->delays;
+    const struct rfn_history *waiting = &pass->streams[late->left.stream].history;
+    const struct rfn_history *sender = &pass->streams[message->sent.stream].history;
+    if (wait.ns <= 0)
+        return 0;
+    delays->n_blames = 0;
+    if (late->left.at >= waiting->first && message->sent.at >= sender->first)
+        RFN_TRY(rfn_delays_find(delays, waiting, late->left.stream, late->left.at, sender,
+                                rfn_replay_stream(pass->replay, message->sent.stream)->rank,
+                                &wait));
+    return rfn_tally_wait(&pass->tally, wait.pattern, late->site, rank, wait.ns, delays->blames,
+                          delays->n_blames);
+}
+
+int rfn_pass_bound(void *context, uint32_t number)
+{
+    struct rfn_wait_pass *pass = context;
+    struct rfn_receive *receive = &pass->channels.receives[number];
+    if (!receive->left) {
+        rfn_replay_wake(pass->replay, receive->stream - 1);
+        return 0;
+    }
+    if (receive->note) {
+        struct rfn_late_receive *late = &pass->late[receive->note - 1];
+        if (pass->waits->times)
+            RFN_TRY(measure_late(pass, late, receive->rank,
+                                 rfn_channels_message(&pass->channels, number)));
+        late->next_free = pass->free_late;
+        pass->free_late = receive->note;
+    }
+    return rfn_channels_received(&pass->channels, number, false);
+}
+
+/* ---- leaving ---- */
+
+/* Whether it is there, or nothing can be waited for; if not, the stream is woken when it comes. */
+static bool is_there(const struct leaving *leaving, const struct rfn_awaited *awaited)
+{
+    struct rfn_channels *channels = &leaving->pass->channels;
+    if (awaited->kind == RFN_AWAITS_ALL)
+        return rfn_collectives_ready(leaving->pass->collectives, &awaited->share, leaving->stream);
+    if (!is_receive(awaited) || message_of(channels, awaited) || awaited->cancelled)
+        return true;
+    if (awaited->kind == RFN_AWAITS_ARRIVAL)
+        return !rfn_channels_probe(channels, awaited->number, leaving->stream);
+    struct rfn_receive *receive = &channels->receives[awaited->number];
+    if (receive->placed)
+        receive->stream = leaving->stream + 1;
+    return !receive->placed;
+}
+
+static bool all_there(const struct leaving *leaving)
+{
+    const struct rfn_wait_stream *of = leaving->of;
+    for (size_t i = 0; i < of->n_awaited; i++) {
+        if (!is_there(leaving, &of->awaited[i]))
+            return false;
+    }
+    return true;
+}
+
+static struct rfn_wait measure_collective(struct leaving *leaving,
+                                          const struct rfn_awaited *awaited)
+{
+    struct rfn_collective_wait found = rfn_collectives_measure(
+        leaving->pass->collectives, &awaited->share, leaving->at->enter_ns, leaving->at->exit_ns);
+    if (found.completion_ns > leaving->completion_ns) {
+        leaving->completion = found.completion;
+        leaving->completion_ns = found.completion_ns;
+    }
+    if (found.in_step) {
+        leaving->in_step = true;
+        leaving->key = found.key;
+        leaving->count = found.count;
+    }
+    return found.wait;
+}
+
+static void measure(struct leaving *leaving, const struct rfn_awaited *awaited)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    const struct rfn_replay_stream *at = leaving->at;
+    struct rfn_wait wait = {0};
+    if (awaited->kind == RFN_AWAITS_ALL) {
+        wait = measure_collective(leaving, awaited);
+    } else if (is_receive(awaited)) {
+        const struct rfn_message *message = message_of(&pass->channels, awaited);
+        if (message && message->sent.ns > at->enter_ns)
+            wait = late_sender(pass, at->rank, message, at->enter_ns, at->exit_ns);
+    } else if (!awaited->cancelled) {
+        wait = late_receiver(pass, &pass->channels.messages[awaited->number],
+                             leaving->of->n_awaited == 1, at->enter_ns, at->exit_ns);
+    }
+    if (wait.ns > leaving->wait.ns)
+        leaving->wait = wait;
+}
+
+static int met(const struct leaving *leaving, uint32_t *hint, const struct rfn_point *other)
+{
+    const struct rfn_meeting meeting = {.stream = leaving->stream,
+                                        .at = leaving->of->history.at,
+                                        .other = other->stream,
+                                        .other_at = other->at};
+    return rfn_meetings_add(&leaving->pass->delays.meetings, hint, &meeting);
+}
+
+static int let_go_receive(const struct leaving *leaving, const struct rfn_awaited *awaited)
+{
+    struct rfn_channels *channels = &leaving->pass->channels;
+    const struct rfn_message *message = message_of(channels, awaited);
+    if (!message && !awaited->cancelled)
+        return leave_open(leaving->pass, leaving->stream, awaited->number);
+    if (message)
+        RFN_TRY(met(leaving, &channels->items[message->channel].received, &message->sent));
+    return rfn_channels_received(channels, awaited->number, awaited->cancelled);
+}
+
+static int let_go_send(const struct leaving *leaving, const struct rfn_awaited *awaited)
+{
+    struct rfn_channels *channels = &leaving->pass->channels;
+    const struct rfn_message *message = &channels->messages[awaited->number];
+    if (message->mode == RFN_SEND_SYNCHRONOUS && message->taken)
+        RFN_TRY(met(leaving, &channels->items[message->channel].sent, &message->posted));
+    return rfn_channels_sent(channels, awaited->number, awaited->cancelled);
+}
+
+static int let_go(const struct leaving *leaving, const struct rfn_awaited *awaited)
+{
+    switch (awaited->kind) {
+    case RFN_AWAITS_MESSAGE_TAKEN:
+        return let_go_send(leaving, awaited);
+    case RFN_AWAITS_MESSAGE:
+        return let_go_receive(leaving, awaited);
+    case RFN_AWAITS_PROBED:
+        leaving->pass->channels.receives[awaited->number].stream = 0;
+        return 0;
+    case RFN_AWAITS_ALL:
+        rfn_collectives_leave(leaving->pass->collectives, &awaited->share);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced)
+{
+    struct rfn_wait_pass *pass = context;
+    struct rfn_wait_stream *of = &pass->streams[stream];
+    struct leaving leaving = {.pass = pass, .of = of, .at = at, .stream = stream};
+    if (of->n_awaited) {
+        if (!forced && !all_there(&leaving))
+            return RFN_REPLAY_PARK;
+        if (pass->waits->times && look_at_messages(&leaving))
+            return 0;
+        for (size_t i = 0; i < of->n_awaited && pass->waits->times; i++)
+            measure(&leaving, &of->awaited[i]);
+    }
+    if (pass->waits->times)
+        RFN_TRY(divide(&leaving));
+    if (leaving.in_step)
+        rfn_history_mark(&of->history, leaving.key, leaving.count);
+    for (size_t i = 0; i < of->n_awaited; i++)
+        RFN_TRY(let_go(&leaving, &of->awaited[i]));
+    of->n_awaited = 0;
+    of->site = of->symbol->site;
+    if (!pass->any_exit || at->exit_ns > pass->last_exit_ns) {
+        pass->any_exit = true;
+        pass->last_exit_ns = at->exit_ns;
+        pass->last_stream = stream;
+    }
+    return 0;
+}

@@ -1,0 +1,144 @@
+/* wait_pass.h - the state of a wait-state analysis; what its files share (waits.c tells who does
+ * what).
+ */
+#ifndef RFN_ANALYZE_WAIT_PASS_H
+#define RFN_ANALYZE_WAIT_PASS_H
+
+#include "analyze/activity.h"
+#include "analyze/call_roles.h"
+#include "analyze/channels.h"
+#include "analyze/collectives.h"
+#include "analyze/critical_path.h"
+#include "analyze/delay.h"
+#include "analyze/history.h"
+#include "analyze/replay.h"
+#include "analyze/topology.h"
+#include "analyze/wait_tally.h"
+#include "refrain/completion.h"
+#include "refrain/volume.h"
+#include "refrain/waits.h"
+
+/* What a call waits for, or a request that it completes. */
+enum rfn_awaits {
+    RFN_AWAITS_NOTHING,
+    RFN_AWAITS_MESSAGE_TAKEN, /* a send: that a receive takes its message */
+    RFN_AWAITS_MESSAGE,       /* a receive */
+    RFN_AWAITS_PROBED,        /* a matched probe: the message of a receive that another call ends */
+    RFN_AWAITS_ARRIVAL,       /* a probe: the next message of a channel */
+    RFN_AWAITS_ALL            /* a collective call */
+};
+
+struct rfn_awaited {
+    enum rfn_awaits kind;
+    uint32_t number;        /* of the message, of the receive, of the channel */
+    struct rfn_share share; /* ALL: in a collective call */
+    bool cancelled;
+};
+
+/* What a request of a process is for: at its id (refrain/completion.h). */
+struct rfn_operation {
+    struct rfn_awaited sends, receives; /* of Isendrecv both; a collective call is in `sends` */
+    /* Persistent: what each start does. */
+    const struct rfn_role *role;
+    bool persistent;
+    int64_t send_channel, receive_channel; /* of partitioned communication, else -1 */
+    uint32_t object, place;                /* of a collective call */
+    struct rfn_volume volume;
+    int64_t send_tag;
+    bool data;
+    int64_t root;
+    uint32_t partitions, ready;
+};
+
+struct rfn_wait_process {
+    struct rfn_tracker *tracker;
+    struct rfn_operation *operations; /* by request id */
+    size_t operations_capacity;
+    struct rfn_map handles; /* of matched probes: handle -> receive */
+};
+
+/* What is known of a signature of a stream, so that its events need not be looked at again. */
+struct rfn_wait_symbol {
+    bool used;
+    bool constant; /* its words never change: */
+    bool data;
+    uint32_t site, mpi_activity;
+    uint32_t before, region,
+        gap_activity; /* the gap in front, as it was last; UINT32_MAX: not yet */
+    const struct rfn_role *role;
+    bool concerns, topology; /* the tracker is to see it, and topology.h */
+    struct rfn_volume volume;
+    bool has_volume;
+    int64_t send_channel, receive_channel; /* -1: not yet */
+    uint32_t send_generation, receive_generation;
+    int64_t object, place; /* -1: not yet */
+};
+
+struct rfn_wait_stream {
+    struct rfn_history history;
+    struct rfn_critical_stream critical;
+    struct rfn_wait_symbol *symbols;
+    size_t n_symbols, symbols_capacity;
+    uint32_t site; /* of the event before; UINT32_MAX: none */
+    uint32_t *regions;
+    size_t n_regions, regions_capacity;
+    /* The current event. */
+    struct rfn_wait_symbol *symbol; /* points into symbols: until the next event */
+    struct rfn_point here;
+    struct rfn_awaited *awaited;
+    size_t n_awaited, awaited_capacity;
+};
+
+/* A receive whose message could not be told before the call that completed it had left. */
+struct rfn_late_receive {
+    struct rfn_point left; /* the beginning of that call */
+    int64_t exit_ns;
+    uint32_t site, next_free; /* + 1 */
+};
+
+struct rfn_wait_pass {
+    const struct rfn_archive *archive;
+    struct rfn_waits *waits;
+    bool fix_clocks;
+    struct rfn_replay *replay;
+    struct rfn_role *roles;
+    struct rfn_volumes *volumes;
+    struct rfn_topologies *topologies;
+    struct rfn_channels channels;
+    struct rfn_collectives *collectives;
+    struct rfn_activities activities;
+    struct rfn_delays delays;
+    struct rfn_wait_tally tally;
+    struct rfn_wait_process *processes; /* by rank */
+    struct rfn_wait_stream *streams;
+    bool *absent;         /* by rank */
+    int64_t *activity_ns; /* of all streams */
+    size_t activity_capacity;
+    struct rfn_late_receive *late;
+    size_t n_late, late_capacity;
+    uint32_t free_late;
+    int64_t eager_bytes; /* the largest message seen to be sent before its receive was posted */
+    uint64_t calls;      /* that have left */
+    int64_t last_exit_ns;
+    uint32_t last_stream;
+    bool any_exit;
+};
+
+/* The symbol of the current event of a stream, made if it is new; RFN_E_NOMEM. */
+int rfn_pass_symbol(struct rfn_wait_pass *pass, uint32_t stream, struct rfn_wait_symbol **symbol);
+
+/* wait_calls.c: what the current event of a stream, which enters, sends, posts, joins or completes.
+ * RFN_E_NOMEM. */
+int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_replay_stream *at);
+
+/* wait_leave.c: the hook of replay.h, and that of channels.h. */
+int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
+int rfn_pass_bound(void *context, uint32_t receive);
+void rfn_pass_wake(void *context, uint32_t stream);
+/* Nobody will ask for this receive again. RFN_E_NOMEM. */
+int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t receive);
+/* A stream has done something: history, chain, sums. RFN_E_NOMEM. */
+int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t activity,
+                 int64_t ns);
+
+#endif

@@ -1,0 +1,377 @@
+/* waits.c - finds wait states, their causes and the critical path (doc/analysis.md).
+ *
+ *   replay.c        shows the events of all streams in order of time, to the two below
+ *   wait_calls.c    an event enters: what it sends, posts, joins, completes
+ *   wait_leave.c    an event leaves: how long it waited, for whom
+ *   wait_tally.c    sums, causes
+ *
+ * This file prepares and puts together, and knows what lies between two events.
+ */
+#include "refrain/waits.h"
+
+#include "analyze/wait_pass.h"
+#include "base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Entries of a stream's history: 16 bytes each. */
+enum { MANY_STREAMS = 256, LONG_HISTORY = 4096, SHORT_HISTORY = 1024 };
+
+const char *rfn_pattern_name(enum rfn_pattern pattern)
+{
+    static const char *const names[] = {
+#define X(name, json, words) json,
+        RFN_PATTERNS(X)
+#undef X
+    };
+    return (unsigned)pattern < RFN_PATTERN_COUNT ? names[pattern] : "?";
+}
+
+const char *rfn_pattern_words(enum rfn_pattern pattern)
+{
+    static const char *const names[] = {
+#define X(name, json, words) words,
+        RFN_PATTERNS(X)
+#undef X
+    };
+    return (unsigned)pattern < RFN_PATTERN_COUNT ? names[pattern] : "?";
+}
+
+/* ---- symbols ---- */
+
+static int symbol_init(struct rfn_wait_pass *pass, struct rfn_wait_symbol *symbol,
+                       const struct rfn_record *record)
+{
+    struct rfn_activity in_mpi = {
+        .kind = RFN_ACTIVITY_MPI, .at = {record->function, record->path}, .region = RFN_NO_REGION};
+    int64_t site = rfn_site_of(&pass->activities, in_mpi.at);
+    RFN_TRY((int)(site < 0 ? site : 0));
+    int64_t activity = rfn_activity_of(&pass->activities, &in_mpi);
+    RFN_TRY((int)(activity < 0 ? activity : 0));
+    const struct rfn_tracker *tracker = pass->processes[0].tracker;
+    *symbol = (struct rfn_wait_symbol){
+        .used = true,
+        .constant = !record->varying,
+        .site = (uint32_t)site,
+        .mpi_activity = (uint32_t)activity,
+        .before = UINT32_MAX,
+        .role = &pass->roles[record->function],
+        .concerns = tracker && rfn_tracker_concerns(tracker, record->function),
+        .topology = rfn_topologies_concerns(pass->topologies, record->function),
+        .send_channel = RFN_NONE,
+        .receive_channel = RFN_NONE,
+        .object = RFN_NONE,
+        .place = RFN_NONE};
+    return 0;
+}
+
+static int symbol_of(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                     const struct rfn_record *record)
+{
+    size_t old = stream->n_symbols;
+    if (record->symbol >= old) {
+        RFN_TRY(RFN_GROW(stream->symbols, stream->symbols_capacity, (size_t)record->symbol + 1));
+        stream->n_symbols = (size_t)record->symbol + 1;
+        memset(stream->symbols + old, 0, (stream->n_symbols - old) * sizeof *stream->symbols);
+    }
+    stream->symbol = &stream->symbols[record->symbol];
+    return stream->symbol->used ? 0 : symbol_init(pass, stream->symbol, record);
+}
+
+/* ---- between events ---- */
+
+static uint32_t region_of(const struct rfn_wait_stream *stream)
+{
+    return stream->n_regions ? stream->regions[stream->n_regions - 1] : RFN_NO_REGION;
+}
+
+static int enter_region(struct rfn_wait_stream *stream, int64_t region)
+{
+    RFN_TRY(RFN_GROW(stream->regions, stream->regions_capacity, stream->n_regions + 1));
+    stream->regions[stream->n_regions++] = (uint32_t)region;
+    return 0;
+}
+
+/* Ends the innermost region of that name; an end without a beginning ends nothing. */
+static void leave_region(struct rfn_wait_stream *stream, int64_t region)
+{
+    for (size_t i = stream->n_regions; i-- > 0;) {
+        if (stream->regions[i] == (uint32_t)region) {
+            stream->n_regions = i;
+            return;
+        }
+    }
+}
+
+/* What the stream does between two calls. */
+static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream)
+{
+    struct rfn_wait_symbol *symbol = stream->symbol;
+    uint32_t region = region_of(stream);
+    if (symbol->before == stream->site && symbol->region == region && stream->site != UINT32_MAX)
+        return symbol->gap_activity;
+    struct rfn_activity activity = {
+        .kind = RFN_ACTIVITY_START, .at = pass->activities.sites[symbol->site], .region = region};
+    if (stream->site != UINT32_MAX) {
+        activity.kind = RFN_ACTIVITY_COMPUTE;
+        activity.before = pass->activities.sites[stream->site];
+    } else {
+        activity.at = (struct rfn_call_site){0};
+    }
+    int64_t number = rfn_activity_of(&pass->activities, &activity);
+    RFN_TRY((int)(number < 0 ? number : 0));
+    symbol->before = stream->site;
+    symbol->region = region;
+    symbol->gap_activity = (uint32_t)number;
+    return number;
+}
+
+static int take_gap(struct rfn_wait_pass *pass, uint32_t number, const struct rfn_replay_stream *at)
+{
+    int64_t from = at->first ? rfn_replay_start_ns(pass->replay) : at->before_ns;
+    int64_t gap = at->enter_ns - from;
+    if (gap <= 0)
+        return 0;
+    int64_t activity = gap_activity(pass, &pass->streams[number]);
+    RFN_TRY((int)(activity < 0 ? activity : 0));
+    return rfn_pass_did(pass, &pass->streams[number], (uint32_t)activity, gap);
+}
+
+static int enter(void *context, uint32_t number, const struct rfn_replay_stream *at)
+{
+    struct rfn_wait_pass *pass = context;
+    struct rfn_wait_stream *stream = &pass->streams[number];
+    RFN_TRY(symbol_of(pass, stream, at->record));
+    if (pass->waits->times)
+        RFN_TRY(take_gap(pass, number, at));
+    stream->here = (struct rfn_point){number, stream->history.at, at->enter_ns};
+    enum rfn_action action = stream->symbol->role->action;
+    if (action == RFN_ACT_REGION_BEGIN)
+        return enter_region(stream, at->record->in[0]);
+    if (action == RFN_ACT_REGION_END)
+        leave_region(stream, at->record->in[0]);
+    return rfn_pass_call(pass, number, at);
+}
+
+static void end(void *context, uint32_t number)
+{
+    (void)context, (void)number;
+}
+
+/* ---- the pass ---- */
+
+/* Ranks of which nothing can be read are not waited for. */
+static int find_absent(struct rfn_wait_pass *pass)
+{
+    const struct rfn_run *run = rfn_archive_run(pass->archive);
+    pass->absent = malloc((size_t)run->ranks + 1);
+    if (!pass->absent)
+        return RFN_E_NOMEM;
+    memset(pass->absent, true, run->ranks);
+    for (uint32_t i = 0; i < run->streams; i++) {
+        struct rfn_stream_info info = rfn_archive_stream(pass->archive, i);
+        if (info.rank < run->ranks && info.readable)
+            pass->absent[info.rank] = false;
+    }
+    return 0;
+}
+
+static int make_processes(struct rfn_wait_pass *pass)
+{
+    uint32_t n = pass->waits->n_ranks;
+    pass->processes = calloc((size_t)n + 1, sizeof *pass->processes);
+    if (!pass->processes)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        pass->processes[i].tracker = i ? rfn_tracker_new_beside(pass->processes[0].tracker)
+                                       : rfn_tracker_new(pass->archive, pass->volumes);
+        if (!pass->processes[i].tracker)
+            return RFN_E_NOMEM;
+    }
+    return 0;
+}
+
+static int make_streams(struct rfn_wait_pass *pass)
+{
+    uint32_t n = rfn_archive_run(pass->archive)->streams;
+    pass->streams = calloc((size_t)n + 1, sizeof *pass->streams);
+    if (!pass->streams)
+        return RFN_E_NOMEM;
+    size_t length = n <= MANY_STREAMS ? LONG_HISTORY : SHORT_HISTORY;
+    for (uint32_t i = 0; i < n; i++) {
+        pass->streams[i].site = UINT32_MAX;
+        RFN_TRY(rfn_history_init(&pass->streams[i].history, length));
+    }
+    return 0;
+}
+
+static int make_collectives(struct rfn_wait_pass *pass)
+{
+    pass->topologies = rfn_topologies_new(pass->archive);
+    if (!pass->topologies)
+        return RFN_E_NOMEM;
+    const struct rfn_collectives_setup setup = {.archive = pass->archive,
+                                                .topologies = pass->topologies,
+                                                .absent = pass->absent,
+                                                .wake = rfn_pass_wake,
+                                                .context = pass};
+    pass->collectives = rfn_collectives_new(&setup);
+    return pass->collectives ? 0 : RFN_E_NOMEM;
+}
+
+static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double), void *context)
+{
+    const struct rfn_replay_hooks hooks = {.enter = enter,
+                                           .leave = rfn_pass_leave,
+                                           .end = end,
+                                           .progress = progress,
+                                           .context = pass,
+                                           .progress_context = context};
+    pass->waits = calloc(1, sizeof *pass->waits);
+    pass->roles = rfn_roles_new(pass->archive);
+    pass->volumes = rfn_volumes_new(pass->archive);
+    if (!pass->waits || !pass->roles || !pass->volumes)
+        return RFN_E_NOMEM;
+    pass->waits->n_ranks = rfn_archive_run(pass->archive)->ranks;
+    pass->waits->times = rfn_archive_run(pass->archive)->times;
+    rfn_tally_init(&pass->tally, pass->waits->n_ranks);
+    RFN_TRY(find_absent(pass));
+    RFN_TRY(make_processes(pass));
+    RFN_TRY(make_streams(pass));
+    RFN_TRY(make_collectives(pass));
+    RFN_TRY(rfn_channels_init(&pass->channels, pass->waits->n_ranks));
+    pass->channels.bound = rfn_pass_bound;
+    pass->channels.wake = rfn_pass_wake;
+    pass->channels.context = pass;
+    return rfn_replay_new(pass->archive, &hooks, &pass->replay);
+}
+
+static void pass_release(struct rfn_wait_pass *pass)
+{
+    uint32_t streams = rfn_archive_run(pass->archive)->streams;
+    uint32_t ranks = rfn_archive_run(pass->archive)->ranks;
+    for (uint32_t i = 0; pass->streams && i < streams; i++) {
+        rfn_history_release(&pass->streams[i].history);
+        rfn_critical_release(&pass->streams[i].critical);
+        free(pass->streams[i].symbols);
+        free(pass->streams[i].regions);
+        free(pass->streams[i].awaited);
+    }
+    for (uint32_t i = ranks; pass->processes && i-- > 0;) { /* the first tracker goes last */
+        rfn_tracker_free(pass->processes[i].tracker);
+        free(pass->processes[i].operations);
+        rfn_map_release(&pass->processes[i].handles);
+    }
+    free(pass->streams);
+    free(pass->processes);
+    rfn_replay_free(pass->replay);
+    rfn_channels_release(&pass->channels);
+    rfn_collectives_free(pass->collectives);
+    rfn_topologies_free(pass->topologies);
+    rfn_volumes_free(pass->volumes);
+    rfn_activities_release(&pass->activities);
+    rfn_delays_release(&pass->delays);
+    rfn_tally_release(&pass->tally);
+    free(pass->roles);
+    free(pass->absent);
+    free(pass->activity_ns);
+    free(pass->late);
+}
+
+/* ---- the result ---- */
+
+static int by_time(const void *left, const void *right)
+{
+    const struct rfn_critical_row *a = left, *b = right;
+    if (a->ns != b->ns)
+        return a->ns > b->ns ? -1 : 1;
+    return a->activity < b->activity ? -1 : a->activity > b->activity;
+}
+
+static int finish_critical(struct rfn_wait_pass *pass)
+{
+    struct rfn_waits *waits = pass->waits;
+    const struct rfn_critical_stream *last = &pass->streams[pass->last_stream].critical;
+    const struct rfn_chain *chain = &last->chains[last->current];
+    waits->critical = calloc(chain->capacity + 1, sizeof *waits->critical);
+    if (!waits->critical)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < chain->capacity; i++) {
+        if (!chain->ns[i])
+            continue;
+        double mean = (double)pass->activity_ns[i] / waits->n_ranks;
+        waits->critical_ns += chain->ns[i];
+        waits->critical[waits->n_critical++] = (struct rfn_critical_row){
+            .activity = (uint32_t)i,
+            .ns = chain->ns[i],
+            .mean_ns = mean,
+            .imbalance_ns = (double)chain->ns[i] - mean};
+    }
+    waits->critical_rank = rfn_replay_stream(pass->replay, pass->last_stream)->rank;
+    qsort(waits->critical, waits->n_critical, sizeof *waits->critical, by_time);
+    return 0;
+}
+
+static void finish_matching(struct rfn_wait_pass *pass)
+{
+    struct rfn_matching *matching = &pass->waits->matching;
+    const struct rfn_channels *channels = &pass->channels;
+    matching->messages = channels->sends;
+    matching->matched = channels->joined;
+    matching->unmatched_sends = channels->sends - channels->joined;
+    matching->unmatched_receives = channels->posts - channels->joined;
+    matching->cancelled = channels->cancelled;
+    matching->fixed = pass->fix_clocks;
+    rfn_collectives_count(pass->collectives, &matching->collectives,
+                          &matching->unmatched_collectives);
+}
+
+static int finish(struct rfn_wait_pass *pass)
+{
+    struct rfn_waits *waits = pass->waits;
+    RFN_TRY(rfn_channels_finish(&pass->channels));
+    finish_matching(pass);
+    waits->unreadable = rfn_replay_lost(pass->replay, &waits->error, &waits->diag);
+    if (pass->any_exit && waits->times)
+        RFN_TRY(finish_critical(pass));
+    RFN_TRY(rfn_tally_finish(&pass->tally, &pass->activities, &pass->delays, waits));
+    waits->activities = pass->activities.items;
+    waits->n_activities = pass->activities.n;
+    pass->activities.items = NULL;
+    return 0;
+}
+
+int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_options *options,
+                  void (*progress)(void *context, double share), void *context,
+                  struct rfn_waits **waits, struct rfn_diag *diag)
+{
+    struct rfn_wait_pass pass = {.archive = archive, .fix_clocks = options->fix_clocks};
+    int error = pass_init(&pass, progress, context);
+    if (!error)
+        error = rfn_replay_run(pass.replay);
+    if (!error)
+        error = finish(&pass);
+    if (error < 0) {
+        rfn_waits_free(pass.waits);
+        rfn_fail(diag, error, -1, -1, "%s", rfn_error_text(error));
+    } else {
+        *waits = pass.waits;
+    }
+    pass_release(&pass);
+    return error;
+}
+
+void rfn_waits_free(struct rfn_waits *waits)
+{
+    if (!waits)
+        return;
+    for (size_t i = 0; i < waits->n_rows; i++)
+        free((int64_t *)waits->rows[i].ns_by_rank);
+    free(waits->rows);
+    free(waits->activities);
+    free(waits->causes);
+    free(waits->cause_ranks);
+    free(waits->critical);
+    free(waits);
+}
