@@ -1,9 +1,10 @@
 """Why ranks wait: programs whose waits are known, against `refrain report --json`.
 
-Under SMPI time is simulated, and the waits follow from the steps in the programs (programs/steps.h):
-they are worked out here and have to be found within 1 %. Where SMPI lacks a function, the programs
-run under the MPIs there are. Their times are the machine's, but which send a receive got is known,
-and so the waits follow from the times in the dump. In both, every message has to be matched.
+Under SMPI time is simulated, and the waits follow from the steps in the programs
+(programs/steps.h): they are worked out here and have to be found within 1 %. Where SMPI lacks a
+function, the programs run under the MPIs there are. Their times are the machine's, but which send
+a receive got is known, and so the waits follow from the times in the dump. In both, every message
+has to be matched.
 """
 import json
 import os
@@ -190,7 +191,7 @@ def test_two_at_once(bench):
 
 
 def test_ibarrier(bench):
-    """SMPI's Ibarrier lets all but rank 0 go when rank 0 has begun: nobody waits longer than that."""
+    """SMPI's Ibarrier lets all but rank 0 go when rank 0 has begun: no rank waits longer."""
     found, events = smpi(bench, "waits_icollectives", 6, "0")
     check_matching(found, 0, backward=0, collectives=6)
     waits = [late(max(enters(events, "MPI_Ibarrier")), wait)
@@ -360,3 +361,26 @@ def test_threads(bench, flavour):
                                                named(events, "MPI_Sendrecv", rank=rank),
                                                strict=True))
     check_late(found, expected)
+
+
+def test_turns(bench, flavour):
+    """Threads that send in one channel by turns: order is that of time."""
+    each = 4
+    found, events = real(bench, flavour, "waits_turns", 2)
+    check_matching(found, 2 * each + 1)
+    sent = sorted(enters(events, "MPI_Send", rank=0))
+    calls = named(events, "MPI_Recv", "MPI_Wait", rank=1)
+    waits = [late(ns, call) for ns, call in zip(sent, calls, strict=True)]
+    (answer,), (last,) = enters(events, "MPI_Send", rank=1), named(events, "MPI_Recv", rank=0)
+    check_late(found, [late(answer, last), sum(waits)])
+
+
+def test_unmatched(bench, flavour):
+    """Messages that nobody receives, a receive that gets nothing; MPI_PROC_NULL is no message. The
+    message that is received was sent after one that is not."""
+    found, events = real(bench, flavour, "waits_unmatched", 2)
+    check_matching(found, 3, matched=1, unmatched_sends=2, unmatched_receives=1, collectives=3)
+    _, _, sent, _ = enters(events, "MPI_Send", rank=0)
+    _, call = named(events, "MPI_Recv", rank=1)
+    check_late(found, [0, late(sent, call)])
+    compare_seconds("wrong order", waited(found, "wrong_order"), [0, late(sent, call)], TICKS)
