@@ -34,7 +34,7 @@ static const char *read_offsets(struct rfn_host_clock *host, struct rfn_reader *
 
 static void add_level(struct rfn_clock *clock, const uint64_t *pair)
 {
-    clock->segments[clock->n++] = (struct rfn_clock_segment){pair[0], pair[1], 1, 0};
+    clock->segments[clock->n++] = (struct rfn_clock_segment){pair[0], pair[1], 1, 0, 0};
 }
 
 /* At most a segment between each two measurements and two at the ends. A segment is used from its

@@ -409,7 +409,8 @@ struct rfn_clock_segment rfn_clock_segment_of(const uint64_t *pair, const uint64
         if (shift == 0 || slope >> 63 == 0)
             break;
     }
-    return (struct rfn_clock_segment){pair[0], pair[1], (uint64_t)slope, shift};
+    uint64_t half = shift ? UINT64_C(1) << (shift - 1) : 0;
+    return (struct rfn_clock_segment){pair[0], pair[1], (uint64_t)slope, shift, half};
 }
 
 /* Pairs of equal quanta tell nothing about the slope; if all are equal, a quantum is taken for a
@@ -430,7 +431,7 @@ static const char *read_pairs(struct rfn_clock *clock, uint64_t n, struct rfn_re
             memcpy(last, next, sizeof last);
     }
     if (clock->n == 0)
-        clock->segments[clock->n++] = (struct rfn_clock_segment){first[0], first[1], 1, 0};
+        clock->segments[clock->n++] = (struct rfn_clock_segment){first[0], first[1], 1, 0, 0};
     clock->realtime_offset = first[2] - first[1];
     clock->resolution_ns = last[0] > first[0]
                                ? (double)(last[1] - first[1]) / (double)(last[0] - first[0])

@@ -105,10 +105,11 @@ const char *rfn_places_read(struct rfn_member_table *places, const struct rfn_st
 
 /* ---- TIMING ---- */
 
-/* Between two pairs, time is base_ns + (quanta - from) * slope / 2^shift. */
+/* Between two pairs, time is base_ns + (quanta - from) * slope / 2^shift, rounded. */
 struct rfn_clock_segment {
     uint64_t from, base_ns, slope;
     unsigned shift;
+    uint64_t half; /* of 2^shift; 0 for shift 0 */
 };
 
 /* Quanta to nanoseconds of CLOCK_MONOTONIC. (Also one host's nanoseconds to another's: see
@@ -155,9 +156,7 @@ static inline uint64_t rfn_clock_ns(const struct rfn_clock *clock, size_t *segme
     const struct rfn_clock_segment *in = &clock->segments[at];
     bool before = quanta < in->from;
     uint64_t distance = before ? in->from - quanta : quanta - in->from;
-    rfn_u128 product = (rfn_u128)distance * in->slope;
-    if (in->shift)
-        product += (rfn_u128)1 << (in->shift - 1);
+    rfn_u128 product = (rfn_u128)distance * in->slope + in->half;
     uint64_t ns = (uint64_t)(product >> in->shift);
     return before ? in->base_ns - ns : in->base_ns + ns;
 }
