@@ -30,6 +30,8 @@ struct rfn_message {
     bool begun;              /* sent means something */
     bool taken;              /* by a receive: */
     struct rfn_point posted; /* where that was posted */
+    bool waited;             /* the user's: the send did, for the receive, */
+    uint64_t over_at;        /* until this point of its stream */
     bool cancelled;          /* or about to be */
     /* the channels' own */
     uint32_t channel, dest;

@@ -315,6 +315,28 @@ static bool all_there(const struct leaving *leaving)
     return true;
 }
 
+/* A call at a window: whether what it waits for is known. */
+static bool windows_ready(const struct leaving *leaving)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    if (rfn_one_sided_ready(pass->one_sided, leaving->stream) ||
+        RFN_GROW(pass->at_windows, pass->at_windows_capacity, pass->n_at_windows + 1) < 0)
+        return true;
+    pass->at_windows[pass->n_at_windows++] = leaving->stream;
+    return false;
+}
+
+static int leave_window(struct leaving *leaving)
+{
+    struct rfn_wait wait;
+    const struct rfn_point left = {leaving->stream, leaving->of->history.at, leaving->at->exit_ns};
+    leaving->of->one_sided = false;
+    RFN_TRY(rfn_one_sided_leave(leaving->pass->one_sided, left, &wait));
+    if (leaving->pass->waits->times && wait.ns > leaving->wait.ns)
+        leaving->wait = wait;
+    return 0;
+}
+
 static struct rfn_wait measure_collective(struct leaving *leaving,
                                           const struct rfn_awaited *awaited)
 {
@@ -351,14 +373,44 @@ static void measure(struct leaving *leaving, const struct rfn_awaited *awaited)
         leaving->wait = wait;
 }
 
-static int met(const struct leaving *leaving, uint32_t *hint, const struct rfn_point *other)
+/* ---- points in common: where causes of later waits are looked for from ---- */
+
+static int met(const struct leaving *leaving, uint32_t *hint, uint32_t stream, uint64_t at,
+               uint32_t other, uint64_t other_at)
 {
-    const struct rfn_meeting meeting = {.stream = leaving->stream,
-                                        .at = leaving->of->history.at,
-                                        .other = other->stream,
-                                        .other_at = other->at};
+    const struct rfn_meeting meeting = {
+        .stream = stream, .at = at, .other = other, .other_at = other_at};
     return rfn_meetings_add(&leaving->pass->delays.meetings, hint, &meeting);
 }
+
+/* The stream has received a message. If it waited for it, the two were in step when it was sent. */
+static int met_sender(const struct leaving *leaving, const struct rfn_message *message)
+{
+    struct rfn_channel *channel = &leaving->pass->channels.items[message->channel];
+    const struct rfn_point *sent = &message->sent;
+    uint64_t at = leaving->of->history.at;
+    RFN_TRY(met(leaving, &channel->received, leaving->stream, at, sent->stream,
+                message->waited ? message->over_at : sent->at));
+    if (sent->ns <= leaving->at->enter_ns)
+        return 0;
+    return met(leaving, &channel->sent, sent->stream, sent->at, leaving->stream, at);
+}
+
+/* The stream's send has waited until the receive was posted: then they were in step. */
+static int met_receiver(const struct leaving *leaving, struct rfn_message *message)
+{
+    struct rfn_channel *channel = &leaving->pass->channels.items[message->channel];
+    const struct rfn_point *posted = &message->posted;
+    uint64_t at = leaving->of->history.at;
+    message->waited = true;
+    message->over_at = at;
+    RFN_TRY(met(leaving, &channel->sent, leaving->stream, at, posted->stream, posted->at));
+    if (!message->got)
+        return 0;
+    return met(leaving, &channel->received, posted->stream, posted->at, leaving->stream, at);
+}
+
+/* ---- letting go ---- */
 
 static int let_go_receive(const struct leaving *leaving, const struct rfn_awaited *awaited)
 {
@@ -367,16 +419,17 @@ static int let_go_receive(const struct leaving *leaving, const struct rfn_awaite
     if (!message && !awaited->cancelled)
         return leave_open(leaving->pass, leaving->stream, awaited->number);
     if (message)
-        RFN_TRY(met(leaving, &channels->items[message->channel].received, &message->sent));
+        RFN_TRY(met_sender(leaving, message));
     return rfn_channels_received(channels, awaited->number, awaited->cancelled);
 }
 
 static int let_go_send(const struct leaving *leaving, const struct rfn_awaited *awaited)
 {
     struct rfn_channels *channels = &leaving->pass->channels;
-    const struct rfn_message *message = &channels->messages[awaited->number];
-    if (message->mode == RFN_SEND_SYNCHRONOUS && message->taken)
-        RFN_TRY(met(leaving, &channels->items[message->channel].sent, &message->posted));
+    struct rfn_message *message = &channels->messages[awaited->number];
+    if (leaving->wait.ns > 0 && leaving->wait.pattern == RFN_LATE_RECEIVER && message->taken &&
+        message->posted.ns > leaving->at->enter_ns)
+        RFN_TRY(met_receiver(leaving, message));
     return rfn_channels_sent(channels, awaited->number, awaited->cancelled);
 }
 
@@ -410,6 +463,11 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_strea
             return 0;
         for (size_t i = 0; i < of->n_awaited && pass->waits->times; i++)
             measure(&leaving, &of->awaited[i]);
+    }
+    if (of->one_sided) {
+        if (!forced && !windows_ready(&leaving))
+            return RFN_REPLAY_PARK;
+        RFN_TRY(leave_window(&leaving));
     }
     if (pass->waits->times)
         RFN_TRY(divide(&leaving));

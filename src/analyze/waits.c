@@ -59,10 +59,13 @@ static int symbol_init(struct rfn_wait_pass *pass, struct rfn_wait_symbol *symbo
         .role = &pass->roles[record->function],
         .concerns = tracker && rfn_tracker_concerns(tracker, record->function),
         .topology = rfn_topologies_concerns(pass->topologies, record->function),
+        .groups = rfn_groups_concerns(pass->groups, record->function),
+        .one_sided = rfn_one_sided_concerns(pass->one_sided, record->function),
         .send_channel = RFN_NONE,
         .receive_channel = RFN_NONE,
         .object = RFN_NONE,
         .place = RFN_NONE};
+    symbol->seen_by_some = symbol->topology || symbol->groups || symbol->one_sided;
     return 0;
 }
 
@@ -209,7 +212,8 @@ static int make_streams(struct rfn_wait_pass *pass)
 static int make_collectives(struct rfn_wait_pass *pass)
 {
     pass->topologies = rfn_topologies_new(pass->archive);
-    if (!pass->topologies)
+    pass->groups = rfn_groups_new(pass->archive);
+    if (!pass->topologies || !pass->groups)
         return RFN_E_NOMEM;
     const struct rfn_collectives_setup setup = {.archive = pass->archive,
                                                 .topologies = pass->topologies,
@@ -217,7 +221,8 @@ static int make_collectives(struct rfn_wait_pass *pass)
                                                 .wake = rfn_pass_wake,
                                                 .context = pass};
     pass->collectives = rfn_collectives_new(&setup);
-    return pass->collectives ? 0 : RFN_E_NOMEM;
+    pass->one_sided = rfn_one_sided_new(pass->archive, pass->groups);
+    return pass->collectives && pass->one_sided ? 0 : RFN_E_NOMEM;
 }
 
 static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double), void *context)
@@ -269,6 +274,9 @@ static void pass_release(struct rfn_wait_pass *pass)
     rfn_channels_release(&pass->channels);
     rfn_collectives_free(pass->collectives);
     rfn_topologies_free(pass->topologies);
+    rfn_one_sided_free(pass->one_sided);
+    rfn_groups_free(pass->groups);
+    free(pass->at_windows);
     rfn_volumes_free(pass->volumes);
     rfn_activities_release(&pass->activities);
     rfn_delays_release(&pass->delays);
