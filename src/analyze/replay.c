@@ -281,7 +281,7 @@ static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
     if (result)
         RFN_TRY(arrive(replay, number));
     else
-        replay->hooks.end(replay->hooks.context, number);
+        RFN_TRY(replay->hooks.end(replay->hooks.context, number));
     return result;
 }
 
@@ -328,7 +328,7 @@ static int begin(struct rfn_replay *replay)
             continue;
         RFN_TRY(fetch(replay, i));
         if (!stream->open) {
-            replay->hooks.end(replay->hooks.context, i);
+            RFN_TRY(replay->hooks.end(replay->hooks.context, i));
             continue;
         }
         stream->first = true;

@@ -45,8 +45,8 @@ struct rfn_replay_hooks {
      * RFN_E_NOMEM. After rfn_replay_put_off it is asked again at the new time, whatever it
      * returned. */
     int (*leave)(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
-    /* The stream has no more events. */
-    void (*end)(void *context, uint32_t stream);
+    /* The stream has no more events. 0 or RFN_E_NOMEM. */
+    int (*end)(void *context, uint32_t stream);
     void (*progress)(void *context, double share); /* may be NULL */
     void *context, *progress_context;
 };

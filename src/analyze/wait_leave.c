@@ -16,6 +16,7 @@ struct leaving {
     const struct rfn_replay_stream *at;
     uint32_t stream;
     struct rfn_wait wait; /* the longest */
+    int64_t full_ns;      /* its length before it was reduced to time inside MPI */
     int64_t completion_ns;
     enum rfn_pattern completion;
     bool in_step;
@@ -26,6 +27,11 @@ void rfn_pass_wake(void *context, uint32_t stream)
 {
     struct rfn_wait_pass *pass = context;
     rfn_replay_wake(pass->replay, stream);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* ---- what a stream did ---- */
@@ -48,17 +54,38 @@ int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uin
     return rfn_critical_add(&stream->critical, activity, ns);
 }
 
-/* Something else than the usual at the current call site. */
-static int did(const struct leaving *leaving, enum rfn_activity_kind kind, int64_t ns)
+/* Something else than the usual at a call site. */
+static int did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t site,
+               enum rfn_activity_kind kind, int64_t ns)
 {
-    struct rfn_activities *activities = &leaving->pass->activities;
     struct rfn_activity activity = {
-        .kind = kind, .at = activities->sites[leaving->of->symbol->site], .region = RFN_NO_REGION};
+        .kind = kind, .at = pass->activities.sites[site], .region = RFN_NO_REGION};
+    if (ns <= 0)
+        return 0;
     if (kind == RFN_ACTIVITY_COMPUTE)
         activity.before = activity.at;
-    int64_t number = rfn_activity_of(activities, &activity);
+    int64_t number = rfn_activity_of(&pass->activities, &activity);
     RFN_TRY((int)(number < 0 ? number : 0));
-    return rfn_pass_did(leaving->pass, leaving->of, (uint32_t)number, ns);
+    return rfn_pass_did(pass, stream, (uint32_t)number, ns);
+}
+
+static int did_here(const struct leaving *leaving, enum rfn_activity_kind kind, int64_t ns)
+{
+    return did(leaving->pass, leaving->of, leaving->of->symbol->site, kind, ns);
+}
+
+int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream)
+{
+    const struct rfn_polls *polls = &stream->polls;
+    if (!polls->any)
+        return 0;
+    stream->polls.any = false;
+    int64_t all = polls->exit_ns - polls->enter_ns;
+    int64_t inside = polls->inside_ns < all ? polls->inside_ns : all;
+    RFN_TRY(did(pass, stream, polls->symbol.site, RFN_ACTIVITY_COMPUTE, all - inside));
+    if (inside <= 0)
+        return 0;
+    return rfn_pass_did(pass, stream, polls->symbol.mpi_activity, inside);
 }
 
 /* A wait, and whom it is blamed on. */
@@ -75,8 +102,8 @@ static int waited(const struct leaving *leaving)
     RFN_TRY(rfn_tally_wait(&pass->tally, wait->pattern, of->symbol->site, leaving->at->rank,
                            wait->ns, delays->blames, delays->n_blames));
     if (!delays->n_blames)
-        return did(leaving, RFN_ACTIVITY_WAIT, wait->ns);
-    if (wait->until.ns == of->here.ns + wait->ns)
+        return did_here(leaving, RFN_ACTIVITY_WAIT, wait->ns);
+    if (wait->until.ns == of->enter_ns + leaving->full_ns)
         RFN_TRY(rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history,
                                   &wait->until));
     for (size_t i = 0; i < delays->n_blames; i++)
@@ -89,34 +116,36 @@ static int completed(const struct leaving *leaving)
 {
     RFN_TRY(rfn_tally_wait(&leaving->pass->tally, leaving->completion, leaving->of->symbol->site,
                            leaving->at->rank, leaving->completion_ns, NULL, 0));
-    return did(leaving, RFN_ACTIVITY_WAIT, leaving->completion_ns);
+    return did_here(leaving, RFN_ACTIVITY_WAIT, leaving->completion_ns);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Divides the time of the call. A run of polls is partly outside of MPI. */
+/* Divides the time of the call, with the polls that it ends. Of those a part is outside of MPI, and
+ * so is that part of the wait: no wait. */
 static int divide(struct leaving *leaving)
 {
-    const struct rfn_replay_stream *at = leaving->at;
-    int64_t left = at->exit_ns - at->enter_ns, inside = at->record->inside_ns;
-    if (at->record->polls > 1 && inside >= 0 && inside < left) {
-        RFN_TRY(did(leaving, RFN_ACTIVITY_COMPUTE, left - inside));
-        left = inside;
+    const struct rfn_record *record = leaving->at->record;
+    int64_t all = leaving->at->exit_ns - leaving->of->enter_ns, outside = 0;
+    if (record->polls > 1 || leaving->of->polled_ns) {
+        int64_t inside = least(record->inside_ns + leaving->of->polled_ns, all);
+        outside = inside >= 0 ? all - inside : 0;
+    }
+    int64_t left = all - outside, outside_before = 0;
+    leaving->full_ns = leaving->wait.ns = least(leaving->wait.ns, all);
+    if (outside > 0 && leaving->wait.ns > 0) {
+        double share = (double)leaving->wait.ns / (double)all;
+        outside_before = (int64_t)((double)outside * share);
+        leaving->wait.ns -= outside_before;
+        RFN_TRY(did_here(leaving, RFN_ACTIVITY_COMPUTE, outside_before));
     }
     if (leaving->wait.ns > 0) {
-        leaving->wait.ns = least(leaving->wait.ns, left);
         left -= leaving->wait.ns;
-        if (leaving->wait.ns > 0)
-            RFN_TRY(waited(leaving));
+        RFN_TRY(waited(leaving));
     }
-    if (leaving->completion_ns > 0) {
+    RFN_TRY(did_here(leaving, RFN_ACTIVITY_COMPUTE, outside - outside_before));
+    if (leaving->completion_ns > 0 && left > 0) {
         leaving->completion_ns = least(leaving->completion_ns, left);
         left -= leaving->completion_ns;
-        if (leaving->completion_ns > 0)
-            RFN_TRY(completed(leaving));
+        RFN_TRY(completed(leaving));
     }
     if (left <= 0)
         return 0;
@@ -341,7 +370,7 @@ static struct rfn_wait measure_collective(struct leaving *leaving,
                                           const struct rfn_awaited *awaited)
 {
     struct rfn_collective_wait found = rfn_collectives_measure(
-        leaving->pass->collectives, &awaited->share, leaving->at->enter_ns, leaving->at->exit_ns);
+        leaving->pass->collectives, &awaited->share, leaving->of->enter_ns, leaving->at->exit_ns);
     if (found.completion_ns > leaving->completion_ns) {
         leaving->completion = found.completion;
         leaving->completion_ns = found.completion_ns;
@@ -363,11 +392,11 @@ static void measure(struct leaving *leaving, const struct rfn_awaited *awaited)
         wait = measure_collective(leaving, awaited);
     } else if (is_receive(awaited)) {
         const struct rfn_message *message = message_of(&pass->channels, awaited);
-        if (message && message->sent.ns > at->enter_ns)
-            wait = late_sender(pass, at->rank, message, at->enter_ns, at->exit_ns);
+        if (message && message->sent.ns > leaving->of->enter_ns)
+            wait = late_sender(pass, at->rank, message, leaving->of->enter_ns, at->exit_ns);
     } else if (!awaited->cancelled) {
         wait = late_receiver(pass, &pass->channels.messages[awaited->number],
-                             leaving->of->n_awaited == 1, at->enter_ns, at->exit_ns);
+                             leaving->of->n_awaited == 1, leaving->of->enter_ns, at->exit_ns);
     }
     if (wait.ns > leaving->wait.ns)
         leaving->wait = wait;
@@ -391,7 +420,7 @@ static int met_sender(const struct leaving *leaving, const struct rfn_message *m
     uint64_t at = leaving->of->history.at;
     RFN_TRY(met(leaving, &channel->received, leaving->stream, at, sent->stream,
                 message->waited ? message->over_at : sent->at));
-    if (sent->ns <= leaving->at->enter_ns)
+    if (sent->ns <= leaving->of->enter_ns)
         return 0;
     return met(leaving, &channel->sent, sent->stream, sent->at, leaving->stream, at);
 }
@@ -428,7 +457,7 @@ static int let_go_send(const struct leaving *leaving, const struct rfn_awaited *
     struct rfn_channels *channels = &leaving->pass->channels;
     struct rfn_message *message = &channels->messages[awaited->number];
     if (leaving->wait.ns > 0 && leaving->wait.pattern == RFN_LATE_RECEIVER && message->taken &&
-        message->posted.ns > leaving->at->enter_ns)
+        message->posted.ns > leaving->of->enter_ns)
         RFN_TRY(met_receiver(leaving, message));
     return rfn_channels_sent(channels, awaited->number, awaited->cancelled);
 }
@@ -469,7 +498,10 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_strea
             return RFN_REPLAY_PARK;
         RFN_TRY(leave_window(&leaving));
     }
-    if (pass->waits->times)
+    if (at->record->failed_poll)
+        of->polls = (struct rfn_polls){true, *of->symbol, at->enter_ns, at->exit_ns,
+                                       at->record->inside_ns};
+    else if (pass->waits->times)
         RFN_TRY(divide(&leaving));
     if (leaving.in_step)
         rfn_history_mark(&of->history, leaving.key, leaving.count);

@@ -91,6 +91,14 @@ struct rfn_wait_stream {
     struct rfn_awaited *awaited;
     size_t n_awaited, awaited_capacity;
     bool one_sided;
+    int64_t enter_ns;  /* of the current event, or of the unsuccessful polls that it ends */
+    int64_t polled_ns; /* inside those */
+    /* A run of unsuccessful polls that has left, while it is not known what ends it. */
+    struct rfn_polls {
+        bool any;
+        struct rfn_wait_symbol symbol; /* a copy */
+        int64_t enter_ns, exit_ns, inside_ns;
+    } polls;
 };
 
 /* A receive whose message could not be told before the call that completed it had left. */
@@ -145,6 +153,9 @@ int rfn_pass_bound(void *context, uint32_t receive);
 void rfn_pass_wake(void *context, uint32_t stream);
 /* Nobody will ask for this receive again. RFN_E_NOMEM. */
 int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t receive);
+/* What the stream does turns out not to end its unsuccessful polls: they waited for nothing that is
+ * known. */
+int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream);
 /* A stream has done something: history, chain, sums. RFN_E_NOMEM. */
 int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t activity,
                  int64_t ns);

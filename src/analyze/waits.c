@@ -141,13 +141,29 @@ static int take_gap(struct rfn_wait_pass *pass, uint32_t number, const struct rf
     return rfn_pass_did(pass, &pass->streams[number], (uint32_t)activity, gap);
 }
 
+/* A successful poll after unsuccessful ones of the same call: they all waited for what it has got.
+ */
+static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_record *record)
+{
+    return stream->polls.any && stream->polls.symbol.site == stream->symbol->site &&
+           !record->failed_poll;
+}
+
 static int enter(void *context, uint32_t number, const struct rfn_replay_stream *at)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
     RFN_TRY(symbol_of(pass, stream, at->record));
-    if (pass->waits->times)
+    stream->enter_ns = at->enter_ns;
+    stream->polled_ns = 0;
+    if (ends_polls(stream, at->record)) {
+        stream->enter_ns = stream->polls.enter_ns;
+        stream->polled_ns = stream->polls.inside_ns;
+        stream->polls.any = false;
+    } else if (pass->waits->times) {
+        RFN_TRY(rfn_pass_flush_polls(pass, stream));
         RFN_TRY(take_gap(pass, number, at));
+    }
     stream->here = (struct rfn_point){number, stream->history.at, at->enter_ns};
     enum rfn_action action = stream->symbol->role->action;
     if (action == RFN_ACT_REGION_BEGIN)
@@ -157,9 +173,10 @@ static int enter(void *context, uint32_t number, const struct rfn_replay_stream 
     return rfn_pass_call(pass, number, at);
 }
 
-static void end(void *context, uint32_t number)
+static int end(void *context, uint32_t number)
 {
-    (void)context, (void)number;
+    struct rfn_wait_pass *pass = context;
+    return pass->waits->times ? rfn_pass_flush_polls(pass, &pass->streams[number]) : 0;
 }
 
 /* ---- the pass ---- */
