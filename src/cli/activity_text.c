@@ -111,6 +111,15 @@ static bool same_function(const struct rfn_location *a, const struct rfn_locatio
            same_text(a->module, b->module);
 }
 
+/* Whether two frames make the same call. That of an inlined function has an address for each of the
+ * calls in the function, and then is known by its line. */
+static bool same_call(const struct rfn_location *a, const struct rfn_location *b)
+{
+    if (!a->function || !b->function || !a->file || !b->file || !a->line)
+        return a->offset == b->offset && same_text(a->module, b->module);
+    return a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
 /* Deeper than a frame that calls from two places, paths have nothing in common. */
 static struct stretch stretch_of(const struct rfn_archive *archive,
                                  const struct rfn_activity *activity)
@@ -125,7 +134,7 @@ static struct stretch stretch_of(const struct rfn_archive *archive,
         if (rfn_call_path_internal(&a) || rfn_call_path_internal(&b) || !same_function(&a, &b))
             break;
         stretch = (struct stretch){true, stretch.found, a, b, stretch.to};
-        if (from != to)
+        if (from != to && !same_call(&a, &b))
             break;
     }
     return stretch;
@@ -209,10 +218,23 @@ static void append_compute(struct rfn_text *text, const struct rfn_archive *arch
 
 /* ---- activities ---- */
 
-/* What a call does when it does not wait. */
-static const char *purpose_of(uint8_t class_)
+bool rfn_call_site_polls(const struct rfn_archive *archive, struct rfn_call_site site)
 {
-    switch (class_) {
+    static const char *const polls[] = {"MPI_Test",   "MPI_Testany", "MPI_Testall", "MPI_Testsome",
+                                        "MPI_Iprobe", "MPI_Improbe", "MPI_Parrived"};
+    for (size_t i = 0; i < sizeof polls / sizeof *polls; i++) {
+        if (strcmp(rfn_call_site_function(archive, site), polls[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What a call does when it does not wait. */
+static const char *purpose_of(const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    if (rfn_call_site_polls(archive, site))
+        return ", polling";
+    switch (rfn_call_site_class(archive, site)) {
     case RFN_CLASS_OTHER:
     case RFN_CLASS_PROBE:
     case RFN_CLASS_COMM:
@@ -238,7 +260,7 @@ void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archiv
     case RFN_ACTIVITY_MPI:
         rfn_text_string(text, "in ");
         append_call(text, archive, activity->at);
-        rfn_text_string(text, purpose_of(rfn_call_site_class(archive, activity->at)));
+        rfn_text_string(text, purpose_of(archive, activity->at));
         break;
     case RFN_ACTIVITY_WAIT:
         rfn_text_string(text, "waiting in ");

@@ -39,6 +39,8 @@ void rfn_call_site_path(struct rfn_text *text, const struct rfn_archive *archive
 const char *rfn_call_site_function(const struct rfn_archive *archive, struct rfn_call_site site);
 /* enum rfn_class of the called function. */
 uint8_t rfn_call_site_class(const struct rfn_archive *archive, struct rfn_call_site site);
+/* Whether the called function tells at once if something is there: MPI_Test, MPI_Iprobe, ... */
+bool rfn_call_site_polls(const struct rfn_archive *archive, struct rfn_call_site site);
 
 /* "compute", "mpi", "wait", "start". */
 const char *rfn_activity_kind_name(enum rfn_activity_kind kind);
