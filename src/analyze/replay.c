@@ -253,16 +253,41 @@ static int64_t next_ns(const struct rfn_replay_stream *stream)
     return stream->held ? stream->enter_ns : stream->exit_ns;
 }
 
+static void has_left(struct rfn_replay *replay, struct rfn_replay_stream *stream)
+{
+    stream->first = false;
+    replay->left++;
+}
+
 /* An event that has been fetched enters, at once or, in a process with several threads, when it is
- * its turn. */
+ * its turn. RFN_REPLAY_LEFT: it has left, too. */
 static int arrive(struct rfn_replay *replay, uint32_t number)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
     stream->held = stream->several;
-    return stream->held ? 0 : replay->hooks.enter(replay->hooks.context, number, stream);
+    if (stream->held)
+        return 0;
+    int result = replay->hooks.enter(replay->hooks.context, number, stream);
+    if (result == RFN_REPLAY_LEFT)
+        has_left(replay, stream);
+    return result;
 }
 
-/* The current event of a stream is shown leaving; the next one arrives. Returns whether the stream
+/* The stream goes on to its next event that has to wait for its turn. Returns whether there is
+ * one. */
+static int go_on(struct rfn_replay *replay, uint32_t number)
+{
+    int result;
+    do {
+        RFN_TRY(result = fetch(replay, number));
+        if (!result)
+            return replay->hooks.end(replay->hooks.context, number);
+        RFN_TRY(result = arrive(replay, number));
+    } while (result == RFN_REPLAY_LEFT);
+    return 1;
+}
+
+/* The current event of a stream is shown leaving; the next ones arrive. Returns whether the stream
  * has a current event that is not parked; it is the caller's to put it into the heap. */
 static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
 {
@@ -275,22 +300,19 @@ static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
         park(replay, number);
         return 0;
     }
-    stream->first = false;
-    replay->left++;
-    RFN_TRY(result = fetch(replay, number));
-    if (result)
-        RFN_TRY(arrive(replay, number));
-    else
-        RFN_TRY(replay->hooks.end(replay->hooks.context, number));
-    return result;
+    has_left(replay, stream);
+    return go_on(replay, number);
 }
 
 static int enter_held(struct rfn_replay *replay, uint32_t number)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
     stream->held = false;
-    RFN_TRY(replay->hooks.enter(replay->hooks.context, number, stream));
-    return 1;
+    int result = replay->hooks.enter(replay->hooks.context, number, stream);
+    if (result != RFN_REPLAY_LEFT)
+        return result < 0 ? result : 1;
+    has_left(replay, stream);
+    return go_on(replay, number);
 }
 
 static int move_earliest(struct rfn_replay *replay)
@@ -340,8 +362,12 @@ static int begin(struct rfn_replay *replay)
     for (uint32_t i = 0; i < replay->n_streams; i++) {
         if (!replay->streams[i].open)
             continue;
-        RFN_TRY(arrive(replay, i));
-        push(&replay->ready, next_ns(&replay->streams[i]), i);
+        int result = arrive(replay, i);
+        if (result == RFN_REPLAY_LEFT)
+            result = go_on(replay, i);
+        RFN_TRY(result);
+        if (replay->streams[i].open)
+            push(&replay->ready, next_ns(&replay->streams[i]), i);
     }
     return 0;
 }
