@@ -14,10 +14,11 @@ static int8_t input(const struct rfn_function_info *function, const char *name)
     return -1;
 }
 
-/* The last input of a kind, which is the call's own where there are several communicators. */
+/* The first input of a kind: of Intercomm_create the local communicator, on which all its callers
+ * are; of the peer communicator they need not all be. */
 static int8_t input_of(const struct rfn_function_info *function, uint8_t kind)
 {
-    for (int i = function->n_in - 1; i >= 0; i--) {
+    for (int i = 0; i < function->n_in; i++) {
         if (function->params[i].kind == kind)
             return (int8_t)i;
     }
@@ -82,6 +83,8 @@ static enum rfn_action action_of(const struct rfn_role *role,
             return RFN_ACT_INIT;
         return is(function, "MPI_Finalize") ? RFN_ACT_FINALIZE : RFN_ACT_NONE;
     case RFN_CLASS_REGION:
+        if (!function->n_in)
+            return RFN_ACT_NONE;
         return is(function, "refrain_region_begin") ? RFN_ACT_REGION_BEGIN : RFN_ACT_REGION_END;
     default:
         return RFN_ACT_NONE;

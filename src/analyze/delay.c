@@ -83,6 +83,9 @@ int rfn_delays_find(struct rfn_delays *delays, const struct rfn_history *waiting
                     const struct rfn_wait *wait)
 {
     const struct rfn_point *until = &wait->until;
+    delays->n_blames = 0;
+    if (until->at < late->first) /* what it did until then is not known any more */
+        return 0;
     struct rfn_in_step step = rfn_history_in_step(waiting, stream, at, late, until->stream,
                                                   until->at);
     rfn_sums_reset(&delays->sums);

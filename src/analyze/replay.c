@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Stamps come from a file; within these bounds (104 days) differences and sums of them fit. */
+#define STAMP_MAX (INT64_C(1) << 53)
+
 /* Streams by the exit of their current event, the earliest first; ties by number. */
 struct entry {
     int64_t ns;
@@ -74,9 +77,14 @@ static void pop(struct heap *heap)
 
 /* ---- clocks ---- */
 
-/* The moved time of a recorded stamp; stamps are asked for in order. */
+/* The moved time of a recorded stamp; stamps are asked for in order. In a sound file they ascend.
+ */
 static int64_t moved(struct rfn_replay_stream *stream, int64_t recorded_ns)
 {
+    if (recorded_ns < stream->recorded_ns)
+        recorded_ns = stream->recorded_ns;
+    if (recorded_ns > STAMP_MAX)
+        recorded_ns = STAMP_MAX;
     if (stream->shift_ns) {
         int64_t less = (recorded_ns - stream->recorded_ns) / 100;
         stream->shift_ns -= less < stream->shift_ns ? less : stream->shift_ns;
@@ -124,9 +132,12 @@ static int fetch(struct rfn_replay *replay, uint32_t number)
         close_stream(stream);
         return 0;
     }
+    /* Without times streams take turns, so that none runs ahead of those that it sends to. */
+    bool times = rfn_archive_run(replay->archive)->times;
+    int64_t turn = (int64_t)(stream->record->index & (STAMP_MAX - 1));
     stream->before_ns = stream->exit_ns;
-    stream->enter_ns = moved(stream, stream->record->enter_ns);
-    stream->exit_ns = moved(stream, stream->record->exit_ns);
+    stream->enter_ns = moved(stream, times ? stream->record->enter_ns : turn);
+    stream->exit_ns = moved(stream, times ? stream->record->exit_ns : turn);
     return 1;
 }
 
@@ -137,6 +148,7 @@ static int open_stream(struct rfn_replay *replay, uint32_t number)
     struct rfn_stream_info info = rfn_archive_stream(replay->archive, number);
     stream->rank = info.rank;
     stream->thread = info.thread;
+    stream->recorded_ns = -STAMP_MAX;
     replay->events += (double)info.events;
     if (info.rank >= rfn_archive_run(replay->archive)->ranks)
         return 0;

@@ -55,6 +55,25 @@ static int did_wait(struct rfn_wait_pass *pass, uint32_t stream, int64_t ns)
     return rfn_pass_did(pass, stream, (uint32_t)number, ns);
 }
 
+/* The stream goes on with the chain that led to the end of the wait. Where clocks disagree that may
+ * lie after the call: then what led to it took less. */
+static int jump(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_wait *wait)
+{
+    struct rfn_wait_stream *of = &pass->streams[stream];
+    const struct rfn_point *until = &wait->until;
+    struct rfn_wait_stream *late = &pass->streams[until->stream];
+    int64_t over = until->ns - (of->here.ns + wait->ns);
+    RFN_TRY(
+        rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history, until));
+    if (!over)
+        return 0;
+    uint32_t last = of->symbol->mpi_activity;
+    if (until->at > late->history.first)
+        last = late->history.log[(until->at - 1) % RFN_HISTORY_LENGTH].what;
+    return rfn_critical_add(&of->critical, last & RFN_PASSED_ON ? of->symbol->mpi_activity : last,
+                            -over);
+}
+
 /* A wait, and whom it is blamed on. */
 static int waited(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_wait *wait)
 {
@@ -69,9 +88,7 @@ static int waited(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_
                            delays->blames, delays->n_blames));
     if (!delays->n_blames)
         return did_wait(pass, stream, wait->ns);
-    if (wait->until.ns == of->here.ns + wait->ns)
-        RFN_TRY(rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history,
-                                  &wait->until));
+    RFN_TRY(jump(pass, stream, wait));
     for (size_t i = 0; i < delays->n_blames; i++)
         RFN_TRY(rfn_history_add(&of->history, &delays->sums,
                                 RFN_PASSED_ON | delays->blames[i].cause, delays->blames[i].ns));
@@ -185,7 +202,10 @@ static struct rfn_wait late_receiver(struct rfn_wait_pass *pass, const struct rf
 {
     struct rfn_wait wait = {.pattern = RFN_LATE_RECEIVER, .until = message->posted};
     bool before = !message->taken || message->posted.ns >= exit_ns;
-    if (message->mode == RFN_SEND_STANDARD && before && message->bytes > pass->eager_bytes)
+    /* A receive with a wildcard that is posted already may turn out to take it. */
+    bool undecided = !message->taken && pass->channels.ranks[message->dest].n_open > 0;
+    if (message->mode == RFN_SEND_STANDARD && before && !undecided &&
+        message->bytes > pass->eager_bytes)
         pass->eager_bytes = message->bytes;
     if (message->mode == RFN_SEND_LOCAL || before)
         return wait;
@@ -250,7 +270,7 @@ static int measure_late(struct rfn_wait_pass *pass, const struct rfn_late_receiv
     if (wait.ns <= 0)
         return 0;
     delays->n_blames = 0;
-    if (late->left.at >= waiting->history.first && message->sent.at >= sender->history.first)
+    if (late->left.at >= waiting->history.first)
         RFN_TRY(rfn_delays_find(
             delays, &waiting->history, late->left.stream, late->left.at, &sender->history,
             rfn_replay_stream(pass->replay, message->sent.stream)->rank, &wait));
