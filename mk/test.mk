@@ -87,7 +87,7 @@ $(foreach s,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(s))))
 
 # ---- checks ----
 
-C_FILES := $(wildcard src/*/*.c src/*/*.h include/refrain/*.h tests/*/*.c bench/*.c examples/*.c)
+C_FILES := $(wildcard src/*/*.c src/*/*.h include/refrain/*.h tests/*/*.c tests/programs/*/*.[ch] bench/*.c examples/*.c)
 
 # The programs are built and run by tools/check.py, which also counts.
 check:

@@ -16,6 +16,10 @@ class Failure(Exception):
     """A test's finding, in words."""
 
 
+class Refused(Exception):
+    """What the system does not let a test do, which nothing that is installed would change."""
+
+
 class Flavour:
     """One MPI: how to compile for it and how to launch."""
 

@@ -267,7 +267,7 @@ class Column:
 # ---- container ----
 
 MAGIC, CHUNK_MAGIC = b"\x89RFN\r\n\x1a\n", 0x434e4652
-META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, PLACES, TIMING, TOC = range(1, 9)
+META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, PLACES, TIMING, TOC, CLOCKS = range(1, 10)
 ZSTD = ctypes.CDLL("libzstd.so.1")
 XXHASH = ctypes.CDLL("libxxhash.so.0")
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
@@ -536,6 +536,21 @@ class Places:
 
 # ---- times ----
 
+def line(pair, following):
+    """(first, base, slope, shift) between two pairs."""
+    (first, base), (end, end_base) = pair, following
+    shift = 64
+    while shift and ((end_base - base) << shift) // (end - first) >= HALF:
+        shift -= 1
+    return first, base, ((end_base - base) << shift) // (end - first), shift
+
+
+def along(segment, at):
+    first, base, slope, shift = segment
+    distance = (abs(at - first) * slope + (1 << shift >> 1)) >> shift
+    return (base + distance if at >= first else base - distance) & MASK
+
+
 class Clock:
     """Quanta to nanoseconds of CLOCK_MONOTONIC."""
 
@@ -545,22 +560,38 @@ class Clock:
         pairs = [tuple(reader.u64() for _ in range(3)) for _ in range(n)]
         self.start = reader.u64()
         self.realtime = (pairs[0][2] - pairs[0][1]) & MASK
-        distinct = [p for i, p in enumerate(pairs) if i == 0 or p[0] > pairs[i - 1][0]]
-        self.segments = []
-        for (quanta, ns, _), (next_quanta, next_ns, _) in zip(distinct, distinct[1:]):
-            shift = 64
-            while shift and ((next_ns - ns) << shift) // (next_quanta - quanta) >= HALF:
-                shift -= 1
-            slope = ((next_ns - ns) << shift) // (next_quanta - quanta)
-            self.segments.append((quanta, ns, slope, shift))
+        distinct = [p[:2] for i, p in enumerate(pairs) if i == 0 or p[0] > pairs[i - 1][0]]
+        self.segments = [line(*two) for two in zip(distinct, distinct[1:])]
         self.segments = self.segments or [(pairs[0][0], pairs[0][1], 1, 0)]
 
     def ns(self, quanta):
-        for first, base, slope, shift in reversed(self.segments):
-            if quanta >= first:
+        for segment in reversed(self.segments):
+            if quanta >= segment[0]:
                 break
-        ns = (abs(quanta - first) * slope + (1 << shift >> 1)) >> shift
-        return base + ns if quanta >= first else base - ns
+        return along(segment, quanta)
+
+
+DRIFT_NS = 10 ** 10
+
+
+class HostClock:
+    """CLOCK_MONOTONIC of a host to that of the reference."""
+
+    def __init__(self, reader):
+        self.offsets = reader.many(lambda: (reader.u64(), reader.svarint(), reader.varint()))
+        pairs = [(time, (time + offset) & MASK) for time, offset, _ in self.offsets]
+        check(pairs and all(a[0] <= b[0] and a[1] <= b[1] for a, b in zip(pairs, pairs[1:])),
+              "the measurements of a host's clock are malformed")
+        self.pairs = [p for i, p in enumerate(pairs) if i == 0 or p[0] > pairs[i - 1][0]]
+        self.lines = [line(*two) for two in zip(self.pairs, self.pairs[1:])]
+        self.drift = self.pairs[-1][0] - self.pairs[0][0] >= DRIFT_NS
+
+    def corrected(self, time):
+        before = sum(pair[0] <= time for pair in self.pairs)
+        if len(self.pairs) > 1 and (self.drift or 0 < before < len(self.pairs)):
+            return along(self.lines[min(max(before, 1), len(self.lines)) - 1], time)
+        near, base = self.pairs[max(before, 1) - 1]
+        return (base + time - near) & MASK
 
 
 class Timing:
@@ -681,6 +712,10 @@ class Stream:
                     stack.append((iter(body), left - 1, body))
         check(all(next(column, None) is None for column in trips), "trips are left over")
 
+    def since_start(self, quanta):
+        aligned = self.archive.aligned(self.host, self.timing.clock.ns(quanta))
+        return signed(aligned - self.archive.origin())
+
     def events(self):
         """All events in order. At the end it is checked that nothing is left over."""
         self.open()
@@ -690,8 +725,9 @@ class Stream:
         last = mark = timing.clock.start if times else 0
         marks = iter(timing.marks if times else ())
         if times:
-            to_ns, shift = timing.clock.ns, self.archive.host_shift(self.host)
-            check((self.start, self.realtime) == (to_ns(last), timing.clock.realtime),
+            to_ns = timing.clock.ns
+            check((self.start & MASK, self.realtime & MASK) ==
+                  (to_ns(last), timing.clock.realtime),
                   "the clock starts not as STREAMS says")
         try:
             for index, number in enumerate(self.symbols()):
@@ -707,7 +743,7 @@ class Stream:
                 if times:
                     enter = (last + next(clocks[0])) & MASK
                     last = (enter + next(clocks[1])) & MASK
-                    event.enter, event.exit = to_ns(enter) + shift, to_ns(last) + shift
+                    event.enter, event.exit = self.since_start(enter), self.since_start(last)
                     if index % 65536 == 0 and index:
                         mark += next(marks, enter - mark)
                         check(mark == enter, "a mark is wrong")
@@ -738,13 +774,14 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.minor, self.exact, self.complete = minor, minor == 1, toc is not None
+        self.minor, self.exact, self.complete = minor, minor == 2, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made = {}
         self.read_meta(self.payload(META))
         self.read_definitions(self.payload(DEFINITIONS))
         self.read_streams(self.payload(STREAMS))
+        self.read_clocks()
 
     def payload(self, kind, number=0):
         check((kind, number) in self.chunks, f"there is no chunk of type {kind}, id {number}")
@@ -823,13 +860,35 @@ class Archive:
             return None
         return self.part(TIMING, number, lambda reader: Timing(reader, structure))
 
-    def host_shift(self, host):
-        """What is added to nanoseconds of a host's clock to get time since the earliest start."""
-        shifts = {}
+    def read_clocks(self):
+        self.reference, self.clocks, self.first = 0, {}, None
+        self.realtimes = {}
         for stream in self.streams:
-            shifts.setdefault(stream.host, stream.realtime)
-        return shifts[host] - min(stream.start + shifts[stream.host] for stream in self.streams)
+            self.realtimes.setdefault(stream.host, stream.realtime)
+        if self.minor < 2 or (CLOCKS, 0) not in self.chunks:
+            return
+        reader = self.payload(CLOCKS)
+        self.reference = reader.below(len(self.hosts), "host")
+        for _ in range(reader.varint()):
+            host = reader.below(len(self.hosts), "host")
+            check(not self.clocks or host > max(self.clocks), "the hosts are not in order")
+            self.clocks[host] = HostClock(reader)
+        reader.end(self.exact)
 
+    def aligned(self, host, time):
+        """Nanoseconds of a host's CLOCK_MONOTONIC as a time that all hosts share."""
+        if host in self.clocks:
+            return self.clocks[host].corrected(time) + self.realtimes.get(self.reference, 0)
+        return time + self.realtimes[host]
+
+    def origin(self):
+        """The earliest start of a stream."""
+        if self.first is None:
+            for stream in self.streams:
+                start = self.aligned(stream.host, stream.start & MASK)
+                if self.first is None or signed(start - self.first) < 0:
+                    self.first = start
+        return self.first
 
 
 def main():

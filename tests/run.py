@@ -5,7 +5,8 @@
 
 Tests are the functions test_* of the modules tests/test_*.py. A test takes the harness, and a
 flavour if it has a parameter of that name (then it is run for each MPI). It returns, or raises.
-A test that needs something which is not installed fails: nothing is skipped.
+A test that needs something which is not installed fails. Where the
+system refuses what a test needs (harness.Refused), that is told and counted, as neither of both.
 """
 import argparse
 import glob
@@ -47,19 +48,22 @@ def main():
         print("\n".join(name for name, _, _ in tests))
         return 0
     bench = harness.Harness(options.build)
-    passed = failed = 0
+    passed = failed = refused = 0
     for name, function, arguments in tests:
         start = time.monotonic()
         try:
             function(bench, **arguments)
             passed += 1
             print(f"ok    {name} ({time.monotonic() - start:.1f} s)", flush=True)
+        except harness.Refused as reason:
+            refused += 1
+            print(f"refused {name}: {reason}", flush=True)
         except Exception as error:  # a test's own mistake is a failure too
             failed += 1
             text = str(error) if isinstance(error, harness.Failure) else traceback.format_exc()
             print(f"FAIL  {name}\n      " + "\n      ".join(text.split("\n")[:40]), flush=True)
     bench.close()
-    print(f"{passed} passed, {failed} failed")
+    print(f"{passed} passed, {failed} failed" + (f", {refused} refused" if refused else ""))
     return 1 if failed or not passed else 0
 
 

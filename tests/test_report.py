@@ -48,6 +48,63 @@ def check_sound(found):
                         sum(pair[what] for pair in found["communication_matrix"]))
 
 
+def close_to(what, found, expected, slack=1e-6):
+    """Seconds that were summed up in another order."""
+    if abs(found - expected) > slack:
+        raise harness.Failure(f"{what}: {found} s instead of {expected} s")
+
+
+def check_waits(found):
+    """Wait states, causes and the critical path add up, and fit the rest of the report."""
+    states, waits = found["wait_states"], found["waits"]
+    ranks, run_time = found["time_per_rank"], found["run_time_ns"] / 1e9
+    by_pattern = dict.fromkeys(waits["by_pattern"], 0)
+    for state in states:
+        by_pattern[state["pattern"]] += state["seconds"]
+        close_to(f"ranks of {state}", sum(state["seconds_by_rank"]), state["seconds"])
+        close_to("share", state["share"], state["seconds"] / run_time / found["threads"])
+        harness.compare("ranks", len(state["seconds_by_rank"]), found["ranks"])
+        if not 0 < state["max_seconds"] <= max(state["seconds_by_rank"]) + 1e-9 or \
+                min(state["seconds_by_rank"]) < 0 or state["count"] < 1:
+            raise harness.Failure(f"impossible wait state: {state}")
+    for pattern, seconds in by_pattern.items():
+        close_to(pattern, waits["by_pattern"][pattern], seconds)
+    close_to("all waiting", waits["total_seconds"], sum(by_pattern.values()))
+    for one in ranks:
+        waited = sum(state["seconds_by_rank"][one["rank"]] for state in states)
+        if waited > one["mpi_ns"] / 1e9 + 1e-6:
+            raise harness.Failure(f"rank {one['rank']} waits {waited} s, more than it is in MPI")
+    check_causes(found)
+    path = found["critical_path"]
+    close_to("parts of the critical path", sum(part["seconds"] for part in path["parts"]),
+             path["seconds"])
+    if path["seconds"] > run_time + 1e-6:
+        raise harness.Failure(f"a critical path of {path['seconds']} s in {run_time} s")
+
+
+def check_causes(found):
+    waits = found["waits"]
+    for cause in found["causes"]:
+        close_to(f"late ranks of {cause}", sum(rank["seconds"] for rank in cause["ranks"]),
+                 cause["seconds"])
+        if not -1e-9 <= cause["direct_seconds"] <= cause["seconds"] + 1e-9:
+            raise harness.Failure(f"direct waiting: {cause}")
+        if not cause["activity"] or cause["kind"] not in ("compute", "mpi", "wait", "start"):
+            raise harness.Failure(f"no activity: {cause}")
+    close_to("causes", sum(cause["seconds"] for cause in found["causes"]),
+             waits["total_seconds"] - waits["unexplained_seconds"])
+
+
+def check_matched(found):
+    """Everything that was sent was received, and nothing else."""
+    matching = found["matching"]
+    sent = sum(pair["messages"] for pair in found["communication_matrix"])
+    harness.compare("messages", (matching["messages"], matching["matched"]), (sent, sent))
+    for key in ("unmatched_sends", "unmatched_receives", "unmatched_collectives", "cancelled",
+                "foreign"):
+        harness.compare(key, matching[key], 0)
+
+
 def histogram(sizes):
     """As the report has it: by powers of two, empty classes left out."""
     counts = {}
@@ -83,6 +140,8 @@ def test_farm(bench, flavour):
                               env={"FARM_OUT": out})
     found = report(bench, archive)
     check_sound(found)
+    check_waits(found)
+    check_matched(found)
     sizes = [n * 7919 % 5000 + 1 for n in range(tasks)]
     workers = ranks - 1
     got = {}
@@ -166,6 +225,8 @@ def test_many_sites(bench, flavour):
     bench.verb("verify", archive)
     found = report(bench, archive)
     check_sound(found)
+    check_waits(found)
+    check_matched(found)
     harness.compare("calls", found["calls"], ranks * (4 + SITES * ROUNDS))
     check_sites(found, ranks, first_line)
     sent = [sites_size(n) for n in range(0, SITES, 3)] * ROUNDS
@@ -200,6 +261,8 @@ int main(int argc, char **argv)
     _, archive = bench.record(flavour, 2, [bench.program(source, flavour)])
     found = report(bench, archive)
     check_sound(found)
+    check_waits(found)
+    check_matched(found)
     harness.compare("busiest rank", found["efficiency"]["max_outside_rank"], 1)
     ranks = found["time_per_rank"]
     if ranks[1]["outside_ns"] < 400_000_000 or ranks[0]["outside_ns"] < 40_000_000:
@@ -210,6 +273,82 @@ int main(int argc, char **argv)
     wait = ranks[1]["outside_ns"] - ranks[0]["outside_ns"]
     if not 0.5 * wait < barrier["max_ns"] < found["run_time_ns"]:
         raise harness.Failure(f"{barrier['max_ns']} ns in the barrier, {wait} ns to wait")
+    check_slow_rank(found, wait / 1e9)
+    check_slow_rank_page(bench.run([bench.refrain, "report", archive], check=True).out)
+
+
+def check_slow_rank(found, wait):
+    """Rank 0 waits at the barrier because of what rank 1 computes in main."""
+    state = next(s for s in found["wait_states"] if s["pattern"] == "wait_at_barrier")
+    harness.compare("where", (state["function"], state["call_path"].split(" (")[0]),
+                    ("MPI_Barrier", "MPI_Barrier < main"))
+    if not 0.5 * wait < state["seconds_by_rank"][0] < 1.5 * wait:
+        raise harness.Failure(f"rank 0 waits {state['seconds_by_rank'][0]} s instead of {wait} s")
+    if state["seconds_by_rank"][1] > 0.5 * wait:
+        raise harness.Failure(f"rank 1 waits, too: {state}")
+    cause = next(c for c in found["causes"] if c["pattern"] == "wait_at_barrier")
+    harness.compare("cause", (cause["kind"], cause["function"], cause["ranks"][0]["rank"],
+                              cause["waited_function"]), ("compute", "main", 1, "MPI_Barrier"))
+
+
+def check_slow_rank_page(page):
+    lines = page.splitlines()
+    harness.compare("first line", lines[0].split(" ran for ")[0].endswith(" on 2 ranks"), True)
+    harness.compare("second line", lines[1].split(" ", 2)[:2], ["Parallel", "efficiency"])
+    text = " ".join(page.split())
+    for part in ("rank 1 computing ", " in main() [", " as wait at barrier in main() [",
+                 "needs an ideal-network prediction", "Critical path: "):
+        if part not in text:
+            raise harness.Failure(f"no {part!r} in\n{page}")
+
+
+# ---- less than everything ----
+
+def usage_error(bench, *arguments):
+    run = bench.run([bench.refrain, "report", *arguments])
+    harness.compare(f"exit of report {arguments}", (run.code, run.out), (2, ""))
+    return run.err
+
+
+def test_narrowed(bench):
+    out = bench.path("narrowed.out")
+    _, archive = bench.record("openmpi", 3, [bench.program("farm", "openmpi"), "60"],
+                              env={"FARM_OUT": out})
+    whole = report(bench, archive)
+    one = json.loads(bench.verb("report", "--json", "--rank", "2", archive))
+    harness.compare("ranks", [r["rank"] for r in one["time_per_rank"]], [2])
+    harness.compare("pairs", matrix(one), {pair: value for pair, value in matrix(whole).items()
+                                           if 2 in pair})
+    for state in one["wait_states"]:
+        close_to("rank 2 alone", state["seconds_by_rank"][2], state["seconds"])
+    close_to("waiting of rank 2", sum(s["seconds"] for s in one["wait_states"]),
+             sum(s["seconds_by_rank"][2] for s in whole["wait_states"]))
+    some = json.loads(bench.verb("report", "--json", "--rank=0-1,2", archive))
+    harness.compare("all ranks by name", some["wait_states"], whole["wait_states"])
+    sends = json.loads(bench.verb("report", "--json", "--call-path=MPI_Send", archive))
+    harness.compare("functions", {p["function"] for p in sends["call_paths"]}, {"MPI_Send"})
+    harness.compare("calls", sum(p["calls"] for p in sends["call_paths"]),
+                    by_function(whole)["MPI_Send"][0])
+    first = json.loads(bench.verb("report", "--json", "--top", "1", archive))
+    harness.compare("first row", first["wait_states"], whole["wait_states"][:1])
+    fixed = json.loads(bench.verb("report", "--json", "--fix-clocks", archive))
+    check_waits(fixed)
+    if "no rank 3" not in usage_error(bench, "--rank", "1-3", archive):
+        raise harness.Failure("the message does not name the rank")
+    for wrong in ("x", "", "2-1", "1,,2", "-1"):
+        usage_error(bench, f"--rank={wrong}", archive)
+
+
+def test_without_times(bench):
+    _, archive = bench.record("openmpi", 2, [bench.program("farm", "openmpi"), "20"],
+                              options=("--time=none",), env={"FARM_OUT": bench.path("no.times")})
+    found = report(bench, archive)
+    harness.compare("waits", (found["wait_states"], found["causes"], found["waits"],
+                              found["critical_path"]), ([], [], None, None))
+    check_matched(found)
+    page = " ".join(bench.verb("report", archive).split())
+    if "Efficiency and waits need times" not in page or "all matched" not in page:
+        raise harness.Failure(page)
 
 
 def test_polls_between_work(bench, flavour):
@@ -253,6 +392,8 @@ int main(int argc, char **argv)
         missed = int(file.read())
     found = report(bench, archive)
     check_sound(found)
+    check_waits(found)
+    check_matched(found)
     harness.compare("unsuccessful polls", found["unsuccessful_polls"], missed)
     harness.compare("functions", by_function(found), {
         "MPI_Init": (2, 0), "MPI_Comm_rank": (2, 0), "MPI_Finalize": (2, 0),
@@ -274,8 +415,10 @@ def test_page(bench):
                  "Ranks     2, on ", "Call paths by time in MPI"):
         if "\n" + line not in "\n" + page:
             raise harness.Failure(f"no line {line!r} in\n{page}")
-    wide = [line for line in page.splitlines() if len(line) > 100]
-    harness.compare("lines wider than the page", wide, [])
+    for width in (60, 80, 100, 200):
+        lines = bench.run([bench.refrain, "report", archive], env={"COLUMNS": str(width)},
+                          check=True).out.splitlines()
+        harness.compare(f"lines wider than {width}", [x for x in lines if len(x) > width], [])
     harness.compare("characters that are not ASCII", page.isascii(), True)
     names = [line.split()[-1] for line in page.splitlines() if line.endswith("MPI_Send")]
     harness.compare("rows of MPI_Send", len(names), 1 + len(

@@ -17,7 +17,9 @@ sanitizers, the fuzzers), then runs
 Each program has its own time limit and counts as many tests as it says it ran: cmocka in TAP form,
 unittest by its last lines, others by a last line "N passed, N failed"; whatever says nothing counts
 as one. A program that fails, crashes, hangs or skips something counts at least one failure. The
-output of what failed is printed. The last line is "N passed, N failed"; the exit status is 0 only
+output of what failed is printed, and of all programs the tables, lines that begin with "|", and the
+whole runs that the system refuses, lines "refused NAME: why", which count as neither. The last line
+is "N passed, N failed"; the exit status is 0 only
 if nothing failed. With ONLY, just the programs whose name contains one of the words run.
 """
 
@@ -70,7 +72,7 @@ def count(output, status):
         skipped = sum(int(n) for n in re.findall(r"skipped=(\d+)", output))
         passed = max(0, ran - failed)
     else:
-        lines = re.findall(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", output, re.M)
+        lines = re.findall(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?(?:, \d+ refused)?$", output, re.M)
         if lines:
             passed, failed, skipped = (int(n or 0) for n in lines[-1])
             passed += skipped
@@ -118,6 +120,9 @@ def tell(outcome):
     if outcome.note:
         words += f" ({outcome.note})"
     print(f"  {outcome.name:<44} {outcome.seconds:6.1f} s  {words}", flush=True)
+    for line in outcome.output.splitlines():
+        if line.startswith(("|", "refused ")):  # a table of what was found, a run that could not be
+            print(f"    {line}", flush=True)
     if outcome.failed:
         lines = [line for line in outcome.output.splitlines() if not line.startswith("ok ")]
         named = [line for line in lines[:-80] if line.startswith(("FAIL", "not ok"))]

@@ -67,6 +67,26 @@ struct rfn_stream_info {
 /* stream < run->streams. */
 struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uint32_t stream);
 
+/* A measured difference of two hosts' clocks. */
+struct rfn_clock_offset {
+    uint64_t monotonic_ns;  /* when: CLOCK_MONOTONIC of the host */
+    int64_t offset_ns;      /* to be added to get CLOCK_MONOTONIC of the reference host */
+    uint64_t round_trip_ns; /* the offset is wrong by at most half of it */
+};
+
+/* A host of the run. The times of its events are corrected by its offsets; where there are none
+ * (of the reference host, and of hosts that were not measured), hosts are aligned by the time of
+ * day. */
+struct rfn_host_info {
+    const char *name;
+    bool reference;                         /* the other hosts were compared with it */
+    const struct rfn_clock_offset *offsets; /* in order of time, borrowed; NULL: none */
+    uint32_t n_offsets;
+};
+
+uint32_t rfn_archive_hosts(const struct rfn_archive *archive);
+struct rfn_host_info rfn_archive_host(const struct rfn_archive *archive, uint32_t host);
+
 /* Groups of equal structure. members: stream numbers in ascending order, n of them, borrowed. */
 struct rfn_group_info {
     const uint32_t *members;

@@ -68,7 +68,7 @@ struct rfn_call_site {
     uint32_t function, path;
 };
 
-enum { RFN_NO_REGION = UINT32_MAX };
+#define RFN_NO_REGION UINT32_MAX
 
 struct rfn_activity {
     enum rfn_activity_kind kind;

@@ -14,11 +14,15 @@ static int8_t input(const struct rfn_function_info *function, const char *name)
     return -1;
 }
 
-/* The first input of a kind: of Intercomm_create the local communicator, on which all its callers
- * are; of the peer communicator they need not all be. */
+static bool is(const struct rfn_function_info *function, const char *name)
+{
+    return strcmp(function->name, name) == 0;
+}
+
+/* The last input of a kind, which is the call's own where there are several communicators. */
 static int8_t input_of(const struct rfn_function_info *function, uint8_t kind)
 {
-    for (int i = 0; i < function->n_in; i++) {
+    for (int i = function->n_in - 1; i >= 0; i--) {
         if (function->params[i].kind == kind)
             return (int8_t)i;
     }
@@ -44,7 +48,9 @@ static void find_places(struct rfn_role *role, const struct rfn_function_info *f
         role->recv_tag = input(function, "tag");
     if (role->send_tag < 0)
         role->send_tag = input(function, "tag");
-    role->comm = input_of(function, RFN_KIND_COMM);
+    /* The peers' communicator of this one means something on the leaders only. */
+    role->comm = is(function, "MPI_Intercomm_create") ? input(function, "local_comm")
+                                                      : input_of(function, RFN_KIND_COMM);
     role->root = input(function, "root");
     role->file = input_of(function, RFN_KIND_FILE);
     role->message = input_of(function, RFN_KIND_MESSAGE);
@@ -53,11 +59,6 @@ static void find_places(struct rfn_role *role, const struct rfn_function_info *f
     role->out_tag = outcome_of(function, RFN_KIND_TAG);
     role->out_message = outcome_of(function, RFN_KIND_MESSAGE);
     role->out_file = outcome_of(function, RFN_KIND_FILE);
-}
-
-static bool is(const struct rfn_function_info *function, const char *name)
-{
-    return strcmp(function->name, name) == 0;
 }
 
 static bool begins_with(const struct rfn_function_info *function, const char *name)

@@ -30,6 +30,8 @@ struct rfn_message {
     bool begun;              /* sent means something */
     bool taken;              /* by a receive: */
     struct rfn_point posted; /* where that was posted */
+    bool waited;             /* the user's: the send did, for the receive, */
+    uint64_t over_at;        /* until this point of its stream */
     bool cancelled;          /* or about to be */
     /* the channels' own */
     uint32_t channel, dest;
@@ -58,6 +60,7 @@ struct rfn_channel {
     uint32_t same_hash;                                                /* + 1 */
     uint32_t send_inits, recv_inits; /* partitioned communication that was set up */
     uint32_t prober;                 /* the stream that waits for a message to come, + 1 */
+    uint32_t received, sent;         /* the user's: of those that meet here, both ways */
     uint64_t got_by;                 /* the call that received from it last */
     uint32_t generation;             /* changes when the channel becomes another */
     bool used, free;

@@ -244,8 +244,10 @@ uint64_t rfn_tracker_created(const struct rfn_tracker *tracker, uint32_t thread)
 }
 
 /* The index of the thread's window, made if need be. */
-static int64_t window_for(struct rfn_tracker *tracker, uint32_t thread)
+static inline int64_t window_for(struct rfn_tracker *tracker, uint32_t thread)
 {
+    if (tracker->n_windows && thread == tracker->last_thread)
+        return tracker->last_window;
     struct window *window = window_of(tracker, thread);
     if (!window) {
         RFN_TRY(RFN_GROW(tracker->windows, tracker->windows_capacity, tracker->n_windows + 1));
@@ -356,7 +358,7 @@ static void slot_remove(struct rfn_tracker *tracker, uint64_t slot)
 
 /* ---- the table ---- */
 
-static int64_t live_add(struct rfn_tracker *tracker)
+static inline int64_t live_add(struct rfn_tracker *tracker)
 {
     if (tracker->free) {
         uint32_t id = tracker->free - 1;
@@ -369,7 +371,7 @@ static int64_t live_add(struct rfn_tracker *tracker)
     return (int64_t)tracker->n_lives++;
 }
 
-static void live_give(struct rfn_tracker *tracker, struct live *live)
+static inline void live_give(struct rfn_tracker *tracker, struct live *live)
 {
     live->open = false;
     live->next_free = tracker->free;
@@ -377,7 +379,7 @@ static void live_give(struct rfn_tracker *tracker, struct live *live)
 }
 
 /* The request is no more; what its element says remains until another takes it. */
-static void live_end(struct rfn_tracker *tracker, struct live *live)
+static inline void live_end(struct rfn_tracker *tracker, struct live *live)
 {
     if (live->persistent)
         slot_remove(tracker, live->number);
@@ -412,8 +414,9 @@ static inline struct live *find(const struct rfn_tracker *tracker, uint32_t wind
 }
 
 /* An element for the request that the record makes. */
-static struct live *live_new(struct rfn_tracker *tracker, const struct layout *layout,
-                             const struct rfn_record *record, const struct rfn_volume *volume)
+static inline struct live *live_new(struct rfn_tracker *tracker, const struct layout *layout,
+                                    const struct rfn_record *record,
+                                    const struct rfn_volume *volume)
 {
     int64_t id = live_add(tracker);
     if (id < 0)
@@ -508,8 +511,8 @@ static int start(struct rfn_tracker *tracker, const struct event *event)
 }
 
 /* completed has room. */
-static void complete_one(struct rfn_tracker *tracker, const struct event *event, int64_t word,
-                         size_t position)
+static inline void complete_one(struct rfn_tracker *tracker, const struct event *event,
+                                int64_t word, size_t position)
 {
     const struct live *live = find(tracker, event->window, word);
     if (word == RFN_REQUEST_NULL || (live && live->persistent && !live->active))

@@ -30,7 +30,7 @@ static void take_off(struct rfn_chain *chain, const struct rfn_history *history,
     if (from < history->first)
         from = history->first;
     for (uint64_t i = from; i < to; i++) {
-        const struct rfn_done *done = &history->log[i % RFN_HISTORY_LENGTH];
+        const struct rfn_done *done = &history->log[i & history->mask];
         if (done->what < chain->capacity)
             chain->ns[done->what] -= done->ns;
     }

@@ -9,6 +9,7 @@ void rfn_delays_release(struct rfn_delays *delays)
     free(delays->causes);
     rfn_map_release(&delays->index);
     rfn_sums_release(&delays->sums);
+    rfn_meetings_release(&delays->meetings);
 }
 
 static int64_t cause_of(struct rfn_delays *delays, uint32_t rank, uint32_t activity)
@@ -78,6 +79,19 @@ static int divide(struct rfn_delays *delays, uint32_t rank, int64_t wait_ns)
     return 0;
 }
 
+/* Where the two streams were last in step: by a mark, or by a message since then. */
+static struct rfn_in_step in_step(const struct rfn_delays *delays,
+                                  const struct rfn_history *waiting, uint32_t stream, uint64_t at,
+                                  const struct rfn_history *late, const struct rfn_point *until)
+{
+    struct rfn_in_step step = rfn_history_in_step(waiting, at, late, until->at);
+    const struct rfn_meeting *met = rfn_meetings_find(&delays->meetings, stream, until->stream);
+    if (met && met->at > step.at[0] && met->at <= at && met->at >= waiting->first &&
+        met->other_at <= until->at && met->other_at >= late->first)
+        step = (struct rfn_in_step){{met->at, met->other_at}, {NULL, NULL}};
+    return step;
+}
+
 int rfn_delays_find(struct rfn_delays *delays, const struct rfn_history *waiting, uint32_t stream,
                     uint64_t at, const struct rfn_history *late, uint32_t late_rank,
                     const struct rfn_wait *wait)
@@ -86,14 +100,13 @@ int rfn_delays_find(struct rfn_delays *delays, const struct rfn_history *waiting
     delays->n_blames = 0;
     if (until->at < late->first) /* what it did until then is not known any more */
         return 0;
-    struct rfn_in_step step = rfn_history_in_step(waiting, stream, at, late, until->stream,
-                                                  until->at);
+    struct rfn_in_step step = in_step(delays, waiting, stream, at, late, until);
     rfn_sums_reset(&delays->sums);
     RFN_TRY(rfn_history_sum(late, step.mark[1], step.at[1], until->at, 1, &delays->sums));
     RFN_TRY(rfn_history_sum(waiting, step.mark[0], step.at[0], at, -1, &delays->sums));
     offer_all(delays);
     if (!delays->n_blames && until->at > late->first) {
-        const struct rfn_done *last = &late->log[(until->at - 1) % RFN_HISTORY_LENGTH];
+        const struct rfn_done *last = &late->log[(until->at - 1) & late->mask];
         offer(delays, last->what, 1);
     }
     return divide(delays, late_rank, wait->ns);

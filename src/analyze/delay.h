@@ -9,6 +9,7 @@
 #define RFN_ANALYZE_DELAY_H
 
 #include "analyze/history.h"
+#include "analyze/meetings.h"
 #include "analyze/wait.h"
 #include "base/map.h"
 
@@ -30,6 +31,7 @@ struct rfn_delays {
     size_t n_causes, causes_capacity;
     struct rfn_map index; /* rank, activity -> cause */
     struct rfn_sums sums;
+    struct rfn_meetings meetings;
     struct rfn_blame blames[RFN_DELAY_CAUSES];
     size_t n_blames;
 };

@@ -1,11 +1,11 @@
 /* fake_archive.h - an archive in memory whose events a test writes by hand.
  *
  * Defines the reader's functions themselves (refrain/archive.h), so that tests of analyses depend
- * on no file and no decoder. To be included by one test program once. Four ranks of one thread;
- * communicators: 0 world, 1 self, 2 the ranks 1 and 3, 3 an inter-communicator of the ranks 0, 1
- * and 2, 3, 4 to 6 all ranks like world, 7 the ranks 0 and 2, 8 24 processes of which only the
- * first four are in the archive. Datatypes: 0 MPI_BYTE, 1 MPI_DOUBLE, 2 a type of 24 bytes.
- * Regions: 0 setup, 1 solve, 2 never.
+ * on no file and no decoder. To be included by one test program once. Four ranks of one thread (and
+ * a second one of rank 0, where a test sets run.streams to 5); communicators: 0 world, 1 self, 2
+ * the ranks 1 and 3, 3 an inter-communicator of the ranks 0, 1 and 2, 3, 4 to 6 all ranks like
+ * world, 7 the ranks 0 and 2, 8 24 processes of which only the first four are in the archive.
+ * Datatypes: 0 MPI_BYTE, 1 MPI_DOUBLE, 2 a type of 24 bytes. Regions: 0 setup, 1 solve, 2 never.
  */
 #ifndef RFN_ANALYZE_FAKE_ARCHIVE_H
 #define RFN_ANALYZE_FAKE_ARCHIVE_H
@@ -125,6 +125,29 @@ static const struct rfn_param_info dist_graph_adjacent_params[] = {
     OUT("comm_dist_graph", COMM)};
 static const struct rfn_param_info comm_dup_params[] = {IN("comm", COMM), OUT("newcomm", COMM)};
 
+static const struct rfn_param_info comm_group_params[] = {IN("comm", COMM), OUT("group", GROUP)};
+static const struct rfn_param_info pset_params[] = {IN("session", SESSION), IN("pset_name", STRING),
+                                                    OUT("newgroup", GROUP)};
+static const struct rfn_param_info win_group_params[] = {IN("win", WIN), OUT("group", GROUP)};
+static const struct rfn_param_info file_group_params[] = {IN("fh", FILE), OUT("group", GROUP)};
+static const struct rfn_param_info incl_params[] = {IN("group", GROUP), IN("n", INT),
+                                                    INS("ranks", RANK), OUT("newgroup", GROUP)};
+static const struct rfn_param_info range_params[] = {IN("group", GROUP), IN("n", INT),
+                                                     INS("ranges", INT), OUT("newgroup", GROUP)};
+static const struct rfn_param_info two_groups_params[] = {IN("group1", GROUP), IN("group2", GROUP),
+                                                          OUT("newgroup", GROUP)};
+static const struct rfn_param_info group_params[] = {IN("group", GROUP)};
+static const struct rfn_param_info win_create_params[] = {IN("base", BUFFER),   IN("size", BYTES),
+                                                          IN("disp_unit", INT), IN("info", INFO),
+                                                          IN("comm", COMM),     OUT("win", WIN)};
+static const struct rfn_param_info win_params[] = {IN("win", WIN)};
+static const struct rfn_param_info fence_params[] = {IN("assert", INT), IN("win", WIN)};
+static const struct rfn_param_info post_params[] = {IN("group", GROUP), IN("assert", INT),
+                                                    IN("win", WIN)};
+static const struct rfn_param_info lock_params[] = {IN("lock_type", INT), IN("rank", RANK),
+                                                    IN("assert", INT), IN("win", WIN)};
+static const struct rfn_param_info flush_params[] = {IN("rank", RANK), IN("win", WIN)};
+
 static const struct rfn_param_info pcontrol_params[] = {IN("level", INT)};
 static const struct rfn_param_info region_params[] = {IN("name", REGION)};
 
@@ -188,9 +211,40 @@ enum { NB = RFN_FUNCTION_NONBLOCKING, PS = RFN_FUNCTION_PERSISTENT, CO = RFN_FUN
     X(COMM_DUP, "MPI_Comm_dup", COMM, CO, 1, comm_dup_params, 1)                              \
     X(COMM_IDUP, "MPI_Comm_idup", COMM, CO | NB, 1, comm_dup_params, 1)
 
+/* Groups and windows. */
+#define FAKE_ONE_SIDED_FUNCTIONS(X)                                              \
+    X(COMM_GROUP, "MPI_Comm_group", OTHER, 0, 1, comm_group_params, 1)           \
+    X(REMOTE_GROUP, "MPI_Comm_remote_group", OTHER, 0, 1, comm_group_params, 1)  \
+    X(PSET, "MPI_Group_from_session_pset", OTHER, 0, 1, pset_params, 2)          \
+    X(WIN_GET_GROUP, "MPI_Win_get_group", OTHER, 0, 1, win_group_params, 1)      \
+    X(FILE_GET_GROUP, "MPI_File_get_group", OTHER, 0, 1, file_group_params, 1)   \
+    X(INCL, "MPI_Group_incl", OTHER, 0, 1, incl_params, 3)                       \
+    X(EXCL, "MPI_Group_excl", OTHER, 0, 1, incl_params, 3)                       \
+    X(RANGE_INCL, "MPI_Group_range_incl", OTHER, 0, 1, range_params, 3)          \
+    X(RANGE_EXCL, "MPI_Group_range_excl", OTHER, 0, 1, range_params, 3)          \
+    X(UNION, "MPI_Group_union", OTHER, 0, 1, two_groups_params, 2)               \
+    X(INTERSECTION, "MPI_Group_intersection", OTHER, 0, 1, two_groups_params, 2) \
+    X(DIFFERENCE, "MPI_Group_difference", OTHER, 0, 1, two_groups_params, 2)     \
+    X(GROUP_FREE, "MPI_Group_free", OTHER, 0, 0, group_params, 1)                \
+    X(WIN_CREATE, "MPI_Win_create", RMA_SYNC, CO, 1, win_create_params, 5)       \
+    X(WIN_FREE, "MPI_Win_free", RMA_SYNC, CO, 0, win_params, 1)                  \
+    X(FENCE, "MPI_Win_fence", RMA_SYNC, CO, 0, fence_params, 2)                  \
+    X(WIN_POST, "MPI_Win_post", RMA_SYNC, 0, 0, post_params, 3)                  \
+    X(WIN_START, "MPI_Win_start", RMA_SYNC, 0, 0, post_params, 3)                \
+    X(WIN_COMPLETE, "MPI_Win_complete", RMA_SYNC, 0, 0, win_params, 1)           \
+    X(WIN_WAIT, "MPI_Win_wait", RMA_SYNC, 0, 0, win_params, 1)                   \
+    X(WIN_TEST, "MPI_Win_test", RMA_SYNC, RFN_FUNCTION_POLL, 0, win_params, 1)   \
+    X(LOCK, "MPI_Win_lock", RMA_SYNC, 0, 0, lock_params, 4)                      \
+    X(LOCK_ALL, "MPI_Win_lock_all", RMA_SYNC, 0, 0, fence_params, 2)             \
+    X(UNLOCK, "MPI_Win_unlock", RMA_SYNC, 0, 0, flush_params, 2)                 \
+    X(UNLOCK_ALL, "MPI_Win_unlock_all", RMA_SYNC, 0, 0, win_params, 1)           \
+    X(FLUSH, "MPI_Win_flush", RMA_SYNC, 0, 0, flush_params, 2)                   \
+    X(FLUSH_ALL, "MPI_Win_flush_all", RMA_SYNC, 0, 0, win_params, 1)             \
+    X(WIN_SYNC, "MPI_Win_sync", RMA_SYNC, 0, 0, win_params, 1)
+
 enum fake_function {
 #define X(id, name, class_, flags, n_out, params, n_in) FAKE_##id,
-    FAKE_FUNCTIONS(X) FAKE_TOPOLOGY_FUNCTIONS(X)
+    FAKE_FUNCTIONS(X) FAKE_TOPOLOGY_FUNCTIONS(X) FAKE_ONE_SIDED_FUNCTIONS(X)
 #undef X
         N_FAKE_FUNCTIONS
 };
@@ -198,7 +252,7 @@ enum fake_function {
 static const struct rfn_function_info fake_functions[] = {
 #define X(id, name, class_, flags, n_out, params, n_in) \
     {name, RFN_CLASS_##class_, (uint8_t)(flags), n_in, n_out, params},
-    FAKE_FUNCTIONS(X) FAKE_TOPOLOGY_FUNCTIONS(X)
+    FAKE_FUNCTIONS(X) FAKE_TOPOLOGY_FUNCTIONS(X) FAKE_ONE_SIDED_FUNCTIONS(X)
 #undef X
 };
 
@@ -218,7 +272,7 @@ struct fake_stream {
 
 struct rfn_archive {
     struct rfn_run run;
-    struct fake_stream streams[FAKE_RANKS];
+    struct fake_stream streams[FAKE_RANKS + 1]; /* the last one: a second thread of rank 0 */
     int64_t lists[FAKE_LISTS][FAKE_LIST_WORDS];
     size_t list_lengths[FAKE_LISTS], n_lists;
 };
@@ -310,7 +364,7 @@ const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive)
 
 struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uint32_t stream)
 {
-    return (struct rfn_stream_info){.rank = stream,
+    return (struct rfn_stream_info){.rank = stream % FAKE_RANKS,
                                     .host = stream < 3 ? "north" : "south",
                                     .events = archive->streams[stream].n,
                                     .calls = archive->streams[stream].n,

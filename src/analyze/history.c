@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int rfn_history_init(struct rfn_history *history)
+int rfn_history_init(struct rfn_history *history, size_t length)
 {
-    *history = (struct rfn_history){.n_marks = 1};
+    *history = (struct rfn_history){.n_marks = 1, .mask = length - 1};
     history->marks[0].key = RFN_MARK_BEGINNING;
-    history->log = malloc(RFN_HISTORY_LENGTH * sizeof *history->log);
+    history->log = malloc(length * sizeof *history->log);
     return history->log ? 0 : RFN_E_NOMEM;
 }
 
@@ -18,15 +18,14 @@ void rfn_history_release(struct rfn_history *history)
     for (unsigned i = 0; i < history->n_marks; i++)
         free(history->marks[i].sums);
     free(history->log);
-    rfn_map_release(&history->met);
 }
 
 /* ---- sums ---- */
 
 void rfn_sums_release(struct rfn_sums *sums)
 {
-    free(sums->activities);
-    free(sums->causes);
+    free(sums->lists[0].items);
+    free(sums->lists[1].items);
     free(sums->touched);
 }
 
@@ -36,48 +35,39 @@ void rfn_sums_reset(struct rfn_sums *sums)
     sums->n_touched = 0;
 }
 
-static int make_room(struct rfn_sum **items, size_t *capacity, size_t needed)
+static int make_room(struct rfn_sum_list *list, size_t needed)
 {
-    size_t old = *capacity;
-    RFN_TRY(rfn_grow((void **)items, capacity, needed, sizeof **items));
-    memset(*items + old, 0, (*capacity - old) * sizeof **items);
+    size_t old = list->capacity;
+    RFN_TRY(RFN_GROW(list->items, list->capacity, needed));
+    memset(list->items + old, 0, (list->capacity - old) * sizeof *list->items);
     return 0;
 }
 
-static int touch(struct rfn_sums *sums, uint32_t what, struct rfn_sum *sum)
+int rfn_sums_add_new(struct rfn_sums *sums, uint32_t what, int64_t ns)
 {
+    struct rfn_sum_list *list = &sums->lists[what >= RFN_PASSED_ON];
+    size_t i = what & ~RFN_PASSED_ON;
+    if (i >= list->capacity)
+        RFN_TRY(make_room(list, i + 1));
     RFN_TRY(RFN_GROW(sums->touched, sums->touched_capacity, sums->n_touched + 1));
     sums->touched[sums->n_touched++] = what;
-    *sum = (struct rfn_sum){0, sums->question};
+    list->items[i] = (struct rfn_sum){ns, sums->question};
     return 0;
-}
-
-int rfn_sums_add(struct rfn_sums *sums, uint32_t what, int64_t ns)
-{
-    bool passed = what & RFN_PASSED_ON;
-    struct rfn_sum **items = passed ? &sums->causes : &sums->activities;
-    size_t *capacity = passed ? &sums->causes_capacity : &sums->activities_capacity;
-    size_t i = what & ~RFN_PASSED_ON;
-    if (i >= *capacity)
-        RFN_TRY(make_room(items, capacity, i + 1));
-    struct rfn_sum *sum = &(*items)[i];
-    if (sum->question != sums->question)
-        RFN_TRY(touch(sums, what, sum));
-    sum->ns += ns;
-    return 0;
-}
-
-int64_t rfn_sums_of(const struct rfn_sums *sums, uint32_t what)
-{
-    return (what & RFN_PASSED_ON ? sums->causes[what & ~RFN_PASSED_ON] : sums->activities[what]).ns;
 }
 
 static int add_entries(const struct rfn_history *history, uint64_t from, uint64_t to, int sign,
                        struct rfn_sums *sums)
 {
+    const struct rfn_done *log = history->log;
+    const uint64_t mask = history->mask, question = sums->question;
     for (uint64_t i = from; i < to; i++) {
-        const struct rfn_done *done = &history->log[i % RFN_HISTORY_LENGTH];
-        RFN_TRY(rfn_sums_add(sums, done->what, sign * done->ns));
+        const struct rfn_done done = log[i & mask];
+        const struct rfn_sum_list *list = &sums->lists[done.what >= RFN_PASSED_ON];
+        uint32_t at = done.what & ~RFN_PASSED_ON;
+        if (at < list->capacity && list->items[at].question == question)
+            list->items[at].ns += sign * done.ns;
+        else
+            RFN_TRY(rfn_sums_add_new(sums, done.what, sign * done.ns));
     }
     return 0;
 }
@@ -99,16 +89,9 @@ int rfn_history_sum(const struct rfn_history *history, const struct rfn_mark *ma
 
 /* ---- the log and its marks ---- */
 
-/* Entries from the oldest to `to` leave the log: they are added to the sums of a mark. */
-static int fold(struct rfn_history *history, struct rfn_mark *mark, uint64_t to,
-                struct rfn_sums *sums)
+/* What a question has found becomes the sums of a mark. */
+static int keep_sums(struct rfn_mark *mark, const struct rfn_sums *sums)
 {
-    uint64_t from = mark->at > history->first ? mark->at : history->first;
-    if (from >= to)
-        return 0;
-    rfn_sums_reset(sums);
-    RFN_TRY(add_sums(mark, 1, sums));
-    RFN_TRY(add_entries(history, from, to, 1, sums));
     RFN_TRY(RFN_GROW(mark->sums, mark->capacity, sums->n_touched));
     mark->n_sums = sums->n_touched;
     for (size_t i = 0; i < sums->n_touched; i++)
@@ -116,13 +99,42 @@ static int fold(struct rfn_history *history, struct rfn_mark *mark, uint64_t to,
     return 0;
 }
 
+/* Entries up to `to` leave the log: they are added to the sums of a mark that is among them. */
+static int fold_behind(struct rfn_history *history, struct rfn_mark *mark, uint64_t to,
+                       struct rfn_sums *sums)
+{
+    rfn_sums_reset(sums);
+    RFN_TRY(add_entries(history, mark->at, to, 1, sums));
+    return keep_sums(mark, sums);
+}
+
+/* ... of all marks that are older: their sum, made once, is added to each. */
+static int fold_before(struct rfn_mark *mark, const struct rfn_mark *batch, struct rfn_sums *sums)
+{
+    rfn_sums_reset(sums);
+    RFN_TRY(add_sums(mark, 1, sums));
+    RFN_TRY(add_sums(batch, 1, sums));
+    return keep_sums(mark, sums);
+}
+
 int rfn_history_add_slow(struct rfn_history *history, struct rfn_sums *sums)
 {
-    uint64_t to = history->first + RFN_HISTORY_LENGTH / 2;
-    for (unsigned i = 0; i < history->n_marks; i++)
-        RFN_TRY(fold(history, &history->marks[i], to, sums));
+    uint64_t to = history->first + (history->mask + 1) / 2;
+    struct rfn_mark batch = {0};
+    rfn_sums_reset(sums);
+    int error = add_entries(history, history->first, to, 1, sums);
+    if (!error)
+        error = keep_sums(&batch, sums);
+    for (unsigned i = 0; i < history->n_marks && !error; i++) {
+        struct rfn_mark *mark = &history->marks[i];
+        if (mark->at <= history->first)
+            error = fold_before(mark, &batch, sums);
+        else if (mark->at < to)
+            error = fold_behind(history, mark, to, sums);
+    }
+    free(batch.sums);
     history->first = to;
-    return 0;
+    return error;
 }
 
 static struct rfn_mark *oldest_mark(struct rfn_history *history)
@@ -169,24 +181,17 @@ static const struct rfn_mark *find_mark(const struct rfn_history *history,
     return NULL;
 }
 
-int rfn_history_met(struct rfn_history *history, uint32_t stream, uint64_t at)
-{
-    return rfn_map_put(&history->met, stream, at);
-}
-
-struct rfn_in_step rfn_history_in_step(const struct rfn_history *a, uint32_t a_stream,
-                                       uint64_t a_at, const struct rfn_history *b,
-                                       uint32_t b_stream, uint64_t b_at)
+struct rfn_in_step rfn_history_in_step(const struct rfn_history *a, uint64_t a_at,
+                                       const struct rfn_history *b, uint64_t b_at)
 {
     struct rfn_in_step best = {.mark = {&a->marks[0], &b->marks[0]}};
     for (unsigned i = 1; i < a->n_marks; i++) {
-        const struct rfn_mark *mark = &a->marks[i], *other = find_mark(b, mark);
-        if (other && mark->at > best.at[0] && mark->at <= a_at && other->at <= b_at)
+        const struct rfn_mark *mark = &a->marks[i];
+        if (mark->at <= best.at[0] || mark->at > a_at)
+            continue;
+        const struct rfn_mark *other = find_mark(b, mark);
+        if (other && other->at <= b_at)
             best = (struct rfn_in_step){{mark->at, other->at}, {mark, other}};
     }
-    const uint64_t *a_met = rfn_map_get(&a->met, b_stream), *b_met = rfn_map_get(&b->met, a_stream);
-    if (a_met && b_met && *a_met > best.at[0] && *a_met <= a_at && *b_met <= b_at &&
-        *a_met >= a->first && *b_met >= b->first)
-        best = (struct rfn_in_step){{*a_met, *b_met}, {NULL, NULL}};
     return best;
 }

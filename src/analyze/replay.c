@@ -6,7 +6,8 @@
 /* Stamps come from a file; within these bounds (104 days) differences and sums of them fit. */
 #define STAMP_MAX (INT64_C(1) << 53)
 
-/* Streams by the exit of their current event, the earliest first; ties by number. */
+/* Streams by what their current event does next, the earliest first; ties by number. It leaves at
+ * its exit; where it has not entered yet, it enters at its enter. */
 struct entry {
     int64_t ns;
     uint32_t stream;
@@ -33,7 +34,7 @@ struct rfn_replay {
     double events;
     uint32_t lost;
     int error;
-    struct rfn_diag diag;
+    struct rfn_diag diag, scratch;
 };
 
 /* ---- heaps: room for every stream is made at the beginning ---- */
@@ -122,12 +123,11 @@ static void lose(struct rfn_replay *replay, int error, const struct rfn_diag *di
 static int fetch(struct rfn_replay *replay, uint32_t number)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    int got = rfn_cursor_next(stream->cursor, &stream->record, &diag);
+    int got = rfn_cursor_next(stream->cursor, &stream->record, &replay->scratch);
     if (got == RFN_E_NOMEM)
         return got;
     if (got < 0)
-        lose(replay, got, &diag);
+        lose(replay, got, &replay->scratch);
     if (got <= 0) {
         close_stream(stream);
         return 0;
@@ -141,6 +141,12 @@ static int fetch(struct rfn_replay *replay, uint32_t number)
     return 1;
 }
 
+/* Whether this stream, if there is one, is of that rank. Those of a rank lie side by side. */
+static bool has_rank(const struct rfn_replay *replay, uint32_t stream, uint32_t rank)
+{
+    return stream < replay->n_streams && rfn_archive_stream(replay->archive, stream).rank == rank;
+}
+
 static int open_stream(struct rfn_replay *replay, uint32_t number)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
@@ -149,6 +155,8 @@ static int open_stream(struct rfn_replay *replay, uint32_t number)
     stream->rank = info.rank;
     stream->thread = info.thread;
     stream->recorded_ns = -STAMP_MAX;
+    stream->several = has_rank(replay, number - 1, info.rank) ||
+                      has_rank(replay, number + 1, info.rank);
     replay->events += (double)info.events;
     if (info.rank >= rfn_archive_run(replay->archive)->ranks)
         return 0;
@@ -252,13 +260,27 @@ static void take_woken(struct rfn_replay *replay)
     }
 }
 
-/* The current event of a stream is shown leaving; the next one enters. Returns whether the stream
+static int64_t next_ns(const struct rfn_replay_stream *stream)
+{
+    return stream->held ? stream->enter_ns : stream->exit_ns;
+}
+
+/* An event that has been fetched enters, at once or, in a process with several threads, when it is
+ * its turn. */
+static int arrive(struct rfn_replay *replay, uint32_t number)
+{
+    struct rfn_replay_stream *stream = &replay->streams[number];
+    stream->held = stream->several;
+    return stream->held ? 0 : replay->hooks.enter(replay->hooks.context, number, stream);
+}
+
+/* The current event of a stream is shown leaving; the next one arrives. Returns whether the stream
  * has a current event that is not parked; it is the caller's to put it into the heap. */
 static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
     replay->put_off = false;
-    int result = replay->hooks.leave(replay->hooks.context, number, forced);
+    int result = replay->hooks.leave(replay->hooks.context, number, stream, forced);
     if (result < 0 || replay->put_off)
         return result < 0 ? result : 1;
     if (result == RFN_REPLAY_PARK) {
@@ -269,18 +291,27 @@ static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
     replay->left++;
     RFN_TRY(result = fetch(replay, number));
     if (result)
-        RFN_TRY(replay->hooks.enter(replay->hooks.context, number));
+        RFN_TRY(arrive(replay, number));
     else
         replay->hooks.end(replay->hooks.context, number);
     return result;
 }
 
-static int leave_earliest(struct rfn_replay *replay)
+static int enter_held(struct rfn_replay *replay, uint32_t number)
+{
+    struct rfn_replay_stream *stream = &replay->streams[number];
+    stream->held = false;
+    RFN_TRY(replay->hooks.enter(replay->hooks.context, number, stream));
+    return 1;
+}
+
+static int move_earliest(struct rfn_replay *replay)
 {
     uint32_t number = replay->ready.entries[0].stream;
-    int stays = leave(replay, number, false);
+    const struct rfn_replay_stream *stream = &replay->streams[number];
+    int stays = stream->held ? enter_held(replay, number) : leave(replay, number, false);
     if (stays > 0)
-        sift_down(&replay->ready, 0, (struct entry){replay->streams[number].exit_ns, number});
+        sift_down(&replay->ready, 0, (struct entry){next_ns(stream), number});
     else if (!stays)
         pop(&replay->ready);
     return stays;
@@ -296,7 +327,7 @@ static int leave_forced(struct rfn_replay *replay)
     unpark(replay, number);
     int stays = leave(replay, number, true);
     if (stays > 0)
-        push(&replay->ready, replay->streams[number].exit_ns, number);
+        push(&replay->ready, next_ns(&replay->streams[number]), number);
     return stays;
 }
 
@@ -317,11 +348,12 @@ static int begin(struct rfn_replay *replay)
         if (!any || stream->enter_ns < replay->start_ns)
             replay->start_ns = stream->enter_ns;
         any = true;
-        push(&replay->ready, stream->exit_ns, i);
     }
     for (uint32_t i = 0; i < replay->n_streams; i++) {
-        if (replay->streams[i].open)
-            RFN_TRY(replay->hooks.enter(replay->hooks.context, i));
+        if (!replay->streams[i].open)
+            continue;
+        RFN_TRY(arrive(replay, i));
+        push(&replay->ready, next_ns(&replay->streams[i]), i);
     }
     return 0;
 }
@@ -339,7 +371,7 @@ int rfn_replay_run(struct rfn_replay *replay)
     RFN_TRY(begin(replay));
     take_woken(replay);
     while (replay->ready.n || replay->n_parked) {
-        RFN_TRY(replay->ready.n ? leave_earliest(replay) : leave_forced(replay));
+        RFN_TRY(replay->ready.n ? move_earliest(replay) : leave_forced(replay));
         take_woken(replay);
         tell(replay);
     }

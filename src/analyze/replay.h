@@ -2,10 +2,12 @@
  *
  * An event is shown twice. It *enters* when it is fetched, as soon as the event of its stream
  * before it has left; it *leaves* when no event with an earlier exit is left to do so. So when
- * an event leaves, every event that began before its end has entered. Where clocks disagree or
- * something is missing, that may not be enough: then `leave` parks the event, and it is shown again
- * when rfn_replay_wake says that there is something new; when nothing else can move, the parked
- * event with the earliest exit is told to leave as it is. So a replay always ends.
+ * an event leaves, every event that began before its end has entered. In a process with several
+ * threads events enter in order of time, for one thread uses what another one has made. Where
+ * clocks disagree or something is missing, that may not be enough: then `leave` parks the event,
+ * and it is shown again when rfn_replay_wake says that there is something new; when nothing else
+ * can move, the parked event with the earliest exit is told to leave as it is. So a replay always
+ * ends.
  *
  * Times of a stream may be moved: rfn_replay_put_off makes the current event end later, and what
  * follows is later by as much, less 1 % of the time since, until recorded times hold again (a
@@ -29,6 +31,8 @@ struct rfn_replay_stream {
     /* the replay's own */
     int64_t shift_ns, recorded_ns; /* of the clock; the last recorded stamp seen */
     bool open;
+    bool several;    /* its process has other threads */
+    bool held;       /* the current event has not entered yet */
     uint32_t parked; /* where among the parked, + 1 */
 };
 
@@ -36,11 +40,11 @@ enum { RFN_REPLAY_PARK = 1 };
 
 struct rfn_replay_hooks {
     /* 0 or RFN_E_NOMEM. */
-    int (*enter)(void *context, uint32_t stream);
+    int (*enter)(void *context, uint32_t stream, const struct rfn_replay_stream *at);
     /* 0: it has left; RFN_REPLAY_PARK: not before something else happens (not if `forced`);
      * RFN_E_NOMEM. After rfn_replay_put_off it is asked again at the new time, whatever it
      * returned. */
-    int (*leave)(void *context, uint32_t stream, bool forced);
+    int (*leave)(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
     /* The stream has no more events. */
     void (*end)(void *context, uint32_t stream);
     void (*progress)(void *context, double share); /* may be NULL */

@@ -44,7 +44,10 @@ struct layout {
 
 enum form { FORM_CART, FORM_GRAPH, FORM_DISTRIBUTED };
 
-enum { DIMS_MAX = 64 }; /* more than a number of ranks can have, beside dimensions of 1 */
+enum {
+    DIMS_MAX = 64,              /* more than any number of ranks has, beside dimensions of 1 */
+    SIZE_MAX_BELIEVED = 1 << 24 /* a graph of a larger communicator is not looked at */
+};
 
 struct ranks {
     uint32_t *ranks;
@@ -326,13 +329,15 @@ static int graph(struct rfn_topologies *topologies, const struct layout *layout,
 
 /* ---- distributed graphs ---- */
 
-/* The topology of comm, made when this rank is the first to tell of it. */
+/* The topology of comm, made when this rank is the first to tell of it; NULL if it is too large. */
 static int distributed(struct rfn_topologies *topologies, int64_t comm, struct topology **topology)
 {
     *topology = topology_of(topologies, comm);
     if (*topology)
         return 0;
     uint32_t size = rfn_archive_comm(topologies->archive, (uint32_t)comm)->size;
+    if (size > SIZE_MAX_BELIEVED)
+        return 0;
     struct ranks *lists = calloc((size_t)size * 2 + 1, sizeof *lists);
     *topology = lists ? add(topologies, comm, FORM_DISTRIBUTED) : NULL;
     if (!*topology) {
@@ -375,7 +380,7 @@ static int adjacent(struct rfn_topologies *topologies, const struct layout *layo
     int64_t self = comm >= 0 && comm < topologies->n_comms
                        ? rfn_comm_rank_of(topologies->archive, (uint32_t)comm, rank)
                        : -1;
-    if (topology->form != FORM_DISTRIBUTED || !is_member(topology, self))
+    if (!topology || topology->form != FORM_DISTRIBUTED || !is_member(topology, self))
         return 0;
     RFN_TRY(append_members(topology, &topology->lists[self], in, n));
     return append_members(topology, &topology->lists[topology->size + self], out, n_out);
@@ -399,7 +404,7 @@ static int edges(struct rfn_topologies *topologies, const struct layout *layout,
                                             RFN_KIND_INT);
     const int64_t *to = rfn_input_list(cursor, record, layout->destinations, &n_to, RFN_KIND_RANK);
     RFN_TRY(distributed(topologies, made, &topology));
-    if (topology->form != FORM_DISTRIBUTED)
+    if (!topology || topology->form != FORM_DISTRIBUTED)
         return 0;
     for (size_t i = 0; i < n && i < n_degrees; i++) {
         for (int64_t k = 0; k < degrees[i] && at < n_to; k++)

@@ -54,9 +54,9 @@ static void expect(const uint32_t *ranks, size_t n, const uint32_t *expected, si
 }
 
 /* Expected ranks in ascending order. */
-#define RANKS(...)                            \
-    (const uint32_t[]){0, ##__VA_ARGS__} + 1, \
-        sizeof((uint32_t[]){0, ##__VA_ARGS__}) / sizeof(uint32_t) - 1
+#define RANKS(...)                          \
+    (const uint32_t[]){0, __VA_ARGS__} + 1, \
+        sizeof((uint32_t[]){0, __VA_ARGS__}) / sizeof(uint32_t) - 1
 #define EXPECT_SOURCES(comm, rank, ...)                                                 \
     do {                                                                                \
         size_t n_found;                                                                 \

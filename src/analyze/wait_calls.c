@@ -607,9 +607,32 @@ static int blocking(struct call *call)
     return receives.kind != RFN_AWAITS_NOTHING ? await(call, receives) : 0;
 }
 
-int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream)
+/* Events of windows wake who waits at windows: something may be there now. */
+static int enter_window(struct call *call)
 {
-    const struct rfn_replay_stream *at = rfn_replay_stream(pass->replay, stream);
+    struct rfn_wait_pass *pass = call->pass;
+    call->stream->one_sided = true;
+    RFN_TRY(rfn_one_sided_enter(pass->one_sided, call->at->cursor, call->at->rank, call->record,
+                                call->stream->here));
+    while (pass->n_at_windows)
+        rfn_replay_wake(pass->replay, pass->at_windows[--pass->n_at_windows]);
+    return 0;
+}
+
+/* Shows the event to those that keep a book of objects. */
+static int show(struct call *call)
+{
+    struct rfn_wait_pass *pass = call->pass;
+    const struct rfn_replay_stream *at = call->at;
+    if (call->symbol->topology)
+        RFN_TRY(rfn_topologies_event(pass->topologies, at->cursor, at->rank, call->record));
+    if (call->symbol->groups)
+        RFN_TRY(rfn_groups_event(pass->groups, at->cursor, at->rank, call->record));
+    return call->symbol->one_sided ? enter_window(call) : 0;
+}
+
+int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_replay_stream *at)
+{
     const struct rfn_record *record = at->record;
     struct call call = {.pass = pass,
                         .stream = &pass->streams[stream],
@@ -620,8 +643,8 @@ int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream)
                         .role = pass->streams[stream].symbol->role};
     if (record->failed_poll)
         return 0;
-    if (call.symbol->topology)
-        RFN_TRY(rfn_topologies_event(pass->topologies, at->cursor, at->rank, record));
+    if (call.symbol->seen_by_some)
+        RFN_TRY(show(&call));
     if (call.symbol->concerns)
         return requests(&call);
     if (record->error && record->error != TRUNCATED)

@@ -9,18 +9,18 @@
 
 #include <string.h>
 
-/* The longest wait of a call. */
-struct longest {
-    struct rfn_wait wait;
-    enum rfn_pattern completion;
+/* An event that leaves, and what is found out about it. */
+struct leaving {
+    struct rfn_wait_pass *pass;
+    struct rfn_wait_stream *of;
+    const struct rfn_replay_stream *at;
+    uint32_t stream;
+    struct rfn_wait wait; /* the longest */
     int64_t completion_ns;
+    enum rfn_pattern completion;
+    bool in_step;
+    uint64_t key, count; /* if in_step: of the mark */
 };
-
-static void offer(struct longest *longest, const struct rfn_wait *wait)
-{
-    if (wait->ns > longest->wait.ns)
-        longest->wait = *wait;
-}
 
 void rfn_pass_wake(void *context, uint32_t stream)
 {
@@ -30,138 +30,133 @@ void rfn_pass_wake(void *context, uint32_t stream)
 
 /* ---- what a stream did ---- */
 
-int rfn_pass_did(struct rfn_wait_pass *pass, uint32_t stream, uint32_t activity, int64_t ns)
+static int more_activities(struct rfn_wait_pass *pass, uint32_t activity)
 {
-    struct rfn_wait_stream *of = &pass->streams[stream];
     size_t old = pass->activity_capacity;
-    if (activity >= old) {
-        RFN_TRY(RFN_GROW(pass->activity_ns, pass->activity_capacity, (size_t)activity + 1));
-        memset(pass->activity_ns + old, 0,
-               (pass->activity_capacity - old) * sizeof *pass->activity_ns);
-    }
-    pass->activity_ns[activity] += ns;
-    RFN_TRY(rfn_history_add(&of->history, &pass->delays.sums, activity, ns));
-    return rfn_critical_add(&of->critical, activity, ns);
+    RFN_TRY(RFN_GROW(pass->activity_ns, pass->activity_capacity, (size_t)activity + 1));
+    memset(pass->activity_ns + old, 0, (pass->activity_capacity - old) * sizeof *pass->activity_ns);
+    return 0;
 }
 
-static int did_wait(struct rfn_wait_pass *pass, uint32_t stream, int64_t ns)
+int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t activity,
+                 int64_t ns)
 {
-    struct rfn_wait_symbol *symbol = pass->streams[stream].symbol;
-    struct rfn_activity activity = {.kind = RFN_ACTIVITY_WAIT,
-                                    .at = pass->activities.sites[symbol->site],
-                                    .region = RFN_NO_REGION};
-    int64_t number = rfn_activity_of(&pass->activities, &activity);
+    if (activity >= pass->activity_capacity)
+        RFN_TRY(more_activities(pass, activity));
+    pass->activity_ns[activity] += ns;
+    RFN_TRY(rfn_history_add(&stream->history, &pass->delays.sums, activity, ns));
+    return rfn_critical_add(&stream->critical, activity, ns);
+}
+
+/* Something else than the usual at the current call site. */
+static int did(const struct leaving *leaving, enum rfn_activity_kind kind, int64_t ns)
+{
+    struct rfn_activities *activities = &leaving->pass->activities;
+    struct rfn_activity activity = {
+        .kind = kind, .at = activities->sites[leaving->of->symbol->site], .region = RFN_NO_REGION};
+    if (kind == RFN_ACTIVITY_COMPUTE)
+        activity.before = activity.at;
+    int64_t number = rfn_activity_of(activities, &activity);
     RFN_TRY((int)(number < 0 ? number : 0));
-    return rfn_pass_did(pass, stream, (uint32_t)number, ns);
+    return rfn_pass_did(leaving->pass, leaving->of, (uint32_t)number, ns);
 }
 
 /* The stream goes on with the chain that led to the end of the wait. Where clocks disagree that may
  * lie after the call: then what led to it took less. */
-static int jump(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_wait *wait)
+static int jump(const struct leaving *leaving)
 {
-    struct rfn_wait_stream *of = &pass->streams[stream];
-    const struct rfn_point *until = &wait->until;
-    struct rfn_wait_stream *late = &pass->streams[until->stream];
-    int64_t over = until->ns - (of->here.ns + wait->ns);
+    struct rfn_wait_stream *of = leaving->of;
+    const struct rfn_point *until = &leaving->wait.until;
+    const struct rfn_wait_stream *late = &leaving->pass->streams[until->stream];
+    int64_t over = until->ns - (of->here.ns + leaving->wait.ns);
     RFN_TRY(
         rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history, until));
     if (!over)
         return 0;
     uint32_t last = of->symbol->mpi_activity;
     if (until->at > late->history.first)
-        last = late->history.log[(until->at - 1) % RFN_HISTORY_LENGTH].what;
+        last = late->history.log[(until->at - 1) & late->history.mask].what;
     return rfn_critical_add(&of->critical, last & RFN_PASSED_ON ? of->symbol->mpi_activity : last,
                             -over);
 }
 
 /* A wait, and whom it is blamed on. */
-static int waited(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_wait *wait)
+static int waited(const struct leaving *leaving)
 {
-    struct rfn_wait_stream *of = &pass->streams[stream];
-    struct rfn_wait_stream *late = &pass->streams[wait->until.stream];
+    struct rfn_wait_pass *pass = leaving->pass;
+    struct rfn_wait_stream *of = leaving->of;
+    const struct rfn_wait *wait = &leaving->wait;
+    const struct rfn_wait_stream *late = &pass->streams[wait->until.stream];
     struct rfn_delays *delays = &pass->delays;
-    uint32_t rank = rfn_replay_stream(pass->replay, stream)->rank;
     uint32_t late_rank = rfn_replay_stream(pass->replay, wait->until.stream)->rank;
-    RFN_TRY(rfn_delays_find(delays, &of->history, stream, of->here.at, &late->history, late_rank,
-                            wait));
-    RFN_TRY(rfn_tally_wait(&pass->tally, wait->pattern, of->symbol->site, rank, wait->ns,
-                           delays->blames, delays->n_blames));
+    RFN_TRY(rfn_delays_find(delays, &of->history, leaving->stream, of->here.at, &late->history,
+                            late_rank, wait));
+    RFN_TRY(rfn_tally_wait(&pass->tally, wait->pattern, of->symbol->site, leaving->at->rank,
+                           wait->ns, delays->blames, delays->n_blames));
     if (!delays->n_blames)
-        return did_wait(pass, stream, wait->ns);
-    RFN_TRY(jump(pass, stream, wait));
+        return did(leaving, RFN_ACTIVITY_WAIT, wait->ns);
+    RFN_TRY(jump(leaving));
     for (size_t i = 0; i < delays->n_blames; i++)
         RFN_TRY(rfn_history_add(&of->history, &delays->sums,
                                 RFN_PASSED_ON | delays->blames[i].cause, delays->blames[i].ns));
     return 0;
 }
 
-static int completed(struct rfn_wait_pass *pass, uint32_t stream, const struct longest *longest)
+static int completed(const struct leaving *leaving)
 {
-    uint32_t rank = rfn_replay_stream(pass->replay, stream)->rank;
-    RFN_TRY(rfn_tally_wait(&pass->tally, longest->completion, pass->streams[stream].symbol->site,
-                           rank, longest->completion_ns, NULL, 0));
-    return did_wait(pass, stream, longest->completion_ns);
+    RFN_TRY(rfn_tally_wait(&leaving->pass->tally, leaving->completion, leaving->of->symbol->site,
+                           leaving->at->rank, leaving->completion_ns, NULL, 0));
+    return did(leaving, RFN_ACTIVITY_WAIT, leaving->completion_ns);
 }
 
-/* A run of polls is partly outside of MPI. */
-static int did_outside(struct rfn_wait_pass *pass, uint32_t stream, int64_t ns)
+static int64_t least(int64_t a, int64_t b)
 {
-    struct rfn_call_site site = pass->activities.sites[pass->streams[stream].symbol->site];
-    struct rfn_activity activity = {
-        .kind = RFN_ACTIVITY_COMPUTE, .before = site, .at = site, .region = RFN_NO_REGION};
-    int64_t number = rfn_activity_of(&pass->activities, &activity);
-    RFN_TRY((int)(number < 0 ? number : 0));
-    return rfn_pass_did(pass, stream, (uint32_t)number, ns);
+    return a < b ? a : b;
 }
 
-/* Divides the time of the call. */
-static int divide(struct rfn_wait_pass *pass, uint32_t stream, struct longest *longest)
+/* Divides the time of the call. A run of polls is partly outside of MPI. */
+static int divide(struct leaving *leaving)
 {
-    const struct rfn_replay_stream *at = rfn_replay_stream(pass->replay, stream);
-    const struct rfn_wait_symbol *symbol = pass->streams[stream].symbol;
+    const struct rfn_replay_stream *at = leaving->at;
     int64_t left = at->exit_ns - at->enter_ns, inside = at->record->inside_ns;
     if (at->record->polls > 1 && inside >= 0 && inside < left) {
-        RFN_TRY(did_outside(pass, stream, left - inside));
+        RFN_TRY(did(leaving, RFN_ACTIVITY_COMPUTE, left - inside));
         left = inside;
     }
-    if (longest->wait.ns > left)
-        longest->wait.ns = left;
-    if (longest->wait.ns > 0)
-        RFN_TRY(waited(pass, stream, &longest->wait));
-    left -= longest->wait.ns;
-    if (longest->completion_ns > left)
-        longest->completion_ns = left;
-    if (longest->completion_ns > 0)
-        RFN_TRY(completed(pass, stream, longest));
-    left -= longest->completion_ns;
-    return left > 0 ? rfn_pass_did(pass, stream, symbol->mpi_activity, left) : 0;
+    if (leaving->wait.ns > 0) {
+        leaving->wait.ns = least(leaving->wait.ns, left);
+        left -= leaving->wait.ns;
+        if (leaving->wait.ns > 0)
+            RFN_TRY(waited(leaving));
+    }
+    if (leaving->completion_ns > 0) {
+        leaving->completion_ns = least(leaving->completion_ns, left);
+        left -= leaving->completion_ns;
+        if (leaving->completion_ns > 0)
+            RFN_TRY(completed(leaving));
+    }
+    if (left <= 0)
+        return 0;
+    return rfn_pass_did(leaving->pass, leaving->of, leaving->of->symbol->mpi_activity, left);
 }
 
-/* ---- receives ---- */
+/* ---- messages ---- */
 
-static bool is_there(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_awaited *awaited)
+/* The message that it is about, if that is known and sent. */
+static const struct rfn_message *message_of(const struct rfn_channels *channels,
+                                            const struct rfn_awaited *awaited)
 {
-    struct rfn_channels *channels = &pass->channels;
-    const struct rfn_message *message;
-    switch (awaited->kind) {
-    case RFN_AWAITS_MESSAGE:
-    case RFN_AWAITS_PROBED: {
-        struct rfn_receive *receive = &channels->receives[awaited->number];
-        if (awaited->cancelled || !receive->placed ||
-            rfn_channels_message(channels, awaited->number))
-            return true;
-        receive->stream = stream + 1;
-        return false;
+    if (awaited->kind == RFN_AWAITS_ARRIVAL) {
+        const struct rfn_message *message = rfn_channels_peek(channels, awaited->number);
+        return message && message->begun ? message : NULL;
     }
-    case RFN_AWAITS_ARRIVAL:
-        message = rfn_channels_peek(channels, awaited->number);
-        return (message && message->begun) ||
-               !rfn_channels_probe(channels, awaited->number, stream);
-    case RFN_AWAITS_ALL:
-        return rfn_collectives_ready(pass->collectives, &awaited->share, stream);
-    default:
-        return true;
-    }
+    return awaited->cancelled ? NULL : rfn_channels_message(channels, awaited->number);
+}
+
+static bool is_receive(const struct rfn_awaited *awaited)
+{
+    return awaited->kind == RFN_AWAITS_MESSAGE || awaited->kind == RFN_AWAITS_PROBED ||
+           awaited->kind == RFN_AWAITS_ARRIVAL;
 }
 
 /* A wait for a message: late sender, or wrong order. */
@@ -171,31 +166,11 @@ static struct rfn_wait late_sender(const struct rfn_wait_pass *pass, uint32_t ra
 {
     int64_t sent_ns = message->sent.ns;
     struct rfn_wait wait = {.pattern = RFN_LATE_SENDER, .until = message->sent};
-    wait.ns = (sent_ns < exit_ns ? sent_ns : exit_ns) - enter_ns;
+    wait.ns = least(sent_ns, exit_ns) - enter_ns;
     if (wait.ns > 0 && rfn_channels_older(&pass->channels, rank, sent_ns, pass->calls))
         wait.pattern = RFN_WRONG_ORDER;
     return wait;
 }
-
-/* Messages that end before they begin are counted, and moved if that is wanted: returns whether the
- * event has been put off. */
-static bool goes_backward(struct rfn_wait_pass *pass, uint32_t stream,
-                          const struct rfn_message *message)
-{
-    struct rfn_matching *matching = &pass->waits->matching;
-    const struct rfn_replay_stream *at = rfn_replay_stream(pass->replay, stream);
-    int64_t by = message->sent.ns - at->exit_ns;
-    if (by <= 0 || !pass->waits->times)
-        return false;
-    matching->backward++;
-    if (by > matching->backward_max_ns)
-        matching->backward_max_ns = by;
-    if (pass->fix_clocks)
-        rfn_replay_put_off(pass->replay, stream, message->sent.ns);
-    return pass->fix_clocks;
-}
-
-/* ---- sends ---- */
 
 static struct rfn_wait late_receiver(struct rfn_wait_pass *pass, const struct rfn_message *message,
                                      bool alone, int64_t enter_ns, int64_t exit_ns)
@@ -212,6 +187,41 @@ static struct rfn_wait late_receiver(struct rfn_wait_pass *pass, const struct rf
     if (message->mode == RFN_SEND_SYNCHRONOUS || alone || message->bytes > pass->eager_bytes)
         wait.ns = message->posted.ns - enter_ns;
     return wait;
+}
+
+/* The receive would end before its send began: counted, and moved if that is wanted. Returns
+ * whether the event has been put off. */
+static bool goes_backward(const struct leaving *leaving, const struct rfn_message *message)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    struct rfn_matching *matching = &pass->waits->matching;
+    int64_t by = message->sent.ns - leaving->at->exit_ns;
+    matching->backward++;
+    if (by > matching->backward_max_ns)
+        matching->backward_max_ns = by;
+    if (pass->fix_clocks)
+        rfn_replay_put_off(pass->replay, leaving->stream, message->sent.ns);
+    return pass->fix_clocks;
+}
+
+/* Looks at what is received before anything is measured: whether some message has not been sent yet
+ * when it ends, so that the event is put off; and from which channels this call receives. */
+static bool look_at_messages(const struct leaving *leaving)
+{
+    struct rfn_channels *channels = &leaving->pass->channels;
+    const struct rfn_wait_stream *of = leaving->of;
+    leaving->pass->calls++;
+    for (size_t i = 0; i < of->n_awaited; i++) {
+        if (of->awaited[i].kind != RFN_AWAITS_MESSAGE)
+            continue;
+        const struct rfn_message *message = message_of(channels, &of->awaited[i]);
+        if (!message)
+            continue;
+        if (message->sent.ns > leaving->at->exit_ns && goes_backward(leaving, message))
+            return true;
+        channels->items[message->channel].got_by = leaving->pass->calls;
+    }
+    return false;
 }
 
 /* ---- receives that cannot be measured yet ---- */
@@ -265,15 +275,15 @@ static int measure_late(struct rfn_wait_pass *pass, const struct rfn_late_receiv
 {
     struct rfn_wait wait = late_sender(pass, rank, message, late->left.ns, late->exit_ns);
     struct rfn_delays *delays = &pass->delays;
-    const struct rfn_wait_stream *waiting = &pass->streams[late->left.stream];
-    const struct rfn_wait_stream *sender = &pass->streams[message->sent.stream];
+    const struct rfn_history *waiting = &pass->streams[late->left.stream].history;
+    const struct rfn_history *sender = &pass->streams[message->sent.stream].history;
     if (wait.ns <= 0)
         return 0;
     delays->n_blames = 0;
-    if (late->left.at >= waiting->history.first)
-        RFN_TRY(rfn_delays_find(
-            delays, &waiting->history, late->left.stream, late->left.at, &sender->history,
-            rfn_replay_stream(pass->replay, message->sent.stream)->rank, &wait));
+    if (late->left.at >= waiting->first && message->sent.at >= sender->first)
+        RFN_TRY(rfn_delays_find(delays, waiting, late->left.stream, late->left.at, sender,
+                                rfn_replay_stream(pass->replay, message->sent.stream)->rank,
+                                &wait));
     return rfn_tally_wait(&pass->tally, wait.pattern, late->site, rank, wait.ns, delays->blames,
                           delays->n_blames);
 }
@@ -299,142 +309,198 @@ int rfn_pass_bound(void *context, uint32_t number)
 
 /* ---- leaving ---- */
 
-/* Whether everything is there; if not, the stream is woken when it comes. */
-static bool all_there(struct rfn_wait_pass *pass, uint32_t stream)
+/* Whether it is there, or nothing can be waited for; if not, the stream is woken when it comes. */
+static bool is_there(const struct leaving *leaving, const struct rfn_awaited *awaited)
 {
-    struct rfn_wait_stream *of = &pass->streams[stream];
+    struct rfn_channels *channels = &leaving->pass->channels;
+    if (awaited->kind == RFN_AWAITS_ALL)
+        return rfn_collectives_ready(leaving->pass->collectives, &awaited->share, leaving->stream);
+    if (!is_receive(awaited) || message_of(channels, awaited) || awaited->cancelled)
+        return true;
+    if (awaited->kind == RFN_AWAITS_ARRIVAL)
+        return !rfn_channels_probe(channels, awaited->number, leaving->stream);
+    struct rfn_receive *receive = &channels->receives[awaited->number];
+    if (receive->placed)
+        receive->stream = leaving->stream + 1;
+    return !receive->placed;
+}
+
+static bool all_there(const struct leaving *leaving)
+{
+    const struct rfn_wait_stream *of = leaving->of;
     for (size_t i = 0; i < of->n_awaited; i++) {
-        if (!is_there(pass, stream, &of->awaited[i]))
+        if (!is_there(leaving, &of->awaited[i]))
             return false;
     }
     return true;
 }
 
-static const struct rfn_message *message_of(struct rfn_wait_pass *pass,
-                                            const struct rfn_awaited *awaited)
+/* A call at a window: whether what it waits for is known. */
+static bool windows_ready(const struct leaving *leaving)
 {
-    if (awaited->kind == RFN_AWAITS_ARRIVAL)
-        return rfn_channels_peek(&pass->channels, awaited->number);
-    if (awaited->kind == RFN_AWAITS_MESSAGE || awaited->kind == RFN_AWAITS_PROBED)
-        return awaited->cancelled ? NULL : rfn_channels_message(&pass->channels, awaited->number);
-    return NULL;
+    struct rfn_wait_pass *pass = leaving->pass;
+    if (rfn_one_sided_ready(pass->one_sided, leaving->stream) ||
+        RFN_GROW(pass->at_windows, pass->at_windows_capacity, pass->n_at_windows + 1) < 0)
+        return true;
+    pass->at_windows[pass->n_at_windows++] = leaving->stream;
+    return false;
 }
 
-static bool put_off(struct rfn_wait_pass *pass, uint32_t stream)
+static int leave_window(struct leaving *leaving)
 {
-    struct rfn_wait_stream *of = &pass->streams[stream];
-    bool moved = false;
-    for (size_t i = 0; i < of->n_awaited && !moved; i++) {
-        const struct rfn_awaited *awaited = &of->awaited[i];
-        const struct rfn_message *message = message_of(pass, awaited);
-        if (awaited->kind == RFN_AWAITS_MESSAGE && message && message->begun)
-            moved = goes_backward(pass, stream, message);
+    struct rfn_wait wait;
+    const struct rfn_point left = {leaving->stream, leaving->of->history.at, leaving->at->exit_ns};
+    leaving->of->one_sided = false;
+    RFN_TRY(rfn_one_sided_leave(leaving->pass->one_sided, left, &wait));
+    if (leaving->pass->waits->times && wait.ns > leaving->wait.ns)
+        leaving->wait = wait;
+    return 0;
+}
+
+static struct rfn_wait measure_collective(struct leaving *leaving,
+                                          const struct rfn_awaited *awaited)
+{
+    struct rfn_collective_wait found = rfn_collectives_measure(
+        leaving->pass->collectives, &awaited->share, leaving->at->enter_ns, leaving->at->exit_ns);
+    if (found.completion_ns > leaving->completion_ns) {
+        leaving->completion = found.completion;
+        leaving->completion_ns = found.completion_ns;
     }
-    return moved;
+    if (found.in_step) {
+        leaving->in_step = true;
+        leaving->key = found.key;
+        leaving->count = found.count;
+    }
+    return found.wait;
 }
 
-static void measure(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_awaited *awaited,
-                    struct longest *longest)
+static void measure(struct leaving *leaving, const struct rfn_awaited *awaited)
 {
-    const struct rfn_replay_stream *at = rfn_replay_stream(pass->replay, stream);
-    struct rfn_wait_stream *of = &pass->streams[stream];
-    const struct rfn_message *message = message_of(pass, awaited);
+    struct rfn_wait_pass *pass = leaving->pass;
+    const struct rfn_replay_stream *at = leaving->at;
     struct rfn_wait wait = {0};
-    if (message && message->begun) {
-        wait = late_sender(pass, at->rank, message, at->enter_ns, at->exit_ns);
-    } else if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN && !awaited->cancelled) {
-        wait = late_receiver(pass, &pass->channels.messages[awaited->number], of->n_awaited == 1,
-                             at->enter_ns, at->exit_ns);
-    } else if (awaited->kind == RFN_AWAITS_ALL) {
-        struct rfn_collective_wait found = rfn_collectives_measure(
-            pass->collectives, &awaited->share, at->enter_ns, at->exit_ns);
-        wait = found.wait;
-        if (found.completion_ns > longest->completion_ns) {
-            longest->completion = found.completion;
-            longest->completion_ns = found.completion_ns;
-        }
-    }
-    offer(longest, &wait);
-}
-
-/* What the stream has in common with others now: this is a place to compare from next time. */
-static int in_step(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_awaited *awaited)
-{
-    struct rfn_wait_stream *of = &pass->streams[stream];
-    const struct rfn_replay_stream *at = rfn_replay_stream(pass->replay, stream);
-    const struct rfn_message *message = message_of(pass, awaited);
     if (awaited->kind == RFN_AWAITS_ALL) {
-        struct rfn_collective_wait found = rfn_collectives_measure(
-            pass->collectives, &awaited->share, at->enter_ns, at->exit_ns);
-        if (found.in_step)
-            rfn_history_mark(&of->history, found.key, found.count);
-        return 0;
+        wait = measure_collective(leaving, awaited);
+    } else if (is_receive(awaited)) {
+        const struct rfn_message *message = message_of(&pass->channels, awaited);
+        if (message && message->sent.ns > at->enter_ns)
+            wait = late_sender(pass, at->rank, message, at->enter_ns, at->exit_ns);
+    } else if (!awaited->cancelled) {
+        wait = late_receiver(pass, &pass->channels.messages[awaited->number],
+                             leaving->of->n_awaited == 1, at->enter_ns, at->exit_ns);
     }
-    if (!message || !message->begun || awaited->kind != RFN_AWAITS_MESSAGE)
-        return 0;
-    RFN_TRY(rfn_history_met(&of->history, message->sent.stream, of->history.at));
-    return rfn_history_met(&pass->streams[message->sent.stream].history, stream, message->sent.at);
+    if (wait.ns > leaving->wait.ns)
+        leaving->wait = wait;
 }
 
-static int let_go(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_awaited *awaited)
+/* ---- points in common: where causes of later waits are looked for from ---- */
+
+static int met(const struct leaving *leaving, uint32_t *hint, uint32_t stream, uint64_t at,
+               uint32_t other, uint64_t other_at)
+{
+    const struct rfn_meeting meeting = {
+        .stream = stream, .at = at, .other = other, .other_at = other_at};
+    return rfn_meetings_add(&leaving->pass->delays.meetings, hint, &meeting);
+}
+
+/* The stream has received a message. If it waited for it, the two were in step when it was sent. */
+static int met_sender(const struct leaving *leaving, const struct rfn_message *message)
+{
+    struct rfn_channel *channel = &leaving->pass->channels.items[message->channel];
+    const struct rfn_point *sent = &message->sent;
+    uint64_t at = leaving->of->history.at;
+    RFN_TRY(met(leaving, &channel->received, leaving->stream, at, sent->stream,
+                message->waited ? message->over_at : sent->at));
+    if (sent->ns <= leaving->at->enter_ns)
+        return 0;
+    return met(leaving, &channel->sent, sent->stream, sent->at, leaving->stream, at);
+}
+
+/* The stream's send has waited until the receive was posted: then they were in step. */
+static int met_receiver(const struct leaving *leaving, struct rfn_message *message)
+{
+    struct rfn_channel *channel = &leaving->pass->channels.items[message->channel];
+    const struct rfn_point *posted = &message->posted;
+    uint64_t at = leaving->of->history.at;
+    message->waited = true;
+    message->over_at = at;
+    RFN_TRY(met(leaving, &channel->sent, leaving->stream, at, posted->stream, posted->at));
+    if (!message->got)
+        return 0;
+    return met(leaving, &channel->received, posted->stream, posted->at, leaving->stream, at);
+}
+
+/* ---- letting go ---- */
+
+static int let_go_receive(const struct leaving *leaving, const struct rfn_awaited *awaited)
+{
+    struct rfn_channels *channels = &leaving->pass->channels;
+    const struct rfn_message *message = message_of(channels, awaited);
+    if (!message && !awaited->cancelled)
+        return leave_open(leaving->pass, leaving->stream, awaited->number);
+    if (message)
+        RFN_TRY(met_sender(leaving, message));
+    return rfn_channels_received(channels, awaited->number, awaited->cancelled);
+}
+
+static int let_go_send(const struct leaving *leaving, const struct rfn_awaited *awaited)
+{
+    struct rfn_channels *channels = &leaving->pass->channels;
+    struct rfn_message *message = &channels->messages[awaited->number];
+    if (leaving->wait.ns > 0 && leaving->wait.pattern == RFN_LATE_RECEIVER && message->taken &&
+        message->posted.ns > leaving->at->enter_ns)
+        RFN_TRY(met_receiver(leaving, message));
+    return rfn_channels_sent(channels, awaited->number, awaited->cancelled);
+}
+
+static int let_go(const struct leaving *leaving, const struct rfn_awaited *awaited)
 {
     switch (awaited->kind) {
     case RFN_AWAITS_MESSAGE_TAKEN:
-        return rfn_channels_sent(&pass->channels, awaited->number, awaited->cancelled);
+        return let_go_send(leaving, awaited);
     case RFN_AWAITS_MESSAGE:
-        if (awaited->cancelled || rfn_channels_message(&pass->channels, awaited->number))
-            return rfn_channels_received(&pass->channels, awaited->number, awaited->cancelled);
-        return leave_open(pass, stream, awaited->number);
+        return let_go_receive(leaving, awaited);
     case RFN_AWAITS_PROBED:
-        pass->channels.receives[awaited->number].stream = 0;
+        leaving->pass->channels.receives[awaited->number].stream = 0;
         return 0;
     case RFN_AWAITS_ALL:
-        rfn_collectives_leave(pass->collectives, &awaited->share);
+        rfn_collectives_leave(leaving->pass->collectives, &awaited->share);
         return 0;
     default:
         return 0;
     }
 }
 
-static int leave(struct rfn_wait_pass *pass, uint32_t stream)
-{
-    struct rfn_wait_stream *of = &pass->streams[stream];
-    struct longest longest = {0};
-    if (pass->waits->times) {
-        pass->calls++;
-        for (size_t i = 0; i < of->n_awaited; i++) {
-            if (of->awaited[i].kind == RFN_AWAITS_MESSAGE)
-                rfn_channels_got(&pass->channels, of->awaited[i].number, pass->calls);
-        }
-        for (size_t i = 0; i < of->n_awaited; i++)
-            measure(pass, stream, &of->awaited[i], &longest);
-        RFN_TRY(divide(pass, stream, &longest));
-        for (size_t i = 0; i < of->n_awaited; i++)
-            RFN_TRY(in_step(pass, stream, &of->awaited[i]));
-    }
-    for (size_t i = 0; i < of->n_awaited; i++)
-        RFN_TRY(let_go(pass, stream, &of->awaited[i]));
-    of->n_awaited = 0;
-    return 0;
-}
-
-int rfn_pass_leave(void *context, uint32_t stream, bool forced)
+int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *of = &pass->streams[stream];
+    struct leaving leaving = {.pass = pass, .of = of, .at = at, .stream = stream};
     if (of->n_awaited) {
-        if (!forced && !all_there(pass, stream))
+        if (!forced && !all_there(&leaving))
             return RFN_REPLAY_PARK;
-        if (put_off(pass, stream))
+        if (pass->waits->times && look_at_messages(&leaving))
             return 0;
+        for (size_t i = 0; i < of->n_awaited && pass->waits->times; i++)
+            measure(&leaving, &of->awaited[i]);
     }
-    RFN_TRY(leave(pass, stream));
-    int64_t exit_ns = rfn_replay_stream(pass->replay, stream)->exit_ns;
-    if (!pass->any_exit || exit_ns > pass->last_exit_ns) {
+    if (of->one_sided) {
+        if (!forced && !windows_ready(&leaving))
+            return RFN_REPLAY_PARK;
+        RFN_TRY(leave_window(&leaving));
+    }
+    if (pass->waits->times)
+        RFN_TRY(divide(&leaving));
+    if (leaving.in_step)
+        rfn_history_mark(&of->history, leaving.key, leaving.count);
+    for (size_t i = 0; i < of->n_awaited; i++)
+        RFN_TRY(let_go(&leaving, &of->awaited[i]));
+    of->n_awaited = 0;
+    of->site = of->symbol->site;
+    if (!pass->any_exit || at->exit_ns > pass->last_exit_ns) {
         pass->any_exit = true;
-        pass->last_exit_ns = exit_ns;
+        pass->last_exit_ns = at->exit_ns;
         pass->last_stream = stream;
     }
-    of->site = of->symbol->site;
     return 0;
 }

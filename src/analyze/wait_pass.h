@@ -10,7 +10,9 @@
 #include "analyze/collectives.h"
 #include "analyze/critical_path.h"
 #include "analyze/delay.h"
+#include "analyze/groups.h"
 #include "analyze/history.h"
+#include "analyze/one_sided.h"
 #include "analyze/replay.h"
 #include "analyze/topology.h"
 #include "analyze/wait_tally.h"
@@ -66,7 +68,8 @@ struct rfn_wait_symbol {
     uint32_t before, region,
         gap_activity; /* the gap in front, as it was last; UINT32_MAX: not yet */
     const struct rfn_role *role;
-    bool concerns, topology; /* the tracker is to see it, and topology.h */
+    bool concerns, topology, groups, one_sided; /* who is to see it: the tracker; topology.h; ... */
+    bool seen_by_some;                          /* one of the last three */
     struct rfn_volume volume;
     bool has_volume;
     int64_t send_channel, receive_channel; /* -1: not yet */
@@ -87,6 +90,7 @@ struct rfn_wait_stream {
     struct rfn_point here;
     struct rfn_awaited *awaited;
     size_t n_awaited, awaited_capacity;
+    bool one_sided;
 };
 
 /* A receive whose message could not be told before the call that completed it had left. */
@@ -104,6 +108,10 @@ struct rfn_wait_pass {
     struct rfn_role *roles;
     struct rfn_volumes *volumes;
     struct rfn_topologies *topologies;
+    struct rfn_groups *groups;
+    struct rfn_one_sided *one_sided;
+    uint32_t *at_windows; /* streams that are parked there */
+    size_t n_at_windows, at_windows_capacity;
     struct rfn_channels channels;
     struct rfn_collectives *collectives;
     struct rfn_activities activities;
@@ -129,15 +137,16 @@ int rfn_pass_symbol(struct rfn_wait_pass *pass, uint32_t stream, struct rfn_wait
 
 /* wait_calls.c: what the current event of a stream, which enters, sends, posts, joins or completes.
  * RFN_E_NOMEM. */
-int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream);
+int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_replay_stream *at);
 
 /* wait_leave.c: the hook of replay.h, and that of channels.h. */
-int rfn_pass_leave(void *context, uint32_t stream, bool forced);
+int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
 int rfn_pass_bound(void *context, uint32_t receive);
 void rfn_pass_wake(void *context, uint32_t stream);
 /* Nobody will ask for this receive again. RFN_E_NOMEM. */
 int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t receive);
 /* A stream has done something: history, chain, sums. RFN_E_NOMEM. */
-int rfn_pass_did(struct rfn_wait_pass *pass, uint32_t stream, uint32_t activity, int64_t ns);
+int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t activity,
+                 int64_t ns);
 
 #endif

@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Entries of a stream's history: 16 bytes each. */
+enum { MANY_STREAMS = 256, LONG_HISTORY = 4096, SHORT_HISTORY = 1024 };
+
 const char *rfn_pattern_name(enum rfn_pattern pattern)
 {
     static const char *const names[] = {
@@ -56,10 +59,13 @@ static int symbol_init(struct rfn_wait_pass *pass, struct rfn_wait_symbol *symbo
         .role = &pass->roles[record->function],
         .concerns = tracker && rfn_tracker_concerns(tracker, record->function),
         .topology = rfn_topologies_concerns(pass->topologies, record->function),
+        .groups = rfn_groups_concerns(pass->groups, record->function),
+        .one_sided = rfn_one_sided_concerns(pass->one_sided, record->function),
         .send_channel = RFN_NONE,
         .receive_channel = RFN_NONE,
         .object = RFN_NONE,
         .place = RFN_NONE};
+    symbol->seen_by_some = symbol->topology || symbol->groups || symbol->one_sided;
     return 0;
 }
 
@@ -124,33 +130,31 @@ static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_st
     return number;
 }
 
-static int take_gap(struct rfn_wait_pass *pass, uint32_t number)
+static int take_gap(struct rfn_wait_pass *pass, uint32_t number, const struct rfn_replay_stream *at)
 {
-    const struct rfn_replay_stream *at = rfn_replay_stream(pass->replay, number);
     int64_t from = at->first ? rfn_replay_start_ns(pass->replay) : at->before_ns;
     int64_t gap = at->enter_ns - from;
     if (gap <= 0)
         return 0;
     int64_t activity = gap_activity(pass, &pass->streams[number]);
     RFN_TRY((int)(activity < 0 ? activity : 0));
-    return rfn_pass_did(pass, number, (uint32_t)activity, gap);
+    return rfn_pass_did(pass, &pass->streams[number], (uint32_t)activity, gap);
 }
 
-static int enter(void *context, uint32_t number)
+static int enter(void *context, uint32_t number, const struct rfn_replay_stream *at)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
-    const struct rfn_replay_stream *at = rfn_replay_stream(pass->replay, number);
     RFN_TRY(symbol_of(pass, stream, at->record));
     if (pass->waits->times)
-        RFN_TRY(take_gap(pass, number));
+        RFN_TRY(take_gap(pass, number, at));
     stream->here = (struct rfn_point){number, stream->history.at, at->enter_ns};
     enum rfn_action action = stream->symbol->role->action;
     if (action == RFN_ACT_REGION_BEGIN)
         return enter_region(stream, at->record->in[0]);
     if (action == RFN_ACT_REGION_END)
         leave_region(stream, at->record->in[0]);
-    return rfn_pass_call(pass, number);
+    return rfn_pass_call(pass, number, at);
 }
 
 static void end(void *context, uint32_t number)
@@ -197,9 +201,10 @@ static int make_streams(struct rfn_wait_pass *pass)
     pass->streams = calloc((size_t)n + 1, sizeof *pass->streams);
     if (!pass->streams)
         return RFN_E_NOMEM;
+    size_t length = n <= MANY_STREAMS ? LONG_HISTORY : SHORT_HISTORY;
     for (uint32_t i = 0; i < n; i++) {
         pass->streams[i].site = UINT32_MAX;
-        RFN_TRY(rfn_history_init(&pass->streams[i].history));
+        RFN_TRY(rfn_history_init(&pass->streams[i].history, length));
     }
     return 0;
 }
@@ -207,7 +212,8 @@ static int make_streams(struct rfn_wait_pass *pass)
 static int make_collectives(struct rfn_wait_pass *pass)
 {
     pass->topologies = rfn_topologies_new(pass->archive);
-    if (!pass->topologies)
+    pass->groups = rfn_groups_new(pass->archive);
+    if (!pass->topologies || !pass->groups)
         return RFN_E_NOMEM;
     const struct rfn_collectives_setup setup = {.archive = pass->archive,
                                                 .topologies = pass->topologies,
@@ -215,7 +221,8 @@ static int make_collectives(struct rfn_wait_pass *pass)
                                                 .wake = rfn_pass_wake,
                                                 .context = pass};
     pass->collectives = rfn_collectives_new(&setup);
-    return pass->collectives ? 0 : RFN_E_NOMEM;
+    pass->one_sided = rfn_one_sided_new(pass->archive, pass->groups);
+    return pass->collectives && pass->one_sided ? 0 : RFN_E_NOMEM;
 }
 
 static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double), void *context)
@@ -267,6 +274,9 @@ static void pass_release(struct rfn_wait_pass *pass)
     rfn_channels_release(&pass->channels);
     rfn_collectives_free(pass->collectives);
     rfn_topologies_free(pass->topologies);
+    rfn_one_sided_free(pass->one_sided);
+    rfn_groups_free(pass->groups);
+    free(pass->at_windows);
     rfn_volumes_free(pass->volumes);
     rfn_activities_release(&pass->activities);
     rfn_delays_release(&pass->delays);

@@ -27,6 +27,12 @@ static void look_at_definitions(const struct rfn_archive *archive)
     const struct rfn_run *run = rfn_archive_run(archive);
     look_at_text(run->recorder);
     look_at_text(run->command);
+    for (uint32_t i = 0; i < rfn_archive_hosts(archive); i++) {
+        struct rfn_host_info host = rfn_archive_host(archive, i);
+        look_at_text(host.name);
+        for (uint32_t k = 0; k < host.n_offsets; k++)
+            looked_at += host.offsets[k].round_trip_ns;
+    }
     for (uint32_t i = 0; i < rfn_archive_locations(archive); i++) {
         struct rfn_location location = rfn_archive_location(archive, i);
         look_at_text(location.function);

@@ -226,6 +226,11 @@ enum fault {
     PLACES_TOO_LONG,
     GROUP_WITHOUT_MEMBERS,
     TRAILING_BYTES,
+    CLOCKS_WITHOUT_HOST,
+    CLOCKS_BACKWARDS,
+    CLOCKS_OUT_OF_ORDER,
+    CLOCKS_EMPTY,
+    CLOCKS_TOO_LATE,
     TOO_MANY_MARKS,
     VOLUME_WITHOUT_NAME,
     VOLUME_NOT_IN_STREAMS,
@@ -435,6 +440,25 @@ static uint64_t offset_of(const struct model_stream *stream)
 static uint64_t realtime_of(const struct model_stream *stream, uint64_t quanta)
 {
     return monotonic_of(quanta) + offset_of(stream);
+}
+
+/* CLOCKS: what host 1's clock lacks to that of host 0, measured twice; between, it goes at twice
+ * the speed. */
+static const struct rfn_clock_offset model_offsets[] = {{5100, 1000, 60}, {9100, -1000, 40}};
+
+static uint64_t corrected_of(uint64_t monotonic)
+{
+    if (monotonic < 5100)
+        return monotonic + 1000;
+    return monotonic < 9100 ? 6100 + (monotonic - 5100 + 1) / 2 : monotonic - 1000;
+}
+
+/* A time of all hosts; clocks: corrected, else by the time of day. */
+static uint64_t aligned_of(const struct model_stream *stream, uint64_t quanta, bool clocks)
+{
+    if (stream->host == 0 || !clocks)
+        return realtime_of(stream, quanta);
+    return corrected_of(monotonic_of(quanta)) + offset_of(&model[0]);
 }
 
 /* One run per stream; the ranks as a relative run. */
@@ -796,6 +820,27 @@ static void write_tail(struct writer *writer)
     }
 }
 
+/* Files of before CLOCKS have a chunk of this type that means nothing. */
+static void write_clocks(struct writer *writer)
+{
+    struct rfn_buf out = RFN_BUF_INIT;
+    unsigned n = writer->fault == CLOCKS_OUT_OF_ORDER ? 2 : 1;
+    rfn_buf_varint(&out, writer->minor < RFN_CLOCKS_SINCE_MINOR ? 7 : 0);
+    rfn_buf_varint(&out, n);
+    for (unsigned i = 0; i < n; i++) {
+        rfn_buf_varint(&out, writer->fault == CLOCKS_WITHOUT_HOST ? 2 : 1);
+        rfn_buf_varint(&out, writer->fault == CLOCKS_EMPTY ? 0 : 2);
+        for (unsigned k = 0; k < 2 && writer->fault != CLOCKS_EMPTY; k++) {
+            const struct rfn_clock_offset *at =
+                &model_offsets[writer->fault == CLOCKS_BACKWARDS ? 1 - k : k];
+            rfn_buf_u64(&out, at->monotonic_ns);
+            rfn_buf_svarint(&out, at->offset_ns);
+            rfn_buf_varint(&out, at->round_trip_ns);
+        }
+    }
+    add_chunk(writer, RFN_CHUNK_CLOCKS, 0, &out);
+}
+
 /* A gap between chunks, and a chunk of a type to come, are part of every archive. */
 static void write_unknown(struct writer *writer)
 {
@@ -819,8 +864,12 @@ static struct rfn_buf write_version(unsigned minor, enum fault fault, bool compr
     write_meta(&writer);
     write_definitions(&writer);
     write_streams(&writer);
+    if (times && fault != CLOCKS_TOO_LATE)
+        write_clocks(&writer);
     for (uint32_t group = 0; group < N_GROUPS; group++)
         write_places(&writer, group);
+    if (times && fault == CLOCKS_TOO_LATE)
+        write_clocks(&writer);
     write_unknown(&writer);
     for (uint32_t group = 0; group < N_GROUPS; group++)
         write_structure(&writer, group);

@@ -48,17 +48,18 @@ static bool same_words(const struct model_stream *stream, const struct model_eve
 
 /* The earliest start is that of stream 0. */
 static bool same_times(const struct model_stream *stream, const struct model_event *event,
-                       const struct rfn_record *record)
+                       const struct rfn_record *record, bool clocks)
 {
     uint64_t origin = realtime_of(&model[0], model[0].start);
-    int64_t enter = (int64_t)(realtime_of(stream, event->enter) - origin);
-    int64_t exit = (int64_t)(realtime_of(stream, event->exit) - origin);
+    int64_t enter = (int64_t)(aligned_of(stream, event->enter, clocks) - origin);
+    int64_t exit = (int64_t)(aligned_of(stream, event->exit, clocks) - origin);
+    int64_t inside = (int64_t)(aligned_of(stream, event->enter + event->inside, clocks) - origin);
     return record->enter_ns == enter && record->exit_ns == exit &&
-           record->inside_ns == (int64_t)(event->inside / 3);
+           record->inside_ns == inside - enter;
 }
 
 static bool same_event(const struct model_stream *stream, size_t e, const struct rfn_record *record,
-                       bool times, bool volume)
+                       bool times, bool clocks, bool volume)
 {
     const struct model_event *event = &stream->events[e];
     return record->index == e && record->symbol == (uint32_t)event->symbol &&
@@ -70,7 +71,7 @@ static bool same_event(const struct model_stream *stream, size_t e, const struct
            record->polls == (uint64_t)event->polls && same_words(stream, event, record) &&
            record->volume_gap == (volume ? event->volume_gap : 0) &&
            record->volume_inside == (volume ? event->volume_inside : 0) &&
-           (times ? same_times(stream, event, record)
+           (times ? same_times(stream, event, record, clocks)
                   : record->enter_ns == 0 && record->exit_ns == 0);
 }
 
@@ -82,13 +83,14 @@ static int read_stream(const struct rfn_archive *archive, uint32_t number, bool 
     const struct rfn_record *record;
     struct rfn_cursor *cursor;
     bool volume = rfn_archive_run(archive)->volume && number + 1 < N_STREAMS;
+    bool clocks = archive->chunks.minor >= 2;
     assert_int_equal(rfn_archive_stream(archive, number).volume, volume);
     RFN_TRY(rfn_cursor_open(archive, number, &cursor, diag));
     size_t e = 0;
     int more;
     while ((more = rfn_cursor_next(cursor, &record, diag)) > 0) {
         assert_true(e < stream->n);
-        assert_true(same_event(stream, e, record, times, volume));
+        assert_true(same_event(stream, e, record, times, clocks, volume));
         e++;
     }
     if (more == 0)
@@ -141,15 +143,17 @@ static void test_events(void **state)
     }
 }
 
-/* Archives of before there were volumes. */
-static void test_first_version(void **state)
+/* Archives of before there were volumes, and of before there were clocks: hosts are aligned by the
+ * time of day. */
+static void test_first_versions(void **state)
 {
     (void)state;
-    for (int variant = 0; variant < 4; variant++) {
+    for (unsigned variant = 0; variant < 8; variant++) {
         bool times = variant & 1;
-        struct rfn_buf file = write_version(0, SOUND, variant >> 1, times);
+        struct rfn_buf file = write_version(variant >> 2, SOUND, variant >> 1 & 1, times);
         struct rfn_archive *archive = open_bytes(&file);
-        assert_null(rfn_archive_run(archive)->volume);
+        assert_int_equal(rfn_archive_run(archive)->volume != NULL, (variant & 6) == 6);
+        assert_null(rfn_archive_host(archive, 1).offsets);
         check_all_streams(archive, times);
         assert_int_equal(rfn_archive_verify_open(archive, NULL, NULL, NULL), 0);
         rfn_archive_close(archive);
@@ -186,6 +190,18 @@ static void test_run(void **state)
         assert_int_equal(info.events, model[i].n);
         assert_int_equal(info.calls, model[i].calls);
         assert_true(info.readable);
+    }
+    assert_int_equal(rfn_archive_hosts(archive), 2);
+    struct rfn_host_info host = rfn_archive_host(archive, 0);
+    assert_string_equal(host.name, "node1");
+    assert_true(host.reference && host.n_offsets == 0 && !host.offsets);
+    host = rfn_archive_host(archive, 1);
+    assert_string_equal(host.name, "node2");
+    assert_true(!host.reference && host.n_offsets == 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(host.offsets[i].monotonic_ns, model_offsets[i].monotonic_ns);
+        assert_int_equal(host.offsets[i].offset_ns, model_offsets[i].offset_ns);
+        assert_int_equal(host.offsets[i].round_trip_ns, model_offsets[i].round_trip_ns);
     }
     assert_int_equal(rfn_archive_groups(archive), N_GROUPS);
     struct rfn_group_info group = rfn_archive_group(archive, 0);
@@ -695,7 +711,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_clock),       cmocka_unit_test(test_flips),
         cmocka_unit_test(test_cuts),        cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_file),        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_long),        cmocka_unit_test(test_first_version),
+        cmocka_unit_test(test_long),        cmocka_unit_test(test_first_versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

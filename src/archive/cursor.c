@@ -70,6 +70,8 @@ struct rfn_cursor {
     uint64_t events, index;
     uint64_t last_exit, add_ns;
     size_t segment;
+    const struct rfn_clock *correction; /* of the host's clock; NULL: none */
+    size_t correction_segment;
     struct rfn_reader marks;
     uint64_t n_marks, mark_quanta; /* read so far */
     int64_t *comms;                /* archive numbers by local number */
@@ -333,6 +335,14 @@ static int check_mark(struct rfn_cursor *cursor, uint64_t enter)
     return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a time mark is wrong");
 }
 
+static inline uint64_t corrected_ns(struct rfn_cursor *cursor, uint64_t quanta)
+{
+    uint64_t ns = rfn_clock_ns(&cursor->timing.clock, &cursor->segment, quanta);
+    if (__builtin_expect(cursor->correction != NULL, 0))
+        ns = rfn_clock_ns(cursor->correction, &cursor->correction_segment, ns);
+    return ns;
+}
+
 static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state)
 {
     struct rfn_record *record = &state->record;
@@ -340,14 +350,12 @@ static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state)
     uint64_t exit = enter + (uint64_t)state->duration;
     if (__builtin_expect(cursor->index % RFN_STREAM_MARK == 0 && cursor->index, 0))
         RFN_TRY(check_mark(cursor, enter));
-    const struct rfn_clock *clock = &cursor->timing.clock;
-    uint64_t from = rfn_clock_ns(clock, &cursor->segment, enter);
-    uint64_t to = rfn_clock_ns(clock, &cursor->segment, exit);
+    uint64_t from = corrected_ns(cursor, enter), to = corrected_ns(cursor, exit);
     record->enter_ns = (int64_t)(from + cursor->add_ns);
     record->exit_ns = (int64_t)(to + cursor->add_ns);
     record->inside_ns = (int64_t)(to - from);
     if (record->failed_poll) {
-        to = rfn_clock_ns(clock, &cursor->segment, enter + (uint64_t)state->inside);
+        to = corrected_ns(cursor, enter + (uint64_t)state->inside);
         record->inside_ns = (int64_t)(to - from);
     }
     cursor->last_exit = exit;
@@ -511,6 +519,7 @@ static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
     cursor->marks.at = cursor->timing.marks;
     uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, cursor->stream);
     cursor->add_ns = rfn_archive_origin(archive, host);
+    cursor->correction = rfn_host_clock(&archive->clocks, host);
     return 0;
 }
 

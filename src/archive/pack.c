@@ -368,6 +368,25 @@ int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock
     return rfn_rope_status(out);
 }
 
+/* ---- clocks of hosts ---- */
+
+int rfn_pack_clocks(uint64_t reference, const struct rfn_pack_host_clock *hosts, size_t n,
+                    struct rfn_buf *out)
+{
+    rfn_buf_varint(out, reference);
+    rfn_buf_varint(out, n);
+    for (size_t i = 0; i < n; i++) {
+        rfn_buf_varint(out, hosts[i].host);
+        rfn_buf_varint(out, hosts[i].n);
+        for (size_t k = 0; k < hosts[i].n; k++) {
+            rfn_buf_u64(out, hosts[i].offsets[k].monotonic_ns);
+            rfn_buf_svarint(out, hosts[i].offsets[k].offset_ns);
+            rfn_buf_varint(out, hosts[i].offsets[k].round_trip_ns);
+        }
+    }
+    return rfn_buf_status(out);
+}
+
 /* ---- meta ---- */
 
 int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)

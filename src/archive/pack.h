@@ -11,6 +11,7 @@
 #include "event/symbolize.h"
 #include "reduce/merge.h"
 #include "reduce/stream.h"
+#include "refrain/archive.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,6 +55,17 @@ struct rfn_pack_clock {
  * times, no volume and no failed poll). */
 int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
                     struct rfn_rope *out);
+
+/* Payload of CLOCKS: how the clocks of hosts (numbers in DEFINITIONS, ascending) differ from the
+ * reference's. */
+struct rfn_pack_host_clock {
+    uint64_t host;
+    const struct rfn_clock_offset *offsets; /* in order of time */
+    size_t n;
+};
+
+int rfn_pack_clocks(uint64_t reference, const struct rfn_pack_host_clock *hosts, size_t n,
+                    struct rfn_buf *out);
 
 struct rfn_pack_meta {
     const char *recorder, *program, *command, *mpi, *flavour;

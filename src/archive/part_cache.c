@@ -175,6 +175,7 @@ void rfn_archive_close(struct rfn_archive *archive)
             free_part(archive->parts[i]);
     }
     free(archive->parts);
+    rfn_host_clocks_release(&archive->clocks);
     free(archive->host_offsets);
     free(archive->members);
     free(archive->first_member);

@@ -399,7 +399,7 @@ const char *rfn_places_read(struct rfn_member_table *places, const struct rfn_st
 
 /* ---- timing ---- */
 
-static struct rfn_clock_segment make_segment(const uint64_t *pair, const uint64_t *next)
+struct rfn_clock_segment rfn_clock_segment_of(const uint64_t *pair, const uint64_t *next)
 {
     uint64_t quanta = next[0] - pair[0], ns = next[1] - pair[1];
     unsigned shift = 64;
@@ -423,7 +423,7 @@ static const char *read_pairs(struct rfn_clock *clock, uint64_t n, struct rfn_re
         if (reader->failed || (i > 0 && (next[0] < last[0] || next[1] < last[1])))
             return "the clock's pairs are malformed";
         if (i > 0 && next[0] > last[0])
-            clock->segments[clock->n++] = make_segment(last, next);
+            clock->segments[clock->n++] = rfn_clock_segment_of(last, next);
         if (i == 0)
             memcpy(first, next, sizeof first);
         if (i == 0 || next[0] > last[0])

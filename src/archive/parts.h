@@ -111,7 +111,8 @@ struct rfn_clock_segment {
     unsigned shift;
 };
 
-/* Quanta to nanoseconds of CLOCK_MONOTONIC. */
+/* Quanta to nanoseconds of CLOCK_MONOTONIC. (Also one host's nanoseconds to another's: see
+ * host_clocks.h.) */
 struct rfn_clock {
     struct rfn_clock_segment *segments;
     size_t n;
@@ -131,6 +132,9 @@ struct rfn_timing {
     size_t *columns; /* where each begins; with volume two more per symbol follow, from ... */
     size_t n_times;  /* ... this one on */
 };
+
+/* The line through two pairs of (quanta, ns); the quanta of the second are greater. */
+struct rfn_clock_segment rfn_clock_segment_of(const uint64_t *pair, const uint64_t *next);
 
 /* Reads flags and clock only; the flags say whether there is a clock. To be released even on
  * failure. */

@@ -78,25 +78,48 @@ static const char *sort_members(struct rfn_archive *archive)
     return NULL;
 }
 
-/* Where the times of all streams begin. Clocks of one host agree; those of different hosts are
- * aligned by what the first stream of each host says of the time of day. */
-static const char *find_origin(struct rfn_archive *archive)
+/* CLOCK_REALTIME - CLOCK_MONOTONIC of each host, as the first stream of each says. */
+static const char *find_host_offsets(struct rfn_archive *archive)
 {
     uint32_t n_hosts = archive->dictionary.n_hosts;
     bool *seen = calloc(n_hosts + (size_t)1, sizeof *seen);
     archive->host_offsets = calloc(n_hosts + (size_t)1, sizeof *archive->host_offsets);
-    const char *fault = seen && archive->host_offsets ? NULL : rfn_out_of_memory;
-    for (uint32_t i = 0; i < archive->n_streams && !fault; i++) {
+    if (!seen || !archive->host_offsets) {
+        free(seen);
+        return rfn_out_of_memory;
+    }
+    for (uint32_t i = 0; i < archive->n_streams; i++) {
         int64_t host = rfn_stream_word(archive, RFN_WORD_HOST, i);
         if (!seen[host])
             archive->host_offsets[host] = (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, i);
         seen[host] = true;
-        uint64_t start = (uint64_t)rfn_stream_word(archive, RFN_WORD_START, i) +
-                         archive->host_offsets[host];
+    }
+    free(seen);
+    for (uint32_t host = 0; host < n_hosts; host++) { /* corrected clocks are the reference's */
+        if (rfn_host_clock(&archive->clocks, host))
+            archive->host_offsets[host] = archive->host_offsets[archive->clocks.reference];
+    }
+    return NULL;
+}
+
+/* Where the times of all streams begin. Clocks of one host agree. Those of different hosts are
+ * corrected where CLOCKS says how, and else aligned by the time of day. */
+static const char *find_origin(struct rfn_archive *archive)
+{
+    const char *fault = find_host_offsets(archive);
+    size_t segment = 0;
+    for (uint32_t i = 0; i < archive->n_streams && !fault; i++) {
+        uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, i);
+        const struct rfn_clock *clock = rfn_host_clock(&archive->clocks, host);
+        uint64_t start = (uint64_t)rfn_stream_word(archive, RFN_WORD_START, i);
+        if (clock) {
+            segment = segment < clock->n ? segment : 0; /* may be of another host */
+            start = rfn_clock_ns(clock, &segment, start);
+        }
+        start += archive->host_offsets[host];
         if (i == 0 || (int64_t)(start - archive->start_ns) < 0)
             archive->start_ns = start;
     }
-    free(seen);
     return fault;
 }
 
@@ -142,8 +165,6 @@ static const char *read_streams(struct rfn_archive *archive, const struct rfn_pa
         fault = check_streams(archive);
     if (!fault)
         fault = sort_members(archive);
-    if (!fault)
-        fault = find_origin(archive);
     return fault ? fault : check_value_sets(archive);
 }
 
@@ -179,6 +200,27 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
     return error;
 }
 
+/* Most archives have no CLOCKS; before minor version 2 the type meant nothing. */
+static int read_clocks(struct rfn_archive *archive, struct rfn_diag *diag)
+{
+    struct rfn_chunks *chunks = &archive->chunks;
+    int64_t entry = chunks->minor < RFN_CLOCKS_SINCE_MINOR
+                        ? -1
+                        : rfn_chunks_find(chunks, RFN_CHUNK_CLOCKS, 0);
+    struct rfn_payload payload = {.path = chunks->path};
+    const char *fault = NULL;
+    if (entry >= 0) {
+        RFN_TRY(rfn_chunks_load(chunks, &chunks->entries[entry], &payload, diag));
+        fault = rfn_host_clocks_read(&archive->clocks, &payload, archive->dictionary.n_hosts,
+                                     archive->exact);
+    }
+    if (!fault)
+        fault = find_origin(archive);
+    int error = rfn_payload_fault(&payload, fault, diag);
+    rfn_payload_release(&payload);
+    return error;
+}
+
 static int read_head(struct rfn_archive *archive, struct rfn_diag *diag)
 {
     struct rfn_payload payload;
@@ -193,7 +235,8 @@ static int read_head(struct rfn_archive *archive, struct rfn_diag *diag)
     RFN_TRY(load_one(archive, RFN_CHUNK_STREAMS, &payload, diag));
     error = rfn_payload_fault(&payload, read_streams(archive, &payload), diag);
     rfn_payload_release(&payload);
-    return error;
+    RFN_TRY(error);
+    return read_clocks(archive, diag);
 }
 
 /* A process that could not finish with the others has saved its events alone. */
@@ -365,6 +408,25 @@ uint32_t rfn_stream_place(const struct rfn_archive *archive, uint32_t stream)
             high = middle;
     }
     return low - first;
+}
+
+/* ---- hosts ---- */
+
+uint32_t rfn_archive_hosts(const struct rfn_archive *archive)
+{
+    return archive->dictionary.n_hosts;
+}
+
+struct rfn_host_info rfn_archive_host(const struct rfn_archive *archive, uint32_t host)
+{
+    const struct rfn_host_clocks *clocks = &archive->clocks;
+    struct rfn_host_info info = {.name = archive->dictionary.hosts[host]};
+    if (!clocks->hosts)
+        return info;
+    info.reference = host == clocks->reference;
+    info.n_offsets = clocks->hosts[host].n;
+    info.offsets = clocks->hosts[host].offsets;
+    return info;
 }
 
 /* ---- definitions ---- */

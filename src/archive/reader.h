@@ -10,6 +10,7 @@
 
 #include "archive/chunks.h"
 #include "archive/dictionary.h"
+#include "archive/host_clocks.h"
 #include "archive/parts.h"
 #include "refrain/archive.h"
 
@@ -54,8 +55,10 @@ struct rfn_archive {
     struct rfn_member_table streams;
     uint32_t n_streams, n_groups, n_value_sets;
     uint32_t *members, *first_member; /* streams by group */
-    uint64_t *host_offsets;           /* per host: CLOCK_REALTIME - CLOCK_MONOTONIC */
-    uint64_t start_ns; /* the earliest start of a stream, CLOCK_REALTIME so aligned */
+    struct rfn_host_clocks clocks;    /* CLOCKS */
+    uint64_t
+        *host_offsets; /* per host: what is added to its (corrected) CLOCK_MONOTONIC to align it */
+    uint64_t start_ns; /* the earliest start of a stream, so aligned */
     bool complete;     /* the file is whole */
     const char *why;   /* or not */
     char missing[96]; /* what is missing in a whole file: ranks that ended without writing; or "" */
@@ -91,7 +94,8 @@ void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part);
 int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
                     const struct rfn_structure *structure, struct rfn_timing *timing,
                     struct rfn_diag *diag);
-/* What is to be added to CLOCK_MONOTONIC of a host to get time since the start of the run. */
+/* What is to be added to CLOCK_MONOTONIC of a host, corrected if there is something to correct it
+ * (rfn_host_clock), to get time since the start of the run. */
 uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host);
 
 /* Fails for a part of the file that is not there. */

@@ -57,6 +57,11 @@ static int check_gap(const struct verifier *verifier, uint64_t from, uint64_t to
     return 0;
 }
 
+static bool knows_clocks(const struct rfn_archive *archive)
+{
+    return archive->chunks.minor >= RFN_CLOCKS_SINCE_MINOR;
+}
+
 /* Whether a chunk is one that something refers to. */
 static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entry *entry)
 {
@@ -65,6 +70,8 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
     case RFN_CHUNK_DEFINITIONS:
     case RFN_CHUNK_STREAMS:
         return entry->id == 0;
+    case RFN_CHUNK_CLOCKS:
+        return entry->id == 0 || !knows_clocks(archive);
     case RFN_CHUNK_STRUCTURE:
     case RFN_CHUNK_PLACES:
         return entry->id < archive->n_groups;
@@ -75,6 +82,22 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
     default:
         return entry->type > RFN_CHUNK_TOC;
     }
+}
+
+/* CLOCKS stands before PLACES. */
+static bool clocks_too_late(const struct rfn_archive *archive, const struct rfn_toc_entry *entry)
+{
+    const struct rfn_chunks *chunks = &archive->chunks;
+    size_t first;
+    if (entry->type != RFN_CHUNK_CLOCKS || !knows_clocks(archive) ||
+        rfn_chunks_count(chunks, RFN_CHUNK_PLACES, &first) == 0)
+        return false;
+    uint64_t earliest = UINT64_MAX;
+    for (size_t i = 0; i < chunks->n; i++) {
+        if (chunks->entries[i].type == RFN_CHUNK_PLACES && chunks->entries[i].offset < earliest)
+            earliest = chunks->entries[i].offset;
+    }
+    return entry->offset > earliest;
 }
 
 /* META, DEFINITIONS, STREAMS and PLACES stand before the chunks that hold events. */
@@ -90,6 +113,8 @@ static int check_entry(const struct verifier *verifier, const struct rfn_toc_ent
         return corrupt(verifier, entry->offset, "the chunk belongs to nothing");
     if (events_before && entry->type <= RFN_CHUNK_TOC && !holds_events(entry->type))
         return corrupt(verifier, entry->offset, "the chunk must stand before those with events");
+    if (clocks_too_late(verifier->archive, entry))
+        return corrupt(verifier, entry->offset, "the chunk must stand before those of places");
     if (entry->type <= RFN_CHUNK_TOC)
         return 0; /* read later */
     struct rfn_payload payload;

@@ -9,7 +9,9 @@
 /* Makes room for `needed` elements: RFN_TRY(RFN_GROW(array, capacity, n + 1)). The new elements
  * are not initialized. capacity is a size_t lvalue. On RFN_E_NOMEM the array is as it was. */
 #define RFN_GROW(array, capacity, needed) \
-    rfn_grow((void **)&(array), &(capacity), (needed), sizeof *(array))
+    ((size_t)(needed) <= (capacity)       \
+         ? 0                              \
+         : rfn_grow((void **)&(array), &(capacity), (needed), sizeof *(array)))
 
 int rfn_grow(void **array, size_t *capacity, size_t needed, size_t element_size);
 

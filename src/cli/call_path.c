@@ -66,15 +66,15 @@ bool rfn_call_path_internal(const struct rfn_location *location)
            begins(function, "mpi_") || begins(function, "pmpi_");
 }
 
-/* "step (main.c:12)": enough to find the place; folders of the file are left out. */
-static void append_short_frame(struct rfn_text *text, const struct rfn_location *location)
+void rfn_call_path_function(struct rfn_text *text, const struct rfn_location *location)
 {
-    if (location->function) {
-        char *plain = rfn_demangle(location->function);
-        rfn_text_printable(text, plain ? plain : location->function);
-        rfn_text_string(text, " (");
-        free(plain);
-    }
+    char *plain = rfn_demangle(location->function);
+    rfn_text_printable(text, plain ? plain : location->function);
+    free(plain);
+}
+
+void rfn_call_path_place(struct rfn_text *text, const struct rfn_location *location)
+{
     if (location->file) {
         rfn_text_printable(text, base_name(location->file));
         rfn_text_char(text, ':');
@@ -83,6 +83,16 @@ static void append_short_frame(struct rfn_text *text, const struct rfn_location 
         rfn_text_printable(text, base_name(location->module));
         rfn_text_format(text, "+0x%llx", (unsigned long long)location->offset);
     }
+}
+
+/* "step (main.c:12)" */
+static void append_short_frame(struct rfn_text *text, const struct rfn_location *location)
+{
+    if (location->function) {
+        rfn_call_path_function(text, location);
+        rfn_text_string(text, " (");
+    }
+    rfn_call_path_place(text, location);
     if (location->function)
         rfn_text_char(text, ')');
 }
@@ -107,4 +117,43 @@ void rfn_call_path_short(struct rfn_text *text, const struct rfn_archive *archiv
         text->n = start + fits;
         rfn_text_string(text, cut);
     }
+}
+
+/* ---- search ---- */
+
+/* A line's number is that number, not the beginning of another. */
+static bool place_matches(const struct rfn_location *location, const char *wanted)
+{
+    struct rfn_text place = {0};
+    size_t n = strlen(wanted);
+    bool number = n > 0 && wanted[n - 1] >= '0' && wanted[n - 1] <= '9', found = false;
+    rfn_text_format(&place, "%s:%u", location->file, location->line);
+    rfn_text_char(&place, '\0');
+    for (const char *at = place.failed ? NULL : strstr(place.data, wanted); at && !found;
+         at = strstr(at + 1, wanted))
+        found = !number || at[n] < '0' || at[n] > '9';
+    rfn_text_release(&place);
+    return found;
+}
+
+static bool function_matches(const char *function, const char *wanted)
+{
+    char *plain = rfn_demangle(function);
+    bool found = strstr(function, wanted) || (plain && strstr(plain, wanted));
+    free(plain);
+    return found;
+}
+
+bool rfn_call_path_matches(const struct rfn_archive *archive, uint32_t path, const char *wanted)
+{
+    struct rfn_path frames = {0};
+    if (path < rfn_archive_paths(archive))
+        frames = rfn_archive_path(archive, path);
+    for (uint32_t i = 0; i < frames.n_frames; i++) {
+        struct rfn_location location = rfn_archive_location(archive, frames.frames[i]);
+        if ((location.function && function_matches(location.function, wanted)) ||
+            (location.file && place_matches(&location, wanted)))
+            return true;
+    }
+    return false;
 }

@@ -16,6 +16,15 @@ void rfn_call_path_full(struct rfn_text *text, const struct rfn_archive *archive
 void rfn_call_path_short(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path,
                          size_t width);
 
+/* The parts of that: a function's name as the programmer wrote it (function is not NULL), and
+ * "halo.c:40", enough to find the place; folders of the file are left out. */
+void rfn_call_path_function(struct rfn_text *text, const struct rfn_location *location);
+void rfn_call_path_place(struct rfn_text *text, const struct rfn_location *location);
+
+/* Whether the name of a frame's function, as the linker or the programmer knows it, or its
+ * "file:line", contains the wanted text. */
+bool rfn_call_path_matches(const struct rfn_archive *archive, uint32_t path, const char *wanted);
+
 /* Whether a frame is inside MPI or the recorder. */
 bool rfn_call_path_internal(const struct rfn_location *location);
 

@@ -1,5 +1,6 @@
 /* cmd_info.c - refrain info: what is in an archive, without its events. */
 #include "cli/children.h"
+#include "cli/clocks.h"
 #include "cli/command.h"
 #include "cli/file_argument.h"
 #include "cli/hosts.h"
@@ -186,6 +187,7 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
     json_object_set_new(value, "call_paths", json_integer(rfn_archive_paths(archive)));
     json_object_set_new(value, "span_ns", run->times ? json_integer(totals->span_ns) : json_null());
     json_object_set_new(value, "hosts", rfn_json_hosts(archive));
+    json_object_set_new(value, "clocks", rfn_json_clocks(archive));
     json_object_set_new(value, "children", rfn_json_children(archive));
     for (uint32_t i = 0; i < rfn_archive_groups(archive); i++)
         json_array_append_new(groups, group_json(archive, i));
@@ -292,6 +294,7 @@ static int print_text(const struct rfn_archive *archive, const struct totals *to
     append_sizes(&out, archive, totals);
     line(&out, "Complete", rfn_archive_complete(archive, NULL) ? "yes" : "no");
     append_groups(&out, archive);
+    rfn_clocks_append(&out, archive);
     if (out.failed)
         status = rfn_command_fail(file, RFN_E_NOMEM, NULL);
     else

@@ -1,4 +1,4 @@
-/* cmd_report.c - refrain report: one page on where the time and the bytes of a run went. */
+/* cmd_report.c - refrain report: one page on why a run took as long as it did. */
 #include "cli/command.h"
 #include "cli/file_argument.h"
 #include "cli/json.h"
@@ -7,11 +7,45 @@
 
 enum { TOP = 15 };
 
+enum { KEY_FIX_CLOCKS = 0x100, KEY_CALL_PATH };
+
+struct options {
+    struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
+    bool fix_clocks;
+    struct rfn_rank_filter ranks; /* none: all */
+    const char *call_path;
+};
+
 static const struct argp_option options[] = {
-    {"json", 'j', NULL, 0, "print everything as JSON, in nanoseconds and bytes", 0},
-    {"top", 't', "N", 0, "show the N call paths with most time (15; with --json all)", 0},
+    {"json", 'j', NULL, 0, "print everything as JSON, in nanoseconds or seconds and bytes", 0},
+    {"top", 't', "N", 0, "show the N rows with most time of each table (15; with --json all)", 0},
+    {"rank", 'r', "LIST", 0, "narrow to these ranks: 3 or 0-3,7", 0},
+    {"call-path", KEY_CALL_PATH, "TEXT", 0,
+     "narrow to call paths with TEXT in a function's name or in file:line", 0},
+    {"fix-clocks", KEY_FIX_CLOCKS, NULL, 0,
+     "repair receives that end before their send begins, by a logical clock", 0},
     {0},
 };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *given = state->input;
+    switch (key) {
+    case 'r':
+        rfn_rank_filter_release(&given->ranks);
+        if (rfn_rank_filter_init(&given->ranks, arg) < 0)
+            argp_error(state, "'%s' is not a list of ranks, such as 3 or 0-3,7", arg);
+        return 0;
+    case KEY_CALL_PATH:
+        given->call_path = arg;
+        return 0;
+    case KEY_FIX_CLOCKS:
+        given->fix_clocks = true;
+        return 0;
+    default:
+        return rfn_file_argument_parse(key, arg, state);
+    }
+}
 
 static int print(const struct rfn_report *report, bool json, int status)
 {
@@ -32,53 +66,106 @@ static int complain(const struct rfn_report *report)
 {
     if (report->profile->error)
         return rfn_command_fail(report->file, report->profile->error, &report->profile->diag);
+    if (report->waits->error)
+        return rfn_command_fail(report->file, report->waits->error, &report->waits->diag);
     if (!report->incomplete)
         return RFN_EXIT_OK;
     rfn_command_error("%s: incomplete: %s", report->file, report->incomplete);
     return RFN_EXIT_BAD_INPUT;
 }
 
-static int make_report(const struct rfn_archive *archive, const struct rfn_file_argument *given)
+static int find_profile(struct rfn_report *report, struct rfn_profile **profile,
+                        struct rfn_diag *diag)
 {
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_progress progress = {.what = "reading events"};
-    struct rfn_profile *profile;
-    const char *why = NULL;
-    int error = rfn_profile_new(archive, rfn_progress_show, &progress, &profile, &diag);
+    int error = rfn_profile_new(report->archive, rfn_progress_show, &progress, profile, diag);
     rfn_progress_done(&progress);
     if (error < 0)
-        return rfn_command_fail(given->file, error, &diag);
-    struct rfn_report report = {.file = given->file,
-                                .archive = archive,
-                                .run = rfn_archive_run(archive),
-                                .profile = profile,
-                                .efficiency = rfn_profile_efficiency(profile),
-                                .width = rfn_terminal_columns()};
-    report.top = given->top_given ? (size_t)given->top : given->json ? SIZE_MAX : TOP;
-    if (!rfn_archive_complete(archive, &why))
-        report.incomplete = why ? why : "the file was cut short";
-    int status = print(&report, given->json, complain(&report));
+        return error;
+    report->profile = *profile;
+    report->efficiency = rfn_profile_efficiency(*profile);
+    return 0;
+}
+
+static int find_waits(struct rfn_report *report, const struct options *given,
+                      struct rfn_waits **waits, struct rfn_diag *diag)
+{
+    const struct rfn_waits_options how = {.fix_clocks = given->fix_clocks};
+    struct rfn_progress progress = {.what = "finding waits"};
+    int error = rfn_waits_new(report->archive, &how, rfn_progress_show, &progress, waits, diag);
+    rfn_progress_done(&progress);
+    report->waits = error < 0 ? NULL : *waits;
+    return error;
+}
+
+/* Prints the page; the exit status. */
+static int make_report(struct rfn_report *report, const struct options *given)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_profile *profile;
+    struct rfn_waits *waits;
+    int error = find_profile(report, &profile, &diag), status;
+    if (error < 0)
+        return rfn_command_fail(report->file, error, &diag);
+    error = find_waits(report, given, &waits, &diag);
+    if (error < 0) {
+        status = rfn_command_fail(report->file, error, &diag);
+    } else {
+        status = print(report, given->given.json, complain(report));
+        rfn_waits_free(waits);
+    }
     rfn_profile_free(profile);
     return status;
 }
 
+static int check_ranks(const struct rfn_report *report)
+{
+    int64_t unknown = rfn_rank_filter_beyond(report->ranks, report->run->ranks);
+    if (unknown < 0)
+        return RFN_EXIT_OK;
+    rfn_command_error("%s: there is no rank %lld: the run has %u, counted from 0", report->file,
+                      (long long)unknown, report->run->ranks);
+    return RFN_EXIT_USAGE;
+}
+
+static int report_archive(const struct rfn_archive *archive, const struct options *given)
+{
+    const struct rfn_file_argument *file = &given->given;
+    const char *why = NULL;
+    struct rfn_report report = {.file = file->file,
+                                .archive = archive,
+                                .run = rfn_archive_run(archive),
+                                .ranks = given->ranks.n ? &given->ranks : NULL,
+                                .call_path = given->call_path,
+                                .width = rfn_terminal_columns()};
+    report.top = file->top_given ? (size_t)file->top : file->json ? SIZE_MAX : TOP;
+    if (!rfn_archive_complete(archive, &why))
+        report.incomplete = why ? why : "the file was cut short";
+    int status = check_ranks(&report);
+    return status ? status : make_report(&report, given);
+}
+
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
-    struct rfn_file_argument given = {0};
+    struct options given = {0};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_archive *archive;
-    rfn_command_parse(command, rfn_file_argument_parse, argc, argv, &given);
-    int error = rfn_archive_open(given.file, &archive, &diag);
-    if (error < 0)
-        return rfn_command_fail(given.file, error, &diag);
-    int status = make_report(archive, &given);
-    rfn_archive_close(archive);
+    int status;
+    rfn_command_parse(command, parse, argc, argv, &given);
+    int error = rfn_archive_open(given.given.file, &archive, &diag);
+    if (error < 0) {
+        status = rfn_command_fail(given.given.file, error, &diag);
+    } else {
+        status = report_archive(archive, &given);
+        rfn_archive_close(archive);
+    }
+    rfn_rank_filter_release(&given.ranks);
     return status;
 }
 
 const struct rfn_command rfn_cmd_report = {
     .name = "report",
-    .summary = "Reports where the time and the bytes of a run went, on one page",
+    .summary = "Reports why a run took as long as it did, on one page",
     .usage = "FILE",
     .about = "The page is as wide as the terminal (or COLUMNS). man refrain-report explains each "
              "part.",

@@ -56,6 +56,10 @@ static json_t *efficiency_json(const struct rfn_report *report)
     json_object_set_new(value, "load_balance", ratio(report, e->load_balance));
     json_object_set_new(value, "communication_efficiency", ratio(report, e->communication));
     json_object_set_new(value, "parallel_efficiency", ratio(report, e->parallel));
+    json_object_set_new(value, "parallel", ratio(report, e->parallel));
+    json_object_set_new(value, "communication", ratio(report, e->communication));
+    json_object_set_new(value, "serialization", json_null()); /* need the run time on an ideal */
+    json_object_set_new(value, "transfer", json_null());      /* network */
     json_object_set_new(value, "mean_outside_ns", ns(report, e->mean_outside_ns));
     json_object_set_new(value, "max_outside_ns", ns(report, e->max_outside_ns));
     json_object_set_new(value, "max_outside_rank",
@@ -87,10 +91,11 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
     return value;
 }
 
-/* Frames innermost first; those inside MPI are marked, which the page leaves out. */
-static json_t *frames_json(const struct rfn_archive *archive, uint32_t path)
+json_t *rfn_report_frames_json(const struct rfn_archive *archive, uint32_t path)
 {
-    struct rfn_path frames = rfn_archive_path(archive, path);
+    struct rfn_path frames = {0};
+    if (path < rfn_archive_paths(archive))
+        frames = rfn_archive_path(archive, path);
     json_t *list = json_array();
     for (uint32_t i = 0; i < frames.n_frames; i++) {
         struct rfn_location location = rfn_archive_location(archive, frames.frames[i]);
@@ -140,7 +145,7 @@ static json_t *row_json(const struct rfn_report *report, const struct rfn_profil
         json_object_set_new(value, "volume_before", rfn_json_count(row->volume_before));
         json_object_set_new(value, "volume_inside", rfn_json_count(row->volume_inside));
     }
-    json_object_set_new(value, "frames", frames_json(report->archive, row->path));
+    json_object_set_new(value, "frames", rfn_report_frames_json(report->archive, row->path));
     return value;
 }
 
@@ -150,6 +155,8 @@ static json_t *rows_json(const struct rfn_report *report)
     size_t shown = 0;
     for (size_t i = 0; i < report->profile->n_rows; i++) {
         const struct rfn_profile_row *row = &report->profile->rows[i];
+        if (!rfn_report_shows_call(report, row->function, row->path))
+            continue;
         if (rfn_report_setup(report, row) || shown++ < report->top)
             json_array_append_new(list, row_json(report, row));
     }
@@ -198,11 +205,15 @@ static json_t *bins_json(const struct rfn_size_bin bins[RFN_SIZE_BINS])
     return list;
 }
 
-static json_t *pairs_json(const struct rfn_profile *profile)
+static json_t *pairs_json(const struct rfn_report *report)
 {
+    const struct rfn_profile *profile = report->profile;
     json_t *list = json_array();
     for (size_t i = 0; i < profile->n_pairs; i++) {
         const struct rfn_pair *pair = &profile->pairs[i];
+        if (!rfn_report_shows_rank(report, pair->source) &&
+            !rfn_report_shows_rank(report, pair->dest))
+            continue;
         json_t *value = json_object();
         json_object_set_new(value, "source", json_integer(pair->source));
         json_object_set_new(value, "dest", json_integer(pair->dest));
@@ -219,14 +230,17 @@ json_t *rfn_report_json(const struct rfn_report *report)
     json_t *value = json_object(), *ranks = json_array(), *sizes = json_object();
     set_run(value, report);
     json_object_set_new(value, "efficiency", efficiency_json(report));
-    for (uint32_t i = 0; i < profile->n_ranks; i++)
-        json_array_append_new(ranks, rank_json(report, i));
+    for (uint32_t i = 0; i < profile->n_ranks; i++) {
+        if (rfn_report_shows_rank(report, i))
+            json_array_append_new(ranks, rank_json(report, i));
+    }
+    rfn_report_waits_json(value, report);
     json_object_set_new(value, "time_per_rank", ranks);
     json_object_set_new(value, "regions", regions_json(report));
     json_object_set_new(value, "call_paths", rows_json(report));
     json_object_set_new(sizes, "point_to_point", bins_json(profile->point_to_point));
     json_object_set_new(sizes, "collective", bins_json(profile->collective));
     json_object_set_new(value, "message_sizes", sizes);
-    json_object_set_new(value, "communication_matrix", pairs_json(profile));
+    json_object_set_new(value, "communication_matrix", pairs_json(report));
     return value;
 }

@@ -2,7 +2,8 @@
  *
  * The matrix is printed as far as the page is wide enough: bytes in four characters per pair up to
  * some 16 ranks, one digit per pair (tenths of the heaviest pair) up to 32; beyond that the sums by
- * distance between ranks. The heaviest pairs follow in any case that does not show bytes.
+ * distance between ranks. The heaviest pairs follow in any case that does not show bytes. Of ranks
+ * that were asked for, only the pairs with them are shown.
  */
 #include "cli/report.h"
 #include "cli/table.h"
@@ -41,8 +42,9 @@ static void bin_cells(struct rfn_table *table, const struct rfn_size_bin *bin)
     rfn_table_cell(table, bin->count ? rfn_bytes_text(bin->bytes).text : "");
 }
 
-static void append_sizes(struct rfn_text *out, const struct rfn_profile *profile)
+static void append_sizes(struct rfn_text *out, const struct rfn_report *report)
 {
+    const struct rfn_profile *profile = report->profile;
     static const char *const titles[] = {"size", "messages", "bytes", "collective calls", "bytes"};
     struct rfn_table table;
     size_t rows = 0;
@@ -64,7 +66,8 @@ static void append_sizes(struct rfn_text *out, const struct rfn_profile *profile
     if (rows) {
         rfn_text_string(out,
                         "\nSizes: point-to-point messages as sent; collectives per rank, by what "
-                        "it gives (or gets)\n");
+                        "it gives (or gets)");
+        rfn_report_end_title(out, report, 0);
         rfn_table_print(&table, 2, out);
     }
     rfn_table_release(&table);
@@ -159,8 +162,9 @@ static struct distance *distances_of(const struct rfn_profile *profile)
     return distances;
 }
 
-static void append_distances(struct rfn_text *out, const struct rfn_profile *profile)
+static void append_distances(struct rfn_text *out, const struct rfn_report *report)
 {
+    const struct rfn_profile *profile = report->profile;
     static const char *const titles[] = {"distance", "pairs", "messages", "bytes"};
     struct distance *distances = distances_of(profile);
     struct rfn_table table;
@@ -177,7 +181,8 @@ static void append_distances(struct rfn_text *out, const struct rfn_profile *pro
         rfn_table_cell(&table, rfn_count_text(distances[i].messages).text);
         rfn_table_cell(&table, rfn_bytes_text(distances[i].bytes).text);
     }
-    rfn_text_string(out, "\nMessages by distance (receiver - sender, the shorter way round)\n");
+    rfn_text_string(out, "\nMessages by distance (receiver - sender, the shorter way round)");
+    rfn_report_end_title(out, report, 0);
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
     free(distances);
@@ -193,29 +198,47 @@ static int heavier(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-static void append_pairs(struct rfn_text *out, const struct rfn_profile *profile)
+/* The pairs with a rank that was asked for, heaviest first; to be freed. */
+static const struct rfn_pair **pairs_of(const struct rfn_report *report, size_t *n)
+{
+    const struct rfn_profile *profile = report->profile;
+    const struct rfn_pair **order = malloc((profile->n_pairs + 1) * sizeof *order);
+    *n = 0;
+    for (size_t i = 0; order && i < profile->n_pairs; i++) {
+        const struct rfn_pair *pair = &profile->pairs[i];
+        if (rfn_report_shows_rank(report, pair->source) ||
+            rfn_report_shows_rank(report, pair->dest))
+            order[(*n)++] = pair;
+    }
+    if (order)
+        qsort(order, *n, sizeof *order, heavier);
+    return order;
+}
+
+static void append_pairs(struct rfn_text *out, const struct rfn_report *report)
 {
     static const char *const titles[] = {"from", "to", "messages", "bytes"};
-    const struct rfn_pair **order = malloc((profile->n_pairs + 1) * sizeof *order);
+    size_t n, shown = PAIRS_SHOWN;
+    const struct rfn_pair **order = pairs_of(report, &n);
     struct rfn_table table;
     if (!order)
         return;
-    for (size_t i = 0; i < profile->n_pairs; i++)
-        order[i] = &profile->pairs[i];
-    qsort(order, profile->n_pairs, sizeof *order, heavier);
+    if (report->ranks && report->top > shown)
+        shown = report->top;
     rfn_table_init(&table, "rrrr");
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         rfn_table_cell(&table, titles[i]);
-    for (size_t i = 0; i < profile->n_pairs && i < PAIRS_SHOWN; i++) {
+    for (size_t i = 0; i < n && i < shown; i++) {
         rfn_table_cell(&table, rfn_count_text(order[i]->source).text);
         rfn_table_cell(&table, rfn_count_text(order[i]->dest).text);
         rfn_table_cell(&table, rfn_count_text(order[i]->messages).text);
         rfn_table_cell(&table, rfn_bytes_text(order[i]->bytes).text);
     }
-    rfn_text_string(out, "\nHeaviest pairs");
-    if (profile->n_pairs > PAIRS_SHOWN)
-        rfn_text_format(out, " (%d of %zu)", PAIRS_SHOWN, profile->n_pairs);
-    rfn_text_char(out, '\n');
+    rfn_text_string(out, report->ranks ? "\nMessages" : "\nHeaviest pairs");
+    rfn_report_of_ranks(out, report);
+    if (n > shown)
+        rfn_text_format(out, " (%zu of %zu)", shown, n);
+    rfn_report_end_title(out, report, 0);
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
     free(order);
@@ -224,20 +247,26 @@ static void append_pairs(struct rfn_text *out, const struct rfn_profile *profile
 void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
-    append_sizes(out, profile);
+    if (!report->ranks)
+        append_sizes(out, report);
     if (!profile->n_pairs)
         return;
-    if (profile->n_ranks <= MATRIX_RANKS && 8 + 5 * (size_t)profile->n_ranks <= report->width) {
+    if (report->ranks) {
+        append_pairs(out, report);
+    } else if (profile->n_ranks <= MATRIX_RANKS &&
+               8 + 5 * (size_t)profile->n_ranks <= report->width) {
         rfn_text_string(out, "\nBytes sent from rank (row) to rank (column)\n");
         append_matrix(out, profile, 5, 0);
-    } else if (profile->n_ranks <= MATRIX_RANKS && heaviest(profile)) {
+    } else if (profile->n_ranks <= MATRIX_RANKS && heaviest(profile) &&
+               8 + 2 * (size_t)profile->n_ranks <= report->width) {
         rfn_text_format(out,
-                        "\nBytes sent from rank (row) to rank (column): tenths of %s, . for none\n",
+                        "\nBytes sent from rank (row) to rank (column): tenths of %s, . for none",
                         rfn_bytes_text(heaviest(profile)).text);
+        rfn_report_end_title(out, report, 0);
         append_matrix(out, profile, 2, heaviest(profile));
-        append_pairs(out, profile);
+        append_pairs(out, report);
     } else {
-        append_distances(out, profile);
-        append_pairs(out, profile);
+        append_distances(out, report);
+        append_pairs(out, report);
     }
 }

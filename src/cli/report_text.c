@@ -1,9 +1,8 @@
 /* report_text.c - the page that a performance analyst reads first.
  *
- * What ran; how much of the time is MPI's and how evenly ranks are busy, in sentences; time per
- * rank; the program's regions; functions; call paths; then (report_messages.c) message sizes and
- * who sends to whom. Init and Finalize stand in a table of their own, so that they do not hide the
- * rest.
+ * The five lines that matter; what ran; efficiency; wait states, causes and the critical path; time
+ * per rank; the program's regions; functions; call paths; message sizes and who sends to whom. Init
+ * and Finalize stand in a table of their own, so that they do not hide the rest.
  */
 #include "cli/call_path.h"
 #include "cli/children.h"
@@ -11,6 +10,7 @@
 #include "cli/report.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "cli/wrap.h"
 #include "refrain/event.h"
 
 #include <stdio.h>
@@ -32,50 +32,72 @@ double rfn_report_share(const struct rfn_report *report, int64_t ns)
     return all > 0 ? (double)ns / all : 0;
 }
 
-/* Appends words as lines of the page's width. */
-static void append_wrapped(struct rfn_text *out, const char *text, size_t width)
+bool rfn_report_has_waits(const struct rfn_report *report)
 {
-    size_t at = 0;
-    while (*text) {
-        size_t n = strcspn(text, " ");
-        if (at > 0 && at + 1 + n > width) {
-            rfn_text_char(out, '\n');
-            at = 0;
-        } else if (at > 0) {
-            rfn_text_char(out, ' ');
-            at++;
-        }
-        rfn_text_bytes(out, text, n);
-        at += n;
-        text += n;
-        text += strspn(text, " ");
-    }
-    rfn_text_char(out, '\n');
+    return report->waits->times && report->efficiency.all_ns > 0;
 }
 
-static void append_zero(struct rfn_text *text)
+struct rfn_quantity rfn_report_volume(const struct rfn_report *report, uint64_t volume)
+{
+    bool ns = strcmp(report->run->volume_unit, "ns") == 0 && volume <= INT64_MAX;
+    return ns ? rfn_time_text((int64_t)volume) : rfn_count_text(volume);
+}
+
+void rfn_report_end_title(struct rfn_text *out, const struct rfn_report *report, size_t n)
+{
+    struct rfn_text title = {0};
+    size_t start = out->n;
+    if (n > report->top)
+        rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", report->top, n, n);
+    while (start > 0 && out->data[start - 1] != '\n')
+        start--;
+    rfn_text_bytes(&title, out->data + start, out->n - start);
+    out->n = start;
+    rfn_text_wrap(out, &title, report->width, 2);
+    rfn_text_release(&title);
+}
+
+void rfn_report_of_ranks(struct rfn_text *out, const struct rfn_report *report)
+{
+    for (size_t i = 0; report->ranks && i < report->ranks->n; i++) {
+        const struct rfn_rank_range *range = &report->ranks->ranges[i];
+        bool several = report->ranks->n > 1 || range->first != range->last;
+        rfn_text_string(out, i ? "," : several ? " of ranks " : " of rank ");
+        rfn_text_unsigned(out, range->first);
+        if (range->last != range->first)
+            rfn_text_format(out, "-%u", range->last);
+    }
+}
+
+const char *rfn_report_string(struct rfn_text *text)
 {
     rfn_text_char(text, '\0');
-    if (!text->failed)
-        text->n--;
+    if (text->failed)
+        return "?";
+    text->n--;
+    return text->data;
 }
 
 /* ---- header ---- */
 
-static void append_line(struct rfn_text *out, const char *name, const char *text)
+static void append_line(struct rfn_text *out, const struct rfn_report *report, const char *name,
+                        const char *text)
 {
+    struct rfn_text line = {0};
+    rfn_text_printable(&line, text ? text : "?");
     rfn_text_format(out, "%-10s", name);
-    rfn_text_printable(out, text ? text : "?");
-    rfn_text_char(out, '\n');
+    rfn_text_wrap(out, &line, report->width, 10);
+    rfn_text_release(&line);
 }
 
 /* Up to the first comma: Open MPI goes on with where it was built. */
-static void append_mpi(struct rfn_text *out, const char *version)
+static void append_mpi(struct rfn_text *out, const struct rfn_report *report)
 {
+    const char *version = report->run->mpi;
     char text[128];
     snprintf(text, sizeof text, "%.*s", (int)(version ? strcspn(version, ",") : 0),
              version ? version : "");
-    append_line(out, "MPI", text);
+    append_line(out, report, "MPI", text);
 }
 
 static void append_date(struct rfn_text *out, const struct rfn_run *run)
@@ -91,36 +113,49 @@ static void append_date(struct rfn_text *out, const struct rfn_run *run)
 }
 
 /* What the program did not let be recorded. */
-static void append_pauses(struct rfn_text *out, const struct rfn_profile *profile)
+static void append_pauses(struct rfn_text *out, const struct rfn_report *report)
 {
-    double all = (double)rfn_profile_efficiency(profile).all_ns + (double)profile->unrecorded_ns;
-    rfn_text_format(out, "%-10s", "Paused");
+    const struct rfn_profile *profile = report->profile;
+    double all = (double)report->efficiency.all_ns + (double)profile->unrecorded_ns;
+    struct rfn_text line = {0};
     if (profile->times && all > 0)
-        rfn_text_format(out,
+        rfn_text_format(&line,
                         "%s of the time of all ranks was not recorded (MPI_Pcontrol) and is "
-                        "left out below\n",
+                        "left out below",
                         rfn_share_text((double)profile->unrecorded_ns / all).text);
     else
-        rfn_text_string(out, "a part of the run was not recorded (MPI_Pcontrol)\n");
+        rfn_text_string(&line, "a part of the run was not recorded (MPI_Pcontrol)");
+    rfn_text_format(out, "%-10s", "Paused");
+    rfn_text_wrap(out, &line, report->width, 10);
+    rfn_text_release(&line);
+}
+
+static void append_ranks(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_run *run = report->run;
+    struct rfn_text line = {0};
+    struct rfn_hosts hosts;
+    rfn_text_unsigned(&line, run->ranks);
+    if (run->streams > run->ranks)
+        rfn_text_format(&line, ", with %u threads that call MPI", run->streams);
+    if (rfn_hosts_init(&hosts, report->archive) == 0) {
+        rfn_text_string(&line, ", on ");
+        rfn_hosts_append(&line, &hosts);
+        rfn_hosts_release(&hosts);
+    }
+    rfn_text_format(out, "%-10s", "Ranks");
+    rfn_text_wrap(out, &line, report->width, 10);
+    rfn_text_release(&line);
 }
 
 static void append_header(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
     const struct rfn_profile *profile = report->profile;
-    struct rfn_hosts hosts;
-    append_line(out, "Program", run->program);
-    append_line(out, "Command", run->command);
-    rfn_text_format(out, "%-10s%u", "Ranks", run->ranks);
-    if (run->streams > run->ranks)
-        rfn_text_format(out, ", with %u threads that call MPI", run->streams);
-    if (rfn_hosts_init(&hosts, report->archive) == 0) {
-        rfn_text_string(out, ", on ");
-        rfn_hosts_append(out, &hosts);
-        rfn_hosts_release(&hosts);
-    }
-    rfn_text_char(out, '\n');
-    append_mpi(out, run->mpi);
+    append_line(out, report, "Program", run->program);
+    append_line(out, report, "Command", run->command);
+    append_ranks(out, report);
+    append_mpi(out, report);
     append_date(out, run);
     rfn_children_line(out, report->archive, 10);
     rfn_text_format(out, "%-10s%s", "MPI calls", rfn_count_text(profile->calls).text);
@@ -132,158 +167,9 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
         rfn_text_format(out, "%-10s%s, from the first Init to the last Finalize\n", "Run time",
                         rfn_time_text(profile->end_ns - profile->start_ns).text);
     else
-        rfn_text_string(out, "Run time  not known: the archive has no times, only counts and bytes "
-                             "follow\n");
+        rfn_text_string(out, "Run time  not known: the archive has no times\n");
     if (profile->paused)
-        append_pauses(out, profile);
-}
-
-/* ---- where the time goes, in sentences ---- */
-
-static void append_verdict(struct rfn_text *out, const struct rfn_report *report)
-{
-    const struct rfn_efficiency *e = &report->efficiency;
-    struct rfn_text text = {0};
-    if (!e->all_ns)
-        return;
-    rfn_text_format(&text, "MPI calls take %s of the %stime of all ranks",
-                    rfn_share_text(e->mpi_share).text, report->profile->paused ? "recorded " : "");
-    rfn_text_format(&text, " (%s without Init and Finalize).",
-                    rfn_share_text(e->mpi_share - e->setup_share).text);
-    if (report->run->ranks > 1 && e->load_balance >= 0.95)
-        rfn_text_format(
-            &text, " Outside of MPI all ranks are busy about equally long: load balance is %s.",
-            rfn_share_text(e->load_balance).text);
-    else if (report->run->ranks > 1 && e->load_balance > 0)
-        rfn_text_format(
-            &text,
-            " Outside of MPI rank %u is busy longest, for %s, %.2f times the mean of %s: "
-            "load balance is %s.",
-            e->max_outside_rank, rfn_time_text(e->max_outside_ns).text, 1 / e->load_balance,
-            rfn_time_text(e->mean_outside_ns).text, rfn_share_text(e->load_balance).text);
-    append_zero(&text);
-    rfn_text_char(out, '\n');
-    if (!text.failed)
-        append_wrapped(out, text.data, report->width);
-    rfn_text_release(&text);
-}
-
-/* ---- time per rank ---- */
-
-struct span {
-    int64_t min, max;
-    double total;
-    uint32_t min_rank, max_rank, n;
-};
-
-static void span_add(struct span *span, uint32_t rank, int64_t value)
-{
-    if (!span->n || value < span->min) {
-        span->min = value;
-        span->min_rank = rank;
-    }
-    if (!span->n || value > span->max) {
-        span->max = value;
-        span->max_rank = rank;
-    }
-    span->total += (double)value;
-    span->n++;
-}
-
-static void cell_of_rank(struct rfn_table *table, int64_t ns, uint32_t rank)
-{
-    char text[64];
-    rfn_table_cell(table, rfn_time_text(ns).text);
-    snprintf(text, sizeof text, "(rank %u)", rank);
-    rfn_table_cell(table, text);
-}
-
-static void span_row(struct rfn_table *table, const char *name, const struct span *span)
-{
-    rfn_table_cell(table, name);
-    cell_of_rank(table, span->min, span->min_rank);
-    rfn_table_cell(table, rfn_time_text(span->n ? (int64_t)(span->total / span->n) : 0).text);
-    cell_of_rank(table, span->max, span->max_rank);
-}
-
-static void append_rank_times(struct rfn_text *out, const struct rfn_report *report)
-{
-    static const char *const titles[] = {"", "min", "", "mean", "max", ""};
-    const struct rfn_profile *profile = report->profile;
-    struct span mpi = {0}, setup = {0}, outside = {0}, unrecorded = {0};
-    struct rfn_table table;
-    for (uint32_t i = 0; i < profile->n_ranks; i++) {
-        const struct rfn_profile_rank *rank = &profile->ranks[i];
-        if (!rank->threads)
-            continue;
-        span_add(&mpi, i, rank->mpi_ns - rank->setup_ns);
-        span_add(&setup, i, rank->setup_ns);
-        span_add(&outside, i, rfn_profile_outside_ns(rank));
-        span_add(&unrecorded, i, rank->unrecorded_ns);
-    }
-    rfn_table_init(&table, "lrlrrl");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
-    span_row(&table, "outside MPI", &outside);
-    span_row(&table, "in MPI", &mpi);
-    span_row(&table, "in Init and Finalize", &setup);
-    if (profile->paused)
-        span_row(&table, "not recorded", &unrecorded);
-    rfn_text_string(out, "\nTime per rank\n");
-    rfn_table_print(&table, 2, out);
-    rfn_table_release(&table);
-}
-
-/* ---- volume per rank ---- */
-
-static struct rfn_quantity volume_text(const struct rfn_report *report, uint64_t volume)
-{
-    bool ns = strcmp(report->run->volume_unit, "ns") == 0 && volume <= INT64_MAX;
-    return ns ? rfn_time_text((int64_t)volume) : rfn_count_text(volume);
-}
-
-static void volume_row(struct rfn_table *table, const struct rfn_report *report, const char *name,
-                       const struct span *span)
-{
-    const double cells[] = {(double)span->min, span->n ? span->total / span->n : 0,
-                            (double)span->max};
-    char text[64];
-    rfn_table_cell(table, name);
-    for (int i = 0; i < 3; i++) {
-        rfn_table_cell(table, volume_text(report, cells[i] > 0 ? (uint64_t)cells[i] : 0).text);
-        snprintf(text, sizeof text, "(rank %u)", i ? span->max_rank : span->min_rank);
-        if (i != 1)
-            rfn_table_cell(table, text);
-    }
-}
-
-static void append_rank_volumes(struct rfn_text *out, const struct rfn_report *report)
-{
-    static const char *const titles[] = {"", "min", "", "mean", "max", ""};
-    const struct rfn_profile *profile = report->profile;
-    struct span mpi = {0}, setup = {0}, outside = {0};
-    struct rfn_table table;
-    for (uint32_t i = 0; i < profile->n_ranks; i++) {
-        const struct rfn_profile_rank *rank = &profile->ranks[i];
-        if (!rank->counted)
-            continue;
-        span_add(&mpi, i, (int64_t)(rank->volume_mpi - rank->volume_setup));
-        span_add(&setup, i, (int64_t)rank->volume_setup);
-        span_add(&outside, i, (int64_t)rank->volume_outside);
-    }
-    rfn_table_init(&table, "lrlrrl");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
-    volume_row(&table, report, "outside MPI", &outside);
-    volume_row(&table, report, "in MPI", &mpi);
-    volume_row(&table, report, "in Init and Finalize", &setup);
-    rfn_text_string(out, "\nVolume per rank: ");
-    rfn_text_printable(out, report->run->volume);
-    if (mpi.n < report->run->ranks)
-        rfn_text_format(out, " (counted on %u of %u ranks)", mpi.n, report->run->ranks);
-    rfn_text_char(out, '\n');
-    rfn_table_print(&table, 2, out);
-    rfn_table_release(&table);
+        append_pauses(out, report);
 }
 
 /* ---- regions ---- */
@@ -309,8 +195,7 @@ static void region_row(struct rfn_table *table, const struct rfn_report *report,
     rfn_table_cell(table, rfn_count_text(row->visits).text);
     rfn_table_cell(table, rfn_count_text(row->time.ranks).text);
     rfn_text_printable(&name, row->name);
-    append_zero(&name);
-    rfn_table_cell(table, name.failed ? "?" : name.data);
+    rfn_table_cell(table, rfn_report_string(&name));
     rfn_text_release(&name);
 }
 
@@ -318,6 +203,7 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
 {
     static const char *const titles[] = {"time",        "share",  "min",   "mean",  "max",
                                          "mean in MPI", "visits", "ranks", "region"};
+    static const unsigned spare[] = {2, 7, 4}; /* min, ranks, max */
     const struct rfn_profile *profile = report->profile;
     bool times = profile->times;
     size_t shown = profile->n_regions < report->top ? profile->n_regions : report->top;
@@ -330,9 +216,8 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
     for (size_t i = 0; i < shown; i++)
         region_row(&table, report, &profile->regions[i]);
     rfn_text_string(out, "\nRegions, with all that is inside; min, mean and max over ranks");
-    if (shown < profile->n_regions)
-        rfn_text_format(out, " (%zu of %zu)", shown, profile->n_regions);
-    rfn_text_char(out, '\n');
+    rfn_report_end_title(out, report, profile->n_regions);
+    rfn_table_fit(&table, report->width, spare, times ? 3 : 0);
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
 }
@@ -368,7 +253,8 @@ static struct sum *sums_of(const struct rfn_report *report, size_t *n)
     for (size_t i = 0; i < report->profile->n_rows; i++) {
         const struct rfn_profile_row *row = &report->profile->rows[i];
         struct sum *sum = &sums[row->function];
-        if (rfn_report_setup(report, row))
+        if (rfn_report_setup(report, row) ||
+            !rfn_report_shows_call(report, row->function, row->path))
             continue;
         *n += sum->calls == 0;
         sum->calls += row->calls;
@@ -452,8 +338,8 @@ static void path_row(struct rfn_table *table, const struct rfn_report *report,
     rfn_table_cell(table, row->bytes ? rfn_bytes_text(row->bytes).text : "");
     rfn_table_cell(table, rfn_count_text(time->ranks).text);
     if (report->run->volume) {
-        rfn_table_cell(table, volume_text(report, row->volume_inside).text);
-        rfn_table_cell(table, volume_text(report, row->volume_before).text);
+        rfn_table_cell(table, rfn_report_volume(report, row->volume_inside).text);
+        rfn_table_cell(table, rfn_report_volume(report, row->volume_before).text);
     }
     rfn_table_cell(table, rfn_archive_function(report->archive, row->function)->name);
 }
@@ -463,9 +349,7 @@ static void path_note(struct rfn_table *table, const struct rfn_report *report, 
 {
     struct rfn_text text = {0};
     rfn_call_path_short(&text, report->archive, path, width);
-    append_zero(&text);
-    if (!text.failed)
-        rfn_table_note(table, text.data);
+    rfn_table_note(table, rfn_report_string(&text));
     rfn_text_release(&text);
 }
 
@@ -476,7 +360,8 @@ static size_t path_rows(struct rfn_table *table, const struct rfn_report *report
     size_t n = 0;
     for (size_t i = 0; i < report->profile->n_rows; i++) {
         const struct rfn_profile_row *row = &report->profile->rows[i];
-        if (rfn_report_setup(report, row) != setup)
+        if (rfn_report_setup(report, row) != setup ||
+            !rfn_report_shows_call(report, row->function, row->path))
             continue;
         if (n++ >= top)
             continue;
@@ -487,19 +372,34 @@ static size_t path_rows(struct rfn_table *table, const struct rfn_report *report
     return n;
 }
 
+/* On narrow pages without min, max, ranks, volume before, bytes. */
+static void print_paths(struct rfn_text *out, const struct rfn_report *report,
+                        struct rfn_table *table)
+{
+    static const unsigned spare[] = {2, 7, 9, 4, 6};
+    bool volume = report->run->volume != NULL;
+    if (report->profile->times) {
+        const unsigned plain[] = {2, 7, 4, 6};
+        rfn_table_fit(table, report->width, volume ? spare : plain, volume ? 5 : 4);
+    }
+    rfn_table_print(table, 6, out);
+    rfn_table_release(table);
+}
+
 static void append_paths(struct rfn_text *out, const struct rfn_report *report)
 {
     bool times = report->profile->times;
     struct rfn_table table;
     path_table(&table, report);
     size_t n = path_rows(&table, report, false, report->top);
+    if (n == 0) {
+        rfn_table_release(&table);
+        return;
+    }
     rfn_text_string(out, times ? "\nCall paths by time in MPI; min, mean and max over ranks"
                                : "\nCall paths by bytes");
-    if (n > report->top)
-        rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", report->top, n, n);
-    rfn_text_char(out, '\n');
-    rfn_table_print(&table, 6, out);
-    rfn_table_release(&table);
+    rfn_report_end_title(out, report, n);
+    print_paths(out, report, &table);
 }
 
 static void append_setup(struct rfn_text *out, const struct rfn_report *report)
@@ -508,9 +408,10 @@ static void append_setup(struct rfn_text *out, const struct rfn_report *report)
     path_table(&table, report);
     if (path_rows(&table, report, true, SIZE_MAX)) {
         rfn_text_string(out, "\nSetup\n");
-        rfn_table_print(&table, 6, out);
+        print_paths(out, report, &table);
+    } else {
+        rfn_table_release(&table);
     }
-    rfn_table_release(&table);
 }
 
 /* ---- the page ---- */
@@ -519,15 +420,18 @@ void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
 {
     if (report->incomplete)
         rfn_text_format(out, "incomplete: %s\n", report->incomplete);
+    rfn_report_head(out, report);
+    rfn_text_char(out, '\n');
     append_header(out, report);
     if (report->profile->unreadable)
         rfn_text_format(out, "%-10s%u of %u threads, so far as they go\n", "Damaged",
                         report->profile->unreadable, report->run->streams);
-    append_verdict(out, report);
+    rfn_report_efficiency(out, report);
+    rfn_report_waits(out, report);
     if (report->profile->times)
-        append_rank_times(out, report);
+        rfn_report_rank_times(out, report);
     if (report->run->volume)
-        append_rank_volumes(out, report);
+        rfn_report_rank_volumes(out, report);
     append_regions(out, report);
     append_functions(out, report);
     append_paths(out, report);

@@ -1,5 +1,7 @@
 #include "cli/table.h"
 
+#include "cli/wrap.h"
+
 void rfn_table_init(struct rfn_table *table, const char *align)
 {
     *table = (struct rfn_table){0};
@@ -13,13 +15,9 @@ void rfn_table_release(struct rfn_table *table)
     rfn_text_release(&table->notes);
 }
 
-/* Columns on the screen: bytes of UTF-8 that continue a character take none. */
 static size_t width_of(const char *text)
 {
-    size_t width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
+    return rfn_text_columns(text, strlen(text));
 }
 
 /* Every row has a note, so that notes can be found by counting. */
@@ -55,13 +53,21 @@ size_t rfn_table_width(const struct rfn_table *table)
 {
     size_t width = 0;
     for (unsigned i = 0; i < table->n_columns; i++)
-        width += 2 + table->widths[i];
+        width += table->hidden[i] ? 0 : 2 + table->widths[i];
     return width;
+}
+
+void rfn_table_fit(struct rfn_table *table, size_t width, const unsigned *columns, size_t n)
+{
+    for (size_t i = 0; i < n && rfn_table_width(table) > width; i++)
+        table->hidden[columns[i]] = true;
 }
 
 static const char *print_row(const struct rfn_table *table, const char *cell, struct rfn_text *out)
 {
-    for (unsigned column = 0; column < table->n_columns; column++) {
+    for (unsigned column = 0; column < table->n_columns; column++, cell += strlen(cell) + 1) {
+        if (table->hidden[column])
+            continue;
         size_t pad = table->widths[column] - width_of(cell);
         bool last = column + 1 == table->n_columns;
         rfn_text_spaces(out, 2);
@@ -70,12 +76,22 @@ static const char *print_row(const struct rfn_table *table, const char *cell, st
         rfn_text_string(out, cell);
         if (table->left[column] && !last)
             rfn_text_spaces(out, pad);
-        cell += strlen(cell) + 1;
     }
     while (!out->failed && out->n && out->data[out->n - 1] == ' ')
         out->n--;
     rfn_text_char(out, '\n');
     return cell;
+}
+
+static void print_note(const char *note, size_t indent, struct rfn_text *out)
+{
+    while (*note) {
+        size_t n = strcspn(note, "\n");
+        rfn_text_spaces(out, indent);
+        rfn_text_bytes(out, note, n);
+        rfn_text_char(out, '\n');
+        note += n + (note[n] == '\n');
+    }
 }
 
 void rfn_table_print(const struct rfn_table *table, size_t note_indent, struct rfn_text *out)
@@ -89,11 +105,7 @@ void rfn_table_print(const struct rfn_table *table, size_t note_indent, struct r
         cell = print_row(table, cell, out);
         if (row >= table->n_notes)
             continue;
-        if (*note) {
-            rfn_text_spaces(out, note_indent);
-            rfn_text_string(out, note);
-            rfn_text_char(out, '\n');
-        }
+        print_note(note, note_indent, out);
         note += strlen(note) + 1;
     }
 }

@@ -8,7 +8,8 @@ enum { RFN_TABLE_COLUMNS = 16 };
 
 struct rfn_table {
     unsigned n_columns;
-    bool left[RFN_TABLE_COLUMNS]; /* flush left instead of right */
+    bool left[RFN_TABLE_COLUMNS];   /* flush left instead of right */
+    bool hidden[RFN_TABLE_COLUMNS]; /* not printed */
     size_t widths[RFN_TABLE_COLUMNS];
     struct rfn_text cells; /* zero-terminated, one after the other */
     struct rfn_text notes; /* one per row, zero-terminated: a line below the row, or empty */
@@ -19,10 +20,12 @@ struct rfn_table {
 void rfn_table_init(struct rfn_table *table, const char *align);
 void rfn_table_release(struct rfn_table *table);
 void rfn_table_cell(struct rfn_table *table, const char *text);
-/* A line of its own below the row whose last cell has just been given. */
+/* A line of its own below the row whose last cell has just been given, or several. */
 void rfn_table_note(struct rfn_table *table, const char *text);
 /* How wide the rows are. */
 size_t rfn_table_width(const struct rfn_table *table);
+/* Hides columns of a full table, in the given order, until its rows are no wider than that. */
+void rfn_table_fit(struct rfn_table *table, size_t width, const unsigned *columns, size_t n);
 /* Rows are indented by two spaces, columns two apart, notes indented by `note_indent`. */
 void rfn_table_print(const struct rfn_table *table, size_t note_indent, struct rfn_text *out);
 

@@ -192,14 +192,19 @@ static int describe_comms(struct rec_description *description, struct rfn_merge 
     return 0;
 }
 
-static int describe_host(struct rec_description *description, struct rfn_merge *merge)
+int rec_host_content(struct rfn_buf *content)
 {
     char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
     int length = 0;
     rec_mpi.MPI_Get_processor_name(name, &length);
+    rfn_buf_string(content, name);
+    return rfn_buf_status(content);
+}
+
+static int describe_host(struct rec_description *description, struct rfn_merge *merge)
+{
     struct rfn_buf content = RFN_BUF_INIT;
-    rfn_buf_string(&content, name);
-    int error = rfn_buf_status(&content);
+    int error = rec_host_content(&content);
     if (!error)
         error = rfn_merge_define(merge, RFN_DEFINITION_HOST, 0, content.data, content.size,
                                  &description->host);

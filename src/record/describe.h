@@ -26,6 +26,8 @@ struct rec_description {
     uint64_t host;
 };
 
+/* The definition of the process's host; its hash is that of these bytes. */
+int rec_host_content(struct rfn_buf *content);
 /* Contributes all definitions of the process to the merge and notes their hashes. alone: also those
  * that another process would contribute. */
 int rec_describe(struct rec_description *description, struct rfn_merge *merge, int world_rank,

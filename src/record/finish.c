@@ -1,5 +1,6 @@
 #include "record/finish.h"
 
+#include "record/clock_sync.h"
 #include "record/describe.h"
 #include "record/exchange_mpi.h"
 #include "record/notice.h"
@@ -27,6 +28,7 @@ void rec_initialized(void)
     if (provided == MPI_THREAD_MULTIPLE)
         rec_threads_multiple = true;
     rec_place_learn();
+    rec_clock_sync_start();
 }
 
 void rec_initialized_session(void)
@@ -111,8 +113,9 @@ struct finish {
     struct packed {
         struct rfn_rope values;
         struct rfn_hash128 structure_digest, values_digest;
-    } * packed;      /* per stream of the process */
-    uint64_t events; /* over all ranks */
+    } * packed;                   /* per stream of the process */
+    uint64_t events;              /* over all ranks */
+    const struct rfn_buf *clocks; /* on rank 0, as clock_sync.h says; may be NULL */
 };
 
 /* All ranks learn which inputs have moved, and how many streams and events there are. */
@@ -268,6 +271,16 @@ static int chunk_definitions(struct finish *finish)
     return chunk(finish, RFN_CHUNK_DEFINITIONS, 0, &payload, error);
 }
 
+/* Only where clocks were compared. */
+static int chunk_clocks(struct finish *finish)
+{
+    struct rfn_buf payload = RFN_BUF_INIT;
+    int error = finish->clocks ? rec_clock_sync_pack(finish->clocks, &finish->merge, &payload) : 0;
+    if (!error && payload.size == 0)
+        return 0;
+    return chunk(finish, RFN_CHUNK_CLOCKS, 0, &payload, error);
+}
+
 /* Rank 0's chunks that stand before all others. */
 static int chunk_front(struct finish *finish, uint64_t merge_ns)
 {
@@ -277,6 +290,7 @@ static int chunk_front(struct finish *finish, uint64_t merge_ns)
     RFN_TRY(chunk_definitions(finish));
     int error = rfn_pack_streams(streams, finish->n_streams, &payload);
     RFN_TRY(chunk(finish, RFN_CHUNK_STREAMS, 0, &payload, error));
+    RFN_TRY(chunk_clocks(finish));
     for (size_t g = 0; g < finish->places.n; g++) {
         error = rfn_pack_table(&finish->places.tables[g], &payload);
         RFN_TRY(chunk(finish, RFN_CHUNK_PLACES, g, &payload, error));
@@ -385,11 +399,11 @@ static int finish_streams(void)
     return 0;
 }
 
-static void finish_run(struct rfn_exchange *exchange, struct rec_output_result *result, bool alone,
-                       int error)
+static void finish_run(struct rfn_exchange *exchange, const struct rfn_buf *clocks,
+                       struct rec_output_result *result, bool alone, int error)
 {
     int64_t start = now_ns();
-    struct finish finish = {.exchange = exchange, .output.alone = alone};
+    struct finish finish = {.exchange = exchange, .clocks = clocks, .output.alone = alone};
     rfn_merge_init(&finish.merge);
     if (!error)
         error = finish_streams();
@@ -421,7 +435,7 @@ void rec_finish_barrier(void)
     if (!rec_place_learn()) /* the recorder may not have seen MPI_Init */
         return;
     if (rec_is_first_rank())
-        rec_patience_begin(&patience);
+        rec_patience_begin(&patience, "reach the end of MPI");
     MPI_Comm all = rec_place_comm();
     if (all != MPI_COMM_NULL)
         rec_mpi.MPI_Barrier(all);
@@ -472,7 +486,7 @@ void rec_finish_alone(void)
         return;
     }
     rec_signals_hold(&signals);
-    finish_run(&alone, &result, true, 0);
+    finish_run(&alone, NULL, &result, true, 0);
     rec_journals_remove();
     rec_signals_release(&signals);
 }
@@ -496,7 +510,10 @@ void rec_finish(void)
                  rec_functions[busy->call.function].name);
     rec_signals_hold(&signals);
     if (rec_exchange_open(&exchange) == 0) {
-        finish_run(&exchange.exchange, &result, false, stopped || busy ? RFN_E_USAGE : 0);
+        struct rfn_buf clocks;
+        rec_clock_sync_end(&exchange, &clocks);
+        finish_run(&exchange.exchange, &clocks, &result, false, stopped || busy ? RFN_E_USAGE : 0);
+        rfn_buf_release(&clocks);
         rec_exchange_close(&exchange);
     } else if (rec_is_first_rank()) {
         rec_say("no archive was written: MPI has no communicator left for the recorder");

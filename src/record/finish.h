@@ -6,6 +6,7 @@
  * is written and rank 0 says which rank failed, and why. The steps, each O(log ranks) messages on a
  * tree:
  *
+ *   0. the clocks of several nodes are compared once more (rec_clock_sync_end)
  *   1. inputs that one rank moved to columns are moved on all (rfn_union_run)
  *   2. definitions, structures and value sets get numbers (rfn_merge_run)
  *   3. what depends on the rank is joined to tables (rfn_tables_run)
@@ -31,7 +32,9 @@ bool rec_is_first_rank(void);
 /* Removes the files of all streams' journals. */
 void rec_journals_remove(void);
 
-/* After MPI_Init, after MPI_Session_init: learns the process's place. */
+/* In MPI_Init when MPI's own has succeeded (also when recording has stopped: other ranks may wait
+ * for this one), after MPI_Session_init: learns the process's place; the first compares clocks of
+ * nodes (clock_sync.h). */
 void rec_initialized(void);
 void rec_initialized_session(void);
 /* A barrier of the recorder's own, before the exit of the last call is stamped. */

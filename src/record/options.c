@@ -95,6 +95,19 @@ static uint64_t own_resolution(void)
     return RFN_RESOLUTION_MIN_NS;
 }
 
+static enum rec_clock_sync own_clock_sync(void)
+{
+    const char *set = getenv("REFRAIN_CLOCK_SYNC");
+    if (is("REFRAIN_CLOCK_SYNC", "always"))
+        return REC_CLOCK_SYNC_ALWAYS;
+    if (is("REFRAIN_CLOCK_SYNC", "never"))
+        return REC_CLOCK_SYNC_NEVER;
+    if (set && *set && strcmp(set, "auto") != 0)
+        rec_say("REFRAIN_CLOCK_SYNC=%s is none of always, never and auto, so that auto is taken",
+                set);
+    return REC_CLOCK_SYNC_AUTO;
+}
+
 void rec_options_read(void)
 {
     rec_options.output = copy_of("REFRAIN_OUTPUT");
@@ -114,6 +127,7 @@ void rec_options_read(void)
     rec_options.quiet = is("REFRAIN_QUIET", "1");
     rec_options.volume = copy_of("REFRAIN_VOLUME");
     rec_options.resolution_ns = own_resolution();
+    rec_options.clock_sync = own_clock_sync();
     rec_options.tool = copy_of("REFRAIN_TOOL");
     rec_options.children = !is("REFRAIN_CHILDREN", "no");
 }
@@ -148,7 +162,7 @@ void rec_options_clean_environment(void)
         "REFRAIN_OUTPUT", "REFRAIN_FORCE",    "REFRAIN_TIME",    "REFRAIN_POLLS",
         "REFRAIN_PID",    "REFRAIN_COMMAND",  "REFRAIN_PRELOAD", "REFRAIN_QUIET",
         "REFRAIN_CLOCK",  "REFRAIN_MEMORY",   "REFRAIN_VOLUME",  "REFRAIN_RESOLUTION",
-        "REFRAIN_TOOL",   "REFRAIN_CHILDREN", "REFRAIN_START"};
+        "REFRAIN_TOOL",   "REFRAIN_CHILDREN", "REFRAIN_START",   "REFRAIN_CLOCK_SYNC"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);

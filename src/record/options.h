@@ -14,6 +14,9 @@
  *   REFRAIN_TOOL      path of the tool, which records what the program starts: see spawn.h
  *   REFRAIN_CHILDREN  no: what the program starts with MPI_Comm_spawn is not recorded
  *   REFRAIN_CLOCK     tsc, monotonic, mpi: see clock.h
+ *   REFRAIN_CLOCK_SYNC
+ *                     always, never, auto (default): whether the clocks of nodes are compared; see
+ *                     clock_sync.h
  *   REFRAIN_RESOLUTION
  *                     of the times, as in 50ns (default 1ns)
  *   REFRAIN_VOLUME    what is counted beside the clock: see event/counter.h (default: nothing)
@@ -25,6 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum rec_clock_sync { REC_CLOCK_SYNC_AUTO, REC_CLOCK_SYNC_ALWAYS, REC_CLOCK_SYNC_NEVER };
+
 struct rec_options {
     char *output, *program, *command; /* output may be NULL */
     char *executable;                 /* the program as it was called; may be NULL */
@@ -34,6 +39,7 @@ struct rec_options {
     uint64_t resolution_ns;
     bool force, times, all_polls, quiet, children, start_off;
     size_t memory_bytes;
+    enum rec_clock_sync clock_sync;
 };
 
 extern struct rec_options rec_options;

@@ -21,8 +21,9 @@ static void *wait_and_speak(void *argument)
         rc = sem_timedwait(&patience->over, &until);
     while (rc != 0 && errno == EINTR);
     if (rc != 0 && errno == ETIMEDOUT)
-        rec_say("waiting for all ranks to reach the end of MPI; ranks that were not started under "
-                "refrain record never will, and the job would hang");
+        rec_say("waiting for all ranks to %s; ranks that were not started under refrain record "
+                "never will, and the job would hang",
+                patience->what);
     return NULL;
 }
 
@@ -44,9 +45,9 @@ static bool start(struct rec_patience *patience)
     return rc == 0;
 }
 
-void rec_patience_begin(struct rec_patience *patience)
+void rec_patience_begin(struct rec_patience *patience, const char *what)
 {
-    *patience = (struct rec_patience){.seconds = patience_of_launch()};
+    *patience = (struct rec_patience){.seconds = patience_of_launch(), .what = what};
     if (rec_options.quiet || sem_init(&patience->over, 0, 0) != 0)
         return;
     patience->running = start(patience);
@@ -54,9 +55,9 @@ void rec_patience_begin(struct rec_patience *patience)
         sem_destroy(&patience->over);
 }
 #else
-void rec_patience_begin(struct rec_patience *patience)
+void rec_patience_begin(struct rec_patience *patience, const char *what)
 {
-    (void)wait_and_speak;
+    (void)wait_and_speak, (void)what;
     *patience = (struct rec_patience){0};
 }
 #endif

@@ -1,9 +1,10 @@
 /* patience.h - a word to the user when the ranks wait for each other for suspiciously long.
  *
- * In the end the recorder waits for all ranks. One that does not run under the recorder never
- * comes, and the job hangs; the user should learn why. A helper thread of rank 0, which does
- * nothing but sleep, speaks when the wait lasts longer than programs usually differ: soon where the
- * launcher was given several programs (one of them may lack `refrain record`), late otherwise.
+ * In the end the recorder waits for all ranks, and on several nodes at the start. One that does not
+ * run under the recorder never comes, and the job hangs; the user should learn why. A helper thread
+ * of rank 0, which does nothing but sleep, speaks when the wait lasts longer than programs usually
+ * differ: soon where the launcher was given several programs (one of them may lack `refrain
+ * record`), late otherwise.
  */
 #ifndef RFN_RECORD_PATIENCE_H
 #define RFN_RECORD_PATIENCE_H
@@ -16,11 +17,13 @@ struct rec_patience {
     pthread_t thread;
     sem_t over;
     unsigned seconds;
+    const char *what;
     bool running;
 };
 
-/* The wait begins; on rank 0. Without a thread nothing is said. */
-void rec_patience_begin(struct rec_patience *patience);
+/* The wait begins; on rank 0. what: what all ranks are waited for to do (borrowed). Without a
+ * thread nothing is said. */
+void rec_patience_begin(struct rec_patience *patience, const char *what);
 /* The wait is over. */
 void rec_patience_end(struct rec_patience *patience);
 

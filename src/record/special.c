@@ -31,19 +31,26 @@ static void tell_too_late(void)
                 "already written");
 }
 
+/* What MPI's own start returned. What the ranks then do together, on several nodes, counts as a
+ * part of that call, and not as the program's time. */
+static int initialized(const struct rec_call *call, int rc)
+{
+    if (rc == MPI_SUCCESS && (call || rec_state == REC_STOPPED)) /* others may wait for this one */
+        rec_initialized();
+    return rc;
+}
+
 EXPORT int MPI_Init(int *argc, char ***argv)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Init, __builtin_frame_address(0));
     if (!call) {
         tell_too_late();
-        return rec_mpi.MPI_Init(argc, argv);
+        return initialized(call, rec_mpi.MPI_Init(argc, argv));
     }
     rec_options_clean_environment(); /* MPI may start a daemon, and that the program's children */
     rec_begin(call);
-    int rc = rec_mpi.MPI_Init(argc, argv);
+    int rc = initialized(call, rec_mpi.MPI_Init(argc, argv));
     rec_end(call, rc);
-    if (rc == MPI_SUCCESS)
-        rec_initialized();
     rec_leave(call);
     return rc;
 }
@@ -53,16 +60,14 @@ EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     struct rec_call *call = rec_enter(REC_FN_MPI_Init_thread, __builtin_frame_address(0));
     if (!call) {
         tell_too_late();
-        return rec_mpi.MPI_Init_thread(argc, argv, required, provided);
+        return initialized(call, rec_mpi.MPI_Init_thread(argc, argv, required, provided));
     }
     rec_in_int(call, required);
     rec_options_clean_environment();
     rec_begin(call);
-    int rc = rec_mpi.MPI_Init_thread(argc, argv, required, provided);
+    int rc = initialized(call, rec_mpi.MPI_Init_thread(argc, argv, required, provided));
     rec_end(call, rc);
     rec_out_int(call, *provided);
-    if (rc == MPI_SUCCESS)
-        rec_initialized();
     rec_leave(call);
     return rc;
 }

@@ -1,0 +1,634 @@
+/* groups.c - lists of members are interned by their hash and counted; a map leads from (process,
+ * slot) to a list.
+ *
+ * An MPI may give one handle twice (Open MPI does for MPI_Comm_group), to be freed twice. The
+ * recorder gives its slot back at the first MPI_Group_free, and takes the lowest free one when the
+ * handle comes again, which is mostly the same. So it is counted how often a slot was handed out,
+ * and forgotten when it was freed as often.
+ *
+ * Members that are not in MPI_COMM_WORLD keep their places in the list, because MPI_Group_incl
+ * counts them.
+ */
+#include "analyze/groups.h"
+
+#include "analyze/places.h"
+#include "base/map.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+enum use {
+    USE_NONE,
+    USE_COMM,
+    USE_REMOTE,
+    USE_PSET,
+    USE_WIN,
+    USE_INCL,
+    USE_EXCL,
+    USE_RANGE_INCL,
+    USE_RANGE_EXCL,
+    USE_UNION,
+    USE_INTERSECTION,
+    USE_DIFFERENCE,
+    USE_OTHER, /* makes a group of which nothing is known */
+    USE_FREE,
+    USE_MAKES_WIN,
+    USE_FREES_WIN
+};
+
+static const struct {
+    const char *name;
+    enum use use;
+} uses[] = {
+    {"MPI_Comm_group", USE_COMM},
+    {"MPI_Comm_remote_group", USE_REMOTE},
+    {"MPI_Group_from_session_pset", USE_PSET},
+    {"MPI_Win_get_group", USE_WIN},
+    {"MPI_Group_incl", USE_INCL},
+    {"MPI_Group_excl", USE_EXCL},
+    {"MPI_Group_range_incl", USE_RANGE_INCL},
+    {"MPI_Group_range_excl", USE_RANGE_EXCL},
+    {"MPI_Group_union", USE_UNION},
+    {"MPI_Group_intersection", USE_INTERSECTION},
+    {"MPI_Group_difference", USE_DIFFERENCE},
+    {"MPI_Group_free", USE_FREE},
+    {"MPI_Win_free", USE_FREES_WIN},
+};
+
+struct layout {
+    enum use use;
+    int8_t comm, win, group, second, ranks, ranges, pset;
+    int8_t made, made_win;
+};
+
+enum { MEMBERS_MAX = 1 << 24 }; /* groups that claim to be larger are not believed */
+#define FOREIGN UINT32_MAX      /* a member that is not in MPI_COMM_WORLD */
+
+struct members {
+    uint64_t hash, users;
+    struct members *next; /* of the same hash */
+    uint32_t n, n_foreign;
+    uint32_t ranks[];
+};
+
+/* What a slot is. */
+struct handle {
+    struct members *members;
+    uint32_t times; /* it was handed out */
+};
+
+struct rfn_groups {
+    const struct rfn_archive *archive;
+    uint32_t n_ranks, n_functions;
+    struct layout *layouts;
+    struct rfn_map interned; /* hash -> struct members */
+    struct rfn_map handles;  /* process and slot -> struct handle */
+    struct rfn_map of_comm;  /* communicator * 2 + second group -> struct members */
+    struct rfn_map windows;  /* process and slot -> communicator */
+    bool *marks;             /* per rank, all false between calls */
+    uint32_t *known;         /* for rfn_groups_members */
+    size_t n_known;
+};
+
+/* ---- once per function ---- */
+
+static enum use use_of(const struct layout *layout, const char *name)
+{
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        if (strcmp(uses[i].name, name) == 0)
+            return uses[i].use;
+    }
+    if (layout->made_win >= 0)
+        return USE_MAKES_WIN;
+    return layout->made >= 0 ? USE_OTHER : USE_NONE;
+}
+
+static void layout_init(struct layout *layout, const struct rfn_function_info *function)
+{
+    layout->comm = rfn_input_of_kind(function, RFN_KIND_COMM);
+    layout->win = rfn_input_of_kind(function, RFN_KIND_WIN);
+    layout->group = rfn_input_of_kind(function, RFN_KIND_GROUP);
+    layout->second = rfn_input_named(function, "group2");
+    layout->ranks = rfn_input_named(function, "ranks");
+    layout->ranges = rfn_input_named(function, "ranges");
+    layout->pset = rfn_input_named(function, "pset_name");
+    layout->made = rfn_outcome_of_kind(function, RFN_KIND_GROUP);
+    layout->made_win = rfn_outcome_of_kind(function, RFN_KIND_WIN);
+    layout->use = use_of(layout, function->name);
+}
+
+struct rfn_groups *rfn_groups_new(const struct rfn_archive *archive)
+{
+    struct rfn_groups *groups = calloc(1, sizeof *groups);
+    if (!groups)
+        return NULL;
+    groups->archive = archive;
+    groups->n_ranks = rfn_archive_run(archive)->ranks;
+    groups->n_functions = rfn_archive_functions(archive);
+    groups->layouts = calloc((size_t)groups->n_functions + 1, sizeof *groups->layouts);
+    groups->marks = calloc((size_t)groups->n_ranks + 1, sizeof *groups->marks);
+    if (!groups->layouts || !groups->marks) {
+        rfn_groups_free(groups);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < groups->n_functions; i++)
+        layout_init(&groups->layouts[i], rfn_archive_function(archive, i));
+    return groups;
+}
+
+static void free_values(struct rfn_map *map, bool chained)
+{
+    for (uint64_t i = 0; map->slots && i <= map->mask; i++) {
+        struct members *next, *members;
+        if (!map->slots[i].used)
+            continue;
+        if (!chained) {
+            free((void *)(uintptr_t)map->slots[i].value);
+            continue;
+        }
+        for (members = (struct members *)(uintptr_t)map->slots[i].value; members; members = next) {
+            next = members->next;
+            free(members);
+        }
+    }
+    rfn_map_release(map);
+}
+
+void rfn_groups_free(struct rfn_groups *groups)
+{
+    if (!groups)
+        return;
+    free_values(&groups->interned, true);
+    free_values(&groups->handles, false);
+    rfn_map_release(&groups->of_comm);
+    rfn_map_release(&groups->windows);
+    free(groups->layouts);
+    free(groups->marks);
+    free(groups->known);
+    free(groups);
+}
+
+bool rfn_groups_concerns(const struct rfn_groups *groups, uint32_t function)
+{
+    return function < groups->n_functions && groups->layouts[function].use != USE_NONE;
+}
+
+/* ---- interned lists ---- */
+
+static struct members *new_members(uint32_t n)
+{
+    struct members *members = malloc(sizeof *members + (size_t)n * sizeof *members->ranks);
+    if (members)
+        *members = (struct members){.n = n};
+    return members;
+}
+
+static bool equal(const struct members *a, const struct members *b)
+{
+    return a->n == b->n && memcmp(a->ranks, b->ranks, a->n * sizeof *a->ranks) == 0;
+}
+
+/* Takes the new list over; the list to use instead, with one more user. NULL: out of memory. */
+static struct members *intern(struct rfn_groups *groups, struct members *members)
+{
+    members->hash = rfn_hash_bytes(members->ranks, members->n * sizeof *members->ranks);
+    const uint64_t *first = rfn_map_get(&groups->interned, members->hash);
+    members->next = first ? (struct members *)(uintptr_t)*first : NULL;
+    for (struct members *other = members->next; other; other = other->next) {
+        if (equal(members, other)) {
+            free(members);
+            other->users++;
+            return other;
+        }
+    }
+    for (uint32_t i = 0; i < members->n; i++)
+        members->n_foreign += members->ranks[i] == FOREIGN;
+    if (rfn_map_put(&groups->interned, members->hash, (uint64_t)(uintptr_t)members) < 0) {
+        free(members);
+        return NULL;
+    }
+    members->users = 1;
+    return members;
+}
+
+/* One user less; without users the list goes. */
+static void drop(struct rfn_groups *groups, struct members *members)
+{
+    if (!members || --members->users)
+        return;
+    uint64_t *first = rfn_map_get(&groups->interned, members->hash);
+    struct members *before = (struct members *)(uintptr_t)*first;
+    if (before != members) {
+        while (before->next != members)
+            before = before->next;
+        before->next = members->next;
+    } else if (members->next) {
+        *first = (uint64_t)(uintptr_t)members->next;
+    } else {
+        rfn_map_remove(&groups->interned, members->hash);
+    }
+    free(members);
+}
+
+/* ---- handles ---- */
+
+static bool has_key(int64_t slot)
+{
+    return slot >= 0 && slot <= UINT32_MAX;
+}
+
+static uint64_t key_of(uint32_t rank, int64_t slot)
+{
+    return (uint64_t)rank << 32 | (uint64_t)slot;
+}
+
+static struct handle *handle_of(const struct rfn_groups *groups, uint32_t rank, int64_t slot)
+{
+    const uint64_t *found = has_key(slot) ? rfn_map_get(&groups->handles, key_of(rank, slot))
+                                          : NULL;
+    return found ? (struct handle *)(uintptr_t)*found : NULL;
+}
+
+static void forget(struct rfn_groups *groups, uint32_t rank, int64_t slot)
+{
+    struct handle *handle = handle_of(groups, rank, slot);
+    if (!handle)
+        return;
+    drop(groups, handle->members);
+    free(handle);
+    rfn_map_remove(&groups->handles, key_of(rank, slot));
+}
+
+/* Takes over the list: this is what the slot is now. NULL: it is not known. */
+static int set_handle(struct rfn_groups *groups, uint32_t rank, int64_t slot,
+                      struct members *members)
+{
+    struct handle *handle = handle_of(groups, rank, slot);
+    if (handle && members && handle->members == members) {
+        drop(groups, members);
+        handle->times += handle->times < UINT32_MAX;
+        return 0;
+    }
+    forget(groups, rank, slot);
+    if (!has_key(slot) || !members) {
+        drop(groups, members);
+        return 0;
+    }
+    handle = malloc(sizeof *handle);
+    if (!handle || rfn_map_put(&groups->handles, key_of(rank, slot), (uintptr_t)handle) < 0) {
+        free(handle);
+        drop(groups, members);
+        return RFN_E_NOMEM;
+    }
+    *handle = (struct handle){members, 1};
+    return 0;
+}
+
+static void free_handle(struct rfn_groups *groups, uint32_t rank, int64_t slot)
+{
+    struct handle *handle = handle_of(groups, rank, slot);
+    if (handle && --handle->times == 0)
+        forget(groups, rank, slot);
+}
+
+enum { EMPTY = -2 }; /* MPI_GROUP_EMPTY; -1 is MPI_GROUP_NULL (event/kind.c) */
+
+/* What a handle is, NULL when it is not known. */
+static const struct members *find(const struct rfn_groups *groups, uint32_t rank, int64_t word)
+{
+    static const struct members empty;
+    const struct handle *handle = handle_of(groups, rank, word);
+    if (word == EMPTY)
+        return &empty;
+    return handle ? handle->members : NULL;
+}
+
+/* ---- groups of communicators ---- */
+
+/* Whether `rank` is in the second group of an inter-communicator. */
+static bool is_second(const struct rfn_groups *groups, uint32_t comm, uint32_t rank)
+{
+    int64_t own = rfn_comm_rank_of(groups->archive, comm, rank);
+    return own < 0 || rfn_comm_world_rank(groups->archive, comm, false, (uint32_t)own) != rank;
+}
+
+static uint32_t known_rank(const struct rfn_groups *groups, int64_t rank)
+{
+    return rank >= 0 && rank < groups->n_ranks ? (uint32_t)rank : FOREIGN;
+}
+
+static int list_comm(struct rfn_groups *groups, uint32_t comm, bool second, uint32_t rank,
+                     struct members **made)
+{
+    const struct rfn_comm_info *info = rfn_archive_comm(groups->archive, comm);
+    struct members *members = new_members(second ? info->remote_size : info->size);
+    if (!members)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < members->n; i++)
+        members->ranks[i] = known_rank(groups,
+                                       rfn_comm_world_rank(groups->archive, comm, second,
+                                                           info->kind == RFN_COMM_SELF ? rank : i));
+    *made = intern(groups, members);
+    return *made ? 0 : RFN_E_NOMEM;
+}
+
+/* The group of a communicator is listed once and kept. */
+static int comm_members(struct rfn_groups *groups, int64_t comm, bool remote, uint32_t rank,
+                        struct members **made)
+{
+    if (comm < 0 || comm >= rfn_archive_comms(groups->archive))
+        return 0;
+    const struct rfn_comm_info *info = rfn_archive_comm(groups->archive, (uint32_t)comm);
+    bool inter = info->kind == RFN_COMM_INTER;
+    bool second = inter && is_second(groups, (uint32_t)comm, rank) != remote;
+    if ((remote && !inter) || info->size > MEMBERS_MAX || info->remote_size > MEMBERS_MAX)
+        return 0;
+    if (info->kind == RFN_COMM_SELF)
+        return list_comm(groups, (uint32_t)comm, false, rank, made);
+    uint64_t key = (uint64_t)comm * 2 + second;
+    const uint64_t *known = rfn_map_get(&groups->of_comm, key);
+    if (!known) {
+        RFN_TRY(list_comm(groups, (uint32_t)comm, second, rank, made));
+        RFN_TRY(rfn_map_put(&groups->of_comm, key, (uint64_t)(uintptr_t)*made));
+    } else {
+        *made = (struct members *)(uintptr_t)*known;
+    }
+    (*made)->users++; /* this one for the caller, the first for of_comm */
+    return 0;
+}
+
+/* Process sets that every MPI has; their names are not case-sensitive. */
+static int pset_members(struct rfn_groups *groups, const int64_t *name, size_t n, uint32_t rank,
+                        struct members **made)
+{
+    char text[16] = {0};
+    for (size_t i = 0; i < n && i < sizeof text - 1; i++)
+        text[i] = (char)name[i];
+    bool world = strcasecmp(text, "mpi://WORLD") == 0;
+    if (!world && strcasecmp(text, "mpi://SELF") != 0)
+        return 0;
+    struct members *members = new_members(world ? groups->n_ranks : 1);
+    if (!members)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < members->n; i++)
+        members->ranks[i] = world ? i : rank;
+    *made = intern(groups, members);
+    return *made ? 0 : RFN_E_NOMEM;
+}
+
+/* ---- groups of groups ---- */
+
+/* The list of those members of a group whose `chosen` is wanted, in the group's order. */
+static int choose(struct rfn_groups *groups, const struct members *group, const bool *chosen,
+                  bool wanted, struct members **made)
+{
+    struct members *members = new_members(group->n);
+    if (!members)
+        return RFN_E_NOMEM;
+    members->n = 0;
+    for (uint32_t i = 0; i < group->n; i++) {
+        if (chosen[i] == wanted)
+            members->ranks[members->n++] = group->ranks[i];
+    }
+    *made = intern(groups, members);
+    return *made ? 0 : RFN_E_NOMEM;
+}
+
+/* Positions in a group that arguments name, in their order, no more than the group has. */
+struct positions {
+    uint32_t *at;
+    size_t n;
+    uint32_t of;
+};
+
+static bool put_position(struct positions *positions, int64_t position)
+{
+    if (position < 0 || position >= positions->of || positions->n == positions->of)
+        return false;
+    positions->at[positions->n++] = (uint32_t)position;
+    return true;
+}
+
+static bool put_range(struct positions *positions, const int64_t *range)
+{
+    int64_t first = range[0], last = range[1], stride = range[2];
+    if (stride == 0 || first < 0 || first >= positions->of || last < 0 || last >= positions->of)
+        return false;
+    if (stride > positions->of || stride < -(int64_t)positions->of) /* then it is one position */
+        return put_position(positions, first);
+    for (int64_t at = first; stride > 0 ? at <= last : at >= last; at += stride) {
+        if (!put_position(positions, at))
+            return false;
+    }
+    return true;
+}
+
+static bool list_positions(const struct layout *layout, const struct rfn_cursor *cursor,
+                           const struct rfn_record *record, struct positions *positions)
+{
+    size_t n;
+    bool ranges = layout->ranges >= 0;
+    const int64_t *words = ranges
+                               ? rfn_input_list(cursor, record, layout->ranges, &n, RFN_KIND_INT)
+                               : rfn_input_list(cursor, record, layout->ranks, &n, RFN_KIND_RANK);
+    for (size_t i = 0; i + (ranges ? 2 : 0) < n; i += ranges ? 3 : 1) {
+        if (!(ranges ? put_range(positions, words + i) : put_position(positions, words[i])))
+            return false;
+    }
+    return true;
+}
+
+static int include(struct rfn_groups *groups, const struct members *group,
+                   const struct positions *positions, struct members **made)
+{
+    struct members *members = new_members((uint32_t)positions->n);
+    if (!members)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < positions->n; i++)
+        members->ranks[i] = group->ranks[positions->at[i]];
+    *made = intern(groups, members);
+    return *made ? 0 : RFN_E_NOMEM;
+}
+
+static int exclude(struct rfn_groups *groups, const struct members *group,
+                   const struct positions *positions, struct members **made)
+{
+    bool *chosen = calloc((size_t)group->n + 1, sizeof *chosen);
+    if (!chosen)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < positions->n; i++)
+        chosen[positions->at[i]] = true;
+    int error = choose(groups, group, chosen, false, made);
+    free(chosen);
+    return error;
+}
+
+static int select_members(struct rfn_groups *groups, const struct layout *layout,
+                          const struct rfn_cursor *cursor, uint32_t rank,
+                          const struct rfn_record *record, struct members **made)
+{
+    const struct members *group = find(groups, rank, rfn_input(record, layout->group, -1));
+    if (!group)
+        return 0;
+    struct positions positions = {.of = group->n};
+    positions.at = malloc(((size_t)group->n + 1) * sizeof *positions.at);
+    if (!positions.at)
+        return RFN_E_NOMEM;
+    int error = 0;
+    bool excludes = layout->use == USE_EXCL || layout->use == USE_RANGE_EXCL;
+    if (list_positions(layout, cursor, record, &positions))
+        error = (excludes ? exclude : include)(groups, group, &positions, made);
+    free(positions.at);
+    return error;
+}
+
+static void mark(struct rfn_groups *groups, const struct members *members, bool on)
+{
+    for (uint32_t i = 0; i < members->n; i++) {
+        if (members->ranks[i] != FOREIGN)
+            groups->marks[members->ranks[i]] = on;
+    }
+}
+
+static bool is_marked(const struct rfn_groups *groups, uint32_t rank)
+{
+    return rank != FOREIGN && groups->marks[rank];
+}
+
+/* Of `list`, those that are marked, or those that are not, go behind what is in `members`. */
+static void append(const struct rfn_groups *groups, struct members *members,
+                   const struct members *list, bool marked)
+{
+    for (uint32_t i = 0; i < list->n; i++) {
+        if (is_marked(groups, list->ranks[i]) == marked)
+            members->ranks[members->n++] = list->ranks[i];
+    }
+}
+
+/* Processes outside of MPI_COMM_WORLD are taken for different ones. */
+static int combine(struct rfn_groups *groups, const struct layout *layout, uint32_t rank,
+                   const struct rfn_record *record, struct members **made)
+{
+    const struct members *a = find(groups, rank, rfn_input(record, layout->group, -1));
+    const struct members *b = find(groups, rank, rfn_input(record, layout->second, -1));
+    if (!a || !b || a->n + b->n > MEMBERS_MAX)
+        return 0;
+    struct members *members = new_members(a->n + b->n);
+    if (!members)
+        return RFN_E_NOMEM;
+    members->n = 0;
+    if (layout->use == USE_UNION) {
+        memcpy(members->ranks, a->ranks, a->n * sizeof *a->ranks);
+        members->n = a->n;
+        mark(groups, a, true);
+        append(groups, members, b, false);
+        mark(groups, a, false);
+    } else {
+        mark(groups, b, true);
+        append(groups, members, a, layout->use == USE_INTERSECTION);
+        mark(groups, b, false);
+    }
+    *made = intern(groups, members);
+    return *made ? 0 : RFN_E_NOMEM;
+}
+
+/* ---- events ---- */
+
+/* The group that the call made, one user more; NULL when it is not known. */
+static int make(struct rfn_groups *groups, const struct layout *layout,
+                const struct rfn_cursor *cursor, uint32_t rank, const struct rfn_record *record,
+                struct members **made)
+{
+    size_t n;
+    const int64_t *name;
+    const uint64_t *comm;
+    int64_t win = rfn_input(record, layout->win, -1);
+    switch (layout->use) {
+    case USE_COMM:
+    case USE_REMOTE:
+        return comm_members(groups, rfn_input(record, layout->comm, -1), layout->use == USE_REMOTE,
+                            rank, made);
+    case USE_PSET:
+        name = rfn_input_list(cursor, record, layout->pset, &n, RFN_KIND_STRING);
+        return pset_members(groups, name, n, rank, made);
+    case USE_WIN:
+        comm = has_key(win) ? rfn_map_get(&groups->windows, key_of(rank, win)) : NULL;
+        return comm ? comm_members(groups, (int64_t)*comm, false, rank, made) : 0;
+    case USE_INCL:
+    case USE_EXCL:
+    case USE_RANGE_INCL:
+    case USE_RANGE_EXCL:
+        return select_members(groups, layout, cursor, rank, record, made);
+    case USE_UNION:
+    case USE_INTERSECTION:
+    case USE_DIFFERENCE:
+        return combine(groups, layout, rank, record, made);
+    default:
+        return 0;
+    }
+}
+
+static int window_made(struct rfn_groups *groups, const struct layout *layout, uint32_t rank,
+                       const struct rfn_record *record)
+{
+    int64_t win = rfn_outcome(record, layout->made_win), comm = rfn_input(record, layout->comm, -1);
+    if (!has_key(win) || comm < 0)
+        return 0;
+    return rfn_map_put(&groups->windows, key_of(rank, win), (uint64_t)comm);
+}
+
+int rfn_groups_event(struct rfn_groups *groups, const struct rfn_cursor *cursor, uint32_t rank,
+                     const struct rfn_record *record)
+{
+    struct members *made = NULL;
+    if (!rfn_groups_concerns(groups, record->function) || record->error || rank >= groups->n_ranks)
+        return 0;
+    const struct layout *layout = &groups->layouts[record->function];
+    switch (layout->use) {
+    case USE_FREE:
+        free_handle(groups, rank, rfn_input(record, layout->group, -1));
+        return 0;
+    case USE_MAKES_WIN:
+        return window_made(groups, layout, rank, record);
+    case USE_FREES_WIN:
+        if (has_key(rfn_input(record, layout->win, -1)))
+            rfn_map_remove(&groups->windows, key_of(rank, record->in[layout->win]));
+        return 0;
+    default:
+        RFN_TRY(make(groups, layout, cursor, rank, record, &made));
+        return set_handle(groups, rank, rfn_outcome(record, layout->made), made);
+    }
+}
+
+/* ---- questions ---- */
+
+/* The members without those that are not in MPI_COMM_WORLD. */
+static const uint32_t *without_foreign(struct rfn_groups *groups, const struct members *members,
+                                       size_t *n)
+{
+    if (groups->n_known < members->n) {
+        uint32_t *known = realloc(groups->known, members->n * sizeof *known);
+        if (!known)
+            return NULL;
+        groups->known = known;
+        groups->n_known = members->n;
+    }
+    for (uint32_t i = 0; i < members->n; i++) {
+        if (members->ranks[i] != FOREIGN)
+            groups->known[(*n)++] = members->ranks[i];
+    }
+    return groups->known;
+}
+
+const uint32_t *rfn_groups_members(struct rfn_groups *groups, uint32_t rank, int64_t handle,
+                                   size_t *n)
+{
+    const struct members *members = find(groups, rank, handle);
+    *n = 0;
+    if (!members)
+        return NULL;
+    if (members->n_foreign)
+        return without_foreign(groups, members, n);
+    *n = members->n;
+    return members->ranks;
+}

@@ -1,0 +1,274 @@
+#include "cli/activity_text.h"
+
+#include "cli/call_path.h"
+#include "refrain/event.h"
+
+/* ---- calls ---- */
+
+const char *rfn_call_site_function(const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    const char *name = site.function < rfn_archive_functions(archive)
+                           ? rfn_archive_function(archive, site.function)->name
+                           : NULL;
+    return name ? name : "?";
+}
+
+uint8_t rfn_call_site_class(const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    return site.function < rfn_archive_functions(archive)
+               ? rfn_archive_function(archive, site.function)->class_
+               : RFN_CLASS_OTHER;
+}
+
+static struct rfn_path frames_of(const struct rfn_archive *archive, uint32_t path)
+{
+    struct rfn_path none = {0};
+    return path < rfn_archive_paths(archive) ? rfn_archive_path(archive, path) : none;
+}
+
+/* The innermost frame of the program itself. */
+static bool innermost(const struct rfn_archive *archive, uint32_t path,
+                      struct rfn_location *location)
+{
+    struct rfn_path frames = frames_of(archive, path);
+    for (uint32_t i = 0; i < frames.n_frames; i++) {
+        *location = rfn_archive_location(archive, frames.frames[i]);
+        if (!rfn_call_path_internal(location))
+            return true;
+    }
+    return false;
+}
+
+static void append_function(struct rfn_text *text, const struct rfn_location *location)
+{
+    if (!location->function)
+        return;
+    rfn_call_path_function(text, location);
+    if (!text->failed && text->data[text->n - 1] != ')')
+        rfn_text_string(text, "()");
+}
+
+static void append_frame(struct rfn_text *text, const struct rfn_location *location)
+{
+    append_function(text, location);
+    rfn_text_string(text, location->function ? " [" : "[");
+    rfn_call_path_place(text, location);
+    rfn_text_char(text, ']');
+}
+
+void rfn_call_site_place(struct rfn_text *text, const struct rfn_archive *archive,
+                         struct rfn_call_site site)
+{
+    struct rfn_location location;
+    if (innermost(archive, site.path, &location))
+        append_frame(text, &location);
+    else
+        rfn_text_printable(text, rfn_call_site_function(archive, site));
+}
+
+void rfn_call_site_path(struct rfn_text *text, const struct rfn_archive *archive,
+                        struct rfn_call_site site, size_t width)
+{
+    size_t start = text->n;
+    rfn_text_printable(text, rfn_call_site_function(archive, site));
+    if (!frames_of(archive, site.path).n_frames)
+        return;
+    rfn_text_string(text, " < ");
+    size_t used = text->n - start;
+    rfn_call_path_short(text, archive, site.path, width > used ? width - used : 0);
+}
+
+/* "MPI_Send, exchange() [halo.c:88]" */
+static void append_call(struct rfn_text *text, const struct rfn_archive *archive,
+                        struct rfn_call_site site)
+{
+    struct rfn_location location;
+    rfn_text_printable(text, rfn_call_site_function(archive, site));
+    if (innermost(archive, site.path, &location)) {
+        rfn_text_string(text, ", ");
+        append_frame(text, &location);
+    }
+}
+
+/* ---- computing ---- */
+
+/* A function, where it was when each of two calls was made, and from where it was called. */
+struct stretch {
+    bool found, called;
+    struct rfn_location from, to, caller;
+};
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_function(const struct rfn_location *a, const struct rfn_location *b)
+{
+    if (a->function && b->function)
+        return strcmp(a->function, b->function) == 0;
+    return !a->function && !b->function && a->offset == b->offset &&
+           same_text(a->module, b->module);
+}
+
+/* Deeper than a frame that calls from two places, paths have nothing in common. */
+static struct stretch stretch_of(const struct rfn_archive *archive,
+                                 const struct rfn_activity *activity)
+{
+    struct rfn_path before = frames_of(archive, activity->before.path);
+    struct rfn_path at = frames_of(archive, activity->at.path);
+    struct stretch stretch = {0};
+    for (uint32_t i = 1; i <= before.n_frames && i <= at.n_frames; i++) {
+        uint32_t from = before.frames[before.n_frames - i], to = at.frames[at.n_frames - i];
+        struct rfn_location a = rfn_archive_location(archive, from);
+        struct rfn_location b = rfn_archive_location(archive, to);
+        if (rfn_call_path_internal(&a) || rfn_call_path_internal(&b) || !same_function(&a, &b))
+            break;
+        stretch = (struct stretch){true, stretch.found, a, b, stretch.to};
+        if (from != to)
+            break;
+    }
+    return stretch;
+}
+
+/* Whether the function went round a loop, or else returned and was called again. */
+static bool goes_back(const struct stretch *stretch)
+{
+    const struct rfn_location *from = &stretch->from, *to = &stretch->to;
+    if (!from->file || !to->file)
+        return to->offset <= from->offset;
+    return strcmp(from->file, to->file) == 0 && to->line <= from->line;
+}
+
+static void append_stretch(struct rfn_text *text, const struct stretch *stretch)
+{
+    const struct rfn_location *from = &stretch->from, *to = &stretch->to;
+    append_function(text, to);
+    rfn_text_string(text, to->function ? " [" : "[");
+    if (!from->file || !to->file || !from->line) {
+        rfn_call_path_place(text, to);
+    } else if (strcmp(from->file, to->file) != 0) {
+        rfn_call_path_place(text, from);
+        rfn_text_string(text, " to ");
+        rfn_call_path_place(text, to);
+    } else {
+        rfn_call_path_place(text, from);
+        if (to->line > from->line)
+            rfn_text_format(text, "-%u", to->line);
+        else if (to->line < from->line)
+            rfn_text_format(text, ", loop from line %u", to->line);
+    }
+    rfn_text_char(text, ']');
+    if (stretch->called && goes_back(stretch)) {
+        rfn_text_string(text, " or its caller ");
+        append_frame(text, &stretch->caller);
+    }
+}
+
+static const char *region_of(const struct rfn_archive *archive, const struct rfn_activity *activity)
+{
+    return activity->region < rfn_archive_regions(archive)
+               ? rfn_archive_region(archive, activity->region)
+               : NULL;
+}
+
+static void append_between(struct rfn_text *text, const struct rfn_archive *archive,
+                           const struct rfn_activity *activity)
+{
+    rfn_text_string(text, "between ");
+    append_call(text, archive, activity->before);
+    rfn_text_string(text, ", and ");
+    append_call(text, archive, activity->at);
+}
+
+static void append_compute(struct rfn_text *text, const struct rfn_archive *archive,
+                           const struct rfn_activity *activity)
+{
+    struct stretch stretch = stretch_of(archive, activity);
+    const char *region = region_of(archive, activity);
+    bool first = rfn_call_site_class(archive, activity->before) == RFN_CLASS_SETUP;
+    rfn_text_string(text, "computing ");
+    if (region) {
+        rfn_text_string(text, "in region ");
+        rfn_text_printable(text, region);
+    } else if (!stretch.found) {
+        append_between(text, archive, activity);
+        return;
+    } else if (first) {
+        rfn_text_string(text, "between ");
+        rfn_text_printable(text, rfn_call_site_function(archive, activity->before));
+        rfn_text_string(text, " and ");
+        rfn_text_printable(text, rfn_call_site_function(archive, activity->at));
+    }
+    if (stretch.found) {
+        rfn_text_string(text, region ? " (" : first ? " in " : "in ");
+        append_stretch(text, &stretch);
+        rfn_text_string(text, region ? ")" : "");
+    }
+}
+
+/* ---- activities ---- */
+
+/* What a call does when it does not wait. */
+static const char *purpose_of(uint8_t class_)
+{
+    switch (class_) {
+    case RFN_CLASS_OTHER:
+    case RFN_CLASS_PROBE:
+    case RFN_CLASS_COMM:
+    case RFN_CLASS_SETUP:
+        return "";
+    case RFN_CLASS_BARRIER:
+    case RFN_CLASS_RMA_SYNC:
+        return ", synchronizing";
+    case RFN_CLASS_FILE:
+        return ", input and output";
+    default:
+        return ", moving data";
+    }
+}
+
+void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archive,
+                         const struct rfn_activity *activity)
+{
+    switch (activity->kind) {
+    case RFN_ACTIVITY_COMPUTE:
+        append_compute(text, archive, activity);
+        break;
+    case RFN_ACTIVITY_MPI:
+        rfn_text_string(text, "in ");
+        append_call(text, archive, activity->at);
+        rfn_text_string(text, purpose_of(rfn_call_site_class(archive, activity->at)));
+        break;
+    case RFN_ACTIVITY_WAIT:
+        rfn_text_string(text, "waiting in ");
+        append_call(text, archive, activity->at);
+        break;
+    case RFN_ACTIVITY_START:
+        rfn_text_string(text, "starting later than others");
+        break;
+    }
+}
+
+const char *rfn_activity_function(const struct rfn_archive *archive,
+                                  const struct rfn_activity *activity)
+{
+    struct rfn_location location = {0};
+    struct stretch stretch;
+    switch (activity->kind) {
+    case RFN_ACTIVITY_COMPUTE:
+        stretch = stretch_of(archive, activity);
+        return stretch.found ? stretch.to.function : NULL;
+    case RFN_ACTIVITY_MPI:
+    case RFN_ACTIVITY_WAIT:
+        return innermost(archive, activity->at.path, &location) ? location.function : NULL;
+    default:
+        return NULL;
+    }
+}
+
+const char *rfn_activity_kind_name(enum rfn_activity_kind kind)
+{
+    static const char *const names[] = {"compute", "mpi", "wait", "start"};
+    return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "?";
+}

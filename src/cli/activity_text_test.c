@@ -1,0 +1,190 @@
+/* What ranks did, in words: computing between all sorts of call paths. */
+#include "cli/activity_text.h"
+
+#include "cli/fake_report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void expect_text(struct rfn_text *text, const char *expected)
+{
+    assert_string_equal(rfn_report_string(text), expected);
+    rfn_text_release(text);
+}
+
+static void expect(struct rfn_activity activity, const char *expected)
+{
+    struct rfn_text text = {0};
+    rfn_activity_append(&text, &fake, &activity);
+    expect_text(&text, expected);
+}
+
+static struct rfn_activity computing(uint32_t before, uint32_t at)
+{
+    return (struct rfn_activity){RFN_ACTIVITY_COMPUTE, {SEND, before}, {RECV, at}, RFN_NO_REGION};
+}
+
+static void test_common_function(void **state)
+{
+    (void)state;
+    expect(computing(EXCHANGE_88, RESIDUAL_12), "computing in step() [solver.c:51-55]");
+    expect(computing(EXCHANGE_80, EXCHANGE_88), "computing in exchange() [halo.c:80-88]");
+    expect(computing(EXCHANGE_88, MAIN_24), "computing in main() [solver.c:20-24]");
+    expect(computing(MAIN_24, MAIN_24), "computing in main() [solver.c:24]");
+    /* frames inside of MPI do not count */
+    expect(computing(EXCHANGE_80_EARLY, EXCHANGE_80), "computing in step() [solver.c:40-51]");
+    expect(computing(EXCHANGE_88, STEP_INC), "computing in step() [solver.c:51 to step.inc:3]");
+}
+
+static void test_loop(void **state)
+{
+    (void)state;
+    expect(computing(MAIN_24, MAIN_10), "computing in main() [solver.c:24, loop from line 10]");
+    expect(computing(EXCHANGE_88, EXCHANGE_80),
+           "computing in exchange() [halo.c:88, loop from line 80] or its caller step() "
+           "[solver.c:51]");
+    expect(computing(RESIDUAL_12, EXCHANGE_88),
+           "computing in step() [solver.c:55, loop from line 51] or its caller main() "
+           "[solver.c:20]");
+    expect(computing(EXCHANGE_88, EXCHANGE_88),
+           "computing in exchange() [halo.c:88] or its caller step() [solver.c:51]");
+    expect(computing(EXCHANGE_80_EARLY, EXCHANGE_80_EARLY),
+           "computing in exchange() [halo.c:80] or its caller step() [solver.c:40]");
+    expect(computing(SUM_7, SUM_7),
+           "computing in solver::Field<double>::sum() [field.cc:7] or its caller main() "
+           "[solver.c:24]");
+}
+
+static void test_nothing_in_common(void **state)
+{
+    (void)state;
+    expect(computing(NOWHERE, EXCHANGE_88),
+           "computing between MPI_Send, and MPI_Recv, exchange() [halo.c:88]");
+    expect(computing(NOWHERE, NOWHERE), "computing between MPI_Send, and MPI_Recv");
+    expect(computing(UNNAMED, UNNAMED_2),
+           "computing between MPI_Send, [app+0x1234], and MPI_Recv, [app+0x2000]");
+    expect(computing(UNNAMED, UNNAMED), "computing in [app+0x1234]");
+    expect(computing(N_PATHS, UINT32_MAX), "computing between MPI_Send, and MPI_Recv");
+}
+
+static void test_first_call(void **state)
+{
+    (void)state;
+    expect(
+        (struct rfn_activity){
+            RFN_ACTIVITY_COMPUTE, {INIT, MAIN_10}, {BARRIER, MAIN_24}, RFN_NO_REGION},
+        "computing between MPI_Init and MPI_Barrier in main() [solver.c:10-24]");
+    expect(
+        (struct rfn_activity){
+            RFN_ACTIVITY_COMPUTE, {INIT, NOWHERE}, {BARRIER, MAIN_24}, RFN_NO_REGION},
+        "computing between MPI_Init, and MPI_Barrier, main() [solver.c:24]");
+}
+
+static void test_regions(void **state)
+{
+    (void)state;
+    struct rfn_activity activity = computing(EXCHANGE_88, RESIDUAL_12);
+    activity.region = 0;
+    expect(activity, "computing in region smoothing (step() [solver.c:51-55])");
+    activity.region = 1;
+    expect(activity, "computing in region two\\nlines (step() [solver.c:51-55])");
+    activity.region = 2; /* none such */
+    expect(activity, "computing in step() [solver.c:51-55]");
+    activity = computing(NOWHERE, NOWHERE);
+    activity.region = 0;
+    expect(activity, "computing in region smoothing");
+}
+
+static struct rfn_activity calling(enum rfn_activity_kind kind, uint32_t function, uint32_t path)
+{
+    return (struct rfn_activity){.kind = kind, .at = {function, path}, .region = RFN_NO_REGION};
+}
+
+static void test_calls(void **state)
+{
+    (void)state;
+    expect(calling(RFN_ACTIVITY_MPI, SEND, EXCHANGE_88),
+           "in MPI_Send, exchange() [halo.c:88], moving data");
+    expect(calling(RFN_ACTIVITY_MPI, BARRIER, MAIN_24),
+           "in MPI_Barrier, main() [solver.c:24], synchronizing");
+    expect(calling(RFN_ACTIVITY_MPI, FILE_WRITE, NOWHERE), "in MPI_File_write, input and output");
+    expect(calling(RFN_ACTIVITY_MPI, SPLIT, MAIN_24), "in MPI_Comm_split, main() [solver.c:24]");
+    expect(calling(RFN_ACTIVITY_MPI, 4711, 4711), "in ?");
+    expect(calling(RFN_ACTIVITY_WAIT, RECV, EXCHANGE_80_EARLY),
+           "waiting in MPI_Recv, exchange() [halo.c:80]");
+    expect(calling(RFN_ACTIVITY_START, 0, 0), "starting later than others");
+}
+
+static void test_control_characters(void **state)
+{
+    (void)state;
+    expect(computing(EVIL, EVIL), "computing in ev\\x1bil\\n() [b\\tad.c:3]");
+    expect(calling(RFN_ACTIVITY_WAIT, RECV, EVIL),
+           "waiting in MPI_Recv, ev\\x1bil\\n() [b\\tad.c:3]");
+}
+
+static void expect_function(struct rfn_activity activity, const char *expected)
+{
+    const char *found = rfn_activity_function(&fake, &activity);
+    if (expected)
+        assert_string_equal(found, expected);
+    else
+        assert_null(found);
+}
+
+static void test_function_alone(void **state)
+{
+    (void)state;
+    expect_function(computing(EXCHANGE_88, RESIDUAL_12), "step");
+    expect_function(computing(SUM_7, SUM_7), "_ZN6solver5FieldIdE3sumEi");
+    expect_function(computing(NOWHERE, EXCHANGE_88), NULL);
+    expect_function(computing(UNNAMED, UNNAMED), NULL);
+    expect_function(calling(RFN_ACTIVITY_MPI, SEND, EXCHANGE_88), "exchange");
+    expect_function(calling(RFN_ACTIVITY_WAIT, SEND, NOWHERE), NULL);
+    expect_function(calling(RFN_ACTIVITY_START, 0, MAIN_10), NULL);
+}
+
+static void expect_path(uint32_t path, size_t width, const char *expected)
+{
+    struct rfn_text text = {0};
+    rfn_call_site_path(&text, &fake, (struct rfn_call_site){RECV, path}, width);
+    expect_text(&text, expected);
+}
+
+static void test_call_sites(void **state)
+{
+    struct rfn_text text = {0};
+    (void)state;
+    expect_path(EXCHANGE_88, SIZE_MAX,
+                "MPI_Recv < exchange (halo.c:88) < step (solver.c:51) < main (solver.c:20)");
+    expect_path(EXCHANGE_88, 40, "MPI_Recv < exchange (halo.c:88) < ...");
+    expect_path(EXCHANGE_88, 1, "MPI_Recv < exchange (halo.c:88) < ...");
+    expect_path(NOWHERE, 80, "MPI_Recv");
+    expect_path(N_PATHS, 80, "MPI_Recv");
+    rfn_call_site_place(&text, &fake, (struct rfn_call_site){RECV, EXCHANGE_80_EARLY});
+    expect_text(&text, "exchange() [halo.c:80]");
+    rfn_call_site_place(&text, &fake, (struct rfn_call_site){RECV, NOWHERE});
+    expect_text(&text, "MPI_Recv");
+    rfn_call_site_place(&text, &fake, (struct rfn_call_site){RECV, UNNAMED});
+    expect_text(&text, "[app+0x1234]");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_common_function),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_nothing_in_common),
+        cmocka_unit_test(test_first_call),
+        cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_control_characters),
+        cmocka_unit_test(test_function_alone),
+        cmocka_unit_test(test_call_sites),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+#include "cli/advice.h"
+
+#include "refrain/event.h"
+
+/* Most ranks are late, and none much more than the mean. */
+enum { ALIKE_AT_LEAST = 4, ALIKE_TIMES_MEAN = 2 };
+
+static double sum_of(const struct rfn_rank_ns *ranks, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += (double)ranks[i].ns;
+    return sum;
+}
+
+uint32_t rfn_late_ranks(const struct rfn_rank_ns *ranks, uint32_t n)
+{
+    double sum = sum_of(ranks, n), so_far = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        so_far += (double)ranks[i].ns;
+        if (so_far >= 0.9 * sum)
+            return i + 1;
+    }
+    return n;
+}
+
+enum rfn_lateness rfn_lateness_of(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n_all)
+{
+    uint32_t late = rfn_late_ranks(ranks, n);
+    if (late <= 1)
+        return RFN_LATE_ONE;
+    if (late >= ALIKE_AT_LEAST && late >= n_all / 2 &&
+        (double)ranks[0].ns * n_all < ALIKE_TIMES_MEAN * sum_of(ranks, n))
+        return RFN_LATE_ALIKE;
+    return RFN_LATE_SOME;
+}
+
+/* What to do about ranks that compute longer than others. */
+static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lateness)
+{
+    if (pattern == RFN_LATE_BROADCAST)
+        return "Let the root send before it does this work, or let every rank compute the data "
+               "itself.";
+    if (pattern == RFN_LATE_RECEIVER)
+        return "Post the receive before this work (MPI_Irecv), or send without blocking "
+               "(MPI_Isend).";
+    if (lateness == RFN_LATE_ALIKE)
+        return "No rank stands out: the work varies from step to step, or the system disturbs it; "
+               "pin the ranks, and let them meet less often.";
+    if (pattern == RFN_EARLY_REDUCE)
+        return "Balance this work over the ranks, or let the root go on meanwhile (MPI_Ireduce, "
+               "MPI_Igather).";
+    if (lateness == RFN_LATE_ONE)
+        return "Give that rank less of this work, or look at what holds it up: input and output, "
+               "a slower node.";
+    return "Balance this work over the ranks.";
+}
+
+/* What to do about ranks that are late because they were in a call of MPI. */
+static const char *for_call(uint8_t class_)
+{
+    switch (class_) {
+    case RFN_CLASS_SETUP:
+        return "This is start-up: it counts less the longer the program runs.";
+    case RFN_CLASS_FILE:
+        return "Write and read less often, or collectively (MPI_File_write_all).";
+    case RFN_CLASS_COMM:
+        return "Make communicators once and keep them.";
+    case RFN_CLASS_BARRIER:
+    case RFN_CLASS_RMA_SYNC:
+        return "Leave out synchronization that the data does not need.";
+    default:
+        return "Send less or fewer, larger messages, share them out over the ranks, or compute "
+               "meanwhile.";
+    }
+}
+
+const char *rfn_advice(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
+                       enum rfn_lateness lateness)
+{
+    if (pattern == RFN_WRONG_ORDER)
+        return "Receive in the order of sending, or take whichever message comes first "
+               "(MPI_Waitany, MPI_ANY_SOURCE).";
+    if (pattern == RFN_LOCK_CONTENTION)
+        return "Hold the lock for less time, share it (MPI_LOCK_SHARED), or spread the data over "
+               "more ranks.";
+    if (kind == RFN_ACTIVITY_START)
+        return "Ranks were launched one after the other: nothing in the program, and it counts "
+               "less the longer it runs.";
+    if (kind == RFN_ACTIVITY_COMPUTE)
+        return for_computing(pattern, lateness);
+    if (kind == RFN_ACTIVITY_MPI)
+        return for_call(class_);
+    return "Look at what that call waits for: the other side may not be in the archive.";
+}

@@ -1,0 +1,25 @@
+/* advice.h - one sentence on what to do about a cause of waiting. */
+#ifndef RFN_CLI_ADVICE_H
+#define RFN_CLI_ADVICE_H
+
+#include "refrain/waits.h"
+
+/* Who is late. */
+enum rfn_lateness {
+    RFN_LATE_ONE,   /* one rank, of several */
+    RFN_LATE_SOME,  /* some ranks more than others */
+    RFN_LATE_ALIKE, /* most ranks, now this one and now that */
+};
+
+/* ranks: those that are late and what each cost, most first; n_all: of the run. */
+enum rfn_lateness rfn_lateness_of(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n_all);
+
+/* How many ranks, from the first of them on, cost nine tenths of the sum. */
+uint32_t rfn_late_ranks(const struct rfn_rank_ns *ranks, uint32_t n);
+
+/* class_: enum rfn_class of the call that the activity is or, of computing, that ends it. Static.
+ */
+const char *rfn_advice(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
+                       enum rfn_lateness lateness);
+
+#endif

@@ -1,0 +1,83 @@
+/* Advice fits the pattern, what the late rank did, and how many ranks are late. */
+#include "cli/advice.h"
+
+#include "refrain/event.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_lateness(void **state)
+{
+    const struct rfn_rank_ns one[] = {{3, 900}, {1, 50}, {2, 50}};
+    const struct rfn_rank_ns alike[] = {{5, 30}, {0, 28}, {1, 26}, {2, 25}, {3, 24}, {4, 20}};
+    const struct rfn_rank_ns two[] = {{3, 500}, {1, 450}, {2, 10}};
+    const struct rfn_rank_ns uneven[] = {{5, 300}, {0, 40}, {1, 40}, {2, 40}, {3, 40}, {4, 40}};
+    (void)state;
+    assert_int_equal(rfn_lateness_of(one, 3, 8), RFN_LATE_ONE);
+    assert_int_equal(rfn_lateness_of(alike, 6, 6), RFN_LATE_ALIKE);
+    assert_int_equal(rfn_lateness_of(alike, 6, 64), RFN_LATE_SOME);
+    assert_int_equal(rfn_lateness_of(two, 3, 8), RFN_LATE_SOME);
+    assert_int_equal(rfn_lateness_of(uneven, 6, 6), RFN_LATE_SOME);
+    assert_int_equal(rfn_lateness_of(NULL, 0, 8), RFN_LATE_ONE);
+    assert_int_equal(rfn_late_ranks(one, 3), 1);
+    assert_int_equal(rfn_late_ranks(two, 3), 2);
+    assert_int_equal(rfn_late_ranks(NULL, 0), 0);
+}
+
+static void expect(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
+                   enum rfn_lateness lateness, const char *part)
+{
+    const char *advice = rfn_advice(pattern, kind, class_, lateness);
+    if (!strstr(advice, part))
+        fail_msg("'%s' does not say '%s'", advice, part);
+}
+
+static void test_advice(void **state)
+{
+    (void)state;
+    expect(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_ONE, "that rank less");
+    expect(RFN_WAIT_AT_NXN, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ALL_TO_ALL, RFN_LATE_SOME,
+           "Balance this work");
+    expect(RFN_WAIT_AT_NXN, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ALL_TO_ALL, RFN_LATE_ALIKE,
+           "No rank stands out");
+    expect(RFN_WRONG_ORDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_ONE, "MPI_Waitany");
+    expect(RFN_LATE_RECEIVER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_RECV, RFN_LATE_ONE, "MPI_Irecv");
+    expect(RFN_LATE_BROADCAST, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ONE_TO_ALL, RFN_LATE_ONE, "root");
+    expect(RFN_EARLY_REDUCE, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ALL_TO_ONE, RFN_LATE_SOME,
+           "MPI_Ireduce");
+    expect(RFN_LOCK_CONTENTION, RFN_ACTIVITY_MPI, RFN_CLASS_RMA, RFN_LATE_SOME, "lock");
+    expect(RFN_WAIT_AT_INIT, RFN_ACTIVITY_START, RFN_CLASS_SETUP, RFN_LATE_SOME, "launched");
+    expect(RFN_WAIT_AT_BARRIER, RFN_ACTIVITY_MPI, RFN_CLASS_FILE, RFN_LATE_ONE, "collectively");
+    expect(RFN_WAIT_AT_BARRIER, RFN_ACTIVITY_MPI, RFN_CLASS_SETUP, RFN_LATE_ONE, "start-up");
+    expect(RFN_LATE_SENDER, RFN_ACTIVITY_MPI, RFN_CLASS_SEND, RFN_LATE_ONE, "messages");
+}
+
+/* Whatever comes, there is a sentence. */
+static void test_all(void **state)
+{
+    (void)state;
+    for (int pattern = 0; pattern < RFN_PATTERN_COUNT; pattern++) {
+        for (int kind = RFN_ACTIVITY_COMPUTE; kind <= RFN_ACTIVITY_START; kind++) {
+            for (uint8_t class_ = 0; class_ <= RFN_CLASS_COUNT; class_++) {
+                const char *advice = rfn_advice(
+                    (enum rfn_pattern)pattern, (enum rfn_activity_kind)kind, class_, RFN_LATE_SOME);
+                assert_int_equal(advice[strlen(advice) - 1], '.');
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lateness),
+        cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+#include "cli/findings.h"
+
+#include "cli/activity_text.h"
+#include "cli/advice.h"
+#include "cli/hosts.h"
+
+#include <stdlib.h>
+
+enum { NAMED = 4 }; /* late ranks that are told one by one */
+
+/* ---- which activities are one piece of work ---- */
+
+struct work {
+    const struct rfn_activity *activity;
+    const char *function;
+    size_t number; /* of the activity */
+};
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int by_work(const void *left, const void *right)
+{
+    const struct work *a = left, *b = right;
+    int order = compare(a->activity->kind, b->activity->kind);
+    order = order ? order : compare(a->activity->at.function, b->activity->at.function);
+    order = order ? order : compare(a->activity->at.path, b->activity->at.path);
+    order = order ? order : compare(a->activity->region, b->activity->region);
+    return order ? order : strcmp(a->function, b->function);
+}
+
+/* Numbers pieces of work from 1; by activity, to be freed. */
+static size_t *number_works(const struct rfn_report *report)
+{
+    size_t n = report->waits->n_activities, work = 0;
+    struct work *works = calloc(n + 1, sizeof *works);
+    size_t *numbers = calloc(n + 1, sizeof *numbers);
+    for (size_t i = 0; works && i < n; i++) {
+        const struct rfn_activity *activity = &report->waits->activities[i];
+        const char *function = rfn_activity_function(report->archive, activity);
+        works[i] = (struct work){activity, function ? function : "", i};
+    }
+    if (works)
+        qsort(works, n, sizeof *works, by_work);
+    for (size_t i = 0; works && numbers && i < n; i++) {
+        work += i == 0 || by_work(&works[i - 1], &works[i]) != 0;
+        numbers[works[i].number] = work;
+    }
+    if (!works) {
+        free(numbers);
+        numbers = NULL;
+    }
+    free(works);
+    return numbers;
+}
+
+/* ---- which causes belong together ---- */
+
+static int by_time(const void *left, const void *right)
+{
+    const struct rfn_finding *a = left, *b = right;
+    if (a->ns != b->ns)
+        return a->ns > b->ns ? -1 : 1;
+    return compare(a->activity, b->activity);
+}
+
+/* Causes come with most time first: the first of a piece of work names it. */
+static size_t group(struct rfn_finding *findings, const size_t *works, size_t *numbers,
+                    const struct rfn_report *report)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < report->waits->n_causes; i++) {
+        const struct rfn_cause *cause = &report->waits->causes[i];
+        if (!rfn_report_shows_cause(report, cause))
+            continue;
+        size_t work = works[cause->activity], *number = &numbers[work];
+        if (!*number) {
+            findings[n] = (struct rfn_finding){.activity = cause->activity, .work = work};
+            *number = ++n;
+        }
+        findings[*number - 1].ns += cause->total_ns;
+    }
+    qsort(findings, n, sizeof *findings, by_time);
+    return n;
+}
+
+/* The causes of a finding, *n of them; to be freed. */
+static const struct rfn_cause **causes_of(const struct rfn_finding *finding, const size_t *works,
+                                          const struct rfn_report *report, size_t *n)
+{
+    const struct rfn_cause **causes = calloc(report->waits->n_causes + 1, sizeof *causes);
+    *n = 0;
+    for (size_t i = 0; causes && i < report->waits->n_causes; i++) {
+        const struct rfn_cause *cause = &report->waits->causes[i];
+        if (rfn_report_shows_cause(report, cause) && works[cause->activity] == finding->work)
+            causes[(*n)++] = cause;
+    }
+    return causes;
+}
+
+/* ---- where others waited ---- */
+
+static int by_site(const void *left, const void *right)
+{
+    const struct rfn_cause *a = *(const struct rfn_cause *const *)left;
+    const struct rfn_cause *b = *(const struct rfn_cause *const *)right;
+    int order = compare(a->pattern, b->pattern);
+    order = order ? order : compare(a->waited.function, b->waited.function);
+    return order ? order : compare(a->waited.path, b->waited.path);
+}
+
+static void find_sites(struct rfn_finding *finding, const struct rfn_cause **causes, size_t n)
+{
+    int64_t most = -1, sum = 0;
+    qsort(causes, n, sizeof *causes, by_site);
+    for (size_t i = 0; i < n; i++) {
+        bool same = i > 0 && by_site(&causes[i - 1], &causes[i]) == 0;
+        sum = (same ? sum : 0) + causes[i]->total_ns;
+        finding->sites += !same;
+        if (sum > most) {
+            most = sum;
+            finding->pattern = causes[i]->pattern;
+            finding->waited = causes[i]->waited;
+        }
+    }
+}
+
+/* ---- whose fault it is ---- */
+
+static int by_cost(const void *left, const void *right)
+{
+    const struct rfn_rank_ns *a = left, *b = right;
+    if (a->ns != b->ns)
+        return a->ns > b->ns ? -1 : 1;
+    return compare(a->rank, b->rank);
+}
+
+static int find_ranks(struct rfn_finding *finding, const struct rfn_cause *const *causes, size_t n,
+                      uint32_t n_all)
+{
+    struct rfn_rank_ns *ranks = calloc((size_t)n_all + 1, sizeof *ranks);
+    if (!ranks)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < n_all; i++)
+        ranks[i].rank = i;
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t j = 0; j < causes[i]->n_ranks; j++) {
+            if (causes[i]->ranks[j].rank < n_all)
+                ranks[causes[i]->ranks[j].rank].ns += causes[i]->ranks[j].ns;
+        }
+    }
+    qsort(ranks, n_all, sizeof *ranks, by_cost);
+    while (finding->n_ranks < n_all && ranks[finding->n_ranks].ns > 0)
+        finding->n_ranks++;
+    finding->ranks = ranks;
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+static int describe(struct rfn_finding *finding, const size_t *works,
+                    const struct rfn_report *report)
+{
+    size_t n;
+    const struct rfn_cause **causes = causes_of(finding, works, report, &n);
+    int error = RFN_E_NOMEM;
+    if (causes) {
+        find_sites(finding, causes, n);
+        error = find_ranks(finding, causes, n, report->waits->n_ranks);
+    }
+    free(causes);
+    return error;
+}
+
+int rfn_findings_init(struct rfn_findings *findings, const struct rfn_report *report, size_t most)
+{
+    const struct rfn_waits *waits = report->waits;
+    size_t *works = number_works(report),
+           *numbers = calloc(waits->n_activities + 1, sizeof *numbers);
+    int error = works && numbers ? 0 : RFN_E_NOMEM;
+    *findings = (struct rfn_findings){0};
+    findings->findings = calloc(waits->n_causes + 1, sizeof *findings->findings);
+    if (!findings->findings)
+        error = RFN_E_NOMEM;
+    if (!error)
+        findings->n = group(findings->findings, works, numbers, report);
+    if (findings->n > most)
+        findings->n = most;
+    for (size_t i = 0; !error && i < findings->n; i++)
+        error = describe(&findings->findings[i], works, report);
+    free(works);
+    free(numbers);
+    if (error)
+        rfn_findings_release(findings);
+    return error;
+}
+
+void rfn_findings_release(struct rfn_findings *findings)
+{
+    for (size_t i = 0; i < findings->n; i++)
+        free(findings->findings[i].ranks);
+    free(findings->findings);
+    *findings = (struct rfn_findings){0};
+}
+
+/* ---- in words ---- */
+
+static int by_rank(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+static void append_named(struct rfn_text *text, const struct rfn_rank_ns *ranks, uint32_t n)
+{
+    uint32_t *numbers = malloc(((size_t)n + 1) * sizeof *numbers);
+    if (!numbers) {
+        text->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        numbers[i] = ranks[i].rank;
+    qsort(numbers, n, sizeof *numbers, by_rank);
+    rfn_text_string(text, n == 1 ? "rank " : "ranks ");
+    rfn_ranks_append(text, numbers, n);
+    free(numbers);
+}
+
+/* Whether ranks are one unbroken range. */
+static bool adjoining(const struct rfn_rank_ns *ranks, uint32_t n)
+{
+    uint32_t least = UINT32_MAX, most = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        least = ranks[i].rank < least ? ranks[i].rank : least;
+        most = ranks[i].rank > most ? ranks[i].rank : most;
+    }
+    return n > 0 && most - least == n - 1;
+}
+
+void rfn_late_ranks_append(struct rfn_text *text, const struct rfn_rank_ns *ranks, uint32_t n,
+                           uint32_t n_all)
+{
+    uint32_t late = rfn_late_ranks(ranks, n);
+    if (n == 0) {
+        rfn_text_string(text, "some rank");
+    } else if (late < n_all && (late <= NAMED || adjoining(ranks, late))) {
+        rfn_text_string(text, late < n ? "mainly " : "");
+        append_named(text, ranks, late);
+    } else if (n == 1) {
+        append_named(text, ranks, 1);
+    } else {
+        rfn_text_format(text, n < n_all ? "%u of " : "all ", n);
+        rfn_text_format(text, "%u ranks (rank %u most)", n_all, ranks[0].rank);
+    }
+}

@@ -1,0 +1,88 @@
+/* report_efficiency.c - efficiency, factor by factor, and where the time of all ranks goes. */
+#include "cli/report.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "cli/verdict.h"
+#include "cli/wrap.h"
+
+#include <stdio.h>
+
+#define NEEDS_PREDICTION "needs an ideal-network prediction"
+
+static void factor(struct rfn_table *table, const char *name, double value, const char *what)
+{
+    char text[80];
+    snprintf(text, sizeof text, "%7s  %s", rfn_share_text(value).text, what);
+    rfn_table_cell(table, name);
+    rfn_table_cell(table, text);
+}
+
+static void append_factors(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_efficiency *e = &report->efficiency;
+    struct rfn_table table;
+    rfn_table_init(&table, "ll");
+    factor(&table, "parallel", e->parallel, "mean outside MPI / run time");
+    factor(&table, "  load balance", e->load_balance, "mean / longest outside MPI");
+    factor(&table, "  communication", e->communication, "longest / run time");
+    rfn_table_cell(&table, "    serialization");
+    rfn_table_cell(&table, NEEDS_PREDICTION);
+    rfn_table_cell(&table, "    transfer");
+    rfn_table_cell(&table, NEEDS_PREDICTION);
+    rfn_text_string(out, "\nEfficiency\n");
+    rfn_table_print(&table, 2, out);
+    rfn_table_release(&table);
+}
+
+static void append_balance(struct rfn_text *text, const struct rfn_report *report)
+{
+    const struct rfn_efficiency *e = &report->efficiency;
+    if (report->run->ranks > 1 && e->load_balance >= 0.95)
+        rfn_text_string(text, " Outside of MPI all ranks are busy about equally long.");
+    else if (report->run->ranks > 1 && e->load_balance > 0)
+        rfn_text_format(
+            text, " Outside of MPI rank %u is busy longest, for %s, %.2f times the mean of %s.",
+            e->max_outside_rank, rfn_time_text(e->max_outside_ns).text, 1 / e->load_balance,
+            rfn_time_text(e->mean_outside_ns).text);
+}
+
+static void append_share(struct rfn_text *text, const struct rfn_report *report, double ns,
+                         const char *what)
+{
+    double share = ns / (double)report->efficiency.all_ns;
+    if (share >= 0.0005)
+        rfn_text_format(text, ", %s %s", rfn_share_text(share).text, what);
+}
+
+static void append_losses(struct rfn_text *text, const struct rfn_report *report)
+{
+    const struct rfn_losses losses = rfn_losses_of(report);
+    rfn_text_format(text, "Of the %stime of all ranks %s is spent outside of MPI",
+                    report->profile->paused ? "recorded " : "",
+                    rfn_share_text(report->efficiency.parallel).text);
+    append_share(text, report, losses.uneven, "waiting for ranks that compute longer");
+    append_share(text, report, losses.late, "waiting for ranks that started late");
+    append_share(text, report, losses.others, "waiting for other reasons");
+    append_share(text, report, losses.transfer, "in MPI without waiting");
+    append_share(text, report, losses.setup, "in Init and Finalize without waiting");
+    append_share(text, report, losses.outside, "before Init and after Finalize");
+    rfn_text_char(text, '.');
+}
+
+void rfn_report_efficiency(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_efficiency *e = &report->efficiency;
+    struct rfn_text text = {0};
+    if (!e->all_ns)
+        return;
+    append_factors(out, report);
+    if (rfn_report_has_waits(report))
+        append_losses(&text, report);
+    rfn_text_format(&text, "%sMPI calls take %s (%s without Init and Finalize).", text.n ? " " : "",
+                    rfn_share_text(e->mpi_share).text,
+                    rfn_share_text(e->mpi_share - e->setup_share).text);
+    append_balance(&text, report);
+    rfn_text_spaces(out, 2);
+    rfn_text_wrap(out, &text, report->width, 2);
+    rfn_text_release(&text);
+}

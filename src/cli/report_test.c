@@ -1,0 +1,664 @@
+/* The page and the JSON of waits that are made up: eight ranks, ten seconds, 80 s of all ranks.
+ *
+ * Rank 3 computes longest and makes others wait in two places; ranks 0 and 1 come late in the wrong
+ * order; all ranks vary a little before an Allreduce; rank 6 waits for a file. */
+#include "cli/report.h"
+
+#include "cli/fake_report.h"
+#include "cli/findings.h"
+#include "cli/verdict.h"
+#include "cli/wrap.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define SECONDS(s) ((int64_t)((s)*1e9))
+
+enum { RANKS = 8 };
+
+static struct rfn_profile_rank ranks[RANKS];
+static struct rfn_profile profile;
+static int64_t by_rank[4][RANKS];
+static struct rfn_wait_row rows[4];
+static struct rfn_activity activities[5];
+static struct rfn_rank_ns late[5][RANKS];
+static struct rfn_cause causes[5];
+static struct rfn_critical_row critical[2];
+static struct rfn_waits waits;
+static struct rfn_report report;
+static struct rfn_text out;
+
+static void make_ranks(void)
+{
+    for (unsigned i = 0; i < RANKS; i++)
+        ranks[i] = (struct rfn_profile_rank){.mpi_ns = SECONDS(i == 3 ? 1 : 5),
+                                             .setup_ns = SECONDS(0.5),
+                                             .span_ns = SECONDS(10),
+                                             .threads = 1};
+    profile = (struct rfn_profile){
+        .n_ranks = RANKS, .times = true, .end_ns = SECONDS(10), .ranks = ranks, .calls = 1234};
+}
+
+static void make_row(unsigned i, enum rfn_pattern pattern, uint32_t function, uint32_t path,
+                     unsigned first, unsigned last, double each)
+{
+    int64_t total = 0;
+    for (unsigned rank = 0; rank < RANKS; rank++) {
+        by_rank[i][rank] = rank >= first && rank <= last ? SECONDS(each) : 0;
+        total += by_rank[i][rank];
+    }
+    rows[i] = (struct rfn_wait_row){pattern, function,       path,      100 + i,
+                                    total,   SECONDS(0.125), by_rank[i]};
+    waits.pattern_ns[pattern] += total;
+    waits.total_ns += total;
+}
+
+static void make_cause(unsigned i, uint32_t activity, enum rfn_pattern pattern, uint32_t function,
+                       uint32_t path, uint32_t first, uint32_t last, double each)
+{
+    uint32_t n = last - first + 1;
+    for (uint32_t rank = first; rank <= last; rank++)
+        late[i][rank - first] = (struct rfn_rank_ns){rank, SECONDS(each)};
+    causes[i] = (struct rfn_cause){
+        activity, pattern, {function, path}, SECONDS(each) * n, SECONDS(each / 2), late[i], n};
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    waits = (struct rfn_waits){.n_ranks = RANKS,
+                               .times = true,
+                               .rows = rows,
+                               .n_rows = 4,
+                               .activities = activities,
+                               .n_activities = 5,
+                               .causes = causes,
+                               .n_causes = 5,
+                               .unexplained_ns = SECONDS(1),
+                               .critical = critical,
+                               .n_critical = 2,
+                               .critical_ns = SECONDS(10),
+                               .critical_rank = 3};
+    make_ranks();
+    make_row(0, RFN_LATE_SENDER, RECV, EXCHANGE_88, 4, 7, 2);
+    make_row(1, RFN_WRONG_ORDER, RECV, EXCHANGE_80, 0, 1, 2);
+    make_row(2, RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 0, 7, 0.25);
+    make_row(3, RFN_WAIT_AT_FINALIZE, FINALIZE, MAIN_24, 7, 7, 1);
+    activities[0] = (struct rfn_activity){
+        RFN_ACTIVITY_COMPUTE, {RECV, EXCHANGE_88}, {ALLREDUCE, RESIDUAL_12}, RFN_NO_REGION};
+    activities[1] = (struct rfn_activity){
+        RFN_ACTIVITY_COMPUTE, {INIT, MAIN_10}, {BARRIER, MAIN_24}, RFN_NO_REGION};
+    activities[2] = (struct rfn_activity){
+        RFN_ACTIVITY_COMPUTE, {SEND, MAIN_24}, {BARRIER, MAIN_24}, 0};
+    activities[3] = (struct rfn_activity){
+        RFN_ACTIVITY_MPI, {0, 0}, {FILE_WRITE, EVIL}, RFN_NO_REGION};
+    activities[4] = (struct rfn_activity){.kind = RFN_ACTIVITY_START, .region = RFN_NO_REGION};
+    make_cause(0, 0, RFN_LATE_SENDER, RECV, EXCHANGE_88, 3, 3, 8);
+    make_cause(1, 1, RFN_WRONG_ORDER, RECV, EXCHANGE_80, 0, 1, 2);
+    make_cause(2, 0, RFN_WAIT_AT_FINALIZE, FINALIZE, MAIN_24, 3, 3, 1);
+    make_cause(3, 2, RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 0, 7, 0.1);
+    make_cause(4, 3, RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 6, 6, 0.2);
+    critical[0] = (struct rfn_critical_row){0, SECONDS(9), 5e9, 4e9};
+    critical[1] = (struct rfn_critical_row){3, SECONDS(1), 0.125e9, 0.875e9};
+    waits.matching = (struct rfn_matching){
+        .messages = 1234567, .matched = 1234567, .collectives = 800};
+    report = (struct rfn_report){.file = "fake.rfn",
+                                 .archive = &fake,
+                                 .run = &fake.run,
+                                 .profile = &profile,
+                                 .waits = &waits,
+                                 .efficiency = rfn_profile_efficiency(&profile),
+                                 .top = 15,
+                                 .width = 100};
+    fake.run.times = true;
+    fake.run.ranks = RANKS;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rfn_text_release(&out);
+    return 0;
+}
+
+/* The text with each run of spaces and ends of lines as one space. */
+static char *flat(void)
+{
+    const char *text = rfn_report_string(&out);
+    char *copy = malloc(out.n + 1), *to = copy;
+    assert_non_null(copy);
+    for (; *text; text++) {
+        bool space = *text == ' ' || *text == '\n';
+        if (!space)
+            *to++ = *text;
+        else if (to > copy && to[-1] != ' ')
+            *to++ = ' ';
+    }
+    *to = '\0';
+    return copy;
+}
+
+static void look_for(const char *part, bool wanted)
+{
+    char *text = flat();
+    bool there = strstr(text, part) != NULL;
+    if (there != wanted)
+        fail_msg("'%s' is %s in:\n%s", part, there ? "" : "not", rfn_report_string(&out));
+    free(text);
+}
+
+static void expect(const char *part)
+{
+    look_for(part, true);
+}
+
+static void expect_not(const char *part)
+{
+    look_for(part, false);
+}
+
+static void head(void)
+{
+    out.n = 0;
+    rfn_report_head(&out, &report);
+}
+
+static void page(void)
+{
+    out.n = 0;
+    rfn_report_text(&out, &report);
+}
+
+static size_t widest_line(void)
+{
+    const char *line = rfn_report_string(&out);
+    size_t widest = 0;
+    for (; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t width = rfn_text_columns(line, strcspn(line, "\n"));
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+/* ---- the first lines ---- */
+
+static void test_head(void **state)
+{
+    (void)state;
+    head();
+    expect("fake on 8 ranks ran for 10.0 s. Parallel efficiency 55.0 %: more than a third of the "
+           "time that the ranks have is lost, most of it inside MPI calls that do not wait.");
+    expect("1. rank 3 computing in step() [solver.c:51-55] costs 11.2 % of all ranks' time "
+           "(9.00 s), as late sender in exchange() [halo.c:88] and 1 more. Give that rank less");
+    expect("2. ranks 0-1 computing between MPI_Init and MPI_Barrier in main() [solver.c:10-24] "
+           "costs 5.00 % of all ranks' time (4.00 s), as messages in wrong order in exchange() "
+           "[halo.c:80]. Receive in the order of sending");
+    expect("3. all 8 ranks (rank 0 most) computing in region smoothing (main() [solver.c:24]) "
+           "costs 1.00 % of all ranks' time (800 ms), as wait at N x N in residual() "
+           "[halo.c:12]. No rank stands out");
+    expect_not("4. ");
+    expect_not("othing else");
+}
+
+/* What a loop does before a call is one finding, after whichever call it began. */
+static void test_one_piece_of_work(void **state)
+{
+    (void)state;
+    activities[1] = activities[0];
+    activities[1].before = (struct rfn_call_site){RECV, EXCHANGE_80};
+    head();
+    expect("1. ranks 0-1,3 computing in step() [solver.c:51-55] costs 16.2 % of all ranks' "
+           "time (13.0 s), as late sender in exchange() [halo.c:88] and 2 more.");
+    expect("2. all 8 ranks");
+    activities[1].region = 0;
+    head();
+    expect("1. rank 3 computing in step()");
+    expect("2. ranks 0-1 computing in region smoothing (step() [solver.c:51-55]) costs 5.00 %");
+}
+
+static void test_trifles(void **state)
+{
+    (void)state;
+    waits.n_causes = 2;
+    head();
+    expect("2. ranks 0-1");
+    expect("Nothing else that ranks wait for costs more than 0.5 % of their time. Of 1.25 % it is "
+           "not known what for.");
+    waits.n_causes = 5;
+    for (unsigned i = 0; i < 5; i++)
+        causes[i].total_ns = SECONDS(0.3);
+    head();
+    expect("1. rank 3"); /* two causes together */
+    expect_not("2. ");
+}
+
+static void test_no_waits(void **state)
+{
+    struct rfn_profile_row row = {
+        .function = ALLREDUCE, .path = RESIDUAL_12, .time = {.total_ns = SECONDS(20), .ranks = 8}};
+    (void)state;
+    waits.n_causes = waits.n_rows = 0;
+    waits.total_ns = waits.unexplained_ns = 0;
+    head();
+    expect("Ranks hardly wait for each other: 0.00 % of their time. What takes the time is the "
+           "program's own computing.");
+    profile.rows = &row;
+    profile.n_rows = 1;
+    head();
+    expect("Most of the other time in MPI, 25.0 %, is spent in MPI_Allreduce, residual() "
+           "[halo.c:12], moving data.");
+    waits.total_ns = SECONDS(10);
+    head();
+    expect("Ranks wait for each other during 12.5 % of their time, but no single cause costs more "
+           "than 0.5 %.");
+    fake.run.ranks = 1;
+    head();
+    expect("fake on 1 rank ran for");
+    expect("One rank alone waits for no other.");
+}
+
+static void test_no_times(void **state)
+{
+    (void)state;
+    profile.times = waits.times = fake.run.times = false;
+    report.efficiency = rfn_profile_efficiency(&profile);
+    waits.n_rows = waits.n_causes = waits.n_critical = 0;
+    page();
+    expect("Efficiency and waits need times");
+    expect_not("Wait states");
+    expect_not("Critical path");
+    expect("Matching: 1,234,567 messages, all matched; 800 collective calls, all matched.");
+}
+
+static void test_zero_ranks(void **state)
+{
+    (void)state;
+    fake.run.ranks = 0;
+    profile.n_ranks = waits.n_ranks = 0;
+    waits.n_rows = waits.n_causes = waits.n_critical = waits.n_activities = 0;
+    report.efficiency = rfn_profile_efficiency(&profile);
+    page();
+    expect("fake on 0 ranks");
+    expect("Efficiency and waits");
+}
+
+static void test_incomplete(void **state)
+{
+    (void)state;
+    report.incomplete = "the program was killed";
+    page();
+    assert_memory_equal(rfn_report_string(&out), "incomplete: the program was killed\nfake on 8",
+                        44);
+    expect("1. rank 3");
+    expect("Wait states");
+}
+
+/* ---- verdicts ---- */
+
+static void expect_verdict(double efficiency, struct rfn_losses losses, const char *expected)
+{
+    struct rfn_text text = {0};
+    rfn_verdict_append(&text, efficiency, &losses);
+    assert_string_equal(rfn_report_string(&text), expected);
+    rfn_text_release(&text);
+}
+
+static void test_verdicts(void **state)
+{
+    (void)state;
+    expect_verdict(0.99, (struct rfn_losses){.uneven = 1},
+                   "next to nothing of the time that the ranks have is lost");
+    expect_verdict(0.62, (struct rfn_losses){.uneven = 30, .transfer = 8},
+                   "more than a third of the time that the ranks have is lost, most of it by "
+                   "waiting for uneven work");
+    expect_verdict(0.5, (struct rfn_losses){.uneven = 10, .transfer = 15, .others = 10},
+                   "about half of the time that the ranks have is lost, the largest part of it "
+                   "inside MPI calls that do not wait");
+    expect_verdict(0.001, (struct rfn_losses){.setup = 15},
+                   "nearly all of the time that the ranks have is lost, most of it by starting "
+                   "and ending MPI");
+    expect_verdict(0, (struct rfn_losses){0}, "nearly all of the time that the ranks have is lost");
+    expect_verdict(1.5, (struct rfn_losses){0},
+                   "next to nothing of the time that the ranks have is lost");
+}
+
+static int64_t microseconds(double ns)
+{
+    return (int64_t)(ns / 1000 + 0.5);
+}
+
+/* What is lost adds up to what is not spent outside of MPI. */
+static void test_losses(void **state)
+{
+    (void)state;
+    struct rfn_losses losses = rfn_losses_of(&report);
+    double sum = losses.uneven + losses.late + losses.others + losses.transfer + losses.setup +
+                 losses.outside;
+    assert_int_equal(microseconds(sum), 36000000);
+    assert_int_equal(microseconds(losses.uneven), 13800000);
+    assert_int_equal(microseconds(losses.others), 1200000);
+    assert_int_equal(microseconds(losses.setup), 3000000);
+    assert_int_equal(microseconds(losses.transfer), 18000000);
+}
+
+/* ---- who is late ---- */
+
+static void expect_late(const struct rfn_rank_ns *these, uint32_t n, uint32_t n_all,
+                        const char *expected)
+{
+    struct rfn_text text = {0};
+    rfn_late_ranks_append(&text, these, n, n_all);
+    assert_string_equal(rfn_report_string(&text), expected);
+    rfn_text_release(&text);
+}
+
+static void test_late_ranks(void **state)
+{
+    const struct rfn_rank_ns mainly[] = {{5, 97}, {0, 1}, {1, 1}, {2, 1}};
+    const struct rfn_rank_ns three[] = {{5, 9}, {0, 9}, {1, 9}};
+    struct rfn_rank_ns many[16];
+    (void)state;
+    for (uint32_t i = 0; i < 16; i++)
+        many[i] = (struct rfn_rank_ns){i + 4, 100 - i};
+    expect_late(mainly, 1, 8, "rank 5");
+    expect_late(mainly, 4, 8, "mainly rank 5");
+    expect_late(three, 3, 8, "ranks 0-1,5");
+    expect_late(three, 3, 3, "all 3 ranks (rank 5 most)");
+    expect_late(many, 16, 32, "mainly ranks 4-18");
+    many[0].rank = 31;
+    expect_late(many, 16, 32, "16 of 32 ranks (rank 31 most)");
+    expect_late(mainly, 1, 1, "rank 5");
+    expect_late(NULL, 0, 8, "some rank");
+}
+
+/* ---- the tables ---- */
+
+static void test_tables(void **state)
+{
+    (void)state;
+    page();
+    expect("parallel 55.0 % mean outside MPI / run time");
+    expect("serialization needs an ideal-network prediction transfer needs an ideal-network");
+    expect("Wait states time share waits longest most pattern 8.00 s 10.0 % 100 125 ms rank 4 late "
+           "sender in MPI_Recv < exchange (halo.c:88) < step (solver.c:51) < main (solver.c:20)");
+    expect("8.00 s 10.0 % 4.00 s 4.00 s late sender rank 3 computing in step() [solver.c:51-55] in "
+           "MPI_Recv < exchange (halo.c:88)");
+    expect("1.00 s of waiting, 1.25 % of all ranks' time, has no known cause");
+    expect("Critical path: 10.0 s, ends on rank 3 time share mean of ranks imbalance 9.00 s 90.0 % "
+           "5.00 s 4.00 s computing in step() [solver.c:51-55]");
+    expect("of both: waiting");
+    expect("in MPI_File_write, ev\\x1bil\\n() [b\\tad.c:3], input and output");
+}
+
+static void test_matching(void **state)
+{
+    (void)state;
+    waits.matching = (struct rfn_matching){.messages = 10,
+                                           .matched = 7,
+                                           .unmatched_sends = 3,
+                                           .unmatched_receives = 1,
+                                           .cancelled = 2,
+                                           .foreign = 5,
+                                           .collectives = 4,
+                                           .unmatched_collectives = 1,
+                                           .backward = 3,
+                                           .backward_max_ns = 1500};
+    page();
+    expect("Matching: 10 messages, 7 of them matched, 3 sends without a receive, 1 receive without "
+           "a send, 2 cancelled, 5 to or from other jobs; 4 collective calls, 1 of them with ranks "
+           "missing. 3 receives ended before the send began, by up to 1.50 us: clocks of ranks "
+           "disagree; --fix-clocks repairs");
+    waits.matching.fixed = true;
+    page();
+    expect("disagree, repaired by a logical clock.");
+    waits.matching = (struct rfn_matching){0};
+    page();
+    expect("Matching: no messages; no collective calls.");
+}
+
+/* No line is wider than the page, whatever the page; sentences not even on very narrow ones. */
+static void test_widths(void **state)
+{
+    (void)state;
+    waits.matching.backward = 2;
+    for (report.width = 40; report.width <= 200; report.width += 10) {
+        head();
+        assert_in_range(widest_line(), 1, report.width);
+        page();
+        if (report.width >= 60)
+            assert_in_range(widest_line(), 1, report.width);
+    }
+}
+
+static void test_huge_numbers(void **state)
+{
+    (void)state;
+    profile.end_ns = INT64_MAX;
+    for (unsigned i = 0; i < RANKS; i++)
+        ranks[i].span_ns = INT64_MAX / 16;
+    report.efficiency = rfn_profile_efficiency(&profile);
+    rows[0].total_ns = rows[0].max_ns = INT64_MAX;
+    rows[0].count = UINT64_MAX;
+    causes[0].total_ns = causes[0].direct_ns = INT64_MAX / 4;
+    waits.matching.messages = waits.matching.unmatched_sends = UINT64_MAX;
+    report.width = 80;
+    page();
+    expect("18,446,744,073,709,551,615 messages, 1,234,567 of them matched");
+    json_t *value = rfn_report_json(&report);
+    assert_non_null(value);
+    json_decref(value);
+}
+
+/* Numbers of activities that do not exist are left out. */
+static void test_wrong_numbers(void **state)
+{
+    (void)state;
+    causes[0].activity = 5;
+    causes[1].activity = UINT32_MAX;
+    critical[0].activity = 99;
+    rows[0].function = rows[0].path = 4711;
+    page();
+    expect("in ?");
+    expect_not("wrong order rank");
+    json_t *value = rfn_report_json(&report);
+    assert_int_equal(json_array_size(json_object_get(value, "causes")), 3);
+    json_decref(value);
+}
+
+static void test_top(void **state)
+{
+    (void)state;
+    report.top = 1;
+    page();
+    expect("Wait states (1 of 4; --top 4 shows all)");
+    expect("others waited (1 of 5; --top 5 shows all)");
+    expect("ends on rank 3 (1 of 2; --top 2 shows all)");
+    expect("2. ranks 0-1"); /* the head stays */
+    expect_not("file");
+}
+
+/* ---- some ranks, some call paths ---- */
+
+static void test_ranks(void **state)
+{
+    struct rfn_pair pairs[] = {{0, 1, 5, 50}, {2, 7, 6, 60}, {7, 4, 7, 70}};
+    struct rfn_rank_filter filter;
+    (void)state;
+    assert_int_equal(rfn_rank_filter_init(&filter, "7"), 0);
+    profile.pairs = pairs;
+    profile.n_pairs = 3;
+    report.ranks = &filter;
+    page();
+    expect("Wait states of rank 7 time share most pattern 2.00 s 2.50 % rank 7 late sender");
+    expect("1.00 s 1.25 % rank 7 wait at finalize");
+    expect_not("messages in wrong order in"); /* it neither waits nor is late there */
+    expect("Time of rank 7 rank outside MPI in MPI Init, Finalize waiting 7 5.00 s 4.50 s 500 ms "
+           "3.25 s");
+    expect("Messages of rank 7 from to messages bytes 7 4 7 70 B 2 7 6 60 B");
+    expect_not("50 B");
+    json_t *value = rfn_report_json(&report);
+    assert_int_equal(json_array_size(json_object_get(value, "time_per_rank")), 1);
+    assert_int_equal(json_array_size(json_object_get(value, "communication_matrix")), 2);
+    json_t *first = json_array_get(json_object_get(value, "wait_states"), 0);
+    assert_int_equal((int)json_real_value(json_object_get(first, "seconds")), 2);
+    assert_int_equal(json_array_size(json_object_get(first, "seconds_by_rank")), RANKS);
+    json_decref(value);
+    rfn_rank_filter_release(&filter);
+    assert_int_equal(rfn_rank_filter_init(&filter, "0-1"), 0);
+    page();
+    expect("1. ranks 0-1"); /* late */
+    expect("Wait states of ranks 0-1 time share most pattern 4.00 s 5.00 % rank 0 messages in");
+    expect_not("late sender rank 3");
+    rfn_rank_filter_release(&filter);
+}
+
+static bool shows(const char *wanted, uint32_t path)
+{
+    report.call_path = wanted;
+    return rfn_report_shows_call(&report, RECV, path);
+}
+
+static void test_call_paths(void **state)
+{
+    (void)state;
+    assert_true(shows("exchange", EXCHANGE_88));
+    assert_true(shows("halo.c:88", EXCHANGE_88));
+    assert_true(shows("/src/halo.c", EXCHANGE_88));
+    assert_true(shows("main", EXCHANGE_88));
+    assert_false(shows("halo.c:8", EXCHANGE_88)); /* line 8, not 88 */
+    assert_false(shows("residual", EXCHANGE_88));
+    assert_true(shows("MPI_Recv", NOWHERE));
+    assert_false(shows("main", NOWHERE));
+    assert_false(shows("main", N_PATHS));
+    assert_true(shows("Field<double>::sum", SUM_7));
+    assert_true(shows("5FieldIdE3sum", SUM_7));
+    assert_false(shows("app", UNNAMED));
+    report.call_path = "residual";
+    page();
+    expect("Wait states time share waits longest most pattern 2.00 s 2.50 % 102 125 ms rank 0 wait "
+           "at N x N in MPI_Allreduce < residual");
+    expect_not("messages in wrong order");
+    report.call_path = "nowhere to be found";
+    page();
+    expect("None of the causes asked for costs more than 0.5 %");
+    expect("Wait states: none");
+}
+
+/* ---- JSON ---- */
+
+static void real_is(const json_t *value, const char *key, double expected)
+{
+    const json_t *found = json_object_get(value, key);
+    assert_true(json_is_real(found));
+    assert_true(json_real_value(found) > expected - 1e-9 &&
+                json_real_value(found) < expected + 1e-9);
+}
+
+static void string_is(const json_t *value, const char *key, const char *expected)
+{
+    const char *found = json_string_value(json_object_get(value, key));
+    assert_non_null(found);
+    assert_string_equal(found, expected);
+}
+
+static void check_wait_states(const json_t *list)
+{
+    const json_t *first = json_array_get(list, 0);
+    assert_int_equal(json_array_size(list), 4);
+    string_is(first, "pattern", "late_sender");
+    string_is(first, "function", "MPI_Recv");
+    string_is(first, "call_path",
+              "MPI_Recv < exchange (halo.c:88) < step (solver.c:51) < main (solver.c:20)");
+    real_is(first, "seconds", 8);
+    real_is(first, "share", 0.1);
+    real_is(first, "max_seconds", 0.125);
+    assert_int_equal(json_integer_value(json_object_get(first, "count")), 100);
+    assert_int_equal(json_array_size(json_object_get(first, "frames")), 3);
+    const json_t *ranks_of = json_object_get(first, "seconds_by_rank");
+    assert_int_equal(json_array_size(ranks_of), RANKS);
+    assert_true(json_real_value(json_array_get(ranks_of, 4)) == 2);
+    assert_true(json_real_value(json_array_get(ranks_of, 3)) == 0);
+}
+
+static void check_causes(const json_t *list)
+{
+    const json_t *first = json_array_get(list, 0), *second = json_array_get(list, 1);
+    const json_t *fourth = json_array_get(list, 3);
+    const json_t *who = json_array_get(json_object_get(first, "ranks"), 0);
+    assert_int_equal(json_array_size(list), 5);
+    string_is(first, "activity", "computing in step() [solver.c:51-55]");
+    string_is(first, "kind", "compute");
+    string_is(first, "function", "step");
+    assert_true(json_is_null(json_object_get(first, "region")));
+    string_is(first, "pattern", "late_sender");
+    string_is(first, "waited_function", "MPI_Recv");
+    real_is(first, "seconds", 8);
+    real_is(first, "direct_seconds", 4);
+    real_is(first, "share", 0.1);
+    assert_int_equal(json_integer_value(json_object_get(who, "rank")), 3);
+    real_is(who, "seconds", 8);
+    string_is(second, "before", "MPI_Init < main (solver.c:10)");
+    string_is(second, "at", "MPI_Barrier < main (solver.c:24)");
+    string_is(fourth, "region", "smoothing");
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    report.top = SIZE_MAX;
+    json_t *value = rfn_report_json(&report);
+    const json_t *efficiency = json_object_get(value, "efficiency");
+    const json_t *path = json_object_get(value, "critical_path");
+    const json_t *sums = json_object_get(value, "waits");
+    check_wait_states(json_object_get(value, "wait_states"));
+    check_causes(json_object_get(value, "causes"));
+    real_is(efficiency, "parallel", 0.55);
+    real_is(efficiency, "load_balance", 5.5 / 9);
+    real_is(efficiency, "communication", 0.9);
+    assert_true(json_is_null(json_object_get(efficiency, "serialization")));
+    assert_true(json_is_null(json_object_get(efficiency, "transfer")));
+    real_is(path, "seconds", 10);
+    real_is(json_array_get(json_object_get(path, "parts"), 0), "imbalance_seconds", 4);
+    real_is(json_array_get(json_object_get(path, "parts"), 1), "share", 0.1);
+    real_is(sums, "total_seconds", 15);
+    real_is(json_object_get(sums, "by_pattern"), "wait_at_nxn", 2);
+    assert_int_equal(json_object_size(json_object_get(sums, "by_pattern")), RFN_PATTERN_COUNT);
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(value, "matching"), "matched")),
+        1234567);
+    json_decref(value);
+}
+
+static void test_json_without_times(void **state)
+{
+    (void)state;
+    profile.times = waits.times = fake.run.times = false;
+    report.efficiency = rfn_profile_efficiency(&profile);
+    json_t *value = rfn_report_json(&report);
+    assert_int_equal(json_array_size(json_object_get(value, "wait_states")), 0);
+    assert_true(json_is_array(json_object_get(value, "wait_states")));
+    assert_true(json_is_null(json_object_get(value, "critical_path")));
+    assert_true(json_is_null(json_object_get(value, "waits")));
+    assert_true(json_is_null(json_object_get(json_object_get(value, "efficiency"), "parallel")));
+    assert_true(json_is_object(json_object_get(value, "matching")));
+    json_decref(value);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(head),     TEST(one_piece_of_work), TEST(trifles),       TEST(no_waits),
+        TEST(no_times), TEST(zero_ranks),        TEST(incomplete),    TEST(verdicts),
+        TEST(losses),   TEST(late_ranks),        TEST(tables),        TEST(matching),
+        TEST(widths),   TEST(huge_numbers),      TEST(wrong_numbers), TEST(top),
+        TEST(ranks),    TEST(call_paths),        TEST(json),          TEST(json_without_times),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* report_waits_json.c - wait states, causes, the critical path and matching, for machines. */
+#include "cli/activity_text.h"
+#include "cli/call_path.h"
+#include "cli/json.h"
+#include "cli/report.h"
+
+#include <stdlib.h>
+
+static json_t *seconds(double ns)
+{
+    return json_real(ns / 1e9);
+}
+
+/* Text in a JSON string, released. */
+static json_t *from_text(struct rfn_text *text)
+{
+    const char *string = rfn_report_string(text);
+    json_t *value = text->failed ? NULL : rfn_json_text(string);
+    rfn_text_release(text);
+    return value;
+}
+
+static json_t *path_json(const struct rfn_report *report, struct rfn_call_site site)
+{
+    struct rfn_text text = {0};
+    rfn_call_site_path(&text, report->archive, site, SIZE_MAX);
+    return from_text(&text);
+}
+
+static void set_call(json_t *value, const struct rfn_report *report, struct rfn_call_site site)
+{
+    const char *function = rfn_call_site_function(report->archive, site);
+    json_object_set_new(value, "call_path", path_json(report, site));
+    json_object_set_new(value, "function", rfn_json_text(function));
+    json_object_set_new(value, "frames", rfn_report_frames_json(report->archive, site.path));
+}
+
+static void set_time(json_t *value, const struct rfn_report *report, int64_t ns)
+{
+    json_object_set_new(value, "seconds", seconds((double)ns));
+    json_object_set_new(value, "share", json_real(rfn_report_share(report, ns)));
+}
+
+/* ---- wait states ---- */
+
+static json_t *by_rank_json(const struct rfn_report *report, const struct rfn_wait_row *row)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < report->waits->n_ranks; i++) {
+        int64_t ns = rfn_report_shows_rank(report, i) ? row->ns_by_rank[i] : 0;
+        json_array_append_new(list, seconds((double)ns));
+    }
+    return list;
+}
+
+static json_t *wait_json(const struct rfn_report *report, const struct rfn_wait_row *row,
+                         int64_t ns)
+{
+    json_t *value = json_object();
+    json_object_set_new(value, "pattern", rfn_json_text(rfn_pattern_name(row->pattern)));
+    set_time(value, report, ns);
+    json_object_set_new(value, "count", rfn_json_count(row->count));
+    json_object_set_new(value, "max_seconds", seconds((double)row->max_ns));
+    set_call(value, report, (struct rfn_call_site){row->function, row->path});
+    json_object_set_new(value, "seconds_by_rank", by_rank_json(report, row));
+    return value;
+}
+
+static json_t *wait_states_json(const struct rfn_report *report)
+{
+    size_t n;
+    struct rfn_shown_wait *shown = rfn_report_shown_waits(report, &n);
+    json_t *list = shown ? json_array() : NULL;
+    for (size_t i = 0; i < n && i < report->top; i++)
+        json_array_append_new(list, wait_json(report, shown[i].row, shown[i].ns));
+    free(shown);
+    return list;
+}
+
+static json_t *sums_json(const struct rfn_report *report)
+{
+    const struct rfn_waits *waits = report->waits;
+    json_t *value = json_object(), *patterns = json_object();
+    for (int i = 0; i < RFN_PATTERN_COUNT; i++)
+        json_object_set_new(patterns, rfn_pattern_name((enum rfn_pattern)i),
+                            seconds((double)waits->pattern_ns[i]));
+    json_object_set_new(value, "total_seconds", seconds((double)waits->total_ns));
+    json_object_set_new(value, "unexplained_seconds", seconds((double)waits->unexplained_ns));
+    json_object_set_new(value, "by_pattern", patterns);
+    return value;
+}
+
+/* ---- activities and causes ---- */
+
+static void set_activity(json_t *value, const struct rfn_report *report, uint32_t number)
+{
+    const struct rfn_activity *activity = rfn_report_activity(report, number);
+    bool compute = activity->kind == RFN_ACTIVITY_COMPUTE;
+    bool call = activity->kind != RFN_ACTIVITY_START;
+    struct rfn_text text = {0};
+    rfn_activity_append(&text, report->archive, activity);
+    json_object_set_new(value, "activity", from_text(&text));
+    json_object_set_new(value, "kind", rfn_json_text(rfn_activity_kind_name(activity->kind)));
+    json_object_set_new(value, "function",
+                        rfn_json_text(rfn_activity_function(report->archive, activity)));
+    json_object_set_new(value, "region",
+                        activity->region < rfn_archive_regions(report->archive)
+                            ? rfn_json_text(rfn_archive_region(report->archive, activity->region))
+                            : json_null());
+    json_object_set_new(value, "before",
+                        compute ? path_json(report, activity->before) : json_null());
+    json_object_set_new(value, "at", call ? path_json(report, activity->at) : json_null());
+    json_object_set_new(value, "before_frames",
+                        compute ? rfn_report_frames_json(report->archive, activity->before.path)
+                                : json_null());
+    json_object_set_new(value, "at_frames",
+                        call ? rfn_report_frames_json(report->archive, activity->at.path)
+                             : json_null());
+}
+
+static json_t *late_json(const struct rfn_cause *cause)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < cause->n_ranks; i++) {
+        json_t *value = json_object();
+        json_object_set_new(value, "rank", json_integer(cause->ranks[i].rank));
+        json_object_set_new(value, "seconds", seconds((double)cause->ranks[i].ns));
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+static json_t *cause_json(const struct rfn_report *report, const struct rfn_cause *cause)
+{
+    json_t *value = json_object();
+    set_activity(value, report, cause->activity);
+    json_object_set_new(value, "ranks", late_json(cause));
+    set_time(value, report, cause->total_ns);
+    json_object_set_new(value, "direct_seconds", seconds((double)cause->direct_ns));
+    json_object_set_new(value, "pattern", rfn_json_text(rfn_pattern_name(cause->pattern)));
+    json_object_set_new(value, "waited_in", path_json(report, cause->waited));
+    json_object_set_new(value, "waited_function",
+                        rfn_json_text(rfn_call_site_function(report->archive, cause->waited)));
+    json_object_set_new(value, "waited_frames",
+                        rfn_report_frames_json(report->archive, cause->waited.path));
+    return value;
+}
+
+static json_t *causes_json(const struct rfn_report *report)
+{
+    json_t *list = json_array();
+    size_t n = 0;
+    for (size_t i = 0; i < report->waits->n_causes; i++) {
+        const struct rfn_cause *cause = &report->waits->causes[i];
+        if (rfn_report_shows_cause(report, cause) && n++ < report->top)
+            json_array_append_new(list, cause_json(report, cause));
+    }
+    return list;
+}
+
+/* ---- the critical path ---- */
+
+static json_t *part_json(const struct rfn_report *report, const struct rfn_critical_row *row)
+{
+    double length = (double)report->waits->critical_ns;
+    json_t *value = json_object();
+    set_activity(value, report, row->activity);
+    json_object_set_new(value, "seconds", seconds((double)row->ns));
+    json_object_set_new(value, "share", json_real(length > 0 ? (double)row->ns / length : 0));
+    json_object_set_new(value, "mean_seconds", seconds(row->mean_ns));
+    json_object_set_new(value, "imbalance_seconds", seconds(row->imbalance_ns));
+    return value;
+}
+
+static json_t *critical_json(const struct rfn_report *report)
+{
+    const struct rfn_waits *waits = report->waits;
+    json_t *value = json_object(), *parts = json_array();
+    size_t n = 0;
+    for (size_t i = 0; i < waits->n_critical; i++) {
+        const struct rfn_critical_row *row = &waits->critical[i];
+        if (rfn_report_shows_activity(report, row->activity) && n++ < report->top)
+            json_array_append_new(parts, part_json(report, row));
+    }
+    json_object_set_new(value, "seconds", seconds((double)waits->critical_ns));
+    json_object_set_new(value, "rank", json_integer(waits->critical_rank));
+    json_object_set_new(value, "parts", parts);
+    return value;
+}
+
+/* ---- matching ---- */
+
+static json_t *matching_json(const struct rfn_matching *m)
+{
+    json_t *value = json_object();
+    json_object_set_new(value, "messages", rfn_json_count(m->messages));
+    json_object_set_new(value, "matched", rfn_json_count(m->matched));
+    json_object_set_new(value, "unmatched_sends", rfn_json_count(m->unmatched_sends));
+    json_object_set_new(value, "unmatched_receives", rfn_json_count(m->unmatched_receives));
+    json_object_set_new(value, "cancelled", rfn_json_count(m->cancelled));
+    json_object_set_new(value, "foreign", rfn_json_count(m->foreign));
+    json_object_set_new(value, "collectives", rfn_json_count(m->collectives));
+    json_object_set_new(value, "unmatched_collectives", rfn_json_count(m->unmatched_collectives));
+    json_object_set_new(value, "backward", rfn_json_count(m->backward));
+    json_object_set_new(value, "backward_max_seconds", seconds((double)m->backward_max_ns));
+    json_object_set_new(value, "fixed", json_boolean(m->fixed));
+    return value;
+}
+
+void rfn_report_waits_json(json_t *value, const struct rfn_report *report)
+{
+    bool known = rfn_report_has_waits(report);
+    json_object_set_new(value, "wait_states", known ? wait_states_json(report) : json_array());
+    json_object_set_new(value, "waits", known ? sums_json(report) : json_null());
+    json_object_set_new(value, "causes", known ? causes_json(report) : json_array());
+    json_object_set_new(value, "critical_path", known ? critical_json(report) : json_null());
+    json_object_set_new(value, "matching", matching_json(&report->waits->matching));
+}

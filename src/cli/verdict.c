@@ -1,0 +1,98 @@
+#include "cli/verdict.h"
+
+#include "refrain/profile.h"
+
+static double at_least_0(double value)
+{
+    return value > 0 ? value : 0;
+}
+
+static void add_causes(struct rfn_losses *losses, const struct rfn_report *report)
+{
+    const struct rfn_waits *waits = report->waits;
+    for (size_t i = 0; i < waits->n_causes; i++) {
+        const struct rfn_activity *activity = rfn_report_activity(report,
+                                                                  waits->causes[i].activity);
+        if (activity && activity->kind == RFN_ACTIVITY_COMPUTE)
+            losses->uneven += (double)waits->causes[i].total_ns;
+        else if (activity && activity->kind == RFN_ACTIVITY_START)
+            losses->late += (double)waits->causes[i].total_ns;
+    }
+}
+
+struct rfn_losses rfn_losses_of(const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    const struct rfn_waits *waits = report->waits;
+    struct rfn_losses losses = {0};
+    double mpi = 0, setup = 0, outside = 0;
+    if (!report->efficiency.all_ns || !waits->times)
+        return losses;
+    for (uint32_t i = 0; i < profile->n_ranks; i++) {
+        mpi += (double)profile->ranks[i].mpi_ns;
+        setup += (double)profile->ranks[i].setup_ns;
+        outside += (double)rfn_profile_outside_ns(&profile->ranks[i]);
+    }
+    double ends = (double)waits->pattern_ns[RFN_WAIT_AT_INIT] +
+                  (double)waits->pattern_ns[RFN_WAIT_AT_FINALIZE];
+    add_causes(&losses, report);
+    losses.others = at_least_0((double)waits->total_ns - losses.uneven - losses.late);
+    losses.setup = at_least_0(setup - ends);
+    losses.transfer = at_least_0(mpi - setup - ((double)waits->total_ns - ends));
+    losses.outside = at_least_0((double)report->efficiency.all_ns - mpi - outside);
+    return losses;
+}
+
+const char *rfn_share_words(double share)
+{
+    static const struct {
+        double below;
+        const char *words;
+    } steps[] = {{0.02, "next to nothing"},      {0.07, "little"},
+                 {0.14, "about a tenth"},        {0.22, "about a fifth"},
+                 {0.29, "about a quarter"},      {0.35, "about a third"},
+                 {0.45, "more than a third"},    {0.55, "about half"},
+                 {0.64, "more than half"},       {0.71, "about two thirds"},
+                 {0.80, "about three quarters"}, {0.95, "most"}};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (share < steps[i].below)
+            return steps[i].words;
+    }
+    return "nearly all";
+}
+
+struct loss {
+    double ns;
+    const char *by;
+};
+
+/* The largest comes first; the sum goes to *sum. */
+static struct loss largest_of(const struct rfn_losses *losses, double *sum)
+{
+    const struct loss all[] = {
+        {losses->uneven, "by waiting for uneven work"},
+        {losses->others, "by waiting for other ranks"},
+        {losses->late, "by waiting for ranks that started late"},
+        {losses->transfer, "inside MPI calls that do not wait"},
+        {losses->setup, "by starting and ending MPI"},
+        {losses->outside, "before ranks called MPI_Init or after they left MPI_Finalize"}};
+    struct loss largest = all[0];
+    *sum = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        *sum += all[i].ns;
+        if (all[i].ns > largest.ns)
+            largest = all[i];
+    }
+    return largest;
+}
+
+void rfn_verdict_append(struct rfn_text *text, double efficiency, const struct rfn_losses *losses)
+{
+    double lost = at_least_0(1 - efficiency), sum;
+    struct loss largest = largest_of(losses, &sum);
+    rfn_text_format(text, "%s of the time that the ranks have is lost", rfn_share_words(lost));
+    if (lost < 0.02 || sum <= 0)
+        return;
+    rfn_text_format(text, ", %s %s",
+                    largest.ns >= 0.5 * sum ? "most of it" : "the largest part of it", largest.by);
+}
