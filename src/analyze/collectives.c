@@ -473,8 +473,9 @@ struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *colle
     instance->has_exit = true;
     if (share->none || !awaited(collectives, instance, share, until))
         return found;
-    bool maybe = kind == RFN_COLLECTIVE_MAYBE || kind == RFN_COLLECTIVE_INIT;
-    if (!maybe || exit_ns >= until->ns)
+    bool none = (kind == RFN_COLLECTIVE_MAYBE && instance->first_exit_ns < until->ns) ||
+                (kind == RFN_COLLECTIVE_INIT && exit_ns < until->ns);
+    if (!none) /* it synchronized */
         found.wait.ns = most(least(until->ns, exit_ns) - enter_ns, 0);
     if (rooted(kind) || kind == RFN_COLLECTIVE_SCAN || kind == RFN_COLLECTIVE_NEIGHBOR)
         return found;
