@@ -389,7 +389,7 @@ static struct rfn_record *fake_event(uint32_t rank, enum fake_function function,
                                         .enter_ns = enter,
                                         .exit_ns = exit,
                                         .polls = 1,
-                                        .inside_ns = exit - enter};
+                                        .inside_ns = (int64_t)((uint64_t)exit - (uint64_t)enter)};
     for (size_t i = stream->n; i-- > 0;) {
         if (fake_same(&stream->events[i], event))
             event->record.symbol = stream->events[i].record.symbol;
