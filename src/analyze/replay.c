@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Stamps come from a file; within these bounds (104 days) differences and sums of them fit. */
+#define STAMP_MAX (INT64_C(1) << 53)
+
 /* Streams by what their current event does next, the earliest first; ties by number. It leaves at
  * its exit; where it has not entered yet, it enters at its enter. */
 struct entry {
@@ -75,9 +78,14 @@ static void pop(struct heap *heap)
 
 /* ---- clocks ---- */
 
-/* The moved time of a recorded stamp; stamps are asked for in order. */
+/* The moved time of a recorded stamp; stamps are asked for in order. In a sound file they ascend.
+ */
 static int64_t moved(struct rfn_replay_stream *stream, int64_t recorded_ns)
 {
+    if (recorded_ns < stream->recorded_ns)
+        recorded_ns = stream->recorded_ns;
+    if (recorded_ns > STAMP_MAX)
+        recorded_ns = STAMP_MAX;
     if (stream->shift_ns) {
         int64_t less = (recorded_ns - stream->recorded_ns) / 100;
         stream->shift_ns -= less < stream->shift_ns ? less : stream->shift_ns;
@@ -124,9 +132,12 @@ static int fetch(struct rfn_replay *replay, uint32_t number)
         close_stream(stream);
         return 0;
     }
+    /* Without times streams take turns, so that none runs ahead of those that it sends to. */
+    bool times = rfn_archive_run(replay->archive)->times;
+    int64_t turn = (int64_t)(stream->record->index & (STAMP_MAX - 1));
     stream->before_ns = stream->exit_ns;
-    stream->enter_ns = moved(stream, stream->record->enter_ns);
-    stream->exit_ns = moved(stream, stream->record->exit_ns);
+    stream->enter_ns = moved(stream, times ? stream->record->enter_ns : turn);
+    stream->exit_ns = moved(stream, times ? stream->record->exit_ns : turn);
     return 1;
 }
 
@@ -143,6 +154,7 @@ static int open_stream(struct rfn_replay *replay, uint32_t number)
     struct rfn_stream_info info = rfn_archive_stream(replay->archive, number);
     stream->rank = info.rank;
     stream->thread = info.thread;
+    stream->recorded_ns = -STAMP_MAX;
     stream->several = has_rank(replay, number - 1, info.rank) ||
                       has_rank(replay, number + 1, info.rank);
     replay->events += (double)info.events;

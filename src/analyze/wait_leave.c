@@ -88,6 +88,25 @@ int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *str
     return rfn_pass_did(pass, stream, polls->symbol.mpi_activity, inside);
 }
 
+/* The stream goes on with the chain that led to the end of the wait. Where clocks disagree that may
+ * lie after the call: then what led to it took less. */
+static int jump(const struct leaving *leaving)
+{
+    struct rfn_wait_stream *of = leaving->of;
+    const struct rfn_point *until = &leaving->wait.until;
+    const struct rfn_wait_stream *late = &leaving->pass->streams[until->stream];
+    int64_t over = until->ns - (of->enter_ns + leaving->full_ns);
+    RFN_TRY(
+        rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history, until));
+    if (!over)
+        return 0;
+    uint32_t last = of->symbol->mpi_activity;
+    if (until->at > late->history.first)
+        last = late->history.log[(until->at - 1) & late->history.mask].what;
+    return rfn_critical_add(&of->critical, last & RFN_PASSED_ON ? of->symbol->mpi_activity : last,
+                            -over);
+}
+
 /* A wait, and whom it is blamed on. */
 static int waited(const struct leaving *leaving)
 {
@@ -103,9 +122,7 @@ static int waited(const struct leaving *leaving)
                            wait->ns, delays->blames, delays->n_blames));
     if (!delays->n_blames)
         return did_here(leaving, RFN_ACTIVITY_WAIT, wait->ns);
-    if (wait->until.ns == of->enter_ns + leaving->full_ns)
-        RFN_TRY(rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history,
-                                  &wait->until));
+    RFN_TRY(jump(leaving));
     for (size_t i = 0; i < delays->n_blames; i++)
         RFN_TRY(rfn_history_add(&of->history, &delays->sums,
                                 RFN_PASSED_ON | delays->blames[i].cause, delays->blames[i].ns));
@@ -189,7 +206,10 @@ static struct rfn_wait late_receiver(struct rfn_wait_pass *pass, const struct rf
 {
     struct rfn_wait wait = {.pattern = RFN_LATE_RECEIVER, .until = message->posted};
     bool before = !message->taken || message->posted.ns >= exit_ns;
-    if (message->mode == RFN_SEND_STANDARD && before && message->bytes > pass->eager_bytes)
+    /* A receive with a wildcard that is posted already may turn out to take it. */
+    bool undecided = !message->taken && pass->channels.ranks[message->dest].n_open > 0;
+    if (message->mode == RFN_SEND_STANDARD && before && !undecided &&
+        message->bytes > pass->eager_bytes)
         pass->eager_bytes = message->bytes;
     if (message->mode == RFN_SEND_LOCAL || before)
         return wait;
