@@ -298,12 +298,8 @@ static int find_object(struct call *call, int64_t *object, int64_t *place)
 
 static bool moves_data(const struct call *call)
 {
-    struct rfn_wait_symbol *symbol = call->symbol;
-    if (call->role->always_data || (symbol->constant && symbol->has_volume))
-        return call->role->always_data || symbol->data;
     const struct rfn_volume *volume = volume_of(call);
-    symbol->data = volume->sent_bytes > 0 || volume->received_bytes > 0;
-    return symbol->data;
+    return call->role->always_data || volume->sent_bytes > 0 || volume->received_bytes > 0;
 }
 
 static int join(struct call *call, uint32_t object, uint32_t place, const struct rfn_role *role,
