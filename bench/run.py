@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -20,11 +21,13 @@ import tempfile
 import time
 
 import smpi
+import harness  # smpi.py says where it is
+import pathologies
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 PARTS = ("calls", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
-         "resolution", "read", "smpi", "fold", "column")
+         "resolution", "read", "report", "smpi", "fold", "column")
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
@@ -232,6 +235,44 @@ class Bench:
                 subprocess.run([self.refrain, verb, archive], stdout=null, check=True)
             seconds = time.monotonic() - start
             print(f"{verb:34}{seconds:9.2f} s{events / seconds / 1e6:12.2f} million events per s")
+
+    # ---- the report of many ranks ----
+
+    def cpu_seconds(self, command):
+        """CPU time of a command: other processes of the machine count less than in elapsed time."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run(command, self.folder)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+
+    def report_row(self, name, archive, limit):
+        events = self.events(archive)
+        seconds = [self.cpu_seconds([self.refrain, "report", "--json", archive]) for _ in range(5)]
+        low, middle, high = quartiles(seconds)
+        print(f"{name:34}{events:12,}{middle:10.2f}{f'{low:.2f} to {high:.2f}':>16}"
+              f"{events / middle / 1e6:10.2f}{limit:>10}")
+
+    def report(self):
+        """From the archive to the whole report: both passes, causes, critical path, JSON."""
+        print("\nThe report of many ranks: seconds of CPU time, million events per second of it\n")
+        print(f"{'':34}{'events':>12}{'median':>10}{'quartiles':>16}{'M/s':>10}{'limit':>10}")
+        halo = self.compile("openmpi", os.path.join(HERE, "..", "examples", "halo.c"), "halo")
+        self.report_row("halo exchange, 64 ranks", self.record("openmpi", 64, halo, (3000, 8)),
+                        "5 M/s")
+        wavefront = self.compile("openmpi", os.path.join(HERE, "wavefront.c"), "wavefront")
+        self.report_row("wavefront, 64 ranks",
+                        self.record("openmpi", 64, wavefront, (553, 8, 16)), "5 M/s")
+        adi = self.compile("openmpi", os.path.join(HERE, "adi.c"), "adi")
+        self.report_row("multi-partition sweeps, 64 ranks",
+                        self.record("openmpi", 64, adi, (223, 64)), "5 M/s")
+        tests = harness.Harness(self.build)
+        try:
+            program = pathologies.LARGE[-1]
+            program.numbers["iterations"] = 400
+            self.report_row("NtoN with noise, 1024 ranks, SMPI",
+                            pathologies.record(tests, program), "10 s")
+        finally:
+            tests.close()
 
     # ---- many ranks ----
 

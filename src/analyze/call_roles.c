@@ -84,6 +84,8 @@ static enum rfn_action action_of(const struct rfn_role *role,
             return RFN_ACT_INIT;
         return is(function, "MPI_Finalize") ? RFN_ACT_FINALIZE : RFN_ACT_NONE;
     case RFN_CLASS_REGION:
+        if (!function->n_in)
+            return RFN_ACT_NONE;
         return is(function, "refrain_region_begin") ? RFN_ACT_REGION_BEGIN : RFN_ACT_REGION_END;
     default:
         return RFN_ACT_NONE;

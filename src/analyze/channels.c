@@ -50,7 +50,7 @@ static bool same_key(const struct rfn_channel_key *a, const struct rfn_channel_k
 static bool idle(const struct rfn_channel *channel)
 {
     return !channel->first_message && !channel->first_receive && !channel->send_inits &&
-           !channel->recv_inits;
+           !channel->recv_inits && !channel->key.part && !channel->prober;
 }
 
 /* Gives up idle channels that were not asked for since the last sweep; the index is made anew. */
@@ -277,7 +277,7 @@ static int offer(struct rfn_channels *channels, uint32_t at)
 {
     struct rfn_channel *channel = &channels->items[channels->messages[at].channel];
     uint32_t receive = channel->first_receive;
-    if (!receive) {
+    if (!receive || channel->first_message) { /* it may have to wait behind a doubtful one */
         queue_message(channels, channel, at);
         if (channel->prober)
             channels->wake(channels->context, channel->prober - 1);
@@ -302,6 +302,37 @@ static int place(struct rfn_channels *channels, uint32_t at)
     }
     unqueue_message(channels, channel, message - 1);
     return bind(channels, message - 1, at);
+}
+
+/* A doubtful message, in front of a channel, has been decided: receives that wait take what is
+ * there. */
+static int pair_up(struct rfn_channels *channels, uint32_t number)
+{
+    for (;;) {
+        struct rfn_channel *channel = &channels->items[number];
+        uint32_t message = channel->first_message, receive = channel->first_receive;
+        if (!message || !receive || channels->messages[message - 1].cancelled)
+            return 0;
+        unqueue_message(channels, channel, message - 1);
+        unqueue_receive(channels, channel, receive - 1);
+        RFN_TRY(bind(channels, message - 1, receive - 1));
+    }
+}
+
+/* A message that a receive had taken is the first of its channel again. */
+static int give_back(struct rfn_channels *channels, uint32_t at)
+{
+    struct rfn_message *message = &channels->messages[at];
+    struct rfn_channel *channel = &channels->items[message->channel];
+    message->next = channel->first_message;
+    channel->first_message = at + 1;
+    if (!channel->last_message)
+        channel->last_message = at + 1;
+    list_add(channels, at);
+    if (channel->prober)
+        channels->wake(channels->context, channel->prober - 1);
+    channel->prober = 0;
+    return pair_up(channels, message->channel);
 }
 
 /* ---- receives without a place ---- */
@@ -415,9 +446,10 @@ static int cancel(struct rfn_channels *channels, uint32_t at)
     channels->cancelled++;
     channels->sends--;
     if (!receive) {
-        unqueue_message(channels, &channels->items[message->channel], at);
+        uint32_t channel = message->channel;
+        unqueue_message(channels, &channels->items[channel], at);
         free_message(channels, at);
-        return 0;
+        return pair_up(channels, channel);
     }
     part(channels, at, receive - 1);
     free_message(channels, at);
@@ -428,22 +460,18 @@ static int cancel(struct rfn_channels *channels, uint32_t at)
 static int keep(struct rfn_channels *channels, uint32_t at)
 {
     struct rfn_message *message = &channels->messages[at];
-    struct rfn_channel *channel = &channels->items[message->channel];
     message->cancelled = false;
-    if (message->taken || !channel->first_receive || channel->first_message != at + 1)
-        return 0;
-    unqueue_message(channels, channel, at);
-    return offer(channels, at);
+    return message->taken ? 0 : pair_up(channels, message->channel);
 }
 
 int rfn_channels_sent(struct rfn_channels *channels, uint32_t message, bool cancelled)
 {
-    if (cancelled)
-        return cancel(channels, message);
     struct rfn_message *of = &channels->messages[message];
-    of->over = true;
-    if (of->cancelled)
+    if (cancelled && !of->got)
+        return cancel(channels, message);
+    if (of->cancelled) /* before it is over: its receive may get it now, and let it go */
         RFN_TRY(keep(channels, message));
+    of->over = true;
     if (of->got)
         free_message(channels, message);
     return 0;
@@ -513,7 +541,15 @@ static int withdraw(struct rfn_channels *channels, uint32_t at)
         return 0;
     }
     part(channels, message - 1, at);
-    return offer(channels, message - 1);
+    return give_back(channels, message - 1);
+}
+
+int rfn_channels_dismiss(struct rfn_channels *channels, uint32_t receive)
+{
+    channels->posts--;
+    RFN_TRY(withdraw(channels, receive));
+    free_receive(channels, receive);
+    return 0;
 }
 
 int rfn_channels_received(struct rfn_channels *channels, uint32_t receive, bool cancelled)

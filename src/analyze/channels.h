@@ -117,6 +117,8 @@ int64_t rfn_channels_post_in(struct rfn_channels *channels, uint32_t channel, ui
                              struct rfn_point posted);
 /* It turns out which channel the message is of. RFN_E_NOMEM. */
 int rfn_channels_tell(struct rfn_channels *channels, uint32_t receive, uint32_t channel);
+/* ... or that it is of a process of another job: the receive is forgotten. RFN_E_NOMEM. */
+int rfn_channels_dismiss(struct rfn_channels *channels, uint32_t receive);
 /* Its message, if it has begun, else NULL. */
 const struct rfn_message *rfn_channels_message(const struct rfn_channels *channels,
                                                uint32_t receive);

@@ -142,7 +142,8 @@ int64_t rfn_collectives_of_comm(struct rfn_collectives *collectives, int64_t com
 {
     const struct rfn_archive *archive = collectives->setup.archive;
     if (comm < 0 || comm >= rfn_archive_comms(archive) ||
-        rfn_archive_comm(archive, (uint32_t)comm)->kind == RFN_COMM_SELF)
+        rfn_archive_comm(archive, (uint32_t)comm)->kind == RFN_COMM_SELF ||
+        !rfn_comm_countable(archive, (uint32_t)comm))
         return RFN_E_NOTFOUND;
     return object_of(collectives, key_of(OF_COMM, (uint64_t)comm, 0), comm);
 }
@@ -286,6 +287,19 @@ static bool rooted(enum rfn_collective kind)
     return kind == RFN_COLLECTIVE_ONE_TO_ALL || kind == RFN_COLLECTIVE_ALL_TO_ONE;
 }
 
+/* Of an inter-communicator a number as root is that of a rank of the other group. */
+static bool is_root(const struct rfn_collectives *collectives,
+                    const struct rfn_collective_call *call)
+{
+    int64_t comm = collectives->objects[call->object].comm;
+    if (call->root == RFN_ROOT)
+        return true;
+    if (comm >= 0 &&
+        rfn_archive_comm(collectives->setup.archive, (uint32_t)comm)->kind == RFN_COMM_INTER)
+        return false;
+    return rooted(call->kind) && call->root == call->place;
+}
+
 static void take_part(struct instance *instance, const struct rfn_share *share,
                       struct rfn_point here)
 {
@@ -314,8 +328,7 @@ int rfn_collectives_enter(struct rfn_collectives *collectives,
     struct instance *instance = &collectives->instances[at];
     *share = (struct rfn_share){.instance = (uint32_t)at,
                                 .place = call->place,
-                                .root = call->root == RFN_ROOT ||
-                                        (rooted(call->kind) && call->root == call->place),
+                                .root = is_root(collectives, call),
                                 .none = rooted(call->kind) && call->root == RFN_PROC_NULL,
                                 .data = call->data};
     take_part(instance, share, here);
@@ -368,7 +381,7 @@ static bool is_ready(const struct rfn_collectives *collectives, const struct ins
         return true;
     switch (instance->kind) {
     case RFN_COLLECTIVE_ONE_TO_ALL:
-        return share->root || instance->has_root;
+        return share->root || instance->has_root || !share->data;
     case RFN_COLLECTIVE_ALL_TO_ONE:
         return !share->root;
     case RFN_COLLECTIVE_SCAN:
@@ -432,7 +445,7 @@ static bool awaited(const struct rfn_collectives *collectives, const struct inst
     switch (instance->kind) {
     case RFN_COLLECTIVE_ONE_TO_ALL:
         *point = instance->root;
-        return instance->has_root && !share->root;
+        return instance->has_root && !share->root && share->data;
     case RFN_COLLECTIVE_ALL_TO_ONE:
         *point = instance->earliest;
         return instance->has_earliest && share->root;
@@ -460,8 +473,9 @@ struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *colle
     instance->has_exit = true;
     if (share->none || !awaited(collectives, instance, share, until))
         return found;
-    bool maybe = kind == RFN_COLLECTIVE_MAYBE || kind == RFN_COLLECTIVE_INIT;
-    if (!maybe || exit_ns >= until->ns)
+    bool none = (kind == RFN_COLLECTIVE_MAYBE && instance->first_exit_ns < until->ns) ||
+                (kind == RFN_COLLECTIVE_INIT && exit_ns < until->ns);
+    if (!none) /* it synchronized */
         found.wait.ns = most(least(until->ns, exit_ns) - enter_ns, 0);
     if (rooted(kind) || kind == RFN_COLLECTIVE_SCAN || kind == RFN_COLLECTIVE_NEIGHBOR)
         return found;

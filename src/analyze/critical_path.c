@@ -13,16 +13,13 @@ int rfn_critical_grow(struct rfn_chain *chain, size_t needed)
     return 0;
 }
 
-/* The chain that the stream had at a point of its history; the oldest kept, if it is gone. */
+/* The chain that the stream had at a point of its history; the oldest kept, if it is gone. A chain
+ * taken over in a call is not the one at the call's enter, though `from` is the same. */
 static const struct rfn_chain *chain_at(const struct rfn_critical_stream *stream, uint64_t at)
 {
     unsigned i = stream->current;
-    for (unsigned n = 1; n < RFN_CHAINS_KEPT && stream->chains[i].from > at; n++) {
-        unsigned before = (i + RFN_CHAINS_KEPT - 1) % RFN_CHAINS_KEPT;
-        if (!stream->chains[before].ns)
-            break;
-        i = before;
-    }
+    for (unsigned n = stream->n_before; n > 0 && stream->chains[i].from >= at; n--)
+        i = (i + RFN_CHAINS_KEPT - 1) % RFN_CHAINS_KEPT;
     return &stream->chains[i];
 }
 
@@ -55,11 +52,14 @@ int rfn_critical_jump(struct rfn_critical_stream *stream, uint64_t at,
         memset(chain->ns + from->capacity, 0,
                (chain->capacity - from->capacity) * sizeof *chain->ns);
     uint64_t end = from->to ? from->to : history->at;
-    take_off(chain, history, until->at, end < history->at ? end : history->at);
+    take_off(chain, history, until->at > from->from ? until->at : from->from,
+             end < history->at ? end : history->at);
     old->to = at;
     chain->from = at;
     chain->to = 0;
     stream->current = next;
+    if (stream->n_before < RFN_CHAINS_KEPT - 1)
+        stream->n_before++;
     return 0;
 }
 

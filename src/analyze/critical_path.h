@@ -23,7 +23,7 @@ struct rfn_chain {
 
 struct rfn_critical_stream {
     struct rfn_chain chains[RFN_CHAINS_KEPT];
-    unsigned current;
+    unsigned current, n_before; /* those before the current one that are kept */
 };
 
 /* The stream has done something that is part of its chain; RFN_E_NOMEM. */

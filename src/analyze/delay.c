@@ -97,6 +97,9 @@ int rfn_delays_find(struct rfn_delays *delays, const struct rfn_history *waiting
                     const struct rfn_wait *wait)
 {
     const struct rfn_point *until = &wait->until;
+    delays->n_blames = 0;
+    if (until->at < late->first) /* what it did until then is not known any more */
+        return 0;
     struct rfn_in_step step = in_step(delays, waiting, stream, at, late, until);
     rfn_sums_reset(&delays->sums);
     RFN_TRY(rfn_history_sum(late, step.mark[1], step.at[1], until->at, 1, &delays->sums));

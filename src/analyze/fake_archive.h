@@ -5,7 +5,10 @@
  * a second one of rank 0, where a test sets run.streams to 5); communicators: 0 world, 1 self, 2
  * the ranks 1 and 3, 3 an inter-communicator of the ranks 0, 1 and 2, 3, 4 to 6 all ranks like
  * world, 7 the ranks 0 and 2, 8 24 processes of which only the first four are in the archive.
- * Datatypes: 0 MPI_BYTE, 1 MPI_DOUBLE, 2 a type of 24 bytes. Regions: 0 setup, 1 solve, 2 never.
+ * A program that needs more ranks, events or lists defines FAKE_RANKS, FAKE_EVENTS, FAKE_LISTS
+ * before it includes this; then only the communicators 0 and 1 have all ranks. A test may change
+ * which rank and thread a stream is of, and have it fail to open, or end, with an error. Datatypes:
+ * 0 MPI_BYTE, 1 MPI_DOUBLE, 2 a type of 24 bytes. Regions: 0 setup, 1 solve, 2 never.
  */
 #ifndef RFN_ANALYZE_FAKE_ARCHIVE_H
 #define RFN_ANALYZE_FAKE_ARCHIVE_H
@@ -16,7 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAKE_RANKS = 4, FAKE_EVENTS = 64, FAKE_LISTS = 32, FAKE_LIST_WORDS = 32 };
+#ifndef FAKE_RANKS
+#define FAKE_RANKS 4
+#endif
+#ifndef FAKE_EVENTS
+#define FAKE_EVENTS 64
+#endif
+#ifndef FAKE_LISTS
+#define FAKE_LISTS 32
+#endif
+enum { FAKE_LIST_WORDS = 32 };
 
 /* ---- functions ---- */
 
@@ -242,9 +254,41 @@ enum { NB = RFN_FUNCTION_NONBLOCKING, PS = RFN_FUNCTION_PERSISTENT, CO = RFN_FUN
     X(FLUSH_ALL, "MPI_Win_flush_all", RMA_SYNC, 0, 0, win_params, 1)             \
     X(WIN_SYNC, "MPI_Win_sync", RMA_SYNC, 0, 0, win_params, 1)
 
+static const struct rfn_param_info probe_params[] = {IN("source", RANK), IN("tag", TAG),
+                                                     IN("comm", COMM), STATUS};
+static const struct rfn_param_info mprobe_params[] = {
+    IN("source", RANK),  IN("tag", TAG),  IN("comm", COMM),   OUT("message", MESSAGE),
+    OUT("source", RANK), OUT("tag", TAG), OUT("bytes", BYTES)};
+static const struct rfn_param_info mrecv_params[] = {MESSAGE, IN("message", MESSAGE), STATUS};
+static const struct rfn_param_info precv_init_params[] = {
+    IN("buf", BUFFER),  IN("partitions", INT), IN("count", COUNT), IN("datatype", TYPE),
+    IN("source", RANK), IN("tag", TAG),        IN("comm", COMM),   OUT("request", REQUEST)};
+static const struct rfn_param_info barrier_init_params[] = {IN("comm", COMM),
+                                                            OUT("request", REQUEST)};
+static const struct rfn_param_info file_open_params[] = {IN("comm", COMM), OUT("fh", FILE)};
+static const struct rfn_param_info file_read_all_params[] = {IN("fh", FILE), MESSAGE,
+                                                             OUT("bytes", BYTES)};
+
+/* Those that only the analysis of waits looks at. */
+#define FAKE_WAIT_FUNCTIONS(X)                                                       \
+    X(SSEND, "MPI_Ssend", SSEND, 0, 0, send_params, 6)                               \
+    X(ISSEND, "MPI_Issend", SSEND, NB, 0, send_params, 6)                            \
+    X(BSEND, "MPI_Bsend", SEND, 0, 0, send_params, 6)                                \
+    X(PROBE, "MPI_Probe", PROBE, 0, 3, probe_params, 3)                              \
+    X(MPROBE, "MPI_Mprobe", PROBE, 0, 4, mprobe_params, 3)                           \
+    X(MRECV, "MPI_Mrecv", RECV, 0, 3, mrecv_params, 4)                               \
+    X(IMRECV, "MPI_Imrecv", RECV, NB, 0, mrecv_params, 4)                            \
+    X(PRECV_INIT, "MPI_Precv_init", RECV, PS, 1, precv_init_params, 7)               \
+    X(SCAN, "MPI_Scan", SCAN, CO, 0, allreduce_params, 6)                            \
+    X(NEIGHBOR_ALL, "MPI_Neighbor_allgather", NEIGHBOR, CO, 0, allgather_params, 7)  \
+    X(IALLREDUCE, "MPI_Iallreduce", ALL_TO_ALL, CO | NB, 0, allreduce_params, 6)     \
+    X(BARRIER_INIT, "MPI_Barrier_init", BARRIER, CO | PS, 1, barrier_init_params, 1) \
+    X(FILE_OPEN, "MPI_File_open", FILE, CO, 1, file_open_params, 1)                  \
+    X(FILE_READ_ALL, "MPI_File_read_all", FILE, CO, 1, file_read_all_params, 4)
+
 enum fake_function {
 #define X(id, name, class_, flags, n_out, params, n_in) FAKE_##id,
-    FAKE_FUNCTIONS(X) FAKE_TOPOLOGY_FUNCTIONS(X) FAKE_ONE_SIDED_FUNCTIONS(X)
+    FAKE_FUNCTIONS(X) FAKE_TOPOLOGY_FUNCTIONS(X) FAKE_ONE_SIDED_FUNCTIONS(X) FAKE_WAIT_FUNCTIONS(X)
 #undef X
         N_FAKE_FUNCTIONS
 };
@@ -252,7 +296,7 @@ enum fake_function {
 static const struct rfn_function_info fake_functions[] = {
 #define X(id, name, class_, flags, n_out, params, n_in) \
     {name, RFN_CLASS_##class_, (uint8_t)(flags), n_in, n_out, params},
-    FAKE_FUNCTIONS(X) FAKE_TOPOLOGY_FUNCTIONS(X) FAKE_ONE_SIDED_FUNCTIONS(X)
+    FAKE_FUNCTIONS(X) FAKE_TOPOLOGY_FUNCTIONS(X) FAKE_ONE_SIDED_FUNCTIONS(X) FAKE_WAIT_FUNCTIONS(X)
 #undef X
 };
 
@@ -264,9 +308,10 @@ struct fake_event {
 };
 
 struct fake_stream {
+    uint32_t rank, thread;
     struct fake_event events[FAKE_EVENTS];
     size_t n;
-    int fails_with; /* what the cursor returns at its end */
+    int opens_with, fails_with; /* what rfn_cursor_open returns; the cursor at its end */
     bool volume;
 };
 
@@ -296,12 +341,18 @@ static void fake_reset(void)
                                 .ranks = FAKE_RANKS,
                                 .streams = FAKE_RANKS,
                                 .times = true};
+    for (uint32_t i = 0; i <= FAKE_RANKS; i++) {
+        fake.streams[i].rank = i % FAKE_RANKS;
+        fake.streams[i].thread = i / FAKE_RANKS;
+    }
 }
 
 /* Interns a list; its number. */
 __attribute__((unused)) static int64_t fake_list(const int64_t *words, size_t n)
 {
     size_t number = fake.n_lists++;
+    if (number == FAKE_LISTS || n > FAKE_LIST_WORDS)
+        abort();
     memcpy(fake.lists[number], words, n * sizeof *words);
     fake.list_lengths[number] = n;
     return (int64_t)number + 1;
@@ -323,6 +374,8 @@ static struct rfn_record *fake_event(uint32_t rank, enum fake_function function,
     struct fake_stream *stream = &fake.streams[rank];
     struct fake_event *event = &stream->events[stream->n];
     const struct rfn_function_info *info = &fake_functions[function];
+    if (stream->n == FAKE_EVENTS)
+        abort();
     for (unsigned i = 0; i < info->n_in; i++)
         event->in[i] = words[i];
     for (unsigned i = 0; i < info->n_out; i++)
@@ -336,7 +389,7 @@ static struct rfn_record *fake_event(uint32_t rank, enum fake_function function,
                                         .enter_ns = enter,
                                         .exit_ns = exit,
                                         .polls = 1,
-                                        .inside_ns = exit - enter};
+                                        .inside_ns = (int64_t)((uint64_t)exit - (uint64_t)enter)};
     for (size_t i = stream->n; i-- > 0;) {
         if (fake_same(&stream->events[i], event))
             event->record.symbol = stream->events[i].record.symbol;
@@ -364,7 +417,8 @@ const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive)
 
 struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uint32_t stream)
 {
-    return (struct rfn_stream_info){.rank = stream % FAKE_RANKS,
+    return (struct rfn_stream_info){.rank = archive->streams[stream].rank,
+                                    .thread = archive->streams[stream].thread,
                                     .host = stream < 3 ? "north" : "south",
                                     .events = archive->streams[stream].n,
                                     .calls = archive->streams[stream].n,
@@ -423,9 +477,9 @@ uint32_t rfn_archive_comms(const struct rfn_archive *archive)
 const struct rfn_comm_info *rfn_archive_comm(const struct rfn_archive *archive, uint32_t comm)
 {
     static const struct rfn_comm_info comms[] = {
-        {RFN_COMM_WORLD, 4, 0}, {RFN_COMM_SELF, 1, 0},  {RFN_COMM_INTRA, 2, 0},
-        {RFN_COMM_INTER, 2, 2}, {RFN_COMM_INTRA, 4, 0}, {RFN_COMM_INTRA, 4, 0},
-        {RFN_COMM_INTRA, 4, 0}, {RFN_COMM_INTRA, 2, 0}, {RFN_COMM_INTRA, 24, 0}};
+        {RFN_COMM_WORLD, FAKE_RANKS, 0}, {RFN_COMM_SELF, 1, 0},  {RFN_COMM_INTRA, 2, 0},
+        {RFN_COMM_INTER, 2, 2},          {RFN_COMM_INTRA, 4, 0}, {RFN_COMM_INTRA, 4, 0},
+        {RFN_COMM_INTRA, 4, 0},          {RFN_COMM_INTRA, 2, 0}, {RFN_COMM_INTRA, 24, 0}};
     (void)archive;
     return &comms[comm];
 }
@@ -436,6 +490,7 @@ int64_t rfn_comm_world_rank(const struct rfn_archive *archive, uint32_t comm, bo
     (void)archive;
     switch (comm) {
     case 0:
+        return rank < FAKE_RANKS ? (int64_t)rank : -1;
     case 4:
     case 5:
     case 6:
@@ -457,11 +512,12 @@ int64_t rfn_comm_rank_of(const struct rfn_archive *archive, uint32_t comm, uint3
     (void)archive;
     switch (comm) {
     case 0:
+        return world_rank;
     case 4:
     case 5:
     case 6:
     case 8:
-        return world_rank;
+        return world_rank < 4 ? (int64_t)world_rank : -1;
     case 1:
         return 0;
     case 2:
@@ -473,10 +529,21 @@ int64_t rfn_comm_rank_of(const struct rfn_archive *archive, uint32_t comm, uint3
     }
 }
 
+int64_t rfn_comm_peer(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank,
+                      int64_t rank)
+{
+    if (rank < 0 || rank > UINT32_MAX)
+        return -1;
+    if (comm == 1)
+        return rank == 0 ? (int64_t)world_rank : -1;
+    return rfn_comm_world_rank(archive, comm, comm == 3 && world_rank < 2, (uint32_t)rank);
+}
+
 int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct rfn_cursor **cursor,
                     struct rfn_diag *diag)
 {
-    (void)diag;
+    if (archive->streams[stream].opens_with)
+        return rfn_fail(diag, archive->streams[stream].opens_with, 77, (int)stream, "lost");
     *cursor = malloc(sizeof **cursor);
     if (!*cursor)
         return RFN_E_NOMEM;

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Stamps come from a file; within these bounds (104 days) differences and sums of them fit. */
+#define STAMP_MAX (INT64_C(1) << 53)
+
 /* Streams by what their current event does next, the earliest first; ties by number. It leaves at
  * its exit; where it has not entered yet, it enters at its enter. */
 struct entry {
@@ -75,9 +78,14 @@ static void pop(struct heap *heap)
 
 /* ---- clocks ---- */
 
-/* The moved time of a recorded stamp; stamps are asked for in order. */
+/* The moved time of a recorded stamp; stamps are asked for in order. In a sound file they ascend.
+ */
 static int64_t moved(struct rfn_replay_stream *stream, int64_t recorded_ns)
 {
+    if (recorded_ns < stream->recorded_ns)
+        recorded_ns = stream->recorded_ns;
+    if (recorded_ns > STAMP_MAX)
+        recorded_ns = STAMP_MAX;
     if (stream->shift_ns) {
         int64_t less = (recorded_ns - stream->recorded_ns) / 100;
         stream->shift_ns -= less < stream->shift_ns ? less : stream->shift_ns;
@@ -124,9 +132,12 @@ static int fetch(struct rfn_replay *replay, uint32_t number)
         close_stream(stream);
         return 0;
     }
+    /* Without times streams take turns, so that none runs ahead of those that it sends to. */
+    bool times = rfn_archive_run(replay->archive)->times;
+    int64_t turn = (int64_t)(stream->record->index & (STAMP_MAX - 1));
     stream->before_ns = stream->exit_ns;
-    stream->enter_ns = moved(stream, stream->record->enter_ns);
-    stream->exit_ns = moved(stream, stream->record->exit_ns);
+    stream->enter_ns = moved(stream, times ? stream->record->enter_ns : turn);
+    stream->exit_ns = moved(stream, times ? stream->record->exit_ns : turn);
     return 1;
 }
 
@@ -143,6 +154,7 @@ static int open_stream(struct rfn_replay *replay, uint32_t number)
     struct rfn_stream_info info = rfn_archive_stream(replay->archive, number);
     stream->rank = info.rank;
     stream->thread = info.thread;
+    stream->recorded_ns = -STAMP_MAX;
     stream->several = has_rank(replay, number - 1, info.rank) ||
                       has_rank(replay, number + 1, info.rank);
     replay->events += (double)info.events;
@@ -253,16 +265,41 @@ static int64_t next_ns(const struct rfn_replay_stream *stream)
     return stream->held ? stream->enter_ns : stream->exit_ns;
 }
 
+static void has_left(struct rfn_replay *replay, struct rfn_replay_stream *stream)
+{
+    stream->first = false;
+    replay->left++;
+}
+
 /* An event that has been fetched enters, at once or, in a process with several threads, when it is
- * its turn. */
+ * its turn. RFN_REPLAY_LEFT: it has left, too. */
 static int arrive(struct rfn_replay *replay, uint32_t number)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
     stream->held = stream->several;
-    return stream->held ? 0 : replay->hooks.enter(replay->hooks.context, number, stream);
+    if (stream->held)
+        return 0;
+    int result = replay->hooks.enter(replay->hooks.context, number, stream);
+    if (result == RFN_REPLAY_LEFT)
+        has_left(replay, stream);
+    return result;
 }
 
-/* The current event of a stream is shown leaving; the next one arrives. Returns whether the stream
+/* The stream goes on to its next event that has to wait for its turn. Returns whether there is
+ * one. */
+static int go_on(struct rfn_replay *replay, uint32_t number)
+{
+    int result;
+    do {
+        RFN_TRY(result = fetch(replay, number));
+        if (!result)
+            return replay->hooks.end(replay->hooks.context, number);
+        RFN_TRY(result = arrive(replay, number));
+    } while (result == RFN_REPLAY_LEFT);
+    return 1;
+}
+
+/* The current event of a stream is shown leaving; the next ones arrive. Returns whether the stream
  * has a current event that is not parked; it is the caller's to put it into the heap. */
 static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
 {
@@ -275,22 +312,19 @@ static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
         park(replay, number);
         return 0;
     }
-    stream->first = false;
-    replay->left++;
-    RFN_TRY(result = fetch(replay, number));
-    if (result)
-        RFN_TRY(arrive(replay, number));
-    else
-        RFN_TRY(replay->hooks.end(replay->hooks.context, number));
-    return result;
+    has_left(replay, stream);
+    return go_on(replay, number);
 }
 
 static int enter_held(struct rfn_replay *replay, uint32_t number)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
     stream->held = false;
-    RFN_TRY(replay->hooks.enter(replay->hooks.context, number, stream));
-    return 1;
+    int result = replay->hooks.enter(replay->hooks.context, number, stream);
+    if (result != RFN_REPLAY_LEFT)
+        return result < 0 ? result : 1;
+    has_left(replay, stream);
+    return go_on(replay, number);
 }
 
 static int move_earliest(struct rfn_replay *replay)
@@ -340,8 +374,12 @@ static int begin(struct rfn_replay *replay)
     for (uint32_t i = 0; i < replay->n_streams; i++) {
         if (!replay->streams[i].open)
             continue;
-        RFN_TRY(arrive(replay, i));
-        push(&replay->ready, next_ns(&replay->streams[i]), i);
+        int result = arrive(replay, i);
+        if (result == RFN_REPLAY_LEFT)
+            result = go_on(replay, i);
+        RFN_TRY(result);
+        if (replay->streams[i].open)
+            push(&replay->ready, next_ns(&replay->streams[i]), i);
     }
     return 0;
 }

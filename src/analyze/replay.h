@@ -36,10 +36,11 @@ struct rfn_replay_stream {
     uint32_t parked; /* where among the parked, + 1 */
 };
 
-enum { RFN_REPLAY_PARK = 1 };
+enum { RFN_REPLAY_PARK = 1, RFN_REPLAY_LEFT = 2 };
 
 struct rfn_replay_hooks {
-    /* 0 or RFN_E_NOMEM. */
+    /* 0; RFN_REPLAY_LEFT: nothing that others do matters to this event, so that it has left already
+     * and its stream goes on at once, ahead of the others; or RFN_E_NOMEM. */
     int (*enter)(void *context, uint32_t stream, const struct rfn_replay_stream *at);
     /* 0: it has left; RFN_REPLAY_PARK: not before something else happens (not if `forced`);
      * RFN_E_NOMEM. After rfn_replay_put_off it is asked again at the new time, whatever it

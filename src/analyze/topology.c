@@ -454,7 +454,8 @@ int rfn_topologies_event(struct rfn_topologies *topologies, const struct rfn_cur
         return 0;
     const struct layout *layout = &topologies->layouts[record->function];
     int64_t made = rfn_outcome(record, layout->made);
-    if (made < 0 || made >= topologies->n_comms)
+    if (made < 0 || made >= topologies->n_comms ||
+        !rfn_comm_countable(topologies->archive, (uint32_t)made))
         return 0;
     if (layout->use == USE_ADJACENT)
         return adjacent(topologies, layout, cursor, rank, record, made);

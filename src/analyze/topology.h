@@ -32,4 +32,13 @@ const uint32_t *rfn_topology_sources(struct rfn_topologies *topologies, int64_t 
 const uint32_t *rfn_topology_destinations(struct rfn_topologies *topologies, int64_t comm,
                                           int64_t rank_in_comm, size_t *n);
 
+/* A communicator may list any number of processes of other jobs: whether there are so few that an
+ * analysis can keep something for each. */
+static inline bool rfn_comm_countable(const struct rfn_archive *archive, uint32_t comm)
+{
+    const struct rfn_comm_info *info = rfn_archive_comm(archive, comm);
+    uint64_t known = rfn_archive_run(archive)->ranks;
+    return (uint64_t)info->size + info->remote_size <= known * 8 + 1024;
+}
+
 #endif

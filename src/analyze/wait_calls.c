@@ -168,7 +168,8 @@ static int post(struct call *call, int64_t comm, int64_t source, int64_t tag,
     return 0;
 }
 
-/* A receive that was posted with a wildcard turns out to be of (source, tag) of comm. */
+/* A receive that was posted with a wildcard turns out to be of (source, tag) of comm.
+ * RFN_E_NOTFOUND: that is a process of another job. */
 static int tell(struct call *call, const struct rfn_awaited *awaited, int64_t comm, int64_t source,
                 int64_t tag)
 {
@@ -177,8 +178,8 @@ static int tell(struct call *call, const struct rfn_awaited *awaited, int64_t co
         return 0;
     int64_t world = world_of(call, comm, source);
     int64_t channel = channel_of(call, world, call->at->rank, comm, tag);
-    if (channel == RFN_E_NOTFOUND) /* from another job, or from nobody */
-        return 0;
+    if (channel == RFN_E_NOTFOUND)
+        return source >= 0 ? RFN_E_NOTFOUND : 0;
     RFN_TRY((int)(channel < 0 ? channel : 0));
     return rfn_channels_tell(channels, awaited->number, (uint32_t)channel);
 }
@@ -297,12 +298,8 @@ static int find_object(struct call *call, int64_t *object, int64_t *place)
 
 static bool moves_data(const struct call *call)
 {
-    struct rfn_wait_symbol *symbol = call->symbol;
-    if (call->role->always_data || (symbol->constant && symbol->has_volume))
-        return call->role->always_data || symbol->data;
     const struct rfn_volume *volume = volume_of(call);
-    symbol->data = volume->sent_bytes > 0 || volume->received_bytes > 0;
-    return symbol->data;
+    return call->role->always_data || volume->sent_bytes > 0 || volume->received_bytes > 0;
 }
 
 static int join(struct call *call, uint32_t object, uint32_t place, const struct rfn_role *role,
@@ -482,6 +479,18 @@ static int begin(struct call *call, int64_t id)
     return 0;
 }
 
+/* What a completed receive got is told; one from another job is nobody's. */
+static int tell_completed(struct call *call, struct rfn_awaited *awaited,
+                          const struct rfn_volume *volume)
+{
+    int told = tell(call, awaited, volume->comm, volume->source, volume->tag);
+    if (told != RFN_E_NOTFOUND)
+        return told;
+    awaited->kind = RFN_AWAITS_NOTHING;
+    call->pass->waits->matching.foreign++;
+    return rfn_channels_dismiss(&call->pass->channels, awaited->number);
+}
+
 /* A request that the call completes. */
 static int complete(struct call *call, const struct rfn_completed *completed)
 {
@@ -493,7 +502,7 @@ static int complete(struct call *call, const struct rfn_completed *completed)
     for (int i = 0; i < 2; i++) {
         parts[i].cancelled = completed->cancelled;
         if (parts[i].kind == RFN_AWAITS_MESSAGE && !completed->cancelled)
-            RFN_TRY(tell(call, &parts[i], volume->comm, volume->source, volume->tag));
+            RFN_TRY(tell_completed(call, &parts[i], volume));
         if (parts[i].kind != RFN_AWAITS_NOTHING)
             RFN_TRY(await(call, parts[i]));
     }

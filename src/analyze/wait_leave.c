@@ -88,6 +88,25 @@ int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *str
     return rfn_pass_did(pass, stream, polls->symbol.mpi_activity, inside);
 }
 
+/* The stream goes on with the chain that led to the end of the wait. Where clocks disagree that may
+ * lie after the call: then what led to it took less. */
+static int jump(const struct leaving *leaving)
+{
+    struct rfn_wait_stream *of = leaving->of;
+    const struct rfn_point *until = &leaving->wait.until;
+    const struct rfn_wait_stream *late = &leaving->pass->streams[until->stream];
+    int64_t over = until->ns - (of->enter_ns + leaving->full_ns);
+    RFN_TRY(
+        rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history, until));
+    if (!over)
+        return 0;
+    uint32_t last = of->symbol->mpi_activity;
+    if (until->at > late->history.first)
+        last = late->history.log[(until->at - 1) & late->history.mask].what;
+    return rfn_critical_add(&of->critical, last & RFN_PASSED_ON ? of->symbol->mpi_activity : last,
+                            -over);
+}
+
 /* A wait, and whom it is blamed on. */
 static int waited(const struct leaving *leaving)
 {
@@ -103,9 +122,7 @@ static int waited(const struct leaving *leaving)
                            wait->ns, delays->blames, delays->n_blames));
     if (!delays->n_blames)
         return did_here(leaving, RFN_ACTIVITY_WAIT, wait->ns);
-    if (wait->until.ns == of->enter_ns + leaving->full_ns)
-        RFN_TRY(rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history,
-                                  &wait->until));
+    RFN_TRY(jump(leaving));
     for (size_t i = 0; i < delays->n_blames; i++)
         RFN_TRY(rfn_history_add(&of->history, &delays->sums,
                                 RFN_PASSED_ON | delays->blames[i].cause, delays->blames[i].ns));
@@ -189,7 +206,10 @@ static struct rfn_wait late_receiver(struct rfn_wait_pass *pass, const struct rf
 {
     struct rfn_wait wait = {.pattern = RFN_LATE_RECEIVER, .until = message->posted};
     bool before = !message->taken || message->posted.ns >= exit_ns;
-    if (message->mode == RFN_SEND_STANDARD && before && message->bytes > pass->eager_bytes)
+    /* A receive with a wildcard that is posted already may turn out to take it. */
+    bool undecided = !message->taken && pass->channels.ranks[message->dest].n_open > 0;
+    if (message->mode == RFN_SEND_STANDARD && before && !undecided &&
+        message->bytes > pass->eager_bytes)
         pass->eager_bytes = message->bytes;
     if (message->mode == RFN_SEND_LOCAL || before)
         return wait;
@@ -480,10 +500,37 @@ static int let_go(const struct leaving *leaving, const struct rfn_awaited *await
     }
 }
 
+/* The event is over; the last of all events ends the critical path. */
+static void over(struct rfn_wait_pass *pass, struct rfn_wait_stream *of, uint32_t stream,
+                 int64_t exit_ns)
+{
+    of->site = of->symbol->site;
+    if (pass->any_exit && exit_ns <= pass->last_exit_ns)
+        return;
+    pass->any_exit = true;
+    pass->last_exit_ns = exit_ns;
+    pass->last_stream = stream;
+}
+
+/* A call that has waited for nothing and ends nothing. */
+static int leave_plain(struct rfn_wait_pass *pass, uint32_t stream,
+                       const struct rfn_replay_stream *at)
+{
+    struct rfn_wait_stream *of = &pass->streams[stream];
+    int64_t ns = at->exit_ns - at->enter_ns;
+    if (ns > 0 && pass->waits->times)
+        RFN_TRY(rfn_pass_did(pass, of, of->symbol->mpi_activity, ns));
+    over(pass, of, stream, at->exit_ns);
+    return 0;
+}
+
 int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *of = &pass->streams[stream];
+    if (!of->n_awaited && !of->one_sided && at->record->polls == 1 && !of->polled_ns &&
+        !at->record->failed_poll)
+        return leave_plain(pass, stream, at);
     struct leaving leaving = {.pass = pass, .of = of, .at = at, .stream = stream};
     if (of->n_awaited) {
         if (!forced && !all_there(&leaving))
@@ -508,11 +555,6 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_strea
     for (size_t i = 0; i < of->n_awaited; i++)
         RFN_TRY(let_go(&leaving, &of->awaited[i]));
     of->n_awaited = 0;
-    of->site = of->symbol->site;
-    if (!pass->any_exit || at->exit_ns > pass->last_exit_ns) {
-        pass->any_exit = true;
-        pass->last_exit_ns = at->exit_ns;
-        pass->last_stream = stream;
-    }
+    over(pass, of, stream, at->exit_ns);
     return 0;
 }

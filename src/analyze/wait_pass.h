@@ -62,8 +62,7 @@ struct rfn_wait_process {
 /* What is known of a signature of a stream, so that its events need not be looked at again. */
 struct rfn_wait_symbol {
     bool used;
-    bool constant; /* its words never change: */
-    bool data;
+    bool constant; /* its words never change */
     uint32_t site, mpi_activity;
     uint32_t before, region,
         gap_activity; /* the gap in front, as it was last; UINT32_MAX: not yet */

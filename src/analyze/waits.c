@@ -167,10 +167,15 @@ static int enter(void *context, uint32_t number, const struct rfn_replay_stream 
     stream->here = (struct rfn_point){number, stream->history.at, at->enter_ns};
     enum rfn_action action = stream->symbol->role->action;
     if (action == RFN_ACT_REGION_BEGIN)
-        return enter_region(stream, at->record->in[0]);
-    if (action == RFN_ACT_REGION_END)
+        RFN_TRY(enter_region(stream, at->record->in[0]));
+    else if (action == RFN_ACT_REGION_END)
         leave_region(stream, at->record->in[0]);
-    return rfn_pass_call(pass, number, at);
+    else
+        RFN_TRY(rfn_pass_call(pass, number, at));
+    if (stream->n_awaited || stream->one_sided)
+        return 0;
+    RFN_TRY(rfn_pass_leave(pass, number, at, true));
+    return RFN_REPLAY_LEFT;
 }
 
 static int end(void *context, uint32_t number)

@@ -116,6 +116,19 @@ struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uin
     return (struct rfn_stream_info){.rank = stream, .host = "north", .readable = true};
 }
 
+uint32_t rfn_archive_hosts(const struct rfn_archive *archive)
+{
+    (void)archive;
+    return 0;
+}
+
+struct rfn_host_info rfn_archive_host(const struct rfn_archive *archive, uint32_t host)
+{
+    (void)archive;
+    (void)host;
+    return (struct rfn_host_info){0};
+}
+
 uint32_t rfn_archive_groups(const struct rfn_archive *archive)
 {
     (void)archive;
