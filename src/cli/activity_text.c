@@ -220,13 +220,8 @@ static void append_compute(struct rfn_text *text, const struct rfn_archive *arch
 
 bool rfn_call_site_polls(const struct rfn_archive *archive, struct rfn_call_site site)
 {
-    static const char *const polls[] = {"MPI_Test",   "MPI_Testany", "MPI_Testall", "MPI_Testsome",
-                                        "MPI_Iprobe", "MPI_Improbe", "MPI_Parrived"};
-    for (size_t i = 0; i < sizeof polls / sizeof *polls; i++) {
-        if (strcmp(rfn_call_site_function(archive, site), polls[i]) == 0)
-            return true;
-    }
-    return false;
+    return site.function < rfn_archive_functions(archive) &&
+           rfn_archive_function(archive, site.function)->flags & RFN_FUNCTION_POLL;
 }
 
 /* What a call does when it does not wait. */

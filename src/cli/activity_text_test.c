@@ -40,6 +40,32 @@ static void test_common_function(void **state)
     expect(computing(EXCHANGE_88, STEP_INC), "computing in step() [solver.c:51 to step.inc:3]");
 }
 
+static void expect_function(struct rfn_activity activity, const char *expected)
+{
+    const char *found = rfn_activity_function(&fake, &activity);
+    if (expected)
+        assert_string_equal(found, expected);
+    else
+        assert_null(found);
+}
+
+/* The same line is the same call, at whichever address; without lines the address tells. */
+static void test_inlined(void **state)
+{
+    (void)state;
+    expect(computing(EXCHANGE_80, EXCHANGE_88_TWIN), "computing in exchange() [halo.c:80-88]");
+    expect(computing(EXCHANGE_88_TWIN, EXCHANGE_80),
+           "computing in exchange() [halo.c:88, loop from line 80] or its caller step() "
+           "[solver.c:51]");
+    expect(computing(RESIDUAL_12, EXCHANGE_88_TWIN),
+           "computing in step() [solver.c:55, loop from line 51] or its caller main() "
+           "[solver.c:20]");
+    expect(computing(EXCHANGE_80_EARLY, EXCHANGE_88_TWIN), "computing in step() [solver.c:40-51]");
+    expect(computing(PLAIN_1, PLAIN_2), "computing in plain() [app+0x720]");
+    expect_function(computing(EXCHANGE_80, EXCHANGE_88_TWIN), "exchange");
+    expect_function(computing(PLAIN_1, PLAIN_2), "plain");
+}
+
 static void test_loop(void **state)
 {
     (void)state;
@@ -113,6 +139,9 @@ static void test_calls(void **state)
            "in MPI_Barrier, main() [solver.c:24], synchronizing");
     expect(calling(RFN_ACTIVITY_MPI, FILE_WRITE, NOWHERE), "in MPI_File_write, input and output");
     expect(calling(RFN_ACTIVITY_MPI, SPLIT, MAIN_24), "in MPI_Comm_split, main() [solver.c:24]");
+    expect(calling(RFN_ACTIVITY_MPI, TEST, MAIN_24), "in MPI_Test, main() [solver.c:24], polling");
+    expect(calling(RFN_ACTIVITY_MPI, IPROBE, NOWHERE), "in MPI_Iprobe, polling");
+    expect(calling(RFN_ACTIVITY_WAIT, TEST, MAIN_24), "waiting in MPI_Test, main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_MPI, 4711, 4711), "in ?");
     expect(calling(RFN_ACTIVITY_WAIT, RECV, EXCHANGE_80_EARLY),
            "waiting in MPI_Recv, exchange() [halo.c:80]");
@@ -125,15 +154,6 @@ static void test_control_characters(void **state)
     expect(computing(EVIL, EVIL), "computing in ev\\x1bil\\n() [b\\tad.c:3]");
     expect(calling(RFN_ACTIVITY_WAIT, RECV, EVIL),
            "waiting in MPI_Recv, ev\\x1bil\\n() [b\\tad.c:3]");
-}
-
-static void expect_function(struct rfn_activity activity, const char *expected)
-{
-    const char *found = rfn_activity_function(&fake, &activity);
-    if (expected)
-        assert_string_equal(found, expected);
-    else
-        assert_null(found);
 }
 
 static void test_function_alone(void **state)
@@ -177,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_common_function),
+        cmocka_unit_test(test_inlined),
         cmocka_unit_test(test_loop),
         cmocka_unit_test(test_nothing_in_common),
         cmocka_unit_test(test_first_call),
