@@ -31,13 +31,21 @@ static struct rfn_activity computing(uint32_t before, uint32_t at)
 static void test_common_function(void **state)
 {
     (void)state;
-    expect(computing(EXCHANGE_88, RESIDUAL_12), "computing in step() [solver.c:51-55]");
+    expect(computing(EXCHANGE_88, RESIDUAL_12),
+           "computing in step() [solver.c:51-55] between exchange() [halo.c:88] and residual() "
+           "[halo.c:12]");
     expect(computing(EXCHANGE_80, EXCHANGE_88), "computing in exchange() [halo.c:80-88]");
-    expect(computing(EXCHANGE_88, MAIN_24), "computing in main() [solver.c:20-24]");
+    expect(computing(EXCHANGE_88, MAIN_24),
+           "computing in main() [solver.c:20-24] after exchange() [halo.c:88]");
     expect(computing(MAIN_24, MAIN_24), "computing in main() [solver.c:24]");
     /* frames inside of MPI do not count */
-    expect(computing(EXCHANGE_80_EARLY, EXCHANGE_80), "computing in step() [solver.c:40-51]");
-    expect(computing(EXCHANGE_88, STEP_INC), "computing in step() [solver.c:51 to step.inc:3]");
+    expect(computing(EXCHANGE_80_EARLY, EXCHANGE_80),
+           "computing in step() [solver.c:40-51] between exchange() [halo.c:80] and exchange() "
+           "[halo.c:80]");
+    expect(computing(EXCHANGE_88, STEP_INC),
+           "computing in step() [solver.c:51 to step.inc:3] after exchange() [halo.c:88]");
+    expect(computing(MAIN_10, SUM_7),
+           "computing in main() [solver.c:10-24] up to solver::Field<double>::sum() [field.cc:7]");
 }
 
 static void expect_function(struct rfn_activity activity, const char *expected)
@@ -59,9 +67,13 @@ static void test_inlined(void **state)
            "[solver.c:51]");
     expect(computing(RESIDUAL_12, EXCHANGE_88_TWIN),
            "computing in step() [solver.c:55, loop from line 51] or its caller main() "
-           "[solver.c:20]");
-    expect(computing(EXCHANGE_80_EARLY, EXCHANGE_88_TWIN), "computing in step() [solver.c:40-51]");
-    expect(computing(PLAIN_1, PLAIN_2), "computing in plain() [app+0x720]");
+           "[solver.c:20] between residual() [halo.c:12] and exchange() [halo.c:88]");
+    expect(computing(EXCHANGE_80_EARLY, EXCHANGE_88_TWIN),
+           "computing in step() [solver.c:40-51] between exchange() [halo.c:80] and exchange() "
+           "[halo.c:88]");
+    expect(computing(PLAIN_1, PLAIN_2),
+           "computing in plain() [app+0x720] between exchange() [halo.c:80] and exchange() "
+           "[halo.c:88]");
     expect_function(computing(EXCHANGE_80, EXCHANGE_88_TWIN), "exchange");
     expect_function(computing(PLAIN_1, PLAIN_2), "plain");
 }
@@ -75,7 +87,7 @@ static void test_loop(void **state)
            "[solver.c:51]");
     expect(computing(RESIDUAL_12, EXCHANGE_88),
            "computing in step() [solver.c:55, loop from line 51] or its caller main() "
-           "[solver.c:20]");
+           "[solver.c:20] between residual() [halo.c:12] and exchange() [halo.c:88]");
     expect(computing(EXCHANGE_88, EXCHANGE_88),
            "computing in exchange() [halo.c:88] or its caller step() [solver.c:51]");
     expect(computing(EXCHANGE_80_EARLY, EXCHANGE_80_EARLY),
@@ -115,11 +127,19 @@ static void test_regions(void **state)
     (void)state;
     struct rfn_activity activity = computing(EXCHANGE_88, RESIDUAL_12);
     activity.region = 0;
-    expect(activity, "computing in region smoothing (step() [solver.c:51-55])");
+    expect(
+        activity,
+        "computing in region smoothing (step() [solver.c:51-55] between exchange() [halo.c:88] and "
+        "residual() [halo.c:12])");
     activity.region = 1;
-    expect(activity, "computing in region two\\nlines (step() [solver.c:51-55])");
+    expect(
+        activity,
+        "computing in region two\\nlines (step() [solver.c:51-55] between exchange() [halo.c:88] "
+        "and residual() [halo.c:12])");
     activity.region = 2; /* none such */
-    expect(activity, "computing in step() [solver.c:51-55]");
+    expect(activity,
+           "computing in step() [solver.c:51-55] between exchange() [halo.c:88] and residual() "
+           "[halo.c:12]");
     activity = computing(NOWHERE, NOWHERE);
     activity.region = 0;
     expect(activity, "computing in region smoothing");
@@ -134,13 +154,13 @@ static void test_calls(void **state)
 {
     (void)state;
     expect(calling(RFN_ACTIVITY_MPI, SEND, EXCHANGE_88),
-           "in MPI_Send, exchange() [halo.c:88], moving data");
+           "moving data in MPI_Send, exchange() [halo.c:88]");
     expect(calling(RFN_ACTIVITY_MPI, BARRIER, MAIN_24),
-           "in MPI_Barrier, main() [solver.c:24], synchronizing");
-    expect(calling(RFN_ACTIVITY_MPI, FILE_WRITE, NOWHERE), "in MPI_File_write, input and output");
+           "synchronizing in MPI_Barrier, main() [solver.c:24]");
+    expect(calling(RFN_ACTIVITY_MPI, FILE_WRITE, NOWHERE), "reading or writing in MPI_File_write");
     expect(calling(RFN_ACTIVITY_MPI, SPLIT, MAIN_24), "in MPI_Comm_split, main() [solver.c:24]");
-    expect(calling(RFN_ACTIVITY_MPI, TEST, MAIN_24), "in MPI_Test, main() [solver.c:24], polling");
-    expect(calling(RFN_ACTIVITY_MPI, IPROBE, NOWHERE), "in MPI_Iprobe, polling");
+    expect(calling(RFN_ACTIVITY_MPI, TEST, MAIN_24), "polling in MPI_Test, main() [solver.c:24]");
+    expect(calling(RFN_ACTIVITY_MPI, IPROBE, NOWHERE), "polling in MPI_Iprobe");
     expect(calling(RFN_ACTIVITY_WAIT, TEST, MAIN_24), "waiting in MPI_Test, main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_MPI, 4711, 4711), "in ?");
     expect(calling(RFN_ACTIVITY_WAIT, RECV, EXCHANGE_80_EARLY),

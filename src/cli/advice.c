@@ -57,8 +57,11 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lat
 }
 
 /* What to do about ranks that are late because they were in a call of MPI. */
-static const char *for_call(uint8_t class_)
+static const char *for_call(uint8_t class_, bool polls)
 {
+    if (polls)
+        return "Poll less often, or wait in a blocking call: each poll takes time, even where "
+               "nothing has come.";
     switch (class_) {
     case RFN_CLASS_SETUP:
         return "This is start-up: it counts less the longer the program runs.";
@@ -70,14 +73,17 @@ static const char *for_call(uint8_t class_)
     case RFN_CLASS_RMA_SYNC:
         return "Leave out synchronization that the data does not need.";
     default:
-        return "Send less or fewer, larger messages, share them out over the ranks, or compute "
+        return "Send less, or fewer and larger messages; share them out over the ranks; or compute "
                "meanwhile.";
     }
 }
 
 const char *rfn_advice(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
-                       enum rfn_lateness lateness)
+                       bool polls, enum rfn_lateness lateness)
 {
+    if (pattern == RFN_WRONG_ORDER && kind == RFN_ACTIVITY_COMPUTE && lateness == RFN_LATE_ONE)
+        return "Give that rank less of this work, and meanwhile take whichever message comes first "
+               "(MPI_Waitany, MPI_ANY_SOURCE).";
     if (pattern == RFN_WRONG_ORDER)
         return "Receive in the order of sending, or take whichever message comes first "
                "(MPI_Waitany, MPI_ANY_SOURCE).";
@@ -90,6 +96,6 @@ const char *rfn_advice(enum rfn_pattern pattern, enum rfn_activity_kind kind, ui
     if (kind == RFN_ACTIVITY_COMPUTE)
         return for_computing(pattern, lateness);
     if (kind == RFN_ACTIVITY_MPI)
-        return for_call(class_);
+        return for_call(class_, polls);
     return "Look at what that call waits for: the other side may not be in the archive.";
 }

@@ -111,16 +111,19 @@ static int by_site(const void *left, const void *right)
     return order ? order : compare(a->waited.path, b->waited.path);
 }
 
+/* The one with most direct waiting counts: where others waited for those, is what they caused. */
 static void find_sites(struct rfn_finding *finding, const struct rfn_cause **causes, size_t n)
 {
-    int64_t most = -1, sum = 0;
+    int64_t direct = 0, total = 0, most_direct = -1, most = -1;
     qsort(causes, n, sizeof *causes, by_site);
     for (size_t i = 0; i < n; i++) {
         bool same = i > 0 && by_site(&causes[i - 1], &causes[i]) == 0;
-        sum = (same ? sum : 0) + causes[i]->total_ns;
+        direct = (same ? direct : 0) + causes[i]->direct_ns;
+        total = (same ? total : 0) + causes[i]->total_ns;
         finding->sites += !same;
-        if (sum > most) {
-            most = sum;
+        if (direct > most_direct || (direct == most_direct && total > most)) {
+            most_direct = direct;
+            most = total;
             finding->pattern = causes[i]->pattern;
             finding->waited = causes[i]->waited;
         }

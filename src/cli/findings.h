@@ -11,7 +11,7 @@
 struct rfn_finding {
     uint32_t activity;           /* that costs most, */
     size_t work;                 /* and those of which it is one (number of a piece of work) */
-    enum rfn_pattern pattern;    /* of most of the waiting, */
+    enum rfn_pattern pattern;    /* of most of the waiting for these ranks themselves, */
     struct rfn_call_site waited; /* and where that was */
     size_t sites;                /* patterns and call paths of the waiting in all */
     int64_t ns;                  /* of others' waiting */

@@ -20,65 +20,7 @@ static void append_sentence(struct rfn_text *out, const struct rfn_report *repor
     rfn_text_release(sentence);
 }
 
-/* ---- run time and efficiency ---- */
-
-static void append_run(struct rfn_text *out, const struct rfn_report *report)
-{
-    const struct rfn_profile *profile = report->profile;
-    struct rfn_text text = {0};
-    rfn_text_printable(&text, report->run->program ? report->run->program : "?");
-    rfn_text_format(&text, " on %u rank%s", report->run->ranks, report->run->ranks == 1 ? "" : "s");
-    if (profile->times)
-        rfn_text_format(&text, " ran for %s.",
-                        rfn_time_text(profile->end_ns - profile->start_ns).text);
-    else
-        rfn_text_string(&text, ": how long it ran is not known.");
-    append_sentence(out, report, &text, INDENT);
-}
-
-static void append_efficiency(struct rfn_text *out, const struct rfn_report *report)
-{
-    const struct rfn_losses losses = rfn_losses_of(report);
-    struct rfn_text text = {0};
-    rfn_text_format(&text,
-                    "Parallel efficiency %s: ", rfn_share_text(report->efficiency.parallel).text);
-    rfn_verdict_append(&text, report->efficiency.parallel, &losses);
-    rfn_text_char(&text, '.');
-    append_sentence(out, report, &text, INDENT);
-}
-
-/* ---- causes ---- */
-
-/* " as late sender in exchange() [halo.c:88] and 2 more" */
-static void append_wait(struct rfn_text *text, const struct rfn_report *report,
-                        const struct rfn_finding *finding)
-{
-    rfn_text_format(text, " as %s in ", rfn_pattern_words(finding->pattern));
-    rfn_call_site_place(text, report->archive, finding->waited);
-    if (finding->sites > 1)
-        rfn_text_format(text, " and %zu more", finding->sites - 1);
-    rfn_text_string(text, ". ");
-}
-
-static void append_finding(struct rfn_text *out, const struct rfn_report *report,
-                           const struct rfn_finding *finding, size_t number)
-{
-    const struct rfn_activity *activity = rfn_report_activity(report, finding->activity);
-    uint32_t n_all = report->waits->n_ranks;
-    struct rfn_text text = {0};
-    rfn_late_ranks_append(&text, finding->ranks, finding->n_ranks, n_all);
-    rfn_text_char(&text, ' ');
-    rfn_activity_append(&text, report->archive, activity);
-    rfn_text_format(&text, " costs %s of all ranks' time (%s),",
-                    rfn_share_text(rfn_report_share(report, finding->ns)).text,
-                    rfn_time_text(finding->ns).text);
-    append_wait(&text, report, finding);
-    rfn_text_string(&text, rfn_advice(finding->pattern, activity->kind,
-                                      rfn_call_site_class(report->archive, activity->at),
-                                      rfn_lateness_of(finding->ranks, finding->n_ranks, n_all)));
-    rfn_text_format(out, "%zu. ", number);
-    append_sentence(out, report, &text, INDENT);
-}
+/* ---- MPI calls that do not wait ---- */
 
 /* The call path outside of setup with most time, less what was waited there. */
 static const struct rfn_profile_row *busiest_row(const struct rfn_report *report, int64_t *busy)
@@ -103,6 +45,127 @@ static const struct rfn_profile_row *busiest_row(const struct rfn_report *report
     return busiest;
 }
 
+/* "polling in MPI_Testany, update() [gups.c:457]" */
+static void append_row(struct rfn_text *text, const struct rfn_report *report,
+                       const struct rfn_profile_row *row)
+{
+    const struct rfn_activity activity = {.kind = RFN_ACTIVITY_MPI,
+                                          .at = {row->function, row->path}};
+    rfn_activity_append(text, report->archive, &activity);
+}
+
+/* The call that the line on efficiency names, and what it takes without waiting: where most is lost
+ * in calls that do not wait. NULL: none. */
+static const struct rfn_profile_row *blamed_row(const struct rfn_report *report, int64_t *busy)
+{
+    const struct rfn_losses losses = rfn_losses_of(report);
+    const struct rfn_profile_row *row = busiest_row(report, busy);
+    bool worth = row && rfn_report_share(report, *busy) >= TRIFLE;
+    return worth && rfn_verdict_blames_calls(report->efficiency.parallel, &losses) ? row : NULL;
+}
+
+/* ---- run time and efficiency ---- */
+
+static void append_run(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    struct rfn_text text = {0};
+    rfn_text_printable(&text, report->run->program ? report->run->program : "?");
+    rfn_text_format(&text, " on %u rank%s", report->run->ranks, report->run->ranks == 1 ? "" : "s");
+    if (profile->times)
+        rfn_text_format(&text, " ran for %s.",
+                        rfn_time_text(profile->end_ns - profile->start_ns).text);
+    else
+        rfn_text_string(&text, ": how long it ran is not known.");
+    append_sentence(out, report, &text, INDENT);
+}
+
+static void append_efficiency(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_losses losses = rfn_losses_of(report);
+    int64_t busy;
+    const struct rfn_profile_row *row = blamed_row(report, &busy);
+    struct rfn_text text = {0};
+    rfn_text_format(&text,
+                    "Parallel efficiency %s: ", rfn_share_text(report->efficiency.parallel).text);
+    rfn_verdict_append(&text, report->efficiency.parallel, &losses);
+    if (row) {
+        rfn_text_string(&text, ": ");
+        append_row(&text, report, row);
+        rfn_text_format(&text, " alone takes %s",
+                        rfn_share_text(rfn_report_share(report, busy)).text);
+    }
+    rfn_text_char(&text, '.');
+    append_sentence(out, report, &text, INDENT);
+}
+
+/* ---- causes ---- */
+
+/* What others do meanwhile; the name of the pattern is the one in the tables. */
+static const char *others_wait(enum rfn_pattern pattern)
+{
+    static const char *const words[] = {
+        [RFN_LATE_SENDER] = "others wait for messages (late sender)",
+        [RFN_LATE_RECEIVER] = "others wait until their messages are received (late receiver)",
+        [RFN_WRONG_ORDER] = "others wait for messages in wrong order",
+        [RFN_EARLY_REDUCE] = "the root waits for data (early reduce)",
+        [RFN_LATE_BROADCAST] = "others wait for the root's data (late broadcast)",
+        [RFN_WAIT_AT_NXN] = "others wait for the last rank (wait at N x N)",
+        [RFN_NXN_COMPLETION] = "others wait until all have data (N x N completion)",
+        [RFN_WAIT_AT_BARRIER] = "others wait at the barrier",
+        [RFN_BARRIER_COMPLETION] = "others wait until the barrier is over",
+        [RFN_EARLY_SCAN] = "others wait for the ranks before them (early scan)",
+        [RFN_WAIT_AT_INIT] = "others wait at the start (wait at init)",
+        [RFN_WAIT_AT_FINALIZE] = "others wait at the end (wait at finalize)",
+        [RFN_EARLY_FENCE] = "others wait at the fence (early fence)",
+        [RFN_LATE_POST] = "others wait until a window may be used (late post)",
+        [RFN_EARLY_WAIT] = "others wait until their window is not used any more (early wait)",
+        [RFN_LOCK_CONTENTION] = "others wait for the lock (lock contention)"};
+    return (size_t)pattern < sizeof words / sizeof *words && words[pattern] ? words[pattern]
+                                                                            : "others wait";
+}
+
+static bool same_site(struct rfn_call_site a, struct rfn_call_site b)
+{
+    return a.function == b.function && a.path == b.path;
+}
+
+/* ": others wait for messages (late sender) in exchange() [halo.c:88] and 2 more places. " */
+static void append_wait(struct rfn_text *text, const struct rfn_report *report,
+                        const struct rfn_finding *finding, const struct rfn_activity *activity)
+{
+    rfn_text_format(text, ": %s in ", others_wait(finding->pattern));
+    if (activity->kind == RFN_ACTIVITY_MPI && same_site(activity->at, finding->waited))
+        rfn_text_string(text, "the same call");
+    else
+        rfn_call_site_place(text, report->archive, finding->waited);
+    if (finding->sites > 1)
+        rfn_text_format(text, " and %zu more place%s", finding->sites - 1,
+                        finding->sites == 2 ? "" : "s");
+    rfn_text_string(text, ". ");
+}
+
+static void append_finding(struct rfn_text *out, const struct rfn_report *report,
+                           const struct rfn_finding *finding, size_t number)
+{
+    const struct rfn_activity *activity = rfn_report_activity(report, finding->activity);
+    uint32_t n_all = report->waits->n_ranks;
+    struct rfn_text text = {0};
+    rfn_late_ranks_append(&text, finding->ranks, finding->n_ranks, n_all);
+    rfn_text_char(&text, ' ');
+    rfn_activity_append(&text, report->archive, activity);
+    rfn_text_format(&text, " costs %s of all ranks' time (%s)",
+                    rfn_share_text(rfn_report_share(report, finding->ns)).text,
+                    rfn_time_text(finding->ns).text);
+    append_wait(&text, report, finding, activity);
+    rfn_text_string(&text, rfn_advice(finding->pattern, activity->kind,
+                                      rfn_call_site_class(report->archive, activity->at),
+                                      rfn_call_site_polls(report->archive, activity->at),
+                                      rfn_lateness_of(finding->ranks, finding->n_ranks, n_all)));
+    rfn_text_format(out, "%zu. ", number);
+    append_sentence(out, report, &text, INDENT);
+}
+
 /* What takes time where waiting does not. */
 static void append_busiest(struct rfn_text *text, const struct rfn_report *report)
 {
@@ -112,18 +175,16 @@ static void append_busiest(struct rfn_text *text, const struct rfn_report *repor
         rfn_text_string(text, " What takes the time is the program's own computing.");
         return;
     }
-    const struct rfn_activity activity = {.kind = RFN_ACTIVITY_MPI,
-                                          .at = {row->function, row->path}};
     rfn_text_format(text, " Most of the other time in MPI, %s, is spent ",
                     rfn_share_text(rfn_report_share(report, busy)).text);
-    rfn_activity_append(text, report->archive, &activity);
+    append_row(text, report, row);
     rfn_text_char(text, '.');
 }
 
 static void append_no_waits(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
-    int64_t ns = report->waits->total_ns;
+    int64_t ns = report->waits->total_ns, busy;
     if (report->run->ranks == 1)
         rfn_text_string(&text, "One rank alone waits for no other.");
     else if (report->ranks || report->call_path)
@@ -137,7 +198,7 @@ static void append_no_waits(struct rfn_text *out, const struct rfn_report *repor
                         "Ranks wait for each other during %s of their time, but no single cause "
                         "costs more than %s.",
                         rfn_share_text(rfn_report_share(report, ns)).text, TRIFLE_TEXT);
-    if (!report->ranks && !report->call_path)
+    if (!report->ranks && !report->call_path && !blamed_row(report, &busy))
         append_busiest(&text, report);
     append_sentence(out, report, &text, INDENT);
 }

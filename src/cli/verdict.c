@@ -66,6 +66,9 @@ struct loss {
     const char *by;
 };
 
+#define NO_LOSS  0.02 /* of all ranks' time: what less is lost is not worth a word */
+#define IN_CALLS "inside MPI calls that do not wait"
+
 /* The largest comes first; the sum goes to *sum. */
 static struct loss largest_of(const struct rfn_losses *losses, double *sum)
 {
@@ -73,7 +76,7 @@ static struct loss largest_of(const struct rfn_losses *losses, double *sum)
         {losses->uneven, "by waiting for uneven work"},
         {losses->others, "by waiting for other ranks"},
         {losses->late, "by waiting for ranks that started late"},
-        {losses->transfer, "inside MPI calls that do not wait"},
+        {losses->transfer, IN_CALLS},
         {losses->setup, "by starting and ending MPI"},
         {losses->outside, "before ranks called MPI_Init or after they left MPI_Finalize"}};
     struct loss largest = all[0];
@@ -91,8 +94,15 @@ void rfn_verdict_append(struct rfn_text *text, double efficiency, const struct r
     double lost = at_least_0(1 - efficiency), sum;
     struct loss largest = largest_of(losses, &sum);
     rfn_text_format(text, "%s of the time that the ranks have is lost", rfn_share_words(lost));
-    if (lost < 0.02 || sum <= 0)
+    if (lost < NO_LOSS || sum <= 0)
         return;
     rfn_text_format(text, ", %s %s",
                     largest.ns >= 0.5 * sum ? "most of it" : "the largest part of it", largest.by);
+}
+
+bool rfn_verdict_blames_calls(double efficiency, const struct rfn_losses *losses)
+{
+    double sum;
+    return 1 - efficiency >= NO_LOSS && losses->transfer > 0 &&
+           strcmp(largest_of(losses, &sum).by, IN_CALLS) == 0;
 }

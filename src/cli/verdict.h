@@ -24,4 +24,7 @@ const char *rfn_share_words(double share);
  * work" */
 void rfn_verdict_append(struct rfn_text *text, double efficiency, const struct rfn_losses *losses);
 
+/* Whether most is lost in MPI calls that do not wait, and it is worth a word. */
+bool rfn_verdict_blames_calls(double efficiency, const struct rfn_losses *losses);
+
 #endif
