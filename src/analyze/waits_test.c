@@ -1023,6 +1023,27 @@ static void test_rank_ends_early(void **state)
     assert_int_equal(waits->matching.unmatched_collectives, 2);
 }
 
+/* Means over ranks are those of the ranks that are there; nobody waits for the others. */
+static void test_absent(void **state)
+{
+    (void)state;
+    fake.streams[2].absent = fake.streams[3].absent = true;
+    barrier(0, 300, 400, WORLD);
+    barrier(1, 100, 400, WORLD);
+    barrier(0, 1000, 1100, WORLD);
+    barrier(1, 500, 1100, WORLD);
+    run();
+    assert_int_equal(waited(RFN_WAIT_AT_BARRIER, FAKE_BARRIER, 1), 200 + 500);
+    assert_int_equal(waits->matching.unmatched_collectives, 2);
+    assert_int_equal(on_path(RFN_ACTIVITY_COMPUTE, FAKE_BARRIER), 600);
+    for (size_t i = 0; i < waits->n_critical; i++) {
+        if (waits->activities[waits->critical[i].activity].kind == RFN_ACTIVITY_COMPUTE) {
+            assert_true(waits->critical[i].mean_ns == (600 + 100) / 2);
+            assert_true(waits->critical[i].imbalance_ns == 250);
+        }
+    }
+}
+
 static void test_without_times(void **state)
 {
     (void)state;
@@ -1131,6 +1152,7 @@ int main(void)
         TEST(test_fixed),
         TEST(test_damaged),
         TEST(test_rank_ends_early),
+        TEST(test_absent),
         TEST(test_without_times),
         TEST(test_impossible_times),
         TEST(test_empty),
