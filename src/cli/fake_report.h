@@ -39,7 +39,8 @@ enum fake_function {
     FILE_WRITE,
     SPLIT,
     TEST,
-    IPROBE
+    IPROBE,
+    ABORT
 };
 
 static const struct rfn_function_info fake_functions[] = {
@@ -53,7 +54,8 @@ static const struct rfn_function_info fake_functions[] = {
     {.name = "MPI_File_write", .class_ = RFN_CLASS_FILE},
     {.name = "MPI_Comm_split", .class_ = RFN_CLASS_COMM},
     {.name = "MPI_Test", .class_ = RFN_CLASS_COMPLETION, .flags = RFN_FUNCTION_POLL},
-    {.name = "MPI_Iprobe", .class_ = RFN_CLASS_PROBE, .flags = RFN_FUNCTION_POLL}};
+    {.name = "MPI_Iprobe", .class_ = RFN_CLASS_PROBE, .flags = RFN_FUNCTION_POLL},
+    {.name = "MPI_Abort", .class_ = RFN_CLASS_SETUP}};
 
 static const struct rfn_location fake_locations[] = {
     {"main", "/src/solver.c", 10, "/bin/app", 0x100},

@@ -66,17 +66,45 @@ static const struct rfn_profile_row *blamed_row(const struct rfn_report *report,
 
 /* ---- run time and efficiency ---- */
 
+/* ", of which 3 are here" */
+static void append_present(struct rfn_text *text, const struct rfn_report *report)
+{
+    uint32_t missing = rfn_report_missing(report), present = report->profile->n_ranks - missing;
+    if (missing && !present)
+        rfn_text_string(text, ", of which none is here");
+    else if (missing)
+        rfn_text_format(text, ", of which %u %s here", present, present == 1 ? "is" : "are");
+}
+
+/* " until rank 2 called MPI_Abort in main() [app.c:12]" */
+static void append_abort(struct rfn_text *text, const struct rfn_report *report)
+{
+    for (size_t i = 0; i < report->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &report->profile->rows[i];
+        const struct rfn_call_site site = {row->function, row->path};
+        if (strcmp(rfn_call_site_function(report->archive, site), "MPI_Abort") != 0)
+            continue;
+        rfn_text_format(text, " until rank %u called MPI_Abort in ", row->time.min_rank);
+        rfn_call_site_place(text, report->archive, site);
+        return;
+    }
+}
+
 static void append_run(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
     struct rfn_text text = {0};
     rfn_text_printable(&text, report->run->program ? report->run->program : "?");
     rfn_text_format(&text, " on %u rank%s", report->run->ranks, report->run->ranks == 1 ? "" : "s");
-    if (profile->times)
-        rfn_text_format(&text, " ran for %s.",
+    append_present(&text, report);
+    if (rfn_report_has_waits(report)) {
+        rfn_text_format(&text, "%s ran for %s", rfn_report_missing(report) ? "," : "",
                         rfn_time_text(profile->end_ns - profile->start_ns).text);
-    else
+        append_abort(&text, report);
+        rfn_text_char(&text, '.');
+    } else {
         rfn_text_string(&text, ": how long it ran is not known.");
+    }
     append_sentence(out, report, &text, INDENT);
 }
 
@@ -86,8 +114,9 @@ static void append_efficiency(struct rfn_text *out, const struct rfn_report *rep
     int64_t busy;
     const struct rfn_profile_row *row = blamed_row(report, &busy);
     struct rfn_text text = {0};
-    rfn_text_format(&text,
-                    "Parallel efficiency %s: ", rfn_share_text(report->efficiency.parallel).text);
+    rfn_text_format(
+        &text, "Parallel efficiency%s %s: ", losses.missing ? " of the ranks that are here" : "",
+        rfn_share_text(report->efficiency.parallel).text);
     rfn_verdict_append(&text, report->efficiency.parallel, &losses);
     if (row) {
         rfn_text_string(&text, ": ");
@@ -172,7 +201,8 @@ static void append_busiest(struct rfn_text *text, const struct rfn_report *repor
     int64_t busy;
     const struct rfn_profile_row *row = busiest_row(report, &busy);
     if (!row || rfn_report_share(report, busy) < TRIFLE) {
-        rfn_text_string(text, " What takes the time is the program's own computing.");
+        if (report->efficiency.parallel >= 0.5)
+            rfn_text_string(text, " What takes the time is the program's own computing.");
         return;
     }
     rfn_text_format(text, " Most of the other time in MPI, %s, is spent ",
@@ -184,14 +214,18 @@ static void append_busiest(struct rfn_text *text, const struct rfn_report *repor
 static void append_no_waits(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
+    uint32_t missing = rfn_report_missing(report);
     int64_t ns = report->waits->total_ns, busy;
     if (report->run->ranks == 1)
         rfn_text_string(&text, "One rank alone waits for no other.");
+    else if (missing + 1 == report->run->ranks)
+        rfn_text_string(&text, "Of one rank alone it is not known how long it waited for others.");
     else if (report->ranks || report->call_path)
         rfn_text_string(&text, "None of the causes asked for costs more than " TRIFLE_TEXT
                                " of all ranks' time.");
     else if (rfn_report_share(report, ns) < TRIFLE)
-        rfn_text_format(&text, "Ranks hardly wait for each other: %s of their time.",
+        rfn_text_format(&text, "%s hardly wait for each other: %s of their time.",
+                        missing ? "The ranks that are here" : "Ranks",
                         rfn_share_text(rfn_report_share(report, ns)).text);
     else
         rfn_text_format(&text,
@@ -239,8 +273,11 @@ static void append_findings(struct rfn_text *out, const struct rfn_report *repor
 static void append_no_times(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
-    rfn_text_string(&text, "Efficiency and waits need times, and this archive has none (it was "
-                           "recorded with --time=none): only counts and bytes follow.");
+    rfn_text_string(&text, "Efficiency and waits need times, and ");
+    rfn_text_string(&text, report->profile->times
+                               ? "nothing that has times is here."
+                               : "this archive has none (it was recorded with --time=none): only "
+                                 "counts and bytes follow.");
     append_sentence(out, report, &text, INDENT);
 }
 

@@ -23,6 +23,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
     json_object_set_new(value, "complete", json_boolean(!report->incomplete));
     if (report->incomplete)
         json_object_set_new(value, "incomplete_because", rfn_json_text(report->incomplete));
+    json_object_set_new(value, "missing_ranks", json_integer(rfn_report_missing(report)));
     json_object_set_new(value, "unreadable_threads", json_integer(profile->unreadable));
     json_object_set_new(value, "recorder", rfn_json_text(run->recorder));
     json_object_set_new(value, "program", rfn_json_text(run->program));

@@ -310,6 +310,37 @@ static void test_incomplete(void **state)
     expect("Wait states");
 }
 
+/* Ranks are missing: what the others waited for them is not known, and may be in any call. */
+static void test_missing_ranks(void **state)
+{
+    struct rfn_profile_row row = {
+        .function = ABORT, .path = MAIN_24, .time = {.ranks = 1, .min_rank = 2, .max_rank = 2}};
+    (void)state;
+    ranks[4].threads = ranks[7].threads = 0;
+    report.efficiency = rfn_profile_efficiency(&profile);
+    page();
+    expect("fake on 8 ranks, of which 6 are here, ran for 10.0 s. Parallel efficiency of the ranks "
+           "that are here 56.7 %: more than a third of the time that the ranks have is lost, ");
+    expect("in MPI, waiting for ranks that are missing or not at all");
+    expect("Run time 10.0 s, from the first to the last event that is here");
+    for (unsigned i = 0; i < RANKS; i++)
+        ranks[i].threads = i == 2;
+    report.efficiency = rfn_profile_efficiency(&profile);
+    waits.n_causes = 0;
+    profile.rows = &row;
+    profile.n_rows = 1;
+    page();
+    expect("fake on 8 ranks, of which 1 is here, ran for 10.0 s until rank 2 called MPI_Abort in "
+           "main() [solver.c:24].");
+    expect("Of one rank alone it is not known how long it waited for others.");
+    expect_not("all ranks are busy");
+    ranks[2].threads = 0;
+    report.efficiency = rfn_profile_efficiency(&profile);
+    page();
+    expect("fake on 8 ranks, of which none is here: how long it ran is not known. Efficiency and "
+           "waits need times, and nothing that has times is here.");
+}
+
 /* ---- verdicts ---- */
 
 static void expect_verdict(double efficiency, struct rfn_losses losses, const char *expected)
@@ -331,6 +362,9 @@ static void test_verdicts(void **state)
     expect_verdict(0.5, (struct rfn_losses){.uneven = 10, .transfer = 15, .others = 10},
                    "about half of the time that the ranks have is lost, the largest part of it "
                    "inside MPI calls that do not wait");
+    expect_verdict(0.5, (struct rfn_losses){.uneven = 10, .transfer = 15, .missing = true},
+                   "about half of the time that the ranks have is lost, most of it inside MPI "
+                   "calls, which may have waited for ranks that are missing");
     expect_verdict(0.001, (struct rfn_losses){.setup = 15},
                    "nearly all of the time that the ranks have is lost, most of it by starting "
                    "and ending MPI");
@@ -423,7 +457,7 @@ static void test_matching(void **state)
                                            .backward_max_ns = 1500};
     page();
     expect("Matching: 10 messages, 7 of them matched, 3 sends without a receive, 1 receive without "
-           "a send, 2 cancelled, 5 to or from other jobs; 4 collective calls, 1 of them with ranks "
+           "a send, 2 cancelled, 5 to or from other jobs; 5 collective calls, 1 of them with ranks "
            "missing. 3 receives ended before the send began, by up to 1.50 us: clocks of ranks "
            "disagree; --fix-clocks repairs");
     waits.matching.fixed = true;
@@ -669,11 +703,27 @@ static void test_json_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(head),     TEST(one_piece_of_work), TEST(trifles),       TEST(no_waits),
-        TEST(no_times), TEST(zero_ranks),        TEST(incomplete),    TEST(verdicts),
-        TEST(losses),   TEST(late_ranks),        TEST(tables),        TEST(matching),
-        TEST(widths),   TEST(huge_numbers),      TEST(wrong_numbers), TEST(top),
-        TEST(ranks),    TEST(call_paths),        TEST(json),          TEST(json_without_times),
+        TEST(head),
+        TEST(one_piece_of_work),
+        TEST(trifles),
+        TEST(no_waits),
+        TEST(no_times),
+        TEST(zero_ranks),
+        TEST(incomplete),
+        TEST(missing_ranks),
+        TEST(verdicts),
+        TEST(losses),
+        TEST(late_ranks),
+        TEST(tables),
+        TEST(matching),
+        TEST(widths),
+        TEST(huge_numbers),
+        TEST(wrong_numbers),
+        TEST(top),
+        TEST(ranks),
+        TEST(call_paths),
+        TEST(json),
+        TEST(json_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

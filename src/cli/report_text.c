@@ -37,6 +37,14 @@ bool rfn_report_has_waits(const struct rfn_report *report)
     return report->waits->times && report->efficiency.all_ns > 0;
 }
 
+uint32_t rfn_report_missing(const struct rfn_report *report)
+{
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < report->profile->n_ranks; i++)
+        missing += report->profile->ranks[i].threads == 0;
+    return missing;
+}
+
 struct rfn_quantity rfn_report_volume(const struct rfn_report *report, uint64_t volume)
 {
     bool ns = strcmp(report->run->volume_unit, "ns") == 0 && volume <= INT64_MAX;
@@ -164,8 +172,10 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
                         rfn_count_text(profile->failed_polls).text);
     rfn_text_char(out, '\n');
     if (profile->times)
-        rfn_text_format(out, "%-10s%s, from the first Init to the last Finalize\n", "Run time",
-                        rfn_time_text(profile->end_ns - profile->start_ns).text);
+        rfn_text_format(out, "%-10s%s, from the first %s\n", "Run time",
+                        rfn_time_text(profile->end_ns - profile->start_ns).text,
+                        rfn_report_missing(report) ? "to the last event that is here"
+                                                   : "Init to the last Finalize");
     else
         rfn_text_string(out, "Run time  not known: the archive has no times\n");
     if (profile->paused)

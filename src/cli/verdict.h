@@ -9,9 +9,10 @@ struct rfn_losses {
     double uneven;   /* waiting for ranks that compute longer */
     double late;     /* waiting for ranks that started late */
     double others;   /* waiting for ranks for other reasons */
-    double transfer; /* in MPI without waiting */
+    double transfer; /* in MPI without waiting, as far as is known */
     double setup;    /* in Init and Finalize without waiting */
     double outside;  /* before a rank's Init and after its Finalize */
+    bool missing;    /* ranks are not there: others may have waited for them */
 };
 
 /* Without times, or without waits, all 0. */
