@@ -253,6 +253,8 @@ void rfn_late_ranks_append(struct rfn_text *text, const struct rfn_rank_ns *rank
         append_named(text, ranks, late);
     } else if (n == 1) {
         append_named(text, ranks, 1);
+    } else if (n_all == 2) {
+        rfn_text_format(text, "both ranks (rank %u most)", ranks[0].rank);
     } else {
         rfn_text_format(text, n < n_all ? "%u of " : "all ", n);
         rfn_text_format(text, "%u ranks (rank %u most)", n_all, ranks[0].rank);

@@ -29,7 +29,7 @@ int rfn_findings_init(struct rfn_findings *findings, const struct rfn_report *re
 void rfn_findings_release(struct rfn_findings *findings);
 
 /* Who is late, of n_all ranks: "rank 3", "ranks 4-7", "mainly rank 3", "all 32 ranks (rank 5
- * most)", "12 of 32 ranks (rank 5 most)". ranks: most first. */
+ * most)", "both ranks (rank 1 most)", "12 of 32 ranks (rank 5 most)". ranks: most first. */
 void rfn_late_ranks_append(struct rfn_text *text, const struct rfn_rank_ns *ranks, uint32_t n,
                            uint32_t n_all);
 

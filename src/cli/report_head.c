@@ -108,6 +108,20 @@ static void append_run(struct rfn_text *out, const struct rfn_report *report)
     append_sentence(out, report, &text, INDENT);
 }
 
+/* Ranks were asked for, and of none of them there is anything. */
+static void append_absent(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text text = {0};
+    for (uint32_t i = 0; i < report->profile->n_ranks; i++) {
+        if (rfn_report_shows_rank(report, i) && report->profile->ranks[i].threads)
+            return;
+    }
+    rfn_text_string(&text, "Nothing");
+    rfn_report_of_ranks(&text, report);
+    rfn_text_string(&text, " is here.");
+    append_sentence(out, report, &text, INDENT);
+}
+
 static void append_efficiency(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_losses losses = rfn_losses_of(report);
@@ -284,6 +298,8 @@ static void append_no_times(struct rfn_text *out, const struct rfn_report *repor
 void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
 {
     append_run(out, report);
+    if (report->ranks)
+        append_absent(out, report);
     if (!rfn_report_has_waits(report)) {
         append_no_times(out, report);
         return;

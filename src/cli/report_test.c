@@ -334,6 +334,18 @@ static void test_missing_ranks(void **state)
            "main() [solver.c:24].");
     expect("Of one rank alone it is not known how long it waited for others.");
     expect_not("all ranks are busy");
+    expect_not("Nothing of rank");
+    struct rfn_rank_filter asked;
+    assert_int_equal(rfn_rank_filter_init(&asked, "0-1,3"), 0);
+    report.ranks = &asked;
+    page();
+    expect("Nothing of ranks 0-1,3 is here.");
+    rfn_rank_filter_release(&asked);
+    assert_int_equal(rfn_rank_filter_init(&asked, "1-2"), 0);
+    page();
+    expect_not("Nothing of rank");
+    rfn_rank_filter_release(&asked);
+    report.ranks = NULL;
     ranks[2].threads = 0;
     report.efficiency = rfn_profile_efficiency(&profile);
     page();
@@ -415,6 +427,7 @@ static void test_late_ranks(void **state)
     expect_late(mainly, 4, 8, "mainly rank 5");
     expect_late(three, 3, 8, "ranks 0-1,5");
     expect_late(three, 3, 3, "all 3 ranks (rank 5 most)");
+    expect_late(three, 2, 2, "both ranks (rank 5 most)");
     expect_late(many, 16, 32, "mainly ranks 4-18");
     many[0].rank = 31;
     expect_late(many, 16, 32, "16 of 32 ranks (rank 31 most)");
@@ -463,6 +476,9 @@ static void test_matching(void **state)
     waits.matching.fixed = true;
     page();
     expect("disagree, repaired by a logical clock.");
+    waits.matching = (struct rfn_matching){.unmatched_collectives = 2};
+    page();
+    expect("Matching: no messages; 2 collective calls, with ranks missing.");
     waits.matching = (struct rfn_matching){0};
     page();
     expect("Matching: no messages; no collective calls.");

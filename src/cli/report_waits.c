@@ -240,7 +240,9 @@ static void append_collectives(struct rfn_text *text, const struct rfn_matching 
                         all == 1 ? "" : "s");
     else
         rfn_text_string(text, "no collective calls");
-    if (m->unmatched_collectives)
+    if (all && m->unmatched_collectives == all)
+        rfn_text_string(text, ", with ranks missing");
+    else if (m->unmatched_collectives)
         rfn_text_format(text, ", %s of them with ranks missing",
                         rfn_count_text(m->unmatched_collectives).text);
     else if (all)
