@@ -396,9 +396,11 @@ def test_fix_clocks(bench, flavour):
     if not re.search(rf"{TURNS // 2} receives ended before the send began, by up to [\d.]+ ms: "
                      "clocks of ranks disagree; --fix-clocks repairs that", text):
         raise harness.Failure(text)
-    if "disagree, repaired by a logical clock" not in \
-            " ".join(page(bench, archive, "--fix-clocks").split()):
+    repaired = page(bench, archive, "--fix-clocks")
+    if "disagree, repaired by a logical clock" not in " ".join(repaired.split()):
         raise harness.Failure("--fix-clocks does not say so")
+    harness.compare("warnings", ["The clocks of ranks disagree" in head(one)
+                                 for one in (page(bench, archive), repaired)], [True, False])
 
 
 def test_nothing_to_fix(bench):

@@ -44,6 +44,10 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lat
     if (pattern == RFN_LATE_RECEIVER)
         return "Post the receive before this work (MPI_Irecv), or send without blocking "
                "(MPI_Isend).";
+    if (pattern == RFN_LATE_SENDER && lateness == RFN_LATE_ALIKE)
+        return "No rank stands out: ranks work one after the other, or the work varies from step "
+               "to "
+               "step; send what others wait for before this work.";
     if (lateness == RFN_LATE_ALIKE)
         return "No rank stands out: the work varies from step to step, or the system disturbs it; "
                "pin the ranks, and let them meet less often.";
@@ -53,6 +57,8 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lat
     if (lateness == RFN_LATE_ONE)
         return "Give that rank less of this work, or look at what holds it up: input and output, "
                "a slower node.";
+    if (pattern == RFN_LATE_SENDER)
+        return "Balance this work over the ranks, or send what others wait for before it.";
     return "Balance this work over the ranks.";
 }
 

@@ -51,6 +51,10 @@ static void test_advice(void **state)
            "Receive in the order");
     expect(RFN_WRONG_ORDER, RFN_ACTIVITY_MPI, RFN_CLASS_SEND, RFN_LATE_ONE, "Receive in the order");
     expect(RFN_LATE_RECEIVER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_RECV, RFN_LATE_ONE, "MPI_Irecv");
+    expect(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_SOME,
+           "or send what others wait for before it");
+    expect(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_ALIKE,
+           "one after the other");
     expect(RFN_LATE_BROADCAST, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ONE_TO_ALL, RFN_LATE_ONE, "root");
     expect(RFN_EARLY_REDUCE, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ALL_TO_ONE, RFN_LATE_SOME,
            "MPI_Ireduce");

@@ -142,6 +142,22 @@ static void append_efficiency(struct rfn_text *out, const struct rfn_report *rep
     append_sentence(out, report, &text, INDENT);
 }
 
+/* Where clocks disagree by so much that it matters, what follows is not to be trusted. */
+static void append_clocks(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_matching *m = &report->waits->matching;
+    double all = (double)report->efficiency.all_ns;
+    struct rfn_text text = {0};
+    if (m->fixed || (double)m->backward * (double)m->backward_max_ns < TRIFLE * all)
+        return;
+    rfn_text_format(
+        &text,
+        "The clocks of ranks disagree: %s ended before the send began, by up to %s. The "
+        "causes below may be wrong; --fix-clocks repairs that.",
+        m->backward == 1 ? "a receive" : "receives", rfn_time_text(m->backward_max_ns).text);
+    append_sentence(out, report, &text, INDENT);
+}
+
 /* ---- causes ---- */
 
 /* What others do meanwhile; the name of the pattern is the one in the tables. */
@@ -305,5 +321,6 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
         return;
     }
     append_efficiency(out, report);
+    append_clocks(out, report);
     append_findings(out, report);
 }

@@ -310,6 +310,27 @@ static void test_incomplete(void **state)
     expect("Wait states");
 }
 
+/* Clocks that disagree are told before the causes, unless that is a trifle or repaired. */
+static void test_clocks(void **state)
+{
+    struct rfn_matching *m = &waits.matching;
+    (void)state;
+    m->backward = 40;
+    m->backward_max_ns = SECONDS(0.011);
+    head();
+    expect("not wait. The clocks of ranks disagree: receives ended before the send began, by up to "
+           "11.0 ms. The causes below may be wrong; --fix-clocks repairs that. 1. rank 3");
+    m->fixed = true;
+    head();
+    expect_not("disagree");
+    *m = (struct rfn_matching){.backward = 40, .backward_max_ns = SECONDS(0.009)};
+    head();
+    expect_not("disagree");
+    *m = (struct rfn_matching){.backward = 1, .backward_max_ns = SECONDS(0.5)};
+    head();
+    expect("disagree: a receive ended before");
+}
+
 /* Ranks are missing: what the others waited for them is not known, and may be in any call. */
 static void test_missing_ranks(void **state)
 {
@@ -719,27 +740,17 @@ static void test_json_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(head),
-        TEST(one_piece_of_work),
-        TEST(trifles),
-        TEST(no_waits),
-        TEST(no_times),
-        TEST(zero_ranks),
-        TEST(incomplete),
-        TEST(missing_ranks),
-        TEST(verdicts),
-        TEST(losses),
-        TEST(late_ranks),
-        TEST(tables),
-        TEST(matching),
-        TEST(widths),
-        TEST(huge_numbers),
-        TEST(wrong_numbers),
-        TEST(top),
-        TEST(ranks),
-        TEST(call_paths),
-        TEST(json),
-        TEST(json_without_times),
+        TEST(head),          TEST(one_piece_of_work),
+        TEST(trifles),       TEST(no_waits),
+        TEST(no_times),      TEST(zero_ranks),
+        TEST(incomplete),    TEST(missing_ranks),
+        TEST(clocks),        TEST(verdicts),
+        TEST(losses),        TEST(late_ranks),
+        TEST(tables),        TEST(matching),
+        TEST(widths),        TEST(huge_numbers),
+        TEST(wrong_numbers), TEST(top),
+        TEST(ranks),         TEST(call_paths),
+        TEST(json),          TEST(json_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
