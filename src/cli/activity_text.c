@@ -39,6 +39,12 @@ static bool innermost(const struct rfn_archive *archive, uint32_t path,
     return false;
 }
 
+bool rfn_call_site_location(const struct rfn_archive *archive, struct rfn_call_site site,
+                            struct rfn_location *location)
+{
+    return innermost(archive, site.path, location);
+}
+
 static void append_function(struct rfn_text *text, const struct rfn_location *location)
 {
     if (!location->function)

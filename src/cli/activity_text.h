@@ -37,6 +37,9 @@ void rfn_call_site_path(struct rfn_text *text, const struct rfn_archive *archive
 
 /* "MPI_Recv"; "?" if there is no such function. */
 const char *rfn_call_site_function(const struct rfn_archive *archive, struct rfn_call_site site);
+/* From where in the program the call is made; false: not known. */
+bool rfn_call_site_location(const struct rfn_archive *archive, struct rfn_call_site site,
+                            struct rfn_location *location);
 /* enum rfn_class of the called function. */
 uint8_t rfn_call_site_class(const struct rfn_archive *archive, struct rfn_call_site site);
 /* Whether the called function tells at once if something is there: MPI_Test, MPI_Iprobe, ... */

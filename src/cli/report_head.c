@@ -204,6 +204,43 @@ static void append_wait(struct rfn_text *text, const struct rfn_report *report,
     rfn_text_string(text, ". ");
 }
 
+/* Waits as short as a message takes on a network: not each is to blame, but their number. */
+enum { SHORT_NS = 10000, MANY = 1000 };
+
+/* Of the call and pattern that a finding names; the number of its waits goes to *count. */
+static int64_t mean_wait(const struct rfn_report *report, const struct rfn_finding *finding,
+                         uint64_t *count)
+{
+    for (size_t i = 0; i < report->waits->n_rows; i++) {
+        const struct rfn_wait_row *row = &report->waits->rows[i];
+        const struct rfn_call_site site = {row->function, row->path};
+        if (row->pattern == finding->pattern && row->count && same_site(site, finding->waited)) {
+            *count = row->count;
+            return row->total_ns / (int64_t)(row->count < INT64_MAX ? row->count : INT64_MAX);
+        }
+    }
+    *count = 0;
+    return 0;
+}
+
+static void append_advice(struct rfn_text *text, const struct rfn_report *report,
+                          const struct rfn_finding *finding, const struct rfn_activity *activity)
+{
+    uint32_t n_all = report->waits->n_ranks;
+    uint64_t count;
+    int64_t mean = mean_wait(report, finding, &count);
+    if (count >= MANY && mean < SHORT_NS)
+        rfn_text_format(text,
+                        "These waits are short, %s on average, but many: communicate less often, "
+                        "with more data at a time, or have several messages under way.",
+                        rfn_time_text(mean).text);
+    else
+        rfn_text_string(text, rfn_advice(finding->pattern, activity->kind,
+                                         rfn_call_site_class(report->archive, activity->at),
+                                         rfn_call_site_polls(report->archive, activity->at),
+                                         rfn_lateness_of(finding->ranks, finding->n_ranks, n_all)));
+}
+
 static void append_finding(struct rfn_text *out, const struct rfn_report *report,
                            const struct rfn_finding *finding, size_t number)
 {
@@ -217,10 +254,7 @@ static void append_finding(struct rfn_text *out, const struct rfn_report *report
                     rfn_share_text(rfn_report_share(report, finding->ns)).text,
                     rfn_time_text(finding->ns).text);
     append_wait(&text, report, finding, activity);
-    rfn_text_string(&text, rfn_advice(finding->pattern, activity->kind,
-                                      rfn_call_site_class(report->archive, activity->at),
-                                      rfn_call_site_polls(report->archive, activity->at),
-                                      rfn_lateness_of(finding->ranks, finding->n_ranks, n_all)));
+    append_advice(&text, report, finding, activity);
     rfn_text_format(out, "%zu. ", number);
     append_sentence(out, report, &text, INDENT);
 }

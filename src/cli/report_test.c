@@ -226,6 +226,25 @@ static void test_one_piece_of_work(void **state)
            "[halo.c:80] and residual() [halo.c:12]) costs 5.00 %");
 }
 
+/* Many waits that are no longer than a message takes: not each is to blame. */
+static void test_short_waits(void **state)
+{
+    (void)state;
+    rows[0].count = 1000000;
+    head();
+    expect(
+        "(late sender) in exchange() [halo.c:88] and 1 more place. These waits are short, 8.00 us "
+        "on average, but many: communicate less often");
+    expect("2. ranks 0-1");
+    expect("Receive in the order of sending");
+    rows[0].count = 700000;
+    head();
+    expect("Give that rank less");
+    rows[0].count = UINT64_MAX;
+    head();
+    expect("These waits are short, 0 s on average");
+}
+
 static void test_trifles(void **state)
 {
     (void)state;
@@ -308,6 +327,31 @@ static void test_incomplete(void **state)
                         44);
     expect("1. rank 3");
     expect("Wait states");
+}
+
+/* What the compiler leaves out is told, where most calls lack it. */
+static void test_symbols(void **state)
+{
+    struct rfn_profile_row calls[] = {{.function = SEND, .path = EXCHANGE_88},
+                                      {.function = SEND, .path = UNNAMED},
+                                      {.function = RECV, .path = UNNAMED_2},
+                                      {.function = RECV, .path = NOWHERE}};
+    (void)state;
+    profile.rows = calls;
+    profile.n_rows = 4;
+    page();
+    expect("Symbols the program has hardly any: compile it with -g and do not strip it");
+    profile.n_rows = 2;
+    page();
+    expect_not("Symbols");
+    calls[1].path = calls[2].path = PLAIN_3;
+    profile.n_rows = 4;
+    page();
+    expect("Symbols the program has hardly any line numbers: compile it with -g");
+    calls[0].path = NOWHERE;
+    profile.n_rows = 1;
+    page();
+    expect_not("Symbols");
 }
 
 /* Clocks that disagree are told before the causes, unless that is a trifle or repaired. */
@@ -740,17 +784,12 @@ static void test_json_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(head),          TEST(one_piece_of_work),
-        TEST(trifles),       TEST(no_waits),
-        TEST(no_times),      TEST(zero_ranks),
-        TEST(incomplete),    TEST(missing_ranks),
-        TEST(clocks),        TEST(verdicts),
-        TEST(losses),        TEST(late_ranks),
-        TEST(tables),        TEST(matching),
-        TEST(widths),        TEST(huge_numbers),
-        TEST(wrong_numbers), TEST(top),
-        TEST(ranks),         TEST(call_paths),
-        TEST(json),          TEST(json_without_times),
+        TEST(head),     TEST(one_piece_of_work), TEST(trifles),       TEST(no_waits),
+        TEST(no_times), TEST(zero_ranks),        TEST(incomplete),    TEST(missing_ranks),
+        TEST(clocks),   TEST(symbols),           TEST(short_waits),   TEST(verdicts),
+        TEST(losses),   TEST(late_ranks),        TEST(tables),        TEST(matching),
+        TEST(widths),   TEST(huge_numbers),      TEST(wrong_numbers), TEST(top),
+        TEST(ranks),    TEST(call_paths),        TEST(json),          TEST(json_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

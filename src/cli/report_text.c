@@ -4,6 +4,7 @@
  * per rank; the program's regions; functions; call paths; message sizes and who sends to whom. Init
  * and Finalize stand in a table of their own, so that they do not hide the rest.
  */
+#include "cli/activity_text.h"
 #include "cli/call_path.h"
 #include "cli/children.h"
 #include "cli/hosts.h"
@@ -156,6 +157,30 @@ static void append_ranks(struct rfn_text *out, const struct rfn_report *report)
     rfn_text_release(&line);
 }
 
+/* What most call paths lack that a compiler can give. */
+static void append_symbols(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    size_t places = 0, functions = 0, lines = 0;
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        const struct rfn_call_site site = {profile->rows[i].function, profile->rows[i].path};
+        struct rfn_location location;
+        if (!rfn_call_site_location(report->archive, site, &location))
+            continue;
+        places++;
+        functions += location.function != NULL;
+        lines += location.file && location.line;
+    }
+    if (2 * functions < places)
+        append_line(
+            out, report, "Symbols",
+            "the program has hardly any: compile it with -g and do not strip it, to see its "
+            "functions and lines here");
+    else if (2 * lines < places)
+        append_line(out, report, "Symbols",
+                    "the program has hardly any line numbers: compile it with -g to see them here");
+}
+
 static void append_header(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
@@ -165,6 +190,7 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
     append_ranks(out, report);
     append_mpi(out, report);
     append_date(out, run);
+    append_symbols(out, report);
     rfn_children_line(out, report->archive, 10);
     rfn_text_format(out, "%-10s%s", "MPI calls", rfn_count_text(profile->calls).text);
     if (profile->failed_polls)
