@@ -45,25 +45,6 @@ struct bit_writer {
     unsigned n; /* bits pending, fewer than 8 between calls */
 };
 
-static inline void store_64(uint8_t *to, uint64_t value)
-{
-    to[0] = (uint8_t)value; /* in a row: compilers make one store of it */
-    to[1] = (uint8_t)(value >> 8);
-    to[2] = (uint8_t)(value >> 16);
-    to[3] = (uint8_t)(value >> 24);
-    to[4] = (uint8_t)(value >> 32);
-    to[5] = (uint8_t)(value >> 40);
-    to[6] = (uint8_t)(value >> 48);
-    to[7] = (uint8_t)(value >> 56);
-}
-
-static inline uint64_t load_64(const uint8_t *from)
-{
-    return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
-           (uint64_t)from[3] << 24 | (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 |
-           (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
-}
-
 static inline uint32_t load_32(const uint8_t *from)
 {
     return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
@@ -75,7 +56,7 @@ static inline void put_few_bits(struct bit_writer *bits, uint64_t value, unsigne
 {
     bits->pending |= value << bits->n;
     bits->n += n;
-    store_64(bits->at, bits->pending);
+    rfn_store_64(bits->at, bits->pending);
     bits->at += bits->n / 8;
     bits->pending >>= bits->n & 56u;
     bits->n &= 7;
@@ -105,13 +86,13 @@ static uint64_t load_near_end(const struct bit_reader *bits)
     size_t at = bits->at / 8, size = bits->n_bits / 8;
     if (at < size)
         memcpy(last, bits->data + at, size - at < 8 ? size - at : 8);
-    return load_64(last);
+    return rfn_load_64(last);
 }
 
 static inline uint64_t get_few_bits(struct bit_reader *bits, unsigned n)
 {
     bool far = bits->at + 64 <= bits->n_loadable;
-    uint64_t word = far ? load_64(bits->data + bits->at / 8) : load_near_end(bits);
+    uint64_t word = far ? rfn_load_64(bits->data + bits->at / 8) : load_near_end(bits);
     word = word >> (bits->at & 7) & ((UINT64_C(1) << n) - 1);
     bits->at += n;
     return word;
