@@ -179,6 +179,18 @@ def test_advice(bench):
             raise harness.Failure(f"{name}: no {advice!r} in {first}")
 
 
+def test_sleep_between_polls(bench, flavour):
+    """Who sleeps between polls counts as busy, and the page says so."""
+    _, archive = bench.record(flavour, 2, [bench.program(source("input"), flavour), "sleeps"])
+    (tests,) = [p for p in facts(bench, archive)["call_paths"] if p["function"] == "MPI_Test"]
+    check_between("ns between polls", tests["between_polls_ns"], 0.8 * 3 * 0.25e9, 10e9)
+    sentence = re.escape("counts as computing, but lies between unsuccessful polls (MPI_Test, "
+                         f"wait_for_input() [input.c:{PLANTED['input'].waited_line}]), where ranks "
+                         "may just wait.")
+    if not re.search(rf"Of all ranks' time [\d.]+ % {sentence}", head(page(bench, archive))):
+        raise harness.Failure(head(page(bench, archive)))
+
+
 # ---- runs and files that were cut short ----
 
 def record_death(bench, flavour, *arguments):

@@ -13,6 +13,8 @@ enum { SHOWN = 3, INDENT = 3 };
 #define TRIFLE      0.005 /* of all ranks' time: causes that cost less are not worth a line */
 #define TRIFLE_TEXT "0.5 %"
 
+#define BETWEEN_POLLS 0.05 /* of all ranks' time */
+
 static void append_sentence(struct rfn_text *out, const struct rfn_report *report,
                             struct rfn_text *sentence, size_t indent)
 {
@@ -122,6 +124,30 @@ static void append_absent(struct rfn_text *out, const struct rfn_report *report)
     append_sentence(out, report, &text, INDENT);
 }
 
+/* Whoever sleeps or spins between polls counts as busy: where that is much, it is told. */
+static void append_between_polls(struct rfn_text *text, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    const struct rfn_profile_row *most = NULL;
+    double sum = 0;
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &profile->rows[i];
+        sum += (double)row->between_polls_ns;
+        if (!most || row->between_polls_ns > most->between_polls_ns)
+            most = row;
+    }
+    double share = sum / (double)report->efficiency.all_ns;
+    if (!most || share < BETWEEN_POLLS)
+        return;
+    rfn_text_format(
+        text, " Of all ranks' time %s counts as computing, but lies between unsuccessful polls (",
+        rfn_share_text(share).text);
+    rfn_text_string(text, rfn_archive_function(report->archive, most->function)->name);
+    rfn_text_string(text, ", ");
+    rfn_call_site_place(text, report->archive, (struct rfn_call_site){most->function, most->path});
+    rfn_text_string(text, "), where ranks may just wait.");
+}
+
 static void append_efficiency(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_losses losses = rfn_losses_of(report);
@@ -139,6 +165,7 @@ static void append_efficiency(struct rfn_text *out, const struct rfn_report *rep
                         rfn_share_text(rfn_report_share(report, busy)).text);
     }
     rfn_text_char(&text, '.');
+    append_between_polls(&text, report);
     append_sentence(out, report, &text, INDENT);
 }
 

@@ -126,6 +126,7 @@ static void set_times(json_t *value, const struct rfn_report *report,
     set_spread(value, report, &row->time);
     json_object_set_new(value, "shortest_event_ns", json_integer(row->min_ns));
     json_object_set_new(value, "longest_event_ns", json_integer(row->max_ns));
+    json_object_set_new(value, "between_polls_ns", json_integer(row->between_polls_ns));
 }
 
 static json_t *row_json(const struct rfn_report *report, const struct rfn_profile_row *row)

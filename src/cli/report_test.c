@@ -329,6 +329,23 @@ static void test_incomplete(void **state)
     expect("Wait states");
 }
 
+/* Between polls ranks may wait, which is told where it is much. */
+static void test_between_polls(void **state)
+{
+    struct rfn_profile_row calls[] = {
+        {.function = IPROBE, .path = MAIN_10, .between_polls_ns = SECONDS(1)},
+        {.function = TEST, .path = MAIN_24, .between_polls_ns = SECONDS(3)}};
+    (void)state;
+    profile.rows = calls;
+    profile.n_rows = 2;
+    head();
+    expect("Of all ranks' time 5.00 % counts as computing, but lies between unsuccessful polls "
+           "(MPI_Test, main() [solver.c:24]), where ranks may just wait. 1. rank 3");
+    calls[1].between_polls_ns = SECONDS(2);
+    head();
+    expect_not("polls");
+}
+
 /* What the compiler leaves out is told, where most calls lack it. */
 static void test_symbols(void **state)
 {
@@ -784,12 +801,31 @@ static void test_json_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(head),     TEST(one_piece_of_work), TEST(trifles),       TEST(no_waits),
-        TEST(no_times), TEST(zero_ranks),        TEST(incomplete),    TEST(missing_ranks),
-        TEST(clocks),   TEST(symbols),           TEST(short_waits),   TEST(verdicts),
-        TEST(losses),   TEST(late_ranks),        TEST(tables),        TEST(matching),
-        TEST(widths),   TEST(huge_numbers),      TEST(wrong_numbers), TEST(top),
-        TEST(ranks),    TEST(call_paths),        TEST(json),          TEST(json_without_times),
+        TEST(head),
+        TEST(one_piece_of_work),
+        TEST(trifles),
+        TEST(no_waits),
+        TEST(no_times),
+        TEST(zero_ranks),
+        TEST(incomplete),
+        TEST(missing_ranks),
+        TEST(clocks),
+        TEST(symbols),
+        TEST(between_polls),
+        TEST(short_waits),
+        TEST(verdicts),
+        TEST(losses),
+        TEST(late_ranks),
+        TEST(tables),
+        TEST(matching),
+        TEST(widths),
+        TEST(huge_numbers),
+        TEST(wrong_numbers),
+        TEST(top),
+        TEST(ranks),
+        TEST(call_paths),
+        TEST(json),
+        TEST(json_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

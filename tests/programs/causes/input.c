@@ -1,4 +1,4 @@
-/* Rank 0 makes the input that the other rank polls for. */
+/* Rank 0 makes the input that the other rank polls for; with an argument that sleeps between. */
 #include "pause.h"
 
 #include <mpi.h>
@@ -14,14 +14,17 @@ static void make_input(void)
     }
 }
 
-static void wait_for_input(void)
+static void wait_for_input(int sleeps)
 {
     int input, there;
     MPI_Request request;
     for (int i = 0; i < INPUTS; i++) {
         MPI_Irecv(&input, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
-        for (there = 0; !there;)
+        for (there = 0; !there;) {
             MPI_Test(&request, &there, MPI_STATUS_IGNORE);
+            if (sleeps)
+                pause_ms(1);
+        }
     }
 }
 
@@ -34,7 +37,7 @@ int main(int argc, char **argv)
     if (rank == 0)
         make_input();
     else
-        wait_for_input();
+        wait_for_input(argc > 1);
     MPI_Finalize();
     return 0;
 }
