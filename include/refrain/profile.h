@@ -39,7 +39,7 @@ struct rfn_profile_row {
     int64_t min_ns, max_ns; /* of single events */
     /* In runs of unsuccessful polls, outside of the calls: the program may work there, or wait. */
     int64_t between_polls_ns;
-    uint64_t bytes;         /* rfn_volume_bytes of its events */
+    uint64_t bytes; /* rfn_volume_bytes of its events */
     uint64_t sent_bytes, received_bytes;
     uint64_t volume_before, volume_inside; /* of streams that have volumes, else 0 */
 };
