@@ -280,6 +280,8 @@ static const char *doing(const struct rfn_archive *archive, struct rfn_call_site
         return "synchronizing in ";
     case RFN_CLASS_FILE:
         return "reading or writing in ";
+    case RFN_CLASS_ALL_TO_ONE:
+        return "collecting data in ";
     default:
         return "moving data in ";
     }

@@ -158,6 +158,8 @@ static void test_calls(void **state)
     expect(calling(RFN_ACTIVITY_MPI, BARRIER, MAIN_24),
            "synchronizing in MPI_Barrier, main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_MPI, FILE_WRITE, NOWHERE), "reading or writing in MPI_File_write");
+    expect(calling(RFN_ACTIVITY_MPI, REDUCE, MAIN_24),
+           "collecting data in MPI_Reduce, main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_MPI, SPLIT, MAIN_24), "in MPI_Comm_split, main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_MPI, TEST, MAIN_24), "polling in MPI_Test, main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_MPI, IPROBE, NOWHERE), "polling in MPI_Iprobe");

@@ -63,6 +63,7 @@ static void test_advice(void **state)
     expect(RFN_WAIT_AT_BARRIER, RFN_ACTIVITY_MPI, RFN_CLASS_FILE, RFN_LATE_ONE, "collectively");
     expect(RFN_WAIT_AT_BARRIER, RFN_ACTIVITY_MPI, RFN_CLASS_SETUP, RFN_LATE_ONE, "start-up");
     expect(RFN_LATE_SENDER, RFN_ACTIVITY_MPI, RFN_CLASS_SEND, RFN_LATE_ONE, "messages");
+    expect(RFN_LATE_BROADCAST, RFN_ACTIVITY_MPI, RFN_CLASS_ALL_TO_ONE, RFN_LATE_ONE, "last rank");
 }
 
 /* Who is late because it polls, polls too much; who computes before a poll does not. */

@@ -40,7 +40,8 @@ enum fake_function {
     SPLIT,
     TEST,
     IPROBE,
-    ABORT
+    ABORT,
+    REDUCE
 };
 
 static const struct rfn_function_info fake_functions[] = {
@@ -55,7 +56,8 @@ static const struct rfn_function_info fake_functions[] = {
     {.name = "MPI_Comm_split", .class_ = RFN_CLASS_COMM},
     {.name = "MPI_Test", .class_ = RFN_CLASS_COMPLETION, .flags = RFN_FUNCTION_POLL},
     {.name = "MPI_Iprobe", .class_ = RFN_CLASS_PROBE, .flags = RFN_FUNCTION_POLL},
-    {.name = "MPI_Abort", .class_ = RFN_CLASS_SETUP}};
+    {.name = "MPI_Abort", .class_ = RFN_CLASS_SETUP},
+    {.name = "MPI_Reduce", .class_ = RFN_CLASS_ALL_TO_ONE}};
 
 static const struct rfn_location fake_locations[] = {
     {"main", "/src/solver.c", 10, "/bin/app", 0x100},
