@@ -325,6 +325,17 @@ const char *rfn_activity_function(const struct rfn_archive *archive,
     }
 }
 
+const char *rfn_activity_work(const struct rfn_archive *archive,
+                              const struct rfn_activity *activity)
+{
+    struct stretch stretch = {0};
+    if (activity->kind == RFN_ACTIVITY_COMPUTE)
+        stretch = stretch_of(archive, activity);
+    if (!stretch.found)
+        return NULL;
+    return stretch.called && goes_back(&stretch) ? stretch.caller.function : stretch.to.function;
+}
+
 const char *rfn_activity_kind_name(enum rfn_activity_kind kind)
 {
     static const char *const names[] = {"compute", "mpi", "wait", "start"};

@@ -190,6 +190,27 @@ static void test_function_alone(void **state)
     expect_function(calling(RFN_ACTIVITY_START, 0, MAIN_10), NULL);
 }
 
+static void expect_work(struct rfn_activity activity, const char *expected)
+{
+    const char *found = rfn_activity_work(&fake, &activity);
+    if (expected)
+        assert_string_equal(found, expected);
+    else
+        assert_null(found);
+}
+
+/* What may have been called again is a piece of its caller's work, as what leads to it is. */
+static void test_work(void **state)
+{
+    (void)state;
+    expect_work(computing(RESIDUAL_12, RESIDUAL_12), "step");
+    expect_work(computing(EXCHANGE_88, RESIDUAL_12), "step");
+    expect_work(computing(MAIN_24, MAIN_10), "main");
+    expect_work(computing(EXCHANGE_80, EXCHANGE_88), "exchange");
+    expect_work(computing(NOWHERE, EXCHANGE_88), NULL);
+    expect_work(calling(RFN_ACTIVITY_MPI, SEND, EXCHANGE_88), NULL);
+}
+
 static void expect_path(uint32_t path, size_t width, const char *expected)
 {
     struct rfn_text text = {0};
@@ -227,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_control_characters),
         cmocka_unit_test(test_function_alone),
+        cmocka_unit_test(test_work),
         cmocka_unit_test(test_call_sites),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,8 @@
  * whatever pattern and call path the waits had.
  *
  * Activities are one piece of work when they lie in the same function and region before the same
- * call: what a loop computes before it sends, after whichever call it began. */
+ * call: what a loop computes before it sends, after whichever call it began. Calls that a compiler
+ * made several of, by inlining, are one (same_paths.h). */
 #ifndef RFN_CLI_FINDINGS_H
 #define RFN_CLI_FINDINGS_H
 

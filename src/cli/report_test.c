@@ -219,6 +219,17 @@ static void test_one_piece_of_work(void **state)
     expect("costs 16.2 % of all ranks' time (13.0 s): others wait for messages (late sender) in "
            "exchange() [halo.c:88] and 2 more places.");
     expect("2. all 8 ranks");
+    activities[1].at.path = EXCHANGE_88; /* where the compiler made two calls of one */
+    activities[0].at.path = EXCHANGE_88_TWIN;
+    activities[1].before.path = EXCHANGE_88;
+    head();
+    expect("1. ranks 0-1,3 computing in exchange()");
+    activities[0].at.path = activities[1].at.path = RESIDUAL_12;
+    activities[1].before.path = EXCHANGE_80;
+    causes[2].pattern = RFN_LATE_SENDER; /* the same call again */
+    causes[2].waited = (struct rfn_call_site){RECV, EXCHANGE_88_TWIN};
+    head();
+    expect("(late sender) in exchange() [halo.c:88] and 1 more place.");
     activities[1].region = 0;
     head();
     expect("1. rank 3 computing in step()");
