@@ -533,7 +533,7 @@ static int pass_init(struct pass *pass, const struct rfn_archive *archive)
     pass->profile->times = run->times;
     pass->profile->ranks = calloc((size_t)run->ranks + 1, sizeof *pass->profile->ranks);
     pass->volumes = rfn_volumes_new(archive);
-    pass->tracker = rfn_tracker_new(archive, pass->volumes);
+    pass->tracker = rfn_tracker_new(archive);
     pass->regions = rfn_regions_new(archive);
     pass->pauses_possible = rfn_pauses_possible(archive);
     return pass->profile->ranks && pass->volumes && pass->tracker && pass->regions ? 0

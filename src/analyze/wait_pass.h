@@ -40,9 +40,12 @@ struct rfn_awaited {
 /* What a request of a process is for: at its id (refrain/completion.h). */
 struct rfn_operation {
     struct rfn_awaited sends, receives; /* of Isendrecv both; a collective call is in `sends` */
-    /* Persistent: what each start does. */
     const struct rfn_role *role;
     bool persistent;
+};
+
+/* ... and of a persistent one what each start does. */
+struct rfn_persistent {
     int64_t send_channel, receive_channel; /* of partitioned communication, else -1 */
     uint32_t object, place;                /* of a collective call */
     struct rfn_volume volume;
@@ -56,6 +59,8 @@ struct rfn_wait_process {
     struct rfn_tracker *tracker;
     struct rfn_operation *operations; /* by request id */
     size_t operations_capacity;
+    struct rfn_persistent *persistent; /* by request id */
+    size_t persistent_capacity;
     struct rfn_map handles; /* of matched probes: handle -> receive */
 };
 

@@ -210,7 +210,7 @@ static int make_processes(struct rfn_wait_pass *pass)
         return RFN_E_NOMEM;
     for (uint32_t i = 0; i < n; i++) {
         pass->processes[i].tracker = i ? rfn_tracker_new_beside(pass->processes[0].tracker)
-                                       : rfn_tracker_new(pass->archive, pass->volumes);
+                                       : rfn_tracker_new(pass->archive);
         if (!pass->processes[i].tracker)
             return RFN_E_NOMEM;
     }
@@ -288,6 +288,7 @@ static void pass_release(struct rfn_wait_pass *pass)
     for (uint32_t i = ranks; pass->processes && i-- > 0;) { /* the first tracker goes last */
         rfn_tracker_free(pass->processes[i].tracker);
         free(pass->processes[i].operations);
+        free(pass->processes[i].persistent);
         rfn_map_release(&pass->processes[i].handles);
     }
     free(pass->streams);

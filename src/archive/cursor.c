@@ -387,6 +387,21 @@ static int read_sources(struct rfn_cursor *cursor, struct symbol_state *state)
     return 0;
 }
 
+/* What the event after this one reads: it is as good as known, and will be needed soon. */
+static void prefetch_next(const struct rfn_cursor *cursor)
+{
+    const struct frame *frame = &cursor->frames[cursor->depth - 1];
+    uint32_t node = frame->node == frame->end ? *frame->body : *frame->node;
+    if (rfn_node_is_loop(node))
+        return;
+    const char *state = (const char *)cursor->symbols[rfn_node_index(node)];
+    const size_t n_lines = sizeof(struct symbol_state) / LINE;
+    for (size_t i = 0; state && i < n_lines; i++)
+        __builtin_prefetch(state + i * LINE, 1);
+    for (size_t i = 0; state && i < 2; i++)
+        __builtin_prefetch(state + sizeof(struct symbol_state) + i * sizeof(struct source), 1);
+}
+
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
 {
     if (cursor->index == cursor->events)
@@ -397,6 +412,7 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     struct symbol_state *state = cursor->symbols[symbol];
     if (state->counted && state->left-- == 0)
         return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
+    prefetch_next(cursor);
     RFN_TRY(read_sources(cursor, state));
     if (state->polls < 1)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");

@@ -32,6 +32,7 @@ enum {
     INDEX_BITS = 12,       /* RFN_COLUMN_BLOCK <= 2^INDEX_BITS */
     TWO_STATES = 256,      /* as many coded values use two interleaved states */
     REST = 15,             /* marks the bucket that has the probability which is left */
+    SLOTS_AT_ONCE = 4,     /* of the decoder's table */
     FEW_BYTES = 256,       /* of offsets in a block, hardly any */
     MAX_BUCKET_BITS = 112, /* the description of one bucket: 15 + 76 + 7, rounded up */
 };
@@ -670,7 +671,8 @@ struct decoder {
     uint8_t width[MAX_BUCKETS];
     uint16_t frequency[MAX_BUCKETS];
     uint8_t buckets[RFN_COLUMN_BLOCK];
-    uint32_t slots[PROBABILITY_ONE]; /* frequency << 20 | place in the bucket << 8 | bucket */
+    uint32_t slots[PROBABILITY_ONE + SLOTS_AT_ONCE]; /* frequency << 20 | place in the bucket << 8 |
+                                                        bucket */
 };
 
 static int get_model(struct rfn_reader *payload, struct model *model, int64_t *values, uint32_t n)
@@ -724,13 +726,18 @@ static int get_table(struct bit_reader *bits, struct decoder *decoder)
     return 0;
 }
 
+/* Several at once, the last ones perhaps for the next bucket to overwrite: there are more slots
+ * than values in many a block. */
 static void fill_slots(struct decoder *decoder)
 {
-    uint32_t *slot = decoder->slots;
+    uint32_t *slots = decoder->slots;
     for (unsigned i = 0; i < decoder->model.n_buckets; i++) {
-        uint32_t frequency = decoder->frequency[i];
-        for (uint32_t place = 0; place < frequency; place++)
-            *slot++ = frequency << 20 | place << 8 | i;
+        uint32_t frequency = decoder->frequency[i], first = frequency << 20 | i;
+        for (uint32_t place = 0; place < frequency; place += SLOTS_AT_ONCE) {
+            for (uint32_t k = 0; k < SLOTS_AT_ONCE; k++)
+                slots[place + k] = first + ((place + k) << 8);
+        }
+        slots += frequency;
     }
 }
 
