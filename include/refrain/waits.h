@@ -108,8 +108,8 @@ struct rfn_matching {
     uint64_t unmatched_receives;    /* without a send */
     uint64_t cancelled;             /* sends and receives */
     uint64_t foreign;               /* sends and receives with processes of another job */
-    uint64_t collectives;           /* calls, joined over all of their ranks */
-    uint64_t unmatched_collectives; /* others: of these some ranks are not in the archive */
+    uint64_t collectives;           /* calls, joined over their ranks */
+    uint64_t unmatched_collectives; /* of which some ranks are not in the archive */
     uint64_t backward;              /* receives that ended before their send began */
     int64_t backward_max_ns;        /* by how much, at most */
     bool fixed;                     /* and were repaired by the logical clock */
