@@ -630,7 +630,7 @@ static int next_window(struct rfn_column_cursor *cursor)
 /* The next block's head. RFN_E_RANGE when all values are read. */
 static int get_head(struct rfn_column_cursor *cursor, struct head *head)
 {
-    uint64_t left = cursor->n - cursor->at;
+    uint64_t left = cursor->n - cursor->end;
     if (!left)
         return rfn_reader_left(&cursor->blocks) ? RFN_E_CORRUPT : RFN_E_RANGE;
     if (cursor->column)
@@ -676,7 +676,7 @@ static int begin_block(struct rfn_column_cursor *cursor, uint64_t n, int64_t bas
     cursor->mask = width ? UINT64_MAX >> (64 - 8 * width) : 0;
     cursor->base = base;
     cursor->left = n;
-    cursor->at += n;
+    cursor->end += n;
     return 0;
 }
 
@@ -725,14 +725,14 @@ static int decode(struct rfn_column_cursor *cursor, struct head *head)
 static int next_block(struct rfn_column_cursor *cursor, uint64_t n)
 {
     struct head head;
-    if (cursor->zeros && cursor->at == cursor->n)
+    if (cursor->zeros && cursor->end == cursor->n)
         return RFN_E_RANGE;
     if (cursor->zeros)
-        return begin_block(cursor, cursor->n - cursor->at, 0, 0);
+        return begin_block(cursor, cursor->n - cursor->end, 0, 0);
     RFN_TRY(get_head(cursor, &head));
     if (head.count > n)
         return decode(cursor, &head);
-    cursor->at += head.count;
+    cursor->end += head.count;
     return 0;
 }
 
@@ -743,14 +743,14 @@ int rfn_column_next_block(struct rfn_column_cursor *cursor)
 
 int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n)
 {
-    if (n > cursor->n - cursor->at + cursor->left)
+    if (n > cursor->n - rfn_column_at(cursor))
         return RFN_E_RANGE;
     while (n > cursor->left) {
-        uint64_t at = cursor->at;
+        uint64_t end = cursor->end;
         n -= cursor->left;
         cursor->left = 0;
         RFN_TRY(next_block(cursor, n));
-        n -= cursor->at - at - cursor->left;
+        n -= cursor->end - end - cursor->left;
     }
     cursor->left -= n;
     cursor->next += n * cursor->width;

@@ -98,7 +98,7 @@ struct rfn_column_cursor {
     int64_t base;
     uint64_t left; /* of the current block */
     uint64_t n;    /* values in the column */
-    uint64_t at;   /* values in front of the current block's end */
+    uint64_t end;  /* values in front of the current block's end */
     uint8_t *values;
     struct rfn_reader blocks;        /* what is left of the window */
     const struct rfn_column *column; /* NULL: there is one window only */
@@ -107,6 +107,12 @@ struct rfn_column_cursor {
     size_t capacity;                 /* bytes of values */
     bool zeros;                      /* there are no blocks: all n values are 0 */
 };
+
+/* Values that have been delivered. */
+static inline uint64_t rfn_column_at(const struct rfn_column_cursor *cursor)
+{
+    return cursor->end - cursor->left;
+}
 
 /* Opens the column at the reader's place and moves the reader past it. RFN_E_CORRUPT. */
 int rfn_column_open(struct rfn_column_cursor *cursor, struct rfn_reader *reader);
