@@ -410,7 +410,7 @@ static void test_matching(void **state)
                                            .backward_max_ns = 1500};
     page();
     expect("Matching: 10 messages, 7 of them matched, 3 sends without a receive, 1 receive without "
-           "a send, 2 cancelled, 5 to or from other jobs; 4 collective calls, 1 of them with ranks "
+           "a send, 2 cancelled, 5 to or from other jobs; 5 collective calls, 1 of them with ranks "
            "missing. 3 receives ended before the send began, by up to 1.50 us: clocks of ranks "
            "disagree; --fix-clocks repairs");
     waits.matching.fixed = true;
