@@ -176,13 +176,6 @@ static void list_remove(struct rfn_channels *channels, uint32_t at)
     *(message->newer ? &messages[message->newer - 1].older : &rank->newest) = message->older;
 }
 
-void rfn_channels_got(struct rfn_channels *channels, uint32_t receive, uint64_t call)
-{
-    uint32_t message = channels->receives[receive].message;
-    if (message)
-        channels->items[channels->messages[message - 1].channel].got_by = call;
-}
-
 bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
                         uint64_t call)
 {

@@ -61,7 +61,7 @@ struct rfn_channel {
     uint32_t send_inits, recv_inits; /* partitioned communication that was set up */
     uint32_t prober;                 /* the stream that waits for a message to come, + 1 */
     uint32_t received, sent;         /* the user's: of those that meet here, both ways */
-    uint64_t got_by;                 /* the call that received from it last */
+    uint64_t got_by;                 /* the user's: the call that received from it last */
     uint32_t generation;             /* changes when the channel becomes another */
     bool used, free;
 };
@@ -131,8 +131,6 @@ int rfn_channels_received(struct rfn_channels *channels, uint32_t receive, bool 
 const struct rfn_message *rfn_channels_peek(const struct rfn_channels *channels, uint32_t channel);
 /* A stream waits for it; it is woken when it comes. False: another one waits already. */
 bool rfn_channels_probe(struct rfn_channels *channels, uint32_t channel, uint32_t stream);
-/* A call, identified by a number, receives the message of this receive. */
-void rfn_channels_got(struct rfn_channels *channels, uint32_t receive, uint64_t call);
 /* Whether a message to a rank that was sent before `ns` lies there, no receive has taken it, and it
  * does not just follow one of the same channel that this call receives. */
 bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,

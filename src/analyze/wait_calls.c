@@ -611,8 +611,10 @@ static int enter_window(struct call *call)
 {
     struct rfn_wait_pass *pass = call->pass;
     call->stream->one_sided = true;
+    const struct rfn_point since = {call->stream->here.stream, call->stream->here.at,
+                                    call->stream->enter_ns}; /* of the polls that it ends */
     RFN_TRY(rfn_one_sided_enter(pass->one_sided, call->at->cursor, call->at->rank, call->record,
-                                call->stream->here));
+                                since));
     while (pass->n_at_windows)
         rfn_replay_wake(pass->replay, pass->at_windows[--pass->n_at_windows]);
     return 0;

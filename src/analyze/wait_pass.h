@@ -144,9 +144,6 @@ struct rfn_wait_pass {
     bool any_exit;
 };
 
-/* The symbol of the current event of a stream, made if it is new; RFN_E_NOMEM. */
-int rfn_pass_symbol(struct rfn_wait_pass *pass, uint32_t stream, struct rfn_wait_symbol **symbol);
-
 /* wait_calls.c: what the current event of a stream, which enters, sends, posts, joins or completes.
  * RFN_E_NOMEM. */
 int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_replay_stream *at);
