@@ -263,7 +263,8 @@ def check_cut(bench, path, whole, what):
         return -1
     found = json.loads(run.out)
     harness.compare(f"complete, {what}", found["complete"], False)
-    text, present = page(bench, path, code=3), found["ranks"] - found["missing_ranks"]
+    text = page(bench, path, code=3, width=200)
+    present = found["ranks"] - found["missing_ranks"]
     reason, first = text.split("\n", 1)
     harness.compare(f"why, {what}", reason, "incomplete: " + found["incomplete_because"])
     harness.compare("ranks", sum(rank["threads"] for rank in found["time_per_rank"]), present)

@@ -181,6 +181,18 @@ static void append_symbols(struct rfn_text *out, const struct rfn_report *report
                     "the program has hardly any line numbers: compile it with -g to see them here");
 }
 
+static void append_run_time(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    struct rfn_text line = {0};
+    rfn_text_format(&line, "%s, from the first %s",
+                    rfn_time_text(profile->end_ns - profile->start_ns).text,
+                    rfn_report_missing(report) ? "to the last event that is here"
+                                               : "Init to the last Finalize");
+    append_line(out, report, "Run time", rfn_report_string(&line));
+    rfn_text_release(&line);
+}
+
 static void append_header(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
@@ -198,10 +210,7 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
                         rfn_count_text(profile->failed_polls).text);
     rfn_text_char(out, '\n');
     if (profile->times)
-        rfn_text_format(out, "%-10s%s, from the first %s\n", "Run time",
-                        rfn_time_text(profile->end_ns - profile->start_ns).text,
-                        rfn_report_missing(report) ? "to the last event that is here"
-                                                   : "Init to the last Finalize");
+        append_run_time(out, report);
     else
         rfn_text_string(out, "Run time  not known: the archive has no times\n");
     if (profile->paused)
@@ -383,10 +392,12 @@ static void path_row(struct rfn_table *table, const struct rfn_report *report,
 static void path_note(struct rfn_table *table, const struct rfn_report *report, uint32_t path,
                       size_t width)
 {
-    struct rfn_text text = {0};
-    rfn_call_path_short(&text, report->archive, path, width);
-    rfn_table_note(table, rfn_report_string(&text));
-    rfn_text_release(&text);
+    struct rfn_text line = {0}, note = {0};
+    rfn_call_path_short(&line, report->archive, path, width);
+    rfn_text_wrap(&note, &line, width, 2);
+    rfn_table_note(table, rfn_report_string(&note));
+    rfn_text_release(&line);
+    rfn_text_release(&note);
 }
 
 /* The rows of one kind, at most `top`; returns how many there are. */
@@ -452,10 +463,18 @@ static void append_setup(struct rfn_text *out, const struct rfn_report *report)
 
 /* ---- the page ---- */
 
+static void append_incomplete(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text line = {0};
+    rfn_text_format(&line, "incomplete: %s", report->incomplete);
+    rfn_text_wrap(out, &line, report->width, 2);
+    rfn_text_release(&line);
+}
+
 void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
 {
     if (report->incomplete)
-        rfn_text_format(out, "incomplete: %s\n", report->incomplete);
+        append_incomplete(out, report);
     rfn_report_head(out, report);
     rfn_text_char(out, '\n');
     append_header(out, report);
