@@ -142,9 +142,10 @@ static void append_between_polls(struct rfn_text *text, const struct rfn_report 
     rfn_text_format(
         text, " Of all ranks' time %s counts as computing, but lies between unsuccessful polls (",
         rfn_share_text(share).text);
-    rfn_text_string(text, rfn_archive_function(report->archive, most->function)->name);
+    const struct rfn_call_site site = {most->function, most->path};
+    rfn_text_printable(text, rfn_call_site_function(report->archive, site));
     rfn_text_string(text, ", ");
-    rfn_call_site_place(text, report->archive, (struct rfn_call_site){most->function, most->path});
+    rfn_call_site_place(text, report->archive, site);
     rfn_text_string(text, "), where ranks may just wait.");
 }
 
