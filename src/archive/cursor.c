@@ -387,19 +387,30 @@ static int read_sources(struct rfn_cursor *cursor, struct symbol_state *state)
     return 0;
 }
 
-/* What the event after this one reads: it is as good as known, and will be needed soon. */
-static void prefetch_next(const struct rfn_cursor *cursor)
+/* The state of the event so many behind the current one, as long as it is in the same loop: mostly
+ * right, and only good for prefetching. NULL: it has not occurred. */
+static const struct symbol_state *coming(const struct rfn_cursor *cursor, size_t ahead)
 {
     const struct frame *frame = &cursor->frames[cursor->depth - 1];
-    uint32_t node = frame->node == frame->end ? *frame->body : *frame->node;
-    if (rfn_node_is_loop(node))
-        return;
-    const char *state = (const char *)cursor->symbols[rfn_node_index(node)];
-    const size_t n_lines = sizeof(struct symbol_state) / LINE;
-    for (size_t i = 0; state && i < n_lines; i++)
-        __builtin_prefetch(state + i * LINE, 1);
-    for (size_t i = 0; state && i < 2; i++)
-        __builtin_prefetch(state + sizeof(struct symbol_state) + i * sizeof(struct source), 1);
+    size_t n = (size_t)(frame->end - frame->body), at = (size_t)(frame->node - frame->body);
+    for (at += ahead; at >= n;)
+        at -= n;
+    uint32_t node = frame->body[at];
+    return rfn_node_is_loop(node) ? NULL : cursor->symbols[rfn_node_index(node)];
+}
+
+/* What events after this one will read. Where the values lie is known only when the sources are
+ * there. */
+static void prefetch(const struct rfn_cursor *cursor)
+{
+    const struct symbol_state *next = coming(cursor, 0);
+    for (unsigned i = 0; next && i < next->n_sources; i++)
+        __builtin_prefetch(next->sources[i].column.next);
+    const char *after = (const char *)coming(cursor, 1);
+    for (size_t i = 0; after && i < sizeof(struct symbol_state) / LINE; i++)
+        __builtin_prefetch(after + i * LINE, 1);
+    for (size_t i = 0; after && i < 2; i++)
+        __builtin_prefetch(after + sizeof(struct symbol_state) + i * sizeof(struct source), 1);
 }
 
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
@@ -412,7 +423,7 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     struct symbol_state *state = cursor->symbols[symbol];
     if (state->counted && state->left-- == 0)
         return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
-    prefetch_next(cursor);
+    prefetch(cursor);
     RFN_TRY(read_sources(cursor, state));
     if (state->polls < 1)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");
