@@ -41,6 +41,8 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lat
     if (pattern == RFN_LATE_BROADCAST)
         return "Let the root send before it does this work, or let every rank compute the data "
                "itself.";
+    if (pattern == RFN_LATE_RECEIVER && lateness == RFN_LATE_ONE)
+        return "Give that rank less of this work, or let it post the receive before (MPI_Irecv).";
     if (pattern == RFN_LATE_RECEIVER)
         return "Post the receive before this work (MPI_Irecv), or send without blocking "
                "(MPI_Isend).";
