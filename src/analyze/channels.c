@@ -176,26 +176,6 @@ static void list_remove(struct rfn_channels *channels, uint32_t at)
     *(message->newer ? &messages[message->newer - 1].older : &rank->newest) = message->older;
 }
 
-void rfn_channels_got(struct rfn_channels *channels, uint32_t receive, uint64_t call)
-{
-    uint32_t message = channels->receives[receive].message;
-    if (message)
-        channels->items[channels->messages[message - 1].channel].got_by = call;
-}
-
-bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
-                        uint64_t call)
-{
-    for (uint32_t i = channels->ranks[rank].oldest; i; i = channels->messages[i - 1].newer) {
-        const struct rfn_message *message = &channels->messages[i - 1];
-        if (message->sent.ns >= ns)
-            return false;
-        if (channels->items[message->channel].got_by != call)
-            return true;
-    }
-    return false;
-}
-
 /* ---- joining ---- */
 
 static int tell_bound(struct rfn_channels *channels, uint32_t receive)
@@ -351,6 +331,21 @@ static bool is_behind(const struct rfn_channels *channels, const struct rfn_chan
     for (size_t i = 0; i < n; i++) {
         const struct rfn_receive *open = &channels->receives[rank->open[i]];
         if (open->known ? open->channel == channel : may_take(open, key))
+            return true;
+    }
+    return false;
+}
+
+bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
+                        uint64_t call)
+{
+    const struct rfn_channel_rank *of = &channels->ranks[rank];
+    for (uint32_t i = of->oldest; i; i = channels->messages[i - 1].newer) {
+        const struct rfn_message *message = &channels->messages[i - 1];
+        if (message->sent.ns >= ns)
+            return false;
+        if (channels->items[message->channel].got_by != call &&
+            !is_behind(channels, of, of->n_open, message->channel))
             return true;
     }
     return false;
