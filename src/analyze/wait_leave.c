@@ -21,6 +21,7 @@ struct leaving {
     enum rfn_pattern completion;
     bool in_step;
     uint64_t key, count; /* if in_step: of the mark */
+    uint32_t late;       /* + 1: what is noted of it, if some receive cannot be measured yet */
 };
 
 void rfn_pass_wake(void *context, uint32_t stream)
@@ -255,34 +256,47 @@ static bool look_at_messages(const struct leaving *leaving)
 
 /* ---- receives that cannot be measured yet ---- */
 
-static int64_t note_late(struct rfn_wait_pass *pass, uint32_t stream)
+static int64_t new_late(struct rfn_wait_pass *pass)
 {
-    uint32_t at = pass->free_late - 1;
     if (pass->free_late) {
+        uint32_t at = pass->free_late - 1;
         pass->free_late = pass->late[at].next_free;
-    } else {
-        RFN_TRY(RFN_GROW(pass->late, pass->late_capacity, pass->n_late + 1));
-        at = (uint32_t)pass->n_late++;
+        return at;
     }
-    pass->late[at] = (struct rfn_late_receive){
-        .left = pass->streams[stream].here,
-        .exit_ns = rfn_replay_stream(pass->replay, stream)->exit_ns,
-        .site = pass->streams[stream].symbol->site};
-    return at;
+    RFN_TRY(RFN_GROW(pass->late, pass->late_capacity, pass->n_late + 1));
+    return (int64_t)pass->n_late++;
+}
+
+/* What has been measured of the call is not to be counted again. */
+static int note_late(struct leaving *leaving)
+{
+    const struct rfn_wait_stream *of = leaving->of;
+    int64_t waited_ns = leaving->full_ns - (of->here.ns - of->enter_ns);
+    int64_t at = new_late(leaving->pass);
+    RFN_TRY((int)(at < 0 ? at : 0));
+    leaving->late = (uint32_t)at + 1;
+    leaving->pass->late[at] = (struct rfn_late_receive){.left = of->here,
+                                                        .from_ns = of->here.ns +
+                                                                   (waited_ns > 0 ? waited_ns : 0),
+                                                        .exit_ns = leaving->at->exit_ns,
+                                                        .site = of->symbol->site};
+    return 0;
 }
 
 /* The call leaves without knowing the message; when it is known, rfn_pass_bound goes on. */
-static int leave_open(struct rfn_wait_pass *pass, uint32_t stream, uint32_t number)
+static int leave_open(struct leaving *leaving, uint32_t number)
 {
+    struct rfn_wait_pass *pass = leaving->pass;
     struct rfn_receive *receive = &pass->channels.receives[number];
     receive->left = true;
     receive->note = 0;
-    receive->stream = stream + 1;
+    receive->stream = leaving->stream + 1;
     if (receive->placed)
         return 0;
-    int64_t note = note_late(pass, stream);
-    RFN_TRY((int)(note < 0 ? note : 0));
-    receive->note = (uint32_t)note + 1;
+    if (!leaving->late)
+        RFN_TRY(note_late(leaving));
+    receive->note = leaving->late;
+    pass->late[leaving->late - 1].users++;
     return 0;
 }
 
@@ -299,15 +313,16 @@ int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t number)
     return 0;
 }
 
-static int measure_late(struct rfn_wait_pass *pass, const struct rfn_late_receive *late,
-                        uint32_t rank, const struct rfn_message *message)
+static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *late, uint32_t rank,
+                        const struct rfn_message *message)
 {
-    struct rfn_wait wait = late_sender(pass, rank, message, late->left.ns, late->exit_ns);
+    struct rfn_wait wait = late_sender(pass, rank, message, late->from_ns, late->exit_ns);
     struct rfn_delays *delays = &pass->delays;
     const struct rfn_history *waiting = &pass->streams[late->left.stream].history;
     const struct rfn_history *sender = &pass->streams[message->sent.stream].history;
     if (wait.ns <= 0)
         return 0;
+    late->from_ns += wait.ns;
     delays->n_blames = 0;
     if (late->left.at >= waiting->first && message->sent.at >= sender->first)
         RFN_TRY(rfn_delays_find(delays, waiting, late->left.stream, late->left.at, sender,
@@ -330,8 +345,10 @@ int rfn_pass_bound(void *context, uint32_t number)
         if (pass->waits->times)
             RFN_TRY(measure_late(pass, late, receive->rank,
                                  rfn_channels_message(&pass->channels, number)));
-        late->next_free = pass->free_late;
-        pass->free_late = receive->note;
+        if (--late->users == 0) {
+            late->next_free = pass->free_late;
+            pass->free_late = receive->note;
+        }
     }
     return rfn_channels_received(&pass->channels, number, false);
 }
@@ -461,12 +478,12 @@ static int met_receiver(const struct leaving *leaving, struct rfn_message *messa
 
 /* ---- letting go ---- */
 
-static int let_go_receive(const struct leaving *leaving, const struct rfn_awaited *awaited)
+static int let_go_receive(struct leaving *leaving, const struct rfn_awaited *awaited)
 {
     struct rfn_channels *channels = &leaving->pass->channels;
     const struct rfn_message *message = message_of(channels, awaited);
     if (!message && !awaited->cancelled)
-        return leave_open(leaving->pass, leaving->stream, awaited->number);
+        return leave_open(leaving, awaited->number);
     if (message)
         RFN_TRY(met_sender(leaving, message));
     return rfn_channels_received(channels, awaited->number, awaited->cancelled);
@@ -482,7 +499,7 @@ static int let_go_send(const struct leaving *leaving, const struct rfn_awaited *
     return rfn_channels_sent(channels, awaited->number, awaited->cancelled);
 }
 
-static int let_go(const struct leaving *leaving, const struct rfn_awaited *awaited)
+static int let_go(struct leaving *leaving, const struct rfn_awaited *awaited)
 {
     switch (awaited->kind) {
     case RFN_AWAITS_MESSAGE_TAKEN:

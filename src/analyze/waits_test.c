@@ -630,6 +630,37 @@ static void test_undecided(void **state)
     assert_int_equal(waits->matching.matched, 2);
 }
 
+/* The same in one call with a receive that can be measured at once, until 400: the call waited
+ * until 600, and its time is not counted twice. */
+static void test_undecided_together(void **state)
+{
+    (void)state;
+    irecv(1, 0, RFN_ANY, 5);
+    irecv(1, 10, RFN_ANY, 5);
+    irecv(1, 20, 3, 6);
+    EVENT(1, WAITALL, 0, 50, 800, 2, LIST(RECENT(2), RECENT(1)), LIST(0, 2, AS, AS, 0, 0));
+    EVENT(1, WAIT, 0, 820, 900, RECENT(3), LIST(0, 0, AS, AS, 0, 0));
+    send(0, 100, 110, 1, 5);
+    send(2, 600, 610, 1, 5);
+    send(3, 400, 410, 1, 6);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_WAITALL, 0, 550, 0, 0);
+    assert_int_equal(waits->matching.matched, 3);
+}
+
+/* r0's message lies there, but a receive with a wildcard may get it: the order is not wrong. */
+static void test_undecided_order(void **state)
+{
+    (void)state;
+    irecv(1, 0, RFN_ANY, 5);
+    recv(1, 50, 600, 2, 6);
+    EVENT(1, WAIT, 0, 610, 620, RECENT(1), LIST(0, 0, AS, AS, 0, 0));
+    send(0, 100, 110, 1, 5);
+    send(2, 500, 510, 1, 6);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_RECV_, 0, 450, 0, 0);
+}
+
 /* A never completes: B gets its message at the end of the record. */
 static void test_never_decided(void **state)
 {
@@ -1109,6 +1140,8 @@ int main(void)
         TEST(test_inter_broadcast_back),
         TEST(test_members_elsewhere),
         TEST(test_undecided),
+        TEST(test_undecided_together),
+        TEST(test_undecided_order),
         TEST(test_never_decided),
         TEST(test_foreign_wildcard),
         TEST(test_cancelled_receive),
