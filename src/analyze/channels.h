@@ -131,8 +131,8 @@ int rfn_channels_received(struct rfn_channels *channels, uint32_t receive, bool 
 const struct rfn_message *rfn_channels_peek(const struct rfn_channels *channels, uint32_t channel);
 /* A stream waits for it; it is woken when it comes. False: another one waits already. */
 bool rfn_channels_probe(struct rfn_channels *channels, uint32_t channel, uint32_t stream);
-/* Whether a message to a rank that was sent before `ns` lies there, no receive has taken it or, with
- * a wildcard, still may, and it does not just follow one of the same channel that this call
+/* Whether a message to a rank that was sent before `ns` lies there, no receive has taken it or,
+ * with a wildcard, still may, and it does not just follow one of the same channel that this call
  * receives: its number is in got_by of the channels that it receives from. */
 bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
                         uint64_t call);
