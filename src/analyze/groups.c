@@ -12,6 +12,7 @@
 #include "analyze/groups.h"
 
 #include "analyze/places.h"
+#include "base/grow.h"
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -86,8 +87,8 @@ struct rfn_groups {
     struct rfn_map of_comm;  /* communicator * 2 + second group -> struct members */
     struct rfn_map windows;  /* process and slot -> communicator */
     bool *marks;             /* per rank, all false between calls */
-    uint32_t *known;         /* for rfn_groups_members */
-    size_t n_known;
+    uint32_t *known; /* for rfn_groups_members: as long as the longest list that it is for */
+    size_t known_capacity;
 };
 
 /* ---- once per function ---- */
@@ -203,7 +204,8 @@ static struct members *intern(struct rfn_groups *groups, struct members *members
     }
     for (uint32_t i = 0; i < members->n; i++)
         members->n_foreign += members->ranks[i] == FOREIGN;
-    if (rfn_map_put(&groups->interned, members->hash, (uint64_t)(uintptr_t)members) < 0) {
+    if ((members->n_foreign && RFN_GROW(groups->known, groups->known_capacity, members->n) < 0) ||
+        rfn_map_put(&groups->interned, members->hash, (uint64_t)(uintptr_t)members) < 0) {
         free(members);
         return NULL;
     }
@@ -606,13 +608,6 @@ int rfn_groups_event(struct rfn_groups *groups, const struct rfn_cursor *cursor,
 static const uint32_t *without_foreign(struct rfn_groups *groups, const struct members *members,
                                        size_t *n)
 {
-    if (groups->n_known < members->n) {
-        uint32_t *known = realloc(groups->known, members->n * sizeof *known);
-        if (!known)
-            return NULL;
-        groups->known = known;
-        groups->n_known = members->n;
-    }
     for (uint32_t i = 0; i < members->n; i++) {
         if (members->ranks[i] != FOREIGN)
             groups->known[(*n)++] = members->ranks[i];

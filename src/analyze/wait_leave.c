@@ -355,8 +355,9 @@ int rfn_pass_bound(void *context, uint32_t number)
 
 /* ---- leaving ---- */
 
-/* Whether it is there, or nothing can be waited for; if not, the stream is woken when it comes. */
-static bool is_there(const struct leaving *leaving, const struct rfn_awaited *awaited)
+/* 1 if it is there, or nothing can be waited for; if not, 0, and the stream is woken when it comes.
+ * RFN_E_NOMEM. */
+static int is_there(const struct leaving *leaving, const struct rfn_awaited *awaited)
 {
     struct rfn_channels *channels = &leaving->pass->channels;
     if (awaited->kind == RFN_AWAITS_ALL)
@@ -371,25 +372,24 @@ static bool is_there(const struct leaving *leaving, const struct rfn_awaited *aw
     return !receive->placed;
 }
 
-static bool all_there(const struct leaving *leaving)
+static int all_there(const struct leaving *leaving)
 {
     const struct rfn_wait_stream *of = leaving->of;
-    for (size_t i = 0; i < of->n_awaited; i++) {
-        if (!is_there(leaving, &of->awaited[i]))
-            return false;
-    }
-    return true;
+    int there = 1;
+    for (size_t i = 0; i < of->n_awaited && there > 0; i++)
+        there = is_there(leaving, &of->awaited[i]);
+    return there;
 }
 
-/* A call at a window: whether what it waits for is known. */
-static bool windows_ready(const struct leaving *leaving)
+/* A call at a window: whether what it waits for is known. RFN_E_NOMEM. */
+static int windows_ready(const struct leaving *leaving)
 {
     struct rfn_wait_pass *pass = leaving->pass;
-    if (rfn_one_sided_ready(pass->one_sided, leaving->stream) ||
-        RFN_GROW(pass->at_windows, pass->at_windows_capacity, pass->n_at_windows + 1) < 0)
-        return true;
+    if (rfn_one_sided_ready(pass->one_sided, leaving->stream))
+        return 1;
+    RFN_TRY(RFN_GROW(pass->at_windows, pass->at_windows_capacity, pass->n_at_windows + 1));
     pass->at_windows[pass->n_at_windows++] = leaving->stream;
-    return false;
+    return 0;
 }
 
 static int leave_window(struct leaving *leaving)
@@ -550,16 +550,18 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_strea
         return leave_plain(pass, stream, at);
     struct leaving leaving = {.pass = pass, .of = of, .at = at, .stream = stream};
     if (of->n_awaited) {
-        if (!forced && !all_there(&leaving))
-            return RFN_REPLAY_PARK;
+        int there = forced ? 1 : all_there(&leaving);
+        if (there <= 0)
+            return there < 0 ? there : RFN_REPLAY_PARK;
         if (pass->waits->times && look_at_messages(&leaving))
             return 0;
         for (size_t i = 0; i < of->n_awaited && pass->waits->times; i++)
             measure(&leaving, &of->awaited[i]);
     }
     if (of->one_sided) {
-        if (!forced && !windows_ready(&leaving))
-            return RFN_REPLAY_PARK;
+        int ready = forced ? 1 : windows_ready(&leaving);
+        if (ready <= 0)
+            return ready < 0 ? ready : RFN_REPLAY_PARK;
         RFN_TRY(leave_window(&leaving));
     }
     if (at->record->failed_poll)
