@@ -70,6 +70,13 @@ static int did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint3
     return rfn_pass_did(pass, stream, (uint32_t)number, ns);
 }
 
+/* Of an event's time that inside MPI; what the file says of it may be anything. */
+static int64_t inside_of(const struct rfn_replay_stream *at)
+{
+    int64_t all = at->exit_ns - at->enter_ns, inside = at->record->inside_ns;
+    return inside < 0 || inside > all ? all : inside;
+}
+
 static int did_here(const struct leaving *leaving, enum rfn_activity_kind kind, int64_t ns)
 {
     return did(leaving->pass, leaving->of, leaving->of->symbol->site, kind, ns);
@@ -82,11 +89,10 @@ int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *str
         return 0;
     stream->polls.any = false;
     int64_t all = polls->exit_ns - polls->enter_ns;
-    int64_t inside = polls->inside_ns < all ? polls->inside_ns : all;
-    RFN_TRY(did(pass, stream, polls->symbol.site, RFN_ACTIVITY_COMPUTE, all - inside));
-    if (inside <= 0)
+    RFN_TRY(did(pass, stream, polls->symbol.site, RFN_ACTIVITY_COMPUTE, all - polls->inside_ns));
+    if (polls->inside_ns == 0)
         return 0;
-    return rfn_pass_did(pass, stream, polls->symbol.mpi_activity, inside);
+    return rfn_pass_did(pass, stream, polls->symbol.mpi_activity, polls->inside_ns);
 }
 
 /* The stream goes on with the chain that led to the end of the wait. Where clocks disagree that may
@@ -143,10 +149,8 @@ static int divide(struct leaving *leaving)
 {
     const struct rfn_record *record = leaving->at->record;
     int64_t all = leaving->at->exit_ns - leaving->of->enter_ns, outside = 0;
-    if (record->polls > 1 || leaving->of->polled_ns) {
-        int64_t inside = least(record->inside_ns + leaving->of->polled_ns, all);
-        outside = inside >= 0 ? all - inside : 0;
-    }
+    if (record->polls > 1 || leaving->of->polled_ns)
+        outside = all - least(inside_of(leaving->at) + leaving->of->polled_ns, all);
     int64_t left = all - outside, outside_before = 0;
     leaving->full_ns = leaving->wait.ns = least(leaving->wait.ns, all);
     if (outside > 0 && leaving->wait.ns > 0) {
@@ -565,8 +569,7 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_strea
         RFN_TRY(leave_window(&leaving));
     }
     if (at->record->failed_poll)
-        of->polls = (struct rfn_polls){true, *of->symbol, at->enter_ns, at->exit_ns,
-                                       at->record->inside_ns};
+        of->polls = (struct rfn_polls){true, *of->symbol, at->enter_ns, at->exit_ns, inside_of(at)};
     else if (pass->waits->times)
         RFN_TRY(divide(&leaving));
     if (leaving.in_step)
