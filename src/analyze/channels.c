@@ -400,7 +400,8 @@ int rfn_channels_finish(struct rfn_channels *channels)
             if (channels->receives[rank->open[k]].known)
                 RFN_TRY(place(channels, rank->open[k]));
         }
-        rank->n_open = 0;
+        if (rank->n_open) /* memory of ranks that only claim to be there is not touched */
+            rank->n_open = 0;
     }
     return 0;
 }
