@@ -95,6 +95,20 @@ int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *str
     return rfn_pass_did(pass, stream, polls->symbol.mpi_activity, polls->inside_ns);
 }
 
+/* What led to the end of the wait is not known any more: on the path it was waiting. */
+static int stay(const struct leaving *leaving)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    const struct rfn_activity waiting = {.kind = RFN_ACTIVITY_WAIT,
+                                         .at = pass->activities.sites[leaving->of->symbol->site],
+                                         .region = RFN_NO_REGION};
+    int64_t number = rfn_activity_of(&pass->activities, &waiting);
+    RFN_TRY((int)(number < 0 ? number : 0));
+    if ((size_t)number >= pass->activity_capacity)
+        RFN_TRY(more_activities(pass, (uint32_t)number));
+    return rfn_critical_add(&leaving->of->critical, (uint32_t)number, leaving->wait.ns);
+}
+
 /* The stream goes on with the chain that led to the end of the wait. Where clocks disagree that may
  * lie after the call: then what led to it took less. */
 static int jump(const struct leaving *leaving)
@@ -103,8 +117,10 @@ static int jump(const struct leaving *leaving)
     const struct rfn_point *until = &leaving->wait.until;
     const struct rfn_wait_stream *late = &leaving->pass->streams[until->stream];
     int64_t over = until->ns - (of->enter_ns + leaving->full_ns);
-    RFN_TRY(
-        rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history, until));
+    int known = rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history,
+                                  until);
+    if (known <= 0)
+        return known < 0 ? known : stay(leaving);
     if (!over)
         return 0;
     uint32_t last = of->symbol->mpi_activity;

@@ -983,6 +983,26 @@ static void test_two_jumps(void **state)
     assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_RECV_), 20 + 400); /* r1, r2 600-1000 */
 }
 
+/* r0 sends at 100 what takes until 1000 to arrive at r1, and waits for r2 four times meanwhile: which
+ * chain led to r0's Send is not known any more. So the path stays on r1, whose Recv waited 100. */
+static void test_forgotten_chain(void **state)
+{
+    (void)state;
+    send(0, 100, 110, 1, 5);
+    recv(1, 0, 1000, 0, 5);
+    for (int64_t i = 0; i < 4; i++) {
+        recv(0, 200 + 100 * i, 270 + 100 * i, 2, 5);
+        send(2, 250 + 100 * i, 260 + 100 * i, 0, 5);
+    }
+    run();
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 100);
+    assert_int_equal(cost(0, RFN_ACTIVITY_START, 0), 100);
+    assert_int_equal(waits->critical_rank, 1);
+    assert_int_equal(waits->critical_ns, 1000);
+    assert_int_equal(on_path(RFN_ACTIVITY_WAIT, FAKE_RECV_), 100);
+    assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_RECV_), 900);
+}
+
 /* ---- clocks, errors ---- */
 
 static void backward(void)
@@ -1160,6 +1180,7 @@ int main(void)
         TEST(test_interior_point),
         TEST(test_point_of_a_waiting_call),
         TEST(test_two_jumps),
+        TEST(test_forgotten_chain),
         TEST(test_backward),
         TEST(test_fixed),
         TEST(test_damaged),
