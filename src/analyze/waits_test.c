@@ -983,8 +983,9 @@ static void test_two_jumps(void **state)
     assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_RECV_), 20 + 400); /* r1, r2 600-1000 */
 }
 
-/* r0 sends at 100 what takes until 1000 to arrive at r1, and waits for r2 four times meanwhile: which
- * chain led to r0's Send is not known any more. So the path stays on r1, whose Recv waited 100. */
+/* r0 sends at 100 what takes until 1000 to arrive at r1, and waits for r2 four times meanwhile:
+ * which chain led to r0's Send is not known any more. So the path stays on r1, whose Recv waited
+ * 100. */
 static void test_forgotten_chain(void **state)
 {
     (void)state;
