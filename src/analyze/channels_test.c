@@ -225,6 +225,108 @@ static void test_given_back(void **state)
     assert_false(rfn_channels_older(&channels, 0, INT64_MAX, 1));
 }
 
+/* ---- cancelled ---- */
+
+static void cancel_send(uint32_t message)
+{
+    assert_int_equal(rfn_channels_sent(&channels, message, true), 0);
+}
+
+/* In the middle of those that lie there, at their end, and one that a receive has taken: that gets
+ * the next. */
+static void test_cancelled_messages(void **state)
+{
+    (void)state;
+    uint32_t messages[5];
+    for (int64_t i = 0; i < 5; i++)
+        messages[i] = send(1, 5, 10 * i);
+    cancel_send(messages[1]);
+    cancel_send(messages[4]);
+    uint32_t receive = post(1, 5, 100);
+    assert_int_equal(sent_ns(receive), 0);
+    cancel_send(messages[0]);
+    assert_int_equal(sent_ns(receive), 20);
+    assert_int_equal(sent_ns(post(1, 5, 100)), 30);
+    assert_int_equal(channels.cancelled, 3);
+    assert_int_equal(channels.sends, 2);
+    assert_int_equal(channels.joined, 2);
+    assert_false(rfn_channels_older(&channels, 0, INT64_MAX, 1));
+}
+
+/* It is got before it is cancelled: then it was not. */
+static void test_cancelled_too_late(void **state)
+{
+    (void)state;
+    uint32_t message = send(1, 5, 0), receive = post(1, 5, 10);
+    end_receive(receive);
+    assert_int_equal(rfn_channels_sent(&channels, message, true), 0);
+    assert_int_equal(channels.cancelled, 0);
+    assert_int_equal(channels.joined, 1);
+    assert_int_equal(send(1, 5, 20), message); /* its place is free */
+}
+
+/* While it is not known whether a message is cancelled, receives do not get it, nor those behind.
+ */
+static void test_doubtful_message(void **state)
+{
+    (void)state;
+    uint32_t first = send(1, 5, 0);
+    channels.messages[first].cancelled = true;
+    send(1, 5, 10);
+    uint32_t a = post(1, 5, 20), b = post(1, 5, 30);
+    send(1, 5, 40);
+    assert_int_equal(sent_ns(a), -1);
+    end_send(first); /* it was not */
+    assert_int_equal(sent_ns(a), 0);
+    assert_int_equal(sent_ns(b), 10);
+}
+
+/* A receive in the middle, and the last. */
+static void test_cancelled_receives(void **state)
+{
+    (void)state;
+    uint32_t receives[4];
+    for (int64_t i = 0; i < 4; i++)
+        receives[i] = post(1, 5, i);
+    assert_int_equal(rfn_channels_received(&channels, receives[1], true), 0);
+    assert_int_equal(rfn_channels_received(&channels, receives[3], true), 0);
+    receives[3] = post(1, 5, 10);
+    for (int64_t i = 0; i < 3; i++)
+        send(1, 5, 20 + i);
+    assert_int_equal(sent_ns(receives[0]), 20);
+    assert_int_equal(sent_ns(receives[2]), 21);
+    assert_int_equal(sent_ns(receives[3]), 22);
+    assert_int_equal(channels.cancelled, 2);
+    assert_int_equal(channels.posts, 3);
+}
+
+/* What comes behind a receive with a wildcard that is cancelled, or is of another job, goes on. */
+static void test_withdrawn_wildcards(void **state)
+{
+    (void)state;
+    uint32_t a = post_any(5, 0), b = post_any(5, 1), c = post(1, 5, 2);
+    send(1, 5, 10);
+    assert_int_equal(rfn_channels_received(&channels, a, true), 0);
+    assert_int_equal(sent_ns(c), -1);
+    assert_int_equal(rfn_channels_dismiss(&channels, b), 0);
+    assert_int_equal(sent_ns(c), 10);
+    assert_int_equal(channels.posts, 1);
+}
+
+/* A message that is given back goes to the receive that has waited meanwhile; who probes for it is
+ * woken. */
+static void test_given_back_to_others(void **state)
+{
+    (void)state;
+    send(1, 5, 0);
+    uint32_t a = post(1, 5, 10), b = post(1, 5, 20);
+    assert_int_equal(rfn_channels_received(&channels, a, true), 0);
+    assert_int_equal(sent_ns(b), 0);
+    assert_true(rfn_channels_probe(&channels, channel(1, 5), 3));
+    assert_int_equal(rfn_channels_received(&channels, b, true), 0);
+    assert_int_equal(n_woken, 1);
+}
+
 /* ---- wildcards ---- */
 
 /* A, B from anyone, C from rank 1: C may not get a message before A and B have theirs. */
@@ -303,10 +405,24 @@ static void test_probe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_many_messages), TEST(test_many_receives),      TEST(test_many_senders),
-        TEST(test_many_tags),     TEST(test_generations),        TEST(test_older),
-        TEST(test_given_back),    TEST(test_wildcards_in_front), TEST(test_finish),
-        TEST(test_bound),         TEST(test_begins_later),       TEST(test_probe),
+        TEST(test_many_messages),
+        TEST(test_many_receives),
+        TEST(test_many_senders),
+        TEST(test_many_tags),
+        TEST(test_generations),
+        TEST(test_older),
+        TEST(test_given_back),
+        TEST(test_wildcards_in_front),
+        TEST(test_finish),
+        TEST(test_bound),
+        TEST(test_begins_later),
+        TEST(test_probe),
+        TEST(test_cancelled_messages),
+        TEST(test_cancelled_too_late),
+        TEST(test_doubtful_message),
+        TEST(test_cancelled_receives),
+        TEST(test_withdrawn_wildcards),
+        TEST(test_given_back_to_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

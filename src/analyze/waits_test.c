@@ -761,6 +761,22 @@ static void test_freed(void **state)
     assert_int_equal(waits->matching.matched, 2);
 }
 
+/* Of a receive with a wildcard that is freed it is never known what it got. */
+static void test_freed_wildcard(void **state)
+{
+    (void)state;
+    irecv(1, 0, RFN_ANY, 5);
+    EVENT(1, REQUEST_FREE, 0, 10, 20, RECENT(1));
+    recv(1, 30, 300, 0, 5);
+    send(0, 100, 110, 1, 5);
+    send(0, 120, 130, 1, 5);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_RECV_, 0, 70, 0, 0);
+    assert_int_equal(waits->matching.matched, 1);
+    assert_int_equal(waits->matching.unmatched_sends, 1);
+    assert_int_equal(waits->matching.unmatched_receives, 0);
+}
+
 static void test_nobody(void **state)
 {
     (void)state;
@@ -1169,6 +1185,7 @@ int main(void)
         TEST(test_cancelled_send),
         TEST(test_not_cancelled),
         TEST(test_freed),
+        TEST(test_freed_wildcard),
         TEST(test_nobody),
         TEST(test_unmatched),
         TEST(test_persistent),
