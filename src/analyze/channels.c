@@ -402,8 +402,10 @@ bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int6
     return is_older(channels, &channels->ranks[rank], 0, ns, call);
 }
 
-static void remove_open(struct rfn_channel_rank *rank, size_t i)
+static void remove_open(const struct rfn_channels *channels, struct rfn_channel_rank *rank,
+                        size_t i)
 {
+    rank->n_known -= channels->receives[rank->open[i]].known;
     rank->n_open--;
     memmove(&rank->open[i], &rank->open[i + 1], (rank->n_open - i) * sizeof *rank->open);
 }
@@ -411,14 +413,16 @@ static void remove_open(struct rfn_channel_rank *rank, size_t i)
 /* Places what can be placed. */
 static int settle(struct rfn_channels *channels, struct rfn_channel_rank *rank)
 {
-    for (size_t i = 0; i < rank->n_open;) {
+    size_t left = rank->n_known;
+    for (size_t i = 0; i < rank->n_open && left > 0;) {
         uint32_t at = rank->open[i];
         const struct rfn_receive *receive = &channels->receives[at];
+        left -= receive->known;
         if (!receive->known || is_behind(channels, rank, i, receive->channel)) {
             i++;
             continue;
         }
-        remove_open(rank, i);
+        remove_open(channels, rank, i);
         RFN_TRY(place(channels, at));
     }
     return 0;
@@ -429,7 +433,7 @@ static void forget_open(struct rfn_channels *channels, uint32_t at)
     struct rfn_channel_rank *rank = &channels->ranks[channels->receives[at].rank];
     for (size_t i = 0; i < rank->n_open; i++) {
         if (rank->open[i] == at) {
-            remove_open(rank, i);
+            remove_open(channels, rank, i);
             return;
         }
     }
@@ -440,6 +444,7 @@ static int make_open(struct rfn_channels *channels, uint32_t at)
     struct rfn_channel_rank *rank = &channels->ranks[channels->receives[at].rank];
     RFN_TRY(RFN_GROW(rank->open, rank->capacity, rank->n_open + 1));
     rank->open[rank->n_open++] = at;
+    rank->n_known += channels->receives[at].known;
     return 0;
 }
 
@@ -452,7 +457,7 @@ int rfn_channels_finish(struct rfn_channels *channels)
                 RFN_TRY(place(channels, rank->open[k]));
         }
         if (rank->n_open) /* memory of ranks that only claim to be there is not touched */
-            rank->n_open = 0;
+            rank->n_open = rank->n_known = 0;
     }
     return 0;
 }
@@ -565,6 +570,7 @@ int rfn_channels_tell(struct rfn_channels *channels, uint32_t receive, uint32_t 
         return 0;
     of->known = true;
     of->channel = channel;
+    channels->ranks[of->rank].n_known++;
     return settle(channels, &channels->ranks[of->rank]);
 }
 

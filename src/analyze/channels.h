@@ -71,6 +71,7 @@ struct rfn_channel {
 struct rfn_channel_rank {
     uint32_t *open, *pending;
     size_t n_open, capacity, n_pending, pending_capacity;
+    size_t n_known; /* of the open ones: those whose channel is, and that are behind another */
 };
 
 struct rfn_channels {

@@ -346,6 +346,21 @@ static void test_wildcards_in_front(void **state)
     assert_int_equal(sent_ns(a), 20);
 }
 
+/* Told in the order in which they were posted. */
+static void test_many_wildcards(void **state)
+{
+    (void)state;
+    for (int64_t i = 0; i < MANY; i++)
+        numbers[i] = post_any(5, i);
+    for (int64_t i = 0; i < MANY; i++) {
+        end_send(send(1, 5, MANY + i));
+        assert_int_equal(rfn_channels_tell(&channels, numbers[i], channel(1, 5)), 0);
+        assert_int_equal(sent_ns(numbers[i]), MANY + i);
+        end_receive(numbers[i]);
+    }
+    assert_int_equal(channels.n_messages, 1);
+}
+
 /* Never told: at the end those that are known take places as they were posted. */
 static void test_finish(void **state)
 {
@@ -413,6 +428,7 @@ int main(void)
         TEST(test_older),
         TEST(test_given_back),
         TEST(test_wildcards_in_front),
+        TEST(test_many_wildcards),
         TEST(test_finish),
         TEST(test_bound),
         TEST(test_begins_later),
