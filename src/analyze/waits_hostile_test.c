@@ -161,8 +161,27 @@ static int64_t some_time(int64_t now)
     return below(200) ? now + below(300) : strange[below(4)];
 }
 
-/* A few functions, so that what one makes another one finds. */
+/* A few functions that mostly belong together, so that what one makes another one finds. */
 static enum fake_function functions[12];
+
+static void choose_functions(void)
+{
+    static const enum fake_function themes[][3] = {
+        {FAKE_IRECV, FAKE_SEND_, FAKE_PARRIVED},
+        {FAKE_IRECV, FAKE_WAIT, FAKE_REQUEST_FREE},
+        {FAKE_CART_CREATE, FAKE_REDUCE_, FAKE_COMM_IDUP},
+        {FAKE_WIN_CREATE, FAKE_COMM_GROUP, FAKE_WIN_SYNC},
+        {FAKE_WIN_CREATE, FAKE_FENCE, FAKE_FLUSH_ALL},
+        {FAKE_ISEND, FAKE_SSEND, FAKE_FILE_READ_ALL},
+    };
+    const enum fake_function *theme = themes[below(6)];
+    for (int i = 0; i < 12; i++) {
+        functions[i] = (enum fake_function)below(N_FAKE_FUNCTIONS);
+        if (below(4))
+            functions[i] = theme[1] + below(theme[2] - theme[1] + 1);
+    }
+    functions[0] = theme[0];
+}
 
 static void make_event(uint32_t stream)
 {
@@ -203,8 +222,7 @@ static void make_archive(uint64_t seed)
     for (int i = 2; i < FAKE_COMMS; i++)
         fake.comms[i].size = below(6) ? fake.comms[i].size : (uint32_t)some_word();
     make_lists();
-    for (int i = 0; i < 12; i++)
-        functions[i] = (enum fake_function)below(N_FAKE_FUNCTIONS);
+    choose_functions();
     uint32_t n = below(100);
     for (uint32_t i = 0; i < n; i++)
         make_event(below(fake.run.streams));
