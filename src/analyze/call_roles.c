@@ -1,18 +1,9 @@
 #include "analyze/call_roles.h"
 
-#include "refrain/event.h"
+#include "analyze/places.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int8_t input(const struct rfn_function_info *function, const char *name)
-{
-    for (int i = 0; i < function->n_in; i++) {
-        if (strcmp(function->params[i].name, name) == 0)
-            return (int8_t)i;
-    }
-    return -1;
-}
 
 static bool is(const struct rfn_function_info *function, const char *name)
 {
@@ -20,7 +11,7 @@ static bool is(const struct rfn_function_info *function, const char *name)
 }
 
 /* The last input of a kind, which is the call's own where there are several communicators. */
-static int8_t input_of(const struct rfn_function_info *function, uint8_t kind)
+static int8_t last_input_of(const struct rfn_function_info *function, uint8_t kind)
 {
     for (int i = function->n_in - 1; i >= 0; i--) {
         if (function->params[i].kind == kind)
@@ -29,36 +20,27 @@ static int8_t input_of(const struct rfn_function_info *function, uint8_t kind)
     return -1;
 }
 
-static int8_t outcome_of(const struct rfn_function_info *function, uint8_t kind)
-{
-    for (int i = 0; i < function->n_out; i++) {
-        if (function->params[function->n_in + i].kind == kind)
-            return (int8_t)i;
-    }
-    return -1;
-}
-
 static void find_places(struct rfn_role *role, const struct rfn_function_info *function)
 {
-    role->dest = input(function, "dest");
-    role->source = input(function, "source");
-    role->recv_tag = input(function, "recvtag");
-    role->send_tag = input(function, "sendtag");
+    role->dest = rfn_input_named(function, "dest");
+    role->source = rfn_input_named(function, "source");
+    role->recv_tag = rfn_input_named(function, "recvtag");
+    role->send_tag = rfn_input_named(function, "sendtag");
     if (role->recv_tag < 0)
-        role->recv_tag = input(function, "tag");
+        role->recv_tag = rfn_input_named(function, "tag");
     if (role->send_tag < 0)
-        role->send_tag = input(function, "tag");
+        role->send_tag = rfn_input_named(function, "tag");
     /* The peers' communicator of this one means something on the leaders only. */
-    role->comm = is(function, "MPI_Intercomm_create") ? input(function, "local_comm")
-                                                      : input_of(function, RFN_KIND_COMM);
-    role->root = input(function, "root");
-    role->file = input_of(function, RFN_KIND_FILE);
-    role->message = input_of(function, RFN_KIND_MESSAGE);
-    role->partitions = input(function, "partitions");
-    role->out_source = outcome_of(function, RFN_KIND_RANK);
-    role->out_tag = outcome_of(function, RFN_KIND_TAG);
-    role->out_message = outcome_of(function, RFN_KIND_MESSAGE);
-    role->out_file = outcome_of(function, RFN_KIND_FILE);
+    role->comm = is(function, "MPI_Intercomm_create") ? rfn_input_named(function, "local_comm")
+                                                      : last_input_of(function, RFN_KIND_COMM);
+    role->root = rfn_input_named(function, "root");
+    role->file = last_input_of(function, RFN_KIND_FILE);
+    role->message = last_input_of(function, RFN_KIND_MESSAGE);
+    role->partitions = rfn_input_named(function, "partitions");
+    role->out_source = rfn_outcome_of_kind(function, RFN_KIND_RANK);
+    role->out_tag = rfn_outcome_of_kind(function, RFN_KIND_TAG);
+    role->out_message = rfn_outcome_of_kind(function, RFN_KIND_MESSAGE);
+    role->out_file = rfn_outcome_of_kind(function, RFN_KIND_FILE);
 }
 
 static bool begins_with(const struct rfn_function_info *function, const char *name)

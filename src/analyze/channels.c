@@ -24,8 +24,10 @@ int rfn_channels_init(struct rfn_channels *channels, uint32_t n_ranks)
 
 void rfn_channels_release(struct rfn_channels *channels)
 {
-    for (uint32_t i = 0; channels->ranks && i < channels->n_ranks; i++)
+    for (uint32_t i = 0; channels->ranks && i < channels->n_ranks; i++) {
         free(channels->ranks[i].open);
+        free(channels->ranks[i].pending);
+    }
     free(channels->ranks);
     free(channels->items);
     free(channels->messages);
@@ -152,41 +154,70 @@ static void free_receive(struct rfn_channels *channels, uint32_t at)
     channels->free_receive = at + 1;
 }
 
-/* ---- messages that no receive has taken, by destination, in order of sending ---- */
+/* ---- channels with messages that no receive has taken: a heap per destination ---- */
 
-static void list_add(struct rfn_channels *channels, uint32_t at)
+static int64_t oldest_ns(const struct rfn_channels *channels, uint32_t channel)
 {
-    struct rfn_message *messages = channels->messages, *message = &messages[at];
-    struct rfn_channel_rank *rank = &channels->ranks[message->dest];
-    uint32_t older = rank->newest;
-    while (older && messages[older - 1].sent.ns > message->sent.ns)
-        older = messages[older - 1].older;
-    uint32_t newer = older ? messages[older - 1].newer : rank->oldest;
-    message->older = older;
-    message->newer = newer;
-    *(older ? &messages[older - 1].newer : &rank->oldest) = at + 1;
-    *(newer ? &messages[newer - 1].older : &rank->newest) = at + 1;
+    return channels->messages[channels->items[channel].first_message - 1].sent.ns;
 }
 
-static void list_remove(struct rfn_channels *channels, uint32_t at)
+static void put_pending(struct rfn_channels *channels, struct rfn_channel_rank *rank, size_t at,
+                        uint32_t channel)
 {
-    struct rfn_message *messages = channels->messages, *message = &messages[at];
-    struct rfn_channel_rank *rank = &channels->ranks[message->dest];
-    *(message->older ? &messages[message->older - 1].newer : &rank->oldest) = message->newer;
-    *(message->newer ? &messages[message->newer - 1].older : &rank->newest) = message->older;
+    rank->pending[at] = channel;
+    channels->items[channel].place = (uint32_t)at + 1;
 }
 
-bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
-                        uint64_t call)
+static void sift_up(struct rfn_channels *channels, struct rfn_channel_rank *rank, size_t at,
+                    uint32_t channel)
 {
-    for (uint32_t i = channels->ranks[rank].oldest; i; i = channels->messages[i - 1].newer) {
-        const struct rfn_message *message = &channels->messages[i - 1];
-        if (message->sent.ns >= ns)
-            return false;
-        if (channels->items[message->channel].got_by != call)
-            return true;
+    int64_t ns = oldest_ns(channels, channel);
+    for (size_t parent; at > 0; at = parent) {
+        parent = (at - 1) / 2;
+        if (oldest_ns(channels, rank->pending[parent]) <= ns)
+            break;
+        put_pending(channels, rank, at, rank->pending[parent]);
     }
-    return false;
+    put_pending(channels, rank, at, channel);
+}
+
+static void sift_down(struct rfn_channels *channels, struct rfn_channel_rank *rank,
+                      uint32_t channel)
+{
+    int64_t ns = oldest_ns(channels, channel);
+    size_t at = channels->items[channel].place - 1;
+    for (size_t child; (child = 2 * at + 1) < rank->n_pending; at = child) {
+        if (child + 1 < rank->n_pending && oldest_ns(channels, rank->pending[child + 1]) <
+                                               oldest_ns(channels, rank->pending[child]))
+            child++;
+        if (oldest_ns(channels, rank->pending[child]) >= ns)
+            break;
+        put_pending(channels, rank, at, rank->pending[child]);
+    }
+    put_pending(channels, rank, at, channel);
+}
+
+/* The first message of a channel is another one now, or none. */
+static int first_changed(struct rfn_channels *channels, uint32_t number)
+{
+    struct rfn_channel *channel = &channels->items[number];
+    struct rfn_channel_rank *rank = &channels->ranks[channel->key.dest];
+    size_t at = channel->place ? channel->place - 1 : rank->n_pending;
+    if (!channel->place && !channel->first_message)
+        return 0;
+    if (!channel->place) {
+        RFN_TRY(RFN_GROW(rank->pending, rank->pending_capacity, rank->n_pending + 1));
+        rank->n_pending++;
+    } else if (!channel->first_message) {
+        channel->place = 0;
+        uint32_t last = rank->pending[--rank->n_pending];
+        if (last == number)
+            return 0;
+        number = last;
+    }
+    sift_up(channels, rank, at, number);
+    sift_down(channels, rank, number);
+    return 0;
 }
 
 /* ---- joining ---- */
@@ -219,28 +250,30 @@ static void part(struct rfn_channels *channels, uint32_t message, uint32_t recei
     channels->joined--;
 }
 
-static void queue_message(struct rfn_channels *channels, struct rfn_channel *channel, uint32_t at)
+static int queue_message(struct rfn_channels *channels, uint32_t number, uint32_t at)
 {
+    struct rfn_channel *channel = &channels->items[number];
     channels->messages[at].next = 0;
     *(channel->last_message ? &channels->messages[channel->last_message - 1].next
                             : &channel->first_message) = at + 1;
     channel->last_message = at + 1;
-    list_add(channels, at);
+    return channel->first_message == at + 1 ? first_changed(channels, number) : 0;
 }
 
-static void unqueue_message(struct rfn_channels *channels, struct rfn_channel *channel, uint32_t at)
+static int unqueue_message(struct rfn_channels *channels, uint32_t number, uint32_t at)
 {
+    struct rfn_channel *channel = &channels->items[number];
     uint32_t *link = &channel->first_message, before = 0;
     while (*link && *link != at + 1) {
         before = *link;
         link = &channels->messages[*link - 1].next;
     }
     if (!*link)
-        return;
+        return 0;
     *link = channels->messages[at].next;
     if (channel->last_message == at + 1)
         channel->last_message = before;
-    list_remove(channels, at);
+    return before ? 0 : first_changed(channels, number);
 }
 
 static void queue_receive(struct rfn_channels *channels, struct rfn_channel *channel, uint32_t at)
@@ -271,7 +304,7 @@ static int offer(struct rfn_channels *channels, uint32_t at)
     struct rfn_channel *channel = &channels->items[channels->messages[at].channel];
     uint32_t receive = channel->first_receive;
     if (!receive || channel->first_message) { /* it may have to wait behind a doubtful one */
-        queue_message(channels, channel, at);
+        RFN_TRY(queue_message(channels, channels->messages[at].channel, at));
         if (channel->prober)
             channels->wake(channels->context, channel->prober - 1);
         channel->prober = 0;
@@ -293,7 +326,7 @@ static int place(struct rfn_channels *channels, uint32_t at)
         queue_receive(channels, channel, at);
         return 0;
     }
-    unqueue_message(channels, channel, message - 1);
+    RFN_TRY(unqueue_message(channels, receive->channel, message - 1));
     return bind(channels, message - 1, at);
 }
 
@@ -306,7 +339,7 @@ static int pair_up(struct rfn_channels *channels, uint32_t number)
         uint32_t message = channel->first_message, receive = channel->first_receive;
         if (!message || !receive || channels->messages[message - 1].cancelled)
             return 0;
-        unqueue_message(channels, channel, message - 1);
+        RFN_TRY(unqueue_message(channels, number, message - 1));
         unqueue_receive(channels, channel, receive - 1);
         RFN_TRY(bind(channels, message - 1, receive - 1));
     }
@@ -321,7 +354,7 @@ static int give_back(struct rfn_channels *channels, uint32_t at)
     channel->first_message = at + 1;
     if (!channel->last_message)
         channel->last_message = at + 1;
-    list_add(channels, at);
+    RFN_TRY(first_changed(channels, message->channel));
     if (channel->prober)
         channels->wake(channels->context, channel->prober - 1);
     channel->prober = 0;
@@ -349,8 +382,30 @@ static bool is_behind(const struct rfn_channels *channels, const struct rfn_chan
     return false;
 }
 
-static void remove_open(struct rfn_channel_rank *rank, size_t i)
+/* ... from a place of the heap on. */
+static bool is_older(const struct rfn_channels *channels, const struct rfn_channel_rank *rank,
+                     size_t at, int64_t ns, uint64_t call)
 {
+    if (at >= rank->n_pending || oldest_ns(channels, rank->pending[at]) >= ns)
+        return false;
+    uint32_t channel = rank->pending[at];
+    if (channels->items[channel].got_by != call &&
+        !is_behind(channels, rank, rank->n_open, channel))
+        return true;
+    return is_older(channels, rank, 2 * at + 1, ns, call) ||
+           is_older(channels, rank, 2 * at + 2, ns, call);
+}
+
+bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
+                        uint64_t call)
+{
+    return is_older(channels, &channels->ranks[rank], 0, ns, call);
+}
+
+static void remove_open(const struct rfn_channels *channels, struct rfn_channel_rank *rank,
+                        size_t i)
+{
+    rank->n_known -= channels->receives[rank->open[i]].known;
     rank->n_open--;
     memmove(&rank->open[i], &rank->open[i + 1], (rank->n_open - i) * sizeof *rank->open);
 }
@@ -358,14 +413,16 @@ static void remove_open(struct rfn_channel_rank *rank, size_t i)
 /* Places what can be placed. */
 static int settle(struct rfn_channels *channels, struct rfn_channel_rank *rank)
 {
-    for (size_t i = 0; i < rank->n_open;) {
+    size_t left = rank->n_known;
+    for (size_t i = 0; i < rank->n_open && left > 0;) {
         uint32_t at = rank->open[i];
         const struct rfn_receive *receive = &channels->receives[at];
+        left -= receive->known;
         if (!receive->known || is_behind(channels, rank, i, receive->channel)) {
             i++;
             continue;
         }
-        remove_open(rank, i);
+        remove_open(channels, rank, i);
         RFN_TRY(place(channels, at));
     }
     return 0;
@@ -376,7 +433,7 @@ static void forget_open(struct rfn_channels *channels, uint32_t at)
     struct rfn_channel_rank *rank = &channels->ranks[channels->receives[at].rank];
     for (size_t i = 0; i < rank->n_open; i++) {
         if (rank->open[i] == at) {
-            remove_open(rank, i);
+            remove_open(channels, rank, i);
             return;
         }
     }
@@ -387,6 +444,7 @@ static int make_open(struct rfn_channels *channels, uint32_t at)
     struct rfn_channel_rank *rank = &channels->ranks[channels->receives[at].rank];
     RFN_TRY(RFN_GROW(rank->open, rank->capacity, rank->n_open + 1));
     rank->open[rank->n_open++] = at;
+    rank->n_known += channels->receives[at].known;
     return 0;
 }
 
@@ -398,7 +456,8 @@ int rfn_channels_finish(struct rfn_channels *channels)
             if (channels->receives[rank->open[k]].known)
                 RFN_TRY(place(channels, rank->open[k]));
         }
-        rank->n_open = 0;
+        if (rank->n_open) /* memory of ranks that only claim to be there is not touched */
+            rank->n_open = rank->n_known = 0;
     }
     return 0;
 }
@@ -428,6 +487,8 @@ int rfn_channels_begin(struct rfn_channels *channels, uint32_t message, struct r
     struct rfn_message *of = &channels->messages[message];
     of->sent = sent;
     of->begun = true;
+    if (channels->items[of->channel].first_message == message + 1)
+        RFN_TRY(first_changed(channels, of->channel));
     return of->receive ? tell_bound(channels, of->receive - 1) : 0;
 }
 
@@ -440,7 +501,7 @@ static int cancel(struct rfn_channels *channels, uint32_t at)
     channels->sends--;
     if (!receive) {
         uint32_t channel = message->channel;
-        unqueue_message(channels, &channels->items[channel], at);
+        RFN_TRY(unqueue_message(channels, channel, at));
         free_message(channels, at);
         return pair_up(channels, channel);
     }
@@ -509,6 +570,7 @@ int rfn_channels_tell(struct rfn_channels *channels, uint32_t receive, uint32_t 
         return 0;
     of->known = true;
     of->channel = channel;
+    channels->ranks[of->rank].n_known++;
     return settle(channels, &channels->ranks[of->rank]);
 }
 

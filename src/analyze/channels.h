@@ -35,10 +35,9 @@ struct rfn_message {
     bool cancelled;          /* or about to be */
     /* the channels' own */
     uint32_t channel, dest;
-    uint32_t receive;      /* + 1 */
-    uint32_t next;         /* + 1: in the channel, or free */
-    uint32_t older, newer; /* + 1: of the same destination, not taken */
-    bool over, got;        /* the send is; the receive is */
+    uint32_t receive; /* + 1 */
+    uint32_t next;    /* + 1: in the channel, or free */
+    bool over, got;   /* the send is; the receive is */
 };
 
 struct rfn_receive {
@@ -58,6 +57,7 @@ struct rfn_channel {
     struct rfn_channel_key key;
     uint32_t first_message, last_message, first_receive, last_receive; /* + 1 */
     uint32_t same_hash;                                                /* + 1 */
+    uint32_t place; /* + 1: in the heap of its destination; 0: it has no messages */
     uint32_t send_inits, recv_inits; /* partitioned communication that was set up */
     uint32_t prober;                 /* the stream that waits for a message to come, + 1 */
     uint32_t received, sent;         /* the user's: of those that meet here, both ways */
@@ -66,11 +66,12 @@ struct rfn_channel {
     bool used, free;
 };
 
-/* Receives of a rank that have no place yet, in order of posting; its messages not yet taken. */
+/* Receives of a rank that have no place yet, in order of posting; channels to it that have
+ * messages, as a heap: the one whose first was sent first is on top. */
 struct rfn_channel_rank {
-    uint32_t *open;
-    size_t n_open, capacity;
-    uint32_t oldest, newest; /* + 1 */
+    uint32_t *open, *pending;
+    size_t n_open, capacity, n_pending, pending_capacity;
+    size_t n_known; /* of the open ones: those whose channel is, and that are behind another */
 };
 
 struct rfn_channels {
@@ -131,8 +132,9 @@ int rfn_channels_received(struct rfn_channels *channels, uint32_t receive, bool 
 const struct rfn_message *rfn_channels_peek(const struct rfn_channels *channels, uint32_t channel);
 /* A stream waits for it; it is woken when it comes. False: another one waits already. */
 bool rfn_channels_probe(struct rfn_channels *channels, uint32_t channel, uint32_t stream);
-/* Whether a message to a rank that was sent before `ns` lies there, no receive has taken it, and it
- * does not just follow one of the same channel that this call receives. */
+/* Whether a message to a rank that was sent before `ns` lies there, no receive has taken it or,
+ * with a wildcard, still may, and it does not just follow one of the same channel that this call
+ * receives: its number is in got_by of the channels that it receives from. */
 bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
                         uint64_t call);
 /* At the end of the record: receives whose order could not be decided take places as they were

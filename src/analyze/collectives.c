@@ -393,17 +393,15 @@ static bool is_ready(const struct rfn_collectives *collectives, const struct ins
     }
 }
 
-bool rfn_collectives_ready(struct rfn_collectives *collectives, const struct rfn_share *share,
-                           uint32_t stream)
+int rfn_collectives_ready(struct rfn_collectives *collectives, const struct rfn_share *share,
+                          uint32_t stream)
 {
     struct instance *instance = &collectives->instances[share->instance];
     if (is_ready(collectives, instance, share))
-        return true;
-    /* Without memory to remember who asked, it is told that there is nothing to wait for. */
-    if (RFN_GROW(instance->askers, instance->askers_capacity, instance->n_askers + 1) < 0)
-        return true;
+        return 1;
+    RFN_TRY(RFN_GROW(instance->askers, instance->askers_capacity, instance->n_askers + 1));
     instance->askers[instance->n_askers++] = stream;
-    return false;
+    return 0;
 }
 
 static int64_t least(int64_t a, int64_t b)

@@ -68,9 +68,10 @@ struct rfn_collective_call {
 int rfn_collectives_enter(struct rfn_collectives *collectives,
                           const struct rfn_collective_call *call, struct rfn_point here,
                           struct rfn_share *share);
-/* Whether all is there that the share waits for; if not, the stream is woken when more is. */
-bool rfn_collectives_ready(struct rfn_collectives *collectives, const struct rfn_share *share,
-                           uint32_t stream);
+/* 1 if all is there that the share waits for; 0 if not: the stream is woken when more is.
+ * RFN_E_NOMEM. */
+int rfn_collectives_ready(struct rfn_collectives *collectives, const struct rfn_share *share,
+                          uint32_t stream);
 /* How long the rank waited in a call from enter_ns to exit_ns: this one, or the one that completes
  * it. To be asked in order of exits. */
 struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *collectives,

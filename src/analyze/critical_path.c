@@ -13,22 +13,21 @@ int rfn_critical_grow(struct rfn_chain *chain, size_t needed)
     return 0;
 }
 
-/* The chain that the stream had at a point of its history; the oldest kept, if it is gone. A chain
- * taken over in a call is not the one at the call's enter, though `from` is the same. */
+/* The chain that the stream had at a point of its history; NULL if it is gone. A chain taken over
+ * in a call is not the one at the call's enter, though `from` is the same. */
 static const struct rfn_chain *chain_at(const struct rfn_critical_stream *stream, uint64_t at)
 {
-    unsigned i = stream->current;
-    for (unsigned n = stream->n_before; n > 0 && stream->chains[i].from >= at; n--)
+    unsigned i = stream->current, n = stream->n_before;
+    for (; n > 0 && stream->chains[i].from >= at; n--)
         i = (i + RFN_CHAINS_KEPT - 1) % RFN_CHAINS_KEPT;
-    return &stream->chains[i];
+    bool gone = stream->forgot && n == 0 && stream->chains[i].from >= at;
+    return gone ? NULL : &stream->chains[i];
 }
 
 /* Takes off what was done from a point on. Waiting that was passed on never was in the chain. */
 static void take_off(struct rfn_chain *chain, const struct rfn_history *history, uint64_t from,
                      uint64_t to)
 {
-    if (from < history->first)
-        from = history->first;
     for (uint64_t i = from; i < to; i++) {
         const struct rfn_done *done = &history->log[i & history->mask];
         if (done->what < chain->capacity)
@@ -41,6 +40,8 @@ int rfn_critical_jump(struct rfn_critical_stream *stream, uint64_t at,
                       const struct rfn_point *until)
 {
     const struct rfn_chain *from = chain_at(late, until->at);
+    if (!from || until->at < history->first)
+        return 0;
     struct rfn_chain *old = &stream->chains[stream->current];
     unsigned next = (stream->current + 1) % RFN_CHAINS_KEPT;
     struct rfn_chain *chain = &stream->chains[next];
@@ -60,7 +61,9 @@ int rfn_critical_jump(struct rfn_critical_stream *stream, uint64_t at,
     stream->current = next;
     if (stream->n_before < RFN_CHAINS_KEPT - 1)
         stream->n_before++;
-    return 0;
+    else
+        stream->forgot = true;
+    return 1;
 }
 
 void rfn_critical_release(struct rfn_critical_stream *stream)

@@ -3,7 +3,8 @@
  * A chain is kept as its composition: time per activity. A stream that has waited goes on with the
  * chain of the stream that it waited for, as that was at the point where the wait ended. Points lie
  * in the near past, so that chain is found by taking off what the stream did since; where it has
- * itself taken over another chain meanwhile, from the few chains that it had before.
+ * itself taken over another chain meanwhile, from the few chains that it had before. If it is not
+ * among those any more, the stream that waited stays on its own chain.
  */
 #ifndef RFN_ANALYZE_CRITICAL_PATH_H
 #define RFN_ANALYZE_CRITICAL_PATH_H
@@ -24,6 +25,7 @@ struct rfn_chain {
 struct rfn_critical_stream {
     struct rfn_chain chains[RFN_CHAINS_KEPT];
     unsigned current, n_before; /* those before the current one that are kept */
+    bool forgot;                /* there were more */
 };
 
 /* The stream has done something that is part of its chain; RFN_E_NOMEM. */
@@ -39,7 +41,7 @@ static inline int rfn_critical_add(struct rfn_critical_stream *stream, uint32_t 
 }
 
 /* The stream, whose history is at `at`, has waited until that point of the other one: it takes over
- * that one's chain. RFN_E_NOMEM. */
+ * that one's chain, and 1 is returned; 0 if that is not known any more. RFN_E_NOMEM. */
 int rfn_critical_jump(struct rfn_critical_stream *stream, uint64_t at,
                       const struct rfn_critical_stream *late, const struct rfn_history *history,
                       const struct rfn_point *until);

@@ -28,7 +28,7 @@
 #ifndef FAKE_LISTS
 #define FAKE_LISTS 32
 #endif
-enum { FAKE_LIST_WORDS = 32 };
+enum { FAKE_LIST_WORDS = 32, FAKE_COMMS = 9 };
 
 /* ---- functions ---- */
 
@@ -321,6 +321,8 @@ struct rfn_archive {
     struct fake_stream streams[FAKE_RANKS + 1]; /* the last one: a second thread of rank 0 */
     int64_t lists[FAKE_LISTS][FAKE_LIST_WORDS];
     size_t list_lengths[FAKE_LISTS], n_lists;
+    struct rfn_comm_info comms[FAKE_COMMS]; /* a test may change their sizes */
+    uint64_t lookups;                       /* of members of communicators */
 };
 
 struct rfn_cursor {
@@ -330,6 +332,11 @@ struct rfn_cursor {
 };
 
 static struct rfn_archive fake;
+
+static const struct rfn_comm_info fake_comms[FAKE_COMMS] = {
+    {RFN_COMM_WORLD, FAKE_RANKS, 0}, {RFN_COMM_SELF, 1, 0},  {RFN_COMM_INTRA, 2, 0},
+    {RFN_COMM_INTER, 2, 2},          {RFN_COMM_INTRA, 4, 0}, {RFN_COMM_INTRA, 4, 0},
+    {RFN_COMM_INTRA, 4, 0},          {RFN_COMM_INTRA, 2, 0}, {RFN_COMM_INTRA, 24, 0}};
 
 static void fake_reset(void)
 {
@@ -342,6 +349,7 @@ static void fake_reset(void)
                                 .ranks = FAKE_RANKS,
                                 .streams = FAKE_RANKS,
                                 .times = true};
+    memcpy(fake.comms, fake_comms, sizeof fake.comms);
     for (uint32_t i = 0; i <= FAKE_RANKS; i++) {
         fake.streams[i].rank = i % FAKE_RANKS;
         fake.streams[i].thread = i / FAKE_RANKS;
@@ -472,23 +480,19 @@ const struct rfn_datatype_info *rfn_archive_datatype(const struct rfn_archive *a
 uint32_t rfn_archive_comms(const struct rfn_archive *archive)
 {
     (void)archive;
-    return 9;
+    return FAKE_COMMS;
 }
 
 const struct rfn_comm_info *rfn_archive_comm(const struct rfn_archive *archive, uint32_t comm)
 {
-    static const struct rfn_comm_info comms[] = {
-        {RFN_COMM_WORLD, FAKE_RANKS, 0}, {RFN_COMM_SELF, 1, 0},  {RFN_COMM_INTRA, 2, 0},
-        {RFN_COMM_INTER, 2, 2},          {RFN_COMM_INTRA, 4, 0}, {RFN_COMM_INTRA, 4, 0},
-        {RFN_COMM_INTRA, 4, 0},          {RFN_COMM_INTRA, 2, 0}, {RFN_COMM_INTRA, 24, 0}};
-    (void)archive;
-    return &comms[comm];
+    return &archive->comms[comm];
 }
 
 int64_t rfn_comm_world_rank(const struct rfn_archive *archive, uint32_t comm, bool remote,
                             uint32_t rank)
 {
     (void)archive;
+    fake.lookups++;
     switch (comm) {
     case 0:
         return rank < FAKE_RANKS ? (int64_t)rank : -1;

@@ -12,6 +12,8 @@
 #include "analyze/groups.h"
 
 #include "analyze/places.h"
+#include "analyze/topology.h"
+#include "base/grow.h"
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -61,8 +63,11 @@ struct layout {
     int8_t made, made_win;
 };
 
-enum { MEMBERS_MAX = 1 << 24 }; /* groups that claim to be larger are not believed */
-#define FOREIGN UINT32_MAX      /* a member that is not in MPI_COMM_WORLD */
+enum {
+    MEMBERS_MAX = 1 << 24, /* groups that claim to be larger are not believed */
+    ALL_MAX = 1 << 26      /* when all groups together have so many members, more are not known */
+};
+#define FOREIGN UINT32_MAX /* a member that is not in MPI_COMM_WORLD */
 
 struct members {
     uint64_t hash, users;
@@ -85,9 +90,10 @@ struct rfn_groups {
     struct rfn_map handles;  /* process and slot -> struct handle */
     struct rfn_map of_comm;  /* communicator * 2 + second group -> struct members */
     struct rfn_map windows;  /* process and slot -> communicator */
+    uint64_t n_all;          /* members of all lists */
     bool *marks;             /* per rank, all false between calls */
-    uint32_t *known;         /* for rfn_groups_members */
-    size_t n_known;
+    uint32_t *known; /* for rfn_groups_members: as long as the longest list that it is for */
+    size_t known_capacity;
 };
 
 /* ---- once per function ---- */
@@ -203,10 +209,12 @@ static struct members *intern(struct rfn_groups *groups, struct members *members
     }
     for (uint32_t i = 0; i < members->n; i++)
         members->n_foreign += members->ranks[i] == FOREIGN;
-    if (rfn_map_put(&groups->interned, members->hash, (uint64_t)(uintptr_t)members) < 0) {
+    if ((members->n_foreign && RFN_GROW(groups->known, groups->known_capacity, members->n) < 0) ||
+        rfn_map_put(&groups->interned, members->hash, (uint64_t)(uintptr_t)members) < 0) {
         free(members);
         return NULL;
     }
+    groups->n_all += members->n;
     members->users = 1;
     return members;
 }
@@ -227,6 +235,7 @@ static void drop(struct rfn_groups *groups, struct members *members)
     } else {
         rfn_map_remove(&groups->interned, members->hash);
     }
+    groups->n_all -= members->n;
     free(members);
 }
 
@@ -341,7 +350,8 @@ static int comm_members(struct rfn_groups *groups, int64_t comm, bool remote, ui
     const struct rfn_comm_info *info = rfn_archive_comm(groups->archive, (uint32_t)comm);
     bool inter = info->kind == RFN_COMM_INTER;
     bool second = inter && is_second(groups, (uint32_t)comm, rank) != remote;
-    if ((remote && !inter) || info->size > MEMBERS_MAX || info->remote_size > MEMBERS_MAX)
+    if ((remote && !inter) || info->size > MEMBERS_MAX || info->remote_size > MEMBERS_MAX ||
+        !rfn_comm_countable(groups->archive, (uint32_t)comm))
         return 0;
     if (info->kind == RFN_COMM_SELF)
         return list_comm(groups, (uint32_t)comm, false, rank, made);
@@ -596,6 +606,10 @@ int rfn_groups_event(struct rfn_groups *groups, const struct rfn_cursor *cursor,
         return 0;
     default:
         RFN_TRY(make(groups, layout, cursor, rank, record, &made));
+        if (made && groups->n_all > ALL_MAX) {
+            drop(groups, made);
+            made = NULL;
+        }
         return set_handle(groups, rank, rfn_outcome(record, layout->made), made);
     }
 }
@@ -606,13 +620,6 @@ int rfn_groups_event(struct rfn_groups *groups, const struct rfn_cursor *cursor,
 static const uint32_t *without_foreign(struct rfn_groups *groups, const struct members *members,
                                        size_t *n)
 {
-    if (groups->n_known < members->n) {
-        uint32_t *known = realloc(groups->known, members->n * sizeof *known);
-        if (!known)
-            return NULL;
-        groups->known = known;
-        groups->n_known = members->n;
-    }
     for (uint32_t i = 0; i < members->n; i++) {
         if (members->ranks[i] != FOREIGN)
             groups->known[(*n)++] = members->ranks[i];

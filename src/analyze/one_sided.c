@@ -14,6 +14,7 @@
 
 #include "analyze/contention.h"
 #include "analyze/places.h"
+#include "analyze/topology.h"
 #include "base/grow.h"
 #include "base/map.h"
 
@@ -390,6 +391,7 @@ static int make_window(struct rfn_one_sided *os, const struct layout *layout, ui
     int64_t comm = rfn_input(record, layout->comm, -1), slot = rfn_outcome(record, layout->made);
     if (comm < 0 || comm >= rfn_archive_comms(os->archive) ||
         rfn_archive_comm(os->archive, (uint32_t)comm)->kind == RFN_COMM_INTER ||
+        !rfn_comm_countable(os->archive, (uint32_t)comm) ||
         rfn_comm_rank_of(os->archive, (uint32_t)comm, rank) < 0)
         return 0;
     struct window *window = join_window(os, (uint32_t)comm, rank);

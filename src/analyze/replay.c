@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stamps come from a file; within these bounds (104 days) differences and sums of them fit. */
+/* Stamps come from a file; none is believed to be later (104 days). */
 #define STAMP_MAX (INT64_C(1) << 53)
 
 /* Streams by what their current event does next, the earliest first; ties by number. It leaves at
@@ -28,6 +28,7 @@ struct rfn_replay {
     size_t n_parked;
     uint32_t *woken; /* while a hook runs the heap must stay as it is */
     size_t n_woken;
+    int64_t earliest_ns, latest_ns; /* bounds of stamps */
     int64_t start_ns;
     bool put_off;        /* the leaving event has been */
     uint64_t left, told; /* events that have left; at the last progress */
@@ -78,20 +79,30 @@ static void pop(struct heap *heap)
 
 /* ---- clocks ---- */
 
+/* Within the bounds the times of all streams can be added up. */
+static void set_bounds(struct rfn_replay *replay)
+{
+    int64_t share = INT64_MAX / ((int64_t)replay->n_streams + 1) / 8;
+    replay->latest_ns = share * 7 < STAMP_MAX ? share * 7 : STAMP_MAX;
+    replay->earliest_ns = -replay->latest_ns / 7;
+}
+
 /* The moved time of a recorded stamp; stamps are asked for in order. In a sound file they ascend.
  */
-static int64_t moved(struct rfn_replay_stream *stream, int64_t recorded_ns)
+static int64_t moved(const struct rfn_replay *replay, struct rfn_replay_stream *stream,
+                     int64_t recorded_ns)
 {
     if (recorded_ns < stream->recorded_ns)
         recorded_ns = stream->recorded_ns;
-    if (recorded_ns > STAMP_MAX)
-        recorded_ns = STAMP_MAX;
+    if (recorded_ns > replay->latest_ns)
+        recorded_ns = replay->latest_ns;
     if (stream->shift_ns) {
         int64_t less = (recorded_ns - stream->recorded_ns) / 100;
         stream->shift_ns -= less < stream->shift_ns ? less : stream->shift_ns;
     }
     stream->recorded_ns = recorded_ns;
-    return recorded_ns + stream->shift_ns;
+    int64_t ns = recorded_ns + stream->shift_ns;
+    return ns < replay->latest_ns ? ns : replay->latest_ns;
 }
 
 void rfn_replay_put_off(struct rfn_replay *replay, uint32_t stream, int64_t ns)
@@ -136,8 +147,8 @@ static int fetch(struct rfn_replay *replay, uint32_t number)
     bool times = rfn_archive_run(replay->archive)->times;
     int64_t turn = (int64_t)(stream->record->index & (STAMP_MAX - 1));
     stream->before_ns = stream->exit_ns;
-    stream->enter_ns = moved(stream, times ? stream->record->enter_ns : turn);
-    stream->exit_ns = moved(stream, times ? stream->record->exit_ns : turn);
+    stream->enter_ns = moved(replay, stream, times ? stream->record->enter_ns : turn);
+    stream->exit_ns = moved(replay, stream, times ? stream->record->exit_ns : turn);
     return 1;
 }
 
@@ -154,7 +165,7 @@ static int open_stream(struct rfn_replay *replay, uint32_t number)
     struct rfn_stream_info info = rfn_archive_stream(replay->archive, number);
     stream->rank = info.rank;
     stream->thread = info.thread;
-    stream->recorded_ns = -STAMP_MAX;
+    stream->recorded_ns = replay->earliest_ns;
     stream->several = has_rank(replay, number - 1, info.rank) ||
                       has_rank(replay, number + 1, info.rank);
     replay->events += (double)info.events;
@@ -179,6 +190,7 @@ int rfn_replay_new(const struct rfn_archive *archive, const struct rfn_replay_ho
     made->archive = archive;
     made->hooks = *hooks;
     made->n_streams = n;
+    set_bounds(made);
     made->streams = calloc((size_t)n + 1, sizeof *made->streams);
     made->ready.entries = calloc((size_t)n + 1, sizeof *made->ready.entries);
     made->parked = calloc((size_t)n + 1, sizeof *made->parked);

@@ -348,9 +348,20 @@ static int distributed(struct rfn_topologies *topologies, int64_t comm, struct t
     return 0;
 }
 
+static void tidy(struct ranks *list)
+{
+    if (!list->sorted)
+        list->n = sort_once(list->ranks, list->n);
+    list->sorted = true;
+}
+
+/* A list may be told again and again: it grows only if what is in it once fills half of it. */
 static int append(struct ranks *list, uint32_t rank)
 {
-    RFN_TRY(RFN_GROW(list->ranks, list->capacity, list->n + 1));
+    if (list->n == list->capacity) {
+        tidy(list);
+        RFN_TRY(RFN_GROW(list->ranks, list->capacity, list->n * 2 + 1));
+    }
     list->ranks[list->n++] = rank;
     list->sorted = false;
     return 0;
@@ -411,13 +422,6 @@ static int edges(struct rfn_topologies *topologies, const struct layout *layout,
             RFN_TRY(add_edge(topology, from[i], to[at++]));
     }
     return 0;
-}
-
-static void tidy(struct ranks *list)
-{
-    if (!list->sorted)
-        list->n = sort_once(list->ranks, list->n);
-    list->sorted = true;
 }
 
 /* ---- events ---- */

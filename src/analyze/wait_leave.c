@@ -22,6 +22,7 @@ struct leaving {
     uint64_t over_at; /* where in the stream's history the wait was over */
     bool in_step;
     uint64_t key, count; /* if in_step: of the mark */
+    uint32_t late;       /* + 1: what is noted of it, if some receive cannot be measured yet */
 };
 
 void rfn_pass_wake(void *context, uint32_t stream)
@@ -70,6 +71,13 @@ static int did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint3
     return rfn_pass_did(pass, stream, (uint32_t)number, ns);
 }
 
+/* Of an event's time that inside MPI; what the file says of it may be anything. */
+static int64_t inside_of(const struct rfn_replay_stream *at)
+{
+    int64_t all = at->exit_ns - at->enter_ns, inside = at->record->inside_ns;
+    return inside < 0 || inside > all ? all : inside;
+}
+
 static int did_here(const struct leaving *leaving, enum rfn_activity_kind kind, int64_t ns)
 {
     return did(leaving->pass, leaving->of, leaving->of->symbol->site, kind, ns);
@@ -82,11 +90,24 @@ int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *str
         return 0;
     stream->polls.any = false;
     int64_t all = polls->exit_ns - polls->enter_ns;
-    int64_t inside = polls->inside_ns < all ? polls->inside_ns : all;
-    RFN_TRY(did(pass, stream, polls->symbol.site, RFN_ACTIVITY_COMPUTE, all - inside));
-    if (inside <= 0)
+    RFN_TRY(did(pass, stream, polls->symbol.site, RFN_ACTIVITY_COMPUTE, all - polls->inside_ns));
+    if (polls->inside_ns == 0)
         return 0;
-    return rfn_pass_did(pass, stream, polls->symbol.mpi_activity, inside);
+    return rfn_pass_did(pass, stream, polls->symbol.mpi_activity, polls->inside_ns);
+}
+
+/* What led to the end of the wait is not known any more: on the path it was waiting. */
+static int stay(const struct leaving *leaving)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    const struct rfn_activity waiting = {.kind = RFN_ACTIVITY_WAIT,
+                                         .at = pass->activities.sites[leaving->of->symbol->site],
+                                         .region = RFN_NO_REGION};
+    int64_t number = rfn_activity_of(&pass->activities, &waiting);
+    RFN_TRY((int)(number < 0 ? number : 0));
+    if ((size_t)number >= pass->activity_capacity)
+        RFN_TRY(more_activities(pass, (uint32_t)number));
+    return rfn_critical_add(&leaving->of->critical, (uint32_t)number, leaving->wait.ns);
 }
 
 /* The stream goes on with the chain that led to the end of the wait. Where clocks disagree that may
@@ -97,8 +118,10 @@ static int jump(const struct leaving *leaving)
     const struct rfn_point *until = &leaving->wait.until;
     const struct rfn_wait_stream *late = &leaving->pass->streams[until->stream];
     int64_t over = until->ns - (of->enter_ns + leaving->full_ns);
-    RFN_TRY(
-        rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history, until));
+    int known = rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history,
+                                  until);
+    if (known <= 0)
+        return known < 0 ? known : stay(leaving);
     if (!over)
         return 0;
     uint32_t last = of->symbol->mpi_activity;
@@ -143,10 +166,8 @@ static int divide(struct leaving *leaving)
 {
     const struct rfn_record *record = leaving->at->record;
     int64_t all = leaving->at->exit_ns - leaving->of->enter_ns, outside = 0;
-    if (record->polls > 1 || leaving->of->polled_ns) {
-        int64_t inside = least(record->inside_ns + leaving->of->polled_ns, all);
-        outside = inside >= 0 ? all - inside : 0;
-    }
+    if (record->polls > 1 || leaving->of->polled_ns)
+        outside = all - least(inside_of(leaving->at) + leaving->of->polled_ns, all);
     int64_t left = all - outside, outside_before = 0;
     leaving->full_ns = leaving->wait.ns = least(leaving->wait.ns, all);
     if (outside > 0 && leaving->wait.ns > 0) {
@@ -257,34 +278,47 @@ static bool look_at_messages(const struct leaving *leaving)
 
 /* ---- receives that cannot be measured yet ---- */
 
-static int64_t note_late(struct rfn_wait_pass *pass, uint32_t stream)
+static int64_t new_late(struct rfn_wait_pass *pass)
 {
-    uint32_t at = pass->free_late - 1;
     if (pass->free_late) {
+        uint32_t at = pass->free_late - 1;
         pass->free_late = pass->late[at].next_free;
-    } else {
-        RFN_TRY(RFN_GROW(pass->late, pass->late_capacity, pass->n_late + 1));
-        at = (uint32_t)pass->n_late++;
+        return at;
     }
-    pass->late[at] = (struct rfn_late_receive){
-        .left = pass->streams[stream].here,
-        .exit_ns = rfn_replay_stream(pass->replay, stream)->exit_ns,
-        .site = pass->streams[stream].symbol->site};
-    return at;
+    RFN_TRY(RFN_GROW(pass->late, pass->late_capacity, pass->n_late + 1));
+    return (int64_t)pass->n_late++;
+}
+
+/* What has been measured of the call is not to be counted again. */
+static int note_late(struct leaving *leaving)
+{
+    const struct rfn_wait_stream *of = leaving->of;
+    int64_t waited_ns = leaving->full_ns - (of->here.ns - of->enter_ns);
+    int64_t at = new_late(leaving->pass);
+    RFN_TRY((int)(at < 0 ? at : 0));
+    leaving->late = (uint32_t)at + 1;
+    leaving->pass->late[at] = (struct rfn_late_receive){.left = of->here,
+                                                        .from_ns = of->here.ns +
+                                                                   (waited_ns > 0 ? waited_ns : 0),
+                                                        .exit_ns = leaving->at->exit_ns,
+                                                        .site = of->symbol->site};
+    return 0;
 }
 
 /* The call leaves without knowing the message; when it is known, rfn_pass_bound goes on. */
-static int leave_open(struct rfn_wait_pass *pass, uint32_t stream, uint32_t number)
+static int leave_open(struct leaving *leaving, uint32_t number)
 {
+    struct rfn_wait_pass *pass = leaving->pass;
     struct rfn_receive *receive = &pass->channels.receives[number];
     receive->left = true;
     receive->note = 0;
-    receive->stream = stream + 1;
+    receive->stream = leaving->stream + 1;
     if (receive->placed)
         return 0;
-    int64_t note = note_late(pass, stream);
-    RFN_TRY((int)(note < 0 ? note : 0));
-    receive->note = (uint32_t)note + 1;
+    if (!leaving->late)
+        RFN_TRY(note_late(leaving));
+    receive->note = leaving->late;
+    pass->late[leaving->late - 1].users++;
     return 0;
 }
 
@@ -301,15 +335,16 @@ int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t number)
     return 0;
 }
 
-static int measure_late(struct rfn_wait_pass *pass, const struct rfn_late_receive *late,
-                        uint32_t rank, const struct rfn_message *message)
+static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *late, uint32_t rank,
+                        const struct rfn_message *message)
 {
-    struct rfn_wait wait = late_sender(pass, rank, message, late->left.ns, late->exit_ns);
+    struct rfn_wait wait = late_sender(pass, rank, message, late->from_ns, late->exit_ns);
     struct rfn_delays *delays = &pass->delays;
     const struct rfn_history *waiting = &pass->streams[late->left.stream].history;
     const struct rfn_history *sender = &pass->streams[message->sent.stream].history;
     if (wait.ns <= 0)
         return 0;
+    late->from_ns += wait.ns;
     delays->n_blames = 0;
     if (late->left.at >= waiting->first && message->sent.at >= sender->first)
         RFN_TRY(rfn_delays_find(delays, waiting, late->left.stream, late->left.at, sender,
@@ -332,16 +367,19 @@ int rfn_pass_bound(void *context, uint32_t number)
         if (pass->waits->times)
             RFN_TRY(measure_late(pass, late, receive->rank,
                                  rfn_channels_message(&pass->channels, number)));
-        late->next_free = pass->free_late;
-        pass->free_late = receive->note;
+        if (--late->users == 0) {
+            late->next_free = pass->free_late;
+            pass->free_late = receive->note;
+        }
     }
     return rfn_channels_received(&pass->channels, number, false);
 }
 
 /* ---- leaving ---- */
 
-/* Whether it is there, or nothing can be waited for; if not, the stream is woken when it comes. */
-static bool is_there(const struct leaving *leaving, const struct rfn_awaited *awaited)
+/* 1 if it is there, or nothing can be waited for; if not, 0, and the stream is woken when it comes.
+ * RFN_E_NOMEM. */
+static int is_there(const struct leaving *leaving, const struct rfn_awaited *awaited)
 {
     struct rfn_channels *channels = &leaving->pass->channels;
     if (awaited->kind == RFN_AWAITS_ALL)
@@ -356,25 +394,24 @@ static bool is_there(const struct leaving *leaving, const struct rfn_awaited *aw
     return !receive->placed;
 }
 
-static bool all_there(const struct leaving *leaving)
+static int all_there(const struct leaving *leaving)
 {
     const struct rfn_wait_stream *of = leaving->of;
-    for (size_t i = 0; i < of->n_awaited; i++) {
-        if (!is_there(leaving, &of->awaited[i]))
-            return false;
-    }
-    return true;
+    int there = 1;
+    for (size_t i = 0; i < of->n_awaited && there > 0; i++)
+        there = is_there(leaving, &of->awaited[i]);
+    return there;
 }
 
-/* A call at a window: whether what it waits for is known. */
-static bool windows_ready(const struct leaving *leaving)
+/* A call at a window: whether what it waits for is known. RFN_E_NOMEM. */
+static int windows_ready(const struct leaving *leaving)
 {
     struct rfn_wait_pass *pass = leaving->pass;
-    if (rfn_one_sided_ready(pass->one_sided, leaving->stream) ||
-        RFN_GROW(pass->at_windows, pass->at_windows_capacity, pass->n_at_windows + 1) < 0)
-        return true;
+    if (rfn_one_sided_ready(pass->one_sided, leaving->stream))
+        return 1;
+    RFN_TRY(RFN_GROW(pass->at_windows, pass->at_windows_capacity, pass->n_at_windows + 1));
     pass->at_windows[pass->n_at_windows++] = leaving->stream;
-    return false;
+    return 0;
 }
 
 static int leave_window(struct leaving *leaving)
@@ -463,12 +500,12 @@ static int met_receiver(const struct leaving *leaving, struct rfn_message *messa
 
 /* ---- letting go ---- */
 
-static int let_go_receive(const struct leaving *leaving, const struct rfn_awaited *awaited)
+static int let_go_receive(struct leaving *leaving, const struct rfn_awaited *awaited)
 {
     struct rfn_channels *channels = &leaving->pass->channels;
     const struct rfn_message *message = message_of(channels, awaited);
     if (!message && !awaited->cancelled)
-        return leave_open(leaving->pass, leaving->stream, awaited->number);
+        return leave_open(leaving, awaited->number);
     if (message)
         RFN_TRY(met_sender(leaving, message));
     return rfn_channels_received(channels, awaited->number, awaited->cancelled);
@@ -484,7 +521,7 @@ static int let_go_send(const struct leaving *leaving, const struct rfn_awaited *
     return rfn_channels_sent(channels, awaited->number, awaited->cancelled);
 }
 
-static int let_go(const struct leaving *leaving, const struct rfn_awaited *awaited)
+static int let_go(struct leaving *leaving, const struct rfn_awaited *awaited)
 {
     switch (awaited->kind) {
     case RFN_AWAITS_MESSAGE_TAKEN:
@@ -535,21 +572,22 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_strea
         return leave_plain(pass, stream, at);
     struct leaving leaving = {.pass = pass, .of = of, .at = at, .stream = stream};
     if (of->n_awaited) {
-        if (!forced && !all_there(&leaving))
-            return RFN_REPLAY_PARK;
+        int there = forced ? 1 : all_there(&leaving);
+        if (there <= 0)
+            return there < 0 ? there : RFN_REPLAY_PARK;
         if (pass->waits->times && look_at_messages(&leaving))
             return 0;
         for (size_t i = 0; i < of->n_awaited && pass->waits->times; i++)
             measure(&leaving, &of->awaited[i]);
     }
     if (of->one_sided) {
-        if (!forced && !windows_ready(&leaving))
-            return RFN_REPLAY_PARK;
+        int ready = forced ? 1 : windows_ready(&leaving);
+        if (ready <= 0)
+            return ready < 0 ? ready : RFN_REPLAY_PARK;
         RFN_TRY(leave_window(&leaving));
     }
     if (at->record->failed_poll)
-        of->polls = (struct rfn_polls){true, *of->symbol, at->enter_ns, at->exit_ns,
-                                       at->record->inside_ns};
+        of->polls = (struct rfn_polls){true, *of->symbol, at->enter_ns, at->exit_ns, inside_of(at)};
     else if (pass->waits->times)
         RFN_TRY(divide(&leaving));
     if (leaving.in_step)

@@ -105,11 +105,12 @@ struct rfn_wait_stream {
     } polls;
 };
 
-/* A receive whose message could not be told before the call that completed it had left. */
+/* A call that had left before it could be told which messages its receives had got. */
 struct rfn_late_receive {
-    struct rfn_point left; /* the beginning of that call */
-    int64_t exit_ns;
-    uint32_t site, next_free; /* + 1 */
+    struct rfn_point left;    /* its beginning */
+    int64_t from_ns, exit_ns; /* of it, what has not been found to be waiting so far */
+    uint32_t site, users;     /* receives that are not told yet */
+    uint32_t next_free;       /* + 1 */
 };
 
 struct rfn_wait_pass {

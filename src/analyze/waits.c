@@ -202,17 +202,28 @@ static int find_absent(struct rfn_wait_pass *pass)
     return 0;
 }
 
+/* The first rank's tracker is made anyway: the others' are made beside it. */
+static int make_tracker(struct rfn_wait_pass *pass, uint32_t rank)
+{
+    struct rfn_tracker **tracker = &pass->processes[rank].tracker;
+    if (!*tracker)
+        *tracker = rank ? rfn_tracker_new_beside(pass->processes[0].tracker)
+                        : rfn_tracker_new(pass->archive);
+    return *tracker ? 0 : RFN_E_NOMEM;
+}
+
+/* Of ranks that only claim to be there nothing is made. */
 static int make_processes(struct rfn_wait_pass *pass)
 {
     uint32_t n = pass->waits->n_ranks;
     pass->processes = calloc((size_t)n + 1, sizeof *pass->processes);
     if (!pass->processes)
         return RFN_E_NOMEM;
-    for (uint32_t i = 0; i < n; i++) {
-        pass->processes[i].tracker = i ? rfn_tracker_new_beside(pass->processes[0].tracker)
-                                       : rfn_tracker_new(pass->archive);
-        if (!pass->processes[i].tracker)
-            return RFN_E_NOMEM;
+    RFN_TRY(make_tracker(pass, 0));
+    for (uint32_t i = 0; i < rfn_archive_run(pass->archive)->streams; i++) {
+        uint32_t rank = rfn_archive_stream(pass->archive, i).rank;
+        if (rank < n)
+            RFN_TRY(make_tracker(pass, rank));
     }
     return 0;
 }
@@ -286,6 +297,8 @@ static void pass_release(struct rfn_wait_pass *pass)
         free(pass->streams[i].awaited);
     }
     for (uint32_t i = ranks; pass->processes && i-- > 0;) { /* the first tracker goes last */
+        if (!pass->processes[i].tracker)
+            continue;
         rfn_tracker_free(pass->processes[i].tracker);
         free(pass->processes[i].operations);
         free(pass->processes[i].persistent);

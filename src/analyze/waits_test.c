@@ -630,6 +630,37 @@ static void test_undecided(void **state)
     assert_int_equal(waits->matching.matched, 2);
 }
 
+/* The same in one call with a receive that can be measured at once, until 400: the call waited
+ * until 600, and its time is not counted twice. */
+static void test_undecided_together(void **state)
+{
+    (void)state;
+    irecv(1, 0, RFN_ANY, 5);
+    irecv(1, 10, RFN_ANY, 5);
+    irecv(1, 20, 3, 6);
+    EVENT(1, WAITALL, 0, 50, 800, 2, LIST(RECENT(2), RECENT(1)), LIST(0, 2, AS, AS, 0, 0));
+    EVENT(1, WAIT, 0, 820, 900, RECENT(3), LIST(0, 0, AS, AS, 0, 0));
+    send(0, 100, 110, 1, 5);
+    send(2, 600, 610, 1, 5);
+    send(3, 400, 410, 1, 6);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_WAITALL, 0, 550, 0, 0);
+    assert_int_equal(waits->matching.matched, 3);
+}
+
+/* r0's message lies there, but a receive with a wildcard may get it: the order is not wrong. */
+static void test_undecided_order(void **state)
+{
+    (void)state;
+    irecv(1, 0, RFN_ANY, 5);
+    recv(1, 50, 600, 2, 6);
+    EVENT(1, WAIT, 0, 610, 620, RECENT(1), LIST(0, 0, AS, AS, 0, 0));
+    send(0, 100, 110, 1, 5);
+    send(2, 500, 510, 1, 6);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_RECV_, 0, 450, 0, 0);
+}
+
 /* A never completes: B gets its message at the end of the record. */
 static void test_never_decided(void **state)
 {
@@ -728,6 +759,22 @@ static void test_freed(void **state)
     run();
     expect_only(RFN_LATE_SENDER, FAKE_RECV_, 0, 80, 0, 0);
     assert_int_equal(waits->matching.matched, 2);
+}
+
+/* Of a receive with a wildcard that is freed it is never known what it got. */
+static void test_freed_wildcard(void **state)
+{
+    (void)state;
+    irecv(1, 0, RFN_ANY, 5);
+    EVENT(1, REQUEST_FREE, 0, 10, 20, RECENT(1));
+    recv(1, 30, 300, 0, 5);
+    send(0, 100, 110, 1, 5);
+    send(0, 120, 130, 1, 5);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_RECV_, 0, 70, 0, 0);
+    assert_int_equal(waits->matching.matched, 1);
+    assert_int_equal(waits->matching.unmatched_sends, 1);
+    assert_int_equal(waits->matching.unmatched_receives, 0);
 }
 
 static void test_nobody(void **state)
@@ -984,6 +1031,27 @@ static void test_two_jumps(void **state)
     assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_RECV_), 20 + 400); /* r1, r2 600-1000 */
 }
 
+/* r0 sends at 100 what takes until 1000 to arrive at r1, and waits for r2 four times meanwhile:
+ * which chain led to r0's Send is not known any more. So the path stays on r1, whose Recv waited
+ * 100. */
+static void test_forgotten_chain(void **state)
+{
+    (void)state;
+    send(0, 100, 110, 1, 5);
+    recv(1, 0, 1000, 0, 5);
+    for (int64_t i = 0; i < 4; i++) {
+        recv(0, 200 + 100 * i, 270 + 100 * i, 2, 5);
+        send(2, 250 + 100 * i, 260 + 100 * i, 0, 5);
+    }
+    run();
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 100);
+    assert_int_equal(cost(0, RFN_ACTIVITY_START, 0), 100);
+    assert_int_equal(waits->critical_rank, 1);
+    assert_int_equal(waits->critical_ns, 1000);
+    assert_int_equal(on_path(RFN_ACTIVITY_WAIT, FAKE_RECV_), 100);
+    assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_RECV_), 900);
+}
+
 /* ---- clocks, errors ---- */
 
 static void backward(void)
@@ -1162,12 +1230,15 @@ int main(void)
         TEST(test_inter_broadcast_back),
         TEST(test_members_elsewhere),
         TEST(test_undecided),
+        TEST(test_undecided_together),
+        TEST(test_undecided_order),
         TEST(test_never_decided),
         TEST(test_foreign_wildcard),
         TEST(test_cancelled_receive),
         TEST(test_cancelled_send),
         TEST(test_not_cancelled),
         TEST(test_freed),
+        TEST(test_freed_wildcard),
         TEST(test_nobody),
         TEST(test_unmatched),
         TEST(test_persistent),
@@ -1182,6 +1253,7 @@ int main(void)
         TEST(test_interior_point),
         TEST(test_point_of_a_waiting_call),
         TEST(test_two_jumps),
+        TEST(test_forgotten_chain),
         TEST(test_backward),
         TEST(test_fixed),
         TEST(test_damaged),

@@ -11,7 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAME_MAX_LENGTH = 250 };
+enum {
+    NAME_MAX_LENGTH = 250,
+    RANKS_MAX = 1 << 25 /* more than any machine has; users keep something for each */
+};
 
 struct context {
     struct rfn_dictionary *to;
@@ -407,7 +410,7 @@ static const char *read_meta(struct context *context)
             return context->reader.failed ? "a text is malformed" : rfn_out_of_memory;
     }
     run->start_realtime_ns = (int64_t)rfn_reader_u64(&context->reader);
-    run->ranks = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX - 1);
+    run->ranks = (uint32_t)rfn_reader_limited(&context->reader, RANKS_MAX);
     uint64_t flags = rfn_reader_varint(&context->reader);
     run->times = flags & 1;
     run->all_polls = flags >> 1 & 1;
