@@ -389,14 +389,12 @@ static int read_sources(struct rfn_cursor *cursor, struct symbol_state *state)
 
 /* The state of the event so many behind the current one, as long as it is in the same loop: mostly
  * right, and only good for prefetching. NULL: it has not occurred. */
-static const struct symbol_state *coming(const struct rfn_cursor *cursor, size_t ahead)
+static inline const struct symbol_state *coming(const struct rfn_cursor *cursor, size_t ahead)
 {
     const struct frame *frame = &cursor->frames[cursor->depth - 1];
-    size_t n = (size_t)(frame->end - frame->body), at = (size_t)(frame->node - frame->body);
-    for (at += ahead; at >= n;)
-        at -= n;
-    uint32_t node = frame->body[at];
-    return rfn_node_is_loop(node) ? NULL : cursor->symbols[rfn_node_index(node)];
+    size_t left = (size_t)(frame->end - frame->node);
+    const uint32_t *node = ahead < left ? frame->node + ahead : frame->body;
+    return rfn_node_is_loop(*node) ? NULL : cursor->symbols[rfn_node_index(*node)];
 }
 
 /* What events after this one will read. Where the values lie is known only when the sources are
