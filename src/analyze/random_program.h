@@ -60,7 +60,7 @@ struct place {
 struct message {
     struct place send, post; /* the calls that begin them */
     uint32_t channel, source, dest;
-    int64_t tag, bytes, latency;
+    int64_t comm, tag, bytes, latency;
     bool sent, posted, synchronous, wildcard;
 };
 
@@ -163,6 +163,7 @@ static uint32_t message_of(uint32_t channel, uint32_t k)
         .channel = channel,
         .source = source,
         .dest = channel / (TAGS + 1) % RANKS,
+        .comm = tag % 2 ? 4 : 0,
         .tag = tag + (program.wildcards ? source * 10 : 0),
         .latency = some_time()};
     of->messages[k] = program.n_messages;

@@ -350,7 +350,7 @@ static void put_message(const struct event *event)
     bool any = part->kind == RECEIVES && message->wildcard;
     int64_t peer = part->kind == SENDS ? message->dest : message->source;
     WORDS(PLAIN, part->kind == SENDS ? message->bytes : EAGER * 9, BYTE, any ? RFN_ANY : peer,
-          message->tag, 0, any ? peer : AS, AS, AS);
+          message->tag, message->comm, any ? peer : AS, AS, AS);
 }
 
 static void put_shift(const struct event *event)
@@ -359,8 +359,8 @@ static void put_shift(const struct event *event)
     const struct message *got = &program.messages[event->parts[1].number];
     bool any = got->wildcard;
     WORDS(PLAIN, sent->bytes, BYTE, sent->dest, sent->tag, PLAIN, EAGER, BYTE,
-          any ? RFN_ANY : (int64_t)got->source, got->tag, 0, any ? (int64_t)got->source : AS, AS,
-          AS);
+          any ? RFN_ANY : (int64_t)got->source, got->tag, got->comm,
+          any ? (int64_t)got->source : AS, AS, AS);
 }
 
 static void put_collective(const struct event *event, uint32_t rank)
