@@ -13,14 +13,14 @@ WAITING = {"early_fence": {0: 1, 2: 1, 3: 1}, "late_post": {0: 1, 3: 1},
            "early_wait": {0: 1, 1: 1}, "lock_contention": {1: 0.5}}
 
 
-def waits(bench, archive):
+def waits(bench, archive, ranks=4):
     """Seconds of the patterns of windows, by pattern and rank, as the report has them."""
     found = json.loads(bench.verb("report", "--json", archive))
-    seconds = {pattern: [0.0] * 4 for pattern in PATTERNS}
+    seconds = {pattern: [0.0] * ranks for pattern in PATTERNS}
     for row in found["wait_states"]:
         if row["pattern"] in seconds:
             by_rank = row["seconds_by_rank"]
-            harness.compare("ranks of " + row["pattern"], len(by_rank), 4)
+            harness.compare("ranks of " + row["pattern"], len(by_rank), ranks)
             if abs(sum(by_rank) - row["seconds"]) > 1e-6:
                 raise harness.Failure(f"ranks do not add up: {row}")
             for rank, value in enumerate(by_rank):
@@ -134,6 +134,19 @@ def test_real(bench, flavour):
         idle = max(value for rank, value in enumerate(found[pattern]) if rank not in ranks)
         if idle >= min(found[pattern][rank] for rank in ranks):
             raise harness.Failure(f"{pattern}: the wrong ranks wait: {found[pattern]}")
+
+
+def test_polls(bench, flavour):
+    """A successful MPI_Win_test waited since the first unsuccessful one, as far as in MPI."""
+    _, archive = bench.record(flavour, 2, [bench.program("waits_win_test", flavour)])
+    found = waits(bench, archive, 2)["early_wait"]
+    events = bench.dump(archive)
+    polls = calls_of(events, 0, ["Win_test"])
+    complete, = calls_of(events, 1, ["Win_complete"])
+    longest = complete.enter - polls[0].enter
+    harness.compare("of rank 1", found[1], 0)
+    if not 0 < found[0] <= longest or found[0] < longest / 10:
+        raise harness.Failure(f"early wait {found[0]} s, rank 1 completed after {longest} s")
 
 
 def test_simulated(bench):

@@ -55,8 +55,8 @@ say "$mpicc -O2 -g $quiet -o $work/halo examples/halo.c -lm"
 "$mpicc" -O2 -g $quiet -o "$work/halo" examples/halo.c -lm
 
 archive=$work/halo.rfn
-say "$launch $build/refrain record --force -o $archive $work/halo"
-$launch "$build/refrain" record --force -o "$archive" "$work/halo"
+say "$launch $build/refrain record --force -o $archive $work/halo 60 1500"
+$launch "$build/refrain" record --force -o "$archive" "$work/halo" 60 1500
 
 say "$build/refrain report $archive"
 "$build/refrain" report "$archive"

@@ -39,7 +39,8 @@ struct rfn_completed {
     struct rfn_request_origin origin; /* volume as it really was: source, tag, received_bytes */
 };
 
-/* What an event did to requests. Pointers are borrowed until the next event or reset.
+/* What an event did to requests. Pointers are borrowed until the next event of this tracker or
+ * one beside it, or reset.
  *
  * Every open request has an id, below the largest number of requests that were ever open at once in
  * the process, so that a user can keep an array of its own beside them. A nonblocking call's
@@ -61,11 +62,11 @@ struct rfn_request_effects {
 
 struct rfn_tracker;
 
-/* NULL: out of memory. Both arguments are borrowed for the tracker's life. */
-struct rfn_tracker *rfn_tracker_new(const struct rfn_archive *archive,
-                                    const struct rfn_volumes *volumes);
-/* A tracker of another process of the same archive, that shares what `first` knows of functions:
- * small as long as it is shown nothing. To be freed before `first`. NULL: out of memory. */
+/* NULL: out of memory. The archive is borrowed for the tracker's life. */
+struct rfn_tracker *rfn_tracker_new(const struct rfn_archive *archive);
+/* A tracker of another process of the same archive, that shares what `first` knows of functions,
+ * and the memory of effects: small as long as it is shown nothing. To be freed before `first`.
+ * NULL: out of memory. */
 struct rfn_tracker *rfn_tracker_new_beside(const struct rfn_tracker *first);
 void rfn_tracker_free(struct rfn_tracker *tracker);
 /* Forgets everything: before the first event of another process, or of another stream if streams

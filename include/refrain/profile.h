@@ -1,4 +1,5 @@
-/* profile.h - where the time and the bytes of a run go: what `refrain report` prints.
+/* profile.h - where the time and the bytes of a run go: what `refrain report` prints, beside why
+ * ranks wait (waits.h).
  *
  * One pass over all events gives, per call path, counts, times and bytes; per rank, time inside
  * MPI; the sizes of messages; and who sent how much to whom.
@@ -8,16 +9,17 @@
  * - Time inside MPI of a rank: of all its threads together; of a run of unsuccessful polls the time
  *   inside the calls, without the program's work in between.
  * - Time outside MPI of a rank: between the calls of its threads. What was before its own Init,
- * when it was launched later than others, is not known to be work and is neither.
+ *   when it was launched later than others, is not known to be work and is neither.
  * - Where the program had recording switched off (MPI_Pcontrol), what a rank did between its
- * recorded events is not known: that time is neither inside nor outside of MPI.
+ *   recorded events is not known: that time is neither inside nor outside of MPI.
  * - Regions: from begin to end, with everything inside, regions too, but without what was not
  *   recorded. A region inside of itself counts once. Of a rank, the sum over its threads.
  * - Messages are counted where they are sent: by a send, the sending half of Sendrecv, a start of a
  *   persistent send. Sends to MPI_PROC_NULL are none.
  * - Volumes (what a counter counted, rfn_run.volume): inside of MPI, and outside of it, where what
- * a thread counted since its event before goes to the call path that comes next.
- * - Bytes received through a request count when it completes, for the call path that made it.
+ *   a thread counted since its event before goes to the call path that comes next.
+ * - Bytes received through a request count when it completes, for the call path that made it, if
+ *   the thread that made it completes it. Those that another thread completes are not counted.
  */
 #ifndef REFRAIN_PROFILE_H
 #define REFRAIN_PROFILE_H
@@ -37,7 +39,9 @@ struct rfn_profile_row {
     uint64_t events, calls; /* a run of unsuccessful polls is one event */
     struct rfn_spread time; /* inside MPI */
     int64_t min_ns, max_ns; /* of single events */
-    uint64_t bytes;         /* rfn_volume_bytes of its events */
+    /* In runs of unsuccessful polls, outside of the calls: the program may work there, or wait. */
+    int64_t between_polls_ns;
+    uint64_t bytes; /* rfn_volume_bytes of its events */
     uint64_t sent_bytes, received_bytes;
     uint64_t volume_before, volume_inside; /* of streams that have volumes, else 0 */
 };

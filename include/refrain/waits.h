@@ -7,7 +7,8 @@
  * paths, not with events.
  *
  * - A wait belongs to the call that had to wait: of nonblocking communication that is the call that
- *   completed it. No call waits longer than it takes, and no time is counted in two patterns.
+ *   completed it, with the unsuccessful polls right before it. No call waits longer than it takes,
+ *   and no time is counted in two patterns.
  * - A cause is what the rank did that others waited for: an activity that took longer there than
  *   on the rank that waited, since both were last in step. What a late rank spent waiting itself is
  *   passed on to the cause of that wait. Causes add up to the waits that have one.
@@ -96,7 +97,7 @@ struct rfn_cause {
 struct rfn_critical_row {
     uint32_t activity;
     int64_t ns;          /* on the path */
-    double mean_ns;      /* of all ranks, on the path or not */
+    double mean_ns;      /* of all ranks that are there, on the path or not */
     double imbalance_ns; /* ns - mean_ns: what balancing this activity could save */
 };
 
@@ -107,9 +108,10 @@ struct rfn_matching {
     uint64_t unmatched_sends;       /* without a receive in the archive */
     uint64_t unmatched_receives;    /* without a send */
     uint64_t cancelled;             /* sends and receives */
-    uint64_t foreign;               /* sends and receives with processes of another job */
-    uint64_t collectives;           /* calls, joined over their ranks */
-    uint64_t unmatched_collectives; /* of which some ranks are not in the archive */
+    uint64_t foreign;               /* sends and receives with processes of another job: in none of
+                                       the numbers above */
+    uint64_t collectives;           /* calls that all of their ranks have made */
+    uint64_t unmatched_collectives; /* calls that not all of their ranks have made */
     uint64_t backward;              /* receives that ended before their send began */
     int64_t backward_max_ns;        /* by how much, at most */
     bool fixed;                     /* and were repaired by the logical clock */

@@ -61,7 +61,7 @@ struct rfn_channel {
     uint32_t send_inits, recv_inits; /* partitioned communication that was set up */
     uint32_t prober;                 /* the stream that waits for a message to come, + 1 */
     uint32_t received, sent;         /* the user's: of those that meet here, both ways */
-    uint64_t got_by;                 /* the call that received from it last */
+    uint64_t got_by;                 /* the user's: the call that received from it last */
     uint32_t generation;             /* changes when the channel becomes another */
     bool used, free;
 };

@@ -66,12 +66,20 @@ struct window {
     struct rfn_map old;    /* open ones that are not in the ring: number -> id */
 };
 
-struct rfn_tracker {
-    const struct rfn_archive *archive;
-    const struct rfn_volumes *volumes;
+/* What trackers beside each other share: what is known of functions, and room for the effects of
+ * one event. */
+struct shared {
     struct layout *layouts;
-    bool borrowed; /* layouts are another tracker's */
     uint32_t n_functions;
+    struct rfn_completed *completed;
+    size_t n_completed, completed_capacity;
+    struct rfn_request_origin *started;
+    size_t n_started, started_capacity;
+};
+
+struct rfn_tracker {
+    struct shared *shared;
+    bool borrowed; /* it is another tracker's */
     struct window *windows;
     size_t n_windows, windows_capacity;
     struct rfn_map threads; /* thread -> index in windows */
@@ -82,10 +90,6 @@ struct rfn_tracker {
     struct live *lives;       /* by id */
     size_t n_lives, lives_capacity;
     uint32_t free; /* first free element + 1 */
-    struct rfn_completed *completed;
-    size_t n_completed, completed_capacity;
-    struct rfn_request_origin *started;
-    size_t n_started, started_capacity;
 };
 
 /* ---- once per function ---- */
@@ -163,22 +167,22 @@ static void layout_init(struct layout *layout, const struct rfn_function_info *f
     layout->use = use_of(layout, function);
 }
 
-struct rfn_tracker *rfn_tracker_new(const struct rfn_archive *archive,
-                                    const struct rfn_volumes *volumes)
+struct rfn_tracker *rfn_tracker_new(const struct rfn_archive *archive)
 {
     struct rfn_tracker *tracker = calloc(1, sizeof *tracker);
-    if (!tracker)
-        return NULL;
-    tracker->archive = archive;
-    tracker->volumes = volumes;
-    tracker->n_functions = rfn_archive_functions(archive);
-    tracker->layouts = calloc((size_t)tracker->n_functions + 1, sizeof *tracker->layouts);
-    if (!tracker->layouts) {
+    struct shared *shared = calloc(1, sizeof *shared);
+    uint32_t n = rfn_archive_functions(archive);
+    struct layout *layouts = calloc((size_t)n + 1, sizeof *layouts);
+    if (!tracker || !shared || !layouts) {
         free(tracker);
+        free(shared);
+        free(layouts);
         return NULL;
     }
-    for (uint32_t i = 0; i < tracker->n_functions; i++)
-        layout_init(&tracker->layouts[i], rfn_archive_function(archive, i));
+    for (uint32_t i = 0; i < n; i++)
+        layout_init(&layouts[i], rfn_archive_function(archive, i));
+    *shared = (struct shared){.layouts = layouts, .n_functions = n};
+    tracker->shared = shared;
     return tracker;
 }
 
@@ -187,10 +191,7 @@ struct rfn_tracker *rfn_tracker_new_beside(const struct rfn_tracker *first)
     struct rfn_tracker *tracker = calloc(1, sizeof *tracker);
     if (!tracker)
         return NULL;
-    tracker->archive = first->archive;
-    tracker->volumes = first->volumes;
-    tracker->n_functions = first->n_functions;
-    tracker->layouts = first->layouts;
+    tracker->shared = first->shared;
     tracker->borrowed = true;
     return tracker;
 }
@@ -212,19 +213,22 @@ void rfn_tracker_free(struct rfn_tracker *tracker)
     if (!tracker)
         return;
     rfn_tracker_reset(tracker);
-    if (!tracker->borrowed)
-        free(tracker->layouts);
     free(tracker->windows);
     free(tracker->slots);
     free(tracker->lives);
-    free(tracker->completed);
-    free(tracker->started);
+    if (!tracker->borrowed) {
+        free(tracker->shared->layouts);
+        free(tracker->shared->completed);
+        free(tracker->shared->started);
+        free(tracker->shared);
+    }
     free(tracker);
 }
 
 bool rfn_tracker_concerns(const struct rfn_tracker *tracker, uint32_t function)
 {
-    return function < tracker->n_functions && tracker->layouts[function].use != USE_NONE;
+    const struct shared *shared = tracker->shared;
+    return function < shared->n_functions && shared->layouts[function].use != USE_NONE;
 }
 
 /* ---- threads ---- */
@@ -495,17 +499,18 @@ static const int64_t *requests_of(const struct event *event, size_t *n)
 
 static int start(struct rfn_tracker *tracker, const struct event *event)
 {
+    struct shared *shared = tracker->shared;
     size_t n = 0;
     const int64_t *words = requests_of(event, &n);
     if (!words)
         return 0;
-    RFN_TRY(RFN_GROW(tracker->started, tracker->started_capacity, n));
+    RFN_TRY(RFN_GROW(shared->started, shared->started_capacity, n));
     for (size_t i = 0; i < n; i++) {
         struct live *live = find(tracker, event->window, words[i]);
         if (!live)
             continue;
         live->active = true;
-        tracker->started[tracker->n_started++] = live->origin;
+        shared->started[shared->n_started++] = live->origin;
     }
     return 0;
 }
@@ -514,10 +519,11 @@ static int start(struct rfn_tracker *tracker, const struct event *event)
 static inline void complete_one(struct rfn_tracker *tracker, const struct event *event,
                                 int64_t word, size_t position)
 {
+    struct shared *shared = tracker->shared;
     const struct live *live = find(tracker, event->window, word);
     if (word == RFN_REQUEST_NULL || (live && live->persistent && !live->active))
         return;
-    struct rfn_completed *completed = &tracker->completed[tracker->n_completed++];
+    struct rfn_completed *completed = &shared->completed[shared->n_completed++];
     completed->position = (uint32_t)position;
     completed->known = live != NULL;
     completed->cancelled = false;
@@ -529,33 +535,33 @@ static inline void complete_one(struct rfn_tracker *tracker, const struct event 
 }
 
 /* Takes out what has not completed. */
-static void drop(struct rfn_tracker *tracker, size_t at)
+static void drop(struct shared *shared, size_t at)
 {
-    tracker->n_completed--;
-    memmove(&tracker->completed[at], &tracker->completed[at + 1],
-            (tracker->n_completed - at) * sizeof *tracker->completed);
+    shared->n_completed--;
+    memmove(&shared->completed[at], &shared->completed[at + 1],
+            (shared->n_completed - at) * sizeof *shared->completed);
 }
 
 /* Puts in what differs from what was asked for. Both are in order of position except after
  * Waitsome, whose order is that of the indices. */
-static void amend(struct rfn_tracker *tracker, const int64_t *words, size_t n)
+static void amend(struct shared *shared, const int64_t *words, size_t n)
 {
     size_t at = 0;
     for (size_t i = 0; i + RFN_COMPLETION_WORDS <= n; i += RFN_COMPLETION_WORDS) {
         const int64_t *entry = words + i;
-        size_t left = tracker->n_completed;
-        while (left && tracker->completed[at].position != entry[0]) {
-            at = at + 1 < tracker->n_completed ? at + 1 : 0;
+        size_t left = shared->n_completed;
+        while (left && shared->completed[at].position != entry[0]) {
+            at = at + 1 < shared->n_completed ? at + 1 : 0;
             left--;
         }
         if (!left)
             continue;
         if (entry[5] & RFN_COMPLETION_PENDING) {
-            drop(tracker, at);
-            at = at < tracker->n_completed ? at : 0;
+            drop(shared, at);
+            at = at < shared->n_completed ? at : 0;
             continue;
         }
-        struct rfn_completed *completed = &tracker->completed[at];
+        struct rfn_completed *completed = &shared->completed[at];
         struct rfn_volume *volume = &completed->origin.volume;
         if (entry[1] != RFN_AS_POSTED)
             volume->source = entry[1];
@@ -573,10 +579,11 @@ static void amend(struct rfn_tracker *tracker, const int64_t *words, size_t n)
 /* What has completed is no more, or inactive. */
 static void settle(struct rfn_tracker *tracker)
 {
-    for (size_t i = 0; i < tracker->n_completed; i++) {
-        if (!tracker->completed[i].known)
+    struct shared *shared = tracker->shared;
+    for (size_t i = 0; i < shared->n_completed; i++) {
+        if (!shared->completed[i].known)
             continue;
-        struct live *live = &tracker->lives[tracker->completed[i].origin.id];
+        struct live *live = &tracker->lives[shared->completed[i].origin.id];
         live->active = false;
         if (live->open && !live->persistent) /* a broken file may name a request twice */
             live_end(tracker, live);
@@ -586,13 +593,14 @@ static void settle(struct rfn_tracker *tracker)
 static int complete_indexed(struct rfn_tracker *tracker, const struct event *event,
                             const int64_t *words, size_t n)
 {
+    struct shared *shared = tracker->shared;
     size_t n_indices = 1;
     const int64_t *indices = &event->record->out[event->layout->index];
     if (event->layout->indices)
         indices = rfn_cursor_list(event->cursor, *indices, &n_indices, RFN_KIND_INT);
     if (!indices)
         return 0;
-    RFN_TRY(RFN_GROW(tracker->completed, tracker->completed_capacity, n_indices));
+    RFN_TRY(RFN_GROW(shared->completed, shared->completed_capacity, n_indices));
     for (size_t i = 0; i < n_indices; i++) {
         if (indices[i] >= 0 && (uint64_t)indices[i] < n)
             complete_one(tracker, event, words[indices[i]], (size_t)indices[i]);
@@ -603,7 +611,8 @@ static int complete_indexed(struct rfn_tracker *tracker, const struct event *eve
 static int complete_all(struct rfn_tracker *tracker, const struct event *event,
                         const int64_t *words, size_t n)
 {
-    RFN_TRY(RFN_GROW(tracker->completed, tracker->completed_capacity, n));
+    struct shared *shared = tracker->shared;
+    RFN_TRY(RFN_GROW(shared->completed, shared->completed_capacity, n));
     for (size_t i = 0; i < n; i++)
         complete_one(tracker, event, words[i], i);
     return 0;
@@ -625,7 +634,7 @@ static int complete(struct rfn_tracker *tracker, const struct event *event)
         const int64_t *entries = rfn_cursor_list(event->cursor, list, &n_words,
                                                  RFN_KIND_COMPLETIONS);
         if (entries)
-            amend(tracker, entries, n_words);
+            amend(tracker->shared, entries, n_words);
     }
     if (layout->use == USE_COMPLETES)
         settle(tracker);
@@ -700,17 +709,18 @@ int rfn_tracker_event(struct rfn_tracker *tracker, uint32_t thread, const struct
                       const struct rfn_record *record, const struct rfn_volume *volume,
                       struct rfn_request_effects *effects)
 {
+    struct shared *shared = tracker->shared;
     *effects = (struct rfn_request_effects){.created = -1};
     if (!rfn_tracker_concerns(tracker, record->function))
         return 0;
     int64_t window = window_for(tracker, thread);
     RFN_TRY((int)(window < 0 ? window : 0));
-    struct event event = {cursor, record, &tracker->layouts[record->function], (uint32_t)window};
-    tracker->n_completed = tracker->n_started = 0;
+    struct event event = {cursor, record, &shared->layouts[record->function], (uint32_t)window};
+    shared->n_completed = shared->n_started = 0;
     RFN_TRY(act(tracker, &event, volume, effects));
-    effects->completed = tracker->completed;
-    effects->n_completed = tracker->n_completed;
-    effects->started = tracker->started;
-    effects->n_started = tracker->n_started;
+    effects->completed = shared->completed;
+    effects->n_completed = shared->n_completed;
+    effects->started = shared->started;
+    effects->n_started = shared->n_started;
     return 0;
 }

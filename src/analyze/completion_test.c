@@ -24,7 +24,7 @@ static int setup(void **state)
     (void)state;
     fake_reset();
     volumes = rfn_volumes_new(&fake);
-    tracker = rfn_tracker_new(&fake, volumes);
+    tracker = rfn_tracker_new(&fake);
     cursor = (struct rfn_cursor){&fake, 0, 0};
     return volumes && tracker ? 0 : -1;
 }

@@ -312,6 +312,7 @@ struct fake_stream {
     struct fake_event events[FAKE_EVENTS];
     size_t n;
     int opens_with, fails_with; /* what rfn_cursor_open returns; the cursor at its end */
+    bool absent;                /* is known not to be there, and opens with RFN_E_INCOMPLETE */
     bool volume;
 };
 
@@ -431,7 +432,7 @@ struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uin
                                     .events = archive->streams[stream].n,
                                     .calls = archive->streams[stream].n,
                                     .volume = archive->streams[stream].volume,
-                                    .readable = true};
+                                    .readable = !archive->streams[stream].absent};
 }
 
 uint32_t rfn_archive_functions(const struct rfn_archive *archive)
@@ -546,6 +547,8 @@ int64_t rfn_comm_peer(const struct rfn_archive *archive, uint32_t comm, uint32_t
 int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct rfn_cursor **cursor,
                     struct rfn_diag *diag)
 {
+    if (archive->streams[stream].absent)
+        return rfn_fail(diag, RFN_E_INCOMPLETE, 77, (int)stream, "not there");
     if (archive->streams[stream].opens_with)
         return rfn_fail(diag, archive->streams[stream].opens_with, 77, (int)stream, "lost");
     *cursor = malloc(sizeof **cursor);

@@ -24,8 +24,7 @@ void rfn_history_release(struct rfn_history *history)
 
 void rfn_sums_release(struct rfn_sums *sums)
 {
-    free(sums->lists[0].items);
-    free(sums->lists[1].items);
+    free(sums->items);
     free(sums->touched);
 }
 
@@ -35,23 +34,22 @@ void rfn_sums_reset(struct rfn_sums *sums)
     sums->n_touched = 0;
 }
 
-static int make_room(struct rfn_sum_list *list, size_t needed)
+static int make_room(struct rfn_sums *sums, size_t needed)
 {
-    size_t old = list->capacity;
-    RFN_TRY(RFN_GROW(list->items, list->capacity, needed));
-    memset(list->items + old, 0, (list->capacity - old) * sizeof *list->items);
+    size_t old = sums->capacity;
+    RFN_TRY(RFN_GROW(sums->items, sums->capacity, needed));
+    memset(sums->items + old, 0, (sums->capacity - old) * sizeof *sums->items);
     return 0;
 }
 
 int rfn_sums_add_new(struct rfn_sums *sums, uint32_t what, int64_t ns)
 {
-    struct rfn_sum_list *list = &sums->lists[what >= RFN_PASSED_ON];
-    size_t i = what & ~RFN_PASSED_ON;
-    if (i >= list->capacity)
-        RFN_TRY(make_room(list, i + 1));
+    size_t at = rfn_sums_at(what);
+    if (at >= sums->capacity)
+        RFN_TRY(make_room(sums, at + 1));
     RFN_TRY(RFN_GROW(sums->touched, sums->touched_capacity, sums->n_touched + 1));
     sums->touched[sums->n_touched++] = what;
-    list->items[i] = (struct rfn_sum){ns, sums->question};
+    sums->items[at] = (struct rfn_sum){ns, sums->question};
     return 0;
 }
 
@@ -59,16 +57,9 @@ static int add_entries(const struct rfn_history *history, uint64_t from, uint64_
                        struct rfn_sums *sums)
 {
     const struct rfn_done *log = history->log;
-    const uint64_t mask = history->mask, question = sums->question;
-    for (uint64_t i = from; i < to; i++) {
-        const struct rfn_done done = log[i & mask];
-        const struct rfn_sum_list *list = &sums->lists[done.what >= RFN_PASSED_ON];
-        uint32_t at = done.what & ~RFN_PASSED_ON;
-        if (at < list->capacity && list->items[at].question == question)
-            list->items[at].ns += sign * done.ns;
-        else
-            RFN_TRY(rfn_sums_add_new(sums, done.what, sign * done.ns));
-    }
+    const uint64_t mask = history->mask;
+    for (uint64_t i = from; i < to; i++)
+        RFN_TRY(rfn_sums_add(sums, log[i & mask].what, sign * log[i & mask].ns));
     return 0;
 }
 

@@ -42,15 +42,14 @@ struct rfn_history {
     unsigned n_marks;
 };
 
-/* Sums per `what`, of one question; of a whole analysis there is one. */
+/* Sums per `what`, of one question; of a whole analysis there is one. Activities and causes of
+ * waiting take turns in the list. */
 struct rfn_sums {
-    struct rfn_sum_list {
-        struct rfn_sum {
-            int64_t ns;
-            uint64_t question;
-        } * items;
-        size_t capacity;
-    } lists[2]; /* activities; causes of waiting */
+    struct rfn_sum {
+        int64_t ns;
+        uint64_t question;
+    } * items;
+    size_t capacity;
     uint64_t question;
     uint32_t *touched;
     size_t n_touched, touched_capacity;
@@ -89,19 +88,21 @@ struct rfn_in_step rfn_history_in_step(const struct rfn_history *a, uint64_t a_a
 
 /* Begins a question: all sums are 0. */
 void rfn_sums_reset(struct rfn_sums *sums);
+static inline uint32_t rfn_sums_at(uint32_t what)
+{
+    return what << 1 | what >> 31;
+}
 static inline int64_t rfn_sums_of(const struct rfn_sums *sums, uint32_t what)
 {
-    return sums->lists[what >= RFN_PASSED_ON].items[what & ~RFN_PASSED_ON].ns;
+    return sums->items[rfn_sums_at(what)].ns;
 }
 /* Adds ns; RFN_E_NOMEM. */
 int rfn_sums_add_new(struct rfn_sums *sums, uint32_t what, int64_t ns);
 static inline int rfn_sums_add(struct rfn_sums *sums, uint32_t what, int64_t ns)
 {
-    bool passed = what >= RFN_PASSED_ON;
-    const struct rfn_sum_list *list = &sums->lists[passed];
-    uint32_t i = what & ~RFN_PASSED_ON;
-    if (i < list->capacity && list->items[i].question == sums->question) {
-        list->items[i].ns += ns;
+    uint32_t at = rfn_sums_at(what);
+    if (at < sums->capacity && sums->items[at].question == sums->question) {
+        sums->items[at].ns += ns;
         return 0;
     }
     return rfn_sums_add_new(sums, what, ns);

@@ -33,7 +33,7 @@ struct tally {
     uint32_t function;
     size_t row;
     uint64_t events, calls, failed_polls;
-    int64_t time_ns, min_ns, max_ns;
+    int64_t time_ns, min_ns, max_ns, between_polls_ns;
     uint64_t volume_before, volume_inside;
     struct rfn_volume volume; /* of the current run of equal volumes */
     uint64_t run;             /* its length */
@@ -343,6 +343,7 @@ static int take_event(struct pass *pass, const struct rfn_record *record)
     tally->calls += record->polls;
     if (record->failed_poll) {
         tally->failed_polls += record->polls;
+        tally->between_polls_ns += record->exit_ns - record->enter_ns - record->inside_ns;
     } else {
         RFN_TRY(take_volume(pass, tally, record));
         if (tally->concerns)
@@ -390,6 +391,7 @@ static int tally_finish(struct pass *pass, struct tally *tally)
     row->calls += tally->calls;
     row->min_ns = tally->min_ns < row->min_ns ? tally->min_ns : row->min_ns;
     row->max_ns = tally->max_ns > row->max_ns ? tally->max_ns : row->max_ns;
+    row->between_polls_ns += tally->between_polls_ns;
     pass->of_rank[tally->row].time_ns += tally->time_ns;
     pass->of_rank[tally->row].touched = true;
     rank->events += tally->events;
@@ -531,7 +533,7 @@ static int pass_init(struct pass *pass, const struct rfn_archive *archive)
     pass->profile->times = run->times;
     pass->profile->ranks = calloc((size_t)run->ranks + 1, sizeof *pass->profile->ranks);
     pass->volumes = rfn_volumes_new(archive);
-    pass->tracker = rfn_tracker_new(archive, pass->volumes);
+    pass->tracker = rfn_tracker_new(archive);
     pass->regions = rfn_regions_new(archive);
     pass->pauses_possible = rfn_pauses_possible(archive);
     return pass->profile->ranks && pass->volumes && pass->tracker && pass->regions ? 0

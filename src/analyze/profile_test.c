@@ -186,6 +186,7 @@ static void test_polls(void **state)
     assert_int_equal(row->calls, 41);
     assert_int_equal(row->time.total_ns, 85);
     assert_int_equal(profile->failed_polls, 40);
+    assert_int_equal(row->between_polls_ns, 800 - 80);
 }
 
 static void test_collectives(void **state)

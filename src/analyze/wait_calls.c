@@ -353,9 +353,9 @@ static int64_t part_channel(struct call *call, int64_t channel, bool sends)
     return rfn_channel_of(&call->pass->channels, &key);
 }
 
-static int set_up_partitioned(struct call *call, struct rfn_operation *operation)
+static int set_up_partitioned(struct call *call, struct rfn_persistent *persistent)
 {
-    const struct rfn_volume *volume = &operation->volume;
+    const struct rfn_volume *volume = &persistent->volume;
     bool sends = call->role->action == RFN_ACT_SEND;
     int64_t peer = sends ? volume->dest : posted(call).source, comm = posted(call).comm;
     if (!valid_comm(call->pass, comm) || peer < 0)
@@ -363,14 +363,14 @@ static int set_up_partitioned(struct call *call, struct rfn_operation *operation
     int64_t world = rfn_comm_peer(call->pass->archive, (uint32_t)comm, call->at->rank, peer);
     int64_t own = call->at->rank;
     int64_t base = channel_of(call, sends ? own : world, sends ? world : own, comm,
-                              operation->send_tag);
+                              persistent->send_tag);
     int64_t channel = part_channel(call, base, sends);
-    operation->partitions = (uint32_t)input(call, call->role->partitions, 0);
-    *(sends ? &operation->send_channel : &operation->receive_channel) = channel;
+    persistent->partitions = (uint32_t)input(call, call->role->partitions, 0);
+    *(sends ? &persistent->send_channel : &persistent->receive_channel) = channel;
     return channel == RFN_E_NOMEM ? RFN_E_NOMEM : 0;
 }
 
-static int set_up_collective(struct call *call, struct rfn_operation *operation)
+static int set_up_collective(struct call *call, struct rfn_persistent *persistent)
 {
     int64_t object, place;
     RFN_TRY(find_object(call, &object, &place));
@@ -379,40 +379,46 @@ static int set_up_collective(struct call *call, struct rfn_operation *operation)
     int64_t starts = rfn_collectives_of_starts(call->pass->collectives, (uint32_t)object,
                                                (uint32_t)place);
     RFN_TRY((int)(starts < 0 ? starts : 0));
-    operation->object = (uint32_t)starts + 1;
-    operation->place = (uint32_t)place;
-    operation->root = input(call, call->role->root, RFN_UNKNOWN);
-    operation->data = moves_data(call);
+    persistent->object = (uint32_t)starts + 1;
+    persistent->place = (uint32_t)place;
+    persistent->root = input(call, call->role->root, RFN_UNKNOWN);
+    persistent->data = moves_data(call);
     return 0;
 }
 
-static int set_up(struct call *call, struct rfn_operation *operation)
+/* A persistent request is made. */
+static int set_up(struct call *call, int64_t id)
 {
-    *operation = (struct rfn_operation){.role = call->role,
-                                        .persistent = true,
-                                        .send_channel = RFN_NONE,
-                                        .receive_channel = RFN_NONE,
-                                        .volume = *volume_of(call),
-                                        .send_tag = input(call, call->role->send_tag, RFN_ANY)};
+    struct rfn_operation *operation;
+    struct rfn_wait_process *process = call->process;
+    RFN_TRY(operation_of(call, id, &operation));
+    RFN_TRY(RFN_GROW(process->persistent, process->persistent_capacity, (size_t)id + 1));
+    struct rfn_persistent *persistent = &process->persistent[id];
+    *operation = (struct rfn_operation){.role = call->role, .persistent = true};
+    *persistent = (struct rfn_persistent){.send_channel = RFN_NONE,
+                                          .receive_channel = RFN_NONE,
+                                          .volume = *volume_of(call),
+                                          .send_tag = input(call, call->role->send_tag, RFN_ANY)};
     if (call->role->action == RFN_ACT_COLLECTIVE)
-        return set_up_collective(call, operation);
-    return call->role->partitioned ? set_up_partitioned(call, operation) : 0;
+        return set_up_collective(call, persistent);
+    return call->role->partitioned ? set_up_partitioned(call, persistent) : 0;
 }
 
-static int start_partitioned(struct call *call, struct rfn_operation *operation)
+static int start_partitioned(struct call *call, struct rfn_operation *operation,
+                             struct rfn_persistent *persistent)
 {
     struct rfn_channels *channels = &call->pass->channels;
-    operation->ready = 0;
-    if (operation->send_channel >= 0) {
-        int64_t message = rfn_channels_send(channels, (uint32_t)operation->send_channel,
-                                            call->stream->here, operation->volume.sent_bytes,
-                                            RFN_SEND_STANDARD, operation->partitions == 0);
+    persistent->ready = 0;
+    if (persistent->send_channel >= 0) {
+        int64_t message = rfn_channels_send(channels, (uint32_t)persistent->send_channel,
+                                            call->stream->here, persistent->volume.sent_bytes,
+                                            RFN_SEND_STANDARD, persistent->partitions == 0);
         RFN_TRY((int)(message < 0 ? message : 0));
         operation->sends = (struct rfn_awaited){.kind = RFN_AWAITS_MESSAGE_TAKEN,
                                                 .number = (uint32_t)message};
     }
-    if (operation->receive_channel >= 0) {
-        int64_t receive = rfn_channels_post_in(channels, (uint32_t)operation->receive_channel,
+    if (persistent->receive_channel >= 0) {
+        int64_t receive = rfn_channels_post_in(channels, (uint32_t)persistent->receive_channel,
                                                call->at->rank, call->stream->here);
         RFN_TRY((int)(receive < 0 ? receive : 0));
         operation->receives = (struct rfn_awaited){.kind = RFN_AWAITS_MESSAGE,
@@ -430,18 +436,19 @@ static int start(struct call *call, uint32_t id)
     operation->sends = operation->receives = (struct rfn_awaited){0};
     if (!operation->persistent)
         return 0;
+    struct rfn_persistent *persistent = &call->process->persistent[id];
     if (role->action == RFN_ACT_COLLECTIVE)
-        return operation->object ? join(call, operation->object - 1, operation->place, role,
-                                        operation->root, operation->data, &operation->sends)
-                                 : 0;
+        return persistent->object ? join(call, persistent->object - 1, persistent->place, role,
+                                         persistent->root, persistent->data, &operation->sends)
+                                  : 0;
     if (role->partitioned)
-        return start_partitioned(call, operation);
+        return start_partitioned(call, operation, persistent);
     call->symbol->send_channel = call->symbol->receive_channel = RFN_NONE;
     if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
-        RFN_TRY(send(call, &operation->volume, operation->send_tag, role, &operation->sends));
+        RFN_TRY(send(call, &persistent->volume, persistent->send_tag, role, &operation->sends));
     if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
-        RFN_TRY(post(call, operation->volume.comm, operation->volume.source, operation->volume.tag,
-                     &operation->receives));
+        RFN_TRY(post(call, persistent->volume.comm, persistent->volume.source,
+                     persistent->volume.tag, &operation->receives));
     call->symbol->send_channel = call->symbol->receive_channel = RFN_NONE;
     return 0;
 }
@@ -452,9 +459,10 @@ static int make_ready(struct call *call, uint32_t id, uint64_t partitions)
     RFN_TRY(operation_of(call, id, &operation));
     if (!operation->persistent || operation->sends.kind != RFN_AWAITS_MESSAGE_TAKEN)
         return 0;
-    operation->ready += (uint32_t)partitions;
+    struct rfn_persistent *persistent = &call->process->persistent[id];
+    persistent->ready += (uint32_t)partitions;
     const struct rfn_message *message = &call->pass->channels.messages[operation->sends.number];
-    if (operation->ready < operation->partitions || message->begun)
+    if (persistent->ready < persistent->partitions || message->begun)
         return 0;
     return rfn_channels_begin(&call->pass->channels, operation->sends.number, call->stream->here);
 }
@@ -544,13 +552,8 @@ static int requests(struct call *call)
     bool makes = role->begins || role->persistent;
     RFN_TRY(rfn_tracker_event(call->process->tracker, call->at->thread, call->at->cursor,
                               call->record, makes ? volume_of(call) : &nothing, &effects));
-    if (effects.created >= 0 && role->persistent) {
-        struct rfn_operation *operation;
-        RFN_TRY(operation_of(call, effects.created, &operation));
-        RFN_TRY(set_up(call, operation));
-    } else if (effects.created >= 0) {
-        RFN_TRY(begin(call, effects.created));
-    }
+    if (effects.created >= 0)
+        RFN_TRY((role->persistent ? set_up : begin)(call, effects.created));
     for (size_t i = 0; i < effects.n_started; i++)
         RFN_TRY(start(call, effects.started[i].id));
     if (effects.ready)
@@ -608,8 +611,10 @@ static int enter_window(struct call *call)
 {
     struct rfn_wait_pass *pass = call->pass;
     call->stream->one_sided = true;
+    const struct rfn_point since = {call->stream->here.stream, call->stream->here.at,
+                                    call->stream->enter_ns}; /* of the polls that it ends */
     RFN_TRY(rfn_one_sided_enter(pass->one_sided, call->at->cursor, call->at->rank, call->record,
-                                call->stream->here));
+                                since));
     while (pass->n_at_windows)
         rfn_replay_wake(pass->replay, pass->at_windows[--pass->n_at_windows]);
     return 0;

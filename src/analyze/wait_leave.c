@@ -19,6 +19,7 @@ struct leaving {
     int64_t full_ns;      /* its length before it was reduced to time inside MPI */
     int64_t completion_ns;
     enum rfn_pattern completion;
+    uint64_t over_at; /* where in the stream's history the wait was over */
     bool in_step;
     uint64_t key, count; /* if in_step: of the mark */
     uint32_t late;       /* + 1: what is noted of it, if some receive cannot be measured yet */
@@ -179,6 +180,7 @@ static int divide(struct leaving *leaving)
         left -= leaving->wait.ns;
         RFN_TRY(waited(leaving));
     }
+    leaving->over_at = leaving->of->history.at;
     RFN_TRY(did_here(leaving, RFN_ACTIVITY_COMPUTE, outside - outside_before));
     if (leaving->completion_ns > 0 && left > 0) {
         leaving->completion_ns = least(leaving->completion_ns, left);
@@ -479,7 +481,7 @@ static int met_sender(const struct leaving *leaving, const struct rfn_message *m
                 message->waited ? message->over_at : sent->at));
     if (sent->ns <= leaving->of->enter_ns)
         return 0;
-    return met(leaving, &channel->sent, sent->stream, sent->at, leaving->stream, at);
+    return met(leaving, &channel->sent, sent->stream, sent->at, leaving->stream, leaving->over_at);
 }
 
 /* The stream's send has waited until the receive was posted: then they were in step. */
@@ -487,7 +489,7 @@ static int met_receiver(const struct leaving *leaving, struct rfn_message *messa
 {
     struct rfn_channel *channel = &leaving->pass->channels.items[message->channel];
     const struct rfn_point *posted = &message->posted;
-    uint64_t at = leaving->of->history.at;
+    uint64_t at = leaving->over_at;
     message->waited = true;
     message->over_at = at;
     RFN_TRY(met(leaving, &channel->sent, leaving->stream, at, posted->stream, posted->at));

@@ -40,9 +40,12 @@ struct rfn_awaited {
 /* What a request of a process is for: at its id (refrain/completion.h). */
 struct rfn_operation {
     struct rfn_awaited sends, receives; /* of Isendrecv both; a collective call is in `sends` */
-    /* Persistent: what each start does. */
     const struct rfn_role *role;
     bool persistent;
+};
+
+/* ... and of a persistent one what each start does. */
+struct rfn_persistent {
     int64_t send_channel, receive_channel; /* of partitioned communication, else -1 */
     uint32_t object, place;                /* of a collective call */
     struct rfn_volume volume;
@@ -56,6 +59,8 @@ struct rfn_wait_process {
     struct rfn_tracker *tracker;
     struct rfn_operation *operations; /* by request id */
     size_t operations_capacity;
+    struct rfn_persistent *persistent; /* by request id */
+    size_t persistent_capacity;
     struct rfn_map handles; /* of matched probes: handle -> receive */
 };
 
@@ -139,9 +144,6 @@ struct rfn_wait_pass {
     uint32_t last_stream;
     bool any_exit;
 };
-
-/* The symbol of the current event of a stream, made if it is new; RFN_E_NOMEM. */
-int rfn_pass_symbol(struct rfn_wait_pass *pass, uint32_t stream, struct rfn_wait_symbol **symbol);
 
 /* wait_calls.c: what the current event of a stream, which enters, sends, posts, joins or completes.
  * RFN_E_NOMEM. */

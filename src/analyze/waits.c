@@ -208,7 +208,7 @@ static int make_tracker(struct rfn_wait_pass *pass, uint32_t rank)
     struct rfn_tracker **tracker = &pass->processes[rank].tracker;
     if (!*tracker)
         *tracker = rank ? rfn_tracker_new_beside(pass->processes[0].tracker)
-                        : rfn_tracker_new(pass->archive, pass->volumes);
+                        : rfn_tracker_new(pass->archive);
     return *tracker ? 0 : RFN_E_NOMEM;
 }
 
@@ -301,6 +301,7 @@ static void pass_release(struct rfn_wait_pass *pass)
             continue;
         rfn_tracker_free(pass->processes[i].tracker);
         free(pass->processes[i].operations);
+        free(pass->processes[i].persistent);
         rfn_map_release(&pass->processes[i].handles);
     }
     free(pass->streams);
@@ -332,18 +333,28 @@ static int by_time(const void *left, const void *right)
     return a->activity < b->activity ? -1 : a->activity > b->activity;
 }
 
+/* Ranks of which something can be read. */
+static uint32_t present_ranks(const struct rfn_wait_pass *pass)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < pass->waits->n_ranks; i++)
+        n += !pass->absent[i];
+    return n;
+}
+
 static int finish_critical(struct rfn_wait_pass *pass)
 {
     struct rfn_waits *waits = pass->waits;
     const struct rfn_critical_stream *last = &pass->streams[pass->last_stream].critical;
     const struct rfn_chain *chain = &last->chains[last->current];
+    double ranks = present_ranks(pass);
     waits->critical = calloc(chain->capacity + 1, sizeof *waits->critical);
     if (!waits->critical)
         return RFN_E_NOMEM;
     for (size_t i = 0; i < chain->capacity; i++) {
         if (!chain->ns[i])
             continue;
-        double mean = (double)pass->activity_ns[i] / waits->n_ranks;
+        double mean = (double)pass->activity_ns[i] / ranks;
         waits->critical_ns += chain->ns[i];
         waits->critical[waits->n_critical++] = (struct rfn_critical_row){
             .activity = (uint32_t)i,

@@ -986,6 +986,38 @@ static void test_chain(void **state)
     assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_RECV_), 40);
 }
 
+/* r0 waits 100 for r1's message, is in Recv until 1000, computes 10 and answers; r1 waits 900 for
+ * that. They were in step at 100, when r0's wait was over: what r0 did since was Recv, not the
+ * computing.
+ */
+static void test_slow_receive(void **state)
+{
+    (void)state;
+    send(1, 100, 110, 0, 5);
+    recv(0, 0, 1000, 1, 5);
+    send(0, 1010, 1020, 1, 6);
+    recv(1, 110, 1030, 0, 6);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_RECV_, 100, 900, 0, 0);
+    assert_int_equal(cost(0, RFN_ACTIVITY_MPI, FAKE_RECV_), 900);
+    assert_int_equal(cost(0, RFN_ACTIVITY_COMPUTE, FAKE_SEND_), 0);
+}
+
+/* The same of a send: r0 waits 30 for the receive, is in Send until 1000, and posts its own late.
+ */
+static void test_slow_send(void **state)
+{
+    (void)state;
+    EVENT(0, SSEND, 0, 0, 1000, PLAIN, SIZE, BYTE, 1, 5, WORLD);
+    recv(1, 30, 50, 0, 5);
+    EVENT(1, SSEND, 0, 60, 1100, PLAIN, SIZE, BYTE, 0, 6, WORLD);
+    recv(0, 1010, 1100, 1, 6);
+    run();
+    expect_only(RFN_LATE_RECEIVER, FAKE_SSEND, 30, 950, 0, 0);
+    assert_int_equal(cost(0, RFN_ACTIVITY_MPI, FAKE_SSEND), 950);
+    assert_int_equal(cost(0, RFN_ACTIVITY_COMPUTE, FAKE_RECV_), 0);
+}
+
 /* r0 was later than r1 by 300 in Pcontrol and 600 of computing. */
 static void test_two_excesses(void **state)
 {
@@ -1170,6 +1202,27 @@ static void test_rank_ends_early(void **state)
     assert_int_equal(waits->matching.unmatched_collectives, 2);
 }
 
+/* Means over ranks are those of the ranks that are there; nobody waits for the others. */
+static void test_absent(void **state)
+{
+    (void)state;
+    fake.streams[2].absent = fake.streams[3].absent = true;
+    barrier(0, 300, 400, WORLD);
+    barrier(1, 100, 400, WORLD);
+    barrier(0, 1000, 1100, WORLD);
+    barrier(1, 500, 1100, WORLD);
+    run();
+    assert_int_equal(waited(RFN_WAIT_AT_BARRIER, FAKE_BARRIER, 1), 200 + 500);
+    assert_int_equal(waits->matching.unmatched_collectives, 2);
+    assert_int_equal(on_path(RFN_ACTIVITY_COMPUTE, FAKE_BARRIER), 600);
+    for (size_t i = 0; i < waits->n_critical; i++) {
+        if (waits->activities[waits->critical[i].activity].kind == RFN_ACTIVITY_COMPUTE) {
+            assert_true(waits->critical[i].mean_ns == (600 + 100) / 2);
+            assert_true(waits->critical[i].imbalance_ns == 250);
+        }
+    }
+}
+
 static void test_without_times(void **state)
 {
     (void)state;
@@ -1277,6 +1330,8 @@ int main(void)
         TEST(test_polls_at_the_end),
         TEST(test_tests),
         TEST(test_chain),
+        TEST(test_slow_receive),
+        TEST(test_slow_send),
         TEST(test_two_excesses),
         TEST(test_long_interval),
         TEST(test_interior_point),
@@ -1287,6 +1342,7 @@ int main(void)
         TEST(test_fixed),
         TEST(test_damaged),
         TEST(test_rank_ends_early),
+        TEST(test_absent),
         TEST(test_without_times),
         TEST(test_impossible_times),
         TEST(test_empty),

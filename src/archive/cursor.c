@@ -22,6 +22,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct frame {
     const uint32_t *node, *end, *body;
@@ -29,23 +30,27 @@ struct frame {
     uint64_t first; /* event at the start of the current one */
 };
 
-/* A column that varies, and where its values go. */
+/* A line of the cache. Who reads many streams in turn finds little of them there. */
+enum { LINE = 64 };
+
+/* A column that varies, and where its values go. What an event takes is in its first line. */
 struct source {
+    _Alignas(LINE) int64_t *target;
+    bool translated; /* TYPE, COMM and REGION are */
+    uint8_t kind;
     struct rfn_column_cursor column;
     const struct rfn_payload *payload; /* that it lies in, for messages */
-    int64_t *target;
-    uint8_t kind; /* TYPE, COMM and REGION are translated */
 };
 
 /* A symbol that has occurred. One allocation: sources and words lie behind. */
 struct symbol_state {
-    struct rfn_record record;
-    uint64_t left; /* occurrences to come */
-    bool counted;  /* left is meaningful: there are columns */
+    _Alignas(LINE) struct rfn_record record;
+    uint64_t left;                 /* occurrences to come */
+    int64_t gap, duration, inside; /* quanta */
+    int64_t polls;
+    bool counted; /* left is meaningful: there are columns */
     unsigned n_sources;
     struct source *sources;
-    int64_t gap, duration, polls, inside; /* quanta */
-    int64_t volume_gap, volume_inside;
     int64_t *in, *out;
 };
 
@@ -225,8 +230,8 @@ static unsigned want_columns(const struct rfn_cursor *cursor, const struct rfn_s
     if (cursor->timing.volume) {
         size_t number = (size_t)(symbol - cursor->structure->symbols);
         at = cursor->timing.columns + cursor->timing.n_times + 2 * number;
-        wanted[n++] = (struct wanted){timing, *at++, &state->volume_gap, 0};
-        wanted[n++] = (struct wanted){timing, *at++, &state->volume_inside, 0};
+        wanted[n++] = (struct wanted){timing, *at++, &state->record.volume_gap, 0};
+        wanted[n++] = (struct wanted){timing, *at++, &state->record.volume_inside, 0};
     }
     return n;
 }
@@ -243,8 +248,12 @@ static int add_source(struct rfn_cursor *cursor, struct symbol_state *state,
                       const struct wanted *wanted)
 {
     struct source *source = &state->sources[state->n_sources];
-    *source = (struct source){
-        .payload = wanted->payload, .target = wanted->target, .kind = wanted->kind};
+    *source = (struct source){.payload = wanted->payload,
+                              .target = wanted->target,
+                              .kind = wanted->kind,
+                              .translated = wanted->kind == RFN_KIND_TYPE ||
+                                            wanted->kind == RFN_KIND_COMM ||
+                                            wanted->kind == RFN_KIND_REGION};
     int error = open_column(&source->column, wanted);
     if (error < 0)
         return column_failed(cursor, error, wanted->payload);
@@ -259,11 +268,11 @@ static int add_source(struct rfn_cursor *cursor, struct symbol_state *state,
     error = rfn_column_next_block(&source->column);
     if (error < 0)
         return column_failed(cursor, error, wanted->payload);
-    if (!source->column.constant || source->column.n_decoded < source->column.n)
+    if (source->column.width || source->column.left < source->column.n)
         return 0;
     if (rfn_reader_left(&source->column.blocks))
         return column_failed(cursor, RFN_E_CORRUPT, wanted->payload);
-    *source->target = source->column.values[0];
+    *source->target = source->column.base;
     RFN_TRY(translate_or_fail(cursor, source->kind, source->target));
     rfn_column_close(&source->column);
     state->n_sources--;
@@ -280,10 +289,13 @@ static void free_state(struct symbol_state *state)
 static struct symbol_state *new_state(const struct rfn_function_info *function, unsigned n_columns)
 {
     size_t n_words = (size_t)function->n_in + function->n_out;
-    struct symbol_state *state = calloc(1, sizeof *state + n_columns * sizeof *state->sources +
-                                               n_words * sizeof *state->in);
+    struct symbol_state *state;
+    size_t size = sizeof *state + n_columns * sizeof *state->sources + n_words * sizeof *state->in;
+    size = (size + LINE - 1) / LINE * LINE;
+    state = aligned_alloc(LINE, size);
     if (!state)
         return NULL;
+    memset(state, 0, size);
     state->sources = (struct source *)(state + 1);
     state->in = (int64_t *)(state->sources + n_columns);
     state->out = state->in + function->n_in;
@@ -369,11 +381,36 @@ static int read_sources(struct rfn_cursor *cursor, struct symbol_state *state)
         int error = rfn_column_next(&source->column, source->target);
         if (__builtin_expect(error < 0, 0))
             return column_failed(cursor, error, source->payload);
-        if (source->kind == RFN_KIND_TYPE || source->kind == RFN_KIND_COMM ||
-            source->kind == RFN_KIND_REGION)
+        if (source->translated)
             RFN_TRY(translate_or_fail(cursor, source->kind, source->target));
     }
     return 0;
+}
+
+/* The state of the event so many behind the current one, as long as it is in the same loop: mostly
+ * right, and only good for prefetching. NULL: it has not occurred. */
+static const struct symbol_state *coming(const struct rfn_cursor *cursor, size_t ahead)
+{
+    const struct frame *frame = &cursor->frames[cursor->depth - 1];
+    size_t n = (size_t)(frame->end - frame->body), at = (size_t)(frame->node - frame->body);
+    for (at += ahead; at >= n;)
+        at -= n;
+    uint32_t node = frame->body[at];
+    return rfn_node_is_loop(node) ? NULL : cursor->symbols[rfn_node_index(node)];
+}
+
+/* What events after this one will read. Where the values lie is known only when the sources are
+ * there. */
+static void prefetch(const struct rfn_cursor *cursor)
+{
+    const struct symbol_state *next = coming(cursor, 0);
+    for (unsigned i = 0; next && i < next->n_sources; i++)
+        __builtin_prefetch(next->sources[i].column.next);
+    const char *after = (const char *)coming(cursor, 1);
+    for (size_t i = 0; after && i < sizeof(struct symbol_state) / LINE; i++)
+        __builtin_prefetch(after + i * LINE, 1);
+    for (size_t i = 0; after && i < 2; i++)
+        __builtin_prefetch(after + sizeof(struct symbol_state) + i * sizeof(struct source), 1);
 }
 
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
@@ -386,13 +423,12 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     struct symbol_state *state = cursor->symbols[symbol];
     if (state->counted && state->left-- == 0)
         return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
+    prefetch(cursor);
     RFN_TRY(read_sources(cursor, state));
     if (state->polls < 1)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");
     if (cursor->times)
         RFN_TRY(fill_times(cursor, state));
-    state->record.volume_gap = state->volume_gap;
-    state->record.volume_inside = state->volume_inside;
     state->record.polls = (uint64_t)state->polls;
     state->record.index = cursor->index++;
     *record = &state->record;

@@ -29,7 +29,7 @@ static int mark_frozen(struct loop_numbers *loops, const struct rfn_column *froz
     struct rfn_column_cursor cursor;
     int error = 0;
     rfn_column_open_growing(&cursor, frozen);
-    while (!error && cursor.at < cursor.n) {
+    while (!error && rfn_column_at(&cursor) < cursor.n) {
         int64_t node;
         error = rfn_column_next(&cursor, &node);
         if (!error)
@@ -88,12 +88,12 @@ static int pack_frozen(const struct loop_numbers *loops, const struct rfn_column
     struct rfn_column_cursor cursor;
     int error = 0;
     rfn_column_open_growing(&cursor, frozen);
-    while (!error && cursor.at < cursor.n) {
+    while (!error && rfn_column_at(&cursor) < cursor.n) {
         int64_t node;
         error = rfn_column_next(&cursor, &node);
         if (!error)
             pack_node(loops, (rfn_node)node, &out->bytes);
-        if (cursor.at % RFN_ROPE_PART == 0)
+        if (rfn_column_at(&cursor) % RFN_ROPE_PART == 0)
             rfn_rope_relieve(out, spill);
     }
     rfn_column_close(&cursor);

@@ -77,6 +77,25 @@ uint64_t rfn_reader_limited(struct rfn_reader *reader, uint64_t limit);
 /* A blob: its length goes to *size, its bytes are returned borrowed. */
 const uint8_t *rfn_reader_blob(struct rfn_reader *reader, size_t *size);
 
+/* 8 bytes, least significant first. In a row: compilers make one load or store of them. */
+static inline void rfn_store_64(uint8_t *to, uint64_t value)
+{
+    to[0] = (uint8_t)value;
+    to[1] = (uint8_t)(value >> 8);
+    to[2] = (uint8_t)(value >> 16);
+    to[3] = (uint8_t)(value >> 24);
+    to[4] = (uint8_t)(value >> 32);
+    to[5] = (uint8_t)(value >> 40);
+    to[6] = (uint8_t)(value >> 48);
+    to[7] = (uint8_t)(value >> 56);
+}
+static inline uint64_t rfn_load_64(const uint8_t *from)
+{
+    return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
+           (uint64_t)from[3] << 24 | (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 |
+           (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
+}
+
 static inline uint64_t rfn_zigzag(int64_t value)
 {
     return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);

@@ -39,6 +39,12 @@ static bool innermost(const struct rfn_archive *archive, uint32_t path,
     return false;
 }
 
+bool rfn_call_site_location(const struct rfn_archive *archive, struct rfn_call_site site,
+                            struct rfn_location *location)
+{
+    return innermost(archive, site.path, location);
+}
+
 static void append_function(struct rfn_text *text, const struct rfn_location *location)
 {
     if (!location->function)
@@ -92,10 +98,12 @@ static void append_call(struct rfn_text *text, const struct rfn_archive *archive
 
 /* ---- computing ---- */
 
-/* A function, where it was when each of two calls was made, and from where it was called. */
+/* A function, where it was when each of two calls was made, from where it was called, and how many
+ * frames that is deep. */
 struct stretch {
     bool found, called;
     struct rfn_location from, to, caller;
+    uint32_t depth;
 };
 
 static bool same_text(const char *a, const char *b)
@@ -111,6 +119,15 @@ static bool same_function(const struct rfn_location *a, const struct rfn_locatio
            same_text(a->module, b->module);
 }
 
+/* Whether two frames make the same call. That of an inlined function has an address for each of the
+ * calls in the function, and then is known by its line. */
+static bool same_call(const struct rfn_location *a, const struct rfn_location *b)
+{
+    if (!a->function || !b->function || !a->file || !b->file || !a->line)
+        return a->offset == b->offset && same_text(a->module, b->module);
+    return a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
 /* Deeper than a frame that calls from two places, paths have nothing in common. */
 static struct stretch stretch_of(const struct rfn_archive *archive,
                                  const struct rfn_activity *activity)
@@ -124,8 +141,8 @@ static struct stretch stretch_of(const struct rfn_archive *archive,
         struct rfn_location b = rfn_archive_location(archive, to);
         if (rfn_call_path_internal(&a) || rfn_call_path_internal(&b) || !same_function(&a, &b))
             break;
-        stretch = (struct stretch){true, stretch.found, a, b, stretch.to};
-        if (from != to)
+        stretch = (struct stretch){true, stretch.found, a, b, stretch.to, i};
+        if (from != to && !same_call(&a, &b))
             break;
     }
     return stretch;
@@ -162,6 +179,37 @@ static void append_stretch(struct rfn_text *text, const struct stretch *stretch)
     if (stretch->called && goes_back(stretch)) {
         rfn_text_string(text, " or its caller ");
         append_frame(text, &stretch->caller);
+    }
+}
+
+/* The innermost frame of the program, if it is deeper than the stretch. */
+static bool beyond(const struct rfn_archive *archive, uint32_t path, uint32_t depth,
+                   struct rfn_location *location)
+{
+    struct rfn_path frames = frames_of(archive, path);
+    for (uint32_t i = 0; i + depth < frames.n_frames; i++) {
+        *location = rfn_archive_location(archive, frames.frames[i]);
+        if (!rfn_call_path_internal(location))
+            return true;
+    }
+    return false;
+}
+
+/* Where the calls are made, when the function only called who made them: some of the computing may
+ * be there. */
+static void append_ends(struct rfn_text *text, const struct rfn_archive *archive,
+                        const struct rfn_activity *activity, uint32_t depth)
+{
+    struct rfn_location before, at;
+    bool left = beyond(archive, activity->before.path, depth, &before);
+    bool entered = beyond(archive, activity->at.path, depth, &at);
+    if (left) {
+        rfn_text_string(text, entered ? " between " : " after ");
+        append_frame(text, &before);
+    }
+    if (entered) {
+        rfn_text_string(text, left ? " and " : " up to ");
+        append_frame(text, &at);
     }
 }
 
@@ -203,28 +251,39 @@ static void append_compute(struct rfn_text *text, const struct rfn_archive *arch
     if (stretch.found) {
         rfn_text_string(text, region ? " (" : first ? " in " : "in ");
         append_stretch(text, &stretch);
+        append_ends(text, archive, activity, stretch.depth);
         rfn_text_string(text, region ? ")" : "");
     }
 }
 
 /* ---- activities ---- */
 
-/* What a call does when it does not wait. */
-static const char *purpose_of(uint8_t class_)
+bool rfn_call_site_polls(const struct rfn_archive *archive, struct rfn_call_site site)
 {
-    switch (class_) {
+    return site.function < rfn_archive_functions(archive) &&
+           rfn_archive_function(archive, site.function)->flags & RFN_FUNCTION_POLL;
+}
+
+/* What a rank does in a call when it does not wait. */
+static const char *doing(const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    if (rfn_call_site_polls(archive, site))
+        return "polling in ";
+    switch (rfn_call_site_class(archive, site)) {
     case RFN_CLASS_OTHER:
     case RFN_CLASS_PROBE:
     case RFN_CLASS_COMM:
     case RFN_CLASS_SETUP:
-        return "";
+        return "in ";
     case RFN_CLASS_BARRIER:
     case RFN_CLASS_RMA_SYNC:
-        return ", synchronizing";
+        return "synchronizing in ";
     case RFN_CLASS_FILE:
-        return ", input and output";
+        return "reading or writing in ";
+    case RFN_CLASS_ALL_TO_ONE:
+        return "collecting data in ";
     default:
-        return ", moving data";
+        return "moving data in ";
     }
 }
 
@@ -236,9 +295,8 @@ void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archiv
         append_compute(text, archive, activity);
         break;
     case RFN_ACTIVITY_MPI:
-        rfn_text_string(text, "in ");
+        rfn_text_string(text, doing(archive, activity->at));
         append_call(text, archive, activity->at);
-        rfn_text_string(text, purpose_of(rfn_call_site_class(archive, activity->at)));
         break;
     case RFN_ACTIVITY_WAIT:
         rfn_text_string(text, "waiting in ");
@@ -265,6 +323,17 @@ const char *rfn_activity_function(const struct rfn_archive *archive,
     default:
         return NULL;
     }
+}
+
+const char *rfn_activity_work(const struct rfn_archive *archive,
+                              const struct rfn_activity *activity)
+{
+    struct stretch stretch = {0};
+    if (activity->kind == RFN_ACTIVITY_COMPUTE)
+        stretch = stretch_of(archive, activity);
+    if (!stretch.found)
+        return NULL;
+    return stretch.called && goes_back(&stretch) ? stretch.caller.function : stretch.to.function;
 }
 
 const char *rfn_activity_kind_name(enum rfn_activity_kind kind)

@@ -37,8 +37,18 @@ void rfn_call_site_path(struct rfn_text *text, const struct rfn_archive *archive
 
 /* "MPI_Recv"; "?" if there is no such function. */
 const char *rfn_call_site_function(const struct rfn_archive *archive, struct rfn_call_site site);
+/* From where in the program the call is made; false: not known. */
+bool rfn_call_site_location(const struct rfn_archive *archive, struct rfn_call_site site,
+                            struct rfn_location *location);
 /* enum rfn_class of the called function. */
 uint8_t rfn_call_site_class(const struct rfn_archive *archive, struct rfn_call_site site);
+/* Whether the called function tells at once if something is there: MPI_Test, MPI_Iprobe, ... */
+bool rfn_call_site_polls(const struct rfn_archive *archive, struct rfn_call_site site);
+
+/* The function that a computation is a piece of work of: where it may have been called again, its
+ * caller. NULL if it is not known, or for what is no computation. */
+const char *rfn_activity_work(const struct rfn_archive *archive,
+                              const struct rfn_activity *activity);
 
 /* "compute", "mpi", "wait", "start". */
 const char *rfn_activity_kind_name(enum rfn_activity_kind kind);

@@ -31,13 +31,51 @@ static struct rfn_activity computing(uint32_t before, uint32_t at)
 static void test_common_function(void **state)
 {
     (void)state;
-    expect(computing(EXCHANGE_88, RESIDUAL_12), "computing in step() [solver.c:51-55]");
+    expect(computing(EXCHANGE_88, RESIDUAL_12),
+           "computing in step() [solver.c:51-55] between exchange() [halo.c:88] and residual() "
+           "[halo.c:12]");
     expect(computing(EXCHANGE_80, EXCHANGE_88), "computing in exchange() [halo.c:80-88]");
-    expect(computing(EXCHANGE_88, MAIN_24), "computing in main() [solver.c:20-24]");
+    expect(computing(EXCHANGE_88, MAIN_24),
+           "computing in main() [solver.c:20-24] after exchange() [halo.c:88]");
     expect(computing(MAIN_24, MAIN_24), "computing in main() [solver.c:24]");
     /* frames inside of MPI do not count */
-    expect(computing(EXCHANGE_80_EARLY, EXCHANGE_80), "computing in step() [solver.c:40-51]");
-    expect(computing(EXCHANGE_88, STEP_INC), "computing in step() [solver.c:51 to step.inc:3]");
+    expect(computing(EXCHANGE_80_EARLY, EXCHANGE_80),
+           "computing in step() [solver.c:40-51] between exchange() [halo.c:80] and exchange() "
+           "[halo.c:80]");
+    expect(computing(EXCHANGE_88, STEP_INC),
+           "computing in step() [solver.c:51 to step.inc:3] after exchange() [halo.c:88]");
+    expect(computing(MAIN_10, SUM_7),
+           "computing in main() [solver.c:10-24] up to solver::Field<double>::sum() [field.cc:7]");
+}
+
+static void expect_function(struct rfn_activity activity, const char *expected)
+{
+    const char *found = rfn_activity_function(&fake, &activity);
+    if (expected)
+        assert_string_equal(found, expected);
+    else
+        assert_null(found);
+}
+
+/* The same line is the same call, at whichever address; without lines the address tells. */
+static void test_inlined(void **state)
+{
+    (void)state;
+    expect(computing(EXCHANGE_80, EXCHANGE_88_TWIN), "computing in exchange() [halo.c:80-88]");
+    expect(computing(EXCHANGE_88_TWIN, EXCHANGE_80),
+           "computing in exchange() [halo.c:88, loop from line 80] or its caller step() "
+           "[solver.c:51]");
+    expect(computing(RESIDUAL_12, EXCHANGE_88_TWIN),
+           "computing in step() [solver.c:55, loop from line 51] or its caller main() "
+           "[solver.c:20] between residual() [halo.c:12] and exchange() [halo.c:88]");
+    expect(computing(EXCHANGE_80_EARLY, EXCHANGE_88_TWIN),
+           "computing in step() [solver.c:40-51] between exchange() [halo.c:80] and exchange() "
+           "[halo.c:88]");
+    expect(computing(PLAIN_1, PLAIN_2),
+           "computing in plain() [app+0x720] between exchange() [halo.c:80] and exchange() "
+           "[halo.c:88]");
+    expect_function(computing(EXCHANGE_80, EXCHANGE_88_TWIN), "exchange");
+    expect_function(computing(PLAIN_1, PLAIN_2), "plain");
 }
 
 static void test_loop(void **state)
@@ -49,7 +87,7 @@ static void test_loop(void **state)
            "[solver.c:51]");
     expect(computing(RESIDUAL_12, EXCHANGE_88),
            "computing in step() [solver.c:55, loop from line 51] or its caller main() "
-           "[solver.c:20]");
+           "[solver.c:20] between residual() [halo.c:12] and exchange() [halo.c:88]");
     expect(computing(EXCHANGE_88, EXCHANGE_88),
            "computing in exchange() [halo.c:88] or its caller step() [solver.c:51]");
     expect(computing(EXCHANGE_80_EARLY, EXCHANGE_80_EARLY),
@@ -89,11 +127,19 @@ static void test_regions(void **state)
     (void)state;
     struct rfn_activity activity = computing(EXCHANGE_88, RESIDUAL_12);
     activity.region = 0;
-    expect(activity, "computing in region smoothing (step() [solver.c:51-55])");
+    expect(
+        activity,
+        "computing in region smoothing (step() [solver.c:51-55] between exchange() [halo.c:88] and "
+        "residual() [halo.c:12])");
     activity.region = 1;
-    expect(activity, "computing in region two\\nlines (step() [solver.c:51-55])");
+    expect(
+        activity,
+        "computing in region two\\nlines (step() [solver.c:51-55] between exchange() [halo.c:88] "
+        "and residual() [halo.c:12])");
     activity.region = 2; /* none such */
-    expect(activity, "computing in step() [solver.c:51-55]");
+    expect(activity,
+           "computing in step() [solver.c:51-55] between exchange() [halo.c:88] and residual() "
+           "[halo.c:12]");
     activity = computing(NOWHERE, NOWHERE);
     activity.region = 0;
     expect(activity, "computing in region smoothing");
@@ -108,11 +154,16 @@ static void test_calls(void **state)
 {
     (void)state;
     expect(calling(RFN_ACTIVITY_MPI, SEND, EXCHANGE_88),
-           "in MPI_Send, exchange() [halo.c:88], moving data");
+           "moving data in MPI_Send, exchange() [halo.c:88]");
     expect(calling(RFN_ACTIVITY_MPI, BARRIER, MAIN_24),
-           "in MPI_Barrier, main() [solver.c:24], synchronizing");
-    expect(calling(RFN_ACTIVITY_MPI, FILE_WRITE, NOWHERE), "in MPI_File_write, input and output");
+           "synchronizing in MPI_Barrier, main() [solver.c:24]");
+    expect(calling(RFN_ACTIVITY_MPI, FILE_WRITE, NOWHERE), "reading or writing in MPI_File_write");
+    expect(calling(RFN_ACTIVITY_MPI, REDUCE, MAIN_24),
+           "collecting data in MPI_Reduce, main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_MPI, SPLIT, MAIN_24), "in MPI_Comm_split, main() [solver.c:24]");
+    expect(calling(RFN_ACTIVITY_MPI, TEST, MAIN_24), "polling in MPI_Test, main() [solver.c:24]");
+    expect(calling(RFN_ACTIVITY_MPI, IPROBE, NOWHERE), "polling in MPI_Iprobe");
+    expect(calling(RFN_ACTIVITY_WAIT, TEST, MAIN_24), "waiting in MPI_Test, main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_MPI, 4711, 4711), "in ?");
     expect(calling(RFN_ACTIVITY_WAIT, RECV, EXCHANGE_80_EARLY),
            "waiting in MPI_Recv, exchange() [halo.c:80]");
@@ -127,15 +178,6 @@ static void test_control_characters(void **state)
            "waiting in MPI_Recv, ev\\x1bil\\n() [b\\tad.c:3]");
 }
 
-static void expect_function(struct rfn_activity activity, const char *expected)
-{
-    const char *found = rfn_activity_function(&fake, &activity);
-    if (expected)
-        assert_string_equal(found, expected);
-    else
-        assert_null(found);
-}
-
 static void test_function_alone(void **state)
 {
     (void)state;
@@ -146,6 +188,27 @@ static void test_function_alone(void **state)
     expect_function(calling(RFN_ACTIVITY_MPI, SEND, EXCHANGE_88), "exchange");
     expect_function(calling(RFN_ACTIVITY_WAIT, SEND, NOWHERE), NULL);
     expect_function(calling(RFN_ACTIVITY_START, 0, MAIN_10), NULL);
+}
+
+static void expect_work(struct rfn_activity activity, const char *expected)
+{
+    const char *found = rfn_activity_work(&fake, &activity);
+    if (expected)
+        assert_string_equal(found, expected);
+    else
+        assert_null(found);
+}
+
+/* What may have been called again is a piece of its caller's work, as what leads to it is. */
+static void test_work(void **state)
+{
+    (void)state;
+    expect_work(computing(RESIDUAL_12, RESIDUAL_12), "step");
+    expect_work(computing(EXCHANGE_88, RESIDUAL_12), "step");
+    expect_work(computing(MAIN_24, MAIN_10), "main");
+    expect_work(computing(EXCHANGE_80, EXCHANGE_88), "exchange");
+    expect_work(computing(NOWHERE, EXCHANGE_88), NULL);
+    expect_work(calling(RFN_ACTIVITY_MPI, SEND, EXCHANGE_88), NULL);
 }
 
 static void expect_path(uint32_t path, size_t width, const char *expected)
@@ -177,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_common_function),
+        cmocka_unit_test(test_inlined),
         cmocka_unit_test(test_loop),
         cmocka_unit_test(test_nothing_in_common),
         cmocka_unit_test(test_first_call),
@@ -184,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_control_characters),
         cmocka_unit_test(test_function_alone),
+        cmocka_unit_test(test_work),
         cmocka_unit_test(test_call_sites),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,9 +41,15 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lat
     if (pattern == RFN_LATE_BROADCAST)
         return "Let the root send before it does this work, or let every rank compute the data "
                "itself.";
+    if (pattern == RFN_LATE_RECEIVER && lateness == RFN_LATE_ONE)
+        return "Give that rank less of this work, or let it post the receive before (MPI_Irecv).";
     if (pattern == RFN_LATE_RECEIVER)
         return "Post the receive before this work (MPI_Irecv), or send without blocking "
                "(MPI_Isend).";
+    if (pattern == RFN_LATE_SENDER && lateness == RFN_LATE_ALIKE)
+        return "No rank stands out: ranks work one after the other, or the work varies from step "
+               "to "
+               "step; send what others wait for before this work.";
     if (lateness == RFN_LATE_ALIKE)
         return "No rank stands out: the work varies from step to step, or the system disturbs it; "
                "pin the ranks, and let them meet less often.";
@@ -53,12 +59,17 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lat
     if (lateness == RFN_LATE_ONE)
         return "Give that rank less of this work, or look at what holds it up: input and output, "
                "a slower node.";
+    if (pattern == RFN_LATE_SENDER)
+        return "Balance this work over the ranks, or send what others wait for before it.";
     return "Balance this work over the ranks.";
 }
 
 /* What to do about ranks that are late because they were in a call of MPI. */
-static const char *for_call(uint8_t class_)
+static const char *for_call(uint8_t class_, bool polls)
 {
+    if (polls)
+        return "Poll less often, or wait in a blocking call: each poll takes time, even where "
+               "nothing has come.";
     switch (class_) {
     case RFN_CLASS_SETUP:
         return "This is start-up: it counts less the longer the program runs.";
@@ -69,15 +80,21 @@ static const char *for_call(uint8_t class_)
     case RFN_CLASS_BARRIER:
     case RFN_CLASS_RMA_SYNC:
         return "Leave out synchronization that the data does not need.";
+    case RFN_CLASS_ALL_TO_ONE: /* waiting counts only until the first rank came, not the last */
+        return "Collecting ends when the last rank has given its data: balance what ranks compute "
+               "before, or let the root go on meanwhile (MPI_Ireduce, MPI_Igather).";
     default:
-        return "Send less or fewer, larger messages, share them out over the ranks, or compute "
+        return "Send less, or fewer and larger messages; share them out over the ranks; or compute "
                "meanwhile.";
     }
 }
 
 const char *rfn_advice(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
-                       enum rfn_lateness lateness)
+                       bool polls, enum rfn_lateness lateness)
 {
+    if (pattern == RFN_WRONG_ORDER && kind == RFN_ACTIVITY_COMPUTE && lateness == RFN_LATE_ONE)
+        return "Give that rank less of this work, and meanwhile take whichever message comes first "
+               "(MPI_Waitany, MPI_ANY_SOURCE).";
     if (pattern == RFN_WRONG_ORDER)
         return "Receive in the order of sending, or take whichever message comes first "
                "(MPI_Waitany, MPI_ANY_SOURCE).";
@@ -90,6 +107,6 @@ const char *rfn_advice(enum rfn_pattern pattern, enum rfn_activity_kind kind, ui
     if (kind == RFN_ACTIVITY_COMPUTE)
         return for_computing(pattern, lateness);
     if (kind == RFN_ACTIVITY_MPI)
-        return for_call(class_);
+        return for_call(class_, polls);
     return "Look at what that call waits for: the other side may not be in the archive.";
 }

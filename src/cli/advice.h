@@ -17,9 +17,9 @@ enum rfn_lateness rfn_lateness_of(const struct rfn_rank_ns *ranks, uint32_t n, u
 /* How many ranks, from the first of them on, cost nine tenths of the sum. */
 uint32_t rfn_late_ranks(const struct rfn_rank_ns *ranks, uint32_t n);
 
-/* class_: enum rfn_class of the call that the activity is or, of computing, that ends it. Static.
- */
+/* class_, polls: enum rfn_class of the call that the activity is or, of computing, that ends it,
+ * and whether it polls. Static. */
 const char *rfn_advice(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
-                       enum rfn_lateness lateness);
+                       bool polls, enum rfn_lateness lateness);
 
 #endif

@@ -32,7 +32,7 @@ static void test_lateness(void **state)
 static void expect(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
                    enum rfn_lateness lateness, const char *part)
 {
-    const char *advice = rfn_advice(pattern, kind, class_, lateness);
+    const char *advice = rfn_advice(pattern, kind, class_, false, lateness);
     if (!strstr(advice, part))
         fail_msg("'%s' does not say '%s'", advice, part);
 }
@@ -45,8 +45,19 @@ static void test_advice(void **state)
            "Balance this work");
     expect(RFN_WAIT_AT_NXN, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ALL_TO_ALL, RFN_LATE_ALIKE,
            "No rank stands out");
-    expect(RFN_WRONG_ORDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_ONE, "MPI_Waitany");
-    expect(RFN_LATE_RECEIVER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_RECV, RFN_LATE_ONE, "MPI_Irecv");
+    expect(RFN_WRONG_ORDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_ONE,
+           "that rank less of this work, and meanwhile take whichever message comes first");
+    expect(RFN_WRONG_ORDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_SOME,
+           "Receive in the order");
+    expect(RFN_WRONG_ORDER, RFN_ACTIVITY_MPI, RFN_CLASS_SEND, RFN_LATE_ONE, "Receive in the order");
+    expect(RFN_LATE_RECEIVER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_RECV, RFN_LATE_ONE,
+           "that rank less of this work, or let it post the receive before");
+    expect(RFN_LATE_RECEIVER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_RECV, RFN_LATE_SOME,
+           "Post the receive before this work");
+    expect(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_SOME,
+           "or send what others wait for before it");
+    expect(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_ALIKE,
+           "one after the other");
     expect(RFN_LATE_BROADCAST, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ONE_TO_ALL, RFN_LATE_ONE, "root");
     expect(RFN_EARLY_REDUCE, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ALL_TO_ONE, RFN_LATE_SOME,
            "MPI_Ireduce");
@@ -55,6 +66,19 @@ static void test_advice(void **state)
     expect(RFN_WAIT_AT_BARRIER, RFN_ACTIVITY_MPI, RFN_CLASS_FILE, RFN_LATE_ONE, "collectively");
     expect(RFN_WAIT_AT_BARRIER, RFN_ACTIVITY_MPI, RFN_CLASS_SETUP, RFN_LATE_ONE, "start-up");
     expect(RFN_LATE_SENDER, RFN_ACTIVITY_MPI, RFN_CLASS_SEND, RFN_LATE_ONE, "messages");
+    expect(RFN_LATE_BROADCAST, RFN_ACTIVITY_MPI, RFN_CLASS_ALL_TO_ONE, RFN_LATE_ONE, "last rank");
+}
+
+/* Who is late because it polls, polls too much; who computes before a poll does not. */
+static void test_polls(void **state)
+{
+    const char *polling = rfn_advice(RFN_LATE_SENDER, RFN_ACTIVITY_MPI, RFN_CLASS_COMPLETION, true,
+                                     RFN_LATE_SOME);
+    const char *computing = rfn_advice(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_COMPLETION,
+                                       true, RFN_LATE_SOME);
+    (void)state;
+    assert_non_null(strstr(polling, "Poll less often"));
+    assert_non_null(strstr(computing, "Balance this work"));
 }
 
 /* Whatever comes, there is a sentence. */
@@ -64,8 +88,9 @@ static void test_all(void **state)
     for (int pattern = 0; pattern < RFN_PATTERN_COUNT; pattern++) {
         for (int kind = RFN_ACTIVITY_COMPUTE; kind <= RFN_ACTIVITY_START; kind++) {
             for (uint8_t class_ = 0; class_ <= RFN_CLASS_COUNT; class_++) {
-                const char *advice = rfn_advice(
-                    (enum rfn_pattern)pattern, (enum rfn_activity_kind)kind, class_, RFN_LATE_SOME);
+                const char *advice = rfn_advice((enum rfn_pattern)pattern,
+                                                (enum rfn_activity_kind)kind, class_, class_ & 1,
+                                                RFN_LATE_SOME);
                 assert_int_equal(advice[strlen(advice) - 1], '.');
             }
         }
@@ -77,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lateness),
         cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_polls),
         cmocka_unit_test(test_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

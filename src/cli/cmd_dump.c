@@ -288,7 +288,7 @@ static int print_streams(struct dump *dump)
 static int dump_init(struct dump *dump)
 {
     dump->volumes = rfn_volumes_new(dump->archive);
-    dump->tracker = rfn_tracker_new(dump->archive, dump->volumes);
+    dump->tracker = rfn_tracker_new(dump->archive);
     dump->paths = calloc((size_t)rfn_archive_paths(dump->archive) + 1, sizeof *dump->paths);
     return dump->volumes && dump->tracker && dump->paths ? 0 : RFN_E_NOMEM;
 }

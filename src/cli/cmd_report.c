@@ -98,22 +98,45 @@ static int find_waits(struct rfn_report *report, const struct options *given,
     return error;
 }
 
+/* Text that no call path contains is a mistake, unless there are no calls to tell. */
+static int check_call_path(const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        if (rfn_report_shows_call(report, profile->rows[i].function, profile->rows[i].path))
+            return RFN_EXIT_OK;
+    }
+    if (!profile->n_rows || !report->call_path)
+        return RFN_EXIT_OK;
+    rfn_command_error("%s: no call path of this run has '%s' in the name of a function or in "
+                      "file:line",
+                      report->file, report->call_path);
+    return RFN_EXIT_USAGE;
+}
+
+static int find_and_print(struct rfn_report *report, const struct options *given)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_waits *waits;
+    int error = find_waits(report, given, &waits, &diag);
+    if (error < 0)
+        return rfn_command_fail(report->file, error, &diag);
+    int status = print(report, given->given.json, complain(report));
+    rfn_waits_free(waits);
+    return status;
+}
+
 /* Prints the page; the exit status. */
 static int make_report(struct rfn_report *report, const struct options *given)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_profile *profile;
-    struct rfn_waits *waits;
-    int error = find_profile(report, &profile, &diag), status;
+    int error = find_profile(report, &profile, &diag);
     if (error < 0)
         return rfn_command_fail(report->file, error, &diag);
-    error = find_waits(report, given, &waits, &diag);
-    if (error < 0) {
-        status = rfn_command_fail(report->file, error, &diag);
-    } else {
-        status = print(report, given->given.json, complain(report));
-        rfn_waits_free(waits);
-    }
+    int status = check_call_path(report);
+    if (!status)
+        status = find_and_print(report, given);
     rfn_profile_free(profile);
     return status;
 }

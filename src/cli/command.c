@@ -1,8 +1,12 @@
+#define _POSIX_C_SOURCE 200809L /* access */
 #include "cli/command.h"
 
+#include <glob.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, int argc,
                        char **argv, void *input)
@@ -41,6 +45,36 @@ static int exit_status(int error)
     }
 }
 
+/* The pattern of what ranks leave that call MPI_Abort, "NAME.rank*.rfn"; false: too long. */
+static bool rank_pattern(const char *file, char *pattern, size_t size)
+{
+    const char *suffix = ".rfn", *ranks = ".rank[0-9]*.rfn";
+    size_t stem = strlen(file), n = 0;
+    if (stem > strlen(suffix) && strcmp(file + stem - strlen(suffix), suffix) == 0)
+        stem -= strlen(suffix);
+    if (2 * stem + strlen(ranks) + 1 > size)
+        return false;
+    for (size_t i = 0; i < stem; i++) {
+        if (strchr("*?[\\", file[i]))
+            pattern[n++] = '\\';
+        pattern[n++] = file[i];
+    }
+    strcpy(pattern + n, ranks);
+    return true;
+}
+
+/* There is no such archive: perhaps a rank left one of its own. */
+static void tell_of_rank_files(const char *file)
+{
+    char pattern[4096];
+    glob_t found;
+    if (access(file, F_OK) == 0 || !rank_pattern(file, pattern, sizeof pattern) ||
+        glob(pattern, 0, NULL, &found) != 0)
+        return;
+    rfn_command_error("but the run was aborted, and there is %s", found.gl_pathv[0]);
+    globfree(&found);
+}
+
 int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag)
 {
     const char *text = diag && diag->text[0] ? diag->text : rfn_error_text(error);
@@ -48,5 +82,7 @@ int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag)
         rfn_command_error("%s: %s", file, text);
     else
         rfn_command_error("%s", text);
+    if (file && error == RFN_E_IO)
+        tell_of_rank_files(file);
     return exit_status(error);
 }

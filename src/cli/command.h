@@ -43,7 +43,8 @@ void rfn_command_error(const char *format, ...) __attribute__((format(printf, 1,
 
 /* Prints why a library function failed: diag's text, or the error's own when diag (may be NULL) is
  * empty, behind the name of the file concerned (may be NULL) unless the text names it already.
- * Returns the exit status that belongs to the error. */
+ * Where that is an archive that does not exist, but a rank that called MPI_Abort left its own, that
+ * is named too. Returns the exit status that belongs to the error. */
 int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag);
 
 extern const struct rfn_command rfn_cmd_record;

@@ -1,6 +1,6 @@
 /* What the library's errors become as exit statuses. Messages go to a file in place of standard
  * error, to be looked at. */
-#define _POSIX_C_SOURCE 200809L /* dup, dup2, fileno */
+#define _POSIX_C_SOURCE 200809L /* dup, dup2, fileno, mkdtemp */
 #include "cli/command.h"
 
 #include <setjmp.h>
@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,11 +63,34 @@ static void test_text(void **state)
     assert_string_equal(text, "refrain: out of memory\n");
 }
 
+/* "a[1].rfn" is not there, "a[1].rank3.rfn" is; the name's own brackets are no pattern. */
+static void test_rank_files(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/refrain-command-XXXXXX", file[64], left[64], text[512], wanted[256];
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/a[1].rfn", folder);
+    snprintf(left, sizeof left, "%s/a[1].rank3.rfn", folder);
+    fail_to(file, RFN_E_IO, NULL, text, sizeof text);
+    assert_null(strstr(text, "aborted"));
+    fclose(fopen(left, "w"));
+    snprintf(wanted, sizeof wanted, "refrain: but the run was aborted, and there is %s\n", left);
+    assert_int_equal(fail_to(file, RFN_E_IO, NULL, text, sizeof text), 1);
+    assert_non_null(strstr(text, wanted));
+    fail_to(left, RFN_E_IO, NULL, text, sizeof text);
+    assert_null(strstr(text, "aborted"));
+    fail_to(file, RFN_E_CORRUPT, NULL, text, sizeof text);
+    assert_null(strstr(text, "aborted"));
+    unlink(left);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_status),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_rank_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

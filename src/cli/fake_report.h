@@ -28,7 +28,21 @@ static struct rfn_archive fake = {{.recorder = "refrain",
 
 /* ---- definitions ---- */
 
-enum fake_function { INIT, RECV, SEND, ALLREDUCE, BARRIER, BCAST, FINALIZE, FILE_WRITE, SPLIT };
+enum fake_function {
+    INIT,
+    RECV,
+    SEND,
+    ALLREDUCE,
+    BARRIER,
+    BCAST,
+    FINALIZE,
+    FILE_WRITE,
+    SPLIT,
+    TEST,
+    IPROBE,
+    ABORT,
+    REDUCE
+};
 
 static const struct rfn_function_info fake_functions[] = {
     {.name = "MPI_Init", .class_ = RFN_CLASS_SETUP},
@@ -39,7 +53,11 @@ static const struct rfn_function_info fake_functions[] = {
     {.name = "MPI_Bcast", .class_ = RFN_CLASS_ONE_TO_ALL},
     {.name = "MPI_Finalize", .class_ = RFN_CLASS_SETUP},
     {.name = "MPI_File_write", .class_ = RFN_CLASS_FILE},
-    {.name = "MPI_Comm_split", .class_ = RFN_CLASS_COMM}};
+    {.name = "MPI_Comm_split", .class_ = RFN_CLASS_COMM},
+    {.name = "MPI_Test", .class_ = RFN_CLASS_COMPLETION, .flags = RFN_FUNCTION_POLL},
+    {.name = "MPI_Iprobe", .class_ = RFN_CLASS_PROBE, .flags = RFN_FUNCTION_POLL},
+    {.name = "MPI_Abort", .class_ = RFN_CLASS_SETUP},
+    {.name = "MPI_Reduce", .class_ = RFN_CLASS_ALL_TO_ONE}};
 
 static const struct rfn_location fake_locations[] = {
     {"main", "/src/solver.c", 10, "/bin/app", 0x100},
@@ -56,7 +74,10 @@ static const struct rfn_location fake_locations[] = {
     {"_ZN6solver5FieldIdE3sumEi", "/src/field.cc", 7, "/bin/app", 0x600},
     {"step", "/src/solver.c", 40, "/bin/app", 0x240},
     {NULL, NULL, 0, "/opt/app", 0x2000},
-    {"step", "/src/step.inc", 3, "/bin/app", 0x260}};
+    {"step", "/src/step.inc", 3, "/bin/app", 0x260},
+    {"step", "/src/solver.c", 51, "/bin/app", 0x2a0},
+    {"plain", NULL, 0, "/bin/app", 0x700},
+    {"plain", NULL, 0, "/bin/app", 0x720}};
 
 #define PATH(...)                                                                             \
     {                                                                                         \
@@ -75,13 +96,18 @@ enum fake_path {
     EVIL,
     SUM_7, /* at main:24 */
     MAIN_24,
-    STEP_INC, /* step in another file */
+    STEP_INC,         /* step in another file */
+    EXCHANGE_88_TWIN, /* step:51 again, which is inlined: another address */
+    PLAIN_1,          /* RECV in exchange, from a function without lines, */
+    PLAIN_2,          /* and from another place in it */
+    PLAIN_3,          /* in that function itself */
     N_PATHS
 };
 
 static const struct rfn_path fake_paths[] = {
-    {NULL, 0}, PATH(0),  PATH(5, 3, 1), PATH(7, 4, 1), PATH(8, 6, 12, 1), PATH(6, 3, 1),
-    PATH(9),   PATH(13), PATH(10),      PATH(11, 2),   PATH(2),           PATH(14, 1)};
+    {NULL, 0},      PATH(0),     PATH(5, 3, 1), PATH(7, 4, 1), PATH(8, 6, 12, 1), PATH(6, 3, 1),
+    PATH(9),        PATH(13),    PATH(10),      PATH(11, 2),   PATH(2),           PATH(14, 1),
+    PATH(5, 15, 1), PATH(6, 16), PATH(5, 17),   PATH(17)};
 
 /* ---- the reader's functions ---- */
 

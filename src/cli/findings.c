@@ -3,6 +3,7 @@
 #include "cli/activity_text.h"
 #include "cli/advice.h"
 #include "cli/hosts.h"
+#include "cli/same_paths.h"
 
 #include <stdlib.h>
 
@@ -13,6 +14,7 @@ enum { NAMED = 4 }; /* late ranks that are told one by one */
 struct work {
     const struct rfn_activity *activity;
     const char *function;
+    uint32_t path; /* of the call, or the first that reads the same */
     size_t number; /* of the activity */
 };
 
@@ -26,21 +28,22 @@ static int by_work(const void *left, const void *right)
     const struct work *a = left, *b = right;
     int order = compare(a->activity->kind, b->activity->kind);
     order = order ? order : compare(a->activity->at.function, b->activity->at.function);
-    order = order ? order : compare(a->activity->at.path, b->activity->at.path);
+    order = order ? order : compare(a->path, b->path);
     order = order ? order : compare(a->activity->region, b->activity->region);
     return order ? order : strcmp(a->function, b->function);
 }
 
 /* Numbers pieces of work from 1; by activity, to be freed. */
-static size_t *number_works(const struct rfn_report *report)
+static size_t *number_works(const struct rfn_report *report, const struct rfn_same_paths *same)
 {
     size_t n = report->waits->n_activities, work = 0;
     struct work *works = calloc(n + 1, sizeof *works);
     size_t *numbers = calloc(n + 1, sizeof *numbers);
     for (size_t i = 0; works && i < n; i++) {
         const struct rfn_activity *activity = &report->waits->activities[i];
-        const char *function = rfn_activity_function(report->archive, activity);
-        works[i] = (struct work){activity, function ? function : "", i};
+        const char *function = rfn_activity_work(report->archive, activity);
+        works[i] = (struct work){activity, function ? function : "",
+                                 rfn_same_paths_first(same, activity->at.path), i};
     }
     if (works)
         qsort(works, n, sizeof *works, by_work);
@@ -102,29 +105,62 @@ static const struct rfn_cause **causes_of(const struct rfn_finding *finding, con
 
 /* ---- where others waited ---- */
 
+struct site {
+    enum rfn_pattern pattern;
+    struct rfn_call_site waited;
+    uint32_t path; /* waited.path, or the first that reads the same */
+    int64_t direct_ns, total_ns;
+};
+
 static int by_site(const void *left, const void *right)
 {
-    const struct rfn_cause *a = *(const struct rfn_cause *const *)left;
-    const struct rfn_cause *b = *(const struct rfn_cause *const *)right;
+    const struct site *a = left, *b = right;
     int order = compare(a->pattern, b->pattern);
     order = order ? order : compare(a->waited.function, b->waited.function);
-    return order ? order : compare(a->waited.path, b->waited.path);
+    return order ? order : compare(a->path, b->path);
 }
 
-static void find_sites(struct rfn_finding *finding, const struct rfn_cause **causes, size_t n)
+static bool worse(const struct site *a, const struct site *b)
 {
-    int64_t most = -1, sum = 0;
-    qsort(causes, n, sizeof *causes, by_site);
+    return a->direct_ns > b->direct_ns ||
+           (a->direct_ns == b->direct_ns && a->total_ns > b->total_ns);
+}
+
+/* Sorts, and leaves one of each; how many these are. */
+static size_t join_sites(struct site *sites, size_t n)
+{
+    size_t left = 0;
+    qsort(sites, n, sizeof *sites, by_site);
     for (size_t i = 0; i < n; i++) {
-        bool same = i > 0 && by_site(&causes[i - 1], &causes[i]) == 0;
-        sum = (same ? sum : 0) + causes[i]->total_ns;
-        finding->sites += !same;
-        if (sum > most) {
-            most = sum;
-            finding->pattern = causes[i]->pattern;
-            finding->waited = causes[i]->waited;
+        if (left > 0 && by_site(&sites[left - 1], &sites[i]) == 0) {
+            sites[left - 1].direct_ns += sites[i].direct_ns;
+            sites[left - 1].total_ns += sites[i].total_ns;
+        } else {
+            sites[left++] = sites[i];
         }
     }
+    return left;
+}
+
+/* The one with most direct waiting counts: where others waited for those ranks themselves. */
+static int find_sites(struct rfn_finding *finding, const struct rfn_cause *const *causes, size_t n,
+                      const struct rfn_same_paths *same)
+{
+    struct site *sites = calloc(n + 1, sizeof *sites);
+    size_t worst = 0;
+    if (!sites)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        sites[i] = (struct site){causes[i]->pattern, causes[i]->waited,
+                                 rfn_same_paths_first(same, causes[i]->waited.path),
+                                 causes[i]->direct_ns, causes[i]->total_ns};
+    finding->sites = join_sites(sites, n);
+    for (size_t i = 1; i < finding->sites; i++)
+        worst = worse(&sites[i], &sites[worst]) ? i : worst;
+    finding->pattern = sites[worst].pattern;
+    finding->waited = sites[worst].waited;
+    free(sites);
+    return 0;
 }
 
 /* ---- whose fault it is ---- */
@@ -161,37 +197,45 @@ static int find_ranks(struct rfn_finding *finding, const struct rfn_cause *const
 /* ---- all of it ---- */
 
 static int describe(struct rfn_finding *finding, const size_t *works,
-                    const struct rfn_report *report)
+                    const struct rfn_report *report, const struct rfn_same_paths *same)
 {
     size_t n;
     const struct rfn_cause **causes = causes_of(finding, works, report, &n);
-    int error = RFN_E_NOMEM;
-    if (causes) {
-        find_sites(finding, causes, n);
+    int error = causes ? find_sites(finding, causes, n, same) : RFN_E_NOMEM;
+    if (!error)
         error = find_ranks(finding, causes, n, report->waits->n_ranks);
-    }
     free(causes);
     return error;
 }
 
-int rfn_findings_init(struct rfn_findings *findings, const struct rfn_report *report, size_t most)
+static int find(struct rfn_findings *findings, const struct rfn_report *report, size_t most,
+                const struct rfn_same_paths *same)
 {
     const struct rfn_waits *waits = report->waits;
-    size_t *works = number_works(report),
+    size_t *works = number_works(report, same),
            *numbers = calloc(waits->n_activities + 1, sizeof *numbers);
-    int error = works && numbers ? 0 : RFN_E_NOMEM;
-    *findings = (struct rfn_findings){0};
     findings->findings = calloc(waits->n_causes + 1, sizeof *findings->findings);
-    if (!findings->findings)
-        error = RFN_E_NOMEM;
+    int error = works && numbers && findings->findings ? 0 : RFN_E_NOMEM;
     if (!error)
         findings->n = group(findings->findings, works, numbers, report);
     if (findings->n > most)
         findings->n = most;
     for (size_t i = 0; !error && i < findings->n; i++)
-        error = describe(&findings->findings[i], works, report);
+        error = describe(&findings->findings[i], works, report, same);
     free(works);
     free(numbers);
+    return error;
+}
+
+int rfn_findings_init(struct rfn_findings *findings, const struct rfn_report *report, size_t most)
+{
+    struct rfn_same_paths same;
+    *findings = (struct rfn_findings){0};
+    int error = rfn_same_paths_init(&same, report->archive);
+    if (error < 0)
+        return error;
+    error = find(findings, report, most, &same);
+    rfn_same_paths_release(&same);
     if (error)
         rfn_findings_release(findings);
     return error;
@@ -250,6 +294,8 @@ void rfn_late_ranks_append(struct rfn_text *text, const struct rfn_rank_ns *rank
         append_named(text, ranks, late);
     } else if (n == 1) {
         append_named(text, ranks, 1);
+    } else if (n_all == 2) {
+        rfn_text_format(text, "both ranks (rank %u most)", ranks[0].rank);
     } else {
         rfn_text_format(text, n < n_all ? "%u of " : "all ", n);
         rfn_text_format(text, "%u ranks (rank %u most)", n_all, ranks[0].rank);

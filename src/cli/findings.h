@@ -2,7 +2,8 @@
  * whatever pattern and call path the waits had.
  *
  * Activities are one piece of work when they lie in the same function and region before the same
- * call: what a loop computes before it sends, after whichever call it began. */
+ * call: what a loop computes before it sends, after whichever call it began. Calls that a compiler
+ * made several of, by inlining, are one (same_paths.h). */
 #ifndef RFN_CLI_FINDINGS_H
 #define RFN_CLI_FINDINGS_H
 
@@ -11,7 +12,7 @@
 struct rfn_finding {
     uint32_t activity;           /* that costs most, */
     size_t work;                 /* and those of which it is one (number of a piece of work) */
-    enum rfn_pattern pattern;    /* of most of the waiting, */
+    enum rfn_pattern pattern;    /* of most of the waiting for these ranks themselves, */
     struct rfn_call_site waited; /* and where that was */
     size_t sites;                /* patterns and call paths of the waiting in all */
     int64_t ns;                  /* of others' waiting */
@@ -29,7 +30,7 @@ int rfn_findings_init(struct rfn_findings *findings, const struct rfn_report *re
 void rfn_findings_release(struct rfn_findings *findings);
 
 /* Who is late, of n_all ranks: "rank 3", "ranks 4-7", "mainly rank 3", "all 32 ranks (rank 5
- * most)", "12 of 32 ranks (rank 5 most)". ranks: most first. */
+ * most)", "both ranks (rank 1 most)", "12 of 32 ranks (rank 5 most)". ranks: most first. */
 void rfn_late_ranks_append(struct rfn_text *text, const struct rfn_rank_ns *ranks, uint32_t n,
                            uint32_t n_all);
 

@@ -56,6 +56,8 @@ bool rfn_report_setup(const struct rfn_report *report, const struct rfn_profile_
 double rfn_report_share(const struct rfn_report *report, int64_t ns);
 /* Whether waits were measured: needs times. */
 bool rfn_report_has_waits(const struct rfn_report *report);
+/* How many ranks there is nothing of: the run was cut short, or the file. */
+uint32_t rfn_report_missing(const struct rfn_report *report);
 /* A quantity of what was counted beside the time. */
 struct rfn_quantity rfn_report_volume(const struct rfn_report *report, uint64_t volume);
 /* "(15 of 40; --top 40 shows all)" behind a table's title, if it is cut, and the end of the line.

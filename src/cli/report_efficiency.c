@@ -37,9 +37,11 @@ static void append_factors(struct rfn_text *out, const struct rfn_report *report
 static void append_balance(struct rfn_text *text, const struct rfn_report *report)
 {
     const struct rfn_efficiency *e = &report->efficiency;
-    if (report->run->ranks > 1 && e->load_balance >= 0.95)
+    if (report->run->ranks < rfn_report_missing(report) + 2)
+        return;
+    if (e->load_balance >= 0.95)
         rfn_text_string(text, " Outside of MPI all ranks are busy about equally long.");
-    else if (report->run->ranks > 1 && e->load_balance > 0)
+    else if (e->load_balance > 0)
         rfn_text_format(
             text, " Outside of MPI rank %u is busy longest, for %s, %.2f times the mean of %s.",
             e->max_outside_rank, rfn_time_text(e->max_outside_ns).text, 1 / e->load_balance,
@@ -63,7 +65,9 @@ static void append_losses(struct rfn_text *text, const struct rfn_report *report
     append_share(text, report, losses.uneven, "waiting for ranks that compute longer");
     append_share(text, report, losses.late, "waiting for ranks that started late");
     append_share(text, report, losses.others, "waiting for other reasons");
-    append_share(text, report, losses.transfer, "in MPI without waiting");
+    append_share(text, report, losses.transfer,
+                 losses.missing ? "in MPI, waiting for ranks that are missing or not at all"
+                                : "in MPI without waiting");
     append_share(text, report, losses.setup, "in Init and Finalize without waiting");
     append_share(text, report, losses.outside, "before Init and after Finalize");
     rfn_text_char(text, '.');

@@ -13,6 +13,8 @@ enum { SHOWN = 3, INDENT = 3 };
 #define TRIFLE      0.005 /* of all ranks' time: causes that cost less are not worth a line */
 #define TRIFLE_TEXT "0.5 %"
 
+#define BETWEEN_POLLS 0.05 /* of all ranks' time */
+
 static void append_sentence(struct rfn_text *out, const struct rfn_report *report,
                             struct rfn_text *sentence, size_t indent)
 {
@@ -20,65 +22,7 @@ static void append_sentence(struct rfn_text *out, const struct rfn_report *repor
     rfn_text_release(sentence);
 }
 
-/* ---- run time and efficiency ---- */
-
-static void append_run(struct rfn_text *out, const struct rfn_report *report)
-{
-    const struct rfn_profile *profile = report->profile;
-    struct rfn_text text = {0};
-    rfn_text_printable(&text, report->run->program ? report->run->program : "?");
-    rfn_text_format(&text, " on %u rank%s", report->run->ranks, report->run->ranks == 1 ? "" : "s");
-    if (profile->times)
-        rfn_text_format(&text, " ran for %s.",
-                        rfn_time_text(profile->end_ns - profile->start_ns).text);
-    else
-        rfn_text_string(&text, ": how long it ran is not known.");
-    append_sentence(out, report, &text, INDENT);
-}
-
-static void append_efficiency(struct rfn_text *out, const struct rfn_report *report)
-{
-    const struct rfn_losses losses = rfn_losses_of(report);
-    struct rfn_text text = {0};
-    rfn_text_format(&text,
-                    "Parallel efficiency %s: ", rfn_share_text(report->efficiency.parallel).text);
-    rfn_verdict_append(&text, report->efficiency.parallel, &losses);
-    rfn_text_char(&text, '.');
-    append_sentence(out, report, &text, INDENT);
-}
-
-/* ---- causes ---- */
-
-/* " as late sender in exchange() [halo.c:88] and 2 more" */
-static void append_wait(struct rfn_text *text, const struct rfn_report *report,
-                        const struct rfn_finding *finding)
-{
-    rfn_text_format(text, " as %s in ", rfn_pattern_words(finding->pattern));
-    rfn_call_site_place(text, report->archive, finding->waited);
-    if (finding->sites > 1)
-        rfn_text_format(text, " and %zu more", finding->sites - 1);
-    rfn_text_string(text, ". ");
-}
-
-static void append_finding(struct rfn_text *out, const struct rfn_report *report,
-                           const struct rfn_finding *finding, size_t number)
-{
-    const struct rfn_activity *activity = rfn_report_activity(report, finding->activity);
-    uint32_t n_all = report->waits->n_ranks;
-    struct rfn_text text = {0};
-    rfn_late_ranks_append(&text, finding->ranks, finding->n_ranks, n_all);
-    rfn_text_char(&text, ' ');
-    rfn_activity_append(&text, report->archive, activity);
-    rfn_text_format(&text, " costs %s of all ranks' time (%s),",
-                    rfn_share_text(rfn_report_share(report, finding->ns)).text,
-                    rfn_time_text(finding->ns).text);
-    append_wait(&text, report, finding);
-    rfn_text_string(&text, rfn_advice(finding->pattern, activity->kind,
-                                      rfn_call_site_class(report->archive, activity->at),
-                                      rfn_lateness_of(finding->ranks, finding->n_ranks, n_all)));
-    rfn_text_format(out, "%zu. ", number);
-    append_sentence(out, report, &text, INDENT);
-}
+/* ---- MPI calls that do not wait ---- */
 
 /* The call path outside of setup with most time, less what was waited there. */
 static const struct rfn_profile_row *busiest_row(const struct rfn_report *report, int64_t *busy)
@@ -103,41 +47,284 @@ static const struct rfn_profile_row *busiest_row(const struct rfn_report *report
     return busiest;
 }
 
+/* "polling in MPI_Testany, update() [gups.c:457]" */
+static void append_row(struct rfn_text *text, const struct rfn_report *report,
+                       const struct rfn_profile_row *row)
+{
+    const struct rfn_activity activity = {.kind = RFN_ACTIVITY_MPI,
+                                          .at = {row->function, row->path}};
+    rfn_activity_append(text, report->archive, &activity);
+}
+
+/* The call that the line on efficiency names, and what it takes without waiting: where most is lost
+ * in calls that do not wait. NULL: none. */
+static const struct rfn_profile_row *blamed_row(const struct rfn_report *report, int64_t *busy)
+{
+    const struct rfn_losses losses = rfn_losses_of(report);
+    const struct rfn_profile_row *row = busiest_row(report, busy);
+    bool worth = row && rfn_report_share(report, *busy) >= TRIFLE;
+    return worth && rfn_verdict_blames_calls(report->efficiency.parallel, &losses) ? row : NULL;
+}
+
+/* ---- run time and efficiency ---- */
+
+/* ", of which 3 are here" */
+static void append_present(struct rfn_text *text, const struct rfn_report *report)
+{
+    uint32_t missing = rfn_report_missing(report), present = report->profile->n_ranks - missing;
+    if (missing && !present)
+        rfn_text_string(text, ", of which none is here");
+    else if (missing)
+        rfn_text_format(text, ", of which %u %s here", present, present == 1 ? "is" : "are");
+}
+
+/* " until rank 2 called MPI_Abort in main() [app.c:12]" */
+static void append_abort(struct rfn_text *text, const struct rfn_report *report)
+{
+    for (size_t i = 0; i < report->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &report->profile->rows[i];
+        const struct rfn_call_site site = {row->function, row->path};
+        if (strcmp(rfn_call_site_function(report->archive, site), "MPI_Abort") != 0)
+            continue;
+        rfn_text_format(text, " until rank %u called MPI_Abort in ", row->time.min_rank);
+        rfn_call_site_place(text, report->archive, site);
+        return;
+    }
+}
+
+static void append_run(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    struct rfn_text text = {0};
+    rfn_text_printable(&text, report->run->program ? report->run->program : "?");
+    rfn_text_format(&text, " on %u rank%s", report->run->ranks, report->run->ranks == 1 ? "" : "s");
+    append_present(&text, report);
+    if (rfn_report_has_waits(report)) {
+        rfn_text_format(&text, "%s ran for %s", rfn_report_missing(report) ? "," : "",
+                        rfn_time_text(profile->end_ns - profile->start_ns).text);
+        append_abort(&text, report);
+        rfn_text_char(&text, '.');
+    } else {
+        rfn_text_string(&text, ": how long it ran is not known.");
+    }
+    append_sentence(out, report, &text, INDENT);
+}
+
+/* Ranks were asked for, and of none of them there is anything. */
+static void append_absent(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text text = {0};
+    for (uint32_t i = 0; i < report->profile->n_ranks; i++) {
+        if (rfn_report_shows_rank(report, i) && report->profile->ranks[i].threads)
+            return;
+    }
+    rfn_text_string(&text, "Nothing");
+    rfn_report_of_ranks(&text, report);
+    rfn_text_string(&text, " is here.");
+    append_sentence(out, report, &text, INDENT);
+}
+
+/* Whoever sleeps or spins between polls counts as busy: where that is much, it is told. */
+static void append_between_polls(struct rfn_text *text, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    const struct rfn_profile_row *most = NULL;
+    double sum = 0;
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &profile->rows[i];
+        sum += (double)row->between_polls_ns;
+        if (!most || row->between_polls_ns > most->between_polls_ns)
+            most = row;
+    }
+    double share = sum / (double)report->efficiency.all_ns;
+    if (!most || share < BETWEEN_POLLS)
+        return;
+    rfn_text_format(
+        text, " Of all ranks' time %s counts as computing, but lies between unsuccessful polls (",
+        rfn_share_text(share).text);
+    const struct rfn_call_site site = {most->function, most->path};
+    rfn_text_printable(text, rfn_call_site_function(report->archive, site));
+    rfn_text_string(text, ", ");
+    rfn_call_site_place(text, report->archive, site);
+    rfn_text_string(text, "), where ranks may just wait.");
+}
+
+static void append_efficiency(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_losses losses = rfn_losses_of(report);
+    int64_t busy;
+    const struct rfn_profile_row *row = blamed_row(report, &busy);
+    struct rfn_text text = {0};
+    rfn_text_format(
+        &text, "Parallel efficiency%s %s: ", losses.missing ? " of the ranks that are here" : "",
+        rfn_share_text(report->efficiency.parallel).text);
+    rfn_verdict_append(&text, report->efficiency.parallel, &losses);
+    if (row) {
+        rfn_text_string(&text, ": ");
+        append_row(&text, report, row);
+        rfn_text_format(&text, " alone takes %s",
+                        rfn_share_text(rfn_report_share(report, busy)).text);
+    }
+    rfn_text_char(&text, '.');
+    append_between_polls(&text, report);
+    append_sentence(out, report, &text, INDENT);
+}
+
+/* Where clocks disagree by so much that it matters, what follows is not to be trusted. */
+static void append_clocks(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_matching *m = &report->waits->matching;
+    double all = (double)report->efficiency.all_ns;
+    struct rfn_text text = {0};
+    if (m->fixed || (double)m->backward * (double)m->backward_max_ns < TRIFLE * all)
+        return;
+    rfn_text_format(
+        &text,
+        "The clocks of ranks disagree: %s ended before the send began, by up to %s. The "
+        "causes below may be wrong; --fix-clocks repairs that.",
+        m->backward == 1 ? "a receive" : "receives", rfn_time_text(m->backward_max_ns).text);
+    append_sentence(out, report, &text, INDENT);
+}
+
+/* ---- causes ---- */
+
+/* What others do meanwhile; the name of the pattern is the one in the tables. */
+static const char *others_wait(enum rfn_pattern pattern)
+{
+    static const char *const words[] = {
+        [RFN_LATE_SENDER] = "others wait for messages (late sender)",
+        [RFN_LATE_RECEIVER] = "others wait until their messages are received (late receiver)",
+        [RFN_WRONG_ORDER] = "others wait for messages in wrong order",
+        [RFN_EARLY_REDUCE] = "the root waits for data (early reduce)",
+        [RFN_LATE_BROADCAST] = "others wait for the root's data (late broadcast)",
+        [RFN_WAIT_AT_NXN] = "others wait for the last rank (wait at N x N)",
+        [RFN_NXN_COMPLETION] = "others wait until all have data (N x N completion)",
+        [RFN_WAIT_AT_BARRIER] = "others wait at the barrier",
+        [RFN_BARRIER_COMPLETION] = "others wait until the barrier is over",
+        [RFN_EARLY_SCAN] = "others wait for the ranks before them (early scan)",
+        [RFN_WAIT_AT_INIT] = "others wait at the start (wait at init)",
+        [RFN_WAIT_AT_FINALIZE] = "others wait at the end (wait at finalize)",
+        [RFN_EARLY_FENCE] = "others wait at the fence (early fence)",
+        [RFN_LATE_POST] = "others wait until a window may be used (late post)",
+        [RFN_EARLY_WAIT] = "others wait until their window is not used any more (early wait)",
+        [RFN_LOCK_CONTENTION] = "others wait for the lock (lock contention)"};
+    return (size_t)pattern < sizeof words / sizeof *words && words[pattern] ? words[pattern]
+                                                                            : "others wait";
+}
+
+static bool same_site(struct rfn_call_site a, struct rfn_call_site b)
+{
+    return a.function == b.function && a.path == b.path;
+}
+
+/* ": others wait for messages (late sender) in exchange() [halo.c:88] and 2 more places. " */
+static void append_wait(struct rfn_text *text, const struct rfn_report *report,
+                        const struct rfn_finding *finding, const struct rfn_activity *activity)
+{
+    rfn_text_format(text, ": %s in ", others_wait(finding->pattern));
+    if (activity->kind == RFN_ACTIVITY_MPI && same_site(activity->at, finding->waited))
+        rfn_text_string(text, "the same call");
+    else
+        rfn_call_site_place(text, report->archive, finding->waited);
+    if (finding->sites > 1)
+        rfn_text_format(text, " and %zu more place%s", finding->sites - 1,
+                        finding->sites == 2 ? "" : "s");
+    rfn_text_string(text, ". ");
+}
+
+/* Waits as short as a message takes on a network: not each is to blame, but their number. */
+enum { SHORT_NS = 10000, MANY = 1000 };
+
+/* Of the call and pattern that a finding names; the number of its waits goes to *count. */
+static int64_t mean_wait(const struct rfn_report *report, const struct rfn_finding *finding,
+                         uint64_t *count)
+{
+    for (size_t i = 0; i < report->waits->n_rows; i++) {
+        const struct rfn_wait_row *row = &report->waits->rows[i];
+        const struct rfn_call_site site = {row->function, row->path};
+        if (row->pattern == finding->pattern && row->count && same_site(site, finding->waited)) {
+            *count = row->count;
+            return row->total_ns / (int64_t)(row->count < INT64_MAX ? row->count : INT64_MAX);
+        }
+    }
+    *count = 0;
+    return 0;
+}
+
+static void append_advice(struct rfn_text *text, const struct rfn_report *report,
+                          const struct rfn_finding *finding, const struct rfn_activity *activity)
+{
+    uint32_t n_all = report->waits->n_ranks;
+    uint64_t count;
+    int64_t mean = mean_wait(report, finding, &count);
+    if (count >= MANY && mean < SHORT_NS)
+        rfn_text_format(text,
+                        "These waits are short, %s on average, but many: communicate less often, "
+                        "with more data at a time, or have several messages under way.",
+                        rfn_time_text(mean).text);
+    else
+        rfn_text_string(text, rfn_advice(finding->pattern, activity->kind,
+                                         rfn_call_site_class(report->archive, activity->at),
+                                         rfn_call_site_polls(report->archive, activity->at),
+                                         rfn_lateness_of(finding->ranks, finding->n_ranks, n_all)));
+}
+
+static void append_finding(struct rfn_text *out, const struct rfn_report *report,
+                           const struct rfn_finding *finding, size_t number)
+{
+    const struct rfn_activity *activity = rfn_report_activity(report, finding->activity);
+    uint32_t n_all = report->waits->n_ranks;
+    struct rfn_text text = {0};
+    rfn_late_ranks_append(&text, finding->ranks, finding->n_ranks, n_all);
+    rfn_text_char(&text, ' ');
+    rfn_activity_append(&text, report->archive, activity);
+    rfn_text_format(&text, " costs %s of all ranks' time (%s)",
+                    rfn_share_text(rfn_report_share(report, finding->ns)).text,
+                    rfn_time_text(finding->ns).text);
+    append_wait(&text, report, finding, activity);
+    append_advice(&text, report, finding, activity);
+    rfn_text_format(out, "%zu. ", number);
+    append_sentence(out, report, &text, INDENT);
+}
+
 /* What takes time where waiting does not. */
 static void append_busiest(struct rfn_text *text, const struct rfn_report *report)
 {
     int64_t busy;
     const struct rfn_profile_row *row = busiest_row(report, &busy);
     if (!row || rfn_report_share(report, busy) < TRIFLE) {
-        rfn_text_string(text, " What takes the time is the program's own computing.");
+        if (report->efficiency.parallel >= 0.5)
+            rfn_text_string(text, " What takes the time is the program's own computing.");
         return;
     }
-    const struct rfn_activity activity = {.kind = RFN_ACTIVITY_MPI,
-                                          .at = {row->function, row->path}};
     rfn_text_format(text, " Most of the other time in MPI, %s, is spent ",
                     rfn_share_text(rfn_report_share(report, busy)).text);
-    rfn_activity_append(text, report->archive, &activity);
+    append_row(text, report, row);
     rfn_text_char(text, '.');
 }
 
 static void append_no_waits(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
-    int64_t ns = report->waits->total_ns;
+    uint32_t missing = rfn_report_missing(report);
+    int64_t ns = report->waits->total_ns, busy;
     if (report->run->ranks == 1)
         rfn_text_string(&text, "One rank alone waits for no other.");
+    else if (missing + 1 == report->run->ranks)
+        rfn_text_string(&text, "Of one rank alone it is not known how long it waited for others.");
     else if (report->ranks || report->call_path)
         rfn_text_string(&text, "None of the causes asked for costs more than " TRIFLE_TEXT
                                " of all ranks' time.");
     else if (rfn_report_share(report, ns) < TRIFLE)
-        rfn_text_format(&text, "Ranks hardly wait for each other: %s of their time.",
+        rfn_text_format(&text, "%s hardly wait for each other: %s of their time.",
+                        missing ? "The ranks that are here" : "Ranks",
                         rfn_share_text(rfn_report_share(report, ns)).text);
     else
         rfn_text_format(&text,
                         "Ranks wait for each other during %s of their time, but no single cause "
                         "costs more than %s.",
                         rfn_share_text(rfn_report_share(report, ns)).text, TRIFLE_TEXT);
-    if (!report->ranks && !report->call_path)
+    if (!report->ranks && !report->call_path && !blamed_row(report, &busy))
         append_busiest(&text, report);
     append_sentence(out, report, &text, INDENT);
 }
@@ -178,18 +365,24 @@ static void append_findings(struct rfn_text *out, const struct rfn_report *repor
 static void append_no_times(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
-    rfn_text_string(&text, "Efficiency and waits need times, and this archive has none (it was "
-                           "recorded with --time=none): only counts and bytes follow.");
+    rfn_text_string(&text, "Efficiency and waits need times, and ");
+    rfn_text_string(&text, report->profile->times
+                               ? "nothing that has times is here."
+                               : "this archive has none (it was recorded with --time=none): only "
+                                 "counts and bytes follow.");
     append_sentence(out, report, &text, INDENT);
 }
 
 void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
 {
     append_run(out, report);
+    if (report->ranks)
+        append_absent(out, report);
     if (!rfn_report_has_waits(report)) {
         append_no_times(out, report);
         return;
     }
     append_efficiency(out, report);
+    append_clocks(out, report);
     append_findings(out, report);
 }

@@ -23,6 +23,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
     json_object_set_new(value, "complete", json_boolean(!report->incomplete));
     if (report->incomplete)
         json_object_set_new(value, "incomplete_because", rfn_json_text(report->incomplete));
+    json_object_set_new(value, "missing_ranks", json_integer(rfn_report_missing(report)));
     json_object_set_new(value, "unreadable_threads", json_integer(profile->unreadable));
     json_object_set_new(value, "recorder", rfn_json_text(run->recorder));
     json_object_set_new(value, "program", rfn_json_text(run->program));
@@ -125,6 +126,7 @@ static void set_times(json_t *value, const struct rfn_report *report,
     set_spread(value, report, &row->time);
     json_object_set_new(value, "shortest_event_ns", json_integer(row->min_ns));
     json_object_set_new(value, "longest_event_ns", json_integer(row->max_ns));
+    json_object_set_new(value, "between_polls_ns", json_integer(row->between_polls_ns));
 }
 
 static json_t *row_json(const struct rfn_report *report, const struct rfn_profile_row *row)

@@ -193,14 +193,18 @@ static void test_head(void **state)
     head();
     expect("fake on 8 ranks ran for 10.0 s. Parallel efficiency 55.0 %: more than a third of the "
            "time that the ranks have is lost, most of it inside MPI calls that do not wait.");
-    expect("1. rank 3 computing in step() [solver.c:51-55] costs 11.2 % of all ranks' time "
-           "(9.00 s), as late sender in exchange() [halo.c:88] and 1 more. Give that rank less");
+    expect(
+        "1. rank 3 computing in step() [solver.c:51-55] between exchange() [halo.c:88] and "
+        "residual() [halo.c:12] costs 11.2 % of all ranks' time (9.00 s): others wait for "
+        "messages (late sender) in exchange() [halo.c:88] and 1 more place. Give that rank less");
     expect("2. ranks 0-1 computing between MPI_Init and MPI_Barrier in main() [solver.c:10-24] "
-           "costs 5.00 % of all ranks' time (4.00 s), as messages in wrong order in exchange() "
+           "costs 5.00 % of all ranks' time (4.00 s): others wait for messages in wrong order in "
+           "exchange() "
            "[halo.c:80]. Receive in the order of sending");
     expect("3. all 8 ranks (rank 0 most) computing in region smoothing (main() [solver.c:24]) "
-           "costs 1.00 % of all ranks' time (800 ms), as wait at N x N in residual() "
-           "[halo.c:12]. No rank stands out");
+           "costs 1.00 % of all ranks' time (800 ms): others wait for the last rank (wait at N x "
+           "N) in "
+           "residual() [halo.c:12]. No rank stands out");
     expect_not("4. ");
     expect_not("othing else");
 }
@@ -212,13 +216,44 @@ static void test_one_piece_of_work(void **state)
     activities[1] = activities[0];
     activities[1].before = (struct rfn_call_site){RECV, EXCHANGE_80};
     head();
-    expect("1. ranks 0-1,3 computing in step() [solver.c:51-55] costs 16.2 % of all ranks' "
-           "time (13.0 s), as late sender in exchange() [halo.c:88] and 2 more.");
+    expect("costs 16.2 % of all ranks' time (13.0 s): others wait for messages (late sender) in "
+           "exchange() [halo.c:88] and 2 more places.");
     expect("2. all 8 ranks");
+    activities[1].at.path = EXCHANGE_88; /* where the compiler made two calls of one */
+    activities[0].at.path = EXCHANGE_88_TWIN;
+    activities[1].before.path = EXCHANGE_88;
+    head();
+    expect("1. ranks 0-1,3 computing in exchange()");
+    activities[0].at.path = activities[1].at.path = RESIDUAL_12;
+    activities[1].before.path = EXCHANGE_80;
+    causes[2].pattern = RFN_LATE_SENDER; /* the same call again */
+    causes[2].waited = (struct rfn_call_site){RECV, EXCHANGE_88_TWIN};
+    head();
+    expect("(late sender) in exchange() [halo.c:88] and 1 more place.");
     activities[1].region = 0;
     head();
     expect("1. rank 3 computing in step()");
-    expect("2. ranks 0-1 computing in region smoothing (step() [solver.c:51-55]) costs 5.00 %");
+    expect("2. ranks 0-1 computing in region smoothing (step() [solver.c:51-55] between exchange() "
+           "[halo.c:80] and residual() [halo.c:12]) costs 5.00 %");
+}
+
+/* Many waits that are no longer than a message takes: not each is to blame. */
+static void test_short_waits(void **state)
+{
+    (void)state;
+    rows[0].count = 1000000;
+    head();
+    expect(
+        "(late sender) in exchange() [halo.c:88] and 1 more place. These waits are short, 8.00 us "
+        "on average, but many: communicate less often");
+    expect("2. ranks 0-1");
+    expect("Receive in the order of sending");
+    rows[0].count = 700000;
+    head();
+    expect("Give that rank less");
+    rows[0].count = UINT64_MAX;
+    head();
+    expect("These waits are short, 0 s on average");
 }
 
 static void test_trifles(void **state)
@@ -250,8 +285,15 @@ static void test_no_waits(void **state)
     profile.rows = &row;
     profile.n_rows = 1;
     head();
-    expect("Most of the other time in MPI, 25.0 %, is spent in MPI_Allreduce, residual() "
-           "[halo.c:12], moving data.");
+    expect("most of it inside MPI calls that do not wait: moving data in MPI_Allreduce, residual() "
+           "[halo.c:12] alone takes 25.0 %. Ranks hardly");
+    expect_not("Most of the other time");
+    for (unsigned i = 0; i < RANKS; i++)
+        ranks[i].setup_ns = SECONDS(i == 3 ? 1 : 4);
+    head();
+    expect("by starting and ending MPI. Ranks hardly");
+    expect("Most of the other time in MPI, 25.0 %, is spent moving data in MPI_Allreduce, "
+           "residual() [halo.c:12].");
     waits.total_ns = SECONDS(10);
     head();
     expect("Ranks wait for each other during 12.5 % of their time, but no single cause costs more "
@@ -298,6 +340,112 @@ static void test_incomplete(void **state)
     expect("Wait states");
 }
 
+/* Between polls ranks may wait, which is told where it is much. */
+static void test_between_polls(void **state)
+{
+    struct rfn_profile_row calls[] = {
+        {.function = IPROBE, .path = MAIN_10, .between_polls_ns = SECONDS(1)},
+        {.function = TEST, .path = MAIN_24, .between_polls_ns = SECONDS(3)}};
+    (void)state;
+    profile.rows = calls;
+    profile.n_rows = 2;
+    head();
+    expect("Of all ranks' time 5.00 % counts as computing, but lies between unsuccessful polls "
+           "(MPI_Test, main() [solver.c:24]), where ranks may just wait. 1. rank 3");
+    calls[1].between_polls_ns = SECONDS(2);
+    head();
+    expect_not("polls");
+}
+
+/* What the compiler leaves out is told, where most calls lack it. */
+static void test_symbols(void **state)
+{
+    struct rfn_profile_row calls[] = {{.function = SEND, .path = EXCHANGE_88},
+                                      {.function = SEND, .path = UNNAMED},
+                                      {.function = RECV, .path = UNNAMED_2},
+                                      {.function = RECV, .path = NOWHERE}};
+    (void)state;
+    profile.rows = calls;
+    profile.n_rows = 4;
+    page();
+    expect("Symbols the program has hardly any: compile it with -g and do not strip it");
+    profile.n_rows = 2;
+    page();
+    expect_not("Symbols");
+    calls[1].path = calls[2].path = PLAIN_3;
+    profile.n_rows = 4;
+    page();
+    expect("Symbols the program has hardly any line numbers: compile it with -g");
+    calls[0].path = NOWHERE;
+    profile.n_rows = 1;
+    page();
+    expect_not("Symbols");
+}
+
+/* Clocks that disagree are told before the causes, unless that is a trifle or repaired. */
+static void test_clocks(void **state)
+{
+    struct rfn_matching *m = &waits.matching;
+    (void)state;
+    m->backward = 40;
+    m->backward_max_ns = SECONDS(0.011);
+    head();
+    expect("not wait. The clocks of ranks disagree: receives ended before the send began, by up to "
+           "11.0 ms. The causes below may be wrong; --fix-clocks repairs that. 1. rank 3");
+    m->fixed = true;
+    head();
+    expect_not("disagree");
+    *m = (struct rfn_matching){.backward = 40, .backward_max_ns = SECONDS(0.009)};
+    head();
+    expect_not("disagree");
+    *m = (struct rfn_matching){.backward = 1, .backward_max_ns = SECONDS(0.5)};
+    head();
+    expect("disagree: a receive ended before");
+}
+
+/* Ranks are missing: what the others waited for them is not known, and may be in any call. */
+static void test_missing_ranks(void **state)
+{
+    struct rfn_profile_row row = {
+        .function = ABORT, .path = MAIN_24, .time = {.ranks = 1, .min_rank = 2, .max_rank = 2}};
+    (void)state;
+    ranks[4].threads = ranks[7].threads = 0;
+    report.efficiency = rfn_profile_efficiency(&profile);
+    page();
+    expect("fake on 8 ranks, of which 6 are here, ran for 10.0 s. Parallel efficiency of the ranks "
+           "that are here 56.7 %: more than a third of the time that the ranks have is lost, ");
+    expect("in MPI, waiting for ranks that are missing or not at all");
+    expect("Run time 10.0 s, from the first to the last event that is here");
+    for (unsigned i = 0; i < RANKS; i++)
+        ranks[i].threads = i == 2;
+    report.efficiency = rfn_profile_efficiency(&profile);
+    waits.n_causes = 0;
+    profile.rows = &row;
+    profile.n_rows = 1;
+    page();
+    expect("fake on 8 ranks, of which 1 is here, ran for 10.0 s until rank 2 called MPI_Abort in "
+           "main() [solver.c:24].");
+    expect("Of one rank alone it is not known how long it waited for others.");
+    expect_not("all ranks are busy");
+    expect_not("Nothing of rank");
+    struct rfn_rank_filter asked;
+    assert_int_equal(rfn_rank_filter_init(&asked, "0-1,3"), 0);
+    report.ranks = &asked;
+    page();
+    expect("Nothing of ranks 0-1,3 is here.");
+    rfn_rank_filter_release(&asked);
+    assert_int_equal(rfn_rank_filter_init(&asked, "1-2"), 0);
+    page();
+    expect_not("Nothing of rank");
+    rfn_rank_filter_release(&asked);
+    report.ranks = NULL;
+    ranks[2].threads = 0;
+    report.efficiency = rfn_profile_efficiency(&profile);
+    page();
+    expect("fake on 8 ranks, of which none is here: how long it ran is not known. Efficiency and "
+           "waits need times, and nothing that has times is here.");
+}
+
 /* ---- verdicts ---- */
 
 static void expect_verdict(double efficiency, struct rfn_losses losses, const char *expected)
@@ -319,6 +467,9 @@ static void test_verdicts(void **state)
     expect_verdict(0.5, (struct rfn_losses){.uneven = 10, .transfer = 15, .others = 10},
                    "about half of the time that the ranks have is lost, the largest part of it "
                    "inside MPI calls that do not wait");
+    expect_verdict(0.5, (struct rfn_losses){.uneven = 10, .transfer = 15, .missing = true},
+                   "about half of the time that the ranks have is lost, most of it inside MPI "
+                   "calls, which may have waited for ranks that are missing");
     expect_verdict(0.001, (struct rfn_losses){.setup = 15},
                    "nearly all of the time that the ranks have is lost, most of it by starting "
                    "and ending MPI");
@@ -369,6 +520,7 @@ static void test_late_ranks(void **state)
     expect_late(mainly, 4, 8, "mainly rank 5");
     expect_late(three, 3, 8, "ranks 0-1,5");
     expect_late(three, 3, 3, "all 3 ranks (rank 5 most)");
+    expect_late(three, 2, 2, "both ranks (rank 5 most)");
     expect_late(many, 16, 32, "mainly ranks 4-18");
     many[0].rank = 31;
     expect_late(many, 16, 32, "16 of 32 ranks (rank 31 most)");
@@ -386,13 +538,14 @@ static void test_tables(void **state)
     expect("serialization needs an ideal-network prediction transfer needs an ideal-network");
     expect("Wait states time share waits longest most pattern 8.00 s 10.0 % 100 125 ms rank 4 late "
            "sender in MPI_Recv < exchange (halo.c:88) < step (solver.c:51) < main (solver.c:20)");
-    expect("8.00 s 10.0 % 4.00 s 4.00 s late sender rank 3 computing in step() [solver.c:51-55] in "
-           "MPI_Recv < exchange (halo.c:88)");
+    expect("8.00 s 10.0 % 4.00 s 4.00 s late sender rank 3 computing in step() [solver.c:51-55] "
+           "between exchange() [halo.c:88] and residual() [halo.c:12] in MPI_Recv < exchange "
+           "(halo.c:88)");
     expect("1.00 s of waiting, 1.25 % of all ranks' time, has no known cause");
     expect("Critical path: 10.0 s, ends on rank 3 time share mean of ranks imbalance 9.00 s 90.0 % "
            "5.00 s 4.00 s computing in step() [solver.c:51-55]");
     expect("of both: waiting");
-    expect("in MPI_File_write, ev\\x1bil\\n() [b\\tad.c:3], input and output");
+    expect("reading or writing in MPI_File_write, ev\\x1bil\\n() [b\\tad.c:3]");
 }
 
 static void test_matching(void **state)
@@ -410,12 +563,15 @@ static void test_matching(void **state)
                                            .backward_max_ns = 1500};
     page();
     expect("Matching: 10 messages, 7 of them matched, 3 sends without a receive, 1 receive without "
-           "a send, 2 cancelled, 5 to or from other jobs; 4 collective calls, 1 of them with ranks "
+           "a send, 2 cancelled, 5 to or from other jobs; 5 collective calls, 1 of them with ranks "
            "missing. 3 receives ended before the send began, by up to 1.50 us: clocks of ranks "
            "disagree; --fix-clocks repairs");
     waits.matching.fixed = true;
     page();
     expect("disagree, repaired by a logical clock.");
+    waits.matching = (struct rfn_matching){.unmatched_collectives = 2};
+    page();
+    expect("Matching: no messages; 2 collective calls, with ranks missing.");
     waits.matching = (struct rfn_matching){0};
     page();
     expect("Matching: no messages; no collective calls.");
@@ -591,7 +747,9 @@ static void check_causes(const json_t *list)
     const json_t *fourth = json_array_get(list, 3);
     const json_t *who = json_array_get(json_object_get(first, "ranks"), 0);
     assert_int_equal(json_array_size(list), 5);
-    string_is(first, "activity", "computing in step() [solver.c:51-55]");
+    string_is(first, "activity",
+              "computing in step() [solver.c:51-55] between exchange() [halo.c:88] and residual() "
+              "[halo.c:12]");
     string_is(first, "kind", "compute");
     string_is(first, "function", "step");
     assert_true(json_is_null(json_object_get(first, "region")));
@@ -654,11 +812,31 @@ static void test_json_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(head),     TEST(one_piece_of_work), TEST(trifles),       TEST(no_waits),
-        TEST(no_times), TEST(zero_ranks),        TEST(incomplete),    TEST(verdicts),
-        TEST(losses),   TEST(late_ranks),        TEST(tables),        TEST(matching),
-        TEST(widths),   TEST(huge_numbers),      TEST(wrong_numbers), TEST(top),
-        TEST(ranks),    TEST(call_paths),        TEST(json),          TEST(json_without_times),
+        TEST(head),
+        TEST(one_piece_of_work),
+        TEST(trifles),
+        TEST(no_waits),
+        TEST(no_times),
+        TEST(zero_ranks),
+        TEST(incomplete),
+        TEST(missing_ranks),
+        TEST(clocks),
+        TEST(symbols),
+        TEST(between_polls),
+        TEST(short_waits),
+        TEST(verdicts),
+        TEST(losses),
+        TEST(late_ranks),
+        TEST(tables),
+        TEST(matching),
+        TEST(widths),
+        TEST(huge_numbers),
+        TEST(wrong_numbers),
+        TEST(top),
+        TEST(ranks),
+        TEST(call_paths),
+        TEST(json),
+        TEST(json_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

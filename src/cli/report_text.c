@@ -4,6 +4,7 @@
  * per rank; the program's regions; functions; call paths; message sizes and who sends to whom. Init
  * and Finalize stand in a table of their own, so that they do not hide the rest.
  */
+#include "cli/activity_text.h"
 #include "cli/call_path.h"
 #include "cli/children.h"
 #include "cli/hosts.h"
@@ -35,6 +36,14 @@ double rfn_report_share(const struct rfn_report *report, int64_t ns)
 bool rfn_report_has_waits(const struct rfn_report *report)
 {
     return report->waits->times && report->efficiency.all_ns > 0;
+}
+
+uint32_t rfn_report_missing(const struct rfn_report *report)
+{
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < report->profile->n_ranks; i++)
+        missing += report->profile->ranks[i].threads == 0;
+    return missing;
 }
 
 struct rfn_quantity rfn_report_volume(const struct rfn_report *report, uint64_t volume)
@@ -148,6 +157,42 @@ static void append_ranks(struct rfn_text *out, const struct rfn_report *report)
     rfn_text_release(&line);
 }
 
+/* What most call paths lack that a compiler can give. */
+static void append_symbols(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    size_t places = 0, functions = 0, lines = 0;
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        const struct rfn_call_site site = {profile->rows[i].function, profile->rows[i].path};
+        struct rfn_location location;
+        if (!rfn_call_site_location(report->archive, site, &location))
+            continue;
+        places++;
+        functions += location.function != NULL;
+        lines += location.file && location.line;
+    }
+    if (2 * functions < places)
+        append_line(
+            out, report, "Symbols",
+            "the program has hardly any: compile it with -g and do not strip it, to see its "
+            "functions and lines here");
+    else if (2 * lines < places)
+        append_line(out, report, "Symbols",
+                    "the program has hardly any line numbers: compile it with -g to see them here");
+}
+
+static void append_run_time(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    struct rfn_text line = {0};
+    rfn_text_format(&line, "%s, from the first %s",
+                    rfn_time_text(profile->end_ns - profile->start_ns).text,
+                    rfn_report_missing(report) ? "to the last event that is here"
+                                               : "Init to the last Finalize");
+    append_line(out, report, "Run time", rfn_report_string(&line));
+    rfn_text_release(&line);
+}
+
 static void append_header(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
@@ -157,6 +202,7 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
     append_ranks(out, report);
     append_mpi(out, report);
     append_date(out, run);
+    append_symbols(out, report);
     rfn_children_line(out, report->archive, 10);
     rfn_text_format(out, "%-10s%s", "MPI calls", rfn_count_text(profile->calls).text);
     if (profile->failed_polls)
@@ -164,8 +210,7 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
                         rfn_count_text(profile->failed_polls).text);
     rfn_text_char(out, '\n');
     if (profile->times)
-        rfn_text_format(out, "%-10s%s, from the first Init to the last Finalize\n", "Run time",
-                        rfn_time_text(profile->end_ns - profile->start_ns).text);
+        append_run_time(out, report);
     else
         rfn_text_string(out, "Run time  not known: the archive has no times\n");
     if (profile->paused)
@@ -347,10 +392,12 @@ static void path_row(struct rfn_table *table, const struct rfn_report *report,
 static void path_note(struct rfn_table *table, const struct rfn_report *report, uint32_t path,
                       size_t width)
 {
-    struct rfn_text text = {0};
-    rfn_call_path_short(&text, report->archive, path, width);
-    rfn_table_note(table, rfn_report_string(&text));
-    rfn_text_release(&text);
+    struct rfn_text line = {0}, note = {0};
+    rfn_call_path_short(&line, report->archive, path, width);
+    rfn_text_wrap(&note, &line, width, 2);
+    rfn_table_note(table, rfn_report_string(&note));
+    rfn_text_release(&line);
+    rfn_text_release(&note);
 }
 
 /* The rows of one kind, at most `top`; returns how many there are. */
@@ -416,10 +463,18 @@ static void append_setup(struct rfn_text *out, const struct rfn_report *report)
 
 /* ---- the page ---- */
 
+static void append_incomplete(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text line = {0};
+    rfn_text_format(&line, "incomplete: %s", report->incomplete);
+    rfn_text_wrap(out, &line, report->width, 2);
+    rfn_text_release(&line);
+}
+
 void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
 {
     if (report->incomplete)
-        rfn_text_format(out, "incomplete: %s\n", report->incomplete);
+        append_incomplete(out, report);
     rfn_report_head(out, report);
     rfn_text_char(out, '\n');
     append_header(out, report);

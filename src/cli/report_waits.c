@@ -234,16 +234,19 @@ static void append_messages(struct rfn_text *text, const struct rfn_matching *m)
 
 static void append_collectives(struct rfn_text *text, const struct rfn_matching *m)
 {
-    if (m->collectives)
-        rfn_text_format(text, "%s collective call%s", rfn_count_text(m->collectives).text,
-                        m->collectives == 1 ? "" : "s");
+    uint64_t all = m->collectives + m->unmatched_collectives;
+    if (all)
+        rfn_text_format(text, "%s collective call%s", rfn_count_text(all).text,
+                        all == 1 ? "" : "s");
     else
         rfn_text_string(text, "no collective calls");
-    if (m->unmatched_collectives)
+    if (all && m->unmatched_collectives == all)
+        rfn_text_string(text, ", with ranks missing");
+    else if (m->unmatched_collectives)
         rfn_text_format(text, ", %s of them with ranks missing",
                         rfn_count_text(m->unmatched_collectives).text);
-    else if (m->collectives)
-        rfn_text_string(text, m->collectives == 1 ? ", matched" : ", all matched");
+    else if (all)
+        rfn_text_string(text, all == 1 ? ", matched" : ", all matched");
     rfn_text_char(text, '.');
 }
 

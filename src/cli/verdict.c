@@ -24,7 +24,7 @@ struct rfn_losses rfn_losses_of(const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
     const struct rfn_waits *waits = report->waits;
-    struct rfn_losses losses = {0};
+    struct rfn_losses losses = {.missing = rfn_report_missing(report) > 0};
     double mpi = 0, setup = 0, outside = 0;
     if (!report->efficiency.all_ns || !waits->times)
         return losses;
@@ -66,6 +66,8 @@ struct loss {
     const char *by;
 };
 
+#define NO_LOSS 0.02 /* of all ranks' time: what less is lost is not worth a word */
+
 /* The largest comes first; the sum goes to *sum. */
 static struct loss largest_of(const struct rfn_losses *losses, double *sum)
 {
@@ -73,7 +75,9 @@ static struct loss largest_of(const struct rfn_losses *losses, double *sum)
         {losses->uneven, "by waiting for uneven work"},
         {losses->others, "by waiting for other ranks"},
         {losses->late, "by waiting for ranks that started late"},
-        {losses->transfer, "inside MPI calls that do not wait"},
+        {losses->transfer, losses->missing ? "inside MPI calls, which may have waited for ranks "
+                                             "that are missing"
+                                           : "inside MPI calls that do not wait"},
         {losses->setup, "by starting and ending MPI"},
         {losses->outside, "before ranks called MPI_Init or after they left MPI_Finalize"}};
     struct loss largest = all[0];
@@ -91,8 +95,15 @@ void rfn_verdict_append(struct rfn_text *text, double efficiency, const struct r
     double lost = at_least_0(1 - efficiency), sum;
     struct loss largest = largest_of(losses, &sum);
     rfn_text_format(text, "%s of the time that the ranks have is lost", rfn_share_words(lost));
-    if (lost < 0.02 || sum <= 0)
+    if (lost < NO_LOSS || sum <= 0)
         return;
     rfn_text_format(text, ", %s %s",
                     largest.ns >= 0.5 * sum ? "most of it" : "the largest part of it", largest.by);
+}
+
+bool rfn_verdict_blames_calls(double efficiency, const struct rfn_losses *losses)
+{
+    double sum;
+    return 1 - efficiency >= NO_LOSS && losses->transfer > 0 &&
+           largest_of(losses, &sum).ns <= losses->transfer;
 }

@@ -9,9 +9,10 @@ struct rfn_losses {
     double uneven;   /* waiting for ranks that compute longer */
     double late;     /* waiting for ranks that started late */
     double others;   /* waiting for ranks for other reasons */
-    double transfer; /* in MPI without waiting */
+    double transfer; /* in MPI without waiting, as far as is known */
     double setup;    /* in Init and Finalize without waiting */
     double outside;  /* before a rank's Init and after its Finalize */
+    bool missing;    /* ranks are not there: others may have waited for them */
 };
 
 /* Without times, or without waits, all 0. */
@@ -23,5 +24,8 @@ const char *rfn_share_words(double share);
 /* "more than a third of the time that the ranks have is lost, most of it by waiting for uneven
  * work" */
 void rfn_verdict_append(struct rfn_text *text, double efficiency, const struct rfn_losses *losses);
+
+/* Whether most is lost in MPI calls that do not wait, and it is worth a word. */
+bool rfn_verdict_blames_calls(double efficiency, const struct rfn_losses *losses);
 
 #endif

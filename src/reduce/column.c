@@ -590,18 +590,6 @@ void rfn_column_close(struct rfn_column_cursor *cursor)
     *cursor = (struct rfn_column_cursor){0};
 }
 
-static int reserve_values(struct rfn_column_cursor *cursor, uint32_t n)
-{
-    if (n <= cursor->capacity)
-        return 0;
-    int64_t *values = realloc(cursor->values, n * sizeof *values);
-    if (!values)
-        return RFN_E_NOMEM;
-    cursor->values = values;
-    cursor->capacity = n;
-    return 0;
-}
-
 /* Reads the blocks of the next extent. */
 static int read_extent(struct rfn_column_cursor *cursor, const struct rfn_column_spilled *spilled,
                        size_t i)
@@ -642,7 +630,7 @@ static int next_window(struct rfn_column_cursor *cursor)
 /* The next block's head. RFN_E_RANGE when all values are read. */
 static int get_head(struct rfn_column_cursor *cursor, struct head *head)
 {
-    uint64_t left = cursor->n - cursor->at;
+    uint64_t left = cursor->n - cursor->end;
     if (!left)
         return rfn_reader_left(&cursor->blocks) ? RFN_E_CORRUPT : RFN_E_RANGE;
     if (cursor->column)
@@ -660,61 +648,111 @@ static int get_head(struct rfn_column_cursor *cursor, struct head *head)
     return 0;
 }
 
-static int decode(struct rfn_column_cursor *cursor, struct head *head)
+/* The bytes that numbers up to `largest` need: 0, 1, 2, 4 or 8. */
+static uint32_t width_of(uint64_t largest)
 {
-    bool constant = head->coder == CODER_CONSTANT;
-    RFN_TRY(reserve_values(cursor, constant ? 1 : (uint32_t)head->count));
-    RFN_TRY(get_block(head->coder, &head->payload, cursor->values, (uint32_t)head->count));
-    cursor->constant = constant;
-    cursor->n_decoded = head->count;
-    cursor->next = 0;
+    if (!largest)
+        return 0;
+    if (largest <= UINT16_MAX)
+        return largest <= UINT8_MAX ? 1 : 2;
+    return largest <= UINT32_MAX ? 4 : 8;
+}
+
+/* The current block: n values of that width above the base, which are put in next. */
+static int begin_block(struct rfn_column_cursor *cursor, uint64_t n, int64_t base, uint32_t width)
+{
+    size_t size = (width ? n * width : 0) + sizeof(uint64_t);
+    if (size > cursor->capacity) {
+        free(cursor->values);
+        cursor->capacity = 0;
+        cursor->values = malloc(size);
+        if (!cursor->values)
+            return RFN_E_NOMEM;
+        cursor->capacity = size;
+        memset(cursor->values, 0, size);
+    }
+    cursor->next = cursor->values;
+    cursor->width = width;
+    cursor->mask = width ? UINT64_MAX >> (64 - 8 * width) : 0;
+    cursor->base = base;
+    cursor->left = n;
+    cursor->end += n;
     return 0;
 }
 
-static int all_zeros(struct rfn_column_cursor *cursor)
+/* There are 8 bytes more than the values need, so that each can be stored, and loaded, as 8. */
+static void put_values(uint8_t *to, const int64_t *values, uint32_t n, uint64_t base,
+                       uint32_t width)
 {
-    if (cursor->at == cursor->n)
+    for (uint32_t i = 0; i < n && width == 1; i++)
+        to[i] = (uint8_t)((uint64_t)values[i] - base);
+    for (uint32_t i = 0; i < n && width > 1; i++)
+        rfn_store_64(to + (size_t)i * width, (uint64_t)values[i] - base);
+}
+
+static int keep_values(struct rfn_column_cursor *cursor, const int64_t *values, uint32_t n)
+{
+    int64_t least = INT64_MAX, largest = INT64_MIN;
+    for (uint32_t i = 0; i < n; i++) {
+        least = values[i] < least ? values[i] : least;
+        largest = values[i] > largest ? values[i] : largest;
+    }
+    uint32_t width = width_of((uint64_t)largest - (uint64_t)least);
+    RFN_TRY(begin_block(cursor, n, least, width));
+    put_values(cursor->values, values, n, (uint64_t)least, width);
+    return 0;
+}
+
+static int decode(struct rfn_column_cursor *cursor, struct head *head)
+{
+    if (head->coder == CODER_CONSTANT) {
+        int64_t value;
+        RFN_TRY(get_block(head->coder, &head->payload, &value, 1));
+        return begin_block(cursor, head->count, value, 0);
+    }
+    uint32_t n = (uint32_t)head->count;
+    int64_t *values = malloc(n * sizeof *values);
+    if (!values)
+        return RFN_E_NOMEM;
+    int error = get_block(head->coder, &head->payload, values, n);
+    if (!error)
+        error = keep_values(cursor, values, n);
+    free(values);
+    return error;
+}
+
+/* Decodes the block, or passes it over if n reaches behind it. */
+static int next_block(struct rfn_column_cursor *cursor, uint64_t n)
+{
+    struct head head;
+    if (cursor->zeros && cursor->end == cursor->n)
         return RFN_E_RANGE;
-    RFN_TRY(reserve_values(cursor, 1));
-    cursor->values[0] = 0;
-    cursor->constant = true;
-    cursor->n_decoded = cursor->n - cursor->at;
-    cursor->next = 0;
+    if (cursor->zeros)
+        return begin_block(cursor, cursor->n - cursor->end, 0, 0);
+    RFN_TRY(get_head(cursor, &head));
+    if (head.count > n)
+        return decode(cursor, &head);
+    cursor->end += head.count;
     return 0;
 }
 
 int rfn_column_next_block(struct rfn_column_cursor *cursor)
 {
-    struct head head;
-    if (cursor->zeros)
-        return all_zeros(cursor);
-    RFN_TRY(get_head(cursor, &head));
-    return decode(cursor, &head);
+    return next_block(cursor, 0);
 }
 
 int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n)
 {
-    if (n > cursor->n - cursor->at)
+    if (n > cursor->n - rfn_column_at(cursor))
         return RFN_E_RANGE;
-    for (;;) {
-        uint64_t here = cursor->n_decoded - cursor->next;
-        uint64_t step = n < here ? n : here;
-        cursor->next += step;
-        cursor->at += step;
-        n -= step;
-        if (!n)
-            return 0;
-        struct head head;
-        if (cursor->zeros) {
-            RFN_TRY(all_zeros(cursor));
-            continue;
-        }
-        RFN_TRY(get_head(cursor, &head));
-        if (head.count > n) {
-            RFN_TRY(decode(cursor, &head));
-        } else {
-            cursor->at += head.count;
-            n -= head.count;
-        }
+    while (n > cursor->left) {
+        uint64_t end = cursor->end;
+        n -= cursor->left;
+        cursor->left = 0;
+        RFN_TRY(next_block(cursor, n));
+        n -= cursor->end - end - cursor->left;
     }
+    cursor->left -= n;
+    cursor->next += n * cursor->width;
+    return 0;
 }

@@ -88,19 +88,31 @@ void rfn_column_pack(const struct rfn_column *column, struct rfn_rope *out);
 void rfn_column_encode_block(const int64_t *values, uint32_t n, struct rfn_buf *out);
 
 /* Reading. A cursor borrows the bytes of a written column, or a column that does not grow
- * meanwhile: then it reads one window of blocks after the other. */
+ * meanwhile: then it reads one window of blocks after the other. Who reads many streams in turn has
+ * all their columns open: decoded values are kept in as few bytes as the block needs, and what one
+ * of them takes lies side by side, in front. */
 struct rfn_column_cursor {
+    const uint8_t *next; /* values of the current block to come: each adds so many bytes, least */
+    uint32_t width;      /* significant first, to the base; 0: all are the base. 8 bytes can be */
+    uint64_t mask;       /* loaded, of which these are that many */
+    int64_t base;
+    uint64_t left; /* of the current block */
+    uint64_t n;    /* values in the column */
+    uint64_t end;  /* values in front of the current block's end */
+    uint8_t *values;
     struct rfn_reader blocks;        /* what is left of the window */
     const struct rfn_column *column; /* NULL: there is one window only */
     size_t window;                   /* extents, then the sealed blocks, then the rest */
     struct rfn_buf own;              /* a window that is not in the column's memory */
-    uint64_t n, at;                  /* values in the column, values delivered */
-    uint64_t n_decoded, next;        /* of the current block */
-    bool constant;                   /* the current block is one value, repeated: values[0] */
+    size_t capacity;                 /* bytes of values */
     bool zeros;                      /* there are no blocks: all n values are 0 */
-    uint32_t capacity;               /* of values */
-    int64_t *values; /* owned; allocated when first needed, as large as the blocks need */
 };
+
+/* Values that have been delivered. */
+static inline uint64_t rfn_column_at(const struct rfn_column_cursor *cursor)
+{
+    return cursor->end - cursor->left;
+}
 
 /* Opens the column at the reader's place and moves the reader past it. RFN_E_CORRUPT. */
 int rfn_column_open(struct rfn_column_cursor *cursor, struct rfn_reader *reader);
@@ -110,18 +122,14 @@ void rfn_column_close(struct rfn_column_cursor *cursor);
 /* Decodes the next block; RFN_E_CORRUPT, RFN_E_RANGE at the end, RFN_E_NOMEM. */
 int rfn_column_next_block(struct rfn_column_cursor *cursor);
 
-/* The next value. RFN_E_RANGE when the column is at its end, RFN_E_CORRUPT. Who reads many streams
- * in turn comes back to a column long after its neighbours in the cache have gone, and no processor
- * foresees that: the next line is asked for in time. */
+/* The next value. RFN_E_RANGE when the column is at its end, RFN_E_CORRUPT. */
 static inline int rfn_column_next(struct rfn_column_cursor *cursor, int64_t *value)
 {
-    if (cursor->next == cursor->n_decoded)
+    if (__builtin_expect(!cursor->left, 0))
         RFN_TRY(rfn_column_next_block(cursor));
-    const int64_t *at = &cursor->values[cursor->constant ? 0 : cursor->next];
-    __builtin_prefetch(at + 8);
-    *value = *at;
-    cursor->next++;
-    cursor->at++;
+    cursor->left--;
+    *value = (int64_t)((uint64_t)cursor->base + (rfn_load_64(cursor->next) & cursor->mask));
+    cursor->next += cursor->width;
     return 0;
 }
 

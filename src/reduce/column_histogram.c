@@ -32,6 +32,7 @@ enum {
     INDEX_BITS = 12,       /* RFN_COLUMN_BLOCK <= 2^INDEX_BITS */
     TWO_STATES = 256,      /* as many coded values use two interleaved states */
     REST = 15,             /* marks the bucket that has the probability which is left */
+    SLOTS_AT_ONCE = 4,     /* of the decoder's table */
     FEW_BYTES = 256,       /* of offsets in a block, hardly any */
     MAX_BUCKET_BITS = 112, /* the description of one bucket: 15 + 76 + 7, rounded up */
 };
@@ -45,25 +46,6 @@ struct bit_writer {
     unsigned n; /* bits pending, fewer than 8 between calls */
 };
 
-static inline void store_64(uint8_t *to, uint64_t value)
-{
-    to[0] = (uint8_t)value; /* in a row: compilers make one store of it */
-    to[1] = (uint8_t)(value >> 8);
-    to[2] = (uint8_t)(value >> 16);
-    to[3] = (uint8_t)(value >> 24);
-    to[4] = (uint8_t)(value >> 32);
-    to[5] = (uint8_t)(value >> 40);
-    to[6] = (uint8_t)(value >> 48);
-    to[7] = (uint8_t)(value >> 56);
-}
-
-static inline uint64_t load_64(const uint8_t *from)
-{
-    return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
-           (uint64_t)from[3] << 24 | (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 |
-           (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
-}
-
 static inline uint32_t load_32(const uint8_t *from)
 {
     return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
@@ -75,7 +57,7 @@ static inline void put_few_bits(struct bit_writer *bits, uint64_t value, unsigne
 {
     bits->pending |= value << bits->n;
     bits->n += n;
-    store_64(bits->at, bits->pending);
+    rfn_store_64(bits->at, bits->pending);
     bits->at += bits->n / 8;
     bits->pending >>= bits->n & 56u;
     bits->n &= 7;
@@ -105,13 +87,13 @@ static uint64_t load_near_end(const struct bit_reader *bits)
     size_t at = bits->at / 8, size = bits->n_bits / 8;
     if (at < size)
         memcpy(last, bits->data + at, size - at < 8 ? size - at : 8);
-    return load_64(last);
+    return rfn_load_64(last);
 }
 
 static inline uint64_t get_few_bits(struct bit_reader *bits, unsigned n)
 {
     bool far = bits->at + 64 <= bits->n_loadable;
-    uint64_t word = far ? load_64(bits->data + bits->at / 8) : load_near_end(bits);
+    uint64_t word = far ? rfn_load_64(bits->data + bits->at / 8) : load_near_end(bits);
     word = word >> (bits->at & 7) & ((UINT64_C(1) << n) - 1);
     bits->at += n;
     return word;
@@ -689,7 +671,8 @@ struct decoder {
     uint8_t width[MAX_BUCKETS];
     uint16_t frequency[MAX_BUCKETS];
     uint8_t buckets[RFN_COLUMN_BLOCK];
-    uint32_t slots[PROBABILITY_ONE]; /* frequency << 20 | place in the bucket << 8 | bucket */
+    uint32_t slots[PROBABILITY_ONE + SLOTS_AT_ONCE]; /* frequency << 20 | place in the bucket << 8 |
+                                                        bucket */
 };
 
 static int get_model(struct rfn_reader *payload, struct model *model, int64_t *values, uint32_t n)
@@ -743,13 +726,18 @@ static int get_table(struct bit_reader *bits, struct decoder *decoder)
     return 0;
 }
 
+/* Several at once, the last ones perhaps for the next bucket to overwrite: there are more slots
+ * than values in many a block. */
 static void fill_slots(struct decoder *decoder)
 {
-    uint32_t *slot = decoder->slots;
+    uint32_t *slots = decoder->slots;
     for (unsigned i = 0; i < decoder->model.n_buckets; i++) {
-        uint32_t frequency = decoder->frequency[i];
-        for (uint32_t place = 0; place < frequency; place++)
-            *slot++ = frequency << 20 | place << 8 | i;
+        uint32_t frequency = decoder->frequency[i], first = frequency << 20 | i;
+        for (uint32_t place = 0; place < frequency; place += SLOTS_AT_ONCE) {
+            for (uint32_t k = 0; k < SLOTS_AT_ONCE; k++)
+                slots[place + k] = first + ((place + k) << 8);
+        }
+        slots += frequency;
     }
 }
 

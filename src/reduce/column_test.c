@@ -332,7 +332,7 @@ static void test_skip(void **state)
                 }
                 assert_int_equal(rfn_column_skip(&cursor, step), 0);
                 at += step;
-                assert_int_equal(cursor.at, at);
+                assert_int_equal(rfn_column_at(&cursor), at);
                 if (at == N)
                     break;
                 assert_int_equal(rfn_column_next(&cursor, &value), 0);

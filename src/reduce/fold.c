@@ -912,7 +912,7 @@ static int walk_frozen(struct unfolder *unfolder, int (*visit)(void *context, ui
     struct rfn_column_cursor cursor;
     rfn_column_open_growing(&cursor, &unfolder->fold->frozen);
     int result = 0;
-    while (!result && cursor.at < cursor.n) {
+    while (!result && rfn_column_at(&cursor) < cursor.n) {
         int64_t node;
         result = rfn_column_next(&cursor, &node);
         if (result)

@@ -102,7 +102,7 @@ static void check_view(const struct rfn_fold *fold, const uint32_t *symbols, siz
     read_nodes(&reader, view.top, view.n_top);
     assert_int_equal(reader.comparison.at, n);
     for (uint32_t i = 0; i < view.n_loops; i++) {
-        assert_int_equal(reader.cursors[i].at, reader.cursors[i].n);
+        assert_int_equal(rfn_column_at(&reader.cursors[i]), reader.cursors[i].n);
         rfn_column_close(&reader.cursors[i]);
     }
     free(reader.cursors);

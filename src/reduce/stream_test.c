@@ -155,11 +155,11 @@ static void close_columns(struct columns *columns, const struct rfn_symbol *symb
                                          &columns->polls,      &columns->inside,
                                          &columns->volume_gap, &columns->volume_inside};
     for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++) {
-        assert_int_equal(fixed[i]->at, fixed[i]->n); /* nothing is left over */
+        assert_int_equal(rfn_column_at(fixed[i]), fixed[i]->n); /* nothing is left over */
         rfn_column_close(fixed[i]);
     }
     for (unsigned i = 0; i < n_own(symbol); i++) {
-        assert_int_equal(columns->own[i].at, symbol->occurrences);
+        assert_int_equal(rfn_column_at(&columns->own[i]), symbol->occurrences);
         rfn_column_close(&columns->own[i]);
     }
     rfn_buf_release(&columns->bytes);
