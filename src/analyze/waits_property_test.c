@@ -320,13 +320,21 @@ static uint64_t request_number(struct place made, stream_of_call stream_of)
     uint64_t n = 0;
     for (uint32_t i = 0; i < made.index; i++) {
         struct place place = {made.rank, i};
-        n += event_at(place)->begins && stream_of(place) == stream_of(made);
+        n += event_at(place)->begins && !event_at(place)->slot &&
+             stream_of(place) == stream_of(made);
     }
     return n;
 }
 
+static int64_t slot_word(const struct event *event)
+{
+    return rfn_request_word(RFN_REQUEST_SLOT, event->slot - 1);
+}
+
 static int64_t request_word(struct place here, struct place made, stream_of_call stream_of)
 {
+    if (event_at(made)->slot)
+        return slot_word(event_at(made));
     uint64_t number = request_number(made, stream_of);
     if (stream_of(made) != stream_of(here))
         return rfn_foreign_request(fake.streams[stream_of(made)].thread, number);
@@ -351,6 +359,13 @@ static void put_message(const struct event *event)
     int64_t peer = part->kind == SENDS ? message->dest : message->source;
     WORDS(PLAIN, part->kind == SENDS ? message->bytes : EAGER * 9, BYTE, any ? RFN_ANY : peer,
           message->tag, message->comm, any ? peer : AS, AS, AS);
+}
+
+/* What is started next. */
+static void put_init(const struct event *event)
+{
+    put_message(event + 1);
+    words[6] = slot_word(event);
 }
 
 static void put_shift(const struct event *event)
@@ -411,6 +426,10 @@ static void put_event(struct place place, stream_of_call stream_of)
     const struct event *event = event_at(place);
     if (event->completes)
         put_completion(place, stream_of);
+    else if (event->slot && event->begins)
+        WORDS(slot_word(event));
+    else if (event->slot)
+        put_init(event);
     else if (!event->n_parts)
         WORDS(1);
     else if (event->function == FAKE_SENDRECV)
