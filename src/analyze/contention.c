@@ -18,39 +18,10 @@ static uint64_t key_of(uint32_t own, uint32_t target)
     return (uint64_t)own << 32 | target;
 }
 
-static void *find(const struct rfn_map *map, uint64_t key)
-{
-    const uint64_t *found = rfn_map_get(map, key);
-    return found ? (void *)(uintptr_t)*found : NULL;
-}
-
-/* What the map has for the key, made of zeros when there is nothing. NULL: out of memory. */
-static void *find_or_make(struct rfn_map *map, uint64_t key, size_t size)
-{
-    void *found = find(map, key);
-    if (found)
-        return found;
-    void *made = calloc(1, size);
-    if (made && rfn_map_put(map, key, (uint64_t)(uintptr_t)made) < 0) {
-        free(made);
-        return NULL;
-    }
-    return made;
-}
-
-static void release_map(struct rfn_map *map)
-{
-    for (uint64_t i = 0; map->slots && i <= map->mask; i++) {
-        if (map->slots[i].used)
-            free((void *)(uintptr_t)map->slots[i].value);
-    }
-    rfn_map_release(map);
-}
-
 void rfn_contention_release(struct rfn_contention *contention)
 {
-    release_map(&contention->locks);
-    release_map(&contention->targets);
+    rfn_map_release_objects(&contention->locks, free);
+    rfn_map_release_objects(&contention->targets, free);
     *contention = (struct rfn_contention){0};
 }
 
@@ -59,7 +30,7 @@ void rfn_contention_release(struct rfn_contention *contention)
 static struct rfn_lock *lock_of(const struct rfn_contention *contention,
                                 const struct rfn_lock_call *call, uint32_t target)
 {
-    return find(&contention->locks, key_of(call->own, target));
+    return rfn_map_object(&contention->locks, key_of(call->own, target));
 }
 
 const struct rfn_lock *rfn_contention_around(const struct rfn_contention *contention,
@@ -72,8 +43,8 @@ const struct rfn_lock *rfn_contention_around(const struct rfn_contention *conten
 int rfn_contention_lock(struct rfn_contention *contention, const struct rfn_lock_call *call,
                         bool exclusive, bool no_check)
 {
-    struct rfn_lock *lock = find_or_make(&contention->locks, key_of(call->own, call->target),
-                                         sizeof *lock);
+    struct rfn_lock *lock = rfn_map_make_object(&contention->locks, key_of(call->own, call->target),
+                                                sizeof *lock);
     if (!lock)
         return RFN_E_NOMEM;
     *lock = (struct rfn_lock){exclusive, no_check, call->entered_ns, INT64_MAX};
@@ -117,8 +88,8 @@ static int note(struct rfn_contention *contention, const struct rfn_lock_call *c
     const struct rfn_lock *lock = lock_of(contention, call, call->target);
     if (!lock || lock->no_check)
         return 0;
-    struct rfn_lock_target *target = find_or_make(&contention->targets, call->target,
-                                                  sizeof *target);
+    struct rfn_lock_target *target = rfn_map_make_object(&contention->targets, call->target,
+                                                         sizeof *target);
     if (!target)
         return RFN_E_NOMEM;
     const struct rfn_unlock unlock = {point, call->own, true, lock->exclusive, lock->locked_ns};
@@ -197,8 +168,8 @@ bool rfn_contention_waited(const struct rfn_contention *contention,
     if (call->target == RFN_ALL_TARGETS) { /* a shared lock: only exclusive ones conflict */
         look_at_target(&search, &contention->anywhere);
     } else {
-        look_at_target(&search, find(&contention->targets, call->target));
-        look_at_target(&search, find(&contention->targets, RFN_ALL_TARGETS));
+        look_at_target(&search, rfn_map_object(&contention->targets, call->target));
+        look_at_target(&search, rfn_map_object(&contention->targets, RFN_ALL_TARGETS));
     }
     *until = search.latest;
     return search.found;

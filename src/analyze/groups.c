@@ -142,30 +142,20 @@ struct rfn_groups *rfn_groups_new(const struct rfn_archive *archive)
     return groups;
 }
 
-static void free_values(struct rfn_map *map, bool chained)
+static void free_chain(void *first)
 {
-    for (uint64_t i = 0; map->slots && i <= map->mask; i++) {
-        struct members *next, *members;
-        if (!map->slots[i].used)
-            continue;
-        if (!chained) {
-            free((void *)(uintptr_t)map->slots[i].value);
-            continue;
-        }
-        for (members = (struct members *)(uintptr_t)map->slots[i].value; members; members = next) {
-            next = members->next;
-            free(members);
-        }
+    for (struct members *members = first, *next; members; members = next) {
+        next = members->next;
+        free(members);
     }
-    rfn_map_release(map);
 }
 
 void rfn_groups_free(struct rfn_groups *groups)
 {
     if (!groups)
         return;
-    free_values(&groups->interned, true);
-    free_values(&groups->handles, false);
+    rfn_map_release_objects(&groups->interned, free_chain);
+    rfn_map_release_objects(&groups->handles, free);
     rfn_map_release(&groups->of_comm);
     rfn_map_release(&groups->windows);
     free(groups->layouts);
@@ -210,7 +200,7 @@ static struct members *intern(struct rfn_groups *groups, struct members *members
     for (uint32_t i = 0; i < members->n; i++)
         members->n_foreign += members->ranks[i] == FOREIGN;
     if ((members->n_foreign && RFN_GROW(groups->known, groups->known_capacity, members->n) < 0) ||
-        rfn_map_put(&groups->interned, members->hash, (uint64_t)(uintptr_t)members) < 0) {
+        rfn_map_put_object(&groups->interned, members->hash, members) < 0) {
         free(members);
         return NULL;
     }
@@ -253,9 +243,7 @@ static uint64_t key_of(uint32_t rank, int64_t slot)
 
 static struct handle *handle_of(const struct rfn_groups *groups, uint32_t rank, int64_t slot)
 {
-    const uint64_t *found = has_key(slot) ? rfn_map_get(&groups->handles, key_of(rank, slot))
-                                          : NULL;
-    return found ? (struct handle *)(uintptr_t)*found : NULL;
+    return has_key(slot) ? rfn_map_object(&groups->handles, key_of(rank, slot)) : NULL;
 }
 
 static void forget(struct rfn_groups *groups, uint32_t rank, int64_t slot)
@@ -284,7 +272,7 @@ static int set_handle(struct rfn_groups *groups, uint32_t rank, int64_t slot,
         return 0;
     }
     handle = malloc(sizeof *handle);
-    if (!handle || rfn_map_put(&groups->handles, key_of(rank, slot), (uintptr_t)handle) < 0) {
+    if (!handle || rfn_map_put_object(&groups->handles, key_of(rank, slot), handle) < 0) {
         free(handle);
         drop(groups, members);
         return RFN_E_NOMEM;
@@ -359,7 +347,7 @@ static int comm_members(struct rfn_groups *groups, int64_t comm, bool remote, ui
     const uint64_t *known = rfn_map_get(&groups->of_comm, key);
     if (!known) {
         RFN_TRY(list_comm(groups, (uint32_t)comm, second, rank, made));
-        RFN_TRY(rfn_map_put(&groups->of_comm, key, (uint64_t)(uintptr_t)*made));
+        RFN_TRY(rfn_map_put_object(&groups->of_comm, key, *made));
     } else {
         *made = (struct members *)(uintptr_t)*known;
     }

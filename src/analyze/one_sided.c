@@ -149,28 +149,9 @@ struct rfn_one_sided {
     struct window *windows;
 };
 
-static void *pointer(const uint64_t *value)
-{
-    return value ? (void *)(uintptr_t)*value : NULL;
-}
-
 static uint64_t key_of(uint64_t high, uint64_t low)
 {
     return high << 32 | low;
-}
-
-/* What the map has for the key, made of zeros when there is nothing. NULL: out of memory. */
-static void *get_or_make(struct rfn_map *map, uint64_t key, size_t size)
-{
-    void *found = pointer(rfn_map_get(map, key));
-    if (found)
-        return found;
-    void *made = calloc(1, size);
-    if (made && rfn_map_put(map, key, (uint64_t)(uintptr_t)made) < 0) {
-        free(made);
-        return NULL;
-    }
-    return made;
 }
 
 /* ---- once ---- */
@@ -246,15 +227,6 @@ static void free_pair(void *value)
     free(pair);
 }
 
-static void release_map(struct rfn_map *map, void (*free_value)(void *))
-{
-    for (uint64_t i = 0; map->slots && i <= map->mask; i++) {
-        if (map->slots[i].used)
-            free_value(pointer(&map->slots[i].value));
-    }
-    rfn_map_release(map);
-}
-
 /* All that a window needs while it is in use. */
 static void release_window(struct window *window)
 {
@@ -267,7 +239,7 @@ static void release_window(struct window *window)
     window->members = NULL;
     window->fences = NULL;
     window->n_fences = window->fences_capacity = 0;
-    release_map(&window->pairs, free_pair);
+    rfn_map_release_objects(&window->pairs, free_pair);
     rfn_contention_release(&window->contention);
 }
 
@@ -300,7 +272,7 @@ static struct window *window_of(const struct rfn_one_sided *os, uint32_t rank, i
 {
     if (slot < 0 || slot > UINT32_MAX)
         return NULL;
-    return pointer(rfn_map_get(&os->bound, key_of(rank, (uint64_t)slot)));
+    return rfn_map_object(&os->bound, key_of(rank, (uint64_t)slot));
 }
 
 /* How many members of a communicator have events. Goes over whichever is less, the members or the
@@ -342,11 +314,11 @@ static struct window *join_window(struct rfn_one_sided *os, uint32_t comm, uint3
     if (rfn_map_put(&os->making, key_of(comm, rank), number + 1) < 0)
         return NULL;
     uint64_t key = key_of(comm, number & UINT32_MAX);
-    struct window *window = pointer(rfn_map_get(&os->shared, key));
+    struct window *window = rfn_map_object(&os->shared, key);
     if (window)
         return window;
     window = new_window(os, comm, number);
-    if (window && rfn_map_put(&os->shared, key, (uint64_t)(uintptr_t)window) < 0)
+    if (window && rfn_map_put_object(&os->shared, key, window) < 0)
         return NULL; /* os->windows has it */
     return window;
 }
@@ -355,7 +327,7 @@ static void delete_window(struct rfn_one_sided *os, struct window *window)
 {
     struct window **link = &os->windows;
     uint64_t key = key_of(window->comm, window->number & UINT32_MAX);
-    if (pointer(rfn_map_get(&os->shared, key)) == window)
+    if (rfn_map_object(&os->shared, key) == window)
         rfn_map_remove(&os->shared, key);
     while (*link != window)
         link = &(*link)->next;
@@ -404,7 +376,7 @@ static int make_window(struct rfn_one_sided *os, const struct layout *layout, ui
         return 0;
     }
     unbind(os, rank, slot);
-    return rfn_map_put(&os->bound, key_of(rank, (uint64_t)slot), (uint64_t)(uintptr_t)window);
+    return rfn_map_put_object(&os->bound, key_of(rank, (uint64_t)slot), window);
 }
 
 /* The member that a rank is; NULL: out of memory. */
@@ -480,12 +452,12 @@ static void leave_fence(struct call *call, struct rfn_point left, struct rfn_wai
 
 static struct pair *pair_of(struct window *window, uint32_t origin, uint32_t target)
 {
-    return get_or_make(&window->pairs, key_of(origin, target), sizeof(struct pair));
+    return rfn_map_make_object(&window->pairs, key_of(origin, target), sizeof(struct pair));
 }
 
 static struct pair *known_pair(const struct window *window, uint32_t origin, uint32_t target)
 {
-    return pointer(rfn_map_get(&window->pairs, key_of(origin, target)));
+    return rfn_map_object(&window->pairs, key_of(origin, target));
 }
 
 static int push_point(struct queue *queue, uint64_t number, struct rfn_point point)

@@ -75,3 +75,38 @@ bool rfn_map_remove(struct rfn_map *map, uint64_t key)
     map->slots[gap].used = false;
     return true;
 }
+
+/* ---- objects ---- */
+
+void *rfn_map_object(const struct rfn_map *map, uint64_t key)
+{
+    const uint64_t *value = rfn_map_get(map, key);
+    return value ? (void *)(uintptr_t)*value : NULL;
+}
+
+int rfn_map_put_object(struct rfn_map *map, uint64_t key, void *object)
+{
+    return rfn_map_put(map, key, (uint64_t)(uintptr_t)object);
+}
+
+void *rfn_map_make_object(struct rfn_map *map, uint64_t key, size_t size)
+{
+    void *object = rfn_map_object(map, key);
+    if (object)
+        return object;
+    object = calloc(1, size);
+    if (object && rfn_map_put_object(map, key, object) < 0) {
+        free(object);
+        return NULL;
+    }
+    return object;
+}
+
+void rfn_map_release_objects(struct rfn_map *map, void (*release)(void *object))
+{
+    for (uint64_t i = 0; map->slots && i <= map->mask; i++) {
+        if (map->slots[i].used)
+            release((void *)(uintptr_t)map->slots[i].value);
+    }
+    rfn_map_release(map);
+}

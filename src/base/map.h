@@ -35,4 +35,13 @@ int rfn_map_put(struct rfn_map *map, uint64_t key, uint64_t value);
 /* Returns whether key was there. */
 bool rfn_map_remove(struct rfn_map *map, uint64_t key);
 
+/* A map whose values are the addresses of objects. What is there for the key, or NULL. */
+void *rfn_map_object(const struct rfn_map *map, uint64_t key);
+/* ... made with calloc if there is nothing; NULL: out of memory. */
+void *rfn_map_make_object(struct rfn_map *map, uint64_t key, size_t size);
+/* Sets it; RFN_E_NOMEM. */
+int rfn_map_put_object(struct rfn_map *map, uint64_t key, void *object);
+/* Releases the map and, with `release` (free, say), each object. */
+void rfn_map_release_objects(struct rfn_map *map, void (*release)(void *object));
+
 #endif
