@@ -60,7 +60,7 @@ struct place {
 struct message {
     struct place send, post; /* the calls that begin them */
     uint32_t channel, source, dest;
-    int64_t tag, bytes, latency;
+    int64_t comm, tag, bytes, latency;
     bool sent, posted, synchronous, wildcard;
 };
 
@@ -91,6 +91,7 @@ struct event {
     uint32_t n_parts;
     bool completes; /* parts are requests */
     bool begins;    /* the one part is a request from now on */
+    uint32_t slot;  /* + 1: of a persistent request that is made, or started */
     int64_t gap_ns, cost_ns, enter_ns, exit_ns;
     /* the oracle's */
     enum rfn_pattern pattern;
@@ -107,7 +108,7 @@ static struct program {
     struct instance instances[INSTANCES];
     uint32_t n_instances;
     struct part pending[RANKS][PENDING];
-    uint32_t n_pending[RANKS];
+    uint32_t n_pending[RANKS], n_slots[RANKS];
     bool wildcards;
 } program;
 
@@ -163,6 +164,7 @@ static uint32_t message_of(uint32_t channel, uint32_t k)
         .channel = channel,
         .source = source,
         .dest = channel / (TAGS + 1) % RANKS,
+        .comm = tag % 2 ? 4 : 0,
         .tag = tag + (program.wildcards ? source * 10 : 0),
         .latency = some_time()};
     of->messages[k] = program.n_messages;
@@ -193,6 +195,17 @@ static void post_part(uint32_t channel, bool begins)
     give_part(message->dest, RECEIVES, number, begins);
 }
 
+/* A nonblocking call, or a persistent request that is made and started. */
+static void add_begin(uint32_t rank, enum fake_function nonblocking, enum fake_function init)
+{
+    if (below(3)) {
+        add(rank, nonblocking);
+        return;
+    }
+    add(rank, init)->slot = ++program.n_slots[rank];
+    add(rank, FAKE_START)->slot = program.n_slots[rank];
+}
+
 /* Whether a send would find its receive posted, by the program's order. */
 static bool is_expected(uint32_t channel)
 {
@@ -208,14 +221,20 @@ static void add_send(uint32_t source, uint32_t channel)
         function = FAKE_SEND_; /* and an eager one, below */
     bool large = below(2) && (begins || is_expected(channel));
     int64_t bytes = large ? EAGER * 2 + below(5) : 1 + below(EAGER);
-    add(source, function);
+    if (function == FAKE_ISEND)
+        add_begin(source, FAKE_ISEND, FAKE_SEND_INIT);
+    else
+        add(source, function);
     send_part(channel, bytes, function == FAKE_SSEND || function == FAKE_ISSEND, begins);
 }
 
 static void add_receive(uint32_t dest, uint32_t channel)
 {
     bool begins = below(2) || program.channels[channel].sends <= program.channels[channel].posts;
-    add(dest, begins ? FAKE_IRECV : FAKE_RECV_);
+    if (begins)
+        add_begin(dest, FAKE_IRECV, FAKE_RECV_INIT);
+    else
+        add(dest, FAKE_RECV_);
     post_part(channel, begins);
 }
 

@@ -49,9 +49,20 @@ static bool is_small(const struct rfn_archive *archive, struct extent *extent)
     return extent->events <= EVENTS && run->ranks <= RANKS;
 }
 
+static void check_row(const struct rfn_wait_row *row, uint32_t n_ranks)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < n_ranks; i++)
+        sum += row->ns_by_rank[i];
+    if (sum != row->total_ns || row->max_ns > sum || row->count == 0)
+        abort();
+}
+
 /* What must hold whatever the file says. */
 static void check(const struct rfn_waits *waits)
 {
+    for (size_t i = 0; i < waits->n_rows; i++)
+        check_row(&waits->rows[i], waits->n_ranks);
     int64_t explained = 0, by_pattern = 0;
     for (size_t i = 0; i < waits->n_causes; i++)
         explained += waits->causes[i].total_ns;

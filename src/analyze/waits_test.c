@@ -878,6 +878,85 @@ static void test_threads(void **state)
     assert_int_equal(cost(1, RFN_ACTIVITY_START, 0), 500);
 }
 
+/* ---- polls ---- */
+
+/* Five polls 100-500 without success, of which 200 are in MPI. */
+static void poll_in_vain(uint32_t path)
+{
+    struct rfn_record *polls = EVENT(1, IPROBE, path, 100, 500, 0, 5, WORLD, AS, AS, AS);
+    polls->failed_poll = true;
+    polls->polls = 5;
+    polls->inside_ns = 200;
+}
+
+/* Then one with success, 510-610. Of 100-610 300 are in MPI, and 210 are not: r0 sends at 550, so
+ * that 450 of 510 were waiting, less 210 * 450 / 510 = 185. The path comes from r0 at 550. */
+static void test_polls(void **state)
+{
+    (void)state;
+    poll_in_vain(0);
+    EVENT(1, IPROBE, 0, 510, 610, 0, 5, WORLD, AS, AS, AS);
+    send(0, 550, 560, 1, 5);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 265, 0, 0);
+    assert_int_equal(cost(0, RFN_ACTIVITY_START, 0), 265);
+    assert_int_equal(waits->critical_ns, 510);
+    assert_int_equal(on_path(RFN_ACTIVITY_START, 0), 450);
+    assert_int_equal(on_path(RFN_ACTIVITY_COMPUTE, FAKE_IPROBE), 210 - 185);
+    assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_IPROBE), 35);
+}
+
+/* What follows is of another place in the program: it waited since its own beginning. */
+static void test_polls_elsewhere(void **state)
+{
+    (void)state;
+    poll_in_vain(1);
+    EVENT(1, IPROBE, 0, 510, 610, 0, 5, WORLD, AS, AS, AS);
+    send(0, 550, 560, 1, 5);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 40, 0, 0);
+}
+
+/* Nothing ends them: half of their time was in MPI. */
+static void polls_given_up(bool goes_on)
+{
+    poll_in_vain(0);
+    if (goes_on)
+        pass_time(1, 520, 600);
+    run();
+    assert_int_equal(waits->total_ns, 0);
+    assert_int_equal(waits->critical_ns, goes_on ? 500 : 400);
+    assert_int_equal(on_path(RFN_ACTIVITY_COMPUTE, FAKE_IPROBE), 200);
+    assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_IPROBE), 200);
+}
+
+static void test_polls_given_up(void **state)
+{
+    (void)state;
+    polls_given_up(true);
+}
+
+static void test_polls_at_the_end(void **state)
+{
+    (void)state;
+    polls_given_up(false);
+}
+
+/* Tests of a request: 100-300 in vain, all of it in MPI, then one that succeeds, 300-600; the
+ * message is sent at 500. */
+static void test_tests(void **state)
+{
+    (void)state;
+    irecv(1, 0, 0, 5);
+    EVENT(1, TEST, 0, 100, 300, RECENT(1), 0)->failed_poll = true;
+    EVENT(1, TEST, 0, 300, 600, RECENT(1), 0);
+    send(0, 500, 510, 1, 5);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_TEST, 0, 400, 0, 0);
+    assert_int_equal(waits->rows[0].count, 1);
+    assert_int_equal(waits->matching.matched, 1);
+}
+
 /* ---- causes and the critical path ---- */
 
 /* r0 computes 10-1000 and sends; r1 waits for that, 20-1000, and sends to r2 at 1030, which waits
@@ -1245,6 +1324,11 @@ int main(void)
         TEST(test_persistent_barrier),
         TEST(test_partitioned),
         TEST(test_threads),
+        TEST(test_polls),
+        TEST(test_polls_elsewhere),
+        TEST(test_polls_given_up),
+        TEST(test_polls_at_the_end),
+        TEST(test_tests),
         TEST(test_chain),
         TEST(test_slow_receive),
         TEST(test_slow_send),
