@@ -16,6 +16,7 @@ struct entry {
 struct heap {
     struct entry *entries;
     size_t n;
+    uint32_t *places; /* by stream: where it is, + 1; NULL: only the first is ever taken out */
 };
 
 struct rfn_replay {
@@ -23,9 +24,7 @@ struct rfn_replay {
     struct rfn_replay_hooks hooks;
     struct rfn_replay_stream *streams;
     uint32_t n_streams;
-    struct heap ready;
-    struct entry *parked; /* in no order: it is looked through only when all are parked */
-    size_t n_parked;
+    struct heap ready, parked;
     uint32_t *woken; /* while a hook runs the heap must stay as it is */
     size_t n_woken;
     int64_t earliest_ns, latest_ns; /* bounds of stamps */
@@ -45,6 +44,13 @@ static bool earlier(const struct entry *a, const struct entry *b)
     return a->ns != b->ns ? a->ns < b->ns : a->stream < b->stream;
 }
 
+static inline void put(struct heap *heap, size_t at, struct entry entry)
+{
+    heap->entries[at] = entry;
+    if (heap->places)
+        heap->places[entry.stream] = (uint32_t)at + 1;
+}
+
 static void sift_down(struct heap *heap, size_t at, struct entry entry)
 {
     for (size_t child; (child = 2 * at + 1) < heap->n; at = child) {
@@ -52,22 +58,26 @@ static void sift_down(struct heap *heap, size_t at, struct entry entry)
             child++;
         if (!earlier(&heap->entries[child], &entry))
             break;
-        heap->entries[at] = heap->entries[child];
+        put(heap, at, heap->entries[child]);
     }
-    heap->entries[at] = entry;
+    put(heap, at, entry);
 }
 
-static void push(struct heap *heap, int64_t ns, uint32_t stream)
+/* Up from `at` as far as it goes, else down. */
+static void sift(struct heap *heap, size_t at, struct entry entry)
 {
-    struct entry entry = {ns, stream};
-    size_t at = heap->n++;
     for (size_t parent; at > 0; at = parent) {
         parent = (at - 1) / 2;
         if (!earlier(&entry, &heap->entries[parent]))
             break;
-        heap->entries[at] = heap->entries[parent];
+        put(heap, at, heap->entries[parent]);
     }
-    heap->entries[at] = entry;
+    sift_down(heap, at, entry);
+}
+
+static void push(struct heap *heap, int64_t ns, uint32_t stream)
+{
+    sift(heap, heap->n++, (struct entry){ns, stream});
 }
 
 static void pop(struct heap *heap)
@@ -75,6 +85,15 @@ static void pop(struct heap *heap)
     struct entry last = heap->entries[--heap->n];
     if (heap->n)
         sift_down(heap, 0, last);
+}
+
+static void take_out(struct heap *heap, uint32_t stream)
+{
+    size_t at = heap->places[stream] - 1;
+    struct entry last = heap->entries[--heap->n];
+    heap->places[stream] = 0;
+    if (at < heap->n)
+        sift(heap, at, last);
 }
 
 /* ---- clocks ---- */
@@ -193,9 +212,11 @@ int rfn_replay_new(const struct rfn_archive *archive, const struct rfn_replay_ho
     set_bounds(made);
     made->streams = calloc((size_t)n + 1, sizeof *made->streams);
     made->ready.entries = calloc((size_t)n + 1, sizeof *made->ready.entries);
-    made->parked = calloc((size_t)n + 1, sizeof *made->parked);
+    made->parked.entries = calloc((size_t)n + 1, sizeof *made->parked.entries);
+    made->parked.places = calloc((size_t)n + 1, sizeof *made->parked.places);
     made->woken = calloc((size_t)n + 1, sizeof *made->woken);
-    bool all = made->streams && made->ready.entries && made->parked && made->woken;
+    bool all = made->streams && made->ready.entries && made->parked.entries &&
+               made->parked.places && made->woken;
     int error = all ? 0 : RFN_E_NOMEM;
     for (uint32_t i = 0; i < n && !error; i++)
         error = open_stream(made, i);
@@ -215,7 +236,8 @@ void rfn_replay_free(struct rfn_replay *replay)
         close_stream(&replay->streams[i]);
     free(replay->streams);
     free(replay->ready.entries);
-    free(replay->parked);
+    free(replay->parked.entries);
+    free(replay->parked.places);
     free(replay->woken);
     free(replay);
 }
@@ -239,27 +261,11 @@ uint32_t rfn_replay_lost(const struct rfn_replay *replay, int *error, struct rfn
 
 /* ---- the run ---- */
 
-static void park(struct rfn_replay *replay, uint32_t number)
-{
-    struct rfn_replay_stream *stream = &replay->streams[number];
-    replay->parked[replay->n_parked] = (struct entry){stream->exit_ns, number};
-    stream->parked = (uint32_t)++replay->n_parked;
-}
-
-static void unpark(struct rfn_replay *replay, uint32_t number)
-{
-    uint32_t at = replay->streams[number].parked - 1;
-    struct entry last = replay->parked[--replay->n_parked];
-    replay->parked[at] = last;
-    replay->streams[last.stream].parked = at + 1;
-    replay->streams[number].parked = 0;
-}
-
 void rfn_replay_wake(struct rfn_replay *replay, uint32_t stream)
 {
-    if (!replay->streams[stream].parked)
+    if (!replay->parked.places[stream])
         return;
-    unpark(replay, stream);
+    take_out(&replay->parked, stream);
     replay->woken[replay->n_woken++] = stream;
 }
 
@@ -321,7 +327,7 @@ static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
     if (result < 0 || replay->put_off)
         return result < 0 ? result : 1;
     if (result == RFN_REPLAY_PARK) {
-        park(replay, number);
+        push(&replay->parked, stream->exit_ns, number);
         return 0;
     }
     has_left(replay, stream);
@@ -354,11 +360,8 @@ static int move_earliest(struct rfn_replay *replay)
 /* When all wait for something: the earliest leaves without. */
 static int leave_forced(struct rfn_replay *replay)
 {
-    const struct entry *first = replay->parked;
-    for (const struct entry *entry = first + 1; entry < replay->parked + replay->n_parked; entry++)
-        first = earlier(entry, first) ? entry : first;
-    uint32_t number = first->stream;
-    unpark(replay, number);
+    uint32_t number = replay->parked.entries[0].stream;
+    take_out(&replay->parked, number);
     int stays = leave(replay, number, true);
     if (stays > 0)
         push(&replay->ready, next_ns(&replay->streams[number]), number);
@@ -408,7 +411,7 @@ int rfn_replay_run(struct rfn_replay *replay)
 {
     RFN_TRY(begin(replay));
     take_woken(replay);
-    while (replay->ready.n || replay->n_parked) {
+    while (replay->ready.n || replay->parked.n) {
         RFN_TRY(replay->ready.n ? move_earliest(replay) : leave_forced(replay));
         take_woken(replay);
         tell(replay);

@@ -31,9 +31,8 @@ struct rfn_replay_stream {
     /* the replay's own */
     int64_t shift_ns, recorded_ns; /* of the clock; the last recorded stamp seen */
     bool open;
-    bool several;    /* its process has other threads */
-    bool held;       /* the current event has not entered yet */
-    uint32_t parked; /* where among the parked, + 1 */
+    bool several; /* its process has other threads */
+    bool held;    /* the current event has not entered yet */
 };
 
 enum { RFN_REPLAY_PARK = 1, RFN_REPLAY_LEFT = 2 };
