@@ -4,6 +4,7 @@
  * awaited things; it is measured when the event leaves. Ranks, communicators and counts come from a
  * file: what makes no sense is left out.
  */
+#include "analyze/places.h"
 #include "analyze/wait_pass.h"
 #include "base/grow.h"
 #include "refrain/event.h"
@@ -42,7 +43,7 @@ static const struct rfn_volume *volume_of(const struct call *call)
 
 static int64_t input(const struct call *call, int8_t place, int64_t otherwise)
 {
-    return place < 0 ? otherwise : call->record->in[place];
+    return rfn_input(call->record, place, otherwise);
 }
 
 static bool valid_comm(const struct rfn_wait_pass *pass, int64_t comm)
