@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the whole-run tests: real programs under real MPIs, recorded and read back.
 
-    run.py --build DIR [--only WORD] [--list]
+    run.py --build DIR [--only WORD] [--modules NAME,...] [--but NAME,...] [--list]
 
 Tests are the functions test_* of the modules tests/test_*.py. A test takes the harness, and a
 flavour if it has a parameter of that name (then it is run for each MPI). It returns, or raises.
@@ -22,10 +22,13 @@ import harness
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def collect(only):
-    """(name, function, keyword arguments) of all tests."""
+def collect(only, modules, but):
+    """(name, function, keyword arguments) of all tests, of some modules or of all but some."""
     for path in sorted(glob.glob(os.path.join(HERE, "test_*.py"))):
-        module = importlib.import_module(os.path.basename(path)[:-3])
+        short = os.path.basename(path)[5:-3]
+        if modules and short not in modules or short in but:
+            continue
+        module = importlib.import_module("test_" + short)
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if not name.startswith("test_") or function.__module__ != module.__name__:
                 continue
@@ -41,9 +44,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", default="build")
     parser.add_argument("--only", default="", help="tests whose name contains this")
+    parser.add_argument("--modules", default="", help="tests of these modules: test_NAME.py, ...")
+    parser.add_argument("--but", default="", help="not those of these modules")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
-    tests = list(collect(options.only))
+    tests = list(collect(options.only, options.modules.split(",") if options.modules else [],
+                         options.but.split(",")))
     if options.list:
         print("\n".join(name for name, _, _ in tests))
         return 0
