@@ -404,16 +404,6 @@ int rfn_collectives_ready(struct rfn_collectives *collectives, const struct rfn_
     return 0;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static enum rfn_pattern pattern_of(enum rfn_collective kind)
 {
     switch (kind) {
@@ -474,16 +464,16 @@ struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *colle
     bool none = (kind == RFN_COLLECTIVE_MAYBE && instance->first_exit_ns < until->ns) ||
                 (kind == RFN_COLLECTIVE_INIT && exit_ns < until->ns);
     if (!none) /* it synchronized */
-        found.wait.ns = most(least(until->ns, exit_ns) - enter_ns, 0);
+        found.wait.ns = rfn_most(rfn_least(until->ns, exit_ns) - enter_ns, 0);
     if (rooted(kind) || kind == RFN_COLLECTIVE_SCAN || kind == RFN_COLLECTIVE_NEIGHBOR)
         return found;
     found.in_step = exit_ns >= until->ns;
     found.key = instance->object;
     found.count = instance->number;
     if (kind == RFN_COLLECTIVE_NXN || kind == RFN_COLLECTIVE_BARRIER) {
-        int64_t there = most(most(instance->first_exit_ns, until->ns), enter_ns);
+        int64_t there = rfn_most(rfn_most(instance->first_exit_ns, until->ns), enter_ns);
         found.completion = kind == RFN_COLLECTIVE_NXN ? RFN_NXN_COMPLETION : RFN_BARRIER_COMPLETION;
-        found.completion_ns = most(exit_ns - there, 0);
+        found.completion_ns = rfn_most(exit_ns - there, 0);
     }
     return found;
 }

@@ -18,4 +18,14 @@ struct rfn_wait {
     struct rfn_point until;
 };
 
+static inline int64_t rfn_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t rfn_most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 #endif

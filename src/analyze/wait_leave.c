@@ -31,11 +31,6 @@ void rfn_pass_wake(void *context, uint32_t stream)
     rfn_replay_wake(pass->replay, stream);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- what a stream did ---- */
 
 static int more_activities(struct rfn_wait_pass *pass, uint32_t activity)
@@ -167,9 +162,9 @@ static int divide(struct leaving *leaving)
     const struct rfn_record *record = leaving->at->record;
     int64_t all = leaving->at->exit_ns - leaving->of->enter_ns, outside = 0;
     if (record->polls > 1 || leaving->of->polled_ns)
-        outside = all - least(inside_of(leaving->at) + leaving->of->polled_ns, all);
+        outside = all - rfn_least(inside_of(leaving->at) + leaving->of->polled_ns, all);
     int64_t left = all - outside, outside_before = 0;
-    leaving->full_ns = leaving->wait.ns = least(leaving->wait.ns, all);
+    leaving->full_ns = leaving->wait.ns = rfn_least(leaving->wait.ns, all);
     if (outside > 0 && leaving->wait.ns > 0) {
         double share = (double)leaving->wait.ns / (double)all;
         outside_before = (int64_t)((double)outside * share);
@@ -183,7 +178,7 @@ static int divide(struct leaving *leaving)
     leaving->over_at = leaving->of->history.at;
     RFN_TRY(did_here(leaving, RFN_ACTIVITY_COMPUTE, outside - outside_before));
     if (leaving->completion_ns > 0 && left > 0) {
-        leaving->completion_ns = least(leaving->completion_ns, left);
+        leaving->completion_ns = rfn_least(leaving->completion_ns, left);
         left -= leaving->completion_ns;
         RFN_TRY(completed(leaving));
     }
@@ -218,7 +213,7 @@ static struct rfn_wait late_sender(const struct rfn_wait_pass *pass, uint32_t ra
 {
     int64_t sent_ns = message->sent.ns;
     struct rfn_wait wait = {.pattern = RFN_LATE_SENDER, .until = message->sent};
-    wait.ns = least(sent_ns, exit_ns) - enter_ns;
+    wait.ns = rfn_least(sent_ns, exit_ns) - enter_ns;
     if (wait.ns > 0 && rfn_channels_older(&pass->channels, rank, sent_ns, pass->calls))
         wait.pattern = RFN_WRONG_ORDER;
     return wait;
