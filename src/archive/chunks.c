@@ -80,6 +80,7 @@ static const char *type_name(uint32_t type)
         [RFN_CHUNK_STREAMS] = "STREAMS", [RFN_CHUNK_STRUCTURE] = "STRUCTURE",
         [RFN_CHUNK_VALUES] = "VALUES",   [RFN_CHUNK_PLACES] = "PLACES",
         [RFN_CHUNK_TIMING] = "TIMING",   [RFN_CHUNK_TOC] = "TOC",
+        [RFN_CHUNK_CLOCKS] = "CLOCKS",
     };
     return type < sizeof names / sizeof *names && names[type] ? names[type] : "of unknown type";
 }
