@@ -18,8 +18,8 @@
  *   persistent send. Sends to MPI_PROC_NULL are none.
  * - Volumes (what a counter counted, rfn_run.volume): inside of MPI, and outside of it, where what
  *   a thread counted since its event before goes to the call path that comes next.
- * - Bytes received through a request count when it completes, for the call path that made it, if
- *   the thread that made it completes it. Those that another thread completes are not counted.
+ * - Bytes received through a request count when it completes, whichever thread completes it, for
+ *   the call path that made it.
  */
 #ifndef REFRAIN_PROFILE_H
 #define REFRAIN_PROFILE_H
@@ -101,11 +101,12 @@ struct rfn_profile {
     bool paused;           /* recording was off for a part of the run */
     int64_t unrecorded_ns; /* of all ranks */
     uint32_t unreadable;   /* streams of which something could not be read */
-    int error;             /* why the first of them could not, 0 if all could */
+    int error;             /* why the lowest of them could not, 0 if all could */
     struct rfn_diag diag;  /* what goes with error */
 };
 
-/* Makes the profile; *profile is to be freed. Streams that cannot be read, or only in part, count
+/* Makes the profile; *profile is to be freed. (Who looks for waits, too, gets it on the way:
+ * rfn_waits_options.) Streams that cannot be read, or only in part, count
  * as far as they go, and `unreadable` says how many there are. progress (may be NULL) is told the
  * share done, 0 to 1. Errors: RFN_E_NOMEM. */
 int rfn_profile_new(const struct rfn_archive *archive,

@@ -16,7 +16,7 @@
 #ifndef REFRAIN_WAITS_H
 #define REFRAIN_WAITS_H
 
-#include "refrain/archive.h"
+#include "refrain/profile.h"
 
 /* name in JSON, words for people */
 #define RFN_PATTERNS(X)                                               \
@@ -136,12 +136,14 @@ struct rfn_waits {
     uint32_t critical_rank; /* the last to finish */
     struct rfn_matching matching;
     uint32_t unreadable;  /* streams of which something could not be read */
-    int error;            /* why the first of them could not, 0 if all could */
+    int error;            /* why the lowest of them could not, 0 if all could */
     struct rfn_diag diag; /* what goes with error */
 };
 
 struct rfn_waits_options {
     bool fix_clocks; /* repair receives that end before their send begins, by a logical clock */
+    struct rfn_profile **profile; /* if not NULL: here the profile goes, to be freed, made of the
+                                     same events, as recorded, on the way */
 };
 
 /* Finds the waits; *waits is to be freed. What cannot be read is left out and counted. progress

@@ -93,7 +93,7 @@ int rfn_pauses_find(struct rfn_pauses *pauses, const struct rfn_archive *archive
 {
     struct changes changes = {0};
     int error = 0;
-    pauses->n = pauses->at = 0;
+    pauses->n = 0;
     for (uint32_t i = first; i < end && !error; i++)
         error = read_stream(&changes, archive, i);
     if (changes.n)
@@ -104,23 +104,19 @@ int rfn_pauses_find(struct rfn_pauses *pauses, const struct rfn_archive *archive
     return error;
 }
 
-int64_t rfn_pauses_overlap(struct rfn_pauses *pauses, int64_t from_ns, int64_t to_ns)
+int64_t rfn_pauses_overlap(const struct rfn_pauses *pauses, size_t *at, int64_t from_ns,
+                           int64_t to_ns)
 {
     int64_t sum = 0;
-    while (pauses->at < pauses->n && pauses->items[pauses->at].to_ns <= from_ns)
-        pauses->at++;
-    for (size_t i = pauses->at; i < pauses->n && pauses->items[i].from_ns < to_ns; i++) {
+    while (*at < pauses->n && pauses->items[*at].to_ns <= from_ns)
+        ++*at;
+    for (size_t i = *at; i < pauses->n && pauses->items[i].from_ns < to_ns; i++) {
         const struct rfn_pause *pause = &pauses->items[i];
         int64_t from = pause->from_ns > from_ns ? pause->from_ns : from_ns;
         int64_t to = pause->to_ns < to_ns ? pause->to_ns : to_ns;
         sum += to > from ? to - from : 0;
     }
     return sum;
-}
-
-void rfn_pauses_rewind(struct rfn_pauses *pauses)
-{
-    pauses->at = 0;
 }
 
 void rfn_pauses_release(struct rfn_pauses *pauses)

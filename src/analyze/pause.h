@@ -23,7 +23,6 @@ struct rfn_pause {
 struct rfn_pauses {
     struct rfn_pause *items;
     size_t n, capacity;
-    size_t at; /* the first that may not be over: times are asked for in ascending order */
 };
 
 /* Whether any process of the run may have paused: else nothing needs to be read. */
@@ -32,10 +31,10 @@ bool rfn_pauses_possible(const struct rfn_archive *archive);
  * Streams that cannot be read count as far as they go. Replaces what was there. RFN_E_NOMEM. */
 int rfn_pauses_find(struct rfn_pauses *pauses, const struct rfn_archive *archive, uint32_t first,
                     uint32_t end);
-/* How much of a time is in pauses. */
-int64_t rfn_pauses_overlap(struct rfn_pauses *pauses, int64_t from_ns, int64_t to_ns);
-/* Times are asked for from the beginning again (of another stream). */
-void rfn_pauses_rewind(struct rfn_pauses *pauses);
+/* How much of a time is in pauses. Times of a stream are asked for in ascending order; *at, first
+ * 0, is the first pause that may not be over for it. */
+int64_t rfn_pauses_overlap(const struct rfn_pauses *pauses, size_t *at, int64_t from_ns,
+                           int64_t to_ns);
 void rfn_pauses_release(struct rfn_pauses *pauses);
 
 #endif

@@ -38,13 +38,14 @@ static void test_overlap(void **state)
     (void)state;
     struct rfn_pause items[] = {{INT64_MIN, 10}, {20, 30}, {40, 50}};
     struct rfn_pauses pauses = {.items = items, .n = 3};
-    assert_int_equal(rfn_pauses_overlap(&pauses, 0, 5), 5);
-    assert_int_equal(rfn_pauses_overlap(&pauses, 5, 45), 5 + 10 + 5);
-    assert_int_equal(rfn_pauses_overlap(&pauses, 30, 40), 0);
-    assert_int_equal(rfn_pauses_overlap(&pauses, 45, 100), 5);
-    assert_int_equal(rfn_pauses_overlap(&pauses, 100, 200), 0);
-    rfn_pauses_rewind(&pauses);
-    assert_int_equal(rfn_pauses_overlap(&pauses, 15, 25), 5);
+    size_t at = 0;
+    assert_int_equal(rfn_pauses_overlap(&pauses, &at, 0, 5), 5);
+    assert_int_equal(rfn_pauses_overlap(&pauses, &at, 5, 45), 5 + 10 + 5);
+    assert_int_equal(rfn_pauses_overlap(&pauses, &at, 30, 40), 0);
+    assert_int_equal(rfn_pauses_overlap(&pauses, &at, 45, 100), 5);
+    assert_int_equal(rfn_pauses_overlap(&pauses, &at, 100, 200), 0);
+    at = 0;
+    assert_int_equal(rfn_pauses_overlap(&pauses, &at, 15, 25), 5);
 }
 
 int main(void)

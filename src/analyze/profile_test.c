@@ -13,6 +13,8 @@
 enum { PLAIN = RFN_BUFFER_PLAIN, BYTE = 0, DOUBLE = 1, WORLD = 0, ASKED = RFN_AS_POSTED };
 #define RECENT(distance) ((distance)*4 + RFN_REQUEST_RECENT)
 #define SLOT(slot)       ((slot)*4 + RFN_REQUEST_SLOT)
+#define FOREIGN(thread, number) \
+    (((number) << RFN_FOREIGN_BITS | (thread)) * 4 + RFN_REQUEST_FOREIGN)
 
 static struct rfn_profile *profile;
 
@@ -170,6 +172,29 @@ static void test_persistent(void **state)
     expect_pair(0, 1, 0, 5, 160);
 }
 
+/* What one thread begins another completes, or starts: it counts for the call that made it, whose
+ * symbol is of the other thread's stream. */
+static void test_threads(void **state)
+{
+    (void)state;
+    fake.run.streams = FAKE_RANKS + 1;
+    for (uint32_t i = 0; i <= FAKE_RANKS; i++) {
+        fake.streams[i].rank = i ? i - 1 : 0;
+        fake.streams[i].thread = i == 1;
+    }
+    EVENT(0, IRECV, 5, 0, 1, PLAIN, 10, DOUBLE, 3, 1, WORLD)->symbol = 0;
+    EVENT(0, SEND_INIT, 6, 2, 3, PLAIN, 4, DOUBLE, 2, 1, WORLD, SLOT(0))->symbol = 1;
+    EVENT(1, WAITALL, 7, 10, 11, 1, LIST(FOREIGN(0, 0)), 0)->symbol = 0;
+    EVENT(1, STARTALL, 8, 12, 13, 1, LIST(SLOT(0)))->symbol = 1;
+    make();
+    assert_int_equal(row_of(FAKE_IRECV, 5)->received_bytes, 80);
+    assert_int_equal(row_of(FAKE_WAITALL, 7)->received_bytes, 0);
+    assert_int_equal(row_of(FAKE_SEND_INIT, 6)->sent_bytes, 32);
+    assert_int_equal(profile->ranks[0].threads, 2);
+    assert_int_equal(profile->n_pairs, 1);
+    expect_pair(0, 0, 2, 1, 32);
+}
+
 /* A run of polls is one event but many calls, and its time is that inside of the calls. */
 static void test_polls(void **state)
 {
@@ -250,9 +275,9 @@ static void test_volume(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_bins),        TEST(test_ping),       TEST(test_efficiency),
-        TEST(test_requests),    TEST(test_persistent), TEST(test_polls),
-        TEST(test_collectives), TEST(test_damage),     TEST(test_volume),
+        TEST(test_bins),       TEST(test_ping),    TEST(test_efficiency),  TEST(test_requests),
+        TEST(test_persistent), TEST(test_polls),   TEST(test_collectives), TEST(test_damage),
+        TEST(test_volume),     TEST(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

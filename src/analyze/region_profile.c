@@ -9,25 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct visit {
+struct rfn_region_visit {
     uint32_t region;
     struct rfn_region_clock begin;
 };
 
-/* What the current rank has spent in a region. */
-struct sum {
+/* What a stream has spent in a region. */
+struct rfn_region_sum {
     int64_t time_ns, mpi_ns;
     bool visited;
-    uint32_t open; /* how often in the current stream */
+    uint32_t open; /* how often */
+};
+
+/* What the current rank has spent in a region. */
+struct of_rank {
+    int64_t time_ns, mpi_ns;
+    bool visited;
 };
 
 struct rfn_regions {
     const struct rfn_archive *archive;
     uint32_t n;
     struct rfn_region_row *rows; /* by region */
-    struct sum *sums;
-    struct visit *visits; /* the open ones of the stream, innermost last */
-    size_t depth, capacity;
+    struct of_rank *of_rank;
 };
 
 struct rfn_regions *rfn_regions_new(const struct rfn_archive *archive)
@@ -38,8 +42,8 @@ struct rfn_regions *rfn_regions_new(const struct rfn_archive *archive)
     regions->archive = archive;
     regions->n = rfn_archive_regions(archive);
     regions->rows = calloc((size_t)regions->n + 1, sizeof *regions->rows);
-    regions->sums = calloc((size_t)regions->n + 1, sizeof *regions->sums);
-    if (!regions->rows || !regions->sums) {
+    regions->of_rank = calloc((size_t)regions->n + 1, sizeof *regions->of_rank);
+    if (!regions->rows || !regions->of_rank) {
         rfn_regions_free(regions);
         return NULL;
     }
@@ -53,15 +57,20 @@ void rfn_regions_free(struct rfn_regions *regions)
     if (!regions)
         return;
     free(regions->rows);
-    free(regions->sums);
-    free(regions->visits);
+    free(regions->of_rank);
     free(regions);
 }
 
-static void close_innermost(struct rfn_regions *regions, struct rfn_region_clock clock)
+void rfn_region_stream_release(struct rfn_region_stream *stream)
 {
-    const struct visit *visit = &regions->visits[--regions->depth];
-    struct sum *sum = &regions->sums[visit->region];
+    free(stream->visits);
+    free(stream->sums);
+}
+
+static void close_innermost(struct rfn_region_stream *stream, struct rfn_region_clock clock)
+{
+    const struct rfn_region_visit *visit = &stream->visits[--stream->depth];
+    struct rfn_region_sum *sum = &stream->sums[visit->region];
     if (--sum->open > 0)
         return;
     sum->time_ns += clock.now_ns - visit->begin.now_ns -
@@ -69,13 +78,14 @@ static void close_innermost(struct rfn_regions *regions, struct rfn_region_clock
     sum->mpi_ns += clock.mpi_ns - visit->begin.mpi_ns;
 }
 
-static int begin(struct rfn_regions *regions, uint32_t region, struct rfn_region_clock clock)
+static int begin(struct rfn_regions *regions, struct rfn_region_stream *stream, uint32_t region,
+                 struct rfn_region_clock clock)
 {
-    RFN_TRY(RFN_GROW(regions->visits, regions->capacity, regions->depth + 1));
-    regions->visits[regions->depth++] = (struct visit){region, clock};
+    RFN_TRY(RFN_GROW(stream->visits, stream->capacity, stream->depth + 1));
+    stream->visits[stream->depth++] = (struct rfn_region_visit){region, clock};
     regions->rows[region].visits++;
-    regions->sums[region].visited = true;
-    regions->sums[region].open++;
+    stream->sums[region].visited = true;
+    stream->sums[region].open++;
     return 0;
 }
 
@@ -84,8 +94,8 @@ static bool is_end(const struct rfn_function_info *function)
     return strcmp(function->name, "refrain_region_end") == 0;
 }
 
-int rfn_regions_event(struct rfn_regions *regions, const struct rfn_record *record,
-                      struct rfn_region_clock clock)
+int rfn_regions_event(struct rfn_regions *regions, struct rfn_region_stream *stream,
+                      const struct rfn_record *record, struct rfn_region_clock clock)
 {
     const struct rfn_function_info *function = rfn_archive_function(regions->archive,
                                                                     record->function);
@@ -93,30 +103,40 @@ int rfn_regions_event(struct rfn_regions *regions, const struct rfn_record *reco
         record->in[0] >= regions->n)
         return 0;
     const uint32_t region = (uint32_t)record->in[0];
+    if (!stream->sums)
+        stream->sums = calloc(regions->n, sizeof *stream->sums);
+    if (!stream->sums)
+        return RFN_E_NOMEM;
     if (!is_end(function))
-        return begin(regions, region, clock);
-    for (bool ended = !regions->sums[region].open; !ended;) {
-        ended = regions->visits[regions->depth - 1].region == region;
-        close_innermost(regions, clock);
+        return begin(regions, stream, region, clock);
+    for (bool ended = !stream->sums[region].open; !ended;) {
+        ended = stream->visits[stream->depth - 1].region == region;
+        close_innermost(stream, clock);
     }
     return 0;
 }
 
-void rfn_regions_end_stream(struct rfn_regions *regions, struct rfn_region_clock clock)
+void rfn_regions_end_stream(struct rfn_regions *regions, struct rfn_region_stream *stream,
+                            struct rfn_region_clock clock)
 {
-    while (regions->depth > 0)
-        close_innermost(regions, clock);
+    while (stream->depth > 0)
+        close_innermost(stream, clock);
+    for (uint32_t i = 0; stream->sums && i < regions->n; i++) {
+        regions->of_rank[i].time_ns += stream->sums[i].time_ns;
+        regions->of_rank[i].mpi_ns += stream->sums[i].mpi_ns;
+        regions->of_rank[i].visited |= stream->sums[i].visited;
+    }
 }
 
 void rfn_regions_end_rank(struct rfn_regions *regions, uint32_t rank)
 {
     for (uint32_t i = 0; i < regions->n; i++) {
-        const struct sum *sum = &regions->sums[i];
+        const struct of_rank *sum = &regions->of_rank[i];
         if (!sum->visited)
             continue;
         rfn_spread_add(&regions->rows[i].time, rank, sum->time_ns);
         rfn_spread_add(&regions->rows[i].mpi, rank, sum->mpi_ns);
-        regions->sums[i] = (struct sum){0};
+        regions->of_rank[i] = (struct of_rank){0};
     }
 }
 

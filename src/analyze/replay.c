@@ -32,7 +32,7 @@ struct rfn_replay {
     bool put_off;        /* the leaving event has been */
     uint64_t left, told; /* events that have left; at the last progress */
     double events;
-    uint32_t lost;
+    uint32_t lost, told_of; /* streams; the one that the error is of */
     int error;
     struct rfn_diag diag, scratch;
 };
@@ -141,9 +141,11 @@ static void close_stream(struct rfn_replay_stream *stream)
     stream->open = false;
 }
 
-static void lose(struct rfn_replay *replay, int error, const struct rfn_diag *diag)
+/* Of the lowest stream it is told why, whichever comes first in time. */
+static void lose(struct rfn_replay *replay, uint32_t number, int error, const struct rfn_diag *diag)
 {
-    if (!replay->lost++) {
+    if (!replay->lost++ || number < replay->told_of) {
+        replay->told_of = number;
         replay->error = error;
         replay->diag = *diag;
     }
@@ -157,7 +159,7 @@ static int fetch(struct rfn_replay *replay, uint32_t number)
     if (got == RFN_E_NOMEM)
         return got;
     if (got < 0)
-        lose(replay, got, &replay->scratch);
+        lose(replay, number, got, &replay->scratch);
     if (got <= 0) {
         close_stream(stream);
         return 0;
@@ -194,7 +196,7 @@ static int open_stream(struct rfn_replay *replay, uint32_t number)
     if (error == RFN_E_NOMEM)
         return error;
     if (error < 0)
-        lose(replay, error, &diag);
+        lose(replay, number, error, &diag);
     stream->open = error >= 0;
     return 0;
 }

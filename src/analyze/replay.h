@@ -63,7 +63,7 @@ int rfn_replay_run(struct rfn_replay *replay);
 const struct rfn_replay_stream *rfn_replay_stream(const struct rfn_replay *replay, uint32_t stream);
 /* The earliest enter of all streams' first events. */
 int64_t rfn_replay_start_ns(const struct rfn_replay *replay);
-/* Streams that could not be read to their end, why the first could not. */
+/* Streams that could not be read to their end, why the lowest could not. */
 uint32_t rfn_replay_lost(const struct rfn_replay *replay, int *error, struct rfn_diag *diag);
 
 /* From hooks: a parked event is to be shown again (else nothing happens). */

@@ -30,17 +30,6 @@ static int await(struct call *call, struct rfn_awaited awaited)
     return 0;
 }
 
-/* The volume of the event, remembered where it is always the same. */
-static const struct rfn_volume *volume_of(const struct call *call)
-{
-    struct rfn_wait_symbol *symbol = call->symbol;
-    if (!symbol->has_volume || !symbol->constant)
-        symbol->volume = rfn_volume_of(call->pass->volumes, call->at->cursor, call->at->rank,
-                                       call->record);
-    symbol->has_volume = true;
-    return &symbol->volume;
-}
-
 static int64_t input(const struct call *call, int8_t place, int64_t otherwise)
 {
     return rfn_input(call->record, place, otherwise);
@@ -299,7 +288,7 @@ static int find_object(struct call *call, int64_t *object, int64_t *place)
 
 static bool moves_data(const struct call *call)
 {
-    const struct rfn_volume *volume = volume_of(call);
+    const struct rfn_volume *volume = call->stream->volume;
     return call->role->always_data || volume->sent_bytes > 0 || volume->received_bytes > 0;
 }
 
@@ -398,7 +387,7 @@ static int set_up(struct call *call, int64_t id)
     *operation = (struct rfn_operation){.role = call->role, .persistent = true};
     *persistent = (struct rfn_persistent){.send_channel = RFN_NONE,
                                           .receive_channel = RFN_NONE,
-                                          .volume = *volume_of(call),
+                                          .volume = *call->stream->volume,
                                           .send_tag = input(call, call->role->send_tag, RFN_ANY)};
     if (call->role->action == RFN_ACT_COLLECTIVE)
         return set_up_collective(call, persistent);
@@ -478,7 +467,7 @@ static int begin(struct call *call, int64_t id)
     if (role->action == RFN_ACT_COLLECTIVE)
         return collective(call, &operation->sends);
     if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
-        RFN_TRY(send(call, volume_of(call), input(call, role->send_tag, RFN_ANY), role,
+        RFN_TRY(send(call, call->stream->volume, input(call, role->send_tag, RFN_ANY), role,
                      &operation->sends));
     struct source source = posted(call);
     if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
@@ -547,12 +536,12 @@ static int cancel(struct call *call, uint32_t id)
 
 static int requests(struct call *call)
 {
-    static const struct rfn_volume nothing = {0};
     struct rfn_request_effects effects;
     const struct rfn_role *role = call->role;
-    bool makes = role->begins || role->persistent;
-    RFN_TRY(rfn_tracker_event(call->process->tracker, call->at->thread, call->at->cursor,
-                              call->record, makes ? volume_of(call) : &nothing, &effects));
+    const struct rfn_replay_stream *at = call->at;
+    RFN_TRY(rfn_tracker_event(call->pass->trackers[at->rank], at->thread, at->cursor, call->record,
+                              call->stream->volume, &effects));
+    RFN_TRY(rfn_profile_pass_requests(call->pass->profile, call->stream->here.stream, &effects));
     if (effects.created >= 0)
         RFN_TRY((role->persistent ? set_up : begin)(call, effects.created));
     for (size_t i = 0; i < effects.n_started; i++)
@@ -578,13 +567,15 @@ static int blocking(struct call *call)
     const struct rfn_role *role = call->role;
     switch (role->action) {
     case RFN_ACT_SEND:
-        RFN_TRY(send(call, volume_of(call), input(call, role->send_tag, RFN_ANY), role, &sends));
+        RFN_TRY(
+            send(call, call->stream->volume, input(call, role->send_tag, RFN_ANY), role, &sends));
         break;
     case RFN_ACT_RECV:
         RFN_TRY(receive_now(call, &receives));
         break;
     case RFN_ACT_SENDRECV:
-        RFN_TRY(send(call, volume_of(call), input(call, role->send_tag, RFN_ANY), role, &sends));
+        RFN_TRY(
+            send(call, call->stream->volume, input(call, role->send_tag, RFN_ANY), role, &sends));
         RFN_TRY(receive_now(call, &receives));
         break;
     case RFN_ACT_MRECV:

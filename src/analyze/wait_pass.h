@@ -13,6 +13,7 @@
 #include "analyze/groups.h"
 #include "analyze/history.h"
 #include "analyze/one_sided.h"
+#include "analyze/profile_pass.h"
 #include "analyze/replay.h"
 #include "analyze/topology.h"
 #include "analyze/wait_tally.h"
@@ -56,7 +57,6 @@ struct rfn_persistent {
 };
 
 struct rfn_wait_process {
-    struct rfn_tracker *tracker;
     struct rfn_operation *operations; /* by request id */
     size_t operations_capacity;
     struct rfn_persistent *persistent; /* by request id */
@@ -74,9 +74,7 @@ struct rfn_wait_symbol {
     const struct rfn_role *role;
     bool concerns, topology, groups, one_sided; /* who is to see it: the tracker; topology.h; ... */
     bool seen_by_some;                          /* one of the last three */
-    struct rfn_volume volume;
-    bool has_volume;
-    int64_t send_channel, receive_channel; /* -1: not yet */
+    int64_t send_channel, receive_channel;      /* -1: not yet */
     uint32_t send_generation, receive_generation;
     int64_t object, place; /* -1: not yet */
 };
@@ -91,6 +89,7 @@ struct rfn_wait_stream {
     size_t n_regions, regions_capacity;
     /* The current event. */
     struct rfn_wait_symbol *symbol; /* points into symbols: until the next event */
+    const struct rfn_volume *volume;
     struct rfn_point here;
     struct rfn_awaited *awaited;
     size_t n_awaited, awaited_capacity;
@@ -119,7 +118,8 @@ struct rfn_wait_pass {
     bool fix_clocks;
     struct rfn_replay *replay;
     struct rfn_role *roles;
-    struct rfn_volumes *volumes;
+    struct rfn_profile_pass *profile;
+    struct rfn_tracker **trackers; /* by rank */
     struct rfn_topologies *topologies;
     struct rfn_groups *groups;
     struct rfn_one_sided *one_sided;

@@ -9,6 +9,7 @@
  */
 #include "refrain/waits.h"
 
+#include "analyze/trackers.h"
 #include "analyze/wait_pass.h"
 #include "base/grow.h"
 
@@ -49,7 +50,6 @@ static int symbol_init(struct rfn_wait_pass *pass, struct rfn_wait_symbol *symbo
     RFN_TRY((int)(site < 0 ? site : 0));
     int64_t activity = rfn_activity_of(&pass->activities, &in_mpi);
     RFN_TRY((int)(activity < 0 ? activity : 0));
-    const struct rfn_tracker *tracker = pass->processes[0].tracker;
     *symbol = (struct rfn_wait_symbol){
         .used = true,
         .constant = !record->varying,
@@ -57,7 +57,7 @@ static int symbol_init(struct rfn_wait_pass *pass, struct rfn_wait_symbol *symbo
         .mpi_activity = (uint32_t)activity,
         .before = UINT32_MAX,
         .role = &pass->roles[record->function],
-        .concerns = tracker && rfn_tracker_concerns(tracker, record->function),
+        .concerns = rfn_tracker_concerns(pass->trackers[0], record->function),
         .topology = rfn_topologies_concerns(pass->topologies, record->function),
         .groups = rfn_groups_concerns(pass->groups, record->function),
         .one_sided = rfn_one_sided_concerns(pass->one_sided, record->function),
@@ -154,6 +154,7 @@ static int enter(void *context, uint32_t number, const struct rfn_replay_stream 
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
     RFN_TRY(symbol_of(pass, stream, at->record));
+    RFN_TRY(rfn_profile_pass_event(pass->profile, number, at->cursor, at->record, &stream->volume));
     stream->enter_ns = at->enter_ns;
     stream->polled_ns = 0;
     if (ends_polls(stream, at->record)) {
@@ -202,32 +203,6 @@ static int find_absent(struct rfn_wait_pass *pass)
     return 0;
 }
 
-/* The first rank's tracker is made anyway: the others' are made beside it. */
-static int make_tracker(struct rfn_wait_pass *pass, uint32_t rank)
-{
-    struct rfn_tracker **tracker = &pass->processes[rank].tracker;
-    if (!*tracker)
-        *tracker = rank ? rfn_tracker_new_beside(pass->processes[0].tracker)
-                        : rfn_tracker_new(pass->archive);
-    return *tracker ? 0 : RFN_E_NOMEM;
-}
-
-/* Of ranks that only claim to be there nothing is made. */
-static int make_processes(struct rfn_wait_pass *pass)
-{
-    uint32_t n = pass->waits->n_ranks;
-    pass->processes = calloc((size_t)n + 1, sizeof *pass->processes);
-    if (!pass->processes)
-        return RFN_E_NOMEM;
-    RFN_TRY(make_tracker(pass, 0));
-    for (uint32_t i = 0; i < rfn_archive_run(pass->archive)->streams; i++) {
-        uint32_t rank = rfn_archive_stream(pass->archive, i).rank;
-        if (rank < n)
-            RFN_TRY(make_tracker(pass, rank));
-    }
-    return 0;
-}
-
 static int make_streams(struct rfn_wait_pass *pass)
 {
     uint32_t n = rfn_archive_run(pass->archive)->streams;
@@ -268,14 +243,17 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
                                            .progress_context = context};
     pass->waits = calloc(1, sizeof *pass->waits);
     pass->roles = rfn_roles_new(pass->archive);
-    pass->volumes = rfn_volumes_new(pass->archive);
-    if (!pass->waits || !pass->roles || !pass->volumes)
+    pass->trackers = rfn_trackers_new(pass->archive);
+    if (!pass->waits || !pass->roles || !pass->trackers)
         return RFN_E_NOMEM;
     pass->waits->n_ranks = rfn_archive_run(pass->archive)->ranks;
+    pass->processes = calloc((size_t)pass->waits->n_ranks + 1, sizeof *pass->processes);
+    if (!pass->processes)
+        return RFN_E_NOMEM;
     pass->waits->times = rfn_archive_run(pass->archive)->times;
     rfn_tally_init(&pass->tally, pass->waits->n_ranks);
     RFN_TRY(find_absent(pass));
-    RFN_TRY(make_processes(pass));
+    RFN_TRY(rfn_profile_pass_new(pass->archive, &pass->profile));
     RFN_TRY(make_streams(pass));
     RFN_TRY(make_collectives(pass));
     RFN_TRY(rfn_channels_init(&pass->channels, pass->waits->n_ranks));
@@ -296,10 +274,7 @@ static void pass_release(struct rfn_wait_pass *pass)
         free(pass->streams[i].regions);
         free(pass->streams[i].awaited);
     }
-    for (uint32_t i = ranks; pass->processes && i-- > 0;) { /* the first tracker goes last */
-        if (!pass->processes[i].tracker)
-            continue;
-        rfn_tracker_free(pass->processes[i].tracker);
+    for (uint32_t i = 0; pass->processes && i < ranks; i++) {
         free(pass->processes[i].operations);
         free(pass->processes[i].persistent);
         rfn_map_release(&pass->processes[i].handles);
@@ -313,7 +288,8 @@ static void pass_release(struct rfn_wait_pass *pass)
     rfn_one_sided_free(pass->one_sided);
     rfn_groups_free(pass->groups);
     free(pass->at_windows);
-    rfn_volumes_free(pass->volumes);
+    rfn_profile_pass_free(pass->profile);
+    rfn_trackers_free(pass->trackers, pass->archive);
     rfn_activities_release(&pass->activities);
     rfn_delays_release(&pass->delays);
     rfn_tally_release(&pass->tally);
@@ -381,7 +357,16 @@ static void finish_matching(struct rfn_wait_pass *pass)
                           &matching->unmatched_collectives);
 }
 
-static int finish(struct rfn_wait_pass *pass)
+static int finish_profile(struct rfn_wait_pass *pass, struct rfn_profile **profile)
+{
+    RFN_TRY(rfn_profile_pass_finish(pass->profile, profile));
+    (*profile)->unreadable = pass->waits->unreadable;
+    (*profile)->error = pass->waits->error;
+    (*profile)->diag = pass->waits->diag;
+    return 0;
+}
+
+static int finish(struct rfn_wait_pass *pass, struct rfn_profile **profile)
 {
     struct rfn_waits *waits = pass->waits;
     RFN_TRY(rfn_channels_finish(&pass->channels));
@@ -393,7 +378,7 @@ static int finish(struct rfn_wait_pass *pass)
     waits->activities = pass->activities.items;
     waits->n_activities = pass->activities.n;
     pass->activities.items = NULL;
-    return 0;
+    return profile ? finish_profile(pass, profile) : 0;
 }
 
 int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_options *options,
@@ -405,7 +390,7 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
     if (!error)
         error = rfn_replay_run(pass.replay);
     if (!error)
-        error = finish(&pass);
+        error = finish(&pass, options->profile);
     if (error < 0) {
         rfn_waits_free(pass.waits);
         rfn_fail(diag, error, -1, -1, "%s", rfn_error_text(error));

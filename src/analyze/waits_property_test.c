@@ -444,11 +444,38 @@ static void put_event(struct place place, stream_of_call stream_of)
                words);
 }
 
+static bool same(const void *a, const void *b, size_t size)
+{
+    return !size || memcmp(a, b, size) == 0;
+}
+
+/* The profile that comes with the waits is the one that is made alone. */
+static void check_profile(struct rfn_profile *with)
+{
+    struct rfn_diag diag;
+    struct rfn_profile *alone;
+    assert_int_equal(rfn_profile_new(&fake, NULL, NULL, &alone, &diag), 0);
+    assert_int_equal(with->start_ns, alone->start_ns);
+    assert_int_equal(with->end_ns, alone->end_ns);
+    assert_int_equal(with->events, alone->events);
+    assert_int_equal(with->calls, alone->calls);
+    assert_true(same(with->ranks, alone->ranks, RANKS * sizeof *with->ranks));
+    assert_int_equal(with->n_rows, alone->n_rows);
+    assert_true(same(with->rows, alone->rows, alone->n_rows * sizeof *with->rows));
+    assert_int_equal(with->n_pairs, alone->n_pairs);
+    assert_true(same(with->pairs, alone->pairs, alone->n_pairs * sizeof *with->pairs));
+    assert_true(same(with->point_to_point, alone->point_to_point, sizeof with->point_to_point));
+    assert_true(same(with->collective, alone->collective, sizeof with->collective));
+    rfn_profile_free(alone);
+    rfn_profile_free(with);
+}
+
 static struct rfn_waits *analyse(stream_of_call stream_of, bool fix_clocks)
 {
     struct rfn_diag diag;
     struct rfn_waits *result = NULL;
-    const struct rfn_waits_options options = {.fix_clocks = fix_clocks};
+    struct rfn_profile *profile;
+    const struct rfn_waits_options options = {.fix_clocks = fix_clocks, .profile = &profile};
     fake_reset();
     fake.run.streams = RANKS + (stream_of == in_two_threads);
     for (uint32_t rank = 0; rank < RANKS; rank++)
@@ -463,6 +490,7 @@ static struct rfn_waits *analyse(stream_of_call stream_of, bool fix_clocks)
             put_event((struct place){rank, i}, stream_of);
     }
     assert_int_equal(rfn_waits_new(&fake, &options, NULL, NULL, &result, &diag), 0);
+    check_profile(profile);
     return result;
 }
 

@@ -74,28 +74,20 @@ static int complain(const struct rfn_report *report)
     return RFN_EXIT_BAD_INPUT;
 }
 
-static int find_profile(struct rfn_report *report, struct rfn_profile **profile,
-                        struct rfn_diag *diag)
+static int read_events(struct rfn_report *report, const struct options *given,
+                       struct rfn_waits **waits, struct rfn_profile **profile,
+                       struct rfn_diag *diag)
 {
+    const struct rfn_waits_options how = {.fix_clocks = given->fix_clocks, .profile = profile};
     struct rfn_progress progress = {.what = "reading events"};
-    int error = rfn_profile_new(report->archive, rfn_progress_show, &progress, profile, diag);
+    int error = rfn_waits_new(report->archive, &how, rfn_progress_show, &progress, waits, diag);
     rfn_progress_done(&progress);
     if (error < 0)
         return error;
+    report->waits = *waits;
     report->profile = *profile;
     report->efficiency = rfn_profile_efficiency(*profile);
     return 0;
-}
-
-static int find_waits(struct rfn_report *report, const struct options *given,
-                      struct rfn_waits **waits, struct rfn_diag *diag)
-{
-    const struct rfn_waits_options how = {.fix_clocks = given->fix_clocks};
-    struct rfn_progress progress = {.what = "finding waits"};
-    int error = rfn_waits_new(report->archive, &how, rfn_progress_show, &progress, waits, diag);
-    rfn_progress_done(&progress);
-    report->waits = error < 0 ? NULL : *waits;
-    return error;
 }
 
 /* Text that no call path contains is a mistake, unless there are no calls to tell. */
@@ -114,29 +106,19 @@ static int check_call_path(const struct rfn_report *report)
     return RFN_EXIT_USAGE;
 }
 
-static int find_and_print(struct rfn_report *report, const struct options *given)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct rfn_waits *waits;
-    int error = find_waits(report, given, &waits, &diag);
-    if (error < 0)
-        return rfn_command_fail(report->file, error, &diag);
-    int status = print(report, given->given.json, complain(report));
-    rfn_waits_free(waits);
-    return status;
-}
-
 /* Prints the page; the exit status. */
 static int make_report(struct rfn_report *report, const struct options *given)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_profile *profile;
-    int error = find_profile(report, &profile, &diag);
+    struct rfn_waits *waits;
+    int error = read_events(report, given, &waits, &profile, &diag);
     if (error < 0)
         return rfn_command_fail(report->file, error, &diag);
     int status = check_call_path(report);
     if (!status)
-        status = find_and_print(report, given);
+        status = print(report, given->given.json, complain(report));
+    rfn_waits_free(waits);
     rfn_profile_free(profile);
     return status;
 }
