@@ -574,14 +574,6 @@ int rfn_channels_tell(struct rfn_channels *channels, uint32_t receive, uint32_t 
     return settle(channels, &channels->ranks[of->rank]);
 }
 
-const struct rfn_message *rfn_channels_message(const struct rfn_channels *channels,
-                                               uint32_t receive)
-{
-    uint32_t message = channels->receives[receive].message;
-    return message && channels->messages[message - 1].begun ? &channels->messages[message - 1]
-                                                            : NULL;
-}
-
 /* Takes a receive out of its channel: the message, if it has one, is the next one's. */
 static int withdraw(struct rfn_channels *channels, uint32_t at)
 {

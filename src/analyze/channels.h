@@ -121,8 +121,14 @@ int rfn_channels_tell(struct rfn_channels *channels, uint32_t receive, uint32_t 
 /* ... or that it is of a process of another job: the receive is forgotten. RFN_E_NOMEM. */
 int rfn_channels_dismiss(struct rfn_channels *channels, uint32_t receive);
 /* Its message, if it has begun, else NULL. */
-const struct rfn_message *rfn_channels_message(const struct rfn_channels *channels,
-                                               uint32_t receive);
+static inline const struct rfn_message *rfn_channels_message(const struct rfn_channels *channels,
+                                                             uint32_t receive)
+{
+    uint32_t message = channels->receives[receive].message;
+    if (!message || !channels->messages[message - 1].begun)
+        return NULL;
+    return &channels->messages[message - 1];
+}
 /* The receive is over. cancelled: it has not taken a message, and its place is free. Of one without
  * a message the user says so only when it will never come: it may be bound after the call that
  * completes it. RFN_E_NOMEM. */

@@ -289,9 +289,10 @@ static int take_completed(struct rfn_profile_pass *pass, const struct stream *st
     const struct tally *made = maker(stream, origin);
     int64_t row = made ? (int64_t)made->row : row_of(pass, origin->function, origin->path);
     RFN_TRY((int)(row < 0 ? row : 0));
-    struct rfn_volume volume = origin->volume;
-    volume.sent_bytes = -1;
-    count_bytes(pass, &pass->profile->rows[row], &volume, 1);
+    if (origin->volume.received_bytes > 0) {
+        pass->profile->rows[row].bytes += (uint64_t)origin->volume.received_bytes;
+        pass->profile->rows[row].received_bytes += (uint64_t)origin->volume.received_bytes;
+    }
     return 0;
 }
 

@@ -24,6 +24,7 @@ struct rfn_replay {
     struct rfn_replay_hooks hooks;
     struct rfn_replay_stream *streams;
     uint32_t n_streams;
+    bool times;
     struct heap ready, parked;
     uint32_t *woken; /* while a hook runs the heap must stay as it is */
     size_t n_woken;
@@ -165,11 +166,11 @@ static int fetch(struct rfn_replay *replay, uint32_t number)
         return 0;
     }
     /* Without times streams take turns, so that none runs ahead of those that it sends to. */
-    bool times = rfn_archive_run(replay->archive)->times;
-    int64_t turn = (int64_t)(stream->record->index & (STAMP_MAX - 1));
+    const struct rfn_record *record = stream->record;
+    int64_t turn = (int64_t)(record->index & (STAMP_MAX - 1));
     stream->before_ns = stream->exit_ns;
-    stream->enter_ns = moved(replay, stream, times ? stream->record->enter_ns : turn);
-    stream->exit_ns = moved(replay, stream, times ? stream->record->exit_ns : turn);
+    stream->enter_ns = moved(replay, stream, replay->times ? record->enter_ns : turn);
+    stream->exit_ns = moved(replay, stream, replay->times ? record->exit_ns : turn);
     return 1;
 }
 
@@ -211,6 +212,7 @@ int rfn_replay_new(const struct rfn_archive *archive, const struct rfn_replay_ho
     made->archive = archive;
     made->hooks = *hooks;
     made->n_streams = n;
+    made->times = rfn_archive_run(archive)->times;
     set_bounds(made);
     made->streams = calloc((size_t)n + 1, sizeof *made->streams);
     made->ready.entries = calloc((size_t)n + 1, sizeof *made->ready.entries);

@@ -33,22 +33,12 @@ void rfn_pass_wake(void *context, uint32_t stream)
 
 /* ---- what a stream did ---- */
 
-static int more_activities(struct rfn_wait_pass *pass, uint32_t activity)
+int rfn_pass_more_activities(struct rfn_wait_pass *pass, uint32_t activity)
 {
     size_t old = pass->activity_capacity;
     RFN_TRY(RFN_GROW(pass->activity_ns, pass->activity_capacity, (size_t)activity + 1));
     memset(pass->activity_ns + old, 0, (pass->activity_capacity - old) * sizeof *pass->activity_ns);
     return 0;
-}
-
-int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t activity,
-                 int64_t ns)
-{
-    if (activity >= pass->activity_capacity)
-        RFN_TRY(more_activities(pass, activity));
-    pass->activity_ns[activity] += ns;
-    RFN_TRY(rfn_history_add(&stream->history, &pass->delays.sums, activity, ns));
-    return rfn_critical_add(&stream->critical, activity, ns);
 }
 
 /* Something else than the usual at a call site. */
@@ -101,7 +91,7 @@ static int stay(const struct leaving *leaving)
     int64_t number = rfn_activity_of(&pass->activities, &waiting);
     RFN_TRY((int)(number < 0 ? number : 0));
     if ((size_t)number >= pass->activity_capacity)
-        RFN_TRY(more_activities(pass, (uint32_t)number));
+        RFN_TRY(rfn_pass_more_activities(pass, (uint32_t)number));
     return rfn_critical_add(&leaving->of->critical, (uint32_t)number, leaving->wait.ns);
 }
 

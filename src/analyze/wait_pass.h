@@ -158,8 +158,16 @@ int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t receive);
 /* What the stream does turns out not to end its unsuccessful polls: they waited for nothing that is
  * known. */
 int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream);
+int rfn_pass_more_activities(struct rfn_wait_pass *pass, uint32_t activity);
 /* A stream has done something: history, chain, sums. RFN_E_NOMEM. */
-int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t activity,
-                 int64_t ns);
+static inline int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                               uint32_t activity, int64_t ns)
+{
+    if (__builtin_expect(activity >= pass->activity_capacity, 0))
+        RFN_TRY(rfn_pass_more_activities(pass, activity));
+    pass->activity_ns[activity] += ns;
+    RFN_TRY(rfn_history_add(&stream->history, &pass->delays.sums, activity, ns));
+    return rfn_critical_add(&stream->critical, activity, ns);
+}
 
 #endif

@@ -367,14 +367,14 @@ static void test_clock(void **state)
         uint64_t flags;
         assert_null(rfn_clock_read(&clock, &flags, &reader));
         assert_true(flags == RFN_TIMING_TIMES && clock.realtime_offset == 77);
-        size_t segment = 0;
+        struct rfn_clock_place place = {0};
         uint64_t before = 0;
         for (int i = 0; i < 7; i++) {
             uint64_t width = pairs[i + 1][0] - pairs[i][0], rise = pairs[i + 1][1] - pairs[i][1];
             for (uint64_t k = 0; k <= 64; k++) {
                 uint64_t at = (uint64_t)((rfn_u128)width * k / 64);
                 uint64_t exact = pairs[i][1] + (uint64_t)((rfn_u128)at * rise / width);
-                uint64_t got = rfn_clock_ns(&clock, &segment, pairs[i][0] + at);
+                uint64_t got = rfn_clock_ns(&clock, &place, pairs[i][0] + at);
                 assert_true(got >= exact && got - exact <= 1);
                 assert_true(got >= before);
                 before = got;

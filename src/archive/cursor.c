@@ -74,9 +74,8 @@ struct rfn_cursor {
     bool has_timing, times;
     uint64_t events, index;
     uint64_t last_exit, add_ns;
-    size_t segment;
+    struct rfn_clock_place clock_place, correction_place;
     const struct rfn_clock *correction; /* of the host's clock; NULL: none */
-    size_t correction_segment;
     struct rfn_reader marks;
     uint64_t n_marks, mark_quanta; /* read so far */
     int64_t *comms;                /* archive numbers by local number */
@@ -349,9 +348,9 @@ static int check_mark(struct rfn_cursor *cursor, uint64_t enter)
 
 static inline uint64_t corrected_ns(struct rfn_cursor *cursor, uint64_t quanta)
 {
-    uint64_t ns = rfn_clock_ns(&cursor->timing.clock, &cursor->segment, quanta);
+    uint64_t ns = rfn_clock_ns(&cursor->timing.clock, &cursor->clock_place, quanta);
     if (__builtin_expect(cursor->correction != NULL, 0))
-        ns = rfn_clock_ns(cursor->correction, &cursor->correction_segment, ns);
+        ns = rfn_clock_ns(cursor->correction, &cursor->correction_place, ns);
     return ns;
 }
 
@@ -541,8 +540,8 @@ static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
     if (!cursor->times)
         return 0;
     const struct rfn_clock *clock = &cursor->timing.clock;
-    size_t segment = 0;
-    if (rfn_clock_ns(clock, &segment, clock->start) !=
+    struct rfn_clock_place place = {0};
+    if (rfn_clock_ns(clock, &place, clock->start) !=
             (uint64_t)rfn_stream_word(archive, RFN_WORD_START, cursor->stream) ||
         clock->realtime_offset !=
             (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, cursor->stream))

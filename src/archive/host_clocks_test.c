@@ -58,8 +58,8 @@ static struct rfn_host_clocks clocks_of(const struct rfn_clock_offset *offsets, 
 
 static uint64_t corrected(const struct rfn_host_clocks *clocks, uint64_t time)
 {
-    size_t segment = 0;
-    return rfn_clock_ns(rfn_host_clock(clocks, 2), &segment, time);
+    struct rfn_clock_place place = {0};
+    return rfn_clock_ns(rfn_host_clock(clocks, 2), &place, time);
 }
 
 static void test_constant(void **state)
@@ -124,8 +124,8 @@ static uint64_t noise(uint64_t *state)
     return *state >> 20;
 }
 
-/* Random measurements: the hint makes no difference, time never goes backwards between the first
- * and the last, and it is exact at both ends of each piece. */
+/* Random measurements: where the clock was read last makes no difference, time never goes backwards
+ * between the first and the last, and it is exact at both ends of each piece. */
 static void test_random(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static void test_random(void **state)
             continue; /* the reference's time would not ascend */
         struct rfn_host_clocks clocks = clocks_of(offsets, 9);
         const struct rfn_clock *clock = rfn_host_clock(&clocks, 2);
-        size_t hint = 0;
+        struct rfn_clock_place place = {0};
         for (int i = 0; i < 8; i++) {
             uint64_t low = offsets[i].monotonic_ns, width = offsets[i + 1].monotonic_ns - low;
             uint64_t before = low + (uint64_t)offsets[i].offset_ns;
@@ -151,7 +151,7 @@ static void test_random(void **state)
                 continue;
             for (uint64_t k = 0; k <= 16; k++) {
                 uint64_t at = low + (uint64_t)((rfn_u128)width * k / 16);
-                uint64_t got = rfn_clock_ns(clock, &hint, at);
+                uint64_t got = rfn_clock_ns(clock, &place, at);
                 assert_int_equal(got, corrected(&clocks, at));
                 if (k < 16) {
                     assert_true(got >= before);

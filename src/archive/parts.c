@@ -413,6 +413,22 @@ struct rfn_clock_segment rfn_clock_segment_of(const uint64_t *pair, const uint64
     return (struct rfn_clock_segment){pair[0], pair[1], (uint64_t)slope, shift, half};
 }
 
+uint64_t rfn_clock_move(const struct rfn_clock *clock, struct rfn_clock_place *place,
+                        uint64_t quanta)
+{
+    size_t at = place->segment;
+    while (at + 1 < clock->n && quanta >= clock->segments[at + 1].from)
+        at++;
+    while (at > 0 && quanta < clock->segments[at].from)
+        at--;
+    const struct rfn_clock_segment *in = &clock->segments[at];
+    const uint64_t end = at + 1 < clock->n ? in[1].from : UINT64_MAX;
+    *place = (struct rfn_clock_place){*in, end > in->from ? end - in->from : 0, at};
+    if (quanta >= in->from)
+        return in->base_ns + rfn_clock_scale(in, quanta - in->from);
+    return in->base_ns - rfn_clock_scale(in, in->from - quanta);
+}
+
 /* Pairs of equal quanta tell nothing about the slope; if all are equal, a quantum is taken for a
  * nanosecond. */
 static const char *read_pairs(struct rfn_clock *clock, uint64_t n, struct rfn_reader *reader)

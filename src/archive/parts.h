@@ -144,21 +144,31 @@ void rfn_clock_release(struct rfn_clock *clock);
 
 __extension__ typedef unsigned __int128 rfn_u128;
 
-/* Monotonic and exact to a nanosecond. *segment is a hint, kept by the caller, first 0. */
-static inline uint64_t rfn_clock_ns(const struct rfn_clock *clock, size_t *segment, uint64_t quanta)
+/* Nanoseconds from or to the segment's beginning. */
+static inline uint64_t rfn_clock_scale(const struct rfn_clock_segment *in, uint64_t quanta)
 {
-    size_t at = *segment;
-    while (at + 1 < clock->n && quanta >= clock->segments[at + 1].from)
-        at++;
-    while (at > 0 && quanta < clock->segments[at].from)
-        at--;
-    *segment = at;
-    const struct rfn_clock_segment *in = &clock->segments[at];
-    bool before = quanta < in->from;
-    uint64_t distance = before ? in->from - quanta : quanta - in->from;
-    rfn_u128 product = (rfn_u128)distance * in->slope + in->half;
-    uint64_t ns = (uint64_t)(product >> in->shift);
-    return before ? in->base_ns - ns : in->base_ns + ns;
+    return (uint64_t)(((rfn_u128)quanta * in->slope + in->half) >> in->shift);
+}
+
+/* Where a clock was read last, kept by the caller, first all zeros. */
+struct rfn_clock_place {
+    struct rfn_clock_segment in;
+    uint64_t length; /* of it in quanta, where times are not before its beginning; else 0 */
+    size_t segment;
+};
+
+/* What rfn_clock_ns does when the time is not in the segment of the last one. */
+uint64_t rfn_clock_move(const struct rfn_clock *clock, struct rfn_clock_place *place,
+                        uint64_t quanta);
+
+/* Monotonic and exact to a nanosecond. */
+static inline uint64_t rfn_clock_ns(const struct rfn_clock *clock, struct rfn_clock_place *place,
+                                    uint64_t quanta)
+{
+    uint64_t distance = quanta - place->in.from;
+    if (__builtin_expect(distance >= place->length, 0))
+        return rfn_clock_move(clock, place, quanta);
+    return place->in.base_ns + rfn_clock_scale(&place->in, distance);
 }
 
 /* Takes the payload over (also on failure). */

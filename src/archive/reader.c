@@ -107,15 +107,13 @@ static const char *find_host_offsets(struct rfn_archive *archive)
 static const char *find_origin(struct rfn_archive *archive)
 {
     const char *fault = find_host_offsets(archive);
-    size_t segment = 0;
     for (uint32_t i = 0; i < archive->n_streams && !fault; i++) {
+        struct rfn_clock_place place = {0};
         uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, i);
         const struct rfn_clock *clock = rfn_host_clock(&archive->clocks, host);
         uint64_t start = (uint64_t)rfn_stream_word(archive, RFN_WORD_START, i);
-        if (clock) {
-            segment = segment < clock->n ? segment : 0; /* may be of another host */
-            start = rfn_clock_ns(clock, &segment, start);
-        }
+        if (clock)
+            start = rfn_clock_ns(clock, &place, start);
         start += archive->host_offsets[host];
         if (i == 0 || (int64_t)(start - archive->start_ns) < 0)
             archive->start_ns = start;
