@@ -203,10 +203,10 @@ static int take_started(struct pass *pass, const struct rfn_request_origin *orig
 
 static void take_completed(struct pass *pass, const struct rfn_completed *completed)
 {
-    if (!completed->known || !completed->origin.receives || completed->cancelled)
+    if (!completed->known || !completed->origin->receives || completed->cancelled)
         return;
-    struct tally *made = &pass->tallies[completed->origin.symbol];
-    struct rfn_volume volume = completed->origin.volume;
+    struct tally *made = &pass->tallies[completed->origin->symbol];
+    struct rfn_volume volume = completed->origin->volume;
     volume.sent_bytes = -1;
     count_bytes(pass, &pass->profile->rows[made->row], &volume, 1);
 }
@@ -218,7 +218,7 @@ static int take_requests(struct pass *pass, const struct tally *tally,
     RFN_TRY(rfn_tracker_event(pass->tracker, pass->thread, pass->cursor, record, &tally->volume,
                               &effects));
     for (size_t i = 0; i < effects.n_started; i++)
-        RFN_TRY(take_started(pass, &effects.started[i]));
+        RFN_TRY(take_started(pass, effects.started[i]));
     for (size_t i = 0; i < effects.n_completed; i++)
         take_completed(pass, &effects.completed[i]);
     return 0;
