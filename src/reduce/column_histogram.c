@@ -786,7 +786,7 @@ static uint32_t get_pairs(struct decoder *decoder, uint8_t *to, uint32_t width, 
 {
     enum { PAIR_BITS = LOADED_BITS + 64 };
     const uint8_t *words = decoder->words, *data = decoder->bits.data;
-    size_t word = 0, n_words = decoder->model.n_buckets > 1 ? decoder->n_words : 1;
+    size_t word = 0, n_words = decoder->n_words;
     size_t at = decoder->bits.at, n_bits = decoder->bits.n_loadable;
     uint64_t one = decoder->states[0], two = decoder->states[1];
     uint32_t pair = 0;
@@ -806,21 +806,7 @@ static uint32_t get_pairs(struct decoder *decoder, uint8_t *to, uint32_t width, 
     return 2 * pair;
 }
 
-/* As the encoder began with STATE_LOW, the decoder ends with it: a check of all of the words. The
- * bits end in the last byte, whose rest must be 0. */
-static int check_end(struct decoder *decoder)
-{
-    struct bit_reader *bits = &decoder->bits;
-    if (decoder->word != decoder->n_words || decoder->states[0] != STATE_LOW ||
-        decoder->states[1] != STATE_LOW)
-        return RFN_E_CORRUPT;
-    if (bits->at > bits->n_bits || bits->n_bits - bits->at >= 8)
-        return RFN_E_CORRUPT;
-    return get_bits(bits, (unsigned)(bits->n_bits - bits->at)) ? RFN_E_CORRUPT : 0;
-}
-
-/* Puts n numbers times scale behind each other, each of so many bytes. */
-static int get_numbers(struct decoder *decoder, uint8_t *to, uint32_t width, uint32_t n)
+static void get_coded(struct decoder *decoder, uint8_t *to, uint32_t width, uint32_t n)
 {
     uint32_t i = get_pairs(decoder, to, width, n), second = n >= TWO_STATES;
     for (; i < n && decoder->word <= decoder->n_words; i++) {
@@ -830,7 +816,32 @@ static int get_numbers(struct decoder *decoder, uint8_t *to, uint32_t width, uin
         uint64_t number = decoder->low[bucket] + offset;
         rfn_store_64(to + (size_t)i * width, number * decoder->model.scale);
     }
-    return i < n ? RFN_E_CORRUPT : check_end(decoder);
+}
+
+/* Of a single bucket there are offsets only. */
+static void get_offsets(struct decoder *decoder, uint8_t *to, uint32_t width, uint32_t n)
+{
+    struct bit_reader bits = decoder->bits;
+    uint64_t scale = decoder->model.scale;
+    unsigned n_bits = (unsigned)decoder->width[0];
+    for (uint32_t i = 0; i < n; i++, to += width)
+        rfn_store_64(to, get_bits(&bits, n_bits) * scale);
+    decoder->bits.at = bits.at;
+}
+
+/* Puts n numbers times scale behind each other, each of so many bytes. As the encoder began with
+ * STATE_LOW, the decoder ends with it: a check of all of the words. The bits end in the last byte,
+ * whose rest must be 0. */
+static int get_numbers(struct decoder *decoder, uint8_t *to, uint32_t width, uint32_t n)
+{
+    (decoder->model.n_buckets > 1 ? get_coded : get_offsets)(decoder, to, width, n);
+    if (decoder->word != decoder->n_words || decoder->states[0] != STATE_LOW ||
+        decoder->states[1] != STATE_LOW)
+        return RFN_E_CORRUPT;
+    struct bit_reader *bits = &decoder->bits;
+    if (bits->at > bits->n_bits || bits->n_bits - bits->at >= 8)
+        return RFN_E_CORRUPT;
+    return get_bits(bits, (unsigned)(bits->n_bits - bits->at)) ? RFN_E_CORRUPT : 0;
 }
 
 /* Where all offsets are near the end, the end is moved. */
@@ -846,13 +857,10 @@ static void move_end(struct decoder *decoder)
                                 false};
 }
 
-/* Reads all that lies in front of the offsets of n numbers. A single bucket has the whole
- * probability: the state stays as it is, and needs no words. */
+/* Reads all that lies in front of the offsets of n numbers. */
 static int get_coding(struct decoder *decoder, struct rfn_reader *payload, uint32_t n)
 {
-    static const uint8_t none[2];
     decoder->states[0] = decoder->states[1] = STATE_LOW;
-    decoder->words = none;
     decoder->n_words = decoder->word = decoder->widest = 0;
     decoder->largest = 0;
     if (decoder->model.n_buckets > 1) {
