@@ -1,7 +1,6 @@
 /* column_bench.c - what value columns cost: bytes and nanoseconds per value.
  *
- *     cc -std=c11 -O2 -Isrc -Iinclude -o column_bench bench/column_bench.c src/reduce/column.c \
- *         src/reduce/column_histogram.c src/base/buf.c src/base/error.c -lm
+ *     cc -std=c11 -O2 -Isrc -Iinclude -o column_bench bench/column_bench.c build/librefrain.a -lm
  *     ./column_bench [FILE...]
  *
  * Without arguments it measures generated shapes; a FILE is a sequence of little-endian 64-bit

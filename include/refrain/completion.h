@@ -32,11 +32,12 @@ struct rfn_request_origin {
 };
 
 struct rfn_completed {
+    const struct rfn_request_origin *origin; /* volume as it really was: source, tag,
+                                                received_bytes */
     uint32_t position; /* in the array of requests of the call, 0 if it has one */
     bool known;        /* the origin is; if not, only receives and volume mean something */
     bool cancelled;
-    uint32_t error;                   /* MPI error class of the request, 0 for success */
-    struct rfn_request_origin origin; /* volume as it really was: source, tag, received_bytes */
+    uint32_t error; /* MPI error class of the request, 0 for success */
 };
 
 /* What an event did to requests. Pointers are borrowed until the next event of this tracker or
@@ -49,7 +50,7 @@ struct rfn_completed {
 struct rfn_request_effects {
     const struct rfn_completed *completed;
     size_t n_completed;
-    const struct rfn_request_origin *started; /* persistent requests that the event started */
+    const struct rfn_request_origin *const *started; /* persistent requests that it started */
     size_t n_started;
     int64_t created; /* id of the request that the event made, persistent or not; -1: none */
     const struct rfn_request_origin *freed;     /* by Request_free; NULL: none that is known */

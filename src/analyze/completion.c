@@ -73,7 +73,9 @@ struct shared {
     uint32_t n_functions;
     struct rfn_completed *completed;
     size_t n_completed, completed_capacity;
-    struct rfn_request_origin *started;
+    struct rfn_request_origin *amended; /* of completed ones that became something else */
+    size_t amended_capacity;
+    const struct rfn_request_origin **started;
     size_t n_started, started_capacity;
 };
 
@@ -219,6 +221,7 @@ void rfn_tracker_free(struct rfn_tracker *tracker)
     if (!tracker->borrowed) {
         free(tracker->shared->layouts);
         free(tracker->shared->completed);
+        free(tracker->shared->amended);
         free(tracker->shared->started);
         free(tracker->shared);
     }
@@ -392,80 +395,91 @@ static inline void live_end(struct rfn_tracker *tracker, struct live *live)
     live_give(tracker, live);
 }
 
+/* The id + 1 of a request that is persistent or another thread's. */
+__attribute__((noinline)) static uint32_t find_far(const struct rfn_tracker *tracker, int64_t word)
+{
+    uint64_t value = (uint64_t)word >> 2;
+    if ((word & 3) == RFN_REQUEST_SLOT)
+        return slot_find(tracker, value);
+    if ((word & 3) != RFN_REQUEST_FOREIGN)
+        return 0;
+    const struct window *other = window_of(tracker, value & ((1u << RFN_FOREIGN_BITS) - 1));
+    return other ? ring_find(other, value >> RFN_FOREIGN_BITS) : 0;
+}
+
 /* The request that a word of an event of this window's thread means; NULL: null or unknown. */
-static inline struct live *find(const struct rfn_tracker *tracker, uint32_t window, int64_t word)
+static inline struct live *find(const struct rfn_tracker *tracker, const struct window *own,
+                                int64_t word)
 {
     if (word <= 0)
         return NULL;
-    uint64_t value = (uint64_t)word >> 2;
-    const struct window *own = &tracker->windows[window], *other;
-    uint32_t found = 0;
-    switch (word & 3) {
-    case RFN_REQUEST_RECENT:
-        found = ring_find(own, own->created - value); /* value > created: too large a number */
-        break;
-    case RFN_REQUEST_SLOT:
-        found = slot_find(tracker, value);
-        break;
-    case RFN_REQUEST_FOREIGN:
-        other = window_of(tracker, value & ((1u << RFN_FOREIGN_BITS) - 1));
-        found = other ? ring_find(other, value >> RFN_FOREIGN_BITS) : 0;
-        break;
-    default:
-        break;
-    }
+    uint32_t found;
+    if ((word & 3) == RFN_REQUEST_RECENT)
+        found = ring_find(own, own->created - ((uint64_t)word >> 2)); /* or too large a number */
+    else
+        found = find_far(tracker, word);
     return found ? &tracker->lives[found - 1] : NULL;
 }
 
+/* ---- events ---- */
+
+/* An event that concerns requests. */
+struct event {
+    const struct rfn_cursor *cursor;
+    const struct rfn_record *record;
+    const struct rfn_volume *volume;
+    const struct layout *layout;
+    struct window *own; /* of its thread */
+    uint32_t window;    /* its index */
+};
+
 /* An element for the request that the record makes. */
-static inline struct live *live_new(struct rfn_tracker *tracker, const struct layout *layout,
-                                    const struct rfn_record *record,
-                                    const struct rfn_volume *volume)
+static inline struct live *live_new(struct rfn_tracker *tracker, const struct event *event)
 {
     int64_t id = live_add(tracker);
     if (id < 0)
         return NULL;
+    const struct rfn_record *record = event->record;
     struct live *live = &tracker->lives[id];
     live->origin.symbol = record->symbol;
     live->origin.function = record->function;
     live->origin.path = record->path;
     live->origin.id = (uint32_t)id;
-    live->origin.volume = *volume;
-    live->origin.receives = layout->receives;
+    live->origin.volume = *event->volume;
+    live->origin.receives = event->layout->receives;
     live->open = true;
     live->active = false;
     return live;
 }
 
-static int create(struct rfn_tracker *tracker, uint32_t window, const struct layout *layout,
-                  const struct rfn_record *record, const struct rfn_volume *volume,
-                  int64_t *created)
+static int create(struct rfn_tracker *tracker, const struct event *event, int64_t *created)
 {
-    struct live *live = live_new(tracker, layout, record, volume);
+    if (event->record->error)
+        return 0;
+    struct live *live = live_new(tracker, event);
     if (!live)
         return RFN_E_NOMEM;
     live->persistent = false;
-    live->window = window;
-    live->number = tracker->windows[window].created;
+    live->window = event->window;
+    live->number = event->own->created;
     *created = live->origin.id;
-    int error = ring_add(&tracker->windows[window], live->origin.id);
+    int error = ring_add(event->own, live->origin.id);
     if (error < 0)
         live_give(tracker, live);
     return error;
 }
 
-static int create_persistent(struct rfn_tracker *tracker, const struct layout *layout,
-                             const struct rfn_record *record, const struct rfn_volume *volume,
+static int create_persistent(struct rfn_tracker *tracker, const struct event *event,
                              int64_t *created)
 {
-    int64_t word = record->out[layout->slot];
+    int64_t word = event->record->out[event->layout->slot];
     if (word <= 0 || (word & 3) != RFN_REQUEST_SLOT)
         return 0;
     uint64_t slot = (uint64_t)word >> 2;
     uint32_t before = slot_find(tracker, slot);
     if (before)
         live_end(tracker, &tracker->lives[before - 1]);
-    struct live *live = live_new(tracker, layout, record, volume);
+    struct live *live = live_new(tracker, event);
     if (!live)
         return RFN_E_NOMEM;
     live->persistent = true;
@@ -477,16 +491,6 @@ static int create_persistent(struct rfn_tracker *tracker, const struct layout *l
     return error;
 }
 
-/* ---- events ---- */
-
-/* An event that concerns requests. */
-struct event {
-    const struct rfn_cursor *cursor;
-    const struct rfn_record *record;
-    const struct layout *layout;
-    uint32_t window; /* of its thread */
-};
-
 /* The requests of a call: an array, or the one input as an array of one. */
 static const int64_t *requests_of(const struct event *event, size_t *n)
 {
@@ -497,21 +501,25 @@ static const int64_t *requests_of(const struct event *event, size_t *n)
     return word;
 }
 
-static int start(struct rfn_tracker *tracker, const struct event *event)
+static int start(struct rfn_tracker *tracker, const struct event *event,
+                 struct rfn_request_effects *effects)
 {
     struct shared *shared = tracker->shared;
     size_t n = 0;
+    shared->n_started = 0;
     const int64_t *words = requests_of(event, &n);
     if (!words)
         return 0;
     RFN_TRY(RFN_GROW(shared->started, shared->started_capacity, n));
     for (size_t i = 0; i < n; i++) {
-        struct live *live = find(tracker, event->window, words[i]);
+        struct live *live = find(tracker, event->own, words[i]);
         if (!live)
             continue;
         live->active = true;
-        shared->started[shared->n_started++] = live->origin;
+        shared->started[shared->n_started++] = &live->origin;
     }
+    effects->started = shared->started;
+    effects->n_started = shared->n_started;
     return 0;
 }
 
@@ -519,19 +527,16 @@ static int start(struct rfn_tracker *tracker, const struct event *event)
 static inline void complete_one(struct rfn_tracker *tracker, const struct event *event,
                                 int64_t word, size_t position)
 {
+    static const struct rfn_request_origin unknown;
     struct shared *shared = tracker->shared;
-    const struct live *live = find(tracker, event->window, word);
+    const struct live *live = find(tracker, event->own, word);
     if (word == RFN_REQUEST_NULL || (live && live->persistent && !live->active))
         return;
-    struct rfn_completed *completed = &shared->completed[shared->n_completed++];
-    completed->position = (uint32_t)position;
-    completed->known = live != NULL;
-    completed->cancelled = false;
-    completed->error = 0;
-    if (live)
-        completed->origin = live->origin;
-    else
-        completed->origin = (struct rfn_request_origin){0};
+    shared->completed[shared->n_completed++] = (struct rfn_completed){
+        .origin = live ? &live->origin : &unknown,
+        .position = (uint32_t)position,
+        .known = live,
+    };
 }
 
 /* Takes out what has not completed. */
@@ -542,13 +547,32 @@ static void drop(struct shared *shared, size_t at)
             (shared->n_completed - at) * sizeof *shared->completed);
 }
 
+/* What was made for it remains as it is: a persistent request is to be started again. */
+static void amend_one(struct rfn_completed *completed, const int64_t *entry,
+                      struct rfn_request_origin *amended)
+{
+    *amended = *completed->origin;
+    completed->origin = amended;
+    if (entry[1] != RFN_AS_POSTED)
+        amended->volume.source = entry[1];
+    if (entry[2] != RFN_AS_POSTED)
+        amended->volume.tag = entry[2];
+    if (entry[3] != RFN_AS_POSTED)
+        amended->volume.received_bytes = entry[3] < 0 ? -1 : entry[3];
+    if (!completed->known && entry[3] != RFN_AS_POSTED)
+        amended->receives = true;
+    completed->error = (uint32_t)entry[4];
+    completed->cancelled = entry[5] & RFN_COMPLETION_CANCELLED;
+}
+
 /* Puts in what differs from what was asked for. Both are in order of position except after
  * Waitsome, whose order is that of the indices. */
-static void amend(struct shared *shared, const int64_t *words, size_t n)
+static int amend(struct shared *shared, const int64_t *words, size_t n)
 {
-    size_t at = 0;
-    for (size_t i = 0; i + RFN_COMPLETION_WORDS <= n; i += RFN_COMPLETION_WORDS) {
-        const int64_t *entry = words + i;
+    size_t at = 0, n_entries = n / RFN_COMPLETION_WORDS;
+    RFN_TRY(RFN_GROW(shared->amended, shared->amended_capacity, n_entries));
+    for (size_t i = 0; i < n_entries; i++) {
+        const int64_t *entry = words + i * RFN_COMPLETION_WORDS;
         size_t left = shared->n_completed;
         while (left && shared->completed[at].position != entry[0]) {
             at = at + 1 < shared->n_completed ? at + 1 : 0;
@@ -559,21 +583,11 @@ static void amend(struct shared *shared, const int64_t *words, size_t n)
         if (entry[5] & RFN_COMPLETION_PENDING) {
             drop(shared, at);
             at = at < shared->n_completed ? at : 0;
-            continue;
+        } else {
+            amend_one(&shared->completed[at], entry, &shared->amended[i]);
         }
-        struct rfn_completed *completed = &shared->completed[at];
-        struct rfn_volume *volume = &completed->origin.volume;
-        if (entry[1] != RFN_AS_POSTED)
-            volume->source = entry[1];
-        if (entry[2] != RFN_AS_POSTED)
-            volume->tag = entry[2];
-        if (entry[3] != RFN_AS_POSTED)
-            volume->received_bytes = entry[3] < 0 ? -1 : entry[3];
-        if (!completed->known && entry[3] != RFN_AS_POSTED)
-            completed->origin.receives = true;
-        completed->error = (uint32_t)entry[4];
-        completed->cancelled = entry[5] & RFN_COMPLETION_CANCELLED;
     }
+    return 0;
 }
 
 /* What has completed is no more, or inactive. */
@@ -583,7 +597,7 @@ static void settle(struct rfn_tracker *tracker)
     for (size_t i = 0; i < shared->n_completed; i++) {
         if (!shared->completed[i].known)
             continue;
-        struct live *live = &tracker->lives[shared->completed[i].origin.id];
+        struct live *live = &tracker->lives[shared->completed[i].origin->id];
         live->active = false;
         if (live->open && !live->persistent) /* a broken file may name a request twice */
             live_end(tracker, live);
@@ -618,10 +632,12 @@ static int complete_all(struct rfn_tracker *tracker, const struct event *event,
     return 0;
 }
 
-static int complete(struct rfn_tracker *tracker, const struct event *event)
+static int complete(struct rfn_tracker *tracker, const struct event *event,
+                    struct rfn_request_effects *effects)
 {
     size_t n = 0, n_words = 0;
     const struct layout *layout = event->layout;
+    tracker->shared->n_completed = 0;
     if (event->record->failed_poll)
         return 0;
     const int64_t *words = requests_of(event, &n);
@@ -634,10 +650,12 @@ static int complete(struct rfn_tracker *tracker, const struct event *event)
         const int64_t *entries = rfn_cursor_list(event->cursor, list, &n_words,
                                                  RFN_KIND_COMPLETIONS);
         if (entries)
-            amend(tracker->shared, entries, n_words);
+            RFN_TRY(amend(tracker->shared, entries, n_words));
     }
     if (layout->use == USE_COMPLETES)
         settle(tracker);
+    effects->completed = tracker->shared->completed;
+    effects->n_completed = tracker->shared->n_completed;
     return 0;
 }
 
@@ -658,7 +676,7 @@ static uint64_t partitions_of(const struct event *event)
 static void concern_one(struct rfn_tracker *tracker, const struct event *event,
                         struct rfn_request_effects *effects)
 {
-    struct live *live = find(tracker, event->window, event->record->in[event->layout->requests]);
+    struct live *live = find(tracker, event->own, event->record->in[event->layout->requests]);
     if (!live || event->record->error)
         return;
     switch (event->layout->use) {
@@ -679,23 +697,20 @@ static void concern_one(struct rfn_tracker *tracker, const struct event *event,
 }
 
 static int act(struct rfn_tracker *tracker, const struct event *event,
-               const struct rfn_volume *volume, struct rfn_request_effects *effects)
+               struct rfn_request_effects *effects)
 {
-    const struct rfn_record *record = event->record;
     switch (event->layout->use) {
     case USE_NONE:
         break;
     case USE_CREATES:
-        return record->error ? 0
-                             : create(tracker, event->window, event->layout, record, volume,
-                                      &effects->created);
+        return create(tracker, event, &effects->created);
     case USE_PERSISTENT:
-        return create_persistent(tracker, event->layout, record, volume, &effects->created);
+        return create_persistent(tracker, event, &effects->created);
     case USE_STARTS:
-        return start(tracker, event);
+        return start(tracker, event, effects);
     case USE_COMPLETES:
     case USE_LOOKS:
-        return complete(tracker, event);
+        return complete(tracker, event, effects);
     case USE_FREES:
     case USE_CANCELS:
     case USE_READIES:
@@ -709,18 +724,16 @@ int rfn_tracker_event(struct rfn_tracker *tracker, uint32_t thread, const struct
                       const struct rfn_record *record, const struct rfn_volume *volume,
                       struct rfn_request_effects *effects)
 {
-    struct shared *shared = tracker->shared;
     *effects = (struct rfn_request_effects){.created = -1};
     if (!rfn_tracker_concerns(tracker, record->function))
         return 0;
     int64_t window = window_for(tracker, thread);
     RFN_TRY((int)(window < 0 ? window : 0));
-    struct event event = {cursor, record, &shared->layouts[record->function], (uint32_t)window};
-    shared->n_completed = shared->n_started = 0;
-    RFN_TRY(act(tracker, &event, volume, effects));
-    effects->completed = shared->completed;
-    effects->n_completed = shared->n_completed;
-    effects->started = shared->started;
-    effects->n_started = shared->n_started;
-    return 0;
+    struct event event = {cursor,
+                          record,
+                          volume,
+                          &tracker->shared->layouts[record->function],
+                          &tracker->windows[window],
+                          (uint32_t)window};
+    return act(tracker, &event, effects);
 }

@@ -54,11 +54,11 @@ static void expect_receive(size_t i, uint32_t position, int64_t source, int64_t 
     assert_true(i < effects.n_completed);
     const struct rfn_completed *completed = &effects.completed[i];
     assert_true(completed->known);
-    assert_true(completed->origin.receives);
+    assert_true(completed->origin->receives);
     assert_int_equal(completed->position, position);
-    assert_int_equal(completed->origin.volume.source, source);
-    assert_int_equal(completed->origin.volume.tag, tag);
-    assert_int_equal(completed->origin.volume.received_bytes, bytes);
+    assert_int_equal(completed->origin->volume.source, source);
+    assert_int_equal(completed->origin->volume.tag, tag);
+    assert_int_equal(completed->origin->volume.received_bytes, bytes);
 }
 
 static void irecv(int64_t source, int64_t tag, int64_t count)
@@ -87,7 +87,7 @@ static void test_wait(void **state)
     EVENT(0, WAIT, 0, 0, 1, RECENT(2), 0);
     run();
     assert_int_equal(effects.n_completed, 1);
-    assert_false(effects.completed[0].origin.receives);
+    assert_false(effects.completed[0].origin->receives);
     assert_int_equal(rfn_tracker_created(tracker, 0), 3);
     EVENT(0, WAIT, 0, 0, 1, RECENT(2), 0); /* has completed already */
     run();
@@ -122,7 +122,7 @@ static void test_waitall(void **state)
     assert_int_equal(effects.n_completed, 3);
     expect_receive(0, 0, 1, 7, 4);
     assert_int_equal(effects.completed[1].position, 2);
-    assert_false(effects.completed[1].origin.receives);
+    assert_false(effects.completed[1].origin->receives);
     expect_receive(2, 3, 2, 8, 8);
 }
 
@@ -218,7 +218,7 @@ static void test_persistent(void **state)
         EVENT(0, STARTALL, 0, 0, 1, 2, both);
         run();
         assert_int_equal(effects.n_started, 2);
-        assert_int_equal(effects.started[1].volume.sent_bytes, 16);
+        assert_int_equal(effects.started[1]->volume.sent_bytes, 16);
         EVENT(0, WAITALL, 0, 0, 1, 2, both, 0);
         run();
         assert_int_equal(effects.n_completed, 2);
@@ -239,7 +239,7 @@ static void test_collective(void **state)
     EVENT(0, WAITALL, 0, 0, 1, 2, LIST(RECENT(2), RECENT(1)), 0);
     run();
     assert_int_equal(effects.n_completed, 2);
-    assert_int_equal(effects.completed[0].origin.function, FAKE_IBARRIER);
+    assert_int_equal(effects.completed[0].origin->function, FAKE_IBARRIER);
     expect_receive(1, 1, 1, 7, 8);
 }
 
@@ -260,7 +260,7 @@ static void test_many(void **state)
         assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, &effects), 0);
         assert_int_equal(effects.n_completed, 1);
         if (effects.completed[0].known)
-            assert_int_equal(effects.completed[0].origin.symbol, number);
+            assert_int_equal(effects.completed[0].origin->symbol, number);
     }
 }
 
@@ -337,8 +337,8 @@ static void test_foreign_before_it_is_made(void **state)
     EVENT(1, WAIT, 0, 0, 1, FOREIGN(0, 0), LIST(0, 1, 7, 8, 0, 0));
     run_thread(1);
     assert_false(effects.completed[0].known);
-    assert_true(effects.completed[0].origin.receives);
-    assert_int_equal(effects.completed[0].origin.volume.received_bytes, 8);
+    assert_true(effects.completed[0].origin->receives);
+    assert_int_equal(effects.completed[0].origin->volume.received_bytes, 8);
 }
 
 /* One thread makes a persistent request, others start and complete it. */
@@ -351,7 +351,7 @@ static void test_persistent_over_threads(void **state)
     EVENT(1, START, 0, 0, 1, SLOT(0));
     run_thread(1);
     assert_int_equal(effects.n_started, 1);
-    assert_int_equal(effects.started[0].id, id);
+    assert_int_equal(effects.started[0]->id, id);
     EVENT(2, WAIT, 0, 0, 1, SLOT(0), 0);
     run_thread(2);
     expect_receive(0, 0, 1, 4, 24);
@@ -371,7 +371,7 @@ static void test_ids(void **state)
     assert_int_equal(effects.created, 2);
     EVENT(1, WAIT, 0, 0, 1, FOREIGN(0, 0), 0);
     run_thread(1);
-    assert_int_equal(effects.completed[0].origin.id, 0);
+    assert_int_equal(effects.completed[0].origin->id, 0);
     assert_int_equal(effects.created, -1);
     isend(2);
     run_thread(0);
@@ -379,10 +379,10 @@ static void test_ids(void **state)
     for (int i = 0; i < 2; i++) {
         EVENT(0, START, 0, 0, 1, SLOT(0));
         run_thread(0);
-        assert_int_equal(effects.started[0].id, 2);
+        assert_int_equal(effects.started[0]->id, 2);
         EVENT(0, WAIT, 0, 0, 1, SLOT(0), 0);
         run_thread(0);
-        assert_int_equal(effects.completed[0].origin.id, 2);
+        assert_int_equal(effects.completed[0].origin->id, 2);
     }
     EVENT(0, REQUEST_FREE, 0, 0, 1, SLOT(0));
     run_thread(0);
@@ -494,7 +494,7 @@ static void test_one_stays_open(void **state)
         assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &make, &volume, &effects), 0);
         assert_int_equal(effects.created, 1);
         assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, &effects), 0);
-        assert_int_equal(effects.completed[0].origin.symbol, i);
+        assert_int_equal(effects.completed[0].origin->symbol, i);
     }
     for (uint32_t i = 0; i < BLOCK; i++) {
         make.symbol = i;
@@ -504,13 +504,13 @@ static void test_one_stays_open(void **state)
     for (uint32_t i = 0; i < BLOCK; i++) {
         word = RECENT(BLOCK - (int64_t)i);
         assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, &effects), 0);
-        assert_int_equal(effects.completed[0].origin.symbol, i);
+        assert_int_equal(effects.completed[0].origin->symbol, i);
     }
     word = RECENT(N + BLOCK + 1);
     assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, &effects), 0);
     assert_true(effects.completed[0].known);
-    assert_int_equal(effects.completed[0].origin.symbol, 77);
-    assert_int_equal(effects.completed[0].origin.id, 0);
+    assert_int_equal(effects.completed[0].origin->symbol, 77);
+    assert_int_equal(effects.completed[0].origin->id, 0);
     assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, &effects), 0);
     assert_false(effects.completed[0].known);
 }

@@ -283,7 +283,7 @@ static int take_started(struct rfn_profile_pass *pass, const struct stream *stre
 static int take_completed(struct rfn_profile_pass *pass, const struct stream *stream,
                           const struct rfn_completed *completed)
 {
-    const struct rfn_request_origin *origin = &completed->origin;
+    const struct rfn_request_origin *origin = completed->origin;
     if (!completed->known || !origin->receives || completed->cancelled)
         return 0;
     const struct tally *made = maker(stream, origin);
@@ -301,7 +301,7 @@ int rfn_profile_pass_requests(struct rfn_profile_pass *pass, uint32_t number,
 {
     const struct stream *stream = &pass->streams[number];
     for (size_t i = 0; i < effects->n_started; i++)
-        RFN_TRY(take_started(pass, stream, &effects->started[i]));
+        RFN_TRY(take_started(pass, stream, effects->started[i]));
     for (size_t i = 0; i < effects->n_completed; i++)
         RFN_TRY(take_completed(pass, stream, &effects->completed[i]));
     return 0;

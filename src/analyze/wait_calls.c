@@ -499,8 +499,8 @@ static int tell_completed(struct call *call, struct rfn_awaited *awaited,
 static int complete(struct call *call, const struct rfn_completed *completed)
 {
     struct rfn_operation *operation;
-    const struct rfn_volume *volume = &completed->origin.volume;
-    RFN_TRY(operation_of(call, completed->origin.id, &operation));
+    const struct rfn_volume *volume = &completed->origin->volume;
+    RFN_TRY(operation_of(call, completed->origin->id, &operation));
     struct rfn_awaited parts[] = {operation->sends, operation->receives};
     operation->sends = operation->receives = (struct rfn_awaited){0};
     for (int i = 0; i < 2; i++) {
@@ -551,7 +551,7 @@ static int requests(struct call *call)
     if (effects.created >= 0)
         RFN_TRY((role->persistent ? set_up : begin)(call, effects.created));
     for (size_t i = 0; i < effects.n_started; i++)
-        RFN_TRY(start(call, effects.started[i].id));
+        RFN_TRY(start(call, effects.started[i]->id));
     if (effects.ready)
         RFN_TRY(make_ready(call, effects.ready->id, effects.partitions));
     for (size_t i = 0; i < effects.n_completed && !role->looks; i++) {

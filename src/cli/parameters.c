@@ -315,10 +315,10 @@ static void append_single(struct rfn_text *text, const struct rfn_parameters *pa
         append_number(text, "cancelled", 1);
     if (completed->error)
         append_number(text, "request_error", completed->error);
-    if (!completed->origin.receives || completed->cancelled)
+    if (!completed->origin->receives || completed->cancelled)
         return;
     rfn_text_char(text, ' ');
-    append_received(text, parameters, &completed->origin.volume, ' ');
+    append_received(text, parameters, &completed->origin->volume, ' ');
 }
 
 static void append_entry(struct rfn_text *text, const struct rfn_parameters *parameters,
@@ -329,9 +329,9 @@ static void append_entry(struct rfn_text *text, const struct rfn_parameters *par
         rfn_text_string(text, "(cancelled)");
     } else if (completed->error) {
         rfn_text_format(text, "(error=%u)", completed->error);
-    } else if (completed->origin.receives) {
+    } else if (completed->origin->receives) {
         rfn_text_char(text, '(');
-        append_received(text, parameters, &completed->origin.volume, ',');
+        append_received(text, parameters, &completed->origin->volume, ',');
         rfn_text_char(text, ')');
     }
 }
@@ -348,9 +348,9 @@ static void append_completed(struct rfn_text *text, const struct rfn_parameters 
         if (i)
             rfn_text_char(text, ',');
         append_entry(text, parameters, completed);
-        if (completed->origin.receives && !completed->cancelled &&
-            completed->origin.volume.received_bytes >= 0) {
-            bytes += completed->origin.volume.received_bytes;
+        if (completed->origin->receives && !completed->cancelled &&
+            completed->origin->volume.received_bytes >= 0) {
+            bytes += completed->origin->volume.received_bytes;
             received = true;
         }
     }
@@ -378,7 +378,7 @@ static void append_started(struct rfn_text *text, const struct rfn_parameters *p
     int64_t bytes = 0;
     bool sends = false;
     for (size_t i = 0; i < parameters->effects->n_started; i++) {
-        const struct rfn_request_origin *origin = &parameters->effects->started[i];
+        const struct rfn_request_origin *origin = parameters->effects->started[i];
         int64_t size = rfn_volume_bytes(parameters->volumes, origin->function, &origin->volume);
         if (origin->receives || size < 0)
             continue;

@@ -284,31 +284,37 @@ static int get_period(struct rfn_reader *payload, int64_t *values, uint32_t n)
     return 0;
 }
 
-static int get_block(enum coder coder, struct rfn_reader *payload, int64_t *values, uint32_t n)
+/* The other coders' values lie as int64 until the largest of them is known. */
+static int pack_values(enum coder coder, struct rfn_reader *payload, uint32_t n,
+                       struct rfn_packed *packed)
 {
+    int64_t *values = malloc(n * sizeof *values);
+    if (!values)
+        return RFN_E_NOMEM;
     int error = RFN_E_CORRUPT;
-    switch (coder) {
-    case CODER_CONSTANT:
-        error = get_varints(payload, values, 1);
-        break;
-    case CODER_VARINTS:
+    if (coder == CODER_VARINTS)
         error = get_varints(payload, values, n);
-        break;
-    case CODER_RUNS:
+    else if (coder == CODER_RUNS)
         error = get_runs(payload, values, n);
-        break;
-    case CODER_PERIOD:
+    else if (coder == CODER_PERIOD)
         error = get_period(payload, values, n);
-        break;
-    case CODER_HISTOGRAM:
-        error = rfn_column_histogram_decode(payload, values, n);
-        break;
-    case N_CODERS:
-        break;
-    }
-    if (error)
-        return error;
-    return rfn_reader_left(payload) ? RFN_E_CORRUPT : 0;
+    if (!error)
+        error = rfn_packed_values(packed, values, n);
+    free(values);
+    return error;
+}
+
+/* n is at most RFN_COLUMN_BLOCK, but for constants. */
+static int get_block(enum coder coder, struct rfn_reader *payload, uint64_t n,
+                     struct rfn_packed *packed)
+{
+    if (coder == CODER_CONSTANT)
+        RFN_TRY(rfn_packed_begin(packed, n, rfn_reader_svarint(payload), 0));
+    else if (coder == CODER_HISTOGRAM)
+        RFN_TRY(rfn_column_histogram_decode(payload, (uint32_t)n, packed));
+    else
+        RFN_TRY(pack_values(coder, payload, (uint32_t)n, packed));
+    return payload->failed || rfn_reader_left(payload) ? RFN_E_CORRUPT : 0;
 }
 
 /* ---- columns that grow ---- */
@@ -585,7 +591,7 @@ void rfn_column_open_growing(struct rfn_column_cursor *cursor, const struct rfn_
 
 void rfn_column_close(struct rfn_column_cursor *cursor)
 {
-    free(cursor->values);
+    rfn_packed_release(&cursor->packed);
     rfn_buf_release(&cursor->own);
     *cursor = (struct rfn_column_cursor){0};
 }
@@ -648,77 +654,16 @@ static int get_head(struct rfn_column_cursor *cursor, struct head *head)
     return 0;
 }
 
-/* The bytes that numbers up to `largest` need: 0, 1, 2, 4 or 8. */
-static uint32_t width_of(uint64_t largest)
+/* The packed block, of n values, becomes the current one. */
+static void begin_block(struct rfn_column_cursor *cursor, uint64_t n)
 {
-    if (!largest)
-        return 0;
-    if (largest <= UINT16_MAX)
-        return largest <= UINT8_MAX ? 1 : 2;
-    return largest <= UINT32_MAX ? 4 : 8;
-}
-
-/* The current block: n values of that width above the base, which are put in next. */
-static int begin_block(struct rfn_column_cursor *cursor, uint64_t n, int64_t base, uint32_t width)
-{
-    size_t size = (width ? n * width : 0) + sizeof(uint64_t);
-    if (size > cursor->capacity) {
-        free(cursor->values);
-        cursor->capacity = 0;
-        cursor->values = malloc(size);
-        if (!cursor->values)
-            return RFN_E_NOMEM;
-        cursor->capacity = size;
-        memset(cursor->values, 0, size);
-    }
-    cursor->next = cursor->values;
-    cursor->width = width;
-    cursor->mask = width ? UINT64_MAX >> (64 - 8 * width) : 0;
-    cursor->base = base;
+    const struct rfn_packed *packed = &cursor->packed;
+    cursor->next = packed->bytes;
+    cursor->width = packed->width;
+    cursor->mask = packed->width ? UINT64_MAX >> (64 - 8 * packed->width) : 0;
+    cursor->base = packed->base;
     cursor->left = n;
     cursor->end += n;
-    return 0;
-}
-
-/* There are 8 bytes more than the values need, so that each can be stored, and loaded, as 8. */
-static void put_values(uint8_t *to, const int64_t *values, uint32_t n, uint64_t base,
-                       uint32_t width)
-{
-    for (uint32_t i = 0; i < n && width == 1; i++)
-        to[i] = (uint8_t)((uint64_t)values[i] - base);
-    for (uint32_t i = 0; i < n && width > 1; i++)
-        rfn_store_64(to + (size_t)i * width, (uint64_t)values[i] - base);
-}
-
-static int keep_values(struct rfn_column_cursor *cursor, const int64_t *values, uint32_t n)
-{
-    int64_t least = INT64_MAX, largest = INT64_MIN;
-    for (uint32_t i = 0; i < n; i++) {
-        least = values[i] < least ? values[i] : least;
-        largest = values[i] > largest ? values[i] : largest;
-    }
-    uint32_t width = width_of((uint64_t)largest - (uint64_t)least);
-    RFN_TRY(begin_block(cursor, n, least, width));
-    put_values(cursor->values, values, n, (uint64_t)least, width);
-    return 0;
-}
-
-static int decode(struct rfn_column_cursor *cursor, struct head *head)
-{
-    if (head->coder == CODER_CONSTANT) {
-        int64_t value;
-        RFN_TRY(get_block(head->coder, &head->payload, &value, 1));
-        return begin_block(cursor, head->count, value, 0);
-    }
-    uint32_t n = (uint32_t)head->count;
-    int64_t *values = malloc(n * sizeof *values);
-    if (!values)
-        return RFN_E_NOMEM;
-    int error = get_block(head->coder, &head->payload, values, n);
-    if (!error)
-        error = keep_values(cursor, values, n);
-    free(values);
-    return error;
 }
 
 /* Decodes the block, or passes it over if n reaches behind it. */
@@ -727,12 +672,18 @@ static int next_block(struct rfn_column_cursor *cursor, uint64_t n)
     struct head head;
     if (cursor->zeros && cursor->end == cursor->n)
         return RFN_E_RANGE;
-    if (cursor->zeros)
-        return begin_block(cursor, cursor->n - cursor->end, 0, 0);
+    if (cursor->zeros) {
+        RFN_TRY(rfn_packed_begin(&cursor->packed, cursor->n, 0, 0));
+        begin_block(cursor, cursor->n - cursor->end);
+        return 0;
+    }
     RFN_TRY(get_head(cursor, &head));
-    if (head.count > n)
-        return decode(cursor, &head);
-    cursor->end += head.count;
+    if (head.count <= n) {
+        cursor->end += head.count;
+        return 0;
+    }
+    RFN_TRY(get_block(head.coder, &head.payload, head.count, &cursor->packed));
+    begin_block(cursor, head.count);
     return 0;
 }
 

@@ -14,6 +14,7 @@
 #define RFN_REDUCE_COLUMN_H
 
 #include "base/rope.h"
+#include "reduce/packed.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -89,22 +90,21 @@ void rfn_column_encode_block(const int64_t *values, uint32_t n, struct rfn_buf *
 
 /* Reading. A cursor borrows the bytes of a written column, or a column that does not grow
  * meanwhile: then it reads one window of blocks after the other. Who reads many streams in turn has
- * all their columns open: decoded values are kept in as few bytes as the block needs, and what one
- * of them takes lies side by side, in front. */
+ * all their columns open: decoded values are packed, and what one of them takes lies side by side,
+ * in front. */
 struct rfn_column_cursor {
     const uint8_t *next; /* values of the current block to come: each adds so many bytes, least */
     uint32_t width;      /* significant first, to the base; 0: all are the base. 8 bytes can be */
     uint64_t mask;       /* loaded, of which these are that many */
     int64_t base;
-    uint64_t left; /* of the current block */
-    uint64_t n;    /* values in the column */
-    uint64_t end;  /* values in front of the current block's end */
-    uint8_t *values;
+    uint64_t left;                   /* of the current block */
+    uint64_t n;                      /* values in the column */
+    uint64_t end;                    /* values in front of the current block's end */
+    struct rfn_packed packed;        /* the current block */
     struct rfn_reader blocks;        /* what is left of the window */
     const struct rfn_column *column; /* NULL: there is one window only */
     size_t window;                   /* extents, then the sealed blocks, then the rest */
     struct rfn_buf own;              /* a window that is not in the column's memory */
-    size_t capacity;                 /* bytes of values */
     bool zeros;                      /* there are no blocks: all n values are 0 */
 };
 

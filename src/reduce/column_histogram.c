@@ -32,8 +32,8 @@ enum {
     INDEX_BITS = 12,       /* RFN_COLUMN_BLOCK <= 2^INDEX_BITS */
     TWO_STATES = 256,      /* as many coded values use two interleaved states */
     REST = 15,             /* marks the bucket that has the probability which is left */
-    SLOTS_AT_ONCE = 4,     /* of the decoder's table */
     FEW_BYTES = 256,       /* of offsets in a block, hardly any */
+    LOADED_BITS = 56,      /* at least, of 8 bytes that are loaded for bits at any place */
     MAX_BUCKET_BITS = 112, /* the description of one bucket: 15 + 76 + 7, rounded up */
 };
 static const uint32_t STATE_LOW = 1u << 15;
@@ -46,10 +46,9 @@ struct bit_writer {
     unsigned n; /* bits pending, fewer than 8 between calls */
 };
 
-static inline uint32_t load_32(const uint8_t *from)
+static inline uint32_t load_16(const uint8_t *from)
 {
-    return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
-           (uint32_t)from[3] << 24;
+    return (uint32_t)from[0] | (uint32_t)from[1] << 8;
 }
 
 /* Writes up to 8 bytes ahead of what it has used. value < 2^n, n <= 56. */
@@ -90,11 +89,17 @@ static uint64_t load_near_end(const struct bit_reader *bits)
     return rfn_load_64(last);
 }
 
-static inline uint64_t get_few_bits(struct bit_reader *bits, unsigned n)
+/* The next LOADED_BITS at least. */
+static inline uint64_t peek_bits(const struct bit_reader *bits)
 {
     bool far = bits->at + 64 <= bits->n_loadable;
     uint64_t word = far ? rfn_load_64(bits->data + bits->at / 8) : load_near_end(bits);
-    word = word >> (bits->at & 7) & ((UINT64_C(1) << n) - 1);
+    return word >> (bits->at & 7);
+}
+
+static inline uint64_t get_few_bits(struct bit_reader *bits, unsigned n)
+{
+    uint64_t word = peek_bits(bits) & ((UINT64_C(1) << n) - 1);
     bits->at += n;
     return word;
 }
@@ -102,7 +107,7 @@ static inline uint64_t get_few_bits(struct bit_reader *bits, unsigned n)
 /* n <= 64. Past the end `at` is beyond n_bits, to be checked when all is read. */
 static inline uint64_t get_bits(struct bit_reader *bits, unsigned n)
 {
-    if (n <= 56)
+    if (n <= LOADED_BITS)
         return get_few_bits(bits, n);
     uint64_t low = get_few_bits(bits, 32);
     return low | get_few_bits(bits, n - 32) << 32;
@@ -128,14 +133,15 @@ static void put_number(struct bit_writer *bits, uint64_t value)
 
 static uint64_t get_number(struct bit_reader *bits)
 {
-    unsigned zeros = 0;
-    while (zeros < 7 && !get_bits(bits, 1))
-        zeros++;
-    unsigned length = (unsigned)(1u << zeros | get_bits(bits, zeros));
-    if (zeros == 7 || length > 64) {
+    enum { ZEROS_MAX = 6 };
+    uint64_t word = peek_bits(bits);
+    unsigned zeros = (unsigned)__builtin_ctzll(word | 1u << (ZEROS_MAX + 1));
+    unsigned length = 1u << zeros | ((unsigned)(word >> (zeros + 1)) & ((1u << zeros) - 1));
+    if (length > 64) {
         bits->failed = true;
         return 0;
     }
+    bits->at += 2 * zeros + 1;
     return (UINT64_C(1) << (length - 1) | get_bits(bits, length - 1)) - 1;
 }
 
@@ -665,28 +671,29 @@ int rfn_column_histogram_encode(const int64_t *values, uint32_t n, uint32_t lag,
 
 /* ---- histogram: decoding ---- */
 
+/* Per bucket arrays of 64 bits each: they are used as they are, without shifts or conversions. */
 struct decoder {
     struct model model;
-    uint64_t low[MAX_BUCKETS];
-    uint8_t width[MAX_BUCKETS];
-    uint16_t frequency[MAX_BUCKETS];
-    uint8_t buckets[RFN_COLUMN_BLOCK];
-    uint32_t slots[PROBABILITY_ONE + SLOTS_AT_ONCE]; /* frequency << 20 | place in the bucket << 8 |
-                                                        bucket */
+    uint64_t states[2];
+    const uint8_t *words; /* of the buckets; one more can be loaded, for behind them is the table */
+    size_t n_words, word; /* the next one */
+    struct bit_reader bits;
+    unsigned widest;
+    uint64_t largest;                             /* of the numbers, times scale; or more */
+    uint64_t low[MAX_BUCKETS], mask[MAX_BUCKETS]; /* offsets are up to mask */
+    uint64_t width[MAX_BUCKETS], frequency[MAX_BUCKETS], start[MAX_BUCKETS];
+    uint8_t slots[PROBABILITY_ONE]; /* buckets */
+    uint8_t padded[FEW_BYTES + 16]; /* offsets and zeros */
 };
 
-static int get_model(struct rfn_reader *payload, struct model *model, int64_t *values, uint32_t n)
+static int get_model(struct rfn_reader *payload, struct model *model, uint32_t n)
 {
     uint64_t form = rfn_reader_limited(payload, MAX_BUCKETS * 4 + 3);
     model->n_buckets = (unsigned)(form / 4);
     model->base = rfn_reader_svarint(payload);
     model->scale = form & 2 ? rfn_reader_varint(payload) : 1;
     model->lag = form & 1 ? (uint32_t)rfn_reader_limited(payload, n - 1) : 0;
-    if (payload->failed || !model->n_buckets)
-        return RFN_E_CORRUPT;
-    for (uint32_t i = 0; i < model->lag; i++)
-        values[i] = rfn_reader_svarint(payload);
-    return payload->failed ? RFN_E_CORRUPT : 0;
+    return payload->failed || !model->n_buckets ? RFN_E_CORRUPT : 0;
 }
 
 /* A frequency, or 0 for that of the rest. */
@@ -699,9 +706,22 @@ static uint32_t get_frequency(struct bit_reader *bits)
     return (1u << digits | (uint32_t)get_bits(bits, digits)) << (exponent - digits);
 }
 
-/* Widths, beginnings and frequencies of the buckets. */
-static int get_table(struct bit_reader *bits, struct decoder *decoder)
+static void set_bucket(struct decoder *decoder, unsigned i, uint64_t low, uint64_t width)
 {
+    uint64_t mask = width ? UINT64_MAX >> (64 - width) : 0, largest;
+    decoder->low[i] = low;
+    decoder->mask[i] = mask;
+    decoder->width[i] = width;
+    if (low + mask < low || __builtin_mul_overflow(low + mask, decoder->model.scale, &largest))
+        largest = UINT64_MAX;
+    decoder->largest = largest > decoder->largest ? largest : decoder->largest;
+    decoder->widest = width > decoder->widest ? (unsigned)width : decoder->widest;
+}
+
+/* Widths, beginnings and frequencies of the buckets. */
+static int get_table(struct decoder *decoder)
+{
+    struct bit_reader *bits = &decoder->bits;
     uint64_t width = get_bits(bits, 7), low = 0, total = 0;
     unsigned n = decoder->model.n_buckets, rest = n;
     for (unsigned i = 0; i < n; i++) {
@@ -716,128 +736,191 @@ static int get_table(struct bit_reader *bits, struct decoder *decoder)
             return RFN_E_CORRUPT;
         rest = frequency ? rest : i;
         total += frequency;
-        decoder->low[i] = low;
-        decoder->width[i] = (uint8_t)width;
-        decoder->frequency[i] = (uint16_t)frequency;
+        set_bucket(decoder, i, low, width);
+        decoder->frequency[i] = frequency;
     }
     if (rest == n || total >= PROBABILITY_ONE || bits->at > bits->n_bits)
         return RFN_E_CORRUPT;
-    decoder->frequency[rest] = (uint16_t)(PROBABILITY_ONE - total);
+    decoder->frequency[rest] = PROBABILITY_ONE - total;
     return 0;
 }
 
-/* Several at once, the last ones perhaps for the next bucket to overwrite: there are more slots
- * than values in many a block. */
+/* Slots are as small as can be: many a block has fewer values than there are slots to fill. */
 static void fill_slots(struct decoder *decoder)
 {
-    uint32_t *slots = decoder->slots;
+    uint64_t start = 0;
     for (unsigned i = 0; i < decoder->model.n_buckets; i++) {
-        uint32_t frequency = decoder->frequency[i], first = frequency << 20 | i;
-        for (uint32_t place = 0; place < frequency; place += SLOTS_AT_ONCE) {
-            for (uint32_t k = 0; k < SLOTS_AT_ONCE; k++)
-                slots[place + k] = first + ((place + k) << 8);
-        }
-        slots += frequency;
+        memset(decoder->slots + start, (int)i, decoder->frequency[i]);
+        decoder->start[i] = start;
+        start += decoder->frequency[i];
     }
 }
 
-/* The next bucket's number. `word` is consumed when *due says so; whether it is cannot be
- * predicted, so there is no branch. */
-static inline uint8_t get_bucket(const struct decoder *decoder, uint32_t *state, uint32_t word,
-                                 uint32_t *due)
+/* The next bucket's number. The word at *word is consumed when the state has become low; whether it
+ * has cannot be predicted, so there is no branch, but a mask. */
+static inline uint8_t get_bucket(const struct decoder *decoder, uint64_t *state,
+                                 const uint8_t *words, size_t *word)
 {
-    uint32_t x = *state, slot = decoder->slots[x & (PROBABILITY_ONE - 1)];
-    x = (slot >> 20) * (x >> PROBABILITY_BITS) + (slot >> 8 & (PROBABILITY_ONE - 1));
-    *due = x < STATE_LOW;
-    *state = x << 16 * *due | (word & 0xffff & -*due);
-    return (uint8_t)slot;
+    uint64_t slot = *state & (PROBABILITY_ONE - 1);
+    uint8_t bucket = decoder->slots[slot];
+    uint64_t x = decoder->frequency[bucket] * (*state >> PROBABILITY_BITS) + slot -
+                 decoder->start[bucket];
+    uint64_t low = (uint64_t)((int64_t)(x - STATE_LOW) >> 63); /* all bits or none */
+    *state = x << (low & 16) | (load_16(words + *word * 2) & low);
+    *word -= low;
+    return bucket;
 }
 
-/* As the encoder began with STATE_LOW, the decoder ends with it: a check of all of the words. Pairs
- * of values load both words that they may need at once, not one behind the other. */
-static int get_buckets(struct decoder *decoder, const uint32_t states[2],
-                       const struct rfn_reader *words, uint32_t n)
+/* The next number whose offset is within the 8 bytes that can be loaded where it begins. */
+static inline uint64_t get_far(const struct decoder *decoder, uint8_t bucket, const uint8_t *data,
+                               size_t *at)
 {
-    const uint8_t *word = words->data, *end = word + words->size;
-    uint32_t second = n >= TWO_STATES, one = states[0], two = states[1], i = 0, due, due_next;
-    uint8_t *buckets = decoder->buckets;
-    for (; second && i + 1 < n && end - word >= 4; i += 2) {
-        uint32_t pair = load_32(word);
-        buckets[i] = get_bucket(decoder, &one, pair, &due);
-        buckets[i + 1] = get_bucket(decoder, &two, pair >> 16 * due, &due_next);
-        word += 2 * (due + due_next);
-    }
-    for (; i < n; i++) {
-        uint32_t last = end - word >= 2 ? (uint32_t)(word[0] | word[1] << 8) : 0;
-        buckets[i] = get_bucket(decoder, second && i & 1 ? &two : &one, last, &due);
-        if (due && word == end)
-            return RFN_E_CORRUPT;
-        word += 2 * due;
-    }
-    return word != end || one != STATE_LOW || two != STATE_LOW ? RFN_E_CORRUPT : 0;
+    uint64_t loaded = rfn_load_64(data + *at / 8) >> (*at & 7);
+    *at += decoder->width[bucket];
+    return (decoder->low[bucket] + (loaded & decoder->mask[bucket])) * decoder->model.scale;
 }
 
-static void get_values(const struct decoder *decoder, struct bit_reader *from, int64_t *values,
-                       uint32_t n)
+/* The first numbers, by pairs, as far as words and offsets can be loaded without looking; returns
+ * how many. Offsets are independent of the states: there is something to do while those wait. */
+static uint32_t get_pairs(struct decoder *decoder, uint8_t *to, uint32_t width, uint32_t n)
 {
-    struct bit_reader bits = *from;
-    uint8_t padded[FEW_BYTES + 8] = {0};
-    size_t start = bits.at / 8, left = bits.n_bits / 8 - start;
-    if (left <= FEW_BYTES) { /* where all are near the end, the end is moved */
-        memcpy(padded, bits.data + start, left);
-        bits = (struct bit_reader){padded, 8 * left, bits.at % 8, 8 * sizeof padded, false};
+    enum { PAIR_BITS = LOADED_BITS + 64 };
+    const uint8_t *words = decoder->words, *data = decoder->bits.data;
+    size_t word = 0, n_words = decoder->n_words;
+    size_t at = decoder->bits.at, n_bits = decoder->bits.n_loadable;
+    uint64_t one = decoder->states[0], two = decoder->states[1];
+    uint32_t pair = 0;
+    if (n < TWO_STATES || decoder->widest > LOADED_BITS || n_bits < PAIR_BITS)
+        return 0;
+    for (; pair < n / 2 && word < n_words && at <= n_bits - PAIR_BITS; pair++) {
+        uint8_t first = get_bucket(decoder, &one, words, &word);
+        uint8_t second = get_bucket(decoder, &two, words, &word);
+        rfn_store_64(to, get_far(decoder, first, data, &at));
+        rfn_store_64(to + width, get_far(decoder, second, data, &at));
+        to += 2 * width;
     }
-    uint64_t scale = decoder->model.scale, base = (uint64_t)decoder->model.base;
-    for (uint32_t i = 0; i < n; i++) {
-        uint8_t bucket = decoder->buckets[i];
-        uint64_t number = decoder->low[bucket] + get_bits(&bits, decoder->width[bucket]);
-        values[i] = (int64_t)(number * scale + base);
-    }
-    from->at = bits.at + (left <= FEW_BYTES ? 8 * start : 0);
+    decoder->states[0] = one;
+    decoder->states[1] = two;
+    decoder->word = word;
+    decoder->bits.at = at;
+    return 2 * pair;
 }
 
-static int get_numbers(struct decoder *decoder, struct rfn_reader *payload, int64_t *values,
-                       uint32_t n)
+static void get_coded(struct decoder *decoder, uint8_t *to, uint32_t width, uint32_t n)
 {
-    uint32_t states[2] = {STATE_LOW, STATE_LOW};
-    struct rfn_reader words = {0};
-    bool coded = decoder->model.n_buckets > 1;
-    if (coded) {
-        states[0] = rfn_reader_u32(payload);
+    uint32_t i = get_pairs(decoder, to, width, n), second = n >= TWO_STATES;
+    for (; i < n && decoder->word <= decoder->n_words; i++) {
+        uint8_t bucket = get_bucket(decoder, &decoder->states[i & second], decoder->words,
+                                    &decoder->word);
+        uint64_t offset = get_bits(&decoder->bits, (unsigned)decoder->width[bucket]);
+        uint64_t number = decoder->low[bucket] + offset;
+        rfn_store_64(to + (size_t)i * width, number * decoder->model.scale);
+    }
+}
+
+/* Of a single bucket there are offsets only. */
+static void get_offsets(struct decoder *decoder, uint8_t *to, uint32_t width, uint32_t n)
+{
+    struct bit_reader bits = decoder->bits;
+    uint64_t scale = decoder->model.scale;
+    unsigned n_bits = (unsigned)decoder->width[0];
+    for (uint32_t i = 0; i < n; i++, to += width)
+        rfn_store_64(to, get_bits(&bits, n_bits) * scale);
+    decoder->bits.at = bits.at;
+}
+
+/* Puts n numbers times scale behind each other, each of so many bytes. As the encoder began with
+ * STATE_LOW, the decoder ends with it: a check of all of the words. The bits end in the last byte,
+ * whose rest must be 0. */
+static int get_numbers(struct decoder *decoder, uint8_t *to, uint32_t width, uint32_t n)
+{
+    (decoder->model.n_buckets > 1 ? get_coded : get_offsets)(decoder, to, width, n);
+    if (decoder->word != decoder->n_words || decoder->states[0] != STATE_LOW ||
+        decoder->states[1] != STATE_LOW)
+        return RFN_E_CORRUPT;
+    struct bit_reader *bits = &decoder->bits;
+    if (bits->at > bits->n_bits || bits->n_bits - bits->at >= 8)
+        return RFN_E_CORRUPT;
+    return get_bits(bits, (unsigned)(bits->n_bits - bits->at)) ? RFN_E_CORRUPT : 0;
+}
+
+/* Where all offsets are near the end, the end is moved. */
+static void move_end(struct decoder *decoder)
+{
+    struct bit_reader *bits = &decoder->bits;
+    size_t start = bits->at / 8, left = bits->n_bits / 8 - start;
+    if (left > FEW_BYTES)
+        return;
+    memset(decoder->padded, 0, sizeof decoder->padded);
+    memcpy(decoder->padded, bits->data + start, left);
+    *bits = (struct bit_reader){decoder->padded, 8 * left, bits->at % 8, 8 * sizeof decoder->padded,
+                                false};
+}
+
+/* Reads all that lies in front of the offsets of n numbers. */
+static int get_coding(struct decoder *decoder, struct rfn_reader *payload, uint32_t n)
+{
+    decoder->states[0] = decoder->states[1] = STATE_LOW;
+    decoder->n_words = decoder->word = decoder->widest = 0;
+    decoder->largest = 0;
+    if (decoder->model.n_buckets > 1) {
+        decoder->states[0] = rfn_reader_u32(payload);
         if (n >= TWO_STATES)
-            states[1] = rfn_reader_u32(payload);
-        words.size = 2 * rfn_reader_limited(payload, n);
-        words.data = rfn_reader_bytes(payload, words.size);
+            decoder->states[1] = rfn_reader_u32(payload);
+        decoder->n_words = rfn_reader_limited(payload, n);
+        decoder->words = rfn_reader_bytes(payload, 2 * decoder->n_words);
     }
-    struct bit_reader bits = {.n_bits = 8 * rfn_reader_left(payload)};
-    bits.n_loadable = bits.n_bits;
-    bits.data = rfn_reader_bytes(payload, bits.n_bits / 8);
+    size_t size = rfn_reader_left(payload);
+    decoder->bits = (struct bit_reader){rfn_reader_bytes(payload, size), 8 * size, 0, 8 * size,
+                                        false};
     if (payload->failed)
         return RFN_E_CORRUPT;
-    RFN_TRY(get_table(&bits, decoder));
-    if (coded) {
-        fill_slots(decoder);
-        RFN_TRY(get_buckets(decoder, states, &words, n));
-    } else {
-        memset(decoder->buckets, 0, n);
-    }
-    get_values(decoder, &bits, values, n);
-    if (bits.at > bits.n_bits || bits.n_bits - bits.at >= 8)
-        return RFN_E_CORRUPT;
-    return get_bits(&bits, (unsigned)(bits.n_bits - bits.at)) ? RFN_E_CORRUPT : 0; /* must be 0 */
+    RFN_TRY(get_table(decoder));
+    fill_slots(decoder);
+    move_end(decoder);
+    return 0;
 }
 
-int rfn_column_histogram_decode(struct rfn_reader *payload, int64_t *values, uint32_t n)
+static int get_values(struct decoder *decoder, struct rfn_reader *payload, uint32_t n,
+                      struct rfn_packed *packed)
+{
+    RFN_TRY(get_coding(decoder, payload, n));
+    RFN_TRY(rfn_packed_begin(packed, n, decoder->model.base, decoder->largest));
+    return get_numbers(decoder, packed->bytes, packed->width, n);
+}
+
+/* How large the values are is known when they have been added up. */
+static int get_lagged(struct decoder *decoder, struct rfn_reader *payload, uint32_t n,
+                      struct rfn_packed *packed)
+{
+    uint32_t lag = decoder->model.lag;
+    uint64_t base = (uint64_t)decoder->model.base;
+    int64_t *values = malloc(n * sizeof *values);
+    if (!values)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < lag; i++)
+        values[i] = rfn_reader_svarint(payload);
+    int error = get_coding(decoder, payload, n - lag);
+    if (!error)
+        error = get_numbers(decoder, (uint8_t *)(values + lag), sizeof *values, n - lag);
+    for (uint32_t i = lag; !error && i < n; i++) {
+        uint64_t number = rfn_load_64((const uint8_t *)&values[i]);
+        values[i] = (int64_t)(number + base + (uint64_t)values[i - lag]);
+    }
+    if (!error)
+        error = rfn_packed_values(packed, values, n);
+    free(values);
+    return error;
+}
+
+int rfn_column_histogram_decode(struct rfn_reader *payload, uint32_t n, struct rfn_packed *packed)
 {
     struct decoder *decoder = malloc(sizeof *decoder);
     if (!decoder)
         return RFN_E_NOMEM;
-    int error = get_model(payload, &decoder->model, values, n);
-    uint32_t lag = decoder->model.lag;
+    int error = get_model(payload, &decoder->model, n);
     if (!error)
-        error = get_numbers(decoder, payload, values + lag, n - lag);
+        error = (decoder->model.lag ? get_lagged : get_values)(decoder, payload, n, packed);
     free(decoder);
-    for (uint32_t i = lag; !error && lag && i < n; i++)
-        values[i] = (int64_t)((uint64_t)values[i] + (uint64_t)values[i - lag]);
     return error;
 }

@@ -13,6 +13,7 @@
 #define RFN_REDUCE_COLUMN_HISTOGRAM_H
 
 #include "base/buf.h"
+#include "reduce/packed.h"
 
 /* Writes n (at most RFN_COLUMN_BLOCK) values behind out; lag < n, 0 for none. RFN_E_NOMEM; what is
  * behind out's former size is then without meaning. */
@@ -20,6 +21,6 @@ int rfn_column_histogram_encode(const int64_t *values, uint32_t n, uint32_t lag,
                                 struct rfn_buf *out);
 
 /* Reads n (1 to RFN_COLUMN_BLOCK) values from the whole of payload. RFN_E_CORRUPT, RFN_E_NOMEM. */
-int rfn_column_histogram_decode(struct rfn_reader *payload, int64_t *values, uint32_t n);
+int rfn_column_histogram_decode(struct rfn_reader *payload, uint32_t n, struct rfn_packed *packed);
 
 #endif

@@ -559,6 +559,19 @@ static void test_spill_is_lost(void **state)
     rfn_buf_release(&model.bytes);
 }
 
+static int decode(struct rfn_reader *reader, int64_t *values, uint32_t n)
+{
+    struct rfn_packed packed = {0};
+    int error = rfn_column_histogram_decode(reader, n, &packed);
+    uint64_t mask = packed.width ? UINT64_MAX >> (64 - 8 * packed.width) : 0;
+    for (uint32_t i = 0; i < n && !error; i++) {
+        uint64_t number = rfn_load_64(packed.bytes + (size_t)i * packed.width) & mask;
+        values[i] = (int64_t)((uint64_t)packed.base + number);
+    }
+    rfn_packed_release(&packed);
+    return error;
+}
+
 /* The last bit of the last byte is either a value's or must be 0: no values have two codings.
  */
 static void test_last_bit(void **state)
@@ -571,11 +584,11 @@ static void test_last_bit(void **state)
         struct rfn_buf out = RFN_BUF_INIT;
         assert_int_equal(rfn_column_histogram_encode(values, n, 0, &out), 0);
         struct rfn_reader reader = rfn_reader_over(out.data, out.size);
-        assert_int_equal(rfn_column_histogram_decode(&reader, read, n), 0);
+        assert_int_equal(decode(&reader, read, n), 0);
         assert_memory_equal(read, values, n * sizeof *values);
         out.data[out.size - 1] ^= 0x80;
         reader = rfn_reader_over(out.data, out.size);
-        int error = rfn_column_histogram_decode(&reader, read, n);
+        int error = decode(&reader, read, n);
         assert_true(error == RFN_E_CORRUPT || memcmp(read, values, n * sizeof *values) != 0);
         rfn_buf_release(&out);
     }
