@@ -362,10 +362,12 @@ static void test_clock(void **state)
             quanta += 1 + step * (1 + noise(&random) % 4000) / (round % 3 ? 1000 : 100000);
         }
         rfn_buf_u64(&bytes, pairs[0][0]);
-        struct rfn_reader reader = rfn_reader_over(bytes.data, bytes.size);
+        const struct rfn_payload payload = {.data = bytes.data, .size = bytes.size};
+        struct rfn_scan scan;
         struct rfn_clock clock;
         uint64_t flags;
-        assert_null(rfn_clock_read(&clock, &flags, &reader));
+        rfn_scan_begin(&scan, &payload);
+        assert_null(rfn_clock_read(&clock, &flags, &scan));
         assert_true(flags == RFN_TIMING_TIMES && clock.realtime_offset == 77);
         size_t segment = 0;
         uint64_t before = 0;
