@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int read_bytes(void *context, uint64_t offset, void *bytes, size_t size)
@@ -71,12 +72,20 @@ bool rfn_scratch_find(struct rfn_scratch *scratch, uint64_t chunk, uint64_t *off
     return found != NULL;
 }
 
+/* Writing behind the limit of the process would end it with a signal. */
+static bool may_reach(uint64_t end)
+{
+    struct rlimit limit;
+    return end <= INT64_MAX && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+           (limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur);
+}
+
 int rfn_scratch_reserve(struct rfn_scratch *scratch, uint64_t size, uint64_t *offset)
 {
     pthread_mutex_lock(&scratch->lock);
     if (scratch->fd < 0)
         scratch->fd = make_file();
-    int error = scratch->fd < 0 || size > INT64_MAX - scratch->end ? RFN_E_IO : 0;
+    int error = scratch->fd < 0 || !may_reach(scratch->end + size) ? RFN_E_IO : 0;
     if (!error) {
         *offset = scratch->end;
         scratch->end += size;
