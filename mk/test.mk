@@ -29,7 +29,7 @@ list-fuzzers:
 	@printf '%s\n' $(FUZZERS)
 
 # In tests named x_nomem_test allocations go through functions of the test, which fail some of them.
-NOMEM_FLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+NOMEM_FLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc
 
 # Tests of the tool's modules are linked with them, except for main.
 CLI_TEST_OBJ := $(filter-out %/main.o,$(CLI_OBJ))

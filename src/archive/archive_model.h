@@ -307,11 +307,13 @@ static uint32_t string(struct strings *strings, const char *text)
 
 static void write_functions(struct strings *strings, struct rfn_buf *out)
 {
+    static const uint8_t classes[N_SYMBOLS] = {
+        [SEND] = RFN_CLASS_SEND, [RECV] = RFN_CLASS_RECV, [TEST] = RFN_CLASS_COMPLETION};
     rfn_buf_varint(out, N_SYMBOLS);
     for (int i = 0; i < N_SYMBOLS; i++) {
         const struct schema *schema = &schemas[i];
         rfn_buf_varint(out, string(strings, schema->name));
-        rfn_buf_u8(out, i == TEST ? RFN_CLASS_COMPLETION : RFN_CLASS_OTHER);
+        rfn_buf_u8(out, classes[i]);
         rfn_buf_u8(out, i == TEST ? RFN_FUNCTION_POLL : 0);
         rfn_buf_u8(out, schema->n_in);
         rfn_buf_u8(out, schema->n_out);
@@ -445,21 +447,6 @@ static uint64_t realtime_of(const struct model_stream *stream, uint64_t quanta)
 /* CLOCKS: what host 1's clock lacks to that of host 0, measured twice; between, it goes at twice
  * the speed. */
 static const struct rfn_clock_offset model_offsets[] = {{5100, 1000, 60}, {9100, -1000, 40}};
-
-static uint64_t corrected_of(uint64_t monotonic)
-{
-    if (monotonic < 5100)
-        return monotonic + 1000;
-    return monotonic < 9100 ? 6100 + (monotonic - 5100 + 1) / 2 : monotonic - 1000;
-}
-
-/* A time of all hosts; clocks: corrected, else by the time of day. */
-static uint64_t aligned_of(const struct model_stream *stream, uint64_t quanta, bool clocks)
-{
-    if (stream->host == 0 || !clocks)
-        return realtime_of(stream, quanta);
-    return corrected_of(monotonic_of(quanta)) + offset_of(&model[0]);
-}
 
 /* One run per stream; the ranks as a relative run. */
 static void write_streams(struct writer *writer)

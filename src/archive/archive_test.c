@@ -17,10 +17,27 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 /* ---- comparing ---- */
+
+/* By the model's offsets of host 1's clock. */
+static uint64_t corrected_of(uint64_t monotonic)
+{
+    if (monotonic < 5100)
+        return monotonic + 1000;
+    return monotonic < 9100 ? 6100 + (monotonic - 5100 + 1) / 2 : monotonic - 1000;
+}
+
+/* A time of all hosts; clocks: corrected, else by the time of day. */
+static uint64_t aligned_of(const struct model_stream *stream, uint64_t quanta, bool clocks)
+{
+    if (stream->host == 0 || !clocks)
+        return realtime_of(stream, quanta);
+    return corrected_of(monotonic_of(quanta)) + offset_of(&model[0]);
+}
 
 static int64_t expected_word(const struct model_stream *stream, uint8_t kind, int64_t word)
 {
@@ -112,6 +129,14 @@ static struct rfn_archive *open_bytes(const struct rfn_buf *file)
     return archive;
 }
 
+/* The same, but what is read from now on is read in windows, however small it is. */
+static struct rfn_archive *open_windowed(const struct rfn_buf *file)
+{
+    struct rfn_archive *archive = open_bytes(file);
+    archive->chunks.resident_max = 0;
+    return archive;
+}
+
 static void check_all_streams(const struct rfn_archive *archive, bool times)
 {
     struct rfn_diag diag = {0};
@@ -126,10 +151,10 @@ static void check_all_streams(const struct rfn_archive *archive, bool times)
 static void test_events(void **state)
 {
     (void)state;
-    for (int variant = 0; variant < 4; variant++) {
+    for (int variant = 0; variant < 8; variant++) {
         bool times = variant & 1;
-        struct rfn_buf file = write_archive(SOUND, variant >> 1, times);
-        struct rfn_archive *archive = open_bytes(&file);
+        struct rfn_buf file = write_archive(SOUND, variant >> 1 & 1, times);
+        struct rfn_archive *archive = variant & 4 ? open_windowed(&file) : open_bytes(&file);
         struct rfn_diag diag = {0};
         assert_true(rfn_archive_complete(archive, NULL));
         check_all_streams(archive, times);
@@ -362,10 +387,12 @@ static void test_clock(void **state)
             quanta += 1 + step * (1 + noise(&random) % 4000) / (round % 3 ? 1000 : 100000);
         }
         rfn_buf_u64(&bytes, pairs[0][0]);
-        struct rfn_reader reader = rfn_reader_over(bytes.data, bytes.size);
+        const struct rfn_payload payload = {.data = bytes.data, .size = bytes.size};
+        struct rfn_scan scan;
         struct rfn_clock clock;
         uint64_t flags;
-        assert_null(rfn_clock_read(&clock, &flags, &reader));
+        rfn_scan_begin(&scan, &payload);
+        assert_null(rfn_clock_read(&clock, &flags, &scan));
         assert_true(flags == RFN_TIMING_TIMES && clock.realtime_offset == 77);
         struct rfn_clock_place place = {0};
         uint64_t before = 0;
@@ -425,7 +452,7 @@ static void test_threads(void **state)
 
 /* Opens what is left of an archive and reads all that can be read. Everything that is delivered is
  * compared; failures name a place. Returns whether everything could be read. */
-static bool read_damaged(const uint8_t *bytes, size_t size)
+static bool read_damaged(const uint8_t *bytes, size_t size, size_t resident_max)
 {
     struct rfn_archive *archive;
     struct rfn_diag diag = {.file_offset = -2};
@@ -435,6 +462,7 @@ static bool read_damaged(const uint8_t *bytes, size_t size)
         return false;
     }
     const char *why;
+    archive->chunks.resident_max = resident_max;
     bool complete = rfn_archive_complete(archive, &why), all = complete;
     assert_true(complete || *why);
     for (uint32_t i = 0; i < N_STREAMS; i++) {
@@ -459,11 +487,11 @@ static void test_flips(void **state)
     static const uint8_t patterns[] = {0x01, 0x80, 0xff};
     for (int compress = 0; compress < 2; compress++) {
         struct rfn_buf file = write_archive(SOUND, compress, true);
-        assert_true(read_damaged(file.data, file.size));
+        assert_true(read_damaged(file.data, file.size, RFN_RESIDENT_MAX));
         for (size_t i = 0; i < file.size; i++) {
             for (size_t k = 0; k < sizeof patterns; k++) {
                 file.data[i] ^= patterns[k];
-                assert_false(read_damaged(file.data, file.size));
+                assert_false(read_damaged(file.data, file.size, k ? RFN_RESIDENT_MAX : 0));
                 file.data[i] ^= patterns[k];
             }
         }
@@ -479,7 +507,7 @@ static void test_cuts(void **state)
     for (size_t size = 0; size < file.size; size++) {
         uint8_t *bytes = malloc(size + 1);
         memcpy(bytes, file.data, size);
-        assert_false(read_damaged(bytes, size));
+        assert_false(read_damaged(bytes, size, size % 2 ? RFN_RESIDENT_MAX : 0));
         free(bytes);
     }
     rfn_header_write(file.data, RFN_STATE_WRITING, 0, 0);
@@ -491,21 +519,34 @@ static void test_cuts(void **state)
     rfn_buf_release(&file);
 }
 
+/* Opens and verifies. */
+static int verify_bytes(const struct rfn_buf *file, size_t resident_max, struct rfn_diag *diag)
+{
+    struct rfn_archive *archive;
+    *diag = (struct rfn_diag){.text = ""};
+    RFN_TRY(rfn_archive_open_memory(file->data, file->size, &archive, diag));
+    archive->chunks.resident_max = resident_max;
+    int error = rfn_archive_verify_open(archive, NULL, NULL, diag);
+    rfn_archive_close(archive);
+    return error;
+}
+
+/* Read in windows or not, the same is said of them. */
 static void test_contradictions(void **state)
 {
     (void)state;
-    for (enum fault fault = SOUND + 1; fault < N_FAULTS; fault++) {
-        struct rfn_buf file = write_archive(fault, true, true);
-        struct rfn_archive *archive = NULL;
-        struct rfn_diag diag = {0};
-        int error = rfn_archive_open_memory(file.data, file.size, &archive, &diag);
-        if (!error)
-            error = rfn_archive_verify_open(archive, NULL, NULL, &diag);
-        if (error != RFN_E_CORRUPT)
-            print_error("fault %d: %d %s\n", (int)fault, error, diag.text);
-        assert_int_equal(error, RFN_E_CORRUPT);
-        assert_true(diag.text[0] != 0);
-        rfn_archive_close(archive);
+    for (int i = 2 * (SOUND + 1); i < 2 * N_FAULTS; i++) {
+        bool compress = i % 2;
+        struct rfn_buf file = write_archive((enum fault)(i / 2), compress, true);
+        struct rfn_diag diag, windowed;
+        int error = verify_bytes(&file, RFN_RESIDENT_MAX, &diag);
+        if (error != RFN_E_CORRUPT && compress)
+            print_error("fault %d: %d %s\n", i / 2, error, diag.text);
+        assert_true(error == RFN_E_CORRUPT || !compress); /* without, there are no volumes */
+        assert_true(!error || diag.text[0]);
+        assert_int_equal(verify_bytes(&file, 0, &windowed), error);
+        assert_string_equal(windowed.text, diag.text);
+        assert_int_equal(windowed.file_offset, diag.file_offset);
         rfn_buf_release(&file);
     }
 }
@@ -585,7 +626,7 @@ static struct rfn_buf write_long(uint64_t n, bool times)
                                 (int64_t)(i % 100),
                                 0,
                                 RFN_AS_POSTED,
-                                (int64_t)(noise(&random) % 100),
+                                (int64_t)((i % RFN_COLUMN_BLOCK * 2654435761u >> 9) % 100),
                                 RFN_AS_POSTED};
             add_value(&column, values[c]);
         }
@@ -678,6 +719,192 @@ static void test_long(void **state)
     }
 }
 
+/* ---- what does not fit into memory ---- */
+
+static uint64_t stream_digest(const struct rfn_archive *archive, int *error, struct rfn_diag *diag)
+{
+    struct rfn_cursor *cursor;
+    const struct rfn_record *record;
+    uint64_t digest = 0;
+    *error = rfn_cursor_open(archive, 0, &cursor, diag);
+    if (*error < 0)
+        return 0;
+    while ((*error = rfn_cursor_next(cursor, &record, diag)) > 0) {
+        const int64_t words[] = {record->enter_ns, record->exit_ns, record->in[0], record->in[4],
+                                 record->symbol ? record->out[1] : 0};
+        digest = digest * 31 + rfn_hash_bytes(words, sizeof words);
+    }
+    rfn_cursor_close(cursor);
+    return digest;
+}
+
+enum way { TO_SCRATCH, TO_MEMORY, NO_FOLDER, NO_ROOM, N_WAYS };
+
+static void limit_files(rlim_t size)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Where the VALUES are: read once more by themselves, as the archive keeps those that it has. */
+static void check_scratch(const struct rfn_archive *archive, bool used)
+{
+    const struct rfn_chunks *chunks = &archive->chunks;
+    const struct rfn_toc_entry *entry =
+        &chunks->entries[rfn_chunks_find(chunks, RFN_CHUNK_VALUES, 0)];
+    uint64_t end = chunks->scratch->end;
+    struct rfn_payload again;
+    assert_int_equal(rfn_chunks_load_events(chunks, entry, &again, NULL), 0);
+    assert_int_equal(again.data == NULL, used);
+    assert_true(again.size > RFN_RESIDENT_MAX && end == (used ? again.size : 0));
+    assert_int_equal(chunks->scratch->end, end);
+    rfn_payload_release(&again);
+}
+
+/* VALUES that are large when they are decompressed go to a temporary file, once; where there is
+ * none they are read all the same. */
+static void test_large_values(void **state)
+{
+    (void)state;
+    struct rfn_buf file = write_long(200000, true);
+    uint64_t digests[N_WAYS];
+    for (int way = 0; way < N_WAYS; way++) {
+        struct rfn_archive *archive = open_bytes(&file);
+        struct rfn_diag diag = {.text = ""};
+        int error;
+        if (way == TO_MEMORY)
+            archive->chunks.resident_max = SIZE_MAX;
+        if (way == NO_FOLDER)
+            setenv("TMPDIR", "/there/is/no/such/folder", 1);
+        if (way == NO_ROOM)
+            limit_files(10000);
+        digests[way] = stream_digest(archive, &error, &diag);
+        assert_int_equal(error, 0);
+        check_scratch(archive, way == TO_SCRATCH);
+        assert_true(digests[way] == digests[TO_SCRATCH]);
+        rfn_archive_close(archive);
+        unsetenv("TMPDIR");
+    }
+    limit_files(RLIM_INFINITY);
+    rfn_buf_release(&file);
+}
+
+/* The VALUES of a file, damaged under a right checksum. */
+static void damage_values(struct rfn_buf *file, size_t at)
+{
+    struct rfn_archive *archive = open_bytes(file);
+    const struct rfn_chunks *chunks = &archive->chunks;
+    const struct rfn_toc_entry *entry =
+        &chunks->entries[rfn_chunks_find(chunks, RFN_CHUNK_VALUES, 0)];
+    uint8_t *header = file->data + entry->offset, *stored = header + RFN_CHUNK_HEADER_BYTES;
+    XXH3_state_t state;
+    stored[at % entry->stored_size] ^= 0x15;
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, header, RFN_CHUNK_SUMMED_BYTES);
+    XXH3_64bits_update(&state, stored, (size_t)entry->stored_size);
+    rfn_store_64(header + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&state));
+    rfn_archive_close(archive);
+}
+
+/* In the temporary file and in memory it is decompressed alike; what cannot be leaves nothing. */
+static void test_damaged_values(void **state)
+{
+    (void)state;
+    struct rfn_buf file = write_long(60000, false);
+    int refused = 0;
+    for (size_t at = 0; at < 200; at++) {
+        int errors[2];
+        struct rfn_diag diag = {.text = ""};
+        damage_values(&file, at);
+        for (int way = 0; way < 2; way++) {
+            struct rfn_archive *archive = way ? open_windowed(&file) : open_bytes(&file);
+            stream_digest(archive, &errors[way], &diag);
+            assert_true(!errors[way] || strstr(diag.text, "(memory): "));
+            if (way && strstr(diag.text, "the compressed data are")) {
+                assert_int_equal(archive->chunks.scratch->end, 0);
+                refused++;
+            }
+            rfn_archive_close(archive);
+        }
+        assert_int_equal(errors[0], errors[1]);
+        assert_true(errors[0] == 0 || errors[0] == RFN_E_CORRUPT);
+        damage_values(&file, at); /* as it was */
+    }
+    assert_true(refused > 10);
+    rfn_buf_release(&file);
+}
+
+/* A file on disk, and an archive and a cursor that have begun to read it. */
+struct opened {
+    char path[32];
+    int fd;
+    struct rfn_archive *archive;
+    struct rfn_cursor *cursor;
+};
+
+static void open_long(struct opened *opened, const struct rfn_buf *file)
+{
+    const struct rfn_record *record;
+    strcpy(opened->path, "/tmp/archive_testXXXXXX");
+    opened->fd = mkstemp(opened->path);
+    assert_int_equal(write(opened->fd, file->data, file->size), (ssize_t)file->size);
+    assert_int_equal(rfn_archive_open(opened->path, &opened->archive, NULL), 0);
+    assert_int_equal(rfn_cursor_open(opened->archive, 0, &opened->cursor, NULL), 0);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(rfn_cursor_next(opened->cursor, &record, NULL), 1);
+}
+
+/* Reads on to the end. */
+static int read_rest(struct opened *opened, struct rfn_diag *diag)
+{
+    const struct rfn_record *record;
+    int more;
+    while ((more = rfn_cursor_next(opened->cursor, &record, diag)) > 0)
+        ;
+    rfn_cursor_close(opened->cursor);
+    rfn_archive_close(opened->archive);
+    close(opened->fd);
+    unlink(opened->path);
+    return more;
+}
+
+/* A file that becomes shorter, or other, after it has been checked. */
+static void test_file_changes(void **state)
+{
+    (void)state;
+    struct rfn_buf file = write_long(200000, true);
+    struct opened opened;
+    struct rfn_diag diag;
+    char expected[64];
+    open_long(&opened, &file);
+    int64_t entry = rfn_chunks_find(&opened.archive->chunks, RFN_CHUNK_TIMING, 0);
+    uint64_t offset = opened.archive->chunks.entries[entry].offset;
+    snprintf(expected, sizeof expected, "in the chunk at offset %" PRIu64 ": ", offset);
+    assert_int_equal(ftruncate(opened.fd, (off_t)file.size / 2), 0);
+    assert_int_equal(read_rest(&opened, &diag), RFN_E_INCOMPLETE);
+    assert_non_null(strstr(diag.text, expected));
+    assert_non_null(strstr(diag.text, "the file has become shorter"));
+    assert_int_equal(diag.file_offset, offset);
+
+    uint8_t *other = malloc(file.size);
+    for (int byte = 0; byte < 256; byte += 51) {
+        open_long(&opened, &file);
+        memset(other, byte, file.size);
+        assert_int_equal(pwrite(opened.fd, other, file.size, 0), (ssize_t)file.size);
+        assert_int_equal(read_rest(&opened, &diag), RFN_E_CORRUPT);
+        assert_non_null(strstr(diag.text, expected));
+    }
+    for (size_t i = 0; i < file.size; i++) /* a byte in 100 */
+        other[i] = (uint8_t)(file.data[i] ^ (i % 100 ? 0 : 0x40));
+    open_long(&opened, &file);
+    assert_int_equal(pwrite(opened.fd, other, file.size, 0), (ssize_t)file.size);
+    assert_int_equal(read_rest(&opened, &diag), RFN_E_CORRUPT);
+    free(other);
+    rfn_buf_release(&file);
+}
+
 static int write_seeds(const char *directory)
 {
     for (enum fault fault = SOUND; fault < N_FAULTS; fault++) {
@@ -705,13 +932,15 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events),      cmocka_unit_test(test_run),
-        cmocka_unit_test(test_definitions), cmocka_unit_test(test_comms),
-        cmocka_unit_test(test_lists),       cmocka_unit_test(test_rank_lists),
-        cmocka_unit_test(test_clock),       cmocka_unit_test(test_flips),
-        cmocka_unit_test(test_cuts),        cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_file),        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_long),        cmocka_unit_test(test_first_versions),
+        cmocka_unit_test(test_events),       cmocka_unit_test(test_run),
+        cmocka_unit_test(test_definitions),  cmocka_unit_test(test_comms),
+        cmocka_unit_test(test_lists),        cmocka_unit_test(test_rank_lists),
+        cmocka_unit_test(test_clock),        cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_cuts),         cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_file),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_long),         cmocka_unit_test(test_first_versions),
+        cmocka_unit_test(test_large_values), cmocka_unit_test(test_damaged_values),
+        cmocka_unit_test(test_file_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

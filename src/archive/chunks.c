@@ -7,6 +7,10 @@
  *   skip zero bytes, 8 at a time; stop at the end or at anything that is not a chunk
  *   check the chunk's header against the file's size and its checksum over all of it
  *   note it; go on behind it, at the next multiple of 8
+ *
+ * Loading: what is to be in memory is read whole, then its checksum computed. The rest is read
+ * twice, in blocks: for its checksum, then to decompress it into the scratch file, unless it is
+ * there already or is not compressed. Without a scratch file it must be in memory after all.
  */
 #define _POSIX_C_SOURCE 200809L /* pread, O_CLOEXEC */
 
@@ -23,7 +27,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum { READ_BLOCK = 1 << 16, FIRST_ALLOCATION = 1 << 26 };
+enum { READ_BLOCK = 1 << 16, WRITE_BLOCK = 1 << 17, FIRST_ALLOCATION = 1 << 26 };
 
 /* A chunk's header in numbers. */
 struct chunk_header {
@@ -64,6 +68,11 @@ int rfn_chunks_read(const struct rfn_chunks *chunks, uint64_t offset, void *byte
     return 0;
 }
 
+static int read_file(void *context, uint64_t offset, void *bytes, size_t size)
+{
+    return rfn_chunks_read(context, offset, bytes, size, NULL);
+}
+
 static int corrupt_at(const struct rfn_chunks *chunks, uint64_t offset, const char *what,
                       struct rfn_diag *diag)
 {
@@ -94,13 +103,38 @@ int rfn_payload_fail(const struct rfn_payload *payload, int error, const char *w
 }
 
 const char rfn_out_of_memory[] = "out of memory";
+const char rfn_cannot_read[] = "it cannot be read";
+const char rfn_became_shorter[] = "the file has become shorter while it was read";
+
+const char *rfn_read_fault(int error)
+{
+    if (error == RFN_E_NOMEM)
+        return rfn_out_of_memory;
+    return error == RFN_E_INCOMPLETE ? rfn_became_shorter : rfn_cannot_read;
+}
+
+static int error_of(const char *fault)
+{
+    if (fault == rfn_out_of_memory)
+        return RFN_E_NOMEM;
+    if (fault == rfn_cannot_read)
+        return RFN_E_IO;
+    return fault == rfn_became_shorter ? RFN_E_INCOMPLETE : RFN_E_CORRUPT;
+}
 
 int rfn_payload_fault(const struct rfn_payload *payload, const char *fault, struct rfn_diag *diag)
 {
     if (!fault)
         return 0;
-    return rfn_payload_fail(payload, fault == rfn_out_of_memory ? RFN_E_NOMEM : RFN_E_CORRUPT,
-                            fault, diag);
+    return rfn_payload_fail(payload, error_of(fault), fault, diag);
+}
+
+int rfn_payload_read(const struct rfn_payload *payload, size_t at, void *bytes, size_t size)
+{
+    if (!payload->data)
+        return payload->store->read(payload->store->context, payload->at + at, bytes, size);
+    memcpy(bytes, payload->data + at, size);
+    return 0;
 }
 
 void rfn_payload_release(struct rfn_payload *payload)
@@ -222,35 +256,201 @@ static uint64_t sum_of(const uint8_t *header, const uint8_t *stored, size_t size
     return XXH3_64bits_digest(&state);
 }
 
-int rfn_chunks_load(const struct rfn_chunks *chunks, const struct rfn_toc_entry *entry,
-                    struct rfn_payload *payload, struct rfn_diag *diag)
+/* The same of a chunk in the file, block by block. */
+static int sum_of_file(const struct rfn_chunks *chunks, uint64_t offset, const uint8_t *header,
+                       uint64_t stored, uint64_t *sum, struct rfn_diag *diag)
 {
-    uint8_t bytes[RFN_CHUNK_HEADER_BYTES];
+    uint8_t block[READ_BLOCK];
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, header, RFN_CHUNK_SUMMED_BYTES);
+    offset += RFN_CHUNK_HEADER_BYTES;
+    for (uint64_t done = 0; done < stored;) {
+        uint64_t left = stored - done;
+        size_t n = left < sizeof block ? (size_t)left : sizeof block;
+        RFN_TRY(rfn_chunks_read(chunks, offset + done, block, n, diag));
+        XXH3_64bits_update(&state, block, n);
+        done += n;
+    }
+    *sum = XXH3_64bits_digest(&state);
+    return 0;
+}
+
+static const char wrong_sum[] = "the checksum is wrong";
+
+/* Begins with a payload: its header, which agrees with itself and the table of contents. */
+static int load_header(const struct rfn_chunks *chunks, const struct rfn_toc_entry *entry,
+                       uint8_t bytes[RFN_CHUNK_HEADER_BYTES], struct chunk_header *header,
+                       struct rfn_payload *payload, struct rfn_diag *diag)
+{
     *payload = (struct rfn_payload){.path = chunks->path,
                                     .type = entry->type,
                                     .id = entry->id,
                                     .offset = entry->offset,
                                     .stored_size = entry->stored_size};
-    RFN_TRY(rfn_chunks_read(chunks, entry->offset, bytes, sizeof bytes, diag));
-    struct chunk_header header = decode_header(bytes);
-    const char *fault = header_fault(&header, chunks->file_bytes - entry->offset - sizeof bytes);
-    if (!fault && (header.type != entry->type || header.id != entry->id ||
-                   header.stored != entry->stored_size))
+    RFN_TRY(rfn_chunks_read(chunks, entry->offset, bytes, RFN_CHUNK_HEADER_BYTES, diag));
+    *header = decode_header(bytes);
+    const char *fault = header_fault(header,
+                                     chunks->file_bytes - entry->offset - RFN_CHUNK_HEADER_BYTES);
+    if (!fault && (header->type != entry->type || header->id != entry->id ||
+                   header->stored != entry->stored_size))
         fault = "the table of contents says otherwise";
-    if (fault)
-        return rfn_payload_fail(payload, RFN_E_CORRUPT, fault, diag);
-    uint8_t *stored = malloc(header.stored ? (size_t)header.stored : 1);
+    return rfn_payload_fault(payload, fault, diag);
+}
+
+/* Loads the rest into memory. */
+static int load_resident(const struct rfn_chunks *chunks, const uint8_t *bytes,
+                         const struct chunk_header *header, struct rfn_payload *payload,
+                         struct rfn_diag *diag)
+{
+    uint8_t *stored = malloc(header->stored ? (size_t)header->stored : 1);
     if (!stored)
         return rfn_payload_fail(payload, RFN_E_NOMEM, "no memory to read it", diag);
-    int error = rfn_chunks_read(chunks, entry->offset + sizeof bytes, stored, (size_t)header.stored,
-                                diag);
-    if (!error && !sum_matches(sum_of(bytes, stored, (size_t)header.stored), header.sum))
-        error = rfn_payload_fail(payload, RFN_E_CORRUPT, "the checksum is wrong", diag);
+    int error = rfn_chunks_read(chunks, payload->offset + RFN_CHUNK_HEADER_BYTES, stored,
+                                (size_t)header->stored, diag);
+    if (!error && !sum_matches(sum_of(bytes, stored, (size_t)header->stored), header->sum))
+        error = rfn_payload_fail(payload, RFN_E_CORRUPT, wrong_sum, diag);
     if (error) {
         free(stored);
         return error;
     }
-    return unpack(&header, stored, payload, diag);
+    return unpack(header, stored, payload, diag);
+}
+
+int rfn_chunks_load(const struct rfn_chunks *chunks, const struct rfn_toc_entry *entry,
+                    struct rfn_payload *payload, struct rfn_diag *diag)
+{
+    uint8_t bytes[RFN_CHUNK_HEADER_BYTES];
+    struct chunk_header header;
+    RFN_TRY(load_header(chunks, entry, bytes, &header, payload, diag));
+    return load_resident(chunks, bytes, &header, payload, diag);
+}
+
+/* ---- payloads that stay in stores ---- */
+
+/* Decompression from the file into the scratch file. */
+struct unpacking {
+    const struct rfn_chunks *chunks;
+    const struct chunk_header *header;
+    uint64_t from, to;   /* places in the two files */
+    uint64_t read, done; /* bytes so far, of what is stored and of what it becomes */
+    bool ended;          /* the frame is */
+    ZSTD_DCtx *zstd;
+    uint8_t *in, *out; /* READ_BLOCK, WRITE_BLOCK */
+};
+
+static const char no_scratch[] = "there is no temporary file"; /* not shown */
+
+/* Decompresses what has been read of the file. */
+static const char *unpack_block(struct unpacking *unpacking, size_t size)
+{
+    ZSTD_inBuffer in = {unpacking->in, size, 0};
+    ZSTD_outBuffer out = {unpacking->out, WRITE_BLOCK, 0};
+    do {
+        if (unpacking->ended)
+            return "the compressed data are not one frame";
+        out.pos = 0;
+        size_t left = ZSTD_decompressStream(unpacking->zstd, &out, &in);
+        if (ZSTD_isError(left) || out.pos > unpacking->header->size - unpacking->done)
+            return "the compressed data are damaged";
+        if (rfn_scratch_write(unpacking->chunks->scratch, unpacking->to + unpacking->done, out.dst,
+                              out.pos) < 0)
+            return no_scratch;
+        unpacking->done += out.pos;
+        unpacking->ended = left == 0;
+    } while (in.pos < in.size || (out.pos == out.size && !unpacking->ended));
+    return NULL;
+}
+
+static const char *unpack_blocks(struct unpacking *unpacking)
+{
+    const struct chunk_header *header = unpacking->header;
+    while (unpacking->read < header->stored) {
+        uint64_t left = header->stored - unpacking->read;
+        size_t n = left < READ_BLOCK ? (size_t)left : READ_BLOCK;
+        int error = rfn_chunks_read(unpacking->chunks, unpacking->from + unpacking->read,
+                                    unpacking->in, n, NULL);
+        if (error < 0)
+            return rfn_read_fault(error);
+        if (!unpacking->read && ZSTD_getFrameContentSize(unpacking->in, n) != header->size)
+            return "the compressed data are of another size than the chunk says";
+        unpacking->read += n;
+        const char *fault = unpack_block(unpacking, n);
+        if (fault)
+            return fault;
+    }
+    if (!unpacking->ended)
+        return "the compressed data are not one frame";
+    return unpacking->done == header->size ? NULL : "the compressed data are damaged";
+}
+
+static const char *unpack_to(const struct rfn_chunks *chunks, const struct chunk_header *header,
+                             uint64_t from, uint64_t to)
+{
+    struct unpacking unpacking = {.chunks = chunks, .header = header, .from = from, .to = to};
+    unpacking.zstd = ZSTD_createDCtx();
+    unpacking.in = malloc(READ_BLOCK);
+    unpacking.out = malloc(WRITE_BLOCK);
+    const char *fault = rfn_out_of_memory;
+    if (unpacking.zstd && unpacking.in && unpacking.out)
+        fault = unpack_blocks(&unpacking);
+    ZSTD_freeDCtx(unpacking.zstd);
+    free(unpacking.in);
+    free(unpacking.out);
+    return fault;
+}
+
+/* What is wrong, no_scratch, or NULL: the payload is at payload->at of the scratch file. */
+static const char *unpack_to_scratch(const struct rfn_chunks *chunks,
+                                     const struct chunk_header *header, struct rfn_payload *payload)
+{
+    struct rfn_scratch *scratch = chunks->scratch;
+    if (rfn_scratch_reserve(scratch, header->size, &payload->at) < 0)
+        return no_scratch;
+    const char *fault = unpack_to(chunks, header, payload->offset + RFN_CHUNK_HEADER_BYTES,
+                                  payload->at);
+    if (!fault && rfn_scratch_keep(scratch, payload->offset, payload->at) < 0)
+        fault = rfn_out_of_memory;
+    if (fault)
+        rfn_scratch_drop(scratch, payload->at, header->size);
+    return fault;
+}
+
+/* Puts a payload into a store, after its checksum. */
+static int load_stored(const struct rfn_chunks *chunks, const uint8_t *bytes,
+                       const struct chunk_header *header, struct rfn_payload *payload,
+                       struct rfn_diag *diag)
+{
+    bool compressed = header->compression != RFN_COMPRESSION_NONE;
+    uint64_t sum;
+    payload->size = (size_t)header->size;
+    payload->store = compressed ? &chunks->scratch->store : &chunks->file;
+    payload->at = payload->offset + RFN_CHUNK_HEADER_BYTES;
+    if (compressed && rfn_scratch_find(chunks->scratch, payload->offset, &payload->at))
+        return 0;
+    RFN_TRY(sum_of_file(chunks, payload->offset, bytes, header->stored, &sum, diag));
+    if (!sum_matches(sum, header->sum))
+        return rfn_payload_fail(payload, RFN_E_CORRUPT, wrong_sum, diag);
+    const char *fault = compressed ? unpack_to_scratch(chunks, header, payload) : NULL;
+    if (fault != no_scratch)
+        return rfn_payload_fault(payload, fault, diag);
+    payload->size = 0;
+    int error = load_resident(chunks, bytes, header, payload, diag);
+    if (error != RFN_E_NOMEM)
+        return error;
+    return rfn_payload_fail(payload, error,
+                            "no memory to decompress it, and no room in a temporary file", diag);
+}
+
+int rfn_chunks_load_events(const struct rfn_chunks *chunks, const struct rfn_toc_entry *entry,
+                           struct rfn_payload *payload, struct rfn_diag *diag)
+{
+    uint8_t bytes[RFN_CHUNK_HEADER_BYTES];
+    struct chunk_header header;
+    RFN_TRY(load_header(chunks, entry, bytes, &header, payload, diag));
+    if (header.size <= chunks->resident_max)
+        return load_resident(chunks, bytes, &header, payload, diag);
+    return load_stored(chunks, bytes, &header, payload, diag);
 }
 
 /* ---- the table of contents ---- */
@@ -316,24 +516,13 @@ static int load_toc(struct rfn_chunks *chunks, struct rfn_diag *diag)
 
 /* ---- walking over a file without a table of contents ---- */
 
-/* Checks the sum of a chunk block by block, so that walking needs no memory. */
+/* Block by block, so that walking needs no memory. */
 static bool walk_sum_matches(const struct rfn_chunks *chunks, uint64_t offset,
                              const uint8_t *header_bytes, const struct chunk_header *header)
 {
-    uint8_t block[READ_BLOCK];
-    XXH3_state_t state;
-    XXH3_64bits_reset(&state);
-    XXH3_64bits_update(&state, header_bytes, RFN_CHUNK_SUMMED_BYTES);
-    offset += RFN_CHUNK_HEADER_BYTES;
-    for (uint64_t done = 0; done < header->stored;) {
-        uint64_t left = header->stored - done;
-        size_t n = left < sizeof block ? (size_t)left : sizeof block;
-        if (rfn_chunks_read(chunks, offset + done, block, n, NULL) < 0)
-            return false;
-        XXH3_64bits_update(&state, block, n);
-        done += n;
-    }
-    return sum_matches(XXH3_64bits_digest(&state), header->sum);
+    uint64_t sum;
+    return sum_of_file(chunks, offset, header_bytes, header->stored, &sum, NULL) == 0 &&
+           sum_matches(sum, header->sum);
 }
 
 /* The first multiple of 8 from `at` on whose 8 bytes are not all zero; the file's end if none. */
@@ -554,9 +743,15 @@ static int open_file(struct rfn_chunks *chunks, struct rfn_diag *diag)
 static int set_path(struct rfn_chunks *chunks, const char *path, struct rfn_diag *diag)
 {
     size_t size = strlen(path) + 1;
-    *chunks = (struct rfn_chunks){.fd = -1, .path = malloc(size)};
-    if (!chunks->path)
+    *chunks = (struct rfn_chunks){.fd = -1,
+                                  .path = malloc(size),
+                                  .resident_max = RFN_RESIDENT_MAX,
+                                  .file = {.context = chunks, .read = read_file},
+                                  .scratch = rfn_scratch_new()};
+    if (!chunks->path || !chunks->scratch) {
+        rfn_chunks_close(chunks);
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", path);
+    }
     memcpy(chunks->path, path, size);
     return 0;
 }
@@ -589,6 +784,7 @@ void rfn_chunks_close(struct rfn_chunks *chunks)
 {
     if (chunks->fd >= 0)
         close(chunks->fd);
+    rfn_scratch_free(chunks->scratch);
     free(chunks->path);
     free(chunks->entries);
     free(chunks->by_type);

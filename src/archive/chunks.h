@@ -6,16 +6,30 @@
  * wrong. A payload is handed out only when its checksum is right, its sizes agree with each other
  * and with the file, and it decompresses to exactly what its header says. Memory grows with what
  * was really decompressed, not with what a header claims.
+ *
+ * Payloads that hold events can be as long as the run. Where they are large they do not come into
+ * memory: their checksum is computed block by block, and they are read a window at a time, from the
+ * file, or from a temporary one (scratch.h) when they have to be decompressed. Nothing has checked
+ * these bytes when they are read, as the file may have been changed meanwhile.
  */
 #ifndef RFN_ARCHIVE_CHUNKS_H
 #define RFN_ARCHIVE_CHUNKS_H
 
 #include "archive/container.h"
+#include "archive/scratch.h"
+#include "base/spill.h"
 #include "refrain/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Payloads of no more bytes are always in memory. */
+#ifdef RFN_FUZZING
+enum { RFN_RESIDENT_MAX = 64 };
+#else
+enum { RFN_RESIDENT_MAX = 1 << 16 };
+#endif
 
 struct rfn_chunks {
     char *path;                    /* owned; for messages */
@@ -30,9 +44,14 @@ struct rfn_chunks {
     size_t n, capacity;
     size_t *by_type; /* indices of entries in order of (type, id) */
     bool complete;
-    int fault;     /* if not: RFN_E_INCOMPLETE, or RFN_E_CORRUPT for a damaged TOC */
-    char why[160]; /* a sentence; empty when complete */
+    int fault;                   /* if not: RFN_E_INCOMPLETE, or RFN_E_CORRUPT for a damaged TOC */
+    char why[160];               /* a sentence; empty when complete */
+    size_t resident_max;         /* RFN_RESIDENT_MAX; tests change it */
+    struct rfn_spill file;       /* reads the file (or the memory): RFN_E_IO, RFN_E_INCOMPLETE */
+    struct rfn_scratch *scratch; /* owned */
 };
+
+/* The struct must stay where it is while it is open. */
 
 /* Opens a file: RFN_E_IO, _CORRUPT (not an archive), _VERSION, _INCOMPLETE (nothing usable),
  * _NOMEM. On failure nothing has to be closed. */
@@ -52,8 +71,10 @@ int rfn_chunks_read(const struct rfn_chunks *chunks, uint64_t offset, void *byte
                     struct rfn_diag *diag);
 
 struct rfn_payload {
-    uint8_t *data;
+    uint8_t *data; /* owned; or NULL: it is in a store (borrowed from chunks), at this place */
     size_t size;
+    const struct rfn_spill *store;
+    uint64_t at;
     uint64_t stored_size;
     const char *path; /* of the file, borrowed from chunks; this and the rest for messages */
     uint32_t type;
@@ -63,15 +84,23 @@ struct rfn_payload {
 /* Loads a chunk, checked; RFN_E_CORRUPT, _IO, _NOMEM. *payload is to be released. */
 int rfn_chunks_load(const struct rfn_chunks *chunks, const struct rfn_toc_entry *entry,
                     struct rfn_payload *payload, struct rfn_diag *diag);
+/* The same, but a large payload is left in a store: data is NULL then. */
+int rfn_chunks_load_events(const struct rfn_chunks *chunks, const struct rfn_toc_entry *entry,
+                           struct rfn_payload *payload, struct rfn_diag *diag);
 void rfn_payload_release(struct rfn_payload *payload);
+
+/* Bytes of the payload, which must have them. RFN_E_IO, RFN_E_INCOMPLETE. */
+int rfn_payload_read(const struct rfn_payload *payload, size_t at, void *bytes, size_t size);
 
 /* Fails with "FILE: chunk TYPE id at offset N: what". */
 int rfn_payload_fail(const struct rfn_payload *payload, int error, const char *what,
                      struct rfn_diag *diag);
 
-/* Readers of payloads return what is wrong in words, or NULL. This text is RFN_E_NOMEM, every other
- * one RFN_E_CORRUPT; NULL gives 0. */
-extern const char rfn_out_of_memory[];
+/* Readers of payloads return what is wrong in words, or NULL. The first three texts are
+ * RFN_E_NOMEM, RFN_E_IO and RFN_E_INCOMPLETE, every other one is RFN_E_CORRUPT; NULL gives 0. */
+extern const char rfn_out_of_memory[], rfn_cannot_read[], rfn_became_shorter[];
+/* The text of one of these three errors. */
+const char *rfn_read_fault(int error);
 int rfn_payload_fault(const struct rfn_payload *payload, const char *fault, struct rfn_diag *diag);
 
 #endif

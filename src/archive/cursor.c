@@ -6,7 +6,8 @@
  *                  event, one value of each column that varies, and the times
  *
  * All columns of a symbol have one value per occurrence, so they have equal lengths. A column that
- * is one value over its whole length (most are) is read once and then costs nothing.
+ * is one value over its whole length (most are) is read once and then costs nothing. Of each of the
+ * others a block of decoded values is in memory, of at most RFN_COLUMN_BLOCK, in 1 to 8 bytes each.
  *
  * Against damaged files: events beyond the number in STREAMS are an error, and so is an execution
  * of a body without any event, which bounds the work by the number of events. */
@@ -57,7 +58,7 @@ struct symbol_state {
 /* One column of a symbol before it is known whether it varies. */
 struct wanted {
     const struct rfn_payload *payload;
-    size_t at; /* in the payload */
+    const size_t *at; /* where in the payload it begins, then where it ends */
     int64_t *target;
     uint8_t kind;
 };
@@ -76,9 +77,9 @@ struct rfn_cursor {
     uint64_t last_exit, add_ns;
     struct rfn_clock_place clock_place, correction_place;
     const struct rfn_clock *correction; /* of the host's clock; NULL: none */
-    struct rfn_reader marks;
-    uint64_t n_marks, mark_quanta; /* read so far */
-    int64_t *comms;                /* archive numbers by local number */
+    size_t marks;                       /* where in TIMING the next one is */
+    uint64_t n_marks, mark_quanta;      /* read so far */
+    int64_t *comms;                     /* archive numbers by local number */
     struct frame *frames;
     size_t depth, frames_capacity;
     struct rfn_column_cursor *trips; /* per loop; opened when n or blocks are set */
@@ -118,6 +119,8 @@ static int column_failed(struct rfn_cursor *cursor, int error, const struct rfn_
 {
     if (error == RFN_E_NOMEM)
         return no_memory(cursor);
+    if (error == RFN_E_IO || error == RFN_E_INCOMPLETE)
+        return fail(cursor, error, payload, rfn_read_fault(error));
     return fail(cursor, RFN_E_CORRUPT, payload,
                 error == RFN_E_RANGE ? "a column is too short" : "a column is damaged");
 }
@@ -208,38 +211,36 @@ static unsigned want_columns(const struct rfn_cursor *cursor, const struct rfn_s
     const size_t *at = cursor->values->columns + symbol->value;
     for (unsigned i = 0; i < function->n_in; i++) {
         if (symbol->moved >> i & 1)
-            wanted[n++] = (struct wanted){values, *at++, &state->in[i], function->params[i].kind};
+            wanted[n++] = (struct wanted){values, at++, &state->in[i], function->params[i].kind};
     }
     for (unsigned i = 0; i < function->n_out; i++)
-        wanted[n++] = (struct wanted){values, *at++, &state->out[i],
+        wanted[n++] = (struct wanted){values, at++, &state->out[i],
                                       function->params[function->n_in + i].kind};
     if (!cursor->has_timing)
         return n;
     const struct rfn_payload *timing = &cursor->timing.payload;
     at = cursor->timing.columns + (cursor->times ? symbol->timing : symbol->timing_bare);
     if (cursor->times) {
-        wanted[n++] = (struct wanted){timing, *at++, &state->gap, 0};
-        wanted[n++] = (struct wanted){timing, *at++, &state->duration, 0};
+        wanted[n++] = (struct wanted){timing, at++, &state->gap, 0};
+        wanted[n++] = (struct wanted){timing, at++, &state->duration, 0};
     }
     if (symbol->failed_poll) {
-        wanted[n++] = (struct wanted){timing, *at++, &state->polls, 0};
+        wanted[n++] = (struct wanted){timing, at++, &state->polls, 0};
         if (cursor->times)
-            wanted[n++] = (struct wanted){timing, *at++, &state->inside, 0};
+            wanted[n++] = (struct wanted){timing, at++, &state->inside, 0};
     }
     if (cursor->timing.volume) {
         size_t number = (size_t)(symbol - cursor->structure->symbols);
         at = cursor->timing.columns + cursor->timing.n_times + 2 * number;
-        wanted[n++] = (struct wanted){timing, *at++, &state->record.volume_gap, 0};
-        wanted[n++] = (struct wanted){timing, *at++, &state->record.volume_inside, 0};
+        wanted[n++] = (struct wanted){timing, at++, &state->record.volume_gap, 0};
+        wanted[n++] = (struct wanted){timing, at++, &state->record.volume_inside, 0};
     }
     return n;
 }
 
 static int open_column(struct rfn_column_cursor *column, const struct wanted *wanted)
 {
-    struct rfn_reader reader = rfn_reader_over(wanted->payload->data, wanted->payload->size);
-    reader.at = wanted->at;
-    return rfn_column_open(column, &reader);
+    return rfn_payload_column(wanted->payload, wanted->at[0], wanted->at[1], column);
 }
 
 /* Opens a column as a source, unless it is constant: then its value goes to the target for good. */
@@ -269,7 +270,7 @@ static int add_source(struct rfn_cursor *cursor, struct symbol_state *state,
         return column_failed(cursor, error, wanted->payload);
     if (source->column.width || source->column.left < source->column.n)
         return 0;
-    if (rfn_reader_left(&source->column.blocks))
+    if (rfn_column_bytes_left(&source->column))
         return column_failed(cursor, RFN_E_CORRUPT, wanted->payload);
     *source->target = source->column.base;
     RFN_TRY(translate_or_fail(cursor, source->kind, source->target));
@@ -335,12 +336,29 @@ static int open_symbol(struct rfn_cursor *cursor, uint32_t symbol)
 
 /* ---- events ---- */
 
+/* There are so few that each is read by itself. */
+static int read_mark(struct rfn_cursor *cursor, uint64_t *mark)
+{
+    const struct rfn_payload *payload = &cursor->timing.payload;
+    uint8_t bytes[10];
+    size_t left = payload->size - cursor->marks, size = left < sizeof bytes ? left : sizeof bytes;
+    int error = rfn_payload_read(payload, cursor->marks, bytes, size);
+    if (error < 0)
+        return column_failed(cursor, error, payload);
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    *mark = rfn_reader_varint(&reader);
+    cursor->marks += reader.at;
+    return 0;
+}
+
 static int check_mark(struct rfn_cursor *cursor, uint64_t enter)
 {
+    uint64_t mark = 0;
     if (cursor->n_marks == cursor->timing.n_marks)
         return 0;
     cursor->n_marks++;
-    cursor->mark_quanta += rfn_reader_varint(&cursor->marks);
+    RFN_TRY(read_mark(cursor, &mark));
+    cursor->mark_quanta += mark;
     if (cursor->mark_quanta == enter)
         return 0;
     return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a time mark is wrong");
@@ -447,7 +465,7 @@ static int push(struct rfn_cursor *cursor, const struct rfn_node_list *list, uin
 static int open_trips(struct rfn_cursor *cursor, uint32_t loop)
 {
     const struct rfn_values *values = cursor->values;
-    struct wanted wanted = {.payload = &values->payload, .at = values->columns[loop]};
+    struct wanted wanted = {.payload = &values->payload, .at = &values->columns[loop]};
     int error = open_column(&cursor->trips[loop], &wanted);
     cursor->trips_open[loop] = true;
     return error < 0 ? column_failed(cursor, error, &values->payload) : 0;
@@ -548,8 +566,7 @@ static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
         return rfn_payload_fault(&cursor->timing.payload, "its clock starts not as STREAMS says",
                                  diag);
     cursor->last_exit = cursor->mark_quanta = cursor->timing.clock.start;
-    cursor->marks = rfn_reader_over(cursor->timing.payload.data, cursor->timing.payload.size);
-    cursor->marks.at = cursor->timing.marks;
+    cursor->marks = cursor->timing.marks;
     uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, cursor->stream);
     cursor->add_ns = rfn_archive_origin(archive, host);
     cursor->correction = rfn_host_clock(&archive->clocks, host);

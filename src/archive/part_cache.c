@@ -61,7 +61,9 @@ static int load_part(const struct rfn_archive *archive, size_t entry,
 {
     struct rfn_payload payload;
     const struct rfn_toc_entry *chunk = &archive->chunks.entries[entry];
-    RFN_TRY(rfn_chunks_load(&archive->chunks, chunk, &payload, diag));
+    RFN_TRY(chunk->type == RFN_CHUNK_VALUES
+                ? rfn_chunks_load_events(&archive->chunks, chunk, &payload, diag)
+                : rfn_chunks_load(&archive->chunks, chunk, &payload, diag));
     struct rfn_payload where = payload; /* the part may take the payload over */
     struct rfn_part *loaded = calloc(1, sizeof *loaded);
     const char *fault = rfn_out_of_memory;
@@ -201,7 +203,8 @@ int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
     if (entry < 0)
         return rfn_archive_missing(archive, "TIMING", stream, diag);
     struct rfn_payload payload;
-    RFN_TRY(rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
+    RFN_TRY(
+        rfn_chunks_load_events(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
     struct rfn_payload where = payload;
     const char *fault = rfn_timing_read(timing, structure, &payload, archive->exact);
     if (!fault && timing->times != times)

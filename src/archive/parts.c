@@ -277,17 +277,21 @@ void rfn_structure_release(struct rfn_structure *structure)
 
 /* ---- values ---- */
 
-/* Notes where n columns begin and moves the reader past them. */
-static const char *find_columns(struct rfn_reader *reader, size_t *columns, size_t n)
+/* Notes where n columns begin, and where the last ends, and moves the scan past them. */
+static const char *find_columns(struct rfn_scan *scan, size_t *columns, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct rfn_column_cursor column;
-        columns[i] = reader->at;
-        if (rfn_column_open(&column, reader) < 0)
-            return "a column is malformed";
-        rfn_column_close(&column);
+    for (size_t i = 0; i < n && !rfn_scan_failed(scan); i++) {
+        columns[i] = rfn_scan_at(scan);
+        rfn_scan_column(scan);
     }
-    return NULL;
+    columns[n] = rfn_scan_at(scan);
+    return rfn_scan_failed(scan) ? rfn_scan_fault(scan, "a column is malformed") : NULL;
+}
+
+static const char *column_fault(int error, const char *malformed)
+{
+    bool damaged = error == RFN_E_CORRUPT || error == RFN_E_RANGE;
+    return damaged ? malformed : rfn_read_fault(error);
 }
 
 static const char *read_list_ends(struct rfn_values *values, struct rfn_column_cursor *lengths)
@@ -296,9 +300,9 @@ static const char *read_list_ends(struct rfn_values *values, struct rfn_column_c
     for (uint64_t i = 0; i < values->n_lists; i++) {
         int64_t length;
         int error = rfn_column_next(lengths, &length);
-        if (error == RFN_E_NOMEM)
-            return rfn_out_of_memory;
-        if (error < 0 || length < 0 || (uint64_t)length > values->n_words - end)
+        if (error < 0)
+            return column_fault(error, "the lengths of lists are malformed");
+        if (length < 0 || (uint64_t)length > values->n_words - end)
             return "the lengths of lists are malformed";
         end += (uint64_t)length;
         values->ends[i] = end;
@@ -311,21 +315,34 @@ static const char *read_list_words(struct rfn_values *values, struct rfn_column_
     for (uint64_t i = 0; i < values->n_words; i++) {
         int error = rfn_column_next(words, &values->words[i]);
         if (error < 0)
-            return error == RFN_E_NOMEM ? rfn_out_of_memory : "the words of lists are malformed";
+            return column_fault(error, "the words of lists are malformed");
     }
     return NULL;
 }
 
-static const char *read_lists(struct rfn_values *values, struct rfn_reader *reader)
+/* Opens the two columns of the lists. */
+static const char *open_lists(struct rfn_values *values, struct rfn_scan *scan,
+                              struct rfn_column_cursor *lengths, struct rfn_column_cursor *words)
+{
+    static const char malformed[] = "the lists are malformed";
+    size_t columns[3] = {0};
+    values->n_lists = rfn_scan_limited(scan, LIST_WORDS_MAX);
+    if (find_columns(scan, columns, 2))
+        return rfn_scan_fault(scan, malformed);
+    int error = rfn_payload_column(&values->payload, columns[0], columns[1], lengths);
+    if (!error)
+        error = rfn_payload_column(&values->payload, columns[1], columns[2], words);
+    if (error < 0)
+        return column_fault(error, malformed);
+    if (lengths->n != values->n_lists)
+        return malformed;
+    return words->n > LIST_WORDS_MAX ? "the lists have more words than can be read" : NULL;
+}
+
+static const char *read_lists(struct rfn_values *values, struct rfn_scan *scan)
 {
     struct rfn_column_cursor lengths = {0}, words = {0};
-    const char *fault = NULL;
-    values->n_lists = rfn_reader_limited(reader, LIST_WORDS_MAX);
-    if (rfn_column_open(&lengths, reader) < 0 || rfn_column_open(&words, reader) < 0 ||
-        lengths.n != values->n_lists)
-        fault = "the lists are malformed";
-    else if (words.n > LIST_WORDS_MAX)
-        fault = "the lists have more words than can be read";
+    const char *fault = open_lists(values, scan, &lengths, &words);
     if (!fault) {
         values->n_words = words.n;
         values->ends = malloc((size_t)(values->n_lists + 1) * sizeof *values->ends);
@@ -346,17 +363,18 @@ const char *rfn_values_read(struct rfn_values *values, const struct rfn_structur
 {
     *values = (struct rfn_values){.payload = *payload, .n_columns = structure->n_values};
     *payload = (struct rfn_payload){0};
-    struct rfn_reader reader = rfn_reader_over(values->payload.data, values->payload.size);
-    const char *fault = read_lists(values, &reader);
+    struct rfn_scan scan;
+    rfn_scan_begin(&scan, &values->payload);
+    const char *fault = read_lists(values, &scan);
     if (fault)
         return fault;
-    if (structure->n_values > rfn_reader_left(&reader))
+    if (structure->n_values > rfn_scan_left(&scan))
         return "columns are missing";
     values->columns = malloc((structure->n_values + 1) * sizeof *values->columns);
     if (!values->columns)
         return rfn_out_of_memory;
-    fault = find_columns(&reader, values->columns, structure->n_values);
-    return !fault && exact && rfn_reader_left(&reader) ? "there are bytes behind its end" : fault;
+    fault = find_columns(&scan, values->columns, structure->n_values);
+    return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
 }
 
 void rfn_values_release(struct rfn_values *values)
@@ -429,16 +447,22 @@ uint64_t rfn_clock_move(const struct rfn_clock *clock, struct rfn_clock_place *p
     return in->base_ns - rfn_clock_scale(in, in->from - quanta);
 }
 
+static void read_pair(struct rfn_scan *scan, uint64_t pair[3])
+{
+    struct rfn_reader *reader = rfn_scan_next(scan, 24);
+    for (int k = 0; k < 3; k++)
+        pair[k] = rfn_reader_u64(reader);
+}
+
 /* Pairs of equal quanta tell nothing about the slope; if all are equal, a quantum is taken for a
  * nanosecond. */
-static const char *read_pairs(struct rfn_clock *clock, uint64_t n, struct rfn_reader *reader)
+static const char *read_pairs(struct rfn_clock *clock, uint64_t n, struct rfn_scan *scan)
 {
     uint64_t first[3] = {0}, last[3] = {0}, next[3];
     for (uint64_t i = 0; i < n; i++) {
-        for (int k = 0; k < 3; k++)
-            next[k] = rfn_reader_u64(reader);
-        if (reader->failed || (i > 0 && (next[0] < last[0] || next[1] < last[1])))
-            return "the clock's pairs are malformed";
+        read_pair(scan, next);
+        if (rfn_scan_failed(scan) || (i > 0 && (next[0] < last[0] || next[1] < last[1])))
+            return rfn_scan_fault(scan, "the clock's pairs are malformed");
         if (i > 0 && next[0] > last[0])
             clock->segments[clock->n++] = rfn_clock_segment_of(last, next);
         if (i == 0)
@@ -455,24 +479,25 @@ static const char *read_pairs(struct rfn_clock *clock, uint64_t n, struct rfn_re
     return NULL;
 }
 
-const char *rfn_clock_read(struct rfn_clock *clock, uint64_t *flags, struct rfn_reader *reader)
+const char *rfn_clock_read(struct rfn_clock *clock, uint64_t *flags, struct rfn_scan *scan)
 {
+    static const char too_short[] = "it is too short";
     *clock = (struct rfn_clock){0};
-    *flags = rfn_reader_varint(reader);
-    if (reader->failed)
-        return "it is too short";
+    *flags = rfn_scan_varint(scan);
+    if (rfn_scan_failed(scan))
+        return rfn_scan_fault(scan, too_short);
     if (!(*flags & RFN_TIMING_TIMES))
         return NULL;
-    rfn_reader_u8(reader); /* kind of clock */
-    uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader) / 24);
-    if (reader->failed || n < 2)
-        return "the clock's pairs are malformed";
+    rfn_reader_u8(rfn_scan_next(scan, 1)); /* kind of clock */
+    uint64_t n = rfn_scan_limited(scan, rfn_scan_left(scan) / 24);
+    if (rfn_scan_failed(scan) || n < 2)
+        return rfn_scan_fault(scan, "the clock's pairs are malformed");
     clock->segments = malloc((size_t)n * sizeof *clock->segments);
     if (!clock->segments)
         return rfn_out_of_memory;
-    const char *fault = read_pairs(clock, n, reader);
-    clock->start = rfn_reader_u64(reader);
-    return fault || !reader->failed ? fault : "it is too short";
+    const char *fault = read_pairs(clock, n, scan);
+    clock->start = rfn_reader_u64(rfn_scan_next(scan, 8));
+    return fault || !rfn_scan_failed(scan) ? fault : rfn_scan_fault(scan, too_short);
 }
 
 void rfn_clock_release(struct rfn_clock *clock)
@@ -481,13 +506,13 @@ void rfn_clock_release(struct rfn_clock *clock)
     *clock = (struct rfn_clock){0};
 }
 
-static const char *read_marks(struct rfn_timing *timing, struct rfn_reader *reader)
+static const char *read_marks(struct rfn_timing *timing, struct rfn_scan *scan)
 {
-    timing->n_marks = rfn_reader_limited(reader, rfn_reader_left(reader));
-    timing->marks = reader->at;
-    for (uint64_t i = 0; i < timing->n_marks; i++)
-        rfn_reader_varint(reader);
-    return reader->failed ? "the time marks are malformed" : NULL;
+    timing->n_marks = rfn_scan_limited(scan, rfn_scan_left(scan));
+    timing->marks = rfn_scan_at(scan);
+    for (uint64_t i = 0; i < timing->n_marks && !rfn_scan_failed(scan); i++)
+        rfn_scan_varint(scan);
+    return rfn_scan_failed(scan) ? rfn_scan_fault(scan, "the time marks are malformed") : NULL;
 }
 
 const char *rfn_timing_read(struct rfn_timing *timing, const struct rfn_structure *structure,
@@ -495,24 +520,25 @@ const char *rfn_timing_read(struct rfn_timing *timing, const struct rfn_structur
 {
     *timing = (struct rfn_timing){.payload = *payload};
     *payload = (struct rfn_payload){0};
-    struct rfn_reader reader = rfn_reader_over(timing->payload.data, timing->payload.size);
+    struct rfn_scan scan;
+    rfn_scan_begin(&scan, &timing->payload);
     uint64_t flags;
-    const char *fault = rfn_clock_read(&timing->clock, &flags, &reader);
+    const char *fault = rfn_clock_read(&timing->clock, &flags, &scan);
     timing->times = !fault && flags & RFN_TIMING_TIMES;
     timing->volume = !fault && flags & RFN_TIMING_VOLUME;
     if (!fault && timing->times)
-        fault = read_marks(timing, &reader);
+        fault = read_marks(timing, &scan);
     if (fault)
         return fault;
     timing->n_times = timing->times ? structure->n_timing : structure->n_timing_bare;
     size_t n = timing->n_times + (timing->volume ? 2 * (size_t)structure->n_symbols : 0);
-    if (n > rfn_reader_left(&reader))
+    if (n > rfn_scan_left(&scan))
         return "columns are missing";
     timing->columns = malloc((n + 1) * sizeof *timing->columns);
     if (!timing->columns)
         return rfn_out_of_memory;
-    fault = find_columns(&reader, timing->columns, n);
-    return !fault && exact && rfn_reader_left(&reader) ? "there are bytes behind its end" : fault;
+    fault = find_columns(&scan, timing->columns, n);
+    return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
 }
 
 void rfn_timing_release(struct rfn_timing *timing)

@@ -2,12 +2,14 @@
  *
  * Each reader gets a payload and fills a struct; all of them return NULL or what is wrong in words
  * (rfn_payload_fault makes an error of it), and leave a struct that can be released. Columns are
- * not decoded here, only found: a table holds where each begins.
+ * not decoded here, only found: a table holds where each begins and ends. So what is in memory of
+ * VALUES and TIMING is a word per column, the lists, and nothing per event.
  */
 #ifndef RFN_ARCHIVE_PARTS_H
 #define RFN_ARCHIVE_PARTS_H
 
 #include "archive/dictionary.h"
+#include "archive/scan.h"
 #include "base/arena.h"
 
 #include <stdbool.h>
@@ -85,7 +87,7 @@ bool rfn_symbol_in_places(const struct rfn_symbol_info *symbol,
 
 struct rfn_values {
     struct rfn_payload payload; /* owned; the columns lie in it */
-    size_t *columns;            /* where each begins */
+    size_t *columns;            /* where each begins, and so where the one before it ends */
     size_t n_columns;
     uint64_t n_lists, n_words;
     int64_t *words; /* of all lists, one after the other */
@@ -130,8 +132,8 @@ struct rfn_timing {
     struct rfn_clock clock; /* with times */
     uint64_t n_marks;
     size_t marks;    /* where they begin in the payload */
-    size_t *columns; /* where each begins; with volume two more per symbol follow, from ... */
-    size_t n_times;  /* ... this one on */
+    size_t *columns; /* where each begins, and so where the one before it ends; with volume two */
+    size_t n_times;  /* more per symbol follow, from this one on */
 };
 
 /* The line through two pairs of (quanta, ns); the quanta of the second are greater. */
@@ -139,7 +141,7 @@ struct rfn_clock_segment rfn_clock_segment_of(const uint64_t *pair, const uint64
 
 /* Reads flags and clock only; the flags say whether there is a clock. To be released even on
  * failure. */
-const char *rfn_clock_read(struct rfn_clock *clock, uint64_t *flags, struct rfn_reader *reader);
+const char *rfn_clock_read(struct rfn_clock *clock, uint64_t *flags, struct rfn_scan *scan);
 void rfn_clock_release(struct rfn_clock *clock);
 
 __extension__ typedef unsigned __int128 rfn_u128;

@@ -186,11 +186,13 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
     if (!archive->dictionary.run.times || rfn_chunks_count(chunks, RFN_CHUNK_TIMING, &first) == 0)
         return 0;
     struct rfn_payload payload;
-    RFN_TRY(rfn_chunks_load(chunks, &chunks->entries[chunks->by_type[first]], &payload, diag));
-    struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
+    RFN_TRY(
+        rfn_chunks_load_events(chunks, &chunks->entries[chunks->by_type[first]], &payload, diag));
+    struct rfn_scan scan;
+    rfn_scan_begin(&scan, &payload);
     struct rfn_clock clock;
     uint64_t flags;
-    int error = rfn_payload_fault(&payload, rfn_clock_read(&clock, &flags, &reader), diag);
+    int error = rfn_payload_fault(&payload, rfn_clock_read(&clock, &flags, &scan), diag);
     if (!error && flags & RFN_TIMING_TIMES)
         archive->dictionary.run.resolution_ns = clock.resolution_ns;
     rfn_clock_release(&clock);

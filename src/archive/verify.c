@@ -118,7 +118,7 @@ static int check_entry(const struct verifier *verifier, const struct rfn_toc_ent
     if (entry->type <= RFN_CHUNK_TOC)
         return 0; /* read later */
     struct rfn_payload payload;
-    RFN_TRY(rfn_chunks_load(&verifier->archive->chunks, entry, &payload, verifier->diag));
+    RFN_TRY(rfn_chunks_load_events(&verifier->archive->chunks, entry, &payload, verifier->diag));
     rfn_payload_release(&payload);
     return 0;
 }

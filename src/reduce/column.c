@@ -25,6 +25,9 @@ enum {
     SHORT_RUN = 32,    /* a run of fewer values is written together with the values behind it */
     FEW = 64,          /* fewer values may be best coded as varints */
     MAX_LAG = 512,     /* the longest period looked for */
+    HEAD_MAX = 21,     /* bytes of a block's head, at most; those of a column's are fewer */
+    BLOCK_MAX = 20 * RFN_COLUMN_BLOCK,    /* bytes of a block: of runs of one value, at worst */
+    SMALL_BLOCK = RFN_COLUMN_WINDOW / 16, /* bytes; behind it the window is kept for the next */
 };
 
 /* ---- coding a block ---- */
@@ -589,6 +592,64 @@ void rfn_column_open_growing(struct rfn_column_cursor *cursor, const struct rfn_
     cursor->zeros = !column->n_sealed && !column->n_staged && !column->run;
 }
 
+/* Makes sure that the window has `size` bytes, or all that are left. */
+static int fetch(struct rfn_column_cursor *cursor, size_t size)
+{
+    struct rfn_extent *rest = &cursor->rest;
+    size_t left = rfn_reader_left(&cursor->blocks);
+    if (left >= size || !rest->size || cursor->blocks.failed)
+        return 0;
+    rest->offset -= left;
+    rest->size += left;
+    size = size < RFN_COLUMN_WINDOW ? RFN_COLUMN_WINDOW : size;
+    size = size > rest->size ? (size_t)rest->size : size;
+    cursor->blocks = (struct rfn_reader){0};
+    cursor->own.size = 0;
+    uint8_t *to = rfn_buf_reserve(&cursor->own, size);
+    if (!to)
+        return RFN_E_NOMEM;
+    RFN_TRY(cursor->store->read(cursor->store->context, rest->offset, to, size));
+    cursor->blocks = rfn_reader_over(to, size);
+    rest->offset += size;
+    rest->size -= size;
+    return 0;
+}
+
+/* Behind a block of so many bytes: the window goes, unless it saves reading for the next one. */
+static void leave_window(struct rfn_column_cursor *cursor, size_t size)
+{
+    size_t left = rfn_reader_left(&cursor->blocks);
+    if (left && size < SMALL_BLOCK)
+        return;
+    cursor->rest.offset -= left;
+    cursor->rest.size += left;
+    cursor->blocks = (struct rfn_reader){0};
+    rfn_buf_release(&cursor->own);
+}
+
+static int open_stored(struct rfn_column_cursor *cursor)
+{
+    RFN_TRY(fetch(cursor, HEAD_MAX));
+    cursor->n = rfn_reader_varint(&cursor->blocks);
+    uint64_t size = rfn_reader_varint(&cursor->blocks);
+    if (cursor->blocks.failed || size != rfn_reader_left(&cursor->blocks) + cursor->rest.size ||
+        (size && !cursor->n))
+        return RFN_E_CORRUPT;
+    cursor->zeros = !size;
+    leave_window(cursor, 0);
+    return 0;
+}
+
+int rfn_column_open_stored(struct rfn_column_cursor *cursor, const struct rfn_spill *store,
+                           const struct rfn_extent *written)
+{
+    *cursor = (struct rfn_column_cursor){.store = store, .rest = *written};
+    int error = open_stored(cursor);
+    if (error < 0)
+        rfn_column_close(cursor);
+    return error;
+}
+
 void rfn_column_close(struct rfn_column_cursor *cursor)
 {
     rfn_packed_release(&cursor->packed);
@@ -638,13 +699,17 @@ static int get_head(struct rfn_column_cursor *cursor, struct head *head)
 {
     uint64_t left = cursor->n - cursor->end;
     if (!left)
-        return rfn_reader_left(&cursor->blocks) ? RFN_E_CORRUPT : RFN_E_RANGE;
+        return rfn_column_bytes_left(cursor) ? RFN_E_CORRUPT : RFN_E_RANGE;
     if (cursor->column)
         RFN_TRY(next_window(cursor));
+    if (cursor->store)
+        RFN_TRY(fetch(cursor, HEAD_MAX));
     uint8_t coder = rfn_reader_u8(&cursor->blocks);
     uint64_t count = rfn_reader_limited(&cursor->blocks, left);
-    size_t size;
-    const uint8_t *payload = rfn_reader_blob(&cursor->blocks, &size);
+    size_t size = (size_t)rfn_reader_limited(&cursor->blocks, BLOCK_MAX);
+    if (cursor->store)
+        RFN_TRY(fetch(cursor, size));
+    const uint8_t *payload = rfn_reader_bytes(&cursor->blocks, size);
     if (!count)
         count = left;
     if (cursor->blocks.failed || coder >= N_CODERS ||
@@ -666,6 +731,13 @@ static void begin_block(struct rfn_column_cursor *cursor, uint64_t n)
     cursor->end += n;
 }
 
+static int decode(struct rfn_column_cursor *cursor, struct head *head)
+{
+    RFN_TRY(get_block(head->coder, &head->payload, head->count, &cursor->packed));
+    begin_block(cursor, head->count);
+    return 0;
+}
+
 /* Decodes the block, or passes it over if n reaches behind it. */
 static int next_block(struct rfn_column_cursor *cursor, uint64_t n)
 {
@@ -678,13 +750,15 @@ static int next_block(struct rfn_column_cursor *cursor, uint64_t n)
         return 0;
     }
     RFN_TRY(get_head(cursor, &head));
-    if (head.count <= n) {
+    size_t size = rfn_reader_left(&head.payload);
+    int error = 0;
+    if (head.count > n)
+        error = decode(cursor, &head);
+    else
         cursor->end += head.count;
-        return 0;
-    }
-    RFN_TRY(get_block(head.coder, &head.payload, head.count, &cursor->packed));
-    begin_block(cursor, head.count);
-    return 0;
+    if (cursor->store)
+        leave_window(cursor, size);
+    return error;
 }
 
 int rfn_column_next_block(struct rfn_column_cursor *cursor)

@@ -89,12 +89,15 @@ void rfn_column_pack(const struct rfn_column *column, struct rfn_rope *out);
 void rfn_column_encode_block(const int64_t *values, uint32_t n, struct rfn_buf *out);
 
 /* Reading. A cursor borrows the bytes of a written column, or a column that does not grow
- * meanwhile: then it reads one window of blocks after the other. Who reads many streams in turn has
- * all their columns open: decoded values are packed, and what one of them takes lies side by side,
- * in front. */
+ * meanwhile, or a store that has the column: then it reads one window of blocks after the other.
+ * Who reads many streams in turn has all their columns open: decoded values are packed, what one of
+ * them takes lies side by side, in front, and of a store no bytes are kept but those of small
+ * blocks. So a column that is open takes at most 8 bytes per value of a block and RFN_COLUMN_WINDOW
+ * bytes, however long it is. */
 struct rfn_column_cursor {
     const uint8_t *next; /* values of the current block to come: each adds so many bytes, least */
     uint32_t width;      /* significant first, to the base; 0: all are the base. 8 bytes can be */
+    bool zeros;          /* (there are no blocks: all n values are 0) */
     uint64_t mask;       /* loaded, of which these are that many */
     int64_t base;
     uint64_t left;                   /* of the current block */
@@ -102,11 +105,21 @@ struct rfn_column_cursor {
     uint64_t end;                    /* values in front of the current block's end */
     struct rfn_packed packed;        /* the current block */
     struct rfn_reader blocks;        /* what is left of the window */
-    const struct rfn_column *column; /* NULL: there is one window only */
-    size_t window;                   /* extents, then the sealed blocks, then the rest */
-    struct rfn_buf own;              /* a window that is not in the column's memory */
-    bool zeros;                      /* there are no blocks: all n values are 0 */
+    const struct rfn_column *column; /* that does not grow meanwhile, or NULL */
+    const struct rfn_spill *store; /* that has the column, or NULL. Neither: there is one window */
+    union {
+        size_t window;          /* of the column: extents, then the sealed blocks, then the rest */
+        struct rfn_extent rest; /* of the store: what is behind the window */
+    };
+    struct rfn_buf own; /* a window that is not in the memory of others */
 };
+
+/* What is read from a store at once, or a block if that is larger. */
+#ifdef RFN_FUZZING
+enum { RFN_COLUMN_WINDOW = 64 };
+#else
+enum { RFN_COLUMN_WINDOW = 8192 };
+#endif
 
 /* Values that have been delivered. */
 static inline uint64_t rfn_column_at(const struct rfn_column_cursor *cursor)
@@ -116,6 +129,11 @@ static inline uint64_t rfn_column_at(const struct rfn_column_cursor *cursor)
 
 /* Opens the column at the reader's place and moves the reader past it. RFN_E_CORRUPT. */
 int rfn_column_open(struct rfn_column_cursor *cursor, struct rfn_reader *reader);
+/* Opens the column that is all of an extent of the store (borrowed), as it was written. What the
+ * store has may change meanwhile. RFN_E_CORRUPT, RFN_E_NOMEM, or the store's error, which
+ * next_block and skip may return then, too. */
+int rfn_column_open_stored(struct rfn_column_cursor *cursor, const struct rfn_spill *store,
+                           const struct rfn_extent *written);
 /* Opens a column itself. Then next_block and skip may also fail as its spill does. */
 void rfn_column_open_growing(struct rfn_column_cursor *cursor, const struct rfn_column *column);
 void rfn_column_close(struct rfn_column_cursor *cursor);
@@ -131,6 +149,13 @@ static inline int rfn_column_next(struct rfn_column_cursor *cursor, int64_t *val
     *value = (int64_t)((uint64_t)cursor->base + (rfn_load_64(cursor->next) & cursor->mask));
     cursor->next += cursor->width;
     return 0;
+}
+
+/* Whether there are bytes behind the current block. (A column whose values are all read must have
+ * none.) Not of columns that grow. */
+static inline bool rfn_column_bytes_left(const struct rfn_column_cursor *cursor)
+{
+    return rfn_reader_left(&cursor->blocks) || (cursor->store && cursor->rest.size);
 }
 
 /* Moves on by n values without delivering them; whole blocks are skipped without decoding. */

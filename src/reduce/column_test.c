@@ -138,7 +138,44 @@ static struct rfn_column column_of(const int64_t *values, uint64_t n)
     return column;
 }
 
-/* Writes the column between two marks and reads it back; returns the written size. */
+/* A store that has the column, and something before and behind it. */
+static struct rfn_extent store(struct spill_model *model, const uint8_t *bytes, size_t size)
+{
+    uint64_t before, at, behind;
+    spill_model_init(model);
+    assert_int_equal(model->spill.write(model, "before", 6, &before), 0);
+    assert_int_equal(model->spill.write(model, bytes, size, &at), 0);
+    assert_int_equal(model->spill.write(model, "behind", 6, &behind), 0);
+    return (struct rfn_extent){at, size};
+}
+
+/* Reads a column from a store: never more than a window of it stays in memory. Returns how often
+ * the store was read. */
+static size_t check_stored(const uint8_t *bytes, size_t size, const int64_t *values, uint64_t n)
+{
+    struct spill_model model;
+    struct rfn_extent at = store(&model, bytes, size);
+    struct rfn_column_cursor cursor;
+    int64_t value = 0;
+    assert_int_equal(rfn_column_open_stored(&cursor, &model.spill, &at), 0);
+    assert_int_equal(cursor.n, n);
+    for (uint64_t i = 0; i < n; i++) {
+        assert_int_equal(rfn_column_next(&cursor, &value), 0);
+        if (value != values[i])
+            fail_msg("value %llu of %llu", (unsigned long long)i, (unsigned long long)n);
+        if (cursor.own.capacity > RFN_COLUMN_WINDOW)
+            fail_msg("%zu bytes are kept", cursor.own.capacity);
+    }
+    assert_false(rfn_column_bytes_left(&cursor));
+    assert_int_equal(rfn_column_next(&cursor, &value), RFN_E_RANGE);
+    assert_int_equal(cursor.own.capacity, 0);
+    rfn_column_close(&cursor);
+    rfn_buf_release(&model.bytes);
+    return model.reads;
+}
+
+/* Writes the column between two marks and reads it back, also from a store; returns the written
+ * size. */
 static size_t check_column(const struct rfn_column *column, const int64_t *values, uint64_t n)
 {
     struct rfn_buf buf = RFN_BUF_INIT;
@@ -162,6 +199,7 @@ static size_t check_column(const struct rfn_column *column, const int64_t *value
     }
     assert_int_equal(rfn_column_next(&cursor, &value), RFN_E_RANGE);
     rfn_column_close(&cursor);
+    check_stored(buf.data + 1, size, values, n);
     rfn_buf_release(&buf);
     return size;
 }
@@ -318,10 +356,14 @@ static void test_skip(void **state)
         struct rfn_column column = column_of(values, N);
         struct rfn_buf buf = RFN_BUF_INIT;
         rfn_column_write(&column, &buf);
+        struct spill_model model;
+        struct rfn_extent stored = store(&model, buf.data, buf.size);
         for (unsigned round = 0; round < 20; round++) {
             struct rfn_reader reader = reader_over_buf(&buf);
             struct rfn_column_cursor cursor;
-            assert_int_equal(rfn_column_open(&cursor, &reader), 0);
+            int error = round % 2 ? rfn_column_open(&cursor, &reader)
+                                  : rfn_column_open_stored(&cursor, &model.spill, &stored);
+            assert_int_equal(error, 0);
             uint64_t at = 0;
             int64_t value = 0;
             while (at < N) {
@@ -342,6 +384,7 @@ static void test_skip(void **state)
             assert_int_equal(rfn_column_next(&cursor, &value), RFN_E_RANGE);
             rfn_column_close(&cursor);
         }
+        rfn_buf_release(&model.bytes);
         rfn_buf_release(&buf);
         rfn_column_release(&column);
         free(values);
@@ -414,6 +457,19 @@ static void test_sizes(void **state)
 }
 
 /* Every cut and a great many mutations of valid columns: an error or values, never a bad access. */
+static int read_values(struct rfn_column_cursor *cursor)
+{
+    int error = 0;
+    for (unsigned i = 0; !error && i < 20000; i++) {
+        int64_t value = 0;
+        error = rfn_column_next(cursor, &value);
+        if (!error && i % 4099 == 4098)
+            error = rfn_column_skip(cursor, noise() % 9000);
+    }
+    rfn_column_close(cursor);
+    return error;
+}
+
 static void read_all(const uint8_t *bytes, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1); /* exact size: a sanitizer sees each step outside */
@@ -422,15 +478,18 @@ static void read_all(const uint8_t *bytes, size_t size)
     struct rfn_reader reader = rfn_reader_over(copy, size);
     struct rfn_column_cursor cursor = {0};
     int error = rfn_column_open(&cursor, &reader);
-    for (unsigned i = 0; !error && i < 20000; i++) {
-        int64_t value = 0;
-        error = rfn_column_next(&cursor, &value);
-        if (!error && i % 4099 == 4098)
-            error = rfn_column_skip(&cursor, noise() % 9000);
-    }
+    if (!error)
+        error = read_values(&cursor);
     assert_true(error == 0 || error == RFN_E_CORRUPT || error == RFN_E_RANGE);
-    rfn_column_close(&cursor);
     free(copy);
+
+    struct spill_model model;
+    struct rfn_extent stored = store(&model, bytes, size);
+    error = rfn_column_open_stored(&cursor, &model.spill, &stored);
+    if (!error)
+        error = read_values(&cursor);
+    assert_true(error == 0 || error == RFN_E_CORRUPT || error == RFN_E_RANGE);
+    rfn_buf_release(&model.bytes);
 }
 
 static void mutate(struct rfn_buf *buf)
@@ -559,6 +618,93 @@ static void test_spill_is_lost(void **state)
     rfn_buf_release(&model.bytes);
 }
 
+/* Heads and blocks begin at every place of a window, and cross its end; a window serves many small
+ * blocks. */
+static void test_windows(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 3000, LONGEST = 40 };
+    static int64_t values[BLOCKS * LONGEST];
+    for (unsigned round = 0; round < 4; round++) {
+        struct rfn_buf blocks = RFN_BUF_INIT, column = RFN_BUF_INIT;
+        uint32_t n = 0;
+        for (unsigned i = 0; i < BLOCKS; i++) {
+            uint32_t m = 1 + (uint32_t)noise() % LONGEST;
+            for (uint32_t k = 0; k < m; k++)
+                values[n + k] = (int64_t)(noise() >> (round * 16)) >> noise() % 16;
+            rfn_column_encode_block(values + n, m, &blocks);
+            n += m;
+        }
+        rfn_buf_varint(&column, n);
+        rfn_buf_blob(&column, blocks.data, blocks.size);
+        assert_true(column.size > 4 * RFN_COLUMN_WINDOW);
+        size_t reads = check_stored(column.data, column.size, values, n);
+        assert_in_range(reads, 4, 2 * column.size / RFN_COLUMN_WINDOW);
+        rfn_buf_release(&blocks);
+        rfn_buf_release(&column);
+    }
+}
+
+/* What a store has may become shorter, or other, at any moment: an error or other values. */
+static void test_store_changes(void **state)
+{
+    (void)state;
+    enum { N = 5 * RFN_COLUMN_BLOCK };
+    int64_t *values = make(shape_tail, N), value;
+    struct rfn_column column = column_of(values, N);
+    struct rfn_buf buf = RFN_BUF_INIT;
+    rfn_column_write(&column, &buf);
+    for (unsigned round = 0; round < 200; round++) {
+        struct spill_model model;
+        struct rfn_extent at = store(&model, buf.data, buf.size);
+        struct rfn_column_cursor cursor;
+        assert_int_equal(rfn_column_open_stored(&cursor, &model.spill, &at), 0);
+        uint64_t before = noise() % (N - RFN_COLUMN_BLOCK);
+        int error = 0;
+        for (uint64_t i = 0; i < before; i++)
+            assert_int_equal(rfn_column_next(&cursor, &value), 0);
+        if (round % 2)
+            model.bytes.size /= 2 + round % 3;
+        else
+            memset(model.bytes.data + model.bytes.size / 2, (int)round, model.bytes.size / 2);
+        while (!error)
+            error = rfn_column_next(&cursor, &value);
+        if (round % 2)
+            assert_true(error == RFN_E_IO);
+        else
+            assert_true(error == RFN_E_CORRUPT || error == RFN_E_RANGE);
+        rfn_column_close(&cursor);
+        rfn_buf_release(&model.bytes);
+    }
+    rfn_buf_release(&buf);
+    rfn_column_release(&column);
+    free(values);
+}
+
+/* A column must be all of the stretch that it is said to be. */
+static void test_stored_size(void **state)
+{
+    (void)state;
+    struct rfn_column_cursor cursor;
+    struct rfn_buf buf = RFN_BUF_INIT;
+    struct rfn_column column = column_of((const int64_t[]){1, 2, 5, 9}, 4);
+    rfn_column_write(&column, &buf);
+    struct spill_model model;
+    struct rfn_extent at = store(&model, buf.data, buf.size);
+    for (uint64_t size = 0; size <= buf.size + 6; size++) {
+        at.size = size;
+        assert_int_equal(rfn_column_open_stored(&cursor, &model.spill, &at),
+                         size == buf.size ? 0 : RFN_E_CORRUPT);
+        rfn_column_close(&cursor);
+    }
+    at.size = buf.size + 7; /* is not there */
+    assert_int_equal(rfn_column_open_stored(&cursor, &model.spill, &at), RFN_E_IO);
+    rfn_column_close(&cursor);
+    rfn_column_release(&column);
+    rfn_buf_release(&buf);
+    rfn_buf_release(&model.bytes);
+}
+
 static int decode(struct rfn_reader *reader, int64_t *values, uint32_t n)
 {
     struct rfn_packed packed = {0};
@@ -616,6 +762,9 @@ int main(void)
         cmocka_unit_test_setup(test_damage, setup),
         cmocka_unit_test_setup(test_spill, setup),
         cmocka_unit_test_setup(test_spill_is_lost, setup),
+        cmocka_unit_test_setup(test_windows, setup),
+        cmocka_unit_test_setup(test_store_changes, setup),
+        cmocka_unit_test_setup(test_stored_size, setup),
         cmocka_unit_test_setup(test_last_bit, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

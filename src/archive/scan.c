@@ -1,0 +1,89 @@
+#include "archive/scan.h"
+
+enum { VARINT_MAX = 10 };
+
+void rfn_scan_begin(struct rfn_scan *scan, const struct rfn_payload *payload)
+{
+    scan->payload = payload;
+    scan->begin = 0;
+    scan->error = 0;
+    scan->window = rfn_reader_over(payload->data, payload->data ? payload->size : 0);
+}
+
+size_t rfn_scan_at(const struct rfn_scan *scan)
+{
+    return scan->begin + scan->window.at;
+}
+
+size_t rfn_scan_left(const struct rfn_scan *scan)
+{
+    return scan->window.failed ? 0 : scan->payload->size - rfn_scan_at(scan);
+}
+
+/* Fills the window from the scan's place on. */
+static void fill(struct rfn_scan *scan)
+{
+    size_t size = rfn_scan_left(scan);
+    scan->begin = rfn_scan_at(scan);
+    if (size > sizeof scan->bytes)
+        size = sizeof scan->bytes;
+    scan->error = rfn_payload_read(scan->payload, scan->begin, scan->bytes, size);
+    scan->window = rfn_reader_over(scan->bytes, size);
+    scan->window.failed = scan->error < 0;
+}
+
+struct rfn_reader *rfn_scan_next(struct rfn_scan *scan, size_t most)
+{
+    size_t there = rfn_reader_left(&scan->window);
+    if (there < most && there < rfn_scan_left(scan))
+        fill(scan);
+    return &scan->window;
+}
+
+uint64_t rfn_scan_varint(struct rfn_scan *scan)
+{
+    return rfn_reader_varint(rfn_scan_next(scan, VARINT_MAX));
+}
+
+uint64_t rfn_scan_limited(struct rfn_scan *scan, uint64_t limit)
+{
+    return rfn_reader_limited(rfn_scan_next(scan, VARINT_MAX), limit);
+}
+
+static void skip(struct rfn_scan *scan, size_t size)
+{
+    size_t there = rfn_reader_left(&scan->window);
+    if (size <= there) {
+        scan->window.at += size;
+        return;
+    }
+    scan->begin = rfn_scan_at(scan) + size;
+    scan->window = rfn_reader_over(scan->bytes, 0);
+}
+
+void rfn_scan_column(struct rfn_scan *scan)
+{
+    struct rfn_reader *reader = rfn_scan_next(scan, 2 * VARINT_MAX);
+    uint64_t n = rfn_reader_varint(reader);
+    uint64_t size = rfn_reader_varint(reader);
+    if (size > rfn_scan_left(scan) || (size && !n))
+        reader->failed = true;
+    if (!reader->failed)
+        skip(scan, (size_t)size);
+}
+
+const char *rfn_scan_fault(const struct rfn_scan *scan, const char *malformed)
+{
+    return scan->error ? rfn_read_fault(scan->error) : malformed;
+}
+
+int rfn_payload_column(const struct rfn_payload *payload, size_t from, size_t end,
+                       struct rfn_column_cursor *column)
+{
+    if (!payload->data) {
+        const struct rfn_extent extent = {payload->at + from, end - from};
+        return rfn_column_open_stored(column, payload->store, &extent);
+    }
+    struct rfn_reader reader = rfn_reader_over(payload->data + from, end - from);
+    return rfn_column_open(column, &reader);
+}
