@@ -28,7 +28,7 @@ def digest(bench, archive):
 
 def record(bench, flavour, ranks, steps, options, timeout=120):
     program = bench.program("long_run", flavour)
-    archive = bench.path(f"memory-{len(os.listdir(bench.folder))}.rfn")
+    archive = bench.fresh("memory.rfn")
     run, _ = bench.record(flavour, ranks, [program, str(steps), archive + ".journal"], options,
                           archive=archive, timeout=timeout)
     bench.verb("verify", archive)
