@@ -72,16 +72,22 @@ class Result:
         self.verdict, self.text = verdict, text
 
 
+def computed():
+    """CPU time of this process and of those that it has waited for, in seconds."""
+    own, others = (resource.getrusage(who) for who in
+                   (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
+
+
 def run_test(bench, test):
-    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    start, before = time.monotonic(), computed()
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said):
             test.function(bench, **test.arguments)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        computed = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         verdict = "passed"
-        text = f"ok    {test.name} ({time.monotonic() - start:.1f} s, of CPU {computed:.1f} s)"
+        text = (f"ok    {test.name} ({time.monotonic() - start:.1f} s, "
+                f"of CPU {computed() - before:.1f} s)")
     except harness.Refused as reason:
         verdict, text = "refused", f"refused {test.name}: {reason}"
     except Exception as error:  # a test's own mistake is a failure too

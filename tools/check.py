@@ -219,7 +219,7 @@ def fuzzers(build):
 
 def python_tests():
     for path in sorted(ROOT.glob("src/*/*_test.py")):
-        yield Program(path.name, [sys.executable, path], 300, True)
+        yield Program(path.name, [sys.executable, path], 300)
 
 
 def tool_tests(build):
@@ -251,8 +251,8 @@ def main():
     print("Building", flush=True)
     outcomes = run_all(list(builds(build)))
     print("Running", flush=True)
-    programs = [*static_checks(), *unit_tests(build, ranks), *sanitized_tests(build),
-                *fuzzers(build), *python_tests(), *tool_tests(build), *whole_runs(build)]
+    programs = [*static_checks(), *unit_tests(build, ranks), *python_tests(),
+                *sanitized_tests(build), *fuzzers(build), *tool_tests(build), *whole_runs(build)]
     if arguments.only:
         programs = [p for p in programs if any(word in p.name for word in arguments.only)]
     outcomes += run_all(programs)
