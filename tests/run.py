@@ -11,10 +11,9 @@ system refuses what a test needs (harness.Refused), that is told and counted, as
 Most tests wait more than they compute: for launchers, for ranks that sleep. So several lanes, which
 are processes with a harness each, take one test after the other, those of a module with
 TOGETHER = True as one. Tests of waiting in real time (harness.real_time) are run by the first lane,
-before anything else, and until it is through with them the second lane works beside it: they have
-to bear one other test at a time, not the load of a full machine. Further lanes are nice: they fill
-the time that the first two leave, until then only with tests of modules with EXACT = True, single
-processes which it does not matter to how fast they are.
+before anything else, and until it is through with them only the second lane works beside it, first
+on modules with SIMULATED = True, whose ranks are one process: tests in real time have to bear that
+much at a time, not the load of a full machine.
 """
 import argparse
 import contextlib
@@ -46,7 +45,7 @@ class Test:
         self.name = f"{module.__name__[5:]}.{name[5:]}" + (f"[{flavour}]" if flavour else "")
         self.real_time = getattr(function, "real_time", getattr(module, "REAL_TIME", False))
         self.together = getattr(module, "TOGETHER", False)
-        self.exact = getattr(module, "EXACT", False)
+        self.simulated = getattr(module, "SIMULATED", False)
 
 
 def collect(only, modules, but):
@@ -102,12 +101,8 @@ def run_test(bench, test):
 
 # ---- lanes ----
 
-NICE = 10
-
-
-def work(tests, build, shared, nice, pipe):
+def work(tests, build, shared, pipe):
     """What a lane does: it runs the tests whose numbers come, until None comes."""
-    os.nice(nice)
     bench = harness.Harness(build, shared)
     try:
         for number in iter(pipe.recv, None):
@@ -156,7 +151,8 @@ class Lane:
 
 
 def split(tests):
-    """Numbers of tests, in lists that one lane is to run: of tests in real time, and of others."""
+    """Numbers of tests, in lists that one lane is to run: of tests in real time, and of others,
+    simulated ones first."""
     real_time, others, together = [], [], {}
     for number, test in enumerate(tests):
         if test.real_time:
@@ -167,29 +163,22 @@ def split(tests):
             others.append([number])
             if test.together:
                 together[test.module] = others[-1]
-    return real_time, others
-
-
-def take(units):
-    """The first of a list of lists, taken out of it; none of none."""
-    return units.pop(0) if units else []
+    return real_time, sorted(others, key=lambda unit: not tests[unit[0]].simulated)
 
 
 def run_all(tests, lanes):
     """Results in the order in which the tests end."""
     real_time, others = split(tests)
-    exact = [unit for unit in others if tests[unit[0]].exact]
-    others = [unit for unit in others if unit not in exact]
-    first, in_real_time = lanes[0], False
+    first = lanes[0]
     while True:
-        if not first.todo:
-            in_real_time = bool(real_time)
-            first.give(take(real_time))
-        for lane in lanes:
-            if not lane.todo and in_real_time and lane not in lanes[:2]:
-                lane.give(take(exact))
-            elif not lane.todo:
-                lane.give(take(others) or take(exact))
+        if real_time and not first.todo:
+            first.give(real_time.pop(0))
+            open_lanes = lanes[:2]
+        elif not first.todo:
+            open_lanes = lanes
+        for lane in open_lanes:
+            if others and not lane.todo:
+                lane.give(others.pop(0))
         busy = {lane.pipe: lane for lane in lanes if lane.todo}
         if not busy:
             return
@@ -213,8 +202,7 @@ def main():
         return 0
     counts = dict.fromkeys(("passed", "failed", "refused"), 0)
     shared = tempfile.mkdtemp(prefix="refrain-shared-")
-    lanes = [Lane(tests, options.build, shared, 0 if number < 2 else NICE)
-             for number in range(max(1, options.lanes))]
+    lanes = [Lane(tests, options.build, shared) for _ in range(max(1, options.lanes))]
     try:
         for result in run_all(tests, lanes):
             counts[result.verdict] += 1

@@ -3,7 +3,7 @@ diagnosis under a real MPI. The table that is printed is the one in doc/patholog
 import harness
 import pathologies
 
-TOGETHER = EXACT = True
+TOGETHER = SIMULATED = True
 FOUND = {}  # results by name of the program, so that the page is checked without another run
 
 

@@ -8,7 +8,7 @@ import rfn_reader
 import rfn_text
 import test_events as test_events_module
 
-EXACT = True
+SIMULATED = True
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
