@@ -20,7 +20,8 @@ def digest(bench, archive):
         harness.compare("columns of times", len(names) - len(kept), 2)
         with subprocess.Popen(["cut", "-f", ",".join(kept)], env={**os.environ, "LC_ALL": "C"},
                               stdin=dump.stdout, stdout=subprocess.PIPE) as cut:
-            hashed = subprocess.run(["sha256sum"], stdin=cut.stdout, capture_output=True, check=True)
+            hashed = subprocess.run(["sha256sum"], stdin=cut.stdout, stdout=subprocess.PIPE,
+                                    check=True)
     harness.compare("exit status of dump and cut", (dump.returncode, cut.returncode), (0, 0))
     return hashed.stdout
 
