@@ -43,8 +43,10 @@ $(O)/config.mk: tools/probe.sh deps/packages $(wildcard /var/lib/dpkg/status)
 # ---- flags ----
 
 # -ffile-prefix-map keeps builds the same wherever the sources lie.
-WARNINGS := -Wall -Wextra -Wpedantic -Wconversion $(if $(WERROR),-Werror)
-OPTIMIZE := $(if $(DEBUG),-O0,-O2) -g
+# Where sanitizers are in it, gcc warns of what is not so.
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion $(if $(WERROR),$(if $(SAN),,-Werror))
+# A report of a sanitizer tells functions and lines; more would take most of the time to build.
+OPTIMIZE := $(if $(DEBUG),-O0 -g,$(if $(SAN),-O1 -g1,-O2 -g))
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS   ?=
 CPPFLAGS ?=

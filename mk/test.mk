@@ -103,9 +103,7 @@ check-layers:
 	@python3 tools/check-layers.py
 
 check-format:
-	@status=0; for f in $(C_FILES); do \
-	    clang-format "$$f" | cmp -s - "$$f" || { echo "$$f: run 'make format'"; status=1; }; \
-	done; exit $$status
+	@clang-format --dry-run -Werror $(C_FILES) || { echo "Run 'make format'."; exit 1; }
 
 format:
 	@clang-format -i $(C_FILES)

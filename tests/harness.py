@@ -1,5 +1,8 @@
 """What whole-run tests share: building programs, recording them, reading what came out."""
 import contextlib
+import fcntl
+import hashlib
+import itertools
 import os
 import re
 import shutil
@@ -57,19 +60,42 @@ def end_job(process):
     process.wait()
 
 
+@contextlib.contextmanager
+def locked(path):
+    """Where one process is at a time: the lock is a file, which is left there."""
+    with open(path, "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def real_time(test):
+    """Marks a test that measures what ranks wait in the machine's time: run.py puts at most one
+    other test beside it. A module of such tests says REAL_TIME = True."""
+    test.real_time = True
+    return test
+
+
 class Harness:
-    def __init__(self, build):
+    """shared: a folder for what is compiled, if several harnesses are to share that."""
+
+    def __init__(self, build, shared=None):
         self.build = os.path.abspath(build)
         self.refrain = os.path.join(self.build, "refrain")
         self.region_library = os.path.join(self.build, "librefrain-region.a")
         self.folder = tempfile.mkdtemp(prefix="refrain-test-")
-        self.built = {}
+        self.shared = shared or self.folder
+        self.numbers = itertools.count()
 
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def path(self, name):
         return os.path.join(self.folder, name)
+
+    def fresh(self, name):
+        """A path that no call has given before: NAME with a number before its suffix."""
+        stem, suffix = os.path.splitext(name)
+        return self.path(f"{stem}-{next(self.numbers)}{suffix}")
 
     def run(self, command, timeout=120, env=None, cwd=None, check=False):
         """Runs a command in the test folder; with check, a non-zero exit is a failure."""
@@ -88,22 +114,31 @@ class Harness:
             raise Failure(f"exit {run.code}: {' '.join(command)}\n{run.out}{run.err}")
         return run
 
+    def once(self, name, key, make):
+        """The path of a file that make(path) makes, once for all that have the same key."""
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:12]
+        out = os.path.join(self.shared, f"{name}.{digest}")
+        with locked(out + ".lock"):
+            if not os.path.exists(out):
+                make(out + ".new")
+                os.rename(out + ".new", out)
+        return out
+
+    def compiled(self, name, command):
+        """What a compiler's command makes, without its -o; made once."""
+        return self.once(name, command, lambda out: self.run([*command, "-o", out], check=True))
+
     def program(self, name, flavour, flags=()):
         """Compiles tests/programs/NAME.c (or a path) for a flavour; the executable's path."""
-        key = (name, flavour, tuple(flags))
-        if key not in self.built:
-            source = name if os.sep in name else os.path.join(PROGRAMS, name + ".c")
-            stem = os.path.splitext(os.path.basename(source))[0]
-            out = self.path(f"{stem}.{flavour}.{len(self.built)}")
-            self.run([FLAVOURS[flavour].mpicc, "-std=gnu11", "-O1", "-g", "-w", "-I", PROGRAMS,
-                      "-I", INCLUDE, "-o", out, source, *flags, self.region_library, "-lm",
-                      "-lpthread", "-ldl"], check=True)
-            self.built[key] = out
-        return self.built[key]
+        source = name if os.sep in name else os.path.join(PROGRAMS, name + ".c")
+        stem = os.path.splitext(os.path.basename(source))[0]
+        return self.compiled(f"{stem}.{flavour}", [
+            FLAVOURS[flavour].mpicc, "-std=gnu11", "-O1", "-g", "-w", "-I", PROGRAMS, "-I", INCLUDE,
+            source, *flags, self.region_library, "-lm", "-lpthread", "-ldl"])
 
     def record(self, flavour, ranks, command, options=(), env=None, timeout=120, archive=None):
         """Records a command; returns (run, path of the archive)."""
-        archive = archive or self.path(f"archive-{len(os.listdir(self.folder))}.rfn")
+        archive = archive or self.fresh("archive.rfn")
         run = self.run([*FLAVOURS[flavour].launch(ranks), self.refrain, "record", "--force", "-o",
                         archive, *options, *command], env=env, timeout=timeout, check=True)
         if not os.path.exists(archive):

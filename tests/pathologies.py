@@ -354,13 +354,11 @@ LARGE = [
 
 def compiled(bench, source):
     """The program with the recorder in it, for SMPI; each is compiled once."""
-    out = bench.path(f"pathology-{os.path.basename(source)[:-2]}")
-    if not os.path.exists(out):
-        library = os.path.join(bench.build, "lib", "librefrain-smpi.a")
-        bench.run(["smpicc", "-O1", "-g", "-w", "-o", out, source, "-Wl,--build-id",
-                   "-Wl,-Bsymbolic", "-Wl,--whole-archive", library, "-Wl,--no-whole-archive",
-                   "-lzstd", "-lunwind", "-ldw", "-lelf", "-ldl", "-lm"], check=True)
-    return out
+    library = os.path.join(bench.build, "lib", "librefrain-smpi.a")
+    return bench.compiled(f"pathology-{os.path.basename(source)[:-2]}", [
+        "smpicc", "-O1", "-g", "-w", source, "-Wl,--build-id", "-Wl,-Bsymbolic",
+        "-Wl,--whole-archive", library, "-Wl,--no-whole-archive", "-lzstd", "-lunwind", "-ldw",
+        "-lelf", "-ldl", "-lm"])
 
 
 def record(bench, program):

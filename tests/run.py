@@ -1,19 +1,33 @@
 #!/usr/bin/env python3
 """Runs the whole-run tests: real programs under real MPIs, recorded and read back.
 
-    run.py --build DIR [--only WORD] [--modules NAME,...] [--but NAME,...] [--list]
+    run.py --build DIR [--only WORD] [--modules NAME,...] [--but NAME,...] [--lanes N] [--list]
 
 Tests are the functions test_* of the modules tests/test_*.py. A test takes the harness, and a
 flavour if it has a parameter of that name (then it is run for each MPI). It returns, or raises.
 A test that needs something which is not installed fails. Where the
 system refuses what a test needs (harness.Refused), that is told and counted, as neither of both.
+
+Most tests wait more than they compute: for launchers, for ranks that sleep. So several lanes, which
+are processes with a harness each, take one test after the other, those of a module with
+TOGETHER = True as one. Tests of waiting in real time (harness.real_time) are run by the first lane,
+before anything else, and until it is through with them only the second lane works beside it, first
+on modules with SIMULATED = True, whose ranks are one process: tests in real time have to bear that
+much at a time, not the load of a full machine.
 """
 import argparse
+import contextlib
 import glob
 import importlib
 import inspect
+import io
+import multiprocessing
+import multiprocessing.connection
 import os
+import resource
+import shutil
 import sys
+import tempfile
 import time
 import traceback
 
@@ -22,8 +36,20 @@ import harness
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+class Test:
+    """A function, and the flavour to run it with, if it takes one."""
+
+    def __init__(self, module, name, function, flavour):
+        self.module, self.function = module, function
+        self.arguments = {"flavour": flavour} if flavour else {}
+        self.name = f"{module.__name__[5:]}.{name[5:]}" + (f"[{flavour}]" if flavour else "")
+        self.real_time = getattr(function, "real_time", getattr(module, "REAL_TIME", False))
+        self.together = getattr(module, "TOGETHER", False)
+        self.simulated = getattr(module, "SIMULATED", False)
+
+
 def collect(only, modules, but):
-    """(name, function, keyword arguments) of all tests, of some modules or of all but some."""
+    """All tests, of some modules or of all but some."""
     for path in sorted(glob.glob(os.path.join(HERE, "test_*.py"))):
         short = os.path.basename(path)[5:-3]
         if modules and short not in modules or short in but:
@@ -33,11 +59,131 @@ def collect(only, modules, but):
             if not name.startswith("test_") or function.__module__ != module.__name__:
                 continue
             names = inspect.signature(function).parameters
-            flavours = harness.FLAVOURS if "flavour" in names else [None]
-            for flavour in flavours:
-                full = f"{module.__name__[5:]}.{name[5:]}" + (f"[{flavour}]" if flavour else "")
-                if not only or only in full:
-                    yield full, function, {"flavour": flavour} if flavour else {}
+            for flavour in harness.FLAVOURS if "flavour" in names else [None]:
+                test = Test(module, name, function, flavour)
+                if not only or only in test.name:
+                    yield test
+
+
+# ---- one test ----
+
+class Result:
+    """passed, failed or refused, and what is to be printed."""
+
+    def __init__(self, verdict, text):
+        self.verdict, self.text = verdict, text
+
+
+def computed():
+    """CPU time of this process and of those that it has waited for, in seconds."""
+    own, others = (resource.getrusage(who) for who in
+                   (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
+
+
+def run_test(bench, test):
+    start, before = time.monotonic(), computed()
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            test.function(bench, **test.arguments)
+        verdict = "passed"
+        text = (f"ok    {test.name} ({time.monotonic() - start:.1f} s, "
+                f"of CPU {computed() - before:.1f} s)")
+    except harness.Refused as reason:
+        verdict, text = "refused", f"refused {test.name}: {reason}"
+    except Exception as error:  # a test's own mistake is a failure too
+        why = str(error) if isinstance(error, harness.Failure) else traceback.format_exc()
+        verdict = "failed"
+        text = f"FAIL  {test.name}\n      " + "\n      ".join(why.split("\n")[:40])
+    return Result(verdict, said.getvalue() + text)
+
+
+# ---- lanes ----
+
+def work(tests, build, shared, pipe):
+    """What a lane does: it runs the tests whose numbers come, until None comes."""
+    bench = harness.Harness(build, shared)
+    try:
+        for number in iter(pipe.recv, None):
+            pipe.send(run_test(bench, tests[number]))
+    finally:
+        bench.close()
+
+
+class Lane:
+    """A process, and the numbers of the tests that it is to run, the first of which it runs."""
+
+    def __init__(self, *arguments):
+        self.todo, self.arguments = [], arguments
+        self.begin()
+
+    def begin(self):
+        self.pipe, other = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=work, args=(*self.arguments, other))
+        self.process.start()
+        other.close()
+
+    def give(self, todo):
+        self.todo = todo
+        if todo:
+            self.pipe.send(todo[0])
+
+    def result(self):
+        """Of the test that has ended, or with which the process has."""
+        try:
+            result = self.pipe.recv()
+        except (EOFError, OSError):
+            result = None
+        if not result:
+            self.process.join()
+            name = self.arguments[0][self.todo[0]].name
+            result = Result("failed", f"FAIL  {name}\n      its process died "
+                                      f"({self.process.exitcode})")
+            self.begin()
+        self.give(self.todo[1:])
+        return result
+
+    def end(self):
+        with contextlib.suppress(OSError):  # it may have been interrupted, too
+            self.pipe.send(None)
+        self.process.join()
+
+
+def split(tests):
+    """Numbers of tests, in lists that one lane is to run: of tests in real time, and of others,
+    simulated ones first."""
+    real_time, others, together = [], [], {}
+    for number, test in enumerate(tests):
+        if test.real_time:
+            real_time.append([number])
+        elif test.module in together:
+            together[test.module].append(number)
+        else:
+            others.append([number])
+            if test.together:
+                together[test.module] = others[-1]
+    return real_time, sorted(others, key=lambda unit: not tests[unit[0]].simulated)
+
+
+def run_all(tests, lanes):
+    """Results in the order in which the tests end."""
+    real_time, others = split(tests)
+    first = lanes[0]
+    while True:
+        if real_time and not first.todo:
+            first.give(real_time.pop(0))
+            open_lanes = lanes[:2]
+        elif not first.todo:
+            open_lanes = lanes
+        for lane in open_lanes:
+            if others and not lane.todo:
+                lane.give(others.pop(0))
+        busy = {lane.pipe: lane for lane in lanes if lane.todo}
+        if not busy:
+            return
+        for pipe in multiprocessing.connection.wait(list(busy)):
+            yield busy[pipe].result()
 
 
 def main():
@@ -46,31 +192,28 @@ def main():
     parser.add_argument("--only", default="", help="tests whose name contains this")
     parser.add_argument("--modules", default="", help="tests of these modules: test_NAME.py, ...")
     parser.add_argument("--but", default="", help="not those of these modules")
+    parser.add_argument("--lanes", type=int, default=(os.cpu_count() or 1) + 1)
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     tests = list(collect(options.only, options.modules.split(",") if options.modules else [],
                          options.but.split(",")))
     if options.list:
-        print("\n".join(name for name, _, _ in tests))
+        print("\n".join(test.name for test in tests))
         return 0
-    bench = harness.Harness(options.build)
-    passed = failed = refused = 0
-    for name, function, arguments in tests:
-        start = time.monotonic()
-        try:
-            function(bench, **arguments)
-            passed += 1
-            print(f"ok    {name} ({time.monotonic() - start:.1f} s)", flush=True)
-        except harness.Refused as reason:
-            refused += 1
-            print(f"refused {name}: {reason}", flush=True)
-        except Exception as error:  # a test's own mistake is a failure too
-            failed += 1
-            text = str(error) if isinstance(error, harness.Failure) else traceback.format_exc()
-            print(f"FAIL  {name}\n      " + "\n      ".join(text.split("\n")[:40]), flush=True)
-    bench.close()
-    print(f"{passed} passed, {failed} failed" + (f", {refused} refused" if refused else ""))
-    return 1 if failed or not passed else 0
+    counts = dict.fromkeys(("passed", "failed", "refused"), 0)
+    shared = tempfile.mkdtemp(prefix="refrain-shared-")
+    lanes = [Lane(tests, options.build, shared) for _ in range(max(1, options.lanes))]
+    try:
+        for result in run_all(tests, lanes):
+            counts[result.verdict] += 1
+            print(result.text, flush=True)
+    finally:
+        for lane in lanes:
+            lane.end()
+        shutil.rmtree(shared, ignore_errors=True)
+    refused = f", {counts['refused']} refused" if counts["refused"] else ""
+    print(f"{counts['passed']} passed, {counts['failed']} failed{refused}")
+    return 1 if counts["failed"] or not counts["passed"] else 0
 
 
 if __name__ == "__main__":

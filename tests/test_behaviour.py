@@ -31,7 +31,7 @@ def both(bench, flavour, ranks, command, options=(), env=None, output=True, befo
     between the launcher and what it starts."""
     launch = [*harness.FLAVOURS[flavour].launch(ranks), *before]
     alone = bench.run([*launch, *command], timeout=TIMEOUT, env=env)
-    archive = bench.path(f"behaviour-{len(os.listdir(bench.folder))}.rfn")
+    archive = bench.fresh("behaviour.rfn")
     recorded = bench.run([*launch, bench.refrain, "record", "-o", archive, *options, *command],
                          timeout=TIMEOUT, env=env)
     if output:
@@ -89,7 +89,7 @@ def ending(bench, flavour, how):
     program = bench.program("endings", flavour)
     if how not in CUT_SHORT:
         return both(bench, flavour, 2, [program, how])
-    said = bench.path(f"{how}-{flavour}-{len(os.listdir(bench.folder))}.said")
+    said = bench.fresh(f"{how}-{flavour}.said")
     run, archive = both(bench, flavour, 2, [program, how],
                         before=["sh", "-c", 'exec 2>>"$0"; exec "$@"', said])
     with open(said, encoding="utf-8", errors="replace") as file:

@@ -16,6 +16,7 @@ import rfn_reader
 import test_clocks
 import test_report
 
+REAL_TIME = True
 FOLDER = os.path.join(harness.PROGRAMS, "causes")
 WORDS = {
     "wait_at_barrier": "others wait at the barrier",

@@ -18,6 +18,7 @@ import rfn_reader
 import test_damage
 import test_reader
 
+REAL_TIME = True
 SECOND = 10 ** 9
 # Half a round trip, where ranks share cores with others. All errors are compared with what was
 # measured; this only says when that would mean nothing.

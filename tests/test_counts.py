@@ -73,8 +73,7 @@ def counted(prefix):
 
 def check_counts(bench, flavour, ranks, command, env=None, options=(), timeout=120, folder=None):
     """Records a command behind the counter; returns the archive."""
-    name = f"counts-{flavour}-{len(os.listdir(bench.folder))}"
-    prefix, archive = bench.path(name + "-of"), bench.path(name + ".rfn")
+    prefix, archive = bench.fresh(f"counts-{flavour}"), bench.fresh(f"counts-{flavour}.rfn")
     bench.run([*harness.FLAVOURS[flavour].launch(ranks), "env",
                f"LD_PRELOAD={counter(bench, flavour)}", f"MPI_COUNTER_OUT={prefix}", bench.refrain,
                "record", "--force", "-o", archive, *options, *command],
@@ -127,7 +126,7 @@ def test_hpcc(bench):
 
 
 def netpipe(bench, flavour, program, options):
-    folder = bench.path(f"netpipe-{flavour}-{len(os.listdir(bench.folder))}")
+    folder = bench.fresh(f"netpipe-{flavour}")
     os.makedirs(folder)
     check_counts(bench, flavour, 2, [program, "-u", "4096", "-n", "20", *options], folder=folder)
 

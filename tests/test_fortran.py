@@ -20,15 +20,12 @@ UNRECORDED = re.compile(r"(?i)^mpi_(wtime|wtick|aint_add|aint_diff|f_sync_reg|si
 
 def fortran(bench, flavour, name, flags=()):
     """Compiles programs/fortran/NAME.F90; the executable's path."""
-    key = ("fortran", name, flavour, flags)
-    if key not in bench.built:
-        out = bench.path(f"{name}.{flavour}")
-        modules = bench.path(f"modules-{name}-{flavour}")
+    def compile_to(out):
+        modules = bench.fresh("modules")
         os.mkdir(modules)
         bench.run([f"mpifort.{flavour}", "-O1", "-g", "-w", "-fallow-argument-mismatch", "-J",
                    modules, "-o", out, os.path.join(FOLDER, name + ".F90"), *flags], check=True)
-        bench.built[key] = out
-    return bench.built[key]
+    return bench.once(f"{name}.{flavour}", ("fortran", flags), compile_to)
 
 
 def record(bench, flavour, ranks, program, options=()):

@@ -50,8 +50,9 @@ end program
 def make(bench, goal):
     """With the compiler that the build was made with, so that nothing is made anew."""
     with open(os.path.join(bench.build, "flags"), encoding="utf-8") as file:
-        compiler = file.read().split()[0]
-    bench.run(["make", "-C", ROOT, f"O={os.path.relpath(bench.build, ROOT)}", f"CC={compiler}",
+        words = file.read().split()
+    bench.run(["make", "-C", ROOT, f"O={os.path.relpath(bench.build, ROOT)}", f"CC={words[0]}",
+               f"WERROR={1 if '-Werror' in words else ''}",
                f"DESTDIR={bench.path('installed')}", f"PREFIX={PREFIX}", goal],
               timeout=600, check=True)
 

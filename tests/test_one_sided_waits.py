@@ -120,6 +120,7 @@ def check_shares(found, low, high, rest):
                 raise harness.Failure(f"{pattern} of rank {rank}: {value} s, late by {wanted} s")
 
 
+@harness.real_time
 def test_real(bench, flavour):
     """To the nanosecond what the events say. And, as it is meant: who should wait does so for half
     of the pause at least, because to lose more a rank in step with the others would have to get no
@@ -136,6 +137,7 @@ def test_real(bench, flavour):
             raise harness.Failure(f"{pattern}: the wrong ranks wait: {found[pattern]}")
 
 
+@harness.real_time
 def test_polls(bench, flavour):
     """A successful MPI_Win_test waited since the first unsuccessful one, as far as in MPI."""
     _, archive = bench.record(flavour, 2, [bench.program("waits_win_test", flavour)])

@@ -3,6 +3,7 @@ diagnosis under a real MPI. The table that is printed is the one in doc/patholog
 import harness
 import pathologies
 
+TOGETHER = SIMULATED = True
 FOUND = {}  # results by name of the program, so that the page is checked without another run
 
 
@@ -65,6 +66,7 @@ def check_real(bench, flavour, program, **numbers):
             raise harness.Failure(f"{program.name}, rank {rank}: {seconds} s, not {ns * 1e-9} s")
 
 
+@harness.real_time
 def test_real(bench):
     """The regular programs and dynamic load balancing under Open MPI, more ranks than cores."""
     for program in pathologies.REGULAR:

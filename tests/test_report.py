@@ -239,6 +239,7 @@ def test_many_sites(bench, flavour):
 
 # ---- where the time goes ----
 
+@harness.real_time
 def test_slow_rank(bench, flavour):
     """A rank that works ten times as long: the others' time in MPI is the difference."""
     source = bench.path(f"slow.{flavour}.c")

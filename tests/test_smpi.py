@@ -8,6 +8,7 @@ import rfn_reader
 import rfn_text
 import test_events as test_events_module
 
+SIMULATED = True
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -18,13 +19,12 @@ PLATFORM = """<?xml version='1.0'?>
 
 def smpi_program(bench, source, recorded=True):
     """Compiles a program with smpicc, with the recorder in it."""
-    out = bench.path(f"{os.path.basename(source)[:-2]}.smpi{'' if recorded else '.plain'}")
     library = os.path.join(bench.build, "lib", "librefrain-smpi.a")
     link = ["-Wl,--build-id", "-Wl,-Bsymbolic", "-Wl,--whole-archive", library,
             "-Wl,--no-whole-archive", "-lzstd", "-lunwind", "-ldw", "-lelf", "-ldl"]
-    bench.run(["smpicc", "-O1", "-g", "-w", "-I", harness.PROGRAMS, "-I", harness.INCLUDE, "-o", out,
-               source, bench.region_library, *(link if recorded else []), "-lm"], check=True)
-    return out
+    return bench.compiled(f"{os.path.basename(source)[:-2]}.smpi{'' if recorded else '.plain'}", [
+        "smpicc", "-O1", "-g", "-w", "-I", harness.PROGRAMS, "-I", harness.INCLUDE, source,
+        bench.region_library, *(link if recorded else []), "-lm"])
 
 
 def smpi_launch(bench, program, ranks, arguments=(), env=None):

@@ -33,10 +33,13 @@ def build(bench, flavour):
     """The recorder as a static library, instrumented."""
     folder = bench.build + "-tsan"
     library = os.path.join(folder, "lib", f"librefrain-{flavour}.a")
-    # The fence that the sanitizer does not know is in what rank 0 does when all threads are done.
-    bench.run(["make", "--no-print-directory", f"-j{min(os.cpu_count() or 1, 8)}", f"O={folder}",
-               "SAN=thread", "CFLAGS=-Wno-tsan", library], cwd=ROOT, timeout=600, check=True,
-              env={"MAKEFLAGS": "", "MFLAGS": ""})
+    os.makedirs(folder, exist_ok=True)
+    with harness.locked(os.path.join(folder, "lock")):  # the flavours have objects in common
+        # The fence that the sanitizer does not know is in what rank 0 does when all threads are
+        # done.
+        bench.run(["make", "--no-print-directory", f"-j{min(os.cpu_count() or 1, 8)}",
+                   f"O={folder}", "SAN=thread", "CFLAGS=-Wno-tsan", library], cwd=ROOT, timeout=600,
+                  check=True, env={"MAKEFLAGS": "", "MFLAGS": ""})
     return library
 
 

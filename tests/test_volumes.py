@@ -142,6 +142,7 @@ def test_wrong_options(bench):
     refused(bench, ["--volume=papi:no::SUCH-EVENT"], 1, "PAPI does not count no::SUCH-EVENT")
 
 
+@harness.real_time
 def test_some_rank_cannot_count(bench, flavour):
     """Rank 1 has a PAPI that cannot be loaded: it says so once, and its events have no volumes."""
     broken = bench.path(f"no-papi-{flavour}")

@@ -249,6 +249,7 @@ def check_late(found, expected, function=""):
         raise harness.Failure(f"more waits for receivers than {expected} for senders")
 
 
+@harness.real_time
 def test_intercommunicators(bench, flavour):
     """All kinds of communicators."""
     ranks, comms = 4, 6
@@ -265,6 +266,7 @@ def test_intercommunicators(bench, flavour):
                     [False, True, False, False])
 
 
+@harness.real_time
 def test_matched_probes(bench, flavour):
     """A probe takes the first of two messages, a receive gets the second."""
     rounds = 4
@@ -280,6 +282,7 @@ def test_matched_probes(bench, flavour):
     check_late(found, [0, expected])
 
 
+@harness.real_time
 def test_cancelled_sends(bench, flavour):
     """Sends that are cancelled, as far as the MPI can."""
     said = bench.path(f"cancelled.{flavour}")
@@ -299,6 +302,7 @@ def test_cancelled_sends(bench, flavour):
     check_late(found, [0, sum(late(ns, call) for ns, call in zip(sent, calls, strict=True))])
 
 
+@harness.real_time
 def test_partitioned(bench):
     """MPICH has partitioned communication: a message has been sent with its last partition."""
     starts = 5
@@ -309,6 +313,7 @@ def test_partitioned(bench):
     check_late(found, [0, sum(late(ns, call) for ns, call in zip(ready, calls, strict=True))])
 
 
+@harness.real_time
 def test_icollectives(bench, flavour):
     """All nonblocking collectives of the program, by the times at which they were begun."""
     ranks = 4
@@ -340,6 +345,7 @@ def sources(rank, ranks, graph):
     return [r for r in (rank - 1, rank + 1) if 0 <= r < ranks]
 
 
+@harness.real_time
 def test_neighbours(bench, flavour):
     """Who sends to a rank makes it wait, not who receives from it."""
     ranks = 6
@@ -362,6 +368,7 @@ def completed_tags(call):
     return [int(tag) for tag in tags]
 
 
+@harness.real_time
 def test_threads(bench, flavour):
     """One thread posts, another one completes what was posted; a third one is on its own."""
     rounds, each, alone = 5, 4, 20
@@ -387,6 +394,7 @@ def test_threads(bench, flavour):
             raise harness.Failure(f"Sendrecv, rank {rank}: {seconds} s, {least} to {most} expected")
 
 
+@harness.real_time
 def test_turns(bench, flavour):
     """Threads that send in one channel by turns: order is that of time."""
     each = 4
@@ -399,6 +407,7 @@ def test_turns(bench, flavour):
     check_late(found, [late(answer, last), sum(waits)])
 
 
+@harness.real_time
 def test_unmatched(bench, flavour):
     """Messages that nobody receives, a receive that gets nothing; MPI_PROC_NULL is no message. The
     message that is received was sent after one that is not."""

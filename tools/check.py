@@ -11,7 +11,7 @@ sanitizers, the fuzzers), then runs
   - every src/*/*_test.py, for what is written in Python,
   - every fuzzer in DIR/fuzz, FUZZ_SECONDS (60) in total,
   - every tests/*_test.py, tests of the built tool in Python's unittest,
-  - tests/run.py, the whole runs (the modules tests/test_*.py are its own), in two halves at once,
+  - tests/run.py, the whole runs (the modules tests/test_*.py are its own), several at once,
   - the checks of layering, format and doc/coverage.md.
 
 Each program has its own time limit and counts as many tests as it says it ran: cmocka in TAP form,
@@ -35,7 +35,6 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SAN = "address,undefined"
-SLEEPING = "causes,one_sided_waits,pathologies,waits"
 LAUNCHERS = {
     "mpich": ["mpiexec.hydra", "mpiexec.mpich", "mpiexec"],
     "openmpi": ["mpirun.openmpi", "orterun", "mpirun"],
@@ -220,7 +219,7 @@ def fuzzers(build):
 
 def python_tests():
     for path in sorted(ROOT.glob("src/*/*_test.py")):
-        yield Program(path.name, [sys.executable, path], 300, True)
+        yield Program(path.name, [sys.executable, path], 300)
 
 
 def tool_tests(build):
@@ -229,10 +228,7 @@ def tool_tests(build):
 
 
 def whole_runs(build):
-    """Two halves at once: the programs of the second sleep most of the time."""
-    command = [sys.executable, ROOT / "tests/run.py", "--build", build]
-    yield Program("run.py", [*command, f"--but={SLEEPING}"], 1800)
-    yield Program(f"run.py {SLEEPING}", [*command, f"--modules={SLEEPING}"], 1800)
+    yield Program("run.py", [sys.executable, ROOT / "tests/run.py", "--build", build], 1800, True)
 
 
 def static_checks():
@@ -255,12 +251,11 @@ def main():
     print("Building", flush=True)
     outcomes = run_all(list(builds(build)))
     print("Running", flush=True)
-    programs = [*static_checks(), *unit_tests(build, ranks), *sanitized_tests(build),
-                *fuzzers(build), *python_tests(), *tool_tests(build)]
-    for part in programs, list(whole_runs(build)):
-        if arguments.only:
-            part = [p for p in part if any(word in p.name for word in arguments.only)]
-        outcomes += run_all(part)
+    programs = [*static_checks(), *unit_tests(build, ranks), *python_tests(),
+                *sanitized_tests(build), *fuzzers(build), *tool_tests(build), *whole_runs(build)]
+    if arguments.only:
+        programs = [p for p in programs if any(word in p.name for word in arguments.only)]
+    outcomes += run_all(programs)
 
     faulty = [outcome.name for outcome in outcomes if outcome.failed]
     if faulty:

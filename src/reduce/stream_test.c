@@ -1,3 +1,4 @@
+#include "base/grow.h"
 #include "base/spill_model.h"
 #include "reduce/lists.h"
 #include "reduce/stream.h"
@@ -49,10 +50,8 @@ static struct history history_new_within(bool all_polls, struct rfn_memory *memo
                                          .volume_start = 7,
                                          .memory = memory,
                                          .spill = spill};
-    struct history history = {.capacity = 1 << 20, .now = 1000, .counted = 7};
-    history.calls = malloc(history.capacity * sizeof *history.calls);
+    struct history history = {.now = 1000, .counted = 7};
     history.stream = rfn_stream_new(&options);
-    assert_non_null(history.calls);
     assert_non_null(history.stream);
     return history;
 }
@@ -71,7 +70,7 @@ static void history_free(struct history *history)
 static void add(struct history *history, uint32_t site, uint32_t function, enum rfn_poll poll,
                 const int64_t *in, int64_t out, uint64_t gap, uint64_t duration)
 {
-    assert_true(history->n < history->capacity);
+    assert_int_equal(RFN_GROW(history->calls, history->capacity, history->n + 1), 0);
     struct call *call = &history->calls[history->n++];
     memset(call, 0, sizeof *call);
     memcpy(call->in, in, functions[function].n_in * sizeof *in);
@@ -117,44 +116,41 @@ struct playback {
     uint64_t now, counted, events, calls;
 };
 
-static void open_column(struct columns *columns, const struct rfn_column *column,
-                        struct rfn_column_cursor *cursor, size_t *offset)
-{
-    rfn_column_write(column, &columns->bytes);
-    assert_false(columns->bytes.failed);
-    struct rfn_reader reader = rfn_reader_over(columns->bytes.data + *offset,
-                                               columns->bytes.size - *offset);
-    assert_int_equal(rfn_column_open(cursor, &reader), 0);
-    *offset = columns->bytes.size;
-}
-
 static unsigned n_own(const struct rfn_symbol *symbol)
 {
     return (unsigned)__builtin_popcount(symbol->moved) + functions[symbol->function].n_out;
 }
 
+enum { N_FIXED = 6 };
+
 static void open_columns(struct columns *columns, const struct rfn_stream *stream,
                          const struct rfn_symbol *symbol)
 {
     const struct rfn_column *volume = rfn_stream_volume(stream, symbol);
-    size_t offset = 0;
-    assert_non_null(rfn_buf_reserve(&columns->bytes, 1 << 22)); /* so that it does not move */
-    open_column(columns, &symbol->gap, &columns->gap, &offset);
-    open_column(columns, &symbol->duration, &columns->duration, &offset);
-    open_column(columns, &symbol->polls, &columns->polls, &offset);
-    open_column(columns, &symbol->inside, &columns->inside, &offset);
-    open_column(columns, &volume[0], &columns->volume_gap, &offset);
-    open_column(columns, &volume[1], &columns->volume_inside, &offset);
+    const struct rfn_column *fixed[N_FIXED] = {&symbol->gap,    &symbol->duration, &symbol->polls,
+                                               &symbol->inside, &volume[0],        &volume[1]};
+    struct rfn_column_cursor *cursors[N_FIXED] = {&columns->gap,        &columns->duration,
+                                                  &columns->polls,      &columns->inside,
+                                                  &columns->volume_gap, &columns->volume_inside};
+    for (unsigned i = 0; i < N_FIXED; i++)
+        rfn_column_write(fixed[i], &columns->bytes);
     for (unsigned i = 0; i < n_own(symbol); i++)
-        open_column(columns, &symbol->columns[i], &columns->own[i], &offset);
+        rfn_column_write(&symbol->columns[i], &columns->bytes);
+    assert_false(columns->bytes.failed);
+    struct rfn_reader reader = rfn_reader_over(columns->bytes.data, columns->bytes.size);
+    for (unsigned i = 0; i < N_FIXED; i++)
+        assert_int_equal(rfn_column_open(cursors[i], &reader), 0);
+    for (unsigned i = 0; i < n_own(symbol); i++)
+        assert_int_equal(rfn_column_open(&columns->own[i], &reader), 0);
+    assert_int_equal(rfn_reader_left(&reader), 0);
 }
 
 static void close_columns(struct columns *columns, const struct rfn_symbol *symbol)
 {
-    struct rfn_column_cursor *fixed[] = {&columns->gap,        &columns->duration,
-                                         &columns->polls,      &columns->inside,
-                                         &columns->volume_gap, &columns->volume_inside};
-    for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+    struct rfn_column_cursor *fixed[N_FIXED] = {&columns->gap,        &columns->duration,
+                                                &columns->polls,      &columns->inside,
+                                                &columns->volume_gap, &columns->volume_inside};
+    for (unsigned i = 0; i < N_FIXED; i++) {
         assert_int_equal(rfn_column_at(fixed[i]), fixed[i]->n); /* nothing is left over */
         rfn_column_close(fixed[i]);
     }
