@@ -6,11 +6,11 @@
  * damaged file gives RFN_E_CORRUPT with the offset; a file that was cut short opens as far as it
  * is whole, and rfn_archive_complete() says no.
  *
- * An open archive is immutable; several cursors may be used at once, each by one thread. Memory does
- * not grow with events: a cursor has at most 40 KiB per column of its stream that varies, mostly 8,
- * and reads the file as it goes. When the file is changed or cut meanwhile, that is RFN_E_CORRUPT or
- * RFN_E_INCOMPLETE. What has to be decompressed and is large goes to a temporary file in the folder
- * that the environment variable TMPDIR names, else /tmp.
+ * An open archive is immutable; several cursors may be used at once, each by one thread. Memory
+ * does not grow with events: a cursor has at most 40 KiB per column of its stream that varies,
+ * mostly 8, and reads the file as it goes. When the file is changed or cut meanwhile, that is
+ * RFN_E_CORRUPT or RFN_E_INCOMPLETE. What has to be decompressed and is large goes to a temporary
+ * file in the folder that the environment variable TMPDIR names, else /tmp.
  */
 #ifndef REFRAIN_ARCHIVE_H
 #define REFRAIN_ARCHIVE_H

@@ -23,22 +23,6 @@
 
 /* ---- comparing ---- */
 
-/* By the model's offsets of host 1's clock. */
-static uint64_t corrected_of(uint64_t monotonic)
-{
-    if (monotonic < 5100)
-        return monotonic + 1000;
-    return monotonic < 9100 ? 6100 + (monotonic - 5100 + 1) / 2 : monotonic - 1000;
-}
-
-/* A time of all hosts; clocks: corrected, else by the time of day. */
-static uint64_t aligned_of(const struct model_stream *stream, uint64_t quanta, bool clocks)
-{
-    if (stream->host == 0 || !clocks)
-        return realtime_of(stream, quanta);
-    return corrected_of(monotonic_of(quanta)) + offset_of(&model[0]);
-}
-
 static int64_t expected_word(const struct model_stream *stream, uint8_t kind, int64_t word)
 {
     static const int64_t types[] = {2, 1, 0};
