@@ -38,10 +38,12 @@ enum { LINE = 64 };
 struct source {
     _Alignas(LINE) int64_t *target;
     bool translated; /* TYPE, COMM and REGION are */
+    bool of_timing;  /* the column; else of VALUES */
     uint8_t kind;
     struct rfn_column_cursor column;
-    const struct rfn_payload *payload; /* that it lies in, for messages */
 };
+
+_Static_assert(sizeof(struct source) == 3 * LINE, "a source has grown by a line");
 
 /* A symbol that has occurred. One allocation: sources and words lie behind. */
 struct symbol_state {
@@ -243,12 +245,19 @@ static int open_column(struct rfn_column_cursor *column, const struct wanted *wa
     return rfn_payload_column(wanted->payload, wanted->at[0], wanted->at[1], column);
 }
 
+/* What a source's column lies in. */
+static const struct rfn_payload *payload_of(const struct rfn_cursor *cursor,
+                                            const struct source *source)
+{
+    return source->of_timing ? &cursor->timing.payload : &cursor->values->payload;
+}
+
 /* Opens a column as a source, unless it is constant: then its value goes to the target for good. */
 static int add_source(struct rfn_cursor *cursor, struct symbol_state *state,
                       const struct wanted *wanted)
 {
     struct source *source = &state->sources[state->n_sources];
-    *source = (struct source){.payload = wanted->payload,
+    *source = (struct source){.of_timing = wanted->payload == &cursor->timing.payload,
                               .target = wanted->target,
                               .kind = wanted->kind,
                               .translated = wanted->kind == RFN_KIND_TYPE ||
@@ -268,11 +277,11 @@ static int add_source(struct rfn_cursor *cursor, struct symbol_state *state,
     error = rfn_column_next_block(&source->column);
     if (error < 0)
         return column_failed(cursor, error, wanted->payload);
-    if (source->column.width || source->column.left < source->column.n)
+    if (source->column.packed.width || source->column.left < source->column.n)
         return 0;
     if (rfn_column_bytes_left(&source->column))
         return column_failed(cursor, RFN_E_CORRUPT, wanted->payload);
-    *source->target = source->column.base;
+    *source->target = source->column.packed.base;
     RFN_TRY(translate_or_fail(cursor, source->kind, source->target));
     rfn_column_close(&source->column);
     state->n_sources--;
@@ -397,7 +406,7 @@ static int read_sources(struct rfn_cursor *cursor, struct symbol_state *state)
         struct source *source = &state->sources[i];
         int error = rfn_column_next(&source->column, source->target);
         if (__builtin_expect(error < 0, 0))
-            return column_failed(cursor, error, source->payload);
+            return column_failed(cursor, error, payload_of(cursor, source));
         if (source->translated)
             RFN_TRY(translate_or_fail(cursor, source->kind, source->target));
     }
@@ -751,7 +760,8 @@ static int finish_symbol(struct rfn_cursor *cursor, uint32_t symbol)
         return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
                     "a column is longer than the structure says");
     for (unsigned i = 0; i < state->n_sources; i++)
-        RFN_TRY(expect_end(cursor, &state->sources[i].column, state->sources[i].payload));
+        RFN_TRY(
+            expect_end(cursor, &state->sources[i].column, payload_of(cursor, &state->sources[i])));
     return 0;
 }
 

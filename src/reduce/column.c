@@ -724,9 +724,7 @@ static void begin_block(struct rfn_column_cursor *cursor, uint64_t n)
 {
     const struct rfn_packed *packed = &cursor->packed;
     cursor->next = packed->bytes;
-    cursor->width = packed->width;
     cursor->mask = packed->width ? UINT64_MAX >> (64 - 8 * packed->width) : 0;
-    cursor->base = packed->base;
     cursor->left = n;
     cursor->end += n;
 }
@@ -778,6 +776,6 @@ int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n)
         n -= cursor->end - end - cursor->left;
     }
     cursor->left -= n;
-    cursor->next += n * cursor->width;
+    cursor->next += n * cursor->packed.width;
     return 0;
 }

@@ -95,15 +95,12 @@ void rfn_column_encode_block(const int64_t *values, uint32_t n, struct rfn_buf *
  * blocks. So a column that is open takes at most 8 bytes per value of a block and RFN_COLUMN_WINDOW
  * bytes, however long it is. */
 struct rfn_column_cursor {
-    const uint8_t *next; /* values of the current block to come: each adds so many bytes, least */
-    uint32_t width;      /* significant first, to the base; 0: all are the base. 8 bytes can be */
-    bool zeros;          /* (there are no blocks: all n values are 0) */
-    uint64_t mask;       /* loaded, of which these are that many */
-    int64_t base;
-    uint64_t left;                   /* of the current block */
+    const uint8_t *next;             /* where in packed the next value is */
+    uint64_t mask;                   /* of 8 bytes loaded there, those that are its own */
+    uint64_t left;                   /* values to come of the current block */
+    struct rfn_packed packed;        /* that block */
     uint64_t n;                      /* values in the column */
     uint64_t end;                    /* values in front of the current block's end */
-    struct rfn_packed packed;        /* the current block */
     struct rfn_reader blocks;        /* what is left of the window */
     const struct rfn_column *column; /* that does not grow meanwhile, or NULL */
     const struct rfn_spill *store; /* that has the column, or NULL. Neither: there is one window */
@@ -112,6 +109,7 @@ struct rfn_column_cursor {
         struct rfn_extent rest; /* of the store: what is behind the window */
     };
     struct rfn_buf own; /* a window that is not in the memory of others */
+    bool zeros;         /* there are no blocks: all n values are 0 */
 };
 
 /* What is read from a store at once, or a block if that is larger. */
@@ -146,8 +144,8 @@ static inline int rfn_column_next(struct rfn_column_cursor *cursor, int64_t *val
     if (__builtin_expect(!cursor->left, 0))
         RFN_TRY(rfn_column_next_block(cursor));
     cursor->left--;
-    *value = (int64_t)((uint64_t)cursor->base + (rfn_load_64(cursor->next) & cursor->mask));
-    cursor->next += cursor->width;
+    *value = (int64_t)((uint64_t)cursor->packed.base + (rfn_load_64(cursor->next) & cursor->mask));
+    cursor->next += cursor->packed.width;
     return 0;
 }
 
