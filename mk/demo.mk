@@ -5,5 +5,5 @@
 
 demo:
 	@tools/install-deps.sh build mpi run
-	+@$(MAKE) --no-print-directory O=$(O) all
+	+@$(MAKE) $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) --no-print-directory O=$(O) all
 	@tools/demo.sh $(O)
