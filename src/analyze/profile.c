@@ -20,7 +20,7 @@ static int enter(void *context, uint32_t stream, const struct rfn_replay_stream 
     struct rfn_request_effects effects;
     const struct rfn_record *record = at->record;
     const struct rfn_volume *volume;
-    RFN_TRY(rfn_profile_pass_event(pass->counts, stream, at->cursor, record, &volume));
+    RFN_TRY(rfn_profile_pass_event(pass->counts, stream, at, &volume));
     struct rfn_tracker *tracker = pass->trackers[at->rank];
     if (record->failed_poll || !rfn_tracker_concerns(tracker, record->function))
         return RFN_REPLAY_LEFT;

@@ -311,30 +311,30 @@ int rfn_profile_pass_requests(struct rfn_profile_pass *pass, uint32_t number,
 
 /* The run's beginning and end. */
 static void take_ends(struct rfn_profile_pass *pass, const struct tally *tally,
-                      const struct rfn_record *record)
+                      const struct rfn_replay_stream *at)
 {
     struct rfn_profile *profile = pass->profile;
-    if (tally->first && (!pass->seen_first || record->enter_ns < profile->start_ns)) {
-        profile->start_ns = record->enter_ns;
+    if (tally->first && (!pass->seen_first || at->from_ns < profile->start_ns)) {
+        profile->start_ns = at->from_ns;
         pass->seen_first = true;
     }
-    if (tally->last && (!pass->seen_last || record->exit_ns > profile->end_ns)) {
-        profile->end_ns = record->exit_ns;
+    if (tally->last && (!pass->seen_last || at->to_ns > profile->end_ns)) {
+        profile->end_ns = at->to_ns;
         pass->seen_last = true;
     }
 }
 
 /* What lies between the event before and this one. */
-static void take_gap(struct stream *stream, const struct rfn_record *record)
+static void take_gap(struct stream *stream, const struct rfn_replay_stream *at)
 {
     if (!stream->any) {
         stream->any = true;
-        stream->first_ns = record->enter_ns;
+        stream->first_ns = at->from_ns;
     } else if (stream->pauses) {
         stream->unrecorded_ns += rfn_pauses_overlap(stream->pauses, &stream->pause, stream->last_ns,
-                                                    record->enter_ns);
+                                                    at->from_ns);
     }
-    stream->last_ns = record->exit_ns;
+    stream->last_ns = at->to_ns;
 }
 
 static struct rfn_region_clock clock_at(const struct stream *stream, int64_t ns)
@@ -342,16 +342,18 @@ static struct rfn_region_clock clock_at(const struct stream *stream, int64_t ns)
     return (struct rfn_region_clock){ns, stream->mpi_ns, stream->unrecorded_ns};
 }
 
-static void take_failed_polls(struct tally *tally, const struct rfn_record *record)
+/* Of the event's time that inside MPI. */
+static int64_t inside_of(const struct rfn_replay_stream *at)
 {
-    tally->failed_polls += record->polls;
-    tally->between_polls_ns += record->exit_ns - record->enter_ns - record->inside_ns;
+    int64_t all = at->to_ns - at->from_ns, inside = at->record->inside_ns;
+    return inside < 0 || inside > all ? all : inside;
 }
 
 static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struct tally *tally,
-                     const struct rfn_cursor *cursor, const struct rfn_record *record)
+                     const struct rfn_replay_stream *at)
 {
-    int64_t ns = record->inside_ns;
+    const struct rfn_record *record = at->record;
+    int64_t ns = inside_of(at);
     tally->calls += record->polls;
     tally->time_ns += ns;
     tally->min_ns = ns < tally->min_ns ? ns : tally->min_ns;
@@ -362,32 +364,33 @@ static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struc
         tally->volume_inside += (uint64_t)record->volume_inside;
     }
     if (tally->setup)
-        take_ends(pass, tally, record);
+        take_ends(pass, tally, at);
     if (record->failed_poll) {
-        take_failed_polls(tally, record);
+        tally->failed_polls += record->polls;
+        tally->between_polls_ns += at->to_ns - at->from_ns - ns;
         return 0;
     }
     if (tally->varies || !tally->run)
-        RFN_TRY(new_run(pass, stream->rank, cursor, tally, record));
+        RFN_TRY(new_run(pass, stream->rank, at->cursor, tally, record));
     tally->run++;
     return 0;
 }
 
 int rfn_profile_pass_event(struct rfn_profile_pass *pass, uint32_t number,
-                           const struct rfn_cursor *cursor, const struct rfn_record *record,
-                           const struct rfn_volume **volume)
+                           const struct rfn_replay_stream *at, const struct rfn_volume **volume)
 {
     struct stream *stream = &pass->streams[number];
+    const struct rfn_record *record = at->record;
     if (record->symbol >= stream->n_tallies || !stream->tallies[record->symbol].used)
         RFN_TRY(new_tally(pass, stream, record));
     struct tally *tally = &stream->tallies[record->symbol];
     *volume = &tally->volume;
     tally->events++;
-    take_gap(stream, record);
+    take_gap(stream, at);
     if (!tally->region)
-        return take_call(pass, stream, tally, cursor, record);
+        return take_call(pass, stream, tally, at);
     return rfn_regions_event(pass->regions, &stream->regions, record,
-                             clock_at(stream, record->enter_ns));
+                             clock_at(stream, at->from_ns));
 }
 
 /* ---- after the last event ---- */

@@ -170,7 +170,9 @@ static int fetch(struct rfn_replay *replay, uint32_t number)
     int64_t turn = (int64_t)(record->index & (STAMP_MAX - 1));
     stream->before_ns = stream->exit_ns;
     stream->enter_ns = moved(replay, stream, replay->times ? record->enter_ns : turn);
+    stream->from_ns = replay->times ? stream->recorded_ns : 0;
     stream->exit_ns = moved(replay, stream, replay->times ? record->exit_ns : turn);
+    stream->to_ns = replay->times ? stream->recorded_ns : 0;
     return 1;
 }
 

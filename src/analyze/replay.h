@@ -9,9 +9,10 @@
  * can move, the parked event with the earliest exit is told to leave as it is. So a replay always
  * ends.
  *
- * Times of a stream may be moved: rfn_replay_put_off makes the current event end later, and what
- * follows is later by as much, less 1 % of the time since, until recorded times hold again (a
- * controlled logical clock, amortized forward; Rabenseifner 1997).
+ * Times come from a file: here they ascend, and lie within bounds in which those of all streams can
+ * be added up. Times of a stream may be moved: rfn_replay_put_off makes the current event end
+ * later, and what follows is later by as much, less 1 % of the time since, until recorded times
+ * hold again (a controlled logical clock, amortized forward; Rabenseifner 1997).
  */
 #ifndef RFN_ANALYZE_REPLAY_H
 #define RFN_ANALYZE_REPLAY_H
@@ -27,6 +28,7 @@ struct rfn_replay_stream {
     const struct rfn_record *record; /* the cursor's; until it has left */
     int64_t before_ns;               /* exit of the event before; of the first, its enter */
     int64_t enter_ns, exit_ns;       /* of the current event */
+    int64_t from_ns, to_ns;          /* the same as recorded, not moved; 0 without times */
     bool first;                      /* there was none before it */
     /* the replay's own */
     int64_t shift_ns, recorded_ns; /* of the clock; the last recorded stamp seen */

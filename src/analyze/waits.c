@@ -154,7 +154,7 @@ static int enter(void *context, uint32_t number, const struct rfn_replay_stream 
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
     RFN_TRY(symbol_of(pass, stream, at->record));
-    RFN_TRY(rfn_profile_pass_event(pass->profile, number, at->cursor, at->record, &stream->volume));
+    RFN_TRY(rfn_profile_pass_event(pass->profile, number, at, &stream->volume));
     stream->enter_ns = at->enter_ns;
     stream->polled_ns = 0;
     if (ends_polls(stream, at->record)) {

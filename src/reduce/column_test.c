@@ -499,10 +499,11 @@ static void mutate(struct rfn_buf *buf)
         size_t at = noise() % (noise() % 2 && buf->size > 40 ? 40 : buf->size);
         uint64_t kind = noise() % 4;
         uint8_t *byte = &buf->data[at];
-        *byte = kind == 0   ? (uint8_t)noise()
-                : kind == 1 ? (uint8_t)(*byte ^ (1u << noise() % 8))
-                : kind == 2 ? (uint8_t)(*byte + 1)
-                            : (uint8_t)(noise() & 1 ? 0xff : 0);
+        uint64_t changed = kind == 0   ? noise()
+                           : kind == 1 ? *byte ^ (1u << noise() % 8)
+                           : kind == 2 ? *byte + 1u
+                                       : (noise() & 1) * 0xff;
+        *byte = (uint8_t)changed;
     }
 }
 
