@@ -69,7 +69,9 @@ static void append_losses(struct rfn_text *text, const struct rfn_report *report
                  losses.missing ? "in MPI, waiting for ranks that are missing or not at all"
                                 : "in MPI without waiting");
     append_share(text, report, losses.setup, "in Init and Finalize without waiting");
-    append_share(text, report, losses.outside, "before Init and after Finalize");
+    append_share(text, report, losses.outside,
+                 losses.threads ? "before a thread's first call of MPI and after its last"
+                                : "before Init and after Finalize");
     rfn_text_char(text, '.');
 }
 

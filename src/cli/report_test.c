@@ -473,6 +473,12 @@ static void test_verdicts(void **state)
     expect_verdict(0.001, (struct rfn_losses){.setup = 15},
                    "nearly all of the time that the ranks have is lost, most of it by starting "
                    "and ending MPI");
+    expect_verdict(0.1, (struct rfn_losses){.setup = 5, .outside = 15},
+                   "most of the time that the ranks have is lost, most of it before ranks called "
+                   "MPI_Init or after they left MPI_Finalize");
+    expect_verdict(0.1, (struct rfn_losses){.setup = 5, .outside = 15, .threads = true},
+                   "most of the time that the ranks have is lost, most of it before threads called "
+                   "MPI first or after they called it last");
     expect_verdict(0, (struct rfn_losses){0}, "nearly all of the time that the ranks have is lost");
     expect_verdict(1.5, (struct rfn_losses){0},
                    "next to nothing of the time that the ranks have is lost");

@@ -32,6 +32,7 @@ struct rfn_losses rfn_losses_of(const struct rfn_report *report)
         mpi += (double)profile->ranks[i].mpi_ns;
         setup += (double)profile->ranks[i].setup_ns;
         outside += (double)rfn_profile_outside_ns(&profile->ranks[i]);
+        losses.threads |= profile->ranks[i].threads > 1;
     }
     double ends = (double)waits->pattern_ns[RFN_WAIT_AT_INIT] +
                   (double)waits->pattern_ns[RFN_WAIT_AT_FINALIZE];
@@ -79,7 +80,9 @@ static struct loss largest_of(const struct rfn_losses *losses, double *sum)
                                              "that are missing"
                                            : "inside MPI calls that do not wait"},
         {losses->setup, "by starting and ending MPI"},
-        {losses->outside, "before ranks called MPI_Init or after they left MPI_Finalize"}};
+        {losses->outside, losses->threads
+                              ? "before threads called MPI first or after they called it last"
+                              : "before ranks called MPI_Init or after they left MPI_Finalize"}};
     struct loss largest = all[0];
     *sum = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

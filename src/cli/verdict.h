@@ -11,8 +11,9 @@ struct rfn_losses {
     double others;   /* waiting for ranks for other reasons */
     double transfer; /* in MPI without waiting, as far as is known */
     double setup;    /* in Init and Finalize without waiting */
-    double outside;  /* before a rank's Init and after its Finalize */
-    bool missing;    /* ranks are not there: others may have waited for them */
+    double outside; /* before a thread's first call (a rank's Init) and after its last (Finalize) */
+    bool missing;   /* ranks are not there: others may have waited for them */
+    bool threads;   /* several of a rank call MPI */
 };
 
 /* Without times, or without waits, all 0. */
