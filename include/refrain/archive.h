@@ -210,6 +210,30 @@ const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, 
                                uint8_t kind);
 void rfn_cursor_close(struct rfn_cursor *cursor);
 
+/* ---- segments ----
+ *
+ * A segment is an execution of a stretch of the program between loops: what comes before a loop,
+ * each of its iterations, what follows. A stretch is a context; contexts are numbers, equal for all
+ * streams of a group. doc/trace-profiling.md defines both. */
+
+/* Longer segments are cut into several of the same context. */
+enum { RFN_SEGMENT_EVENTS_MAX = 65536 };
+
+/* Has the cursor tell segments. Loops with fewer calls than min_calls in an iteration (those of
+ * inner loops counted once) stay inside of the segment around them. Once, before the first event.
+ * RFN_E_NOMEM. */
+int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag);
+
+struct rfn_segment_place {
+    uint32_t context;
+    bool begins; /* a segment, with this event */
+};
+
+/* Of the event that was delivered last. Segments must have been asked for, also below. */
+struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor);
+/* Contexts are numbered from 0 to this number less 1. */
+uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor);
+
 /* Checks every checksum and every invariant of the whole file, decoding all of it. Returns 0, or
  * the first error. progress (may be NULL) is told the share done, 0 to 1. */
 int rfn_archive_verify(const char *path, void (*progress)(void *context, double share),

@@ -28,7 +28,7 @@
 #ifndef FAKE_LISTS
 #define FAKE_LISTS 32
 #endif
-enum { FAKE_LIST_WORDS = 32, FAKE_COMMS = 9 };
+enum { FAKE_LIST_WORDS = 32, FAKE_COMMS = 9, FAKE_CONTEXTS = 8 };
 
 /* ---- functions ---- */
 
@@ -305,14 +305,16 @@ static const struct rfn_function_info fake_functions[] = {
 struct fake_event {
     struct rfn_record record;
     int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
+    struct rfn_segment_place place;
 };
 
 struct fake_stream {
     uint32_t rank, thread;
     struct fake_event events[FAKE_EVENTS];
     size_t n;
-    int opens_with, fails_with; /* what rfn_cursor_open returns; the cursor at its end */
-    bool absent;                /* is known not to be there, and opens with RFN_E_INCOMPLETE */
+    struct rfn_segment_place next; /* of the event that comes */
+    int opens_with, fails_with;    /* what rfn_cursor_open returns; the cursor at its end */
+    bool absent;                   /* is known not to be there, and opens with RFN_E_INCOMPLETE */
     bool volume;
 };
 
@@ -399,6 +401,9 @@ static struct rfn_record *fake_event(uint32_t rank, enum fake_function function,
                                         .exit_ns = exit,
                                         .polls = 1,
                                         .inside_ns = (int64_t)((uint64_t)exit - (uint64_t)enter)};
+    event->place = stream->next;
+    event->place.begins |= stream->n == 0;
+    stream->next.begins = false;
     for (size_t i = stream->n; i-- > 0;) {
         if (fake_same(&stream->events[i], event))
             event->record.symbol = stream->events[i].record.symbol;
@@ -408,6 +413,12 @@ static struct rfn_record *fake_event(uint32_t rank, enum fake_function function,
 }
 #define EVENT(rank, function, path, enter, exit, ...) \
     fake_event(rank, FAKE_##function, path, enter, exit, (const int64_t[]){0, __VA_ARGS__} + 1)
+
+/* The rank's next event begins a segment of this context, below FAKE_CONTEXTS. */
+__attribute__((unused)) static void fake_segment(uint32_t rank, uint32_t context)
+{
+    fake.streams[rank].next = (struct rfn_segment_place){context, true};
+}
 
 /* ---- the reader's functions ---- */
 
@@ -568,6 +579,26 @@ int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
                    : 0;
     *record = &stream->events[cursor->at++].record;
     return 1;
+}
+
+/* Segments are where the test says. */
+int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag)
+{
+    (void)cursor;
+    (void)min_calls;
+    (void)diag;
+    return 0;
+}
+
+struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
+{
+    return cursor->archive->streams[cursor->stream].events[cursor->at - 1].place;
+}
+
+uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
+{
+    (void)cursor;
+    return FAKE_CONTEXTS;
 }
 
 const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, size_t *n,

@@ -89,8 +89,13 @@ static void look_at_stream(const struct rfn_archive *archive, uint32_t stream)
     look_at_text(info.host);
     if (rfn_cursor_open(archive, stream, &cursor, &diag) < 0)
         return;
-    for (int i = 0; i < EVENTS && rfn_cursor_next(cursor, &record, &diag) > 0; i++)
+    uint32_t contexts = rfn_cursor_cut_segments(cursor, 2, &diag) < 0 ? 0
+                                                                      : rfn_cursor_contexts(cursor);
+    for (int i = 0; i < EVENTS && rfn_cursor_next(cursor, &record, &diag) > 0; i++) {
         look_at_record(archive, cursor, record);
+        if (contexts && rfn_cursor_place(cursor).context >= contexts)
+            abort();
+    }
     rfn_cursor_close(cursor);
 }
 

@@ -684,6 +684,23 @@ static void bench_one(uint64_t n, bool times)
     rfn_buf_release(&file);
 }
 
+/* A loop that does not cut: its segment is cut every so often. */
+static void expect_long_segments(const struct rfn_archive *archive)
+{
+    const struct rfn_record *record;
+    struct rfn_cursor *cursor;
+    uint64_t n = 0;
+    assert_int_equal(rfn_cursor_open(archive, 0, &cursor, NULL), 0);
+    assert_int_equal(rfn_cursor_cut_segments(cursor, 3, NULL), 0);
+    for (; rfn_cursor_next(cursor, &record, NULL) > 0; n++) {
+        struct rfn_segment_place place = rfn_cursor_place(cursor);
+        assert_int_equal(place.context, 0);
+        assert_int_equal(place.begins, n % RFN_SEGMENT_EVENTS_MAX == 0);
+    }
+    assert_int_equal(n, 200000);
+    rfn_cursor_close(cursor);
+}
+
 /* A long stream: several blocks per column, and time marks. It is one of four ranks, the others
  * have left nothing: then all is right, but the archive is not complete. */
 static void test_long(void **state)
@@ -698,6 +715,7 @@ static void test_long(void **state)
         const char *why = NULL;
         assert_false(rfn_archive_complete(archive, &why));
         assert_non_null(strstr(why, "1 of 4 ranks"));
+        expect_long_segments(archive);
         rfn_archive_close(archive);
         rfn_buf_release(&file);
     }

@@ -21,14 +21,27 @@
 #include "reduce/fold.h"
 #include "reduce/stream.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct frame {
     const uint32_t *node, *end, *body;
-    uint64_t left;  /* executions, with the current one */
-    uint64_t first; /* event at the start of the current one */
+    uint64_t left;                   /* executions, with the current one */
+    uint64_t first;                  /* event at the start of the current one */
+    uint32_t context, first_context; /* of segments: now; at the start of an execution */
+    bool flat; /* nothing cuts here: the context is that of the frame around */
+};
+
+/* Which loops cut segments (doc/trace-profiling.md). */
+struct cuts {
+    bool *loops;
+    uint32_t *first; /* per loop: the first context of its body */
+    uint32_t n_contexts;
+    bool pending;    /* the next event begins a segment */
+    uint32_t length; /* events of the segment so far */
+    struct rfn_segment_place place;
 };
 
 /* A line of the cache. Who reads many streams in turn finds little of them there. */
@@ -87,6 +100,7 @@ struct rfn_cursor {
     struct rfn_column_cursor *trips; /* per loop; opened when n or blocks are set */
     bool *trips_open;
     struct symbol_state **symbols; /* NULL: has not occurred */
+    struct cuts *cuts;             /* NULL: nobody asks for segments */
     struct translated *translated; /* lists of datatypes and communicators */
     int error;                     /* sticky, as is what it says */
     struct rfn_diag diag;
@@ -437,6 +451,15 @@ static void prefetch(const struct rfn_cursor *cursor)
         __builtin_prefetch(after + sizeof(struct symbol_state) + i * sizeof(struct source), 1);
 }
 
+static void note_segment(struct rfn_cursor *cursor)
+{
+    struct cuts *cuts = cursor->cuts;
+    cuts->place.context = cursor->frames[cursor->depth - 1].context;
+    cuts->place.begins = cuts->pending || cuts->length == RFN_SEGMENT_EVENTS_MAX;
+    cuts->length = cuts->place.begins ? 1 : cuts->length + 1;
+    cuts->pending = false;
+}
+
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
 {
     if (cursor->index == cursor->events)
@@ -447,6 +470,8 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     struct symbol_state *state = cursor->symbols[symbol];
     if (state->counted && state->left-- == 0)
         return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
+    if (__builtin_expect(cursor->cuts != NULL, 0))
+        note_segment(cursor);
     prefetch(cursor);
     RFN_TRY(read_sources(cursor, state));
     if (state->polls < 1)
@@ -466,8 +491,11 @@ static int push(struct rfn_cursor *cursor, const struct rfn_node_list *list, uin
     if (cursor->depth == cursor->frames_capacity &&
         RFN_GROW(cursor->frames, cursor->frames_capacity, cursor->depth + 1) < 0)
         return no_memory(cursor);
-    cursor->frames[cursor->depth++] = (struct frame){list->nodes, list->nodes + list->n,
-                                                     list->nodes, times, cursor->index};
+    cursor->frames[cursor->depth++] = (struct frame){.node = list->nodes,
+                                                     .end = list->nodes + list->n,
+                                                     .body = list->nodes,
+                                                     .left = times,
+                                                     .first = cursor->index};
     return 0;
 }
 
@@ -480,6 +508,24 @@ static int open_trips(struct rfn_cursor *cursor, uint32_t loop)
     return error < 0 ? column_failed(cursor, error, &values->payload) : 0;
 }
 
+/* A loop that cuts ends the stretch before it, also when it makes no trip. */
+static void cut_before(struct rfn_cursor *cursor, uint32_t loop)
+{
+    struct frame *frame = &cursor->frames[cursor->depth - 1];
+    if (frame->flat || !cursor->cuts->loops[loop])
+        return;
+    frame->context++;
+    cursor->cuts->pending = true;
+}
+
+static void place_loop(struct rfn_cursor *cursor, uint32_t loop)
+{
+    struct frame *frame = &cursor->frames[cursor->depth - 1], *around = frame - 1;
+    frame->flat = around->flat || !cursor->cuts->loops[loop];
+    frame->context = frame->flat ? around->context : cursor->cuts->first[loop];
+    frame->first_context = frame->context;
+}
+
 static int enter_loop(struct rfn_cursor *cursor, uint32_t loop)
 {
     int64_t trips;
@@ -490,7 +536,14 @@ static int enter_loop(struct rfn_cursor *cursor, uint32_t loop)
         return column_failed(cursor, error, &cursor->values->payload);
     if (trips < 0)
         return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload, "a negative number of trips");
-    return trips ? push(cursor, &cursor->structure->loops[loop], (uint64_t)trips) : 0;
+    if (cursor->cuts)
+        cut_before(cursor, loop);
+    if (trips == 0)
+        return 0;
+    RFN_TRY(push(cursor, &cursor->structure->loops[loop], (uint64_t)trips));
+    if (cursor->cuts)
+        place_loop(cursor, loop);
+    return 0;
 }
 
 /* The frame's list of nodes is at its end: once more, or back to the frame around it. */
@@ -500,6 +553,10 @@ static int end_of_list(struct rfn_cursor *cursor, struct frame *frame)
         return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload, "a trip without an event");
     frame->node = frame->body;
     frame->first = cursor->index;
+    if (cursor->cuts && !frame->flat) {
+        frame->context = frame->first_context;
+        cursor->cuts->pending = true;
+    }
     if (--frame->left == 0)
         cursor->depth--;
     return 0;
@@ -624,6 +681,88 @@ int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct r
     return 0;
 }
 
+/* ---- segments ---- */
+
+static void free_cuts(struct cuts *cuts)
+{
+    if (!cuts)
+        return;
+    free(cuts->loops);
+    free(cuts->first);
+    free(cuts);
+}
+
+static struct cuts *new_cuts(uint32_t n_loops)
+{
+    struct cuts *cuts = calloc(1, sizeof *cuts);
+    if (!cuts)
+        return NULL;
+    cuts->loops = calloc(n_loops + (size_t)1, sizeof *cuts->loops);
+    cuts->first = calloc(n_loops + (size_t)1, sizeof *cuts->first);
+    if (cuts->loops && cuts->first)
+        return cuts;
+    free_cuts(cuts);
+    return NULL;
+}
+
+/* How many calls a list has, of inner loops those of one trip, at most `limit` (they may double
+ * with each level). Inner loops have lower numbers: calls[] is known for them. */
+static uint32_t count_calls(const struct rfn_node_list *list, const uint32_t *calls, uint32_t limit)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < list->n && n < limit; i++)
+        n += rfn_node_is_loop(list->nodes[i]) ? calls[rfn_node_index(list->nodes[i])] : 1;
+    return n < limit ? (uint32_t)n : limit;
+}
+
+static uint32_t count_stretches(const struct rfn_node_list *list, const bool *loops)
+{
+    uint32_t n = 1;
+    for (uint32_t i = 0; i < list->n; i++)
+        n += rfn_node_is_loop(list->nodes[i]) && loops[rfn_node_index(list->nodes[i])];
+    return n;
+}
+
+static void number_contexts(const struct rfn_structure *structure, struct cuts *cuts,
+                            uint32_t min_calls)
+{
+    uint32_t *calls = cuts->first; /* until contexts are numbered */
+    for (uint32_t i = 0; i < structure->n_loops; i++) {
+        calls[i] = count_calls(&structure->loops[i], calls, min_calls);
+        cuts->loops[i] = calls[i] >= min_calls;
+    }
+    cuts->n_contexts = count_stretches(&structure->top, cuts->loops);
+    for (uint32_t i = 0; i < structure->n_loops; i++) {
+        cuts->first[i] = cuts->n_contexts;
+        if (cuts->loops[i])
+            cuts->n_contexts += count_stretches(&structure->loops[i], cuts->loops);
+    }
+}
+
+int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag)
+{
+    assert(cursor->index == 0 && !cursor->cuts);
+    cursor->cuts = new_cuts(cursor->structure->n_loops);
+    if (!cursor->cuts)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
+                        cursor->archive->chunks.path);
+    number_contexts(cursor->structure, cursor->cuts, min_calls);
+    cursor->cuts->pending = true;
+    return 0;
+}
+
+uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
+{
+    return cursor->cuts->n_contexts;
+}
+
+struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
+{
+    return cursor->cuts->place;
+}
+
+/* ---- closing ---- */
+
 static void close_columns(struct rfn_cursor *cursor)
 {
     for (uint32_t i = 0; cursor->trips && i < cursor->structure->n_loops; i++)
@@ -641,6 +780,7 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
         rfn_arena_release(&cursor->translated->arena);
         rfn_map_release(&cursor->translated->by_key);
     }
+    free_cuts(cursor->cuts);
     free(cursor->translated);
     free(cursor->trips);
     free(cursor->trips_open);

@@ -8,6 +8,7 @@
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
+#include "cli/trace_model.h"
 #include "cli/units.h"
 #include "refrain/archive.h"
 
@@ -16,8 +17,26 @@
 
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print the facts as JSON", 0},
+    {"model", 'm', "METHOD", OPTION_ARG_OPTIONAL,
+     "also tell how large a traditional trace and a trace profile of the run would be; METHOD "
+     "says how segments are compared: avgWave:0.2, the default, or another",
+     0},
     {0},
 };
+
+struct info_options {
+    struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
+    const char *model;              /* NULL: not asked for */
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct info_options *given = state->input;
+    if (key != 'm')
+        return rfn_file_argument_parse(key, arg, state);
+    given->model = arg ? arg : "avgWave:0.2";
+    return 0;
+}
 
 /* Sums over the streams and groups. */
 struct totals {
@@ -164,7 +183,7 @@ static void set_run(json_t *value, const struct rfn_run *run)
 }
 
 static int print_json(const struct rfn_archive *archive, const struct totals *totals,
-                      const char *file, int status)
+                      const struct rfn_trace_model *model, const char *file, int status)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
     const char *why = NULL;
@@ -192,6 +211,8 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
     for (uint32_t i = 0; i < rfn_archive_groups(archive); i++)
         json_array_append_new(groups, group_json(archive, i));
     json_object_set_new(value, "group_list", groups);
+    if (model)
+        json_object_set_new(value, "model", rfn_json_trace_model(model));
     return rfn_json_print(value, status);
 }
 
@@ -271,7 +292,7 @@ static void append_groups(struct rfn_text *out, const struct rfn_archive *archiv
 }
 
 static int print_text(const struct rfn_archive *archive, const struct totals *totals,
-                      const char *file, int status)
+                      const struct rfn_trace_model *model, const char *file, int status)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
     struct rfn_text out = {0};
@@ -295,6 +316,8 @@ static int print_text(const struct rfn_archive *archive, const struct totals *to
     line(&out, "Complete", rfn_archive_complete(archive, NULL) ? "yes" : "no");
     append_groups(&out, archive);
     rfn_clocks_append(&out, archive);
+    if (model)
+        rfn_trace_model_append(&out, model);
     if (out.failed)
         status = rfn_command_fail(file, RFN_E_NOMEM, NULL);
     else
@@ -303,25 +326,46 @@ static int print_text(const struct rfn_archive *archive, const struct totals *to
     return status;
 }
 
+/* Says what is wrong with the archive; the exit status. */
+static int check(const struct rfn_archive *archive, const struct totals *totals, const char *file)
+{
+    const char *why = NULL;
+    int status = totals->error < 0 ? rfn_command_fail(file, totals->error, &totals->diag)
+                                   : RFN_EXIT_OK;
+    if (rfn_archive_complete(archive, &why))
+        return status;
+    rfn_command_error("%s: incomplete: %s", file, why ? why : "the file was cut short");
+    return RFN_EXIT_BAD_INPUT;
+}
+
+/* Prints what is asked for; the exit status. */
+static int print(const struct rfn_archive *archive, const struct info_options *options)
+{
+    const char *file = options->given.file;
+    struct rfn_trace_model model;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct totals totals = totals_of(archive);
+    int status = check(archive, &totals, file);
+    int error = options->model ? rfn_trace_model_make(&model, archive, options->model, &diag) : 0;
+    if (error == RFN_E_USAGE)
+        return rfn_command_fail(NULL, error, &diag);
+    if (error < 0)
+        status = rfn_command_fail(file, error, &diag);
+    const struct rfn_trace_model *made = options->model && !error ? &model : NULL;
+    return options->given.json ? print_json(archive, &totals, made, file, status)
+                               : print_text(archive, &totals, made, file, status);
+}
+
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
-    struct rfn_file_argument given = {0};
+    struct info_options options = {0};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_archive *archive;
-    const char *why = NULL;
-    rfn_command_parse(command, rfn_file_argument_parse, argc, argv, &given);
-    int error = rfn_archive_open(given.file, &archive, &diag);
+    rfn_command_parse(command, parse, argc, argv, &options);
+    int error = rfn_archive_open(options.given.file, &archive, &diag);
     if (error < 0)
-        return rfn_command_fail(given.file, error, &diag);
-    struct totals totals = totals_of(archive);
-    int status = totals.error < 0 ? rfn_command_fail(given.file, totals.error, &totals.diag)
-                                  : RFN_EXIT_OK;
-    if (!rfn_archive_complete(archive, &why)) {
-        rfn_command_error("%s: incomplete: %s", given.file, why ? why : "the file was cut short");
-        status = RFN_EXIT_BAD_INPUT;
-    }
-    status = given.json ? print_json(archive, &totals, given.file, status)
-                        : print_text(archive, &totals, given.file, status);
+        return rfn_command_fail(options.given.file, error, &diag);
+    int status = print(archive, &options);
     rfn_archive_close(archive);
     return status;
 }

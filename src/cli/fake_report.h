@@ -309,6 +309,26 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
     (void)cursor;
 }
 
+int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag)
+{
+    (void)cursor;
+    (void)min_calls;
+    (void)diag;
+    return 0;
+}
+
+struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
+{
+    (void)cursor;
+    return (struct rfn_segment_place){0};
+}
+
+uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
+{
+    (void)cursor;
+    return 1;
+}
+
 int rfn_archive_verify(const char *path, void (*progress)(void *context, double share),
                        void *context, struct rfn_diag *diag)
 {

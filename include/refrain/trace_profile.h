@@ -1,0 +1,66 @@
+/* trace_profile.h - alike iterations kept once: reduces the times of an archive in memory, and
+ * measures what that loses (doc/trace-profiling.md).
+ */
+#ifndef REFRAIN_TRACE_PROFILE_H
+#define REFRAIN_TRACE_PROFILE_H
+
+#include "refrain/archive.h"
+
+struct rfn_trace_profile;
+
+struct rfn_trace_profile_options {
+    const char *similar;   /* METHOD or METHOD:THRESHOLD, as "avgWave:0.2" */
+    const char *across;    /* the same, for comparing processes; NULL: they are not */
+    uint32_t min_calls;    /* loops with fewer calls in an iteration cut no segments */
+    uint32_t max_per_kind; /* representatives; when it is reached the threshold is widened. At least
+                              2, or 0: no limit */
+    bool exact_starts;     /* segments start when they really did */
+};
+
+/* Reads all streams that are there, twice. *profile is the caller's; the archive is borrowed until
+ * it is freed. RFN_E_USAGE: there is no such method or threshold; RFN_E_UNSUPPORTED: the archive
+ * has no times; RFN_E_NOMEM, and the errors of reading. */
+int rfn_trace_profile_new(const struct rfn_archive *archive,
+                          const struct rfn_trace_profile_options *options,
+                          struct rfn_trace_profile **profile, struct rfn_diag *diag);
+void rfn_trace_profile_free(struct rfn_trace_profile *profile);
+
+/* What became of all streams together. */
+struct rfn_trace_profile_stats {
+    uint64_t events, messages;
+    uint64_t executions;                 /* segments */
+    uint64_t kinds;                      /* of segments: contexts with distinct events */
+    uint64_t representatives;            /* segments that are kept, of each stream */
+    uint64_t kept_events, kept_messages; /* in them */
+    uint64_t corrections;                /* of starts that were predicted too badly */
+    uint64_t widened;                    /* kinds whose threshold was widened */
+    uint64_t comparisons;                /* of vectors */
+    uint64_t memory_bytes;               /* for the segments of one stream, at most */
+    uint32_t streams;                    /* that are there */
+    uint32_t classes;                    /* of streams that executed the same segments */
+    uint32_t groups;                     /* of streams that share times */
+};
+
+struct rfn_trace_profile_stats rfn_trace_profile_stats(const struct rfn_trace_profile *profile);
+
+/* The stream whose times stand for this one's. */
+uint32_t rfn_trace_profile_standing_for(const struct rfn_trace_profile *profile, uint32_t stream);
+
+/* How good the reduction is (Mohror 2010, 5.1.4). */
+struct rfn_reduction_measures {
+    /* Matches / possible matches; 1 if none is possible. */
+    double degree_within, degree_across;
+    double degree_of_matching;        /* both together; within, if processes are not compared */
+    double approximation_distance_us; /* 90th percentile over all enters and exits */
+    double largest_distance_us;
+    uint64_t execution_bytes;  /* of the execution list, coded */
+    double model_size_percent; /* by Mohror's models: a trace profile, of ... */
+    uint64_t model_profile_bytes;
+    uint64_t model_full_bytes; /* ... a traditional trace */
+};
+
+/* Reads all streams once more. Errors as above. */
+int rfn_trace_profile_measure(const struct rfn_trace_profile *profile,
+                              struct rfn_reduction_measures *measures, struct rfn_diag *diag);
+
+#endif

@@ -1,0 +1,161 @@
+/* The cursor says that a segment begins when it delivers the segment's first event. That event is
+ * kept back until the segment before has been handed out. */
+#include "analyze/segments.h"
+
+#include "base/grow.h"
+#include "event/kind.h"
+
+#include <stdlib.h>
+
+/* What is needed of an event. */
+struct event {
+    uint32_t symbol, function, context;
+    int64_t enter_ns, exit_ns;
+};
+
+struct rfn_segments {
+    const struct rfn_archive *archive;
+    struct rfn_cursor *cursor;
+    struct event ahead; /* begins the next segment */
+    bool has_ahead, started;
+    int64_t last_exit_ns;
+    struct rfn_stream_segment current;
+    uint32_t *events, *functions;
+    int64_t *vector;
+    size_t events_capacity, functions_capacity, vector_capacity;
+};
+
+int rfn_segments_open(const struct rfn_archive *archive, uint32_t stream, uint32_t min_calls,
+                      struct rfn_segments **segments, struct rfn_diag *diag)
+{
+    struct rfn_segments *opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
+    opened->archive = archive;
+    int error = rfn_cursor_open(archive, stream, &opened->cursor, diag);
+    if (!error)
+        error = rfn_cursor_cut_segments(opened->cursor, min_calls, diag);
+    if (error < 0) {
+        rfn_segments_close(opened);
+        return error;
+    }
+    *segments = opened;
+    return 0;
+}
+
+void rfn_segments_close(struct rfn_segments *segments)
+{
+    if (!segments)
+        return;
+    if (segments->cursor)
+        rfn_cursor_close(segments->cursor);
+    free(segments->events);
+    free(segments->functions);
+    free(segments->vector);
+    free(segments);
+}
+
+uint32_t rfn_segments_contexts(const struct rfn_segments *segments)
+{
+    return rfn_cursor_contexts(segments->cursor);
+}
+
+/* 1, 0 at the end, or an error; *begins: a segment. */
+static int fetch(struct rfn_segments *segments, struct event *event, bool *begins,
+                 struct rfn_diag *diag)
+{
+    const struct rfn_record *record;
+    int more = rfn_cursor_next(segments->cursor, &record, diag);
+    if (more <= 0)
+        return more;
+    struct rfn_segment_place place = rfn_cursor_place(segments->cursor);
+    *event = (struct event){.symbol = record->symbol,
+                            .function = record->function,
+                            .context = place.context,
+                            .enter_ns = record->enter_ns,
+                            .exit_ns = record->exit_ns};
+    *begins = place.begins;
+    return 1;
+}
+
+static uint32_t messages_of(const struct rfn_archive *archive, uint32_t function)
+{
+    switch (rfn_archive_function(archive, function)->class_) {
+    case RFN_CLASS_SEND:
+    case RFN_CLASS_SSEND:
+    case RFN_CLASS_RECV:
+        return 1;
+    case RFN_CLASS_SENDRECV:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+/* A time since the segment's start. Of a damaged archive it may be any number. */
+static int64_t since(const struct rfn_segments *segments, int64_t time_ns)
+{
+    return (int64_t)((uint64_t)time_ns - (uint64_t)segments->current.start_ns);
+}
+
+static int append(struct rfn_segments *segments, const struct event *event)
+{
+    size_t n = segments->current.segment.n;
+    RFN_TRY(RFN_GROW(segments->events, segments->events_capacity, n + 1));
+    RFN_TRY(RFN_GROW(segments->functions, segments->functions_capacity, n + 1));
+    RFN_TRY(RFN_GROW(segments->vector, segments->vector_capacity, 2 * n + 4));
+    segments->events[n] = event->symbol;
+    segments->functions[n] = event->function;
+    segments->vector[2 * n + 1] = since(segments, event->enter_ns);
+    segments->vector[2 * n + 2] = since(segments, event->exit_ns);
+    segments->current.segment.messages += messages_of(segments->archive, event->function);
+    segments->current.segment.n++;
+    segments->last_exit_ns = event->exit_ns;
+    return 0;
+}
+
+static int begin(struct rfn_segments *segments, const struct event *event)
+{
+    segments->current = (struct rfn_stream_segment){
+        .segment.context = event->context,
+        .start_ns = segments->started ? segments->last_exit_ns : event->enter_ns};
+    segments->started = true;
+    return append(segments, event);
+}
+
+static void end(struct rfn_segments *segments)
+{
+    struct rfn_stream_segment *current = &segments->current;
+    segments->vector[0] = 0;
+    segments->vector[2 * current->segment.n + 1] = since(segments, segments->last_exit_ns);
+    current->segment.events = segments->events;
+    current->segment.vector = segments->vector;
+    current->functions = segments->functions;
+}
+
+static int no_memory(struct rfn_diag *diag)
+{
+    return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
+}
+
+int rfn_segments_next(struct rfn_segments *segments, const struct rfn_stream_segment **segment,
+                      struct rfn_diag *diag)
+{
+    struct event event = segments->ahead;
+    bool begins = true;
+    int more = segments->has_ahead ? 1 : fetch(segments, &event, &begins, diag);
+    if (more <= 0)
+        return more;
+    if (begin(segments, &event) < 0)
+        return no_memory(diag);
+    while ((more = fetch(segments, &event, &begins, diag)) > 0 && !begins) {
+        if (append(segments, &event) < 0)
+            return no_memory(diag);
+    }
+    RFN_TRY(more);
+    segments->has_ahead = more > 0;
+    segments->ahead = event;
+    end(segments);
+    *segment = &segments->current;
+    return 1;
+}

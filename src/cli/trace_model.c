@@ -1,0 +1,64 @@
+#include "cli/trace_model.h"
+
+#include "cli/json.h"
+#include "cli/units.h"
+
+int rfn_trace_model_make(struct rfn_trace_model *model, const struct rfn_archive *archive,
+                         const char *similar, struct rfn_diag *diag)
+{
+    struct rfn_trace_profile_options options = {.similar = similar, .min_calls = 1};
+    struct rfn_trace_profile *profile;
+    RFN_TRY(rfn_trace_profile_new(archive, &options, &profile, diag));
+    *model = (struct rfn_trace_model){.similar = similar,
+                                      .stats = rfn_trace_profile_stats(profile)};
+    int error = rfn_trace_profile_measure(profile, &model->measures, diag);
+    rfn_trace_profile_free(profile);
+    return error;
+}
+
+static void line(struct rfn_text *out, const char *name, const char *value, const char *more)
+{
+    rfn_text_format(out, "  %-20s%s%s\n", name, value, more);
+}
+
+void rfn_trace_model_append(struct rfn_text *out, const struct rfn_trace_model *model)
+{
+    const struct rfn_trace_profile_stats *stats = &model->stats;
+    const struct rfn_reduction_measures *measures = &model->measures;
+    rfn_text_string(out, "\nAs a trace profile, with alike segments (iterations of loops, and what "
+                         "lies between) kept once: ");
+    rfn_text_printable(out, model->similar);
+    rfn_text_string(out, "\n");
+    line(out, "Segments", rfn_count_text(stats->executions).text, "");
+    line(out, "Kept", rfn_count_text(stats->representatives).text, "");
+    line(out, "Of different kinds", rfn_count_text(stats->kinds).text, "");
+    line(out, "Degree of matching", rfn_share_text(measures->degree_of_matching).text, "");
+    rfn_text_format(out, "  %-20sat most %s, 90 %% of them\n", "Times are off by",
+                    rfn_time_text((int64_t)(1e3 * measures->approximation_distance_us)).text);
+    line(out, "Memory", rfn_bytes_text(stats->memory_bytes).text,
+         " while recording, on the rank that needs most");
+    line(out, "Traditional trace", rfn_bytes_text(measures->model_full_bytes).text,
+         ", by Mohror's model");
+    rfn_text_format(out, "  %-20s%s, by Mohror's model (%.3g %% of that)\n", "Trace profile",
+                    rfn_bytes_text(measures->model_profile_bytes).text,
+                    measures->model_size_percent);
+}
+
+json_t *rfn_json_trace_model(const struct rfn_trace_model *model)
+{
+    const struct rfn_trace_profile_stats *stats = &model->stats;
+    const struct rfn_reduction_measures *measures = &model->measures;
+    json_t *value = json_object();
+    json_object_set_new(value, "similar", rfn_json_text(model->similar));
+    json_object_set_new(value, "segments", rfn_json_count(stats->executions));
+    json_object_set_new(value, "kinds", rfn_json_count(stats->kinds));
+    json_object_set_new(value, "kept", rfn_json_count(stats->representatives));
+    json_object_set_new(value, "degree_of_matching", json_real(measures->degree_of_matching));
+    json_object_set_new(value, "approximation_distance_us",
+                        json_real(measures->approximation_distance_us));
+    json_object_set_new(value, "memory_bytes", rfn_json_count(stats->memory_bytes));
+    json_object_set_new(value, "trace_bytes", rfn_json_count(measures->model_full_bytes));
+    json_object_set_new(value, "profile_bytes", rfn_json_count(measures->model_profile_bytes));
+    json_object_set_new(value, "size_percent", json_real(measures->model_size_percent));
+    return value;
+}

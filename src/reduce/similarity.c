@@ -1,0 +1,198 @@
+#include "reduce/similarity.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct rfn_similarity *const methods[] = {
+    &rfn_rel_diff, &rfn_abs_diff,  &rfn_manhattan, &rfn_euclidean, &rfn_chebyshev,
+    &rfn_avg_wave, &rfn_haar_wave, &rfn_iter_k,    &rfn_iter_avg};
+
+enum { N_METHODS = sizeof methods / sizeof *methods };
+
+const struct rfn_similarity *rfn_similarity_method(size_t i)
+{
+    return i < N_METHODS ? methods[i] : NULL;
+}
+
+/* ---- METHOD:THRESHOLD ---- */
+
+static const struct rfn_similarity *find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < N_METHODS; i++) {
+        if (strlen(methods[i]->name) == length && memcmp(methods[i]->name, name, length) == 0)
+            return methods[i];
+    }
+    return NULL;
+}
+
+static int unknown(const char *text, struct rfn_diag *diag)
+{
+    char names[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < N_METHODS; i++) {
+        const char *parts[] = {i ? ", " : "", methods[i]->name};
+        for (size_t part = 0; part < 2; part++) {
+            size_t length = strlen(parts[part]);
+            if (used + length >= sizeof names)
+                break;
+            memcpy(names + used, parts[part], length + 1);
+            used += length;
+        }
+    }
+    return rfn_fail(diag, RFN_E_USAGE, -1, -1, "no similarity method '%s'; there are %s", text,
+                    names);
+}
+
+/* ":average" or ":centroid", or nothing. */
+static bool parse_later(const char *text, struct rfn_criterion *criterion)
+{
+    if (strcmp(text, ":average") == 0)
+        criterion->later = RFN_LATER_AVERAGE;
+    else if (strcmp(text, ":centroid") == 0)
+        criterion->later = RFN_LATER_CENTROID;
+    else
+        return *text == 0;
+    return criterion->method == &rfn_iter_k;
+}
+
+/* `text` follows the colon. */
+static bool parse_threshold(const char *text, struct rfn_criterion *criterion)
+{
+    char *end;
+    /* strtod takes spaces, signs, "nan", hexadecimal numbers, too. */
+    size_t digits = strspn(text, "0123456789.eE+-");
+    if (!*text || !strchr("0123456789.", *text) || (text[digits] && text[digits] != ':'))
+        return false;
+    criterion->threshold = strtod(text, &end);
+    if (end != text + digits || criterion->threshold > DBL_MAX)
+        return false;
+    if (criterion->method->averages)
+        return false;
+    double threshold = criterion->threshold;
+    bool whole = threshold >= 1 && threshold <= UINT32_MAX &&
+                 threshold == (double)(uint32_t)threshold;
+    return (!criterion->method->kept || whole) && parse_later(end, criterion);
+}
+
+int rfn_criterion_parse(const char *text, bool across, struct rfn_criterion *criterion,
+                        struct rfn_diag *diag)
+{
+    size_t length = strcspn(text, ":");
+    const struct rfn_similarity *method = find(text, length);
+    if (!method)
+        return unknown(text, diag);
+    if (across && method->across < 0)
+        return rfn_fail(diag, RFN_E_USAGE, -1, -1, "%s does not compare processes", method->name);
+    *criterion = (struct rfn_criterion){.method = method,
+                                        .threshold = across ? method->across : method->within};
+    if (!text[length] || parse_threshold(text + length + 1, criterion))
+        return 0;
+    return rfn_fail(diag, RFN_E_USAGE, -1, -1, "'%s' is not a threshold of %s%s", text + length + 1,
+                    method->name,
+                    method->averages ? ", which has none"
+                    : method->kept
+                        ? ": a whole number from 1 on, then perhaps :average or :centroid"
+                        : ": a number from 0 on");
+}
+
+/* ---- applying a method ---- */
+
+size_t rfn_similarity_length(const struct rfn_similarity *method, size_t n)
+{
+    return method->transformed ? method->transformed(n) : n;
+}
+
+double rfn_similarity_transform(const struct rfn_similarity *method, const int64_t *vector,
+                                size_t n, double *elements)
+{
+    size_t length = rfn_similarity_length(method, n);
+    for (size_t i = 0; i < length; i++)
+        elements[i] = i < n ? (double)vector[i] : 0;
+    if (method->transform)
+        method->transform(elements, length);
+    double largest = length ? elements[0] : 0;
+    for (size_t i = 1; i < length; i++)
+        largest = rfn_larger(largest, elements[i]);
+    return largest;
+}
+
+double rfn_similarity_distance(const struct rfn_similarity *method, const double *a,
+                               const double *b, size_t length)
+{
+    double distance = 0;
+    for (size_t i = 0; i < length; i++) {
+        double difference = method->difference(a[i], b[i]);
+        distance = method->added ? distance + difference : rfn_larger(distance, difference);
+    }
+    return distance;
+}
+
+bool rfn_similar(const struct rfn_criterion *criterion, const struct rfn_wave *a,
+                 const struct rfn_wave *b, size_t length)
+{
+    const struct rfn_similarity *method = criterion->method;
+    double largest = rfn_larger(a->largest, b->largest);
+    return method->near(a->elements, b->elements, length,
+                        method->allowed(criterion->threshold, largest));
+}
+
+/* ---- for the modules ---- */
+
+double rfn_difference_absolute(double a, double b)
+{
+    return a > b ? a - b : b - a;
+}
+
+double rfn_difference_squared(double a, double b)
+{
+    return (a - b) * (a - b);
+}
+
+/* Sums of even and odd elements, so that additions overlap. Sums only grow: most vectors that are
+ * not similar are known after a few elements. */
+bool rfn_near_absolute_sum(const double *a, const double *b, size_t n, double allowed)
+{
+    double even = 0, odd = 0;
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        even += rfn_difference_absolute(a[i], b[i]);
+        odd += rfn_difference_absolute(a[i + 1], b[i + 1]);
+        if (even + odd > allowed)
+            return false;
+    }
+    even += n % 2 ? rfn_difference_absolute(a[n - 1], b[n - 1]) : 0;
+    return even + odd <= allowed;
+}
+
+bool rfn_near_squared_sum(const double *a, const double *b, size_t n, double allowed)
+{
+    double even = 0, odd = 0;
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        even += rfn_difference_squared(a[i], b[i]);
+        odd += rfn_difference_squared(a[i + 1], b[i + 1]);
+        if (even + odd > allowed)
+            return false;
+    }
+    even += n % 2 ? rfn_difference_squared(a[n - 1], b[n - 1]) : 0;
+    return even + odd <= allowed;
+}
+
+bool rfn_near_absolute_largest(const double *a, const double *b, size_t n, double allowed)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (rfn_difference_absolute(a[i], b[i]) > allowed)
+            return false;
+    }
+    return true;
+}
+
+double rfn_allowed_share(double threshold, double largest)
+{
+    return threshold * largest;
+}
+
+double rfn_allowed_share_squared(double threshold, double largest)
+{
+    double share = rfn_larger(threshold * largest, 0);
+    return share * share;
+}

@@ -1,0 +1,471 @@
+#include "reduce/store.h"
+
+#include "base/grow.h"
+#include "base/map.h"
+#include "reduce/vector_index.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* After so many steps everything is similar: 1.5^64 times any threshold. */
+enum { MAX_STEPS = 64 };
+#define NO_KIND UINT32_MAX
+
+struct kept {
+    int64_t *vector; /* NULL: freed */
+    uint64_t *sums;  /* of all executions, per element; iterAvg only */
+    uint64_t length; /* of all executions */
+    uint64_t executions;
+    uint32_t kind, forward;
+};
+
+struct context {
+    struct kept *kept;
+    size_t n, capacity;
+};
+
+struct kind {
+    uint32_t context, next; /* kind of the same hash, or NO_KIND */
+    uint32_t *events;
+    size_t n_events;
+    uint32_t messages;
+    bool made;                      /* the last representative is not a segment */
+    struct rfn_criterion criterion; /* the threshold may be wider than the store's */
+    unsigned steps;                 /* by which it was widened */
+    struct rfn_vector_index index;  /* methods that measure only */
+    uint32_t *numbers;              /* in the context, by number in the kind */
+    size_t n, capacity;
+};
+
+struct rfn_store {
+    struct rfn_store_options options;
+    struct context *contexts;
+    size_t n_contexts, contexts_capacity;
+    struct kind *kinds;
+    size_t n_kinds, kinds_capacity;
+    struct rfn_map by_hash; /* of a kind: its number */
+    double *elements;       /* of the segment that is put in */
+    size_t elements_capacity;
+    uint64_t executions, representatives, widened;
+    size_t vector_bytes;
+    uint64_t old_comparisons, old_visits; /* of indices that were built again */
+};
+
+struct rfn_store *rfn_store_new(const struct rfn_store_options *options)
+{
+    assert(options->max_per_kind != 1);
+    struct rfn_store *store = calloc(1, sizeof *store);
+    if (store)
+        store->options = *options;
+    return store;
+}
+
+static void release_kind(struct kind *kind)
+{
+    rfn_vector_index_release(&kind->index);
+    free(kind->events);
+    free(kind->numbers);
+}
+
+static void release_context(struct context *context)
+{
+    for (size_t i = 0; i < context->n; i++) {
+        free(context->kept[i].vector);
+        free(context->kept[i].sums);
+    }
+    free(context->kept);
+}
+
+void rfn_store_free(struct rfn_store *store)
+{
+    if (!store)
+        return;
+    for (size_t i = 0; i < store->n_kinds; i++)
+        release_kind(&store->kinds[i]);
+    for (size_t i = 0; i < store->n_contexts; i++)
+        release_context(&store->contexts[i]);
+    free(store->kinds);
+    free(store->contexts);
+    free(store->elements);
+    rfn_map_release(&store->by_hash);
+    free(store);
+}
+
+/* ---- kinds ---- */
+
+static size_t vector_length(size_t n_events)
+{
+    return 2 * n_events + 2;
+}
+
+static uint64_t hash_of(const struct rfn_segment *segment)
+{
+    uint64_t events = rfn_hash_bytes(segment->events, segment->n * sizeof *segment->events);
+    return rfn_hash_mix(events, segment->context);
+}
+
+static bool is_of(const struct kind *kind, const struct rfn_segment *segment)
+{
+    return kind->context == segment->context && kind->n_events == segment->n &&
+           (segment->n == 0 ||
+            memcmp(kind->events, segment->events, segment->n * sizeof *kind->events) == 0);
+}
+
+/* Makes a kind that follows `next` in the list of its hash. */
+static int add_kind(struct rfn_store *store, const struct rfn_segment *segment, uint64_t hash,
+                    uint32_t next)
+{
+    const struct rfn_similarity *method = store->options.criterion.method;
+    RFN_TRY(RFN_GROW(store->kinds, store->kinds_capacity, store->n_kinds + 1));
+    struct kind *kind = &store->kinds[store->n_kinds];
+    *kind = (struct kind){.context = segment->context,
+                          .next = next,
+                          .n_events = segment->n,
+                          .messages = segment->messages,
+                          .criterion = store->options.criterion,
+                          .events = malloc((segment->n + 1) * sizeof *kind->events)};
+    rfn_vector_index_init(&kind->index, rfn_similarity_length(method, vector_length(segment->n)));
+    if (!kind->events || rfn_map_put(&store->by_hash, hash, store->n_kinds) < 0) {
+        release_kind(kind);
+        return RFN_E_NOMEM;
+    }
+    if (segment->n)
+        memcpy(kind->events, segment->events, segment->n * sizeof *kind->events);
+    store->n_kinds++;
+    return 0;
+}
+
+/* The segment's kind, made if there is none. */
+static int find_kind(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *found)
+{
+    uint64_t hash = hash_of(segment);
+    const uint64_t *first = rfn_map_get(&store->by_hash, hash);
+    uint32_t head = first ? (uint32_t)*first : NO_KIND;
+    for (*found = head; *found != NO_KIND; *found = store->kinds[*found].next) {
+        if (is_of(&store->kinds[*found], segment))
+            return 0;
+    }
+    *found = (uint32_t)store->n_kinds;
+    return add_kind(store, segment, hash, head);
+}
+
+static int make_context(struct rfn_store *store, uint32_t context)
+{
+    size_t needed = (size_t)context + 1;
+    if (needed <= store->n_contexts)
+        return 0;
+    RFN_TRY(RFN_GROW(store->contexts, store->contexts_capacity, needed));
+    memset(store->contexts + store->n_contexts, 0,
+           (needed - store->n_contexts) * sizeof *store->contexts);
+    store->n_contexts = needed;
+    return 0;
+}
+
+static struct kept *kept_of(const struct rfn_store *store, const struct kind *kind, size_t number)
+{
+    return &store->contexts[kind->context].kept[kind->numbers[number]];
+}
+
+/* ---- representatives ---- */
+
+/* Makes the kind's next representative, with this vector. */
+static int keep(struct rfn_store *store, uint32_t number_of_kind, const int64_t *vector)
+{
+    struct kind *kind = &store->kinds[number_of_kind];
+    struct context *context = &store->contexts[kind->context];
+    size_t n = vector_length(kind->n_events);
+    RFN_TRY(RFN_GROW(context->kept, context->capacity, context->n + 1));
+    RFN_TRY(RFN_GROW(kind->numbers, kind->capacity, kind->n + 1));
+    uint32_t number = (uint32_t)context->n;
+    struct kept *kept = &context->kept[number];
+    *kept = (struct kept){
+        .vector = malloc(n * sizeof *kept->vector), .kind = number_of_kind, .forward = number};
+    if (kind->criterion.method->averages)
+        kept->sums = calloc(n, sizeof *kept->sums);
+    if (!kept->vector || (kind->criterion.method->averages && !kept->sums)) {
+        free(kept->vector);
+        free(kept->sums);
+        return RFN_E_NOMEM;
+    }
+    memcpy(kept->vector, vector, n * sizeof *vector);
+    kind->numbers[kind->n++] = number;
+    context->n++;
+    store->vector_bytes += n * sizeof *vector * (kept->sums ? 2 : 1);
+    return 0;
+}
+
+static void drop(struct rfn_store *store, struct kept *kept, uint32_t forward)
+{
+    struct kept *target = &store->contexts[store->kinds[kept->kind].context].kept[forward];
+    target->executions += kept->executions;
+    target->length += kept->length;
+    store->vector_bytes -= vector_length(store->kinds[kept->kind].n_events) * sizeof *kept->vector;
+    free(kept->vector);
+    kept->vector = NULL;
+    kept->forward = forward;
+    store->representatives--;
+}
+
+static void execute(struct kept *kept, const struct rfn_segment *segment)
+{
+    size_t n = vector_length(segment->n);
+    kept->executions++;
+    kept->length += (uint64_t)segment->vector[n - 1];
+    for (size_t i = 0; kept->sums && i < n; i++)
+        kept->sums[i] += (uint64_t)segment->vector[i];
+}
+
+/* ---- methods that measure ---- */
+
+static uint32_t find(struct rfn_store *store, struct kind *kind, const struct rfn_wave *wave)
+{
+    if (kind->steps >= MAX_STEPS)
+        return kind->n ? 0 : RFN_INDEX_NONE;
+    if (store->options.in_order)
+        return rfn_vector_index_find_in_order(&kind->index, &kind->criterion, wave);
+    return rfn_vector_index_find(&kind->index, &kind->criterion, wave);
+}
+
+/* Moves the kind's representatives into a new index, with its present threshold: each as if it were
+ * a segment. Those that match an earlier one are dropped. */
+static int rebuild(struct rfn_store *store, struct kind *kind)
+{
+    struct rfn_vector_index old = kind->index;
+    size_t n = kind->n;
+    store->old_comparisons += old.comparisons;
+    store->old_visits += old.visits;
+    rfn_vector_index_init(&kind->index, old.length);
+    kind->n = 0;
+    int error = 0;
+    for (uint32_t i = 0; i < n && !error; i++) {
+        struct rfn_wave wave = rfn_vector_index_vector(&old, i);
+        uint32_t found = find(store, kind, &wave);
+        if (found != RFN_INDEX_NONE) {
+            drop(store, kept_of(store, kind, i), kind->numbers[found]);
+            continue;
+        }
+        kind->numbers[kind->n++] = kind->numbers[i];
+        error = rfn_vector_index_add(&kind->index, kind->criterion.method, &wave);
+    }
+    rfn_vector_index_release(&old);
+    return error;
+}
+
+static int widen(struct rfn_store *store, struct kind *kind)
+{
+    size_t goal = kind->n / 2;
+    store->widened += kind->steps == 0;
+    while (kind->n > goal) {
+        kind->steps++;
+        /* From 0 on there is nothing to multiply. */
+        double threshold = kind->criterion.threshold;
+        kind->criterion.threshold = threshold > 0 ? threshold * 1.5 : 1e-3;
+        RFN_TRY(rebuild(store, kind));
+    }
+    return 0;
+}
+
+static int put_measured(struct rfn_store *store, uint32_t number_of_kind,
+                        const struct rfn_segment *segment, uint32_t *found)
+{
+    struct kind *kind = &store->kinds[number_of_kind];
+    const struct rfn_similarity *method = kind->criterion.method;
+    uint32_t max = store->options.max_per_kind;
+    struct rfn_wave wave;
+    RFN_TRY(RFN_GROW(store->elements, store->elements_capacity, kind->index.length));
+    wave.largest = rfn_similarity_transform(method, segment->vector, vector_length(segment->n),
+                                            store->elements);
+    wave.elements = store->elements;
+    *found = find(store, kind, &wave);
+    if (*found == RFN_INDEX_NONE && max && kind->n == max) {
+        RFN_TRY(widen(store, kind));
+        *found = find(store, kind, &wave);
+    }
+    if (*found != RFN_INDEX_NONE)
+        return 0;
+    *found = (uint32_t)kind->n;
+    RFN_TRY(keep(store, number_of_kind, segment->vector));
+    RFN_TRY(rfn_vector_index_add(&kind->index, method, &wave));
+    store->representatives++;
+    return RFN_STORE_KEPT;
+}
+
+/* ---- methods that keep the first ---- */
+
+/* sum / n, rounded; n > 0. */
+static int64_t mean(uint64_t sum, uint64_t n)
+{
+    int64_t quotient = (int64_t)sum / (int64_t)n, rest = (int64_t)sum % (int64_t)n;
+    uint64_t over = rest < 0 ? -(uint64_t)rest : (uint64_t)rest;
+    bool up = over >= n - over;
+    return up ? quotient + (rest < 0 ? -1 : 1) : quotient;
+}
+
+static void average_of(const struct rfn_store *store, const struct kind *kind, int64_t *average)
+{
+    size_t n = vector_length(kind->n_events);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t sum = 0;
+        for (size_t j = 0; j < kind->n; j++)
+            sum += (uint64_t)kept_of(store, kind, j)->vector[i];
+        average[i] = mean(sum, kind->n);
+    }
+}
+
+/* Of the kept segments the one nearest to their average. */
+static const int64_t *centroid_of(const struct rfn_store *store, const struct kind *kind,
+                                  const int64_t *average)
+{
+    size_t n = vector_length(kind->n_events), best = 0;
+    double least = 0;
+    for (size_t i = 0; i < kind->n; i++) {
+        const int64_t *vector = kept_of(store, kind, i)->vector;
+        double distance = 0;
+        for (size_t j = 0; j < n; j++)
+            distance += rfn_difference_squared((double)vector[j], (double)average[j]);
+        if (i == 0 || distance < least) {
+            least = distance;
+            best = i;
+        }
+    }
+    return kept_of(store, kind, best)->vector;
+}
+
+/* One representative more, for all that come after the k-th. */
+static int keep_later(struct rfn_store *store, uint32_t number_of_kind)
+{
+    struct kind *kind = &store->kinds[number_of_kind];
+    int64_t *average = malloc(vector_length(kind->n_events) * sizeof *average);
+    if (!average)
+        return RFN_E_NOMEM;
+    average_of(store, kind, average);
+    const int64_t *vector = kind->criterion.later == RFN_LATER_CENTROID
+                                ? centroid_of(store, kind, average)
+                                : average;
+    int error = keep(store, number_of_kind, vector);
+    free(average);
+    kind->made = true;
+    return error < 0 ? error : RFN_STORE_MADE;
+}
+
+static int put_counted(struct rfn_store *store, uint32_t number_of_kind,
+                       const struct rfn_segment *segment, uint32_t *found)
+{
+    const struct kind *kind = &store->kinds[number_of_kind];
+    uint32_t max = kind->criterion.method->kept(kind->criterion.threshold);
+    bool later = kind->criterion.later != RFN_LATER_LAST;
+    if (kind->n < max) {
+        *found = (uint32_t)kind->n;
+        RFN_TRY(keep(store, number_of_kind, segment->vector));
+        store->representatives++;
+        return RFN_STORE_KEPT;
+    }
+    *found = later ? max : max - 1;
+    return later && kind->n == max ? keep_later(store, number_of_kind) : 0;
+}
+
+/* ---- the whole ---- */
+
+int rfn_store_put(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *number)
+{
+    uint32_t number_of_kind, found;
+    RFN_TRY(make_context(store, segment->context));
+    RFN_TRY(find_kind(store, segment, &number_of_kind));
+    bool measured = store->options.criterion.method->difference != NULL;
+    int result = measured ? put_measured(store, number_of_kind, segment, &found)
+                          : put_counted(store, number_of_kind, segment, &found);
+    RFN_TRY(result);
+    const struct kind *kind = &store->kinds[number_of_kind];
+    execute(kept_of(store, kind, found), segment);
+    store->executions++;
+    *number = kind->numbers[found];
+    return result;
+}
+
+void rfn_store_finish(struct rfn_store *store)
+{
+    for (size_t i = 0; i < store->n_contexts; i++) {
+        for (size_t j = 0; j < store->contexts[i].n; j++) {
+            struct kept *kept = &store->contexts[i].kept[j];
+            size_t n = vector_length(store->kinds[kept->kind].n_events);
+            for (size_t k = 0; kept->sums && k < n; k++)
+                kept->vector[k] = mean(kept->sums[k], kept->executions);
+        }
+    }
+}
+
+uint32_t rfn_store_numbers(const struct rfn_store *store, uint32_t context)
+{
+    return context < store->n_contexts ? (uint32_t)store->contexts[context].n : 0;
+}
+
+struct rfn_representative rfn_store_representative(const struct rfn_store *store, uint32_t context,
+                                                   uint32_t number)
+{
+    const struct kept *kept = &store->contexts[context].kept[number];
+    return (struct rfn_representative){
+        .vector = kept->vector,
+        .n_events = store->kinds[kept->kind].n_events,
+        .executions = kept->executions,
+        .pace = kept->executions ? mean(kept->length, kept->executions) : 0};
+}
+
+uint32_t rfn_store_forward(const struct rfn_store *store, uint32_t context, uint32_t number)
+{
+    const struct kept *kept = store->contexts[context].kept;
+    while (kept[number].forward != number)
+        number = kept[number].forward;
+    return number;
+}
+
+int rfn_store_widen(struct rfn_store *store)
+{
+    struct kind *most = NULL;
+    size_t bytes = 0;
+    for (size_t i = 0; i < store->n_kinds; i++) {
+        struct kind *kind = &store->kinds[i];
+        size_t held = kind->n * vector_length(kind->n_events);
+        if (kind->n > 1 && held > bytes) {
+            bytes = held;
+            most = kind;
+        }
+    }
+    if (!most || !store->options.criterion.method->difference)
+        return 0;
+    RFN_TRY(widen(store, most));
+    return 1;
+}
+
+static size_t kind_bytes(const struct kind *kind)
+{
+    return (kind->n_events + 1) * sizeof *kind->events + kind->capacity * sizeof *kind->numbers +
+           rfn_vector_index_bytes(&kind->index);
+}
+
+struct rfn_store_stats rfn_store_stats(const struct rfn_store *store)
+{
+    struct rfn_store_stats stats = {.executions = store->executions,
+                                    .kinds = store->n_kinds,
+                                    .representatives = store->representatives,
+                                    .widened = store->widened,
+                                    .comparisons = store->old_comparisons,
+                                    .visits = store->old_visits};
+    stats.bytes = sizeof *store + store->vector_bytes +
+                  store->contexts_capacity * sizeof *store->contexts +
+                  store->kinds_capacity * sizeof *store->kinds +
+                  store->elements_capacity * sizeof *store->elements +
+                  (store->by_hash.slots ? store->by_hash.mask + 1 : 0) *
+                      sizeof *store->by_hash.slots;
+    for (size_t i = 0; i < store->n_kinds; i++) {
+        stats.comparisons += store->kinds[i].index.comparisons;
+        stats.visits += store->kinds[i].index.visits;
+        stats.bytes += kind_bytes(&store->kinds[i]);
+        size_t kept = store->kinds[i].n - store->kinds[i].made;
+        stats.kept_events += kept * store->kinds[i].n_events;
+        stats.kept_messages += kept * store->kinds[i].messages;
+    }
+    for (size_t i = 0; i < store->n_contexts; i++)
+        stats.bytes += store->contexts[i].capacity * sizeof *store->contexts[i].kept;
+    return stats;
+}

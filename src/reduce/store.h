@@ -1,0 +1,84 @@
+/* store.h - the representatives of a stream's segments: what alike segments are kept as (Mohror
+ * 2010, 4.2.2; doc/trace-profiling.md).
+ *
+ * Segments are put in one by one. Segments of equal context and equal events are of one kind;
+ * within it a segment matches the lowest-numbered representative that is similar, or becomes a
+ * representative itself. Representatives are numbered per context, from 0, in the order in which
+ * they were made.
+ *
+ * Cost: vector_index.h. With a limit per kind a kind that reaches it widens its threshold, so that
+ * no search can compare more vectors than that. Widening frees representatives; what was executed
+ * as them is then executed as others: see rfn_store_forward.
+ */
+#ifndef RFN_REDUCE_STORE_H
+#define RFN_REDUCE_STORE_H
+
+#include "reduce/similarity.h"
+
+struct rfn_store;
+
+struct rfn_store_options {
+    struct rfn_criterion criterion;
+    uint32_t max_per_kind; /* representatives; at least 2, or 0: no limit. iterK has its own */
+    bool in_order;         /* tries all representatives in order, for comparison */
+};
+
+/* NULL: out of memory. */
+struct rfn_store *rfn_store_new(const struct rfn_store_options *options);
+void rfn_store_free(struct rfn_store *store);
+
+/* A segment as it was executed. Borrowed. */
+struct rfn_segment {
+    uint32_t context;
+    const uint32_t *events; /* symbols; n of them */
+    size_t n;
+    uint32_t messages;     /* of these events; only counted */
+    const int64_t *vector; /* 2 n + 2 times since its start, ns: 0, enters and exits, end */
+};
+
+/* What put returns: the segment matched; it is kept as a representative; a representative was made
+ * of segments that were kept before (iterK's average or centroid). */
+enum { RFN_STORE_MATCHED, RFN_STORE_KEPT, RFN_STORE_MADE };
+
+/* Puts a segment in; *number is what it is executed as, in its context. One of the above, or
+ * RFN_E_NOMEM (the store can then only be freed). */
+int rfn_store_put(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *number);
+
+/* After the last segment: makes the averages of iterAvg. */
+void rfn_store_finish(struct rfn_store *store);
+
+/* Borrowed until the next put or widening. */
+struct rfn_representative {
+    const int64_t *vector; /* NULL: widening freed it, and forward leads to another one */
+    size_t n_events;
+    uint64_t executions;
+    int64_t pace; /* the mean length of what was executed as it, rounded; ns */
+};
+
+/* How many numbers a context has; 0 for contexts that had no segment. */
+uint32_t rfn_store_numbers(const struct rfn_store *store, uint32_t context);
+/* number < rfn_store_numbers(). */
+struct rfn_representative rfn_store_representative(const struct rfn_store *store, uint32_t context,
+                                                   uint32_t number);
+/* The number that stands for this one now: itself, or after widening a lower one. */
+uint32_t rfn_store_forward(const struct rfn_store *store, uint32_t context, uint32_t number);
+
+/* Widens the threshold of the kind whose representatives hold most bytes, by steps to 1.5 times,
+ * until they are at most half as many. 1; 0 when no kind has two representatives, or the method has
+ * no threshold to widen; RFN_E_NOMEM. */
+int rfn_store_widen(struct rfn_store *store);
+
+struct rfn_store_stats {
+    uint64_t executions;      /* segments put in */
+    uint64_t kinds;           /* contexts with distinct events */
+    uint64_t representatives; /* segments that are kept; executions less these are matches */
+    uint64_t kept_events, kept_messages; /* in them */
+    uint64_t widened;                    /* kinds whose threshold was widened */
+    uint64_t comparisons;                /* of vectors */
+    uint64_t visits;                     /* nodes of indices */
+    size_t bytes;                        /* held */
+};
+
+struct rfn_store_stats rfn_store_stats(const struct rfn_store *store);
+
+#endif

@@ -1,0 +1,112 @@
+/* The store out of memory: of all its allocations each fails once; it says so, and leaves nothing
+ * behind. */
+#include "reduce/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* ---- allocations: the linker leads those of the library here ---- */
+
+static uint64_t allocations, failing = UINT64_MAX; /* the number of the one that fails */
+static int64_t alive;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void __real_free(void *memory);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void __wrap_free(void *memory);
+
+static void *counted(void *memory)
+{
+    alive += memory != NULL;
+    return memory;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return allocations++ == failing ? NULL : counted(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return allocations++ == failing ? NULL : counted(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    if (allocations++ == failing)
+        return NULL;
+    void *moved = __real_realloc(memory, size);
+    alive += memory == NULL && moved;
+    return moved;
+}
+
+void __wrap_free(void *memory)
+{
+    alive -= memory != NULL;
+    __real_free(memory);
+}
+
+/* ---- */
+
+/* Puts in what makes trees, kinds and contexts, and reaches the limit. */
+static int fill(struct rfn_store *store)
+{
+    const uint32_t events[2] = {1, 2};
+    for (int64_t i = 0; i < 120; i++) {
+        uint32_t number;
+        int64_t vector[6] = {0, 1, 2 + i * 100, 3 + i * 100, 4 + i * 100, 5 + i * 100};
+        struct rfn_segment segment = {(uint32_t)(i % 3 / 2), events, 1 + (size_t)(i % 2), 0,
+                                      vector};
+        RFN_TRY(rfn_store_put(store, &segment, &number));
+    }
+    RFN_TRY(rfn_store_widen(store));
+    rfn_store_finish(store);
+    return 0;
+}
+
+static int run(const char *text)
+{
+    struct rfn_store_options options = {.max_per_kind = 36};
+    assert_int_equal(rfn_criterion_parse(text, false, &options.criterion, NULL), 0);
+    struct rfn_store *store = rfn_store_new(&options);
+    if (!store)
+        return RFN_E_NOMEM;
+    int error = fill(store);
+    rfn_store_free(store);
+    return error;
+}
+
+static void test_store(void **state)
+{
+    (void)state;
+    const char *criteria[] = {"avgWave:0", "absDiff:0.1", "iterK:3:centroid", "iterAvg"};
+    for (size_t i = 0; i < sizeof criteria / sizeof *criteria; i++) {
+        failing = UINT64_MAX;
+        allocations = 0;
+        int64_t before = alive;
+        assert_int_equal(run(criteria[i]), 0);
+        uint64_t n = allocations;
+        assert_true(n > 10);
+        for (uint64_t at = 0; at < n; at++) {
+            allocations = 0;
+            failing = at;
+            assert_int_equal(run(criteria[i]), RFN_E_NOMEM);
+            assert_int_equal(alive, before);
+        }
+    }
+    failing = UINT64_MAX;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_store)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+"""Alike segments: what `info --model` says of programs in simulated time, where all is known."""
+import json
+
+import harness
+import pathologies
+
+TOGETHER = SIMULATED = True
+SENDING = {"MPI_Send", "MPI_Ssend", "MPI_Recv", "MPI_Isend", "MPI_Issend", "MPI_Irecv"}
+
+
+def program(name):
+    return next(p for p in pathologies.PROGRAMS if p.name == name)
+
+
+def model(bench, archive, method):
+    return json.loads(bench.verb("info", "--json", f"--model={method}", archive))["model"]
+
+
+def sizes(events, kept, segments, ranks):
+    """Mohror 4.4, with Tables 2 to 4: bytes of a traditional trace, and of a trace profile. kept:
+    the events of the segments that are kept, one list for each."""
+    names = {e["function"] for e in events}
+    length = sorted(map(len, names))[len(names) // 2]
+
+    def messages(some):
+        return sum(e["function"] in SENDING for e in some)
+    full = ranks * len(names) * (4 + length) + 48 * len(events) + 96 * messages(events)
+    profile = 10 + len(names) * (5 + length)
+    profile += ranks * (9 + 5 + 5 + 5) + 12 * segments + len(kept) * (5 + length + 17)
+    profile += sum(23 * len(segment) + 12 * messages(segment) for segment in kept)
+    return full, profile
+
+
+def loop_of(functions, times):
+    """Where a loop of so many iterations begins, and how many calls each has."""
+    for each in range(1, len(functions) // times + 1):
+        for first in range(len(functions) - times * each + 1):
+            rest = range(first, first + (times - 1) * each)
+            if all(functions[i] == functions[i + each] for i in rest):
+                return first, each
+    raise harness.Failure(f"no loop of {times} iterations")
+
+
+def check_regular(bench, name):
+    """50 iterations, all alike: on each rank three segments are kept, before, in and after the
+    loop, of 52 (as of Mohror's random-barrier)."""
+    archive = pathologies.record(bench, program(name))
+    events = bench.dump(archive)
+    found = model(bench, archive, "avgWave:0.2")
+    ranks = program(name).ranks
+    harness.compare("segments", found["segments"], 52 * ranks)
+    harness.compare("kinds", found["kinds"], 3 * ranks)
+    harness.compare("kept", found["kept"], 3 * ranks)
+    harness.compare("degree of matching", found["degree_of_matching"], 1)
+    harness.compare("approximation distance", found["approximation_distance_us"], 0)
+    kept = []
+    for rank in range(ranks):
+        own = [e for e in events if int(e["rank"]) == rank]
+        first, each = loop_of([e["function"] for e in own], 50)
+        kept += [own[:first], own[first:first + each], own[first + 50 * each:]]
+    harness.compare("sizes", (found["trace_bytes"], found["profile_bytes"]),
+                    sizes(events, kept, 52 * ranks, ranks))
+
+
+def test_regular(bench):
+    for name in ("early_gather", "imbalance_at_barrier", "late_sender", "late_broadcast"):
+        check_regular(bench, name)
+
+
+def test_methods(bench):
+    """Noise: iterAvg keeps one segment of each kind, iterK ten; the others tell what is disturbed
+    from what is not, and are nearer to the truth than the average. Without tolerance nothing is
+    lost."""
+    archive = pathologies.record(bench, program("NtoN_32"))
+    average = model(bench, archive, "iterAvg")
+    harness.compare("kept by iterAvg", average["kept"], average["kinds"])
+    ten = model(bench, archive, "iterK:10")
+    harness.compare("segments", ten["segments"], average["segments"])
+    harness.compare("kept by iterK", ten["kept"], 32 * (2 + 10))
+    for method in ("absDiff:100", "manhattan:0.2", "euclidean:0.2", "chebyshev:0.2", "avgWave:0.2",
+                   "haarWave:0.2"):
+        found = model(bench, archive, method)
+        if not average["kept"] < found["kept"] < found["segments"] / 20:
+            raise harness.Failure(f"{method} keeps {found['kept']} of {found['segments']}")
+        if not 0 < found["approximation_distance_us"] < average["approximation_distance_us"]:
+            raise harness.Failure(f"{method}: {found['approximation_distance_us']} us, with the "
+                                  f"average {average['approximation_distance_us']} us")
+    harness.compare("off without tolerance",
+                    model(bench, archive, "euclidean:0")["approximation_distance_us"], 0)
+
+
+def test_usage(bench):
+    """A method that does not exist is wrong usage, and then nothing is printed."""
+    archive = pathologies.record(bench, program("late_sender"))
+    run = bench.run([bench.refrain, "info", "--model=wave:0.2", archive])
+    harness.compare("exit status", run.code, 2)
+    if "avgWave" not in run.err or run.out:
+        raise harness.Failure(f"it said {run.err!r} and printed {run.out!r}")
+    text = bench.verb("info", "--model", archive)
+    if "Degree of matching  100.0 %" not in text:
+        raise harness.Failure(text)
