@@ -4,59 +4,13 @@
 
 #define FAKE_EVENTS 256
 #include "analyze/fake_archive.h"
+#include "base/failing_heap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
-
-/* ---- allocations: the linker leads those of the library here ---- */
-
-static uint64_t allocations, failing = UINT64_MAX; /* the number of the one that fails */
-static int64_t alive;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void __wrap_free(void *memory);
-
-static void *counted(void *memory)
-{
-    alive += memory != NULL;
-    return memory;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return allocations++ == failing ? NULL : counted(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return allocations++ == failing ? NULL : counted(__real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    if (allocations++ == failing)
-        return NULL;
-    void *moved = __real_realloc(memory, size);
-    alive += memory == NULL && moved;
-    return moved;
-}
-
-void __wrap_free(void *memory)
-{
-    alive -= memory != NULL;
-    __real_free(memory);
-}
-
-/* ---- */
 
 static void write_streams(void)
 {

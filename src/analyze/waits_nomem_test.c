@@ -6,6 +6,7 @@
 #define FAKE_EVENTS 4096
 #define FAKE_LISTS  64
 #include "analyze/fake_archive.h"
+#include "base/failing_heap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,57 +17,6 @@
 enum { PLAIN = RFN_BUFFER_PLAIN, BYTE = 0, WORLD = 0, SUM = 0, AS = RFN_AS_POSTED, SIZE = 100 };
 #define RECENT(distance) ((distance)*4 + RFN_REQUEST_RECENT)
 #define SLOT(slot)       ((slot)*4 + RFN_REQUEST_SLOT)
-
-/* ---- allocations: the linker leads those of the library here ---- */
-
-static uint64_t allocations, failing = UINT64_MAX; /* the number of the one that fails */
-static int64_t alive;
-static size_t largest; /* bytes asked for at once */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void __wrap_free(void *memory);
-
-static void *counted(void *memory)
-{
-    alive += memory != NULL;
-    return memory;
-}
-
-static bool fails(size_t size)
-{
-    largest = size > largest ? size : largest;
-    return allocations++ == failing;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails(size) ? NULL : counted(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails(n * size) ? NULL : counted(__real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    if (fails(size))
-        return NULL;
-    void *larger = __real_realloc(memory, size);
-    return memory ? larger : counted(larger);
-}
-
-void __wrap_free(void *memory)
-{
-    alive -= memory != NULL;
-    __real_free(memory);
-}
 
 /* ---- the archive ---- */
 

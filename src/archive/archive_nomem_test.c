@@ -5,73 +5,13 @@
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 
 #include "archive/archive_model.h"
+#include "base/failing_heap.h"
 #include "refrain/profile.h"
 #include "refrain/waits.h"
 
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-/* ---- allocations: the linker leads those of the library here ---- */
-
-static uint64_t allocations, failing = UINT64_MAX; /* the number of the one that fails */
-static size_t heap, peak;                          /* bytes */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void __wrap_free(void *memory);
-
-static bool fails(void)
-{
-    return allocations++ == failing;
-}
-
-static void *counted(void *memory)
-{
-    heap += malloc_usable_size(memory);
-    peak = heap > peak ? heap : peak;
-    return memory;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : counted(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : counted(__real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    if (fails())
-        return NULL;
-    size_t before = malloc_usable_size(memory);
-    void *larger = __real_realloc(memory, size);
-    if (larger)
-        heap -= before;
-    return counted(larger);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return fails() ? NULL : counted(__real_aligned_alloc(alignment, size));
-}
-
-void __wrap_free(void *memory)
-{
-    heap -= malloc_usable_size(memory);
-    __real_free(memory);
-}
 
 /* ---- each allocation fails ---- */
 
