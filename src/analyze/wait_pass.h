@@ -88,8 +88,8 @@ struct rfn_wait_stream {
     uint32_t *regions;
     size_t n_regions, regions_capacity;
     /* The current event. */
-    struct rfn_wait_symbol *symbol; /* points into symbols: until the next event */
-    const struct rfn_volume *volume;
+    struct rfn_wait_symbol *symbol;  /* points into symbols: until the next event */
+    const struct rfn_volume *volume; /* what it communicates: until the next event */
     struct rfn_point here;
     struct rfn_awaited *awaited;
     size_t n_awaited, awaited_capacity;
@@ -158,6 +158,7 @@ int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t receive);
 /* What the stream does turns out not to end its unsuccessful polls: they waited for nothing that is
  * known. */
 int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream);
+/* Makes room for the sum of an activity; RFN_E_NOMEM. */
 int rfn_pass_more_activities(struct rfn_wait_pass *pass, uint32_t activity);
 /* A stream has done something: history, chain, sums. RFN_E_NOMEM. */
 static inline int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
