@@ -98,7 +98,7 @@ static inline uint64_t rfn_load_64(const uint8_t *from)
 
 static inline uint64_t rfn_zigzag(int64_t value)
 {
-    return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+    return ((uint64_t)value << 1) ^ -(uint64_t)(value < 0);
 }
 
 static inline int64_t rfn_unzigzag(uint64_t value)

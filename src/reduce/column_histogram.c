@@ -765,7 +765,7 @@ static inline uint8_t get_bucket(const struct decoder *decoder, uint64_t *state,
     uint8_t bucket = decoder->slots[slot];
     uint64_t x = decoder->frequency[bucket] * (*state >> PROBABILITY_BITS) + slot -
                  decoder->start[bucket];
-    uint64_t low = (uint64_t)((int64_t)(x - STATE_LOW) >> 63); /* all bits or none */
+    uint64_t low = -(uint64_t)(x < STATE_LOW); /* all bits or none */
     *state = x << (low & 16) | (load_16(words + *word * 2) & low);
     *word -= low;
     return bucket;
