@@ -7,10 +7,7 @@
 
 int rfn_critical_grow(struct rfn_chain *chain, size_t needed)
 {
-    size_t old = chain->capacity;
-    RFN_TRY(RFN_GROW(chain->ns, chain->capacity, needed));
-    memset(chain->ns + old, 0, (chain->capacity - old) * sizeof *chain->ns);
-    return 0;
+    return RFN_GROW_ZEROED(chain->ns, chain->capacity, needed);
 }
 
 /* The chain that the stream had at a point of its history; NULL if it is gone. A chain taken over

@@ -34,19 +34,10 @@ void rfn_sums_reset(struct rfn_sums *sums)
     sums->n_touched = 0;
 }
 
-static int make_room(struct rfn_sums *sums, size_t needed)
-{
-    size_t old = sums->capacity;
-    RFN_TRY(RFN_GROW(sums->items, sums->capacity, needed));
-    memset(sums->items + old, 0, (sums->capacity - old) * sizeof *sums->items);
-    return 0;
-}
-
 int rfn_sums_add_new(struct rfn_sums *sums, uint32_t what, int64_t ns)
 {
     size_t at = rfn_sums_at(what);
-    if (at >= sums->capacity)
-        RFN_TRY(make_room(sums, at + 1));
+    RFN_TRY(RFN_GROW_ZEROED(sums->items, sums->capacity, at + 1));
     RFN_TRY(RFN_GROW(sums->touched, sums->touched_capacity, sums->n_touched + 1));
     sums->touched[sums->n_touched++] = what;
     sums->items[at] = (struct rfn_sum){ns, sums->question};

@@ -42,8 +42,8 @@ struct tally {
 
 struct stream {
     uint32_t rank;
-    struct tally *tallies; /* by symbol */
-    size_t n_tallies, capacity;
+    struct tally *tallies; /* by symbol; those that have not occurred are zeros */
+    size_t n_tallies;
     int64_t first_ns, last_ns; /* first enter, last exit */
     int64_t mpi_ns, unrecorded_ns;
     bool any;
@@ -240,12 +240,7 @@ static int tally_init(struct rfn_profile_pass *pass, struct tally *tally,
 static int new_tally(struct rfn_profile_pass *pass, struct stream *stream,
                      const struct rfn_record *record)
 {
-    size_t old = stream->n_tallies;
-    if (record->symbol >= old) {
-        RFN_TRY(RFN_GROW(stream->tallies, stream->capacity, (size_t)record->symbol + 1));
-        stream->n_tallies = (size_t)record->symbol + 1;
-        memset(stream->tallies + old, 0, (stream->n_tallies - old) * sizeof *stream->tallies);
-    }
+    RFN_TRY(RFN_GROW_ZEROED(stream->tallies, stream->n_tallies, (size_t)record->symbol + 1));
     struct tally *tally = &stream->tallies[record->symbol];
     return tally->used ? 0 : tally_init(pass, tally, record);
 }

@@ -320,20 +320,10 @@ static int collective(struct call *call, struct rfn_awaited *awaited)
 
 /* ---- requests ---- */
 
-static int more_operations(struct rfn_wait_process *process, size_t needed)
-{
-    size_t old = process->operations_capacity;
-    RFN_TRY(RFN_GROW(process->operations, process->operations_capacity, needed));
-    memset(process->operations + old, 0,
-           (process->operations_capacity - old) * sizeof *process->operations);
-    return 0;
-}
-
 static inline int operation_of(struct call *call, int64_t id, struct rfn_operation **operation)
 {
     struct rfn_wait_process *process = call->process;
-    if (__builtin_expect((size_t)id >= process->operations_capacity, 0))
-        RFN_TRY(more_operations(process, (size_t)id + 1));
+    RFN_TRY(RFN_GROW_ZEROED(process->operations, process->operations_capacity, (size_t)id + 1));
     *operation = &process->operations[id];
     return 0;
 }

@@ -33,14 +33,6 @@ void rfn_pass_wake(void *context, uint32_t stream)
 
 /* ---- what a stream did ---- */
 
-int rfn_pass_more_activities(struct rfn_wait_pass *pass, uint32_t activity)
-{
-    size_t old = pass->activity_capacity;
-    RFN_TRY(RFN_GROW(pass->activity_ns, pass->activity_capacity, (size_t)activity + 1));
-    memset(pass->activity_ns + old, 0, (pass->activity_capacity - old) * sizeof *pass->activity_ns);
-    return 0;
-}
-
 /* Something else than the usual at a call site. */
 static int did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t site,
                enum rfn_activity_kind kind, int64_t ns)
@@ -90,8 +82,7 @@ static int stay(const struct leaving *leaving)
                                          .region = RFN_NO_REGION};
     int64_t number = rfn_activity_of(&pass->activities, &waiting);
     RFN_TRY((int)(number < 0 ? number : 0));
-    if ((size_t)number >= pass->activity_capacity)
-        RFN_TRY(rfn_pass_more_activities(pass, (uint32_t)number));
+    RFN_TRY(RFN_GROW_ZEROED(pass->activity_ns, pass->activity_capacity, (size_t)number + 1));
     return rfn_critical_add(&leaving->of->critical, (uint32_t)number, leaving->wait.ns);
 }
 

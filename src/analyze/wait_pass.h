@@ -17,6 +17,7 @@
 #include "analyze/replay.h"
 #include "analyze/topology.h"
 #include "analyze/wait_tally.h"
+#include "base/grow.h"
 #include "refrain/completion.h"
 #include "refrain/volume.h"
 #include "refrain/waits.h"
@@ -83,8 +84,8 @@ struct rfn_wait_stream {
     struct rfn_history history;
     struct rfn_critical_stream critical;
     struct rfn_wait_symbol *symbols;
-    size_t n_symbols, symbols_capacity;
-    uint32_t site; /* of the event before; UINT32_MAX: none */
+    size_t symbols_capacity; /* those that have not occurred are zeros */
+    uint32_t site;           /* of the event before; UINT32_MAX: none */
     uint32_t *regions;
     size_t n_regions, regions_capacity;
     /* The current event. */
@@ -158,14 +159,11 @@ int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t receive);
 /* What the stream does turns out not to end its unsuccessful polls: they waited for nothing that is
  * known. */
 int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream);
-/* Makes room for the sum of an activity; RFN_E_NOMEM. */
-int rfn_pass_more_activities(struct rfn_wait_pass *pass, uint32_t activity);
 /* A stream has done something: history, chain, sums. RFN_E_NOMEM. */
 static inline int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                                uint32_t activity, int64_t ns)
 {
-    if (__builtin_expect(activity >= pass->activity_capacity, 0))
-        RFN_TRY(rfn_pass_more_activities(pass, activity));
+    RFN_TRY(RFN_GROW_ZEROED(pass->activity_ns, pass->activity_capacity, (size_t)activity + 1));
     pass->activity_ns[activity] += ns;
     RFN_TRY(rfn_history_add(&stream->history, &pass->delays.sums, activity, ns));
     return rfn_critical_add(&stream->critical, activity, ns);

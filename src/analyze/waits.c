@@ -72,12 +72,7 @@ static int symbol_init(struct rfn_wait_pass *pass, struct rfn_wait_symbol *symbo
 static int symbol_of(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                      const struct rfn_record *record)
 {
-    size_t old = stream->n_symbols;
-    if (record->symbol >= old) {
-        RFN_TRY(RFN_GROW(stream->symbols, stream->symbols_capacity, (size_t)record->symbol + 1));
-        stream->n_symbols = (size_t)record->symbol + 1;
-        memset(stream->symbols + old, 0, (stream->n_symbols - old) * sizeof *stream->symbols);
-    }
+    RFN_TRY(RFN_GROW_ZEROED(stream->symbols, stream->symbols_capacity, (size_t)record->symbol + 1));
     stream->symbol = &stream->symbols[record->symbol];
     return stream->symbol->used ? 0 : symbol_init(pass, stream->symbol, record);
 }

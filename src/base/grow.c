@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 int rfn_grow(void **array, size_t *capacity, size_t needed, size_t element_size)
 {
@@ -20,5 +21,13 @@ int rfn_grow(void **array, size_t *capacity, size_t needed, size_t element_size)
         return RFN_E_NOMEM;
     *array = moved;
     *capacity = larger;
+    return 0;
+}
+
+int rfn_grow_zeroed(void **array, size_t *capacity, size_t needed, size_t element_size)
+{
+    size_t old = *capacity;
+    RFN_TRY(rfn_grow(array, capacity, needed, element_size));
+    memset((char *)*array + old * element_size, 0, (*capacity - old) * element_size);
     return 0;
 }

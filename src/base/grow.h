@@ -13,6 +13,13 @@
          ? 0                              \
          : rfn_grow((void **)&(array), &(capacity), (needed), sizeof *(array)))
 
+/* The same, but the new elements, up to the new capacity, are all zeros. */
+#define RFN_GROW_ZEROED(array, capacity, needed) \
+    ((size_t)(needed) <= (capacity)              \
+         ? 0                                     \
+         : rfn_grow_zeroed((void **)&(array), &(capacity), (needed), sizeof *(array)))
+
+int rfn_grow_zeroed(void **array, size_t *capacity, size_t needed, size_t element_size);
 int rfn_grow(void **array, size_t *capacity, size_t needed, size_t element_size);
 
 #endif

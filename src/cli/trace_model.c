@@ -29,11 +29,15 @@ void rfn_trace_model_append(struct rfn_text *out, const struct rfn_trace_model *
                          "lies between) kept once: ");
     rfn_text_printable(out, model->similar);
     rfn_text_string(out, "\n");
+    if (!stats->streams) {
+        rfn_text_string(out, "  Nothing that has times is here.\n");
+        return;
+    }
     line(out, "Segments", rfn_count_text(stats->executions).text, "");
     line(out, "Kept", rfn_count_text(stats->representatives).text, "");
     line(out, "Of different kinds", rfn_count_text(stats->kinds).text, "");
     line(out, "Degree of matching", rfn_share_text(measures->degree_of_matching).text, "");
-    rfn_text_format(out, "  %-20sat most %s, 90 %% of them\n", "Times are off by",
+    rfn_text_format(out, "  %-20s%s at most, for 90 %% of them\n", "Times are off by",
                     rfn_time_text((int64_t)(1e3 * measures->approximation_distance_us)).text);
     line(out, "Memory", rfn_bytes_text(stats->memory_bytes).text,
          " while recording, on the rank that needs most");
