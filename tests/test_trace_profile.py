@@ -99,3 +99,22 @@ def test_usage(bench):
     text = bench.verb("info", "--model", archive)
     if "Degree of matching  100.0 %" not in text:
         raise harness.Failure(text)
+
+
+def test_cut(bench):
+    """Of a file that was cut it measures the streams that are whole; where none is it says so."""
+    archive = pathologies.record(bench, program("late_sender"))
+    with open(archive, "rb") as whole:
+        data = whole.read()
+    cut, seen = archive + ".cut", set()
+    for size in range(len(data) - 1, 512, -len(data) // 40):
+        with open(cut, "wb") as part:
+            part.write(data[:size])
+        run = bench.run([bench.refrain, "info", "--model", cut])
+        harness.compare("exit status", run.code, 3)
+        nothing, something = "Nothing that has times" in run.out, "Times are off" in run.out
+        if nothing and something or run.out and not (nothing or something):
+            raise harness.Failure(f"{size} bytes: {run.out}")
+        seen.add((nothing, something))
+    if not {(True, False), (False, True)} <= seen:
+        raise harness.Failure(f"only {seen}")
