@@ -1,10 +1,15 @@
 """Alike segments: what `info --model` says of programs in simulated time, where all is known."""
 import json
+import os
+from types import SimpleNamespace
 
 import harness
 import pathologies
 
 TOGETHER = SIMULATED = True
+THREE_BEHAVIOURS = SimpleNamespace(
+    name="three_behaviours", source=os.path.join(pathologies.FOLDER, "three_behaviours.c"), ranks=8,
+    synchronous=False, arguments=lambda: [])
 SENDING = {"MPI_Send", "MPI_Ssend", "MPI_Recv", "MPI_Isend", "MPI_Issend", "MPI_Irecv"}
 
 
@@ -118,3 +123,42 @@ def test_cut(bench):
         seen.add((nothing, something))
     if not {(True, False), (False, True)} <= seen:
         raise harness.Failure(f"only {seen}")
+
+
+def test_behaviour(bench):
+    """Which ranks were late, doing what, in which share of the steps (Mohror's Fig. 17)."""
+    archive = pathologies.record(bench, THREE_BEHAVIOURS)
+    facts = json.loads(bench.verb("report", "--json", "--behaviour", archive))
+    loop, = facts["behaviour"]
+    harness.compare("steps", loop["steps"], 100)
+    harness.compare("ranks", loop["ranks"], list(range(8)))
+    late, writing, alike = loop["patterns"]
+    for pattern, steps, each in ((late, 80, 12), (writing, 15, 20), (alike, 5, 6)):
+        harness.compare("steps of a pattern", pattern["steps"], steps)
+        share = loop["share"] * steps * each / (80 * 12 + 15 * 20 + 5 * 6)
+        if abs(pattern["share"] / share - 1) > 0.01:
+            raise harness.Failure(f"{steps} steps: share {pattern['share']}, not {share}")
+    harness.compare("alike", [p["alike"] for p in loop["patterns"]], [False, False, True])
+    for pattern, seconds, where in ((late, 0.006, "work_b"), (writing, 0.014, "write_data")):
+        harness.compare("late", (pattern["late"], pattern["varying"]), ([0, 1, 2, 3], False))
+        harness.compare("waited in", pattern["waited_in"]["function"], "MPI_Barrier")
+        harness.compare("cause", pattern["cause"]["kind"], "compute")
+        for name in ("wait_seconds", "excess_seconds"):
+            if abs(pattern[name] / seconds - 1) > 0.01:
+                raise harness.Failure(f"{name} {pattern[name]}, not {seconds}")
+        if where not in pattern["cause"]["activity"] and where not in pattern["cause"]["at"]:
+            raise harness.Failure(f"{where} not in {pattern['cause']}")
+
+
+def test_behaviour_page(bench):
+    """The same for people; without --behaviour there is none of it."""
+    archive = pathologies.record(bench, THREE_BEHAVIOURS)
+    page = " ".join(bench.verb("report", "--behaviour", archive).split())
+    for text in ("Behaviour: 100 steps of a loop in main() on ranks 0-7",
+                 "ranks 0-3 are late to MPI_Barrier < work_b",
+                 "others wait 6.00 ms", "others wait 14.0 ms",
+                 "all ranks take about equally long in every call"):
+        if text not in page:
+            raise harness.Failure(f"not on the page: {text}\n{page}")
+    if "Behaviour" in bench.verb("report", archive):
+        raise harness.Failure("behaviour that nobody asked for")

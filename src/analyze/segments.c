@@ -9,7 +9,7 @@
 
 /* What is needed of an event. */
 struct event {
-    uint32_t symbol, function, context;
+    uint32_t symbol, function, path, context;
     int64_t enter_ns, exit_ns;
 };
 
@@ -20,9 +20,9 @@ struct rfn_segments {
     bool has_ahead, started;
     int64_t last_exit_ns;
     struct rfn_stream_segment current;
-    uint32_t *events, *functions;
+    uint32_t *events, *functions, *paths;
     int64_t *vector;
-    size_t events_capacity, functions_capacity, vector_capacity;
+    size_t events_capacity, functions_capacity, paths_capacity, vector_capacity;
 };
 
 int rfn_segments_open(const struct rfn_archive *archive, uint32_t stream, uint32_t min_calls,
@@ -51,6 +51,7 @@ void rfn_segments_close(struct rfn_segments *segments)
         rfn_cursor_close(segments->cursor);
     free(segments->events);
     free(segments->functions);
+    free(segments->paths);
     free(segments->vector);
     free(segments);
 }
@@ -71,6 +72,7 @@ static int fetch(struct rfn_segments *segments, struct event *event, bool *begin
     struct rfn_segment_place place = rfn_cursor_place(segments->cursor);
     *event = (struct event){.symbol = record->symbol,
                             .function = record->function,
+                            .path = record->path,
                             .context = place.context,
                             .enter_ns = record->enter_ns,
                             .exit_ns = record->exit_ns};
@@ -103,9 +105,11 @@ static int append(struct rfn_segments *segments, const struct event *event)
     size_t n = segments->current.segment.n;
     RFN_TRY(RFN_GROW(segments->events, segments->events_capacity, n + 1));
     RFN_TRY(RFN_GROW(segments->functions, segments->functions_capacity, n + 1));
+    RFN_TRY(RFN_GROW(segments->paths, segments->paths_capacity, n + 1));
     RFN_TRY(RFN_GROW(segments->vector, segments->vector_capacity, 2 * n + 4));
     segments->events[n] = event->symbol;
     segments->functions[n] = event->function;
+    segments->paths[n] = event->path;
     segments->vector[2 * n + 1] = since(segments, event->enter_ns);
     segments->vector[2 * n + 2] = since(segments, event->exit_ns);
     segments->current.segment.messages += messages_of(segments->archive, event->function);
@@ -131,6 +135,7 @@ static void end(struct rfn_segments *segments)
     current->segment.events = segments->events;
     current->segment.vector = segments->vector;
     current->functions = segments->functions;
+    current->paths = segments->paths;
 }
 
 static int no_memory(struct rfn_diag *diag)

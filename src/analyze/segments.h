@@ -15,6 +15,7 @@ struct rfn_segments;
 struct rfn_stream_segment {
     struct rfn_segment segment; /* events are symbols */
     const uint32_t *functions;  /* of each event */
+    const uint32_t *paths;
     int64_t start_ns;
 };
 

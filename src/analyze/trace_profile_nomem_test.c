@@ -2,6 +2,8 @@
  * says so, and nothing is left behind. */
 #include "refrain/trace_profile.h"
 
+#include "refrain/behaviour.h"
+
 #define FAKE_EVENTS 256
 #include "analyze/fake_archive.h"
 #include "base/failing_heap.h"
@@ -41,33 +43,55 @@ static int run(const char *similar)
     return error;
 }
 
+static int run_behaviour(const char *across)
+{
+    struct rfn_behaviour *behaviour;
+    struct rfn_diag diag = {0};
+    int error = rfn_behaviour_new(&fake, across, &behaviour, &diag);
+    if (!error)
+        rfn_behaviour_free(behaviour);
+    return error;
+}
+
+/* Has each allocation fail once. */
+static void fail_each(int (*what)(const char *criterion), const char *criterion)
+{
+    failing = UINT64_MAX;
+    allocations = 0;
+    int64_t before = alive;
+    assert_int_equal(what(criterion), 0);
+    uint64_t n = allocations, did_without = 0; /* coding a column can */
+    assert_true(n > 100);
+    for (uint64_t at = 0; at < n; at++) {
+        allocations = 0;
+        failing = at;
+        int error = what(criterion);
+        assert_true(error == RFN_E_NOMEM || error == 0);
+        assert_int_equal(alive, before);
+        did_without += error == 0;
+    }
+    assert_true(did_without < n / 2);
+    failing = UINT64_MAX;
+}
+
 static void test_profile(void **state)
 {
     (void)state;
-    const char *criteria[] = {"haarWave:0.01", "iterK:3:average"};
     write_streams();
-    for (size_t i = 0; i < sizeof criteria / sizeof *criteria; i++) {
-        failing = UINT64_MAX;
-        allocations = 0;
-        int64_t before = alive;
-        assert_int_equal(run(criteria[i]), 0);
-        uint64_t n = allocations, did_without = 0; /* coding a column can */
-        assert_true(n > 100);
-        for (uint64_t at = 0; at < n; at++) {
-            allocations = 0;
-            failing = at;
-            int error = run(criteria[i]);
-            assert_true(error == RFN_E_NOMEM || error == 0);
-            assert_int_equal(alive, before);
-            did_without += error == 0;
-        }
-        assert_true(did_without < n / 2);
-    }
-    failing = UINT64_MAX;
+    fail_each(run, "haarWave:0.01");
+    fail_each(run, "iterK:3:average");
+}
+
+static void test_behaviour(void **state)
+{
+    (void)state;
+    write_streams();
+    fail_each(run_behaviour, "avgWave:0.01");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_profile)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_profile),
+                                       cmocka_unit_test(test_behaviour)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

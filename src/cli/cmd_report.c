@@ -7,11 +7,11 @@
 
 enum { TOP = 15 };
 
-enum { KEY_FIX_CLOCKS = 0x100, KEY_CALL_PATH };
+enum { KEY_FIX_CLOCKS = 0x100, KEY_CALL_PATH, KEY_BEHAVIOUR };
 
 struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
-    bool fix_clocks;
+    bool fix_clocks, behaviour;
     struct rfn_rank_filter ranks; /* none: all */
     const char *call_path;
 };
@@ -22,6 +22,9 @@ static const struct argp_option options[] = {
     {"rank", 'r', "LIST", 0, "narrow to these ranks: 3 or 0-3,7", 0},
     {"call-path", KEY_CALL_PATH, "TEXT", 0,
      "narrow to call paths with TEXT in a function's name or in file:line", 0},
+    {"behaviour", KEY_BEHAVIOUR, NULL, 0,
+     "add which ranks were late to what, in how many steps of the loops that they execute in step",
+     0},
     {"fix-clocks", KEY_FIX_CLOCKS, NULL, 0,
      "repair receives that end before their send begins, by a logical clock", 0},
     {0},
@@ -38,6 +41,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_CALL_PATH:
         given->call_path = arg;
+        return 0;
+    case KEY_BEHAVIOUR:
+        given->behaviour = true;
         return 0;
     case KEY_FIX_CLOCKS:
         given->fix_clocks = true;
@@ -90,6 +96,14 @@ static int read_events(struct rfn_report *report, const struct options *given,
     return 0;
 }
 
+static int read_behaviour(struct rfn_report *report, struct rfn_behaviour **behaviour,
+                          struct rfn_diag *diag)
+{
+    RFN_TRY(rfn_behaviour_new(report->archive, NULL, behaviour, diag));
+    report->behaviour = *behaviour;
+    return 0;
+}
+
 /* Text that no call path contains is a mistake, unless there are no calls to tell. */
 static int check_call_path(const struct rfn_report *report)
 {
@@ -111,13 +125,17 @@ static int make_report(struct rfn_report *report, const struct options *given)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_profile *profile;
+    struct rfn_behaviour *behaviour = NULL;
     struct rfn_waits *waits;
     int error = read_events(report, given, &waits, &profile, &diag);
     if (error < 0)
         return rfn_command_fail(report->file, error, &diag);
     int status = check_call_path(report);
+    if (!status && given->behaviour && read_behaviour(report, &behaviour, &diag) < 0)
+        status = rfn_command_fail(report->file, RFN_E_NOMEM, &diag);
     if (!status)
         status = print(report, given->given.json, complain(report));
+    rfn_behaviour_free(behaviour);
     rfn_waits_free(waits);
     rfn_profile_free(profile);
     return status;

@@ -9,6 +9,7 @@
 #include "cli/rank_filter.h"
 #include "cli/text.h"
 #include "refrain/archive.h"
+#include "refrain/behaviour.h"
 #include "refrain/profile.h"
 #include "refrain/waits.h"
 
@@ -20,6 +21,7 @@ struct rfn_report {
     const struct rfn_run *run;
     const struct rfn_profile *profile;
     const struct rfn_waits *waits;
+    const struct rfn_behaviour *behaviour; /* NULL: not asked for */
     struct rfn_efficiency efficiency;
     const char *incomplete;              /* why the file is not whole, NULL if it is */
     size_t top;                          /* rows of a table */
@@ -43,6 +45,9 @@ void rfn_report_waits(struct rfn_text *out, const struct rfn_report *report);
 /* Time and volume per rank. */
 void rfn_report_rank_times(struct rfn_text *out, const struct rfn_report *report);
 void rfn_report_rank_volumes(struct rfn_text *out, const struct rfn_report *report);
+/* Patterns of the steps, if they were asked for. */
+void rfn_report_behaviour(struct rfn_text *out, const struct rfn_report *report);
+json_t *rfn_report_behaviour_json(const struct rfn_report *report);
 /* Message sizes and who sends to whom. */
 void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report);
 /* Adds wait_states, waits, causes, critical_path and matching to the object. */
@@ -70,6 +75,11 @@ const char *rfn_report_string(struct rfn_text *text);
 
 /* Frames innermost first; those inside MPI are marked, which the page leaves out. */
 json_t *rfn_report_frames_json(const struct rfn_archive *archive, uint32_t path);
+
+/* A call with its path, and what a rank did, with the calls around it. */
+json_t *rfn_report_call_json(const struct rfn_report *report, struct rfn_call_site site);
+json_t *rfn_report_activity_json(const struct rfn_report *report,
+                                 const struct rfn_activity *activity);
 
 /* ---- what --rank and --call-path leave: report_select.c ---- */
 

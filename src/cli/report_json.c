@@ -237,6 +237,7 @@ json_t *rfn_report_json(const struct rfn_report *report)
             json_array_append_new(ranks, rank_json(report, i));
     }
     rfn_report_waits_json(value, report);
+    json_object_set_new(value, "behaviour", rfn_report_behaviour_json(report));
     json_object_set_new(value, "time_per_rank", ranks);
     json_object_set_new(value, "regions", regions_json(report));
     json_object_set_new(value, "call_paths", rows_json(report));

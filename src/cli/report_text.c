@@ -483,6 +483,7 @@ void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
                         report->profile->unreadable, report->run->streams);
     rfn_report_efficiency(out, report);
     rfn_report_waits(out, report);
+    rfn_report_behaviour(out, report);
     if (report->profile->times)
         rfn_report_rank_times(out, report);
     if (report->run->volume)

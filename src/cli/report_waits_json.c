@@ -35,6 +35,13 @@ static void set_call(json_t *value, const struct rfn_report *report, struct rfn_
     json_object_set_new(value, "frames", rfn_report_frames_json(report->archive, site.path));
 }
 
+json_t *rfn_report_call_json(const struct rfn_report *report, struct rfn_call_site site)
+{
+    json_t *value = json_object();
+    set_call(value, report, site);
+    return value;
+}
+
 static void set_time(json_t *value, const struct rfn_report *report, int64_t ns)
 {
     json_object_set_new(value, "seconds", seconds((double)ns));
@@ -92,9 +99,9 @@ static json_t *sums_json(const struct rfn_report *report)
 
 /* ---- activities and causes ---- */
 
-static void set_activity(json_t *value, const struct rfn_report *report, uint32_t number)
+static void set_activity(json_t *value, const struct rfn_report *report,
+                         const struct rfn_activity *activity)
 {
-    const struct rfn_activity *activity = rfn_report_activity(report, number);
     bool compute = activity->kind == RFN_ACTIVITY_COMPUTE;
     bool call = activity->kind != RFN_ACTIVITY_START;
     struct rfn_text text = {0};
@@ -118,6 +125,14 @@ static void set_activity(json_t *value, const struct rfn_report *report, uint32_
                              : json_null());
 }
 
+json_t *rfn_report_activity_json(const struct rfn_report *report,
+                                 const struct rfn_activity *activity)
+{
+    json_t *value = json_object();
+    set_activity(value, report, activity);
+    return value;
+}
+
 static json_t *late_json(const struct rfn_cause *cause)
 {
     json_t *list = json_array();
@@ -133,7 +148,7 @@ static json_t *late_json(const struct rfn_cause *cause)
 static json_t *cause_json(const struct rfn_report *report, const struct rfn_cause *cause)
 {
     json_t *value = json_object();
-    set_activity(value, report, cause->activity);
+    set_activity(value, report, rfn_report_activity(report, cause->activity));
     json_object_set_new(value, "ranks", late_json(cause));
     set_time(value, report, cause->total_ns);
     json_object_set_new(value, "direct_seconds", seconds((double)cause->direct_ns));
@@ -164,7 +179,7 @@ static json_t *part_json(const struct rfn_report *report, const struct rfn_criti
 {
     double length = (double)report->waits->critical_ns;
     json_t *value = json_object();
-    set_activity(value, report, row->activity);
+    set_activity(value, report, rfn_report_activity(report, row->activity));
     json_object_set_new(value, "seconds", seconds((double)row->ns));
     json_object_set_new(value, "share", json_real(length > 0 ? (double)row->ns / length : 0));
     json_object_set_new(value, "mean_seconds", seconds(row->mean_ns));

@@ -156,6 +156,13 @@ static inline bool rfn_column_bytes_left(const struct rfn_column_cursor *cursor)
     return rfn_reader_left(&cursor->blocks) || (cursor->store && cursor->rest.size);
 }
 
+/* How many values from the next one on are known to be equal to it, without looking: of a column
+ * that is not at its end, at least 1. */
+static inline uint64_t rfn_column_equal(const struct rfn_column_cursor *cursor)
+{
+    return cursor->left && !cursor->packed.width ? cursor->left : 1;
+}
+
 /* Moves on by n values without delivering them; whole blocks are skipped without decoding. */
 int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n);
 

@@ -406,6 +406,7 @@ struct rfn_representative rfn_store_representative(const struct rfn_store *store
     const struct kept *kept = &store->contexts[context].kept[number];
     return (struct rfn_representative){
         .vector = kept->vector,
+        .events = store->kinds[kept->kind].events,
         .n_events = store->kinds[kept->kind].n_events,
         .executions = kept->executions,
         .pace = kept->executions ? mean(kept->length, kept->executions) : 0};

@@ -50,6 +50,7 @@ void rfn_store_finish(struct rfn_store *store);
 /* Borrowed until the next put or widening. */
 struct rfn_representative {
     const int64_t *vector; /* NULL: widening freed it, and forward leads to another one */
+    const uint32_t *events;
     size_t n_events;
     uint64_t executions;
     int64_t pace; /* the mean length of what was executed as it, rounded; ns */

@@ -1,0 +1,56 @@
+/* behaviour.h - behaviour patterns: which ranks did what in the steps of a run, for what share of
+ * the time (Mohror 2010, 4.6; doc/trace-profiling.md).
+ *
+ * A *loop* here is a stretch of a loop's body that several streams executed equally often; its
+ * k-th executions are a *step*. Steps in which each rank does what it does in other steps, within
+ * the limits of a similarity method, are of one *pattern*. Of a pattern it is told in which call
+ * ranks wait longer than others, who the others are, and what took those longer.
+ */
+#ifndef REFRAIN_BEHAVIOUR_H
+#define REFRAIN_BEHAVIOUR_H
+
+#include "refrain/waits.h"
+
+struct rfn_behaviour_pattern {
+    uint64_t steps;
+    int64_t ns;   /* their length together, of an average stream */
+    bool waiting; /* some wait for others; else all do alike, and nothing below is set */
+    struct rfn_call_site waited;
+    int64_t wait_ns; /* in a step, how much longer those that wait are in it than the late ones */
+    const uint32_t *late; /* ranks, ascending, n_late of them */
+    uint32_t n_late;
+    bool varying;              /* in each step some of them are late, not all */
+    bool has_cause;            /* else they came late from what was before the step */
+    struct rfn_activity cause; /* what takes the late ranks longer, by excess_ns in a step */
+    int64_t excess_ns;
+};
+
+struct rfn_behaviour_loop {
+    struct rfn_call_site first, last; /* calls of the stretch, on its first rank */
+    uint64_t steps;
+    uint32_t n_streams;
+    const uint32_t *ranks; /* of the streams, ascending, each once */
+    uint32_t n_ranks;
+    int64_t ns;                             /* of an average stream */
+    double share;                           /* of the time that all streams were there */
+    struct rfn_behaviour_pattern *patterns; /* most time first */
+    size_t n_patterns;
+    int64_t other_ns; /* of steps in none of the patterns */
+    uint64_t other_steps;
+};
+
+struct rfn_behaviour {
+    struct rfn_behaviour_loop *loops; /* most time first; those with 2 % of the time, 3 at most */
+    size_t n_loops;
+    bool too_irregular; /* there are too many different segments to say anything */
+};
+
+/* Reads all streams that are there, once. *behaviour is the caller's. across: METHOD or
+ * METHOD:THRESHOLD by which segments of all ranks are compared; NULL: the default. Without times
+ * there are no loops. RFN_E_USAGE: no such method; RFN_E_NOMEM. A stream that cannot be read to
+ * its end is left out. */
+int rfn_behaviour_new(const struct rfn_archive *archive, const char *across,
+                      struct rfn_behaviour **behaviour, struct rfn_diag *diag);
+void rfn_behaviour_free(struct rfn_behaviour *behaviour);
+
+#endif

@@ -1,0 +1,205 @@
+/* report_behaviour.c - which ranks did what in the steps of the run, for what share of the time. */
+#include "cli/activity_text.h"
+#include "cli/hosts.h"
+#include "cli/json.h"
+#include "cli/report.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "cli/wrap.h"
+
+enum { NOTE_INDENT = 6, NAMED = 8 };
+/* Patterns with less of the time are other patterns. */
+static const double least_shown = 0.005;
+
+static double share_of(const struct rfn_behaviour_loop *loop, int64_t ns)
+{
+    return loop->ns > 0 ? loop->share * (double)ns / (double)loop->ns : 0;
+}
+
+/* ---- text ---- */
+
+static void append_late(struct rfn_text *line, const struct rfn_behaviour_loop *loop,
+                        const struct rfn_behaviour_pattern *pattern)
+{
+    if (pattern->varying)
+        rfn_text_string(line,
+                        pattern->n_late == loop->n_ranks ? "now these, now those of " : "some of ");
+    if (pattern->n_late == loop->n_ranks && pattern->varying) {
+        rfn_text_format(line, "all %u ranks", loop->n_ranks);
+    } else if (pattern->n_late > NAMED &&
+               pattern->late[pattern->n_late - 1] - pattern->late[0] != pattern->n_late - 1) {
+        rfn_text_format(line, "%u ranks (the lowest is %u)", pattern->n_late, pattern->late[0]);
+    } else {
+        rfn_text_string(line, pattern->n_late == 1 ? "rank " : "ranks ");
+        rfn_ranks_append(line, pattern->late, pattern->n_late);
+    }
+}
+
+static void append_waiting(struct rfn_text *line, const struct rfn_report *report,
+                           const struct rfn_behaviour_loop *loop,
+                           const struct rfn_behaviour_pattern *pattern)
+{
+    append_late(line, loop, pattern);
+    rfn_text_string(line,
+                    pattern->n_late == 1 && !pattern->varying ? " is late to " : " are late to ");
+    rfn_call_site_path(line, report->archive, pattern->waited, report->width);
+    rfn_text_format(line, ", others wait %s", rfn_time_text(pattern->wait_ns).text);
+    if (!pattern->has_cause) {
+        rfn_text_string(line, "; they came late into the step");
+        return;
+    }
+    rfn_text_string(line, ": ");
+    rfn_activity_append(line, report->archive, &pattern->cause);
+    rfn_text_format(line, " takes %s longer", rfn_time_text(pattern->excess_ns).text);
+}
+
+static void add_row(struct rfn_table *table, double share, uint64_t steps, int64_t ns,
+                    struct rfn_text *note)
+{
+    rfn_table_cell(table, rfn_share_text(share).text);
+    rfn_table_cell(table, rfn_count_text(steps).text);
+    rfn_table_cell(table, steps ? rfn_time_text(ns / (int64_t)steps).text : "");
+    rfn_table_note(table, rfn_report_string(note));
+    rfn_text_release(note);
+}
+
+static void pattern_row(struct rfn_table *table, const struct rfn_report *report,
+                        const struct rfn_behaviour_loop *loop,
+                        const struct rfn_behaviour_pattern *pattern)
+{
+    struct rfn_text line = {0}, note = {0};
+    if (pattern->waiting)
+        append_waiting(&line, report, loop, pattern);
+    else
+        rfn_text_string(&line, "all ranks take about equally long in every call");
+    rfn_text_wrap(&note, &line, report->width - NOTE_INDENT, 2);
+    rfn_text_release(&line);
+    add_row(table, share_of(loop, pattern->ns), pattern->steps, pattern->ns, &note);
+}
+
+/* The patterns that are not shown, and steps that are of none. */
+static void rest_row(struct rfn_table *table, const struct rfn_behaviour_loop *loop, size_t shown)
+{
+    uint64_t steps = loop->other_steps;
+    int64_t ns = loop->other_ns;
+    struct rfn_text note = {0};
+    for (size_t i = shown; i < loop->n_patterns; i++) {
+        steps += loop->patterns[i].steps;
+        ns += loop->patterns[i].ns;
+    }
+    if (!steps)
+        return;
+    rfn_text_string(&note, "other patterns");
+    add_row(table, share_of(loop, ns), steps, ns, &note);
+}
+
+static void append_title(struct rfn_text *out, const struct rfn_report *report,
+                         const struct rfn_behaviour_loop *loop)
+{
+    struct rfn_text line = {0};
+    struct rfn_activity stretch = {.kind = RFN_ACTIVITY_COMPUTE,
+                                   .before = loop->first,
+                                   .at = loop->last,
+                                   .region = RFN_NO_REGION};
+    const char *function = rfn_activity_function(report->archive, &stretch);
+    rfn_text_format(&line, "Behaviour: %s steps", rfn_count_text(loop->steps).text);
+    if (function)
+        rfn_text_format(&line, " of a loop in %s()", function);
+    rfn_text_string(&line, loop->n_ranks == 1 ? " on rank " : " on ranks ");
+    rfn_ranks_append(&line, loop->ranks, loop->n_ranks);
+    rfn_text_format(&line, ", %s of the time, and who was late in them",
+                    rfn_share_text(loop->share).text);
+    rfn_text_char(out, '\n');
+    rfn_text_wrap(out, &line, report->width, 2);
+    rfn_text_release(&line);
+}
+
+static void append_loop(struct rfn_text *out, const struct rfn_report *report,
+                        const struct rfn_behaviour_loop *loop)
+{
+    struct rfn_table table;
+    size_t shown = 0;
+    while (shown < loop->n_patterns && shown < report->top &&
+           share_of(loop, loop->patterns[shown].ns) >= least_shown)
+        shown++;
+    rfn_table_init(&table, "rrr");
+    rfn_table_cell(&table, "share");
+    rfn_table_cell(&table, "steps");
+    rfn_table_cell(&table, "each");
+    for (size_t i = 0; i < shown; i++)
+        pattern_row(&table, report, loop, &loop->patterns[i]);
+    rest_row(&table, loop, shown);
+    append_title(out, report, loop);
+    rfn_table_print(&table, NOTE_INDENT, out);
+    rfn_table_release(&table);
+}
+
+void rfn_report_behaviour(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_behaviour *behaviour = report->behaviour;
+    for (size_t i = 0; behaviour && i < behaviour->n_loops; i++)
+        append_loop(out, report, &behaviour->loops[i]);
+    if (behaviour && behaviour->n_loops == 0)
+        rfn_text_format(out, "\nBehaviour: %s\n",
+                        behaviour->too_irregular ? "no two steps are alike"
+                                                 : "there is no loop that ranks execute in step");
+}
+
+/* ---- JSON ---- */
+
+static json_t *ranks_json(const uint32_t *ranks, uint32_t n)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(list, json_integer(ranks[i]));
+    return list;
+}
+
+static void set_share(json_t *value, double share, uint64_t steps)
+{
+    json_object_set_new(value, "share", json_real(share));
+    json_object_set_new(value, "steps", rfn_json_count(steps));
+}
+
+static json_t *pattern_json(const struct rfn_report *report, const struct rfn_behaviour_loop *loop,
+                            const struct rfn_behaviour_pattern *pattern)
+{
+    json_t *value = json_object();
+    set_share(value, share_of(loop, pattern->ns), pattern->steps);
+    json_object_set_new(value, "alike", json_boolean(!pattern->waiting));
+    if (!pattern->waiting)
+        return value;
+    json_object_set_new(value, "late", ranks_json(pattern->late, pattern->n_late));
+    json_object_set_new(value, "varying", json_boolean(pattern->varying));
+    json_object_set_new(value, "waited_in", rfn_report_call_json(report, pattern->waited));
+    json_object_set_new(value, "wait_seconds", json_real((double)pattern->wait_ns / 1e9));
+    json_object_set_new(value, "cause",
+                        pattern->has_cause ? rfn_report_activity_json(report, &pattern->cause)
+                                           : json_null());
+    json_object_set_new(value, "excess_seconds", json_real((double)pattern->excess_ns / 1e9));
+    return value;
+}
+
+static json_t *loop_json(const struct rfn_report *report, const struct rfn_behaviour_loop *loop)
+{
+    json_t *value = json_object(), *patterns = json_array();
+    set_share(value, loop->share, loop->steps);
+    json_object_set_new(value, "ranks", ranks_json(loop->ranks, loop->n_ranks));
+    json_object_set_new(value, "first", rfn_report_call_json(report, loop->first));
+    json_object_set_new(value, "last", rfn_report_call_json(report, loop->last));
+    for (size_t i = 0; i < loop->n_patterns && i < report->top; i++)
+        json_array_append_new(patterns, pattern_json(report, loop, &loop->patterns[i]));
+    json_object_set_new(value, "patterns", patterns);
+    return value;
+}
+
+json_t *rfn_report_behaviour_json(const struct rfn_report *report)
+{
+    const struct rfn_behaviour *behaviour = report->behaviour;
+    if (!behaviour)
+        return json_null();
+    json_t *list = json_array();
+    for (size_t i = 0; i < behaviour->n_loops; i++)
+        json_array_append_new(list, loop_json(report, &behaviour->loops[i]));
+    return list;
+}
