@@ -205,7 +205,10 @@ int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct r
 int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
                     struct rfn_diag *diag);
 /* The words of list `number` of the cursor's stream; NULL and *n = 0 for 0, specials and numbers
- * that do not exist. TYPE lists hold archive numbers. */
+ * that do not exist. TYPE and COMM lists hold archive numbers. Borrowed, all that have been asked
+ * for, until the next rfn_cursor_next of the cursor. When a list cannot be read (RFN_E_CORRUPT,
+ * RFN_E_IO, RFN_E_INCOMPLETE, RFN_E_NOMEM), NULL and *n = 0 is returned, too, and the next
+ * rfn_cursor_next returns the error. */
 const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, size_t *n,
                                uint8_t kind);
 void rfn_cursor_close(struct rfn_cursor *cursor);

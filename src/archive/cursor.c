@@ -15,7 +15,6 @@
 
 #include "archive/reader.h"
 #include "base/grow.h"
-#include "base/map.h"
 #include "event/kind.h"
 #include "reduce/column.h"
 #include "reduce/fold.h"
@@ -101,16 +100,15 @@ struct rfn_cursor {
     bool *trips_open;
     struct symbol_state **symbols; /* NULL: has not occurred */
     struct cuts *cuts;             /* NULL: nobody asks for segments */
-    struct translated *translated; /* lists of datatypes and communicators */
+    struct rfn_list_reader *lists; /* NULL: nobody has asked for one */
     int error;                     /* sticky, as is what it says */
     struct rfn_diag diag;
 };
 
-/* Lists whose words are translated, made when they are asked for. */
-struct translated {
-    struct rfn_arena arena;
-    struct rfn_map by_key; /* number * 2 + (1 for communicators) -> address of the words */
-};
+/* In what form a list is wanted: as it is, or with the archive's numbers. */
+enum list_form { FORM_PLAIN, FORM_TYPES, FORM_COMMS };
+
+_Static_assert((int)FORM_COMMS < (int)RFN_LIST_FORMS, "forms do not go into the key of a list");
 
 /* ---- failure ---- */
 
@@ -646,9 +644,8 @@ static int make_tables(struct rfn_cursor *cursor, struct rfn_diag *diag)
     cursor->trips = calloc(structure->n_loops + (size_t)1, sizeof *cursor->trips);
     cursor->trips_open = calloc(structure->n_loops + (size_t)1, sizeof *cursor->trips_open);
     cursor->symbols = calloc(structure->n_symbols + (size_t)1, sizeof(struct symbol_state *));
-    cursor->translated = calloc(1, sizeof *cursor->translated);
     if (!cursor->comms || !cursor->trips || !cursor->trips_open || !cursor->symbols ||
-        !cursor->translated || push(cursor, &structure->top, 1) < 0)
+        push(cursor, &structure->top, 1) < 0)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
                         cursor->archive->chunks.path);
     for (uint32_t i = 0; i < structure->n_comms; i++)
@@ -776,12 +773,8 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
     if (!cursor)
         return;
     close_columns(cursor);
-    if (cursor->translated) {
-        rfn_arena_release(&cursor->translated->arena);
-        rfn_map_release(&cursor->translated->by_key);
-    }
+    rfn_list_reader_free(cursor->lists);
     free_cuts(cursor->cuts);
-    free(cursor->translated);
     free(cursor->trips);
     free(cursor->trips_open);
     free(cursor->symbols);
@@ -798,64 +791,101 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
 
 /* ---- lists ---- */
 
-static const int64_t *list_words(const struct rfn_values *values, int64_t number, size_t *n)
+/* Lists are read when they are asked for. What a cursor keeps of them, and that it could not read
+ * one, is no part of what it has said so far. */
+static struct rfn_cursor *changeable(const struct rfn_cursor *cursor)
 {
-    *n = 0;
-    if (number < 1 || (uint64_t)number > values->n_lists)
-        return NULL;
-    uint64_t begin = number > 1 ? values->ends[number - 2] : 0;
-    *n = (size_t)(values->ends[number - 1] - begin);
-    return values->words + begin;
+    return (struct rfn_cursor *)(uintptr_t)cursor;
 }
 
-/* A copy of the list with archive numbers; a number that does not exist becomes RFN_UNKNOWN. */
-static const int64_t *translate_list(const struct rfn_cursor *cursor, uint64_t key, uint8_t kind,
-                                     const int64_t *words, size_t *n)
+static void list_failed(struct rfn_cursor *cursor, int error)
 {
-    int64_t *copy = rfn_arena_alloc(&cursor->translated->arena, (*n + 1) * sizeof *copy);
-    if (!copy || rfn_map_put(&cursor->translated->by_key, key, (uint64_t)(uintptr_t)copy) < 0) {
-        *n = 0;
+    const struct rfn_payload *payload = &cursor->values->payload;
+    if (cursor->error)
+        return;
+    if (error == RFN_E_NOMEM || error == RFN_E_IO || error == RFN_E_INCOMPLETE)
+        fail(cursor, error, payload, rfn_read_fault(error));
+    else
+        fail(cursor, RFN_E_CORRUPT, payload, "the words of lists are malformed");
+}
+
+/* Archive numbers for the stream's; for one that does not exist RFN_UNKNOWN. */
+static void translate_list(const struct rfn_cursor *cursor, enum list_form form,
+                           struct rfn_list_copy *copy)
+{
+    uint8_t kind = form == FORM_TYPES ? RFN_KIND_TYPE : RFN_KIND_COMM;
+    for (uint32_t i = 0; i < copy->n; i++) {
+        if (!translate(cursor, kind, &copy->words[i]))
+            copy->words[i] = RFN_UNKNOWN;
+    }
+}
+
+static const struct rfn_list_copy *read_list(struct rfn_cursor *cursor, uint64_t key)
+{
+    const struct rfn_archive *archive = cursor->archive;
+    const struct rfn_values *values = cursor->values;
+    struct rfn_list_copy *copy = NULL;
+    bool made = false;
+    if (!cursor->lists)
+        cursor->lists = rfn_list_reader_new(&values->lists, &values->payload,
+                                            archive->list_bytes / archive->n_streams);
+    int error = cursor->lists
+                    ? rfn_list_reader_find(cursor->lists, key, cursor->index, &copy, &made)
+                    : RFN_E_NOMEM;
+    if (error < 0) {
+        list_failed(cursor, error);
         return NULL;
     }
-    for (size_t i = 0; i < *n; i++) {
-        copy[i] = words[i];
-        if (!translate(cursor, kind, &copy[i]))
-            copy[i] = RFN_UNKNOWN;
-    }
+    if (made && key % RFN_LIST_FORMS != FORM_PLAIN)
+        translate_list(cursor, (enum list_form)(key % RFN_LIST_FORMS), copy);
     return copy;
 }
 
 const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, size_t *n,
                                uint8_t kind)
 {
-    const int64_t *words = list_words(cursor->values, number, n);
     uint8_t of = kind & (uint8_t)~RFN_KIND_LIST;
-    if (!words || (of != RFN_KIND_TYPE && of != RFN_KIND_COMM))
-        return words;
-    uint64_t key = (uint64_t)number * 2 + (of == RFN_KIND_COMM);
-    const uint64_t *known = rfn_map_get(&cursor->translated->by_key, key);
-    if (known)
-        return (const int64_t *)(uintptr_t)*known;
-    return translate_list(cursor, key, of, words, n);
+    *n = 0;
+    if (number < 1 || (uint64_t)number > cursor->values->lists.n)
+        return NULL;
+    uint64_t key = (uint64_t)number * RFN_LIST_FORMS;
+    if (of == RFN_KIND_TYPE || of == RFN_KIND_COMM)
+        key += of == RFN_KIND_TYPE ? FORM_TYPES : FORM_COMMS;
+    const struct rfn_list_copy *copy = NULL;
+    if (cursor->lists)
+        copy = rfn_list_reader_known(cursor->lists, key, cursor->index);
+    if (__builtin_expect(!copy, 0) && !(copy = read_list(changeable(cursor), key)))
+        return NULL;
+    *n = copy->n;
+    return copy->words;
 }
 
 /* ---- for verification ---- */
 
 uint64_t rfn_cursor_lists(const struct rfn_cursor *cursor)
 {
-    return cursor->values->n_lists;
+    return cursor->values->lists.n;
 }
 
 bool rfn_cursor_list_types_exist(const struct rfn_cursor *cursor, uint64_t number)
 {
     size_t n;
-    const int64_t *words = list_words(cursor->values, (int64_t)number, &n);
+    const int64_t *words = rfn_cursor_list(cursor, (int64_t)number, &n, RFN_KIND_COUNT);
     for (size_t i = 0; i < n; i++) {
         int64_t word = words[i];
         if (!translate(cursor, RFN_KIND_TYPE, &word))
             return false;
     }
     return true;
+}
+
+int rfn_cursor_check_lists(struct rfn_cursor *cursor, struct rfn_diag *diag)
+{
+    const struct rfn_values *values = cursor->values;
+    int error = rfn_value_lists_check(&values->lists, &values->payload);
+    if (error < 0)
+        list_failed(cursor, error);
+    return report(cursor, diag);
 }
 
 static int expect_end(struct rfn_cursor *cursor, struct rfn_column_cursor *column,

@@ -14,5 +14,8 @@ int rfn_cursor_finish(struct rfn_cursor *cursor, struct rfn_diag *diag);
 uint64_t rfn_cursor_lists(const struct rfn_cursor *cursor);
 /* Whether the words of a list are local datatypes that exist (negative words are special). */
 bool rfn_cursor_list_types_exist(const struct rfn_cursor *cursor, uint64_t number);
+/* Whether all lists of the stream's values can be read, also those that no event has. Errors as of
+ * rfn_cursor_next. */
+int rfn_cursor_check_lists(struct rfn_cursor *cursor, struct rfn_diag *diag);
 
 #endif

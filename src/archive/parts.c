@@ -1,6 +1,6 @@
 /* Sizes are bounded before memory is taken: counts of things that cost at least a byte each by the
  * bytes that are left. Two things can be larger than their coded form by any factor, and have
- * limits of their own: the words of lists (constant columns) and members (runs). */
+ * limits of their own: the words of lists (constant columns, value_lists.h) and members (runs). */
 #include "archive/parts.h"
 
 #include "base/grow.h"
@@ -9,12 +9,6 @@
 #include "reduce/fold.h"
 
 #include <stdlib.h>
-
-#ifdef RFN_FUZZING
-enum { LIST_WORDS_MAX = 1 << 16 };
-#else
-enum { LIST_WORDS_MAX = 1 << 27 };
-#endif
 
 /* ---- words per member ---- */
 
@@ -288,74 +282,14 @@ static const char *find_columns(struct rfn_scan *scan, size_t *columns, size_t n
     return rfn_scan_failed(scan) ? rfn_scan_fault(scan, "a column is malformed") : NULL;
 }
 
-static const char *column_fault(int error, const char *malformed)
-{
-    bool damaged = error == RFN_E_CORRUPT || error == RFN_E_RANGE;
-    return damaged ? malformed : rfn_read_fault(error);
-}
-
-static const char *read_list_ends(struct rfn_values *values, struct rfn_column_cursor *lengths)
-{
-    uint64_t end = 0;
-    for (uint64_t i = 0; i < values->n_lists; i++) {
-        int64_t length;
-        int error = rfn_column_next(lengths, &length);
-        if (error < 0)
-            return column_fault(error, "the lengths of lists are malformed");
-        if (length < 0 || (uint64_t)length > values->n_words - end)
-            return "the lengths of lists are malformed";
-        end += (uint64_t)length;
-        values->ends[i] = end;
-    }
-    return end == values->n_words ? NULL : "lists do not have as many words as their lengths say";
-}
-
-static const char *read_list_words(struct rfn_values *values, struct rfn_column_cursor *words)
-{
-    for (uint64_t i = 0; i < values->n_words; i++) {
-        int error = rfn_column_next(words, &values->words[i]);
-        if (error < 0)
-            return column_fault(error, "the words of lists are malformed");
-    }
-    return NULL;
-}
-
-/* Opens the two columns of the lists. */
-static const char *open_lists(struct rfn_values *values, struct rfn_scan *scan,
-                              struct rfn_column_cursor *lengths, struct rfn_column_cursor *words)
-{
-    static const char malformed[] = "the lists are malformed";
-    size_t columns[3] = {0};
-    values->n_lists = rfn_scan_limited(scan, LIST_WORDS_MAX);
-    if (find_columns(scan, columns, 2))
-        return rfn_scan_fault(scan, malformed);
-    int error = rfn_payload_column(&values->payload, columns[0], columns[1], lengths);
-    if (!error)
-        error = rfn_payload_column(&values->payload, columns[1], columns[2], words);
-    if (error < 0)
-        return column_fault(error, malformed);
-    if (lengths->n != values->n_lists)
-        return malformed;
-    return words->n > LIST_WORDS_MAX ? "the lists have more words than can be read" : NULL;
-}
-
 static const char *read_lists(struct rfn_values *values, struct rfn_scan *scan)
 {
-    struct rfn_column_cursor lengths = {0}, words = {0};
-    const char *fault = open_lists(values, scan, &lengths, &words);
-    if (!fault) {
-        values->n_words = words.n;
-        values->ends = malloc((size_t)(values->n_lists + 1) * sizeof *values->ends);
-        values->words = malloc((size_t)(words.n + 1) * sizeof *values->words);
-        fault = values->ends && values->words ? NULL : rfn_out_of_memory;
-    }
-    if (!fault)
-        fault = read_list_ends(values, &lengths);
-    if (!fault)
-        fault = read_list_words(values, &words);
-    rfn_column_close(&lengths);
-    rfn_column_close(&words);
-    return fault;
+    static const char malformed[] = "the lists are malformed";
+    size_t columns[RFN_LIST_COLUMNS + 1] = {0};
+    uint64_t n = rfn_scan_limited(scan, RFN_LIST_WORDS_MAX);
+    if (find_columns(scan, columns, RFN_LIST_COLUMNS))
+        return rfn_scan_fault(scan, malformed);
+    return rfn_value_lists_read(&values->lists, &values->payload, columns, n);
 }
 
 const char *rfn_values_read(struct rfn_values *values, const struct rfn_structure *structure,
@@ -381,8 +315,7 @@ void rfn_values_release(struct rfn_values *values)
 {
     rfn_payload_release(&values->payload);
     free(values->columns);
-    free(values->words);
-    free(values->ends);
+    rfn_value_lists_release(&values->lists);
     *values = (struct rfn_values){0};
 }
 

@@ -3,13 +3,14 @@
  * Each reader gets a payload and fills a struct; all of them return NULL or what is wrong in words
  * (rfn_payload_fault makes an error of it), and leave a struct that can be released. Columns are
  * not decoded here, only found: a table holds where each begins and ends. So what is in memory of
- * VALUES and TIMING is a word per column, the lists, and nothing per event.
+ * VALUES and TIMING is a word per column, the places of the lists' blocks, and nothing per event.
  */
 #ifndef RFN_ARCHIVE_PARTS_H
 #define RFN_ARCHIVE_PARTS_H
 
 #include "archive/dictionary.h"
 #include "archive/scan.h"
+#include "archive/value_lists.h"
 #include "base/arena.h"
 
 #include <stdbool.h>
@@ -89,9 +90,7 @@ struct rfn_values {
     struct rfn_payload payload; /* owned; the columns lie in it */
     size_t *columns;            /* where each begins, and so where the one before it ends */
     size_t n_columns;
-    uint64_t n_lists, n_words;
-    int64_t *words; /* of all lists, one after the other */
-    uint64_t *ends; /* of each list in words */
+    struct rfn_value_lists lists;
 };
 
 /* Takes the payload over (also on failure). */

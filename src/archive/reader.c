@@ -278,6 +278,8 @@ static struct rfn_archive *new_archive(void)
         free(archive);
         return NULL;
     }
+    if (archive)
+        archive->list_bytes = RFN_LIST_BYTES;
     return archive;
 }
 

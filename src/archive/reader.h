@@ -48,6 +48,14 @@ struct rfn_part {
     } u;
 };
 
+/* What all cursors that are open at one time may hold of decoded lists, and as much again of
+ * copies; each has an equal share. */
+#ifdef RFN_FUZZING
+enum { RFN_LIST_BYTES = 1 << 10 };
+#else
+enum { RFN_LIST_BYTES = 1 << 22 };
+#endif
+
 struct rfn_archive {
     struct rfn_chunks chunks;
     bool exact; /* the format has this program's minor version: nothing may follow a payload */
@@ -61,6 +69,7 @@ struct rfn_archive {
     uint64_t start_ns; /* the earliest start of a stream, so aligned */
     bool complete;     /* the file is whole */
     const char *why;   /* or not */
+    size_t list_bytes; /* RFN_LIST_BYTES; tests change it */
     char missing[96]; /* what is missing in a whole file: ranks that ended without writing; or "" */
     pthread_mutex_t lock;    /* for what follows */
     struct rfn_part **parts; /* per entry of chunks; NULL: not read */

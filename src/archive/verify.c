@@ -25,12 +25,15 @@ enum { EVENTS_MAX = 1 << 12 };
 #define ENOUGH(events) false
 #endif
 
+/* What has been done: expanded without TIMING; lists read. */
+enum { EXPANDED = 1, LISTS_READ = 2 };
+
 struct verifier {
     const struct rfn_archive *archive;
     void (*progress)(void *context, double share);
     void *context;
     uint64_t total, done; /* events */
-    bool *sets_done;      /* value sets that have been expanded without TIMING */
+    uint8_t *sets_done;   /* per value set: EXPANDED, LISTS_READ */
     struct rfn_diag *diag;
 };
 
@@ -249,16 +252,18 @@ static int check_events(struct verifier *verifier, uint32_t stream, struct rfn_c
 static int check_stream(struct verifier *verifier, uint32_t stream)
 {
     const struct rfn_archive *archive = verifier->archive;
-    bool *set_done = &verifier->sets_done[rfn_stream_word(archive, RFN_WORD_VALUES, stream)];
+    uint8_t *set_done = &verifier->sets_done[rfn_stream_word(archive, RFN_WORD_VALUES, stream)];
     bool has_timing = rfn_chunks_find(&archive->chunks, RFN_CHUNK_TIMING, stream) >= 0;
     struct rfn_cursor *cursor;
     RFN_TRY(rfn_cursor_open(archive, stream, &cursor, verifier->diag));
     int error = 0;
-    if (has_timing || !*set_done)
+    if (has_timing || !(*set_done & EXPANDED))
         error = check_events(verifier, stream, cursor);
     else
         verifier->done += (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream);
-    *set_done |= !has_timing;
+    if (!error && !(*set_done & LISTS_READ))
+        error = rfn_cursor_check_lists(cursor, verifier->diag);
+    *set_done |= LISTS_READ | (has_timing ? 0 : EXPANDED);
     rfn_cursor_close(cursor);
     return error == RFN_E_RANGE ? 0 : error;
 }

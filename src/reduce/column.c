@@ -779,3 +779,38 @@ int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n)
     cursor->next += n * cursor->packed.width;
     return 0;
 }
+
+struct rfn_column_place rfn_column_place(const struct rfn_column_cursor *cursor)
+{
+    const struct rfn_reader *blocks = &cursor->blocks;
+    uint64_t at = cursor->store ? cursor->rest.offset - rfn_reader_left(blocks) : blocks->at;
+    return (struct rfn_column_place){at, cursor->end};
+}
+
+void rfn_column_seek(struct rfn_column_cursor *cursor, const struct rfn_column_place *place)
+{
+    if (cursor->store) {
+        uint64_t end = cursor->rest.offset + cursor->rest.size;
+        cursor->rest = (struct rfn_extent){place->at, end - place->at};
+        cursor->blocks = (struct rfn_reader){0};
+    } else {
+        cursor->blocks.at = (size_t)place->at;
+        cursor->blocks.failed = false;
+    }
+    cursor->end = place->first;
+    cursor->left = 0;
+}
+
+int rfn_column_pass_block(struct rfn_column_cursor *cursor)
+{
+    RFN_TRY(next_block(cursor, UINT64_MAX));
+    cursor->left = 0;
+    return 0;
+}
+
+void rfn_column_take_block(struct rfn_column_cursor *cursor, struct rfn_packed *packed)
+{
+    *packed = cursor->packed;
+    cursor->packed = (struct rfn_packed){0};
+    cursor->left = 0;
+}

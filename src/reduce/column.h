@@ -166,4 +166,20 @@ static inline uint64_t rfn_column_equal(const struct rfn_column_cursor *cursor)
 /* Moves on by n values without delivering them; whole blocks are skipped without decoding. */
 int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n);
 
+/* Where a block begins, for coming back to it with any cursor that is over the same column, opened
+ * in the same way. Not of columns that grow. */
+struct rfn_column_place {
+    uint64_t at;    /* bytes */
+    uint64_t first; /* values before it */
+};
+
+/* The place behind the current block. */
+struct rfn_column_place rfn_column_place(const struct rfn_column_cursor *cursor);
+/* The block there is the next one, and nothing is left of the current one. */
+void rfn_column_seek(struct rfn_column_cursor *cursor, const struct rfn_column_place *place);
+/* Moves on behind the next block without decoding it. Errors as of next_block. */
+int rfn_column_pass_block(struct rfn_column_cursor *cursor);
+/* The current block goes to *packed, which is to be released; nothing is left of it here. */
+void rfn_column_take_block(struct rfn_column_cursor *cursor, struct rfn_packed *packed);
+
 #endif

@@ -1,7 +1,5 @@
 #include "reduce/packed.h"
 
-#include "base/buf.h"
-
 #include <stdlib.h>
 
 static uint32_t width_of(uint64_t largest)
@@ -42,6 +40,14 @@ int rfn_packed_values(struct rfn_packed *packed, const int64_t *values, uint32_t
     for (uint32_t i = 0; i < n; i++, to += packed->width)
         rfn_store_64(to, (uint64_t)values[i] - (uint64_t)least);
     return 0;
+}
+
+void rfn_packed_copy(const struct rfn_packed *packed, size_t i, size_t n, int64_t *to)
+{
+    const uint64_t mask = packed->width ? UINT64_MAX >> (64 - 8 * packed->width) : 0;
+    const uint8_t *from = packed->bytes + i * packed->width;
+    for (size_t k = 0; k < n; k++, from += packed->width)
+        to[k] = (int64_t)((uint64_t)packed->base + (rfn_load_64(from) & mask));
 }
 
 void rfn_packed_release(struct rfn_packed *packed)

@@ -8,6 +8,7 @@
 #ifndef RFN_REDUCE_PACKED_H
 #define RFN_REDUCE_PACKED_H
 
+#include "base/buf.h"
 #include "refrain/error.h"
 
 #include <stddef.h>
@@ -19,6 +20,17 @@ struct rfn_packed {
     uint8_t *bytes;
     size_t capacity;
 };
+
+/* The i-th number. */
+static inline int64_t rfn_packed_at(const struct rfn_packed *packed, size_t i)
+{
+    uint64_t mask = packed->width ? UINT64_MAX >> (64 - 8 * packed->width) : 0;
+    uint64_t more = rfn_load_64(packed->bytes + i * packed->width) & mask;
+    return (int64_t)((uint64_t)packed->base + more);
+}
+
+/* Copies n numbers from the i-th on. */
+void rfn_packed_copy(const struct rfn_packed *packed, size_t i, size_t n, int64_t *to);
 
 /* Makes room for n numbers up to base + largest, which are put in next; what was there is gone.
  * RFN_E_NOMEM: there are none then. */
