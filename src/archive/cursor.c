@@ -13,6 +13,7 @@
  * of a body without any event, which bounds the work by the number of events. */
 #include "archive/cursor.h"
 
+#include "archive/cuts.h"
 #include "archive/reader.h"
 #include "base/grow.h"
 #include "event/kind.h"
@@ -449,13 +450,16 @@ static void prefetch(const struct rfn_cursor *cursor)
         __builtin_prefetch(after + sizeof(struct symbol_state) + i * sizeof(struct source), 1);
 }
 
-static void note_segment(struct rfn_cursor *cursor)
+static void note_segment(struct rfn_cursor *cursor, uint32_t symbol)
 {
     struct cuts *cuts = cursor->cuts;
+    const enum rfn_mark mark = rfn_symbol_mark(&cursor->archive->dictionary, cursor->structure,
+                                               symbol);
     cuts->place.context = cursor->frames[cursor->depth - 1].context;
-    cuts->place.begins = cuts->pending || cuts->length == RFN_SEGMENT_EVENTS_MAX;
+    cuts->place.begins = cuts->pending || mark == RFN_MARK_BEGIN ||
+                         cuts->length == RFN_SEGMENT_EVENTS_MAX;
     cuts->length = cuts->place.begins ? 1 : cuts->length + 1;
-    cuts->pending = false;
+    cuts->pending = mark == RFN_MARK_END;
 }
 
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
@@ -469,7 +473,7 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     if (state->counted && state->left-- == 0)
         return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
     if (__builtin_expect(cursor->cuts != NULL, 0))
-        note_segment(cursor);
+        note_segment(cursor, symbol);
     prefetch(cursor);
     RFN_TRY(read_sources(cursor, state));
     if (state->polls < 1)
@@ -702,16 +706,6 @@ static struct cuts *new_cuts(uint32_t n_loops)
     return NULL;
 }
 
-/* How many calls a list has, of inner loops those of one trip, at most `limit` (they may double
- * with each level). Inner loops have lower numbers: calls[] is known for them. */
-static uint32_t count_calls(const struct rfn_node_list *list, const uint32_t *calls, uint32_t limit)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < list->n && n < limit; i++)
-        n += rfn_node_is_loop(list->nodes[i]) ? calls[rfn_node_index(list->nodes[i])] : 1;
-    return n < limit ? (uint32_t)n : limit;
-}
-
 static uint32_t count_stretches(const struct rfn_node_list *list, const bool *loops)
 {
     uint32_t n = 1;
@@ -720,14 +714,8 @@ static uint32_t count_stretches(const struct rfn_node_list *list, const bool *lo
     return n;
 }
 
-static void number_contexts(const struct rfn_structure *structure, struct cuts *cuts,
-                            uint32_t min_calls)
+static void number_contexts(const struct rfn_structure *structure, struct cuts *cuts)
 {
-    uint32_t *calls = cuts->first; /* until contexts are numbered */
-    for (uint32_t i = 0; i < structure->n_loops; i++) {
-        calls[i] = count_calls(&structure->loops[i], calls, min_calls);
-        cuts->loops[i] = calls[i] >= min_calls;
-    }
     cuts->n_contexts = count_stretches(&structure->top, cuts->loops);
     for (uint32_t i = 0; i < structure->n_loops; i++) {
         cuts->first[i] = cuts->n_contexts;
@@ -743,7 +731,9 @@ int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struc
     if (!cursor->cuts)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
                         cursor->archive->chunks.path);
-    number_contexts(cursor->structure, cursor->cuts, min_calls);
+    rfn_choose_cuts(&cursor->archive->dictionary, cursor->structure, min_calls, cursor->cuts->loops,
+                    cursor->cuts->first);
+    number_contexts(cursor->structure, cursor->cuts);
     cursor->cuts->pending = true;
     return 0;
 }
