@@ -18,7 +18,7 @@
 #include "base/map.h"
 #include "event/kind.h"
 #include "reduce/column.h"
-#include "reduce/fold.h"
+#include "reduce/contexts.h"
 #include "reduce/stream.h"
 
 #include <assert.h>
@@ -28,17 +28,15 @@
 
 struct frame {
     const uint32_t *node, *end, *body;
-    uint64_t left;                   /* executions, with the current one */
-    uint64_t first;                  /* event at the start of the current one */
-    uint32_t context, first_context; /* of segments: now; at the start of an execution */
-    bool flat; /* nothing cuts here: the context is that of the frame around */
+    uint64_t left;              /* executions, with the current one */
+    uint64_t first;             /* event at the start of the current one */
+    struct rfn_stretch stretch; /* of segments */
 };
 
 /* Which loops cut segments (doc/trace-profiling.md). */
 struct cuts {
-    bool *loops;
-    uint32_t *first; /* per loop: the first context of its body */
-    uint32_t n_contexts;
+    struct rfn_contexts loops; /* their contexts come behind those of the top */
+    uint32_t of_top;
     bool pending;    /* the next event begins a segment */
     uint32_t length; /* events of the segment so far */
     struct rfn_segment_place place;
@@ -454,7 +452,7 @@ static void prefetch(const struct rfn_cursor *cursor)
 static void note_segment(struct rfn_cursor *cursor)
 {
     struct cuts *cuts = cursor->cuts;
-    cuts->place.context = cursor->frames[cursor->depth - 1].context;
+    cuts->place.context = cursor->frames[cursor->depth - 1].stretch.context;
     cuts->place.begins = cuts->pending || cuts->length == RFN_SEGMENT_EVENTS_MAX;
     cuts->length = cuts->place.begins ? 1 : cuts->length + 1;
     cuts->pending = false;
@@ -508,24 +506,6 @@ static int open_trips(struct rfn_cursor *cursor, uint32_t loop)
     return error < 0 ? column_failed(cursor, error, &values->payload) : 0;
 }
 
-/* A loop that cuts ends the stretch before it, also when it makes no trip. */
-static void cut_before(struct rfn_cursor *cursor, uint32_t loop)
-{
-    struct frame *frame = &cursor->frames[cursor->depth - 1];
-    if (frame->flat || !cursor->cuts->loops[loop])
-        return;
-    frame->context++;
-    cursor->cuts->pending = true;
-}
-
-static void place_loop(struct rfn_cursor *cursor, uint32_t loop)
-{
-    struct frame *frame = &cursor->frames[cursor->depth - 1], *around = frame - 1;
-    frame->flat = around->flat || !cursor->cuts->loops[loop];
-    frame->context = frame->flat ? around->context : cursor->cuts->first[loop];
-    frame->first_context = frame->context;
-}
-
 static int enter_loop(struct rfn_cursor *cursor, uint32_t loop)
 {
     int64_t trips;
@@ -536,13 +516,16 @@ static int enter_loop(struct rfn_cursor *cursor, uint32_t loop)
         return column_failed(cursor, error, &cursor->values->payload);
     if (trips < 0)
         return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload, "a negative number of trips");
-    if (cursor->cuts)
-        cut_before(cursor, loop);
+    struct cuts *cuts = cursor->cuts;
+    if (cuts)
+        cuts->pending |= rfn_stretch_meets(&cursor->frames[cursor->depth - 1].stretch, &cuts->loops,
+                                           loop);
     if (trips == 0)
         return 0;
     RFN_TRY(push(cursor, &cursor->structure->loops[loop], (uint64_t)trips));
-    if (cursor->cuts)
-        place_loop(cursor, loop);
+    struct frame *frame = &cursor->frames[cursor->depth - 1];
+    if (cuts)
+        frame->stretch = rfn_stretch_inside(&frame[-1].stretch, &cuts->loops, loop);
     return 0;
 }
 
@@ -553,10 +536,8 @@ static int end_of_list(struct rfn_cursor *cursor, struct frame *frame)
         return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload, "a trip without an event");
     frame->node = frame->body;
     frame->first = cursor->index;
-    if (cursor->cuts && !frame->flat) {
-        frame->context = frame->first_context;
-        cursor->cuts->pending = true;
-    }
+    if (cursor->cuts)
+        cursor->cuts->pending |= rfn_stretch_ends(&frame->stretch);
     if (--frame->left == 0)
         cursor->depth--;
     return 0;
@@ -687,73 +668,38 @@ static void free_cuts(struct cuts *cuts)
 {
     if (!cuts)
         return;
-    free(cuts->loops);
-    free(cuts->first);
+    rfn_contexts_release(&cuts->loops);
     free(cuts);
 }
 
-static struct cuts *new_cuts(uint32_t n_loops)
+static int number_contexts(const struct rfn_structure *structure, struct cuts *cuts)
 {
-    struct cuts *cuts = calloc(1, sizeof *cuts);
-    if (!cuts)
-        return NULL;
-    cuts->loops = calloc(n_loops + (size_t)1, sizeof *cuts->loops);
-    cuts->first = calloc(n_loops + (size_t)1, sizeof *cuts->first);
-    if (cuts->loops && cuts->first)
-        return cuts;
-    free_cuts(cuts);
-    return NULL;
-}
-
-/* How many calls a list has, of inner loops those of one trip, at most `limit` (they may double
- * with each level). Inner loops have lower numbers: calls[] is known for them. */
-static uint32_t count_calls(const struct rfn_node_list *list, const uint32_t *calls, uint32_t limit)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < list->n && n < limit; i++)
-        n += rfn_node_is_loop(list->nodes[i]) ? calls[rfn_node_index(list->nodes[i])] : 1;
-    return n < limit ? (uint32_t)n : limit;
-}
-
-static uint32_t count_stretches(const struct rfn_node_list *list, const bool *loops)
-{
-    uint32_t n = 1;
-    for (uint32_t i = 0; i < list->n; i++)
-        n += rfn_node_is_loop(list->nodes[i]) && loops[rfn_node_index(list->nodes[i])];
-    return n;
-}
-
-static void number_contexts(const struct rfn_structure *structure, struct cuts *cuts,
-                            uint32_t min_calls)
-{
-    uint32_t *calls = cuts->first; /* until contexts are numbered */
-    for (uint32_t i = 0; i < structure->n_loops; i++) {
-        calls[i] = count_calls(&structure->loops[i], calls, min_calls);
-        cuts->loops[i] = calls[i] >= min_calls;
-    }
-    cuts->n_contexts = count_stretches(&structure->top, cuts->loops);
-    for (uint32_t i = 0; i < structure->n_loops; i++) {
-        cuts->first[i] = cuts->n_contexts;
-        if (cuts->loops[i])
-            cuts->n_contexts += count_stretches(&structure->loops[i], cuts->loops);
-    }
+    const struct rfn_node_list *top = &structure->top;
+    for (uint32_t i = 0; i < structure->n_loops; i++)
+        RFN_TRY(rfn_contexts_add(&cuts->loops, structure->loops[i].nodes, structure->loops[i].n));
+    cuts->of_top = rfn_contexts_stretches(&cuts->loops, top->nodes, top->n);
+    for (uint32_t i = 0; i < structure->n_loops; i++)
+        cuts->loops.loops[i].first += cuts->of_top;
+    return 0;
 }
 
 int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag)
 {
     assert(cursor->index == 0 && !cursor->cuts);
-    cursor->cuts = new_cuts(cursor->structure->n_loops);
-    if (!cursor->cuts)
+    struct cuts *cuts = calloc(1, sizeof *cuts);
+    cursor->cuts = cuts;
+    if (cuts)
+        rfn_contexts_init(&cuts->loops, min_calls);
+    if (!cuts || number_contexts(cursor->structure, cuts) < 0)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
                         cursor->archive->chunks.path);
-    number_contexts(cursor->structure, cursor->cuts, min_calls);
-    cursor->cuts->pending = true;
+    cuts->pending = true;
     return 0;
 }
 
 uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
 {
-    return cursor->cuts->n_contexts;
+    return cursor->cuts->of_top + cursor->cuts->loops.n;
 }
 
 struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
