@@ -38,7 +38,7 @@ struct frame {
 struct cuts {
     bool *loops;
     uint32_t *first; /* per loop: the first context of its body */
-    uint32_t n_contexts;
+    uint32_t n_contexts, n_top; /* n_top: of the top list */
     bool pending;    /* the next event begins a segment */
     uint32_t length; /* events of the segment so far */
     struct rfn_segment_place place;
@@ -731,7 +731,7 @@ static void number_contexts(const struct rfn_structure *structure, struct cuts *
         calls[i] = count_calls(&structure->loops[i], calls, min_calls);
         cuts->loops[i] = calls[i] >= min_calls;
     }
-    cuts->n_contexts = count_stretches(&structure->top, cuts->loops);
+    cuts->n_top = cuts->n_contexts = count_stretches(&structure->top, cuts->loops);
     for (uint32_t i = 0; i < structure->n_loops; i++) {
         cuts->first[i] = cuts->n_contexts;
         if (cuts->loops[i])
@@ -754,6 +754,11 @@ int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struc
 uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
 {
     return cursor->cuts->n_contexts;
+}
+
+uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor)
+{
+    return cursor->cuts->n_top;
 }
 
 struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
