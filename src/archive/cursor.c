@@ -702,6 +702,11 @@ uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
     return cursor->cuts->of_top + cursor->cuts->loops.n;
 }
 
+uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor)
+{
+    return cursor->cuts->of_top;
+}
+
 struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
 {
     return cursor->cuts->place;
