@@ -676,7 +676,7 @@ static int number_contexts(const struct rfn_structure *structure, struct cuts *c
 {
     const struct rfn_node_list *top = &structure->top;
     for (uint32_t i = 0; i < structure->n_loops; i++)
-        RFN_TRY(rfn_contexts_add(&cuts->loops, structure->loops[i].nodes, structure->loops[i].n));
+        RFN_TRY(rfn_contexts_add(&cuts->loops, structure->loops[i].nodes, structure->loops[i].n, NULL));
     cuts->of_top = rfn_contexts_stretches(&cuts->loops, top->nodes, top->n);
     for (uint32_t i = 0; i < structure->n_loops; i++)
         cuts->loops.loops[i].first += cuts->of_top;

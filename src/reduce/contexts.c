@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-void rfn_contexts_init(struct rfn_contexts *contexts, uint32_t min_calls)
+void rfn_contexts_init(struct rfn_contexts *contexts, uint32_t least)
 {
-    *contexts = (struct rfn_contexts){.min_calls = min_calls};
+    *contexts = (struct rfn_contexts){.least = least};
 }
 
 void rfn_contexts_release(struct rfn_contexts *contexts)
@@ -15,14 +15,18 @@ void rfn_contexts_release(struct rfn_contexts *contexts)
     contexts->loops = NULL;
 }
 
-/* How many calls a list has, of inner loops those of one trip: at most min_calls (they may double
- * with each level). */
-static uint32_t count_calls(const struct rfn_contexts *contexts, const rfn_node *nodes, size_t n)
+/* Of one execution of a list, those of inner loops once: at most `least` (they may double with each
+ * level). */
+static uint32_t count_events(const struct rfn_contexts *contexts, const rfn_node *nodes, size_t n,
+                             const bool *counts)
 {
-    uint64_t calls = 0;
-    for (size_t i = 0; i < n && calls < contexts->min_calls; i++)
-        calls += rfn_node_is_loop(nodes[i]) ? contexts->loops[rfn_node_index(nodes[i])].calls : 1;
-    return calls < contexts->min_calls ? (uint32_t)calls : contexts->min_calls;
+    uint64_t events = 0;
+    for (size_t i = 0; i < n && events < contexts->least; i++) {
+        uint32_t index = rfn_node_index(nodes[i]);
+        events += rfn_node_is_loop(nodes[i]) ? contexts->loops[index].events
+                                             : !counts || counts[index];
+    }
+    return events < contexts->least ? (uint32_t)events : contexts->least;
 }
 
 uint32_t rfn_contexts_stretches(const struct rfn_contexts *contexts, const rfn_node *nodes,
@@ -35,13 +39,14 @@ uint32_t rfn_contexts_stretches(const struct rfn_contexts *contexts, const rfn_n
     return stretches;
 }
 
-int rfn_contexts_add(struct rfn_contexts *contexts, const rfn_node *body, size_t length)
+int rfn_contexts_add(struct rfn_contexts *contexts, const rfn_node *body, size_t length,
+                     const bool *counts)
 {
     RFN_TRY(RFN_GROW(contexts->loops, contexts->capacity, contexts->n_loops + 1));
     struct rfn_loop_contexts *loop = &contexts->loops[contexts->n_loops];
-    *loop = (struct rfn_loop_contexts){.calls = count_calls(contexts, body, length),
+    *loop = (struct rfn_loop_contexts){.events = count_events(contexts, body, length, counts),
                                        .first = contexts->n};
-    if (loop->calls >= contexts->min_calls)
+    if (loop->events >= contexts->least)
         contexts->n += rfn_contexts_stretches(contexts, body, length);
     contexts->n_loops++;
     return 0;

@@ -1,10 +1,10 @@
 /* contexts.h - where segments are cut, and what their contexts are (doc/trace-profiling.md).
  *
- * A loop cuts when its body has enough calls; the nodes of a list between two loops that cut are a
- * stretch, and the stretches of loops that cut are contexts, numbered through the loops in order of
- * their numbers. Both follow from the bodies alone, which never change: so a structure that still
- * grows only gets more contexts, and those it has stay what they are. The stretches of the top, a
- * list that does grow, are numbered apart.
+ * A loop cuts when its body has enough events, or enough of those that count; the nodes of a list
+ * between two loops that cut are a stretch, and the stretches of loops that cut are contexts,
+ * numbered through the loops in order of their numbers. Both follow from the bodies alone, which
+ * never change: so a structure that still grows only gets more contexts, and those it has stay what
+ * they are. The stretches of the top, a list that does grow, are numbered apart.
  */
 #ifndef RFN_REDUCE_CONTEXTS_H
 #define RFN_REDUCE_CONTEXTS_H
@@ -14,28 +14,30 @@
 #include <stdbool.h>
 
 struct rfn_loop_contexts {
-    uint32_t calls; /* of an iteration, inner loops once; at most min_calls */
-    uint32_t first; /* the context of its body's first stretch, if it cuts */
+    uint32_t events; /* of an iteration, inner loops once, those that count; at most `least` */
+    uint32_t first;  /* the context of its body's first stretch, if it cuts */
 };
 
 struct rfn_contexts {
     struct rfn_loop_contexts *loops;
     size_t n_loops, capacity;
-    uint32_t n; /* contexts so far */
-    uint32_t min_calls;
+    uint32_t n;     /* contexts so far */
+    uint32_t least; /* events with which a loop cuts */
 };
 
-void rfn_contexts_init(struct rfn_contexts *contexts, uint32_t min_calls);
+void rfn_contexts_init(struct rfn_contexts *contexts, uint32_t least);
 void rfn_contexts_release(struct rfn_contexts *contexts);
-/* The next loop, by its body; the loops in it were added before. RFN_E_NOMEM. */
-int rfn_contexts_add(struct rfn_contexts *contexts, const rfn_node *body, size_t length);
+/* The next loop, by its body; the loops in it were added before. counts: per symbol, whether its
+ * events count; NULL: all do. RFN_E_NOMEM. */
+int rfn_contexts_add(struct rfn_contexts *contexts, const rfn_node *body, size_t length,
+                     const bool *counts);
 /* How many stretches a list has: one more than loops that cut. All its loops were added. */
 uint32_t rfn_contexts_stretches(const struct rfn_contexts *contexts, const rfn_node *nodes,
                                 size_t n);
 
 static inline bool rfn_contexts_cuts(const struct rfn_contexts *contexts, uint32_t loop)
 {
-    return contexts->loops[loop].calls >= contexts->min_calls;
+    return contexts->loops[loop].events >= contexts->least;
 }
 
 /* ---- walking: which stretch an event lies in ---- */
