@@ -277,17 +277,6 @@ void rfn_structure_release(struct rfn_structure *structure)
 
 /* ---- values ---- */
 
-/* Notes where n columns begin, and where the last ends, and moves the scan past them. */
-static const char *find_columns(struct rfn_scan *scan, size_t *columns, size_t n)
-{
-    for (size_t i = 0; i < n && !rfn_scan_failed(scan); i++) {
-        columns[i] = rfn_scan_at(scan);
-        rfn_scan_column(scan);
-    }
-    columns[n] = rfn_scan_at(scan);
-    return rfn_scan_failed(scan) ? rfn_scan_fault(scan, "a column is malformed") : NULL;
-}
-
 static const char *column_fault(int error, const char *malformed)
 {
     bool damaged = error == RFN_E_CORRUPT || error == RFN_E_RANGE;
@@ -327,7 +316,7 @@ static const char *open_lists(struct rfn_values *values, struct rfn_scan *scan,
     static const char malformed[] = "the lists are malformed";
     size_t columns[3] = {0};
     values->n_lists = rfn_scan_limited(scan, LIST_WORDS_MAX);
-    if (find_columns(scan, columns, 2))
+    if (rfn_scan_columns(scan, columns, 2))
         return rfn_scan_fault(scan, malformed);
     int error = rfn_payload_column(&values->payload, columns[0], columns[1], lengths);
     if (!error)
@@ -373,7 +362,7 @@ const char *rfn_values_read(struct rfn_values *values, const struct rfn_structur
     values->columns = malloc((structure->n_values + 1) * sizeof *values->columns);
     if (!values->columns)
         return rfn_out_of_memory;
-    fault = find_columns(&scan, values->columns, structure->n_values);
+    fault = rfn_scan_columns(&scan, values->columns, structure->n_values);
     return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
 }
 
@@ -537,7 +526,7 @@ const char *rfn_timing_read(struct rfn_timing *timing, const struct rfn_structur
     timing->columns = malloc((n + 1) * sizeof *timing->columns);
     if (!timing->columns)
         return rfn_out_of_memory;
-    fault = find_columns(&scan, timing->columns, n);
+    fault = rfn_scan_columns(&scan, timing->columns, n);
     return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
 }
 
