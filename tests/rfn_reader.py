@@ -420,7 +420,7 @@ class Communicator:
 
 KIND_TYPE, KIND_RANK, KIND_COMM, KIND_PLACE, KIND_REGION = 3, 4, 6, 20, 23
 TRANSLATED = (KIND_TYPE, KIND_COMM, KIND_REGION)
-CLASS_REGION = 19
+CLASS_REGION, CLASS_UNRECORDED = 19, 22  # these, and between them, are no calls
 RANK_KINDS = (KIND_RANK, KIND_PLACE)
 UNKNOWN = -5
 
@@ -754,7 +754,7 @@ class Stream:
                 if counts:
                     event.gap, event.inside = next(counts[0]), next(counts[1])
                 calls += event.polls
-                regions += event.symbol.function.class_ == CLASS_REGION
+                regions += CLASS_REGION <= event.symbol.function.class_ <= CLASS_UNRECORDED
                 event.index = index
                 yield event
         except RuntimeError as error:  # a generator's own StopIteration

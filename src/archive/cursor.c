@@ -575,7 +575,7 @@ int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct r
 
 int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag)
 {
-    if (rfn_walk_cut(&cursor->walk, min_calls) < 0)
+    if (rfn_walk_cut(&cursor->walk, &cursor->archive->dictionary, min_calls) < 0)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
                         cursor->archive->chunks.path);
     return 0;

@@ -222,8 +222,8 @@ static int read_events(struct verifier *verifier, uint32_t stream, struct rfn_cu
         if (fault)
             return stream_fault(verifier, stream, record->index, fault);
         *calls += record->polls;
-        *regions += rfn_archive_function(verifier->archive, record->function)->class_ ==
-                    RFN_CLASS_REGION;
+        *regions += !rfn_class_is_mpi(
+            rfn_archive_function(verifier->archive, record->function)->class_);
         if (++verifier->done % PROGRESS_EVENTS == 0)
             tell_progress(verifier);
         if (ENOUGH(record->index))

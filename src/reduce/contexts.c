@@ -42,10 +42,16 @@ uint32_t rfn_contexts_stretches(const struct rfn_contexts *contexts, const rfn_n
 int rfn_contexts_add(struct rfn_contexts *contexts, const rfn_node *body, size_t length,
                      const bool *counts)
 {
+    return rfn_contexts_add_as(contexts, body, length,
+                               count_events(contexts, body, length, counts));
+}
+
+int rfn_contexts_add_as(struct rfn_contexts *contexts, const rfn_node *body, size_t length,
+                        uint32_t events)
+{
     RFN_TRY(RFN_GROW(contexts->loops, contexts->capacity, contexts->n_loops + 1));
     struct rfn_loop_contexts *loop = &contexts->loops[contexts->n_loops];
-    *loop = (struct rfn_loop_contexts){.events = count_events(contexts, body, length, counts),
-                                       .first = contexts->n};
+    *loop = (struct rfn_loop_contexts){.events = events, .first = contexts->n};
     if (loop->events >= contexts->least)
         contexts->n += rfn_contexts_stretches(contexts, body, length);
     contexts->n_loops++;

@@ -1,6 +1,7 @@
 /* contexts.h - where segments are cut, and what their contexts are (doc/trace-profiling.md).
  *
- * A loop cuts when its body has enough events, or enough of those that count; the nodes of a list
+ * A loop cuts when its body has enough events; where the program sets marks, only those count, and
+ * one is enough. The nodes of a list
  * between two loops that cut are a stretch, and the stretches of loops that cut are contexts,
  * numbered through the loops in order of their numbers. Both follow from the bodies alone, which
  * never change: so a structure that still grows only gets more contexts, and those it has stay what
@@ -10,8 +11,23 @@
 #define RFN_REDUCE_CONTEXTS_H
 
 #include "reduce/fold.h"
+#include "refrain/event.h"
 
 #include <stdbool.h>
+
+/* What the program's marks do, events of the classes SEGMENT_BEGIN and SEGMENT_END. */
+enum rfn_mark {
+    RFN_MARK_NONE,
+    RFN_MARK_BEGIN, /* the event begins a segment */
+    RFN_MARK_END    /* the event behind it does */
+};
+
+static inline enum rfn_mark rfn_mark_of(uint8_t class_)
+{
+    return class_ == RFN_CLASS_SEGMENT_BEGIN ? RFN_MARK_BEGIN
+           : class_ == RFN_CLASS_SEGMENT_END ? RFN_MARK_END
+                                             : RFN_MARK_NONE;
+}
 
 struct rfn_loop_contexts {
     uint32_t events; /* of an iteration, inner loops once, those that count; at most `least` */
@@ -31,6 +47,9 @@ void rfn_contexts_release(struct rfn_contexts *contexts);
  * events count; NULL: all do. RFN_E_NOMEM. */
 int rfn_contexts_add(struct rfn_contexts *contexts, const rfn_node *body, size_t length,
                      const bool *counts);
+/* The same with a given number of events: whether it cuts is known. */
+int rfn_contexts_add_as(struct rfn_contexts *contexts, const rfn_node *body, size_t length,
+                        uint32_t events);
 /* How many stretches a list has: one more than loops that cut. All its loops were added. */
 uint32_t rfn_contexts_stretches(const struct rfn_contexts *contexts, const rfn_node *nodes,
                                 size_t n);

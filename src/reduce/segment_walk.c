@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-enum mark { MARK_NONE, MARK_BEGIN, MARK_END };
-
 /* What a symbol's events take their values from, during a run. */
 struct source {
     struct rfn_column_cursor gap, duration;
@@ -166,12 +164,6 @@ static uint32_t messages_of(uint8_t class_)
     }
 }
 
-static enum mark mark_of(uint8_t class_)
-{
-    (void)class_;
-    return MARK_NONE;
-}
-
 static uint8_t class_of(const struct rfn_segment_walk *walk, uint32_t symbol)
 {
     uint32_t function = rfn_stream_symbol(walk->stream, symbol)->function;
@@ -184,7 +176,7 @@ static int open_source(struct rfn_segment_walk *walk, uint32_t number, struct so
     const struct rfn_column *volume = rfn_stream_volume(walk->stream, symbol);
     const struct rfn_column *more[4];
     uint8_t class_ = class_of(walk, number);
-    source->mark = (uint8_t)mark_of(class_);
+    source->mark = (uint8_t)rfn_mark_of(class_);
     source->messages = (uint8_t)messages_of(class_);
     if (symbol->failed_poll) {
         more[source->n_more++] = &symbol->polls;
@@ -229,9 +221,9 @@ static int take_event(struct rfn_segment_walk *walk, uint32_t symbol)
         gap = forward(walk, gap);
         duration = forward(walk, duration);
     }
-    if (walk->pending || source->mark == MARK_BEGIN || segment->n == RFN_SEGMENT_EVENTS_MAX)
+    if (walk->pending || source->mark == RFN_MARK_BEGIN || segment->n == RFN_SEGMENT_EVENTS_MAX)
         RFN_TRY(cut(walk, gap));
-    walk->pending = source->mark == MARK_END;
+    walk->pending = source->mark == RFN_MARK_END;
     if (__builtin_expect(segment->n == walk->capacity, 0))
         RFN_TRY(grow(walk));
     size_t n = segment->n;
@@ -324,7 +316,7 @@ static bool find_marks(const struct rfn_segment_walk *walk, bool *counts)
 {
     bool found = false;
     for (uint32_t i = 0; i < rfn_stream_symbols(walk->stream); i++) {
-        counts[i] = mark_of(class_of(walk, i)) != MARK_NONE;
+        counts[i] = rfn_mark_of(class_of(walk, i)) != RFN_MARK_NONE;
         found |= counts[i];
     }
     return found;
