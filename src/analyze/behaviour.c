@@ -27,6 +27,13 @@ static int no_memory(struct rfn_diag *diag)
     return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
 }
 
+/* Times of a damaged file may be any. */
+static int64_t whole(double ns)
+{
+    const double most = 9e18;
+    return (int64_t)(ns > most ? most : ns < -most ? -most : ns);
+}
+
 /* ---- patterns of a loop ---- */
 
 struct pattern {
@@ -203,11 +210,11 @@ static int describe(const struct rfn_archive *archive, const struct counting *co
     if (!told->waiting)
         return 0;
     told->waited = counting->steps->activities.sites[lateness.waited];
-    told->wait_ns = (int64_t)lateness.wait_ns;
+    told->wait_ns = whole(lateness.wait_ns);
     told->has_cause = lateness.has_cause;
     if (told->has_cause) {
         told->cause = activity_of(counting->steps, &lateness);
-        told->excess_ns = (int64_t)lateness.excess_ns;
+        told->excess_ns = whole(lateness.excess_ns);
     }
     return list_late(archive, counting, segments, told);
 }
@@ -218,8 +225,8 @@ static int tell_pattern(const struct rfn_archive *archive, const struct counting
     const struct pattern *pattern = &counting->patterns[number];
     struct segments segments = {.items = calloc(counting->n, sizeof *segments.items),
                                 .of = calloc(counting->n, sizeof *segments.of)};
-    *told = (struct rfn_behaviour_pattern){
-        .steps = pattern->steps, .ns = (int64_t)(pattern->step_ns * (double)pattern->steps)};
+    *told = (struct rfn_behaviour_pattern){.steps = pattern->steps,
+                                           .ns = whole(pattern->step_ns * (double)pattern->steps)};
     int error = RFN_E_NOMEM;
     if (segments.items && segments.of)
         error = find_segments(counting, counting->classes + number * counting->n, &segments);
@@ -273,8 +280,7 @@ static int unite_late(struct rfn_behaviour_pattern *a, const struct rfn_behaviou
 /* A mean of two, by their steps. */
 static int64_t mean(int64_t a, uint64_t steps, int64_t b, uint64_t more)
 {
-    return (int64_t)(((double)a * (double)steps + (double)b * (double)more) /
-                     (double)(steps + more));
+    return whole(((double)a * (double)steps + (double)b * (double)more) / (double)(steps + more));
 }
 
 static int join(struct rfn_behaviour_pattern *into, struct rfn_behaviour_pattern *from)
@@ -282,7 +288,7 @@ static int join(struct rfn_behaviour_pattern *into, struct rfn_behaviour_pattern
     into->wait_ns = mean(into->wait_ns, into->steps, from->wait_ns, from->steps);
     into->excess_ns = mean(into->excess_ns, into->steps, from->excess_ns, from->steps);
     into->steps += from->steps;
-    into->ns += from->ns;
+    into->ns = whole((double)into->ns + (double)from->ns);
     int error = same_late(into, from) ? 0 : unite_late(into, from);
     into->varying |= from->varying;
     free((void *)from->late);
@@ -361,7 +367,7 @@ static int tell_loop(const struct rfn_archive *archive, struct counting *countin
     RFN_TRY(list_ranks(archive, counting, loop));
     RFN_TRY(count_patterns(counting));
     loop->other_steps = counting->other_steps;
-    loop->other_ns = (int64_t)counting->other_ns;
+    loop->other_ns = whole(counting->other_ns);
     loop->patterns = calloc(counting->n_patterns + 1, sizeof *loop->patterns);
     if (!loop->patterns)
         return RFN_E_NOMEM;
@@ -437,7 +443,7 @@ static int tell_loops(const struct rfn_archive *archive, const struct rfn_steps 
             .last = steps->activities.sites[members->last],
             .steps = members->n,
             .n_streams = (uint32_t)chosen[i].n,
-            .ns = (int64_t)(chosen[i].ns / (double)chosen[i].n),
+            .ns = whole(chosen[i].ns / (double)chosen[i].n),
             .share = steps->span_ns > 0 ? chosen[i].ns / steps->span_ns : 0};
         error = tell_loop(archive, &counting, loop);
         release_counting(&counting);

@@ -56,11 +56,6 @@ void rfn_segments_close(struct rfn_segments *segments)
     free(segments);
 }
 
-uint32_t rfn_segments_contexts(const struct rfn_segments *segments)
-{
-    return rfn_cursor_contexts(segments->cursor);
-}
-
 /* 1, 0 at the end, or an error; *begins: a segment. */
 static int fetch(struct rfn_segments *segments, struct event *event, bool *begins,
                  struct rfn_diag *diag)
@@ -122,6 +117,7 @@ static int begin(struct rfn_segments *segments, const struct event *event)
 {
     segments->current = (struct rfn_stream_segment){
         .segment.context = event->context,
+        .top = event->context < rfn_cursor_top_contexts(segments->cursor),
         .start_ns = segments->started ? segments->last_exit_ns : event->enter_ns};
     segments->started = true;
     return append(segments, event);

@@ -22,7 +22,7 @@ struct reading {
     size_t first;      /* of its members */
     uint32_t *members; /* + 1, by context */
     uint32_t *sites;   /* of the segment's events */
-    size_t sites_capacity;
+    size_t members_capacity, sites_capacity;
     int64_t begin_ns, end_ns;
 };
 
@@ -47,6 +47,8 @@ static int member_of(struct reading *reading, const struct rfn_segment *segment,
                      struct rfn_step_member **member)
 {
     struct rfn_steps *steps = reading->steps;
+    RFN_TRY(
+        RFN_GROW_ZEROED(reading->members, reading->members_capacity, segment->context + (size_t)1));
     uint32_t *number = &reading->members[segment->context];
     if (!*number) {
         RFN_TRY(RFN_GROW(steps->members, steps->members_capacity, steps->n_members + 1));
@@ -62,6 +64,14 @@ static int member_of(struct reading *reading, const struct rfn_segment *segment,
     return 0;
 }
 
+/* Its length. */
+static int64_t note_end(struct reading *reading, const struct rfn_stream_segment *segment)
+{
+    int64_t length = segment->segment.vector[2 * segment->segment.n + 1];
+    reading->end_ns = (int64_t)((uint64_t)segment->start_ns + (uint64_t)length);
+    return length;
+}
+
 static int put_segment(struct reading *reading, const struct rfn_stream_segment *segment)
 {
     struct rfn_step_member *member;
@@ -72,9 +82,7 @@ static int put_segment(struct reading *reading, const struct rfn_stream_segment 
     put.context = 0;
     put.events = reading->sites;
     RFN_TRY(rfn_store_put(reading->steps->store, &put, &class_));
-    int64_t length = put.vector[2 * put.n + 1];
-    reading->end_ns = segment->start_ns + length;
-    member->ns += length;
+    member->ns = (int64_t)((uint64_t)member->ns + (uint64_t)note_end(reading, segment));
     member->n++;
     return rfn_column_append(&member->column, class_);
 }
@@ -90,15 +98,13 @@ static int put_segments(struct reading *reading, struct rfn_segments *segments,
 {
     const struct rfn_stream_segment *segment;
     int more;
-    reading->members = calloc(rfn_segments_contexts(segments) + (size_t)1,
-                              sizeof *reading->members);
-    if (!reading->members)
-        return no_memory(diag);
     for (bool started = false; (more = rfn_segments_next(segments, &segment, diag)) > 0;
          started = true) {
         if (!started)
             reading->begin_ns = reading->end_ns = segment->start_ns;
-        if (put_segment(reading, segment) < 0)
+        if (segment->top)
+            note_end(reading, segment);
+        else if (put_segment(reading, segment) < 0)
             return no_memory(diag);
         if (rfn_store_stats(reading->steps->store).bytes > max_bytes) {
             reading->steps->too_irregular = true;

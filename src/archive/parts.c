@@ -271,23 +271,12 @@ void rfn_structure_release(struct rfn_structure *structure)
 
 /* ---- values ---- */
 
-/* Notes where n columns begin, and where the last ends, and moves the scan past them. */
-static const char *find_columns(struct rfn_scan *scan, size_t *columns, size_t n)
-{
-    for (size_t i = 0; i < n && !rfn_scan_failed(scan); i++) {
-        columns[i] = rfn_scan_at(scan);
-        rfn_scan_column(scan);
-    }
-    columns[n] = rfn_scan_at(scan);
-    return rfn_scan_failed(scan) ? rfn_scan_fault(scan, "a column is malformed") : NULL;
-}
-
 static const char *read_lists(struct rfn_values *values, struct rfn_scan *scan)
 {
     static const char malformed[] = "the lists are malformed";
     size_t columns[RFN_LIST_COLUMNS + 1] = {0};
     uint64_t n = rfn_scan_limited(scan, RFN_LIST_WORDS_MAX);
-    if (find_columns(scan, columns, RFN_LIST_COLUMNS))
+    if (rfn_scan_columns(scan, columns, RFN_LIST_COLUMNS))
         return rfn_scan_fault(scan, malformed);
     return rfn_value_lists_read(&values->lists, &values->payload, columns, n);
 }
@@ -307,7 +296,7 @@ const char *rfn_values_read(struct rfn_values *values, const struct rfn_structur
     values->columns = malloc((structure->n_values + 1) * sizeof *values->columns);
     if (!values->columns)
         return rfn_out_of_memory;
-    fault = find_columns(&scan, values->columns, structure->n_values);
+    fault = rfn_scan_columns(&scan, values->columns, structure->n_values);
     return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
 }
 
@@ -470,7 +459,7 @@ const char *rfn_timing_read(struct rfn_timing *timing, const struct rfn_structur
     timing->columns = malloc((n + 1) * sizeof *timing->columns);
     if (!timing->columns)
         return rfn_out_of_memory;
-    fault = find_columns(&scan, timing->columns, n);
+    fault = rfn_scan_columns(&scan, timing->columns, n);
     return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
 }
 

@@ -32,6 +32,7 @@ enum rfn_stream_word {
     RFN_WORD_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns */
     RFN_WORD_VOLUME,   /* 1 if it has volumes */
     RFN_WORD_REGIONS,  /* events that are begins and ends of regions */
+    RFN_WORD_TIMES,    /* time set: the lowest stream that has the same times */
     RFN_STREAM_WORDS
 };
 
@@ -87,6 +88,8 @@ int rfn_archive_verify_open(const struct rfn_archive *archive,
 
 int64_t rfn_stream_word(const struct rfn_archive *archive, enum rfn_stream_word word,
                         uint32_t stream);
+/* The id of a stream's TIMING or PROFILE. */
+uint32_t rfn_stream_times(const struct rfn_archive *archive, uint32_t stream);
 /* Whether a stream has volumes. */
 bool rfn_stream_counted(const struct rfn_archive *archive, uint32_t stream);
 /* The place of a stream among the members of its group. */

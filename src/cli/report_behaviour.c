@@ -11,9 +11,9 @@ enum { NOTE_INDENT = 6, NAMED = 8 };
 /* Patterns with less of the time are other patterns. */
 static const double least_shown = 0.005;
 
-static double share_of(const struct rfn_behaviour_loop *loop, int64_t ns)
+static double share_of(const struct rfn_behaviour_loop *loop, double ns)
 {
-    return loop->ns > 0 ? loop->share * (double)ns / (double)loop->ns : 0;
+    return loop->ns > 0 ? loop->share * ns / (double)loop->ns : 0;
 }
 
 /* ---- text ---- */
@@ -53,12 +53,12 @@ static void append_waiting(struct rfn_text *line, const struct rfn_report *repor
     rfn_text_format(line, " takes %s longer", rfn_time_text(pattern->excess_ns).text);
 }
 
-static void add_row(struct rfn_table *table, double share, uint64_t steps, int64_t ns,
+static void add_row(struct rfn_table *table, double share, uint64_t steps, double ns,
                     struct rfn_text *note)
 {
     rfn_table_cell(table, rfn_share_text(share).text);
     rfn_table_cell(table, rfn_count_text(steps).text);
-    rfn_table_cell(table, steps ? rfn_time_text(ns / (int64_t)steps).text : "");
+    rfn_table_cell(table, steps ? rfn_time_text((int64_t)(ns / (double)steps)).text : "");
     rfn_table_note(table, rfn_report_string(note));
     rfn_text_release(note);
 }
@@ -74,18 +74,18 @@ static void pattern_row(struct rfn_table *table, const struct rfn_report *report
         rfn_text_string(&line, "all ranks take about equally long in every call");
     rfn_text_wrap(&note, &line, report->width - NOTE_INDENT, 2);
     rfn_text_release(&line);
-    add_row(table, share_of(loop, pattern->ns), pattern->steps, pattern->ns, &note);
+    add_row(table, share_of(loop, (double)pattern->ns), pattern->steps, (double)pattern->ns, &note);
 }
 
 /* The patterns that are not shown, and steps that are of none. */
 static void rest_row(struct rfn_table *table, const struct rfn_behaviour_loop *loop, size_t shown)
 {
     uint64_t steps = loop->other_steps;
-    int64_t ns = loop->other_ns;
+    double ns = (double)loop->other_ns;
     struct rfn_text note = {0};
     for (size_t i = shown; i < loop->n_patterns; i++) {
         steps += loop->patterns[i].steps;
-        ns += loop->patterns[i].ns;
+        ns += (double)loop->patterns[i].ns;
     }
     if (!steps)
         return;
@@ -120,7 +120,7 @@ static void append_loop(struct rfn_text *out, const struct rfn_report *report,
     struct rfn_table table;
     size_t shown = 0;
     while (shown < loop->n_patterns && shown < report->top &&
-           share_of(loop, loop->patterns[shown].ns) >= least_shown)
+           share_of(loop, (double)loop->patterns[shown].ns) >= least_shown)
         shown++;
     rfn_table_init(&table, "rrr");
     rfn_table_cell(&table, "share");
@@ -165,7 +165,7 @@ static json_t *pattern_json(const struct rfn_report *report, const struct rfn_be
                             const struct rfn_behaviour_pattern *pattern)
 {
     json_t *value = json_object();
-    set_share(value, share_of(loop, pattern->ns), pattern->steps);
+    set_share(value, share_of(loop, (double)pattern->ns), pattern->steps);
     json_object_set_new(value, "alike", json_boolean(!pattern->waiting));
     if (!pattern->waiting)
         return value;

@@ -1,6 +1,9 @@
 #include "reduce/similarity.h"
 
+#include "refrain/recording.h"
+
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +97,22 @@ int rfn_criterion_parse(const char *text, bool across, struct rfn_criterion *cri
                     : method->kept
                         ? ": a whole number from 1 on, then perhaps :average or :centroid"
                         : ": a number from 0 on");
+}
+
+int rfn_similarity_check(const char *text, struct rfn_diag *diag)
+{
+    struct rfn_criterion criterion;
+    return rfn_criterion_parse(text, false, &criterion, diag);
+}
+
+void rfn_criterion_text(const struct rfn_criterion *criterion, char *text, size_t size)
+{
+    static const char *const later[] = {"", ":average", ":centroid"};
+    if (criterion->method->averages)
+        snprintf(text, size, "%s", criterion->method->name);
+    else
+        snprintf(text, size, "%s:%.15g%s", criterion->method->name, criterion->threshold,
+                 later[criterion->later]);
 }
 
 /* ---- applying a method ---- */

@@ -74,6 +74,9 @@ struct rfn_criterion {
 int rfn_criterion_parse(const char *text, bool across, struct rfn_criterion *criterion,
                         struct rfn_diag *diag);
 
+/* Writes it as rfn_criterion_parse reads it, with the threshold. */
+void rfn_criterion_text(const struct rfn_criterion *criterion, char *text, size_t size);
+
 /* ---- applying a method that measures ---- */
 
 /* A transformed vector. */
