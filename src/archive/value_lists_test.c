@@ -361,7 +361,7 @@ static void test_damage(void **state)
         struct rfn_list_copy *copy;
         bool made;
         int error = 0;
-        model.bytes.data[at] ^= 0x5a;
+        model.bytes.data[at] ^= 0x95;
         const char *fault = find_blocks(&model, &lists);
         refused += fault != NULL;
         struct rfn_list_reader *reader = rfn_list_reader_new(&lists, &model.payload, 1 << 14);
@@ -376,7 +376,7 @@ static void test_damage(void **state)
         late += error < 0;
         rfn_list_reader_free(reader);
         rfn_value_lists_release(&lists);
-        model.bytes.data[at] ^= 0x5a;
+        model.bytes.data[at] ^= 0x95;
     }
     assert_true(refused > 100 && late > 20);
     free_model(&model);
