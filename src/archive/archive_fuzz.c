@@ -54,12 +54,21 @@ static void look_at_definitions(const struct rfn_archive *archive)
     }
 }
 
-static void look_at_lists(const struct rfn_cursor *cursor, int64_t word, uint8_t kind)
+/* All lists of an event may be in use at once. */
+static void look_at_lists(const struct rfn_cursor *cursor, const struct rfn_record *record,
+                          const struct rfn_function_info *function)
 {
-    size_t n;
-    const int64_t *words = rfn_cursor_list(cursor, word, &n, kind);
-    for (size_t i = 0; i < n; i++)
-        looked_at += (uint64_t)words[i];
+    const int64_t *lists[2 * RFN_PARAMS_MAX];
+    size_t lengths[2 * RFN_PARAMS_MAX];
+    unsigned n = 0;
+    for (unsigned i = 0; i < function->n_in; i++, n++)
+        lists[n] = rfn_cursor_list(cursor, record->in[i], &lengths[n], function->params[i].kind);
+    for (unsigned i = 0; i < function->n_out; i++, n++)
+        lists[n] = rfn_cursor_list(cursor, record->out[i], &lengths[n], function->params[n].kind);
+    for (unsigned i = 0; i < n; i++) {
+        for (size_t k = 0; k < lengths[i]; k++)
+            looked_at += (uint64_t)lists[i][k];
+    }
 }
 
 static void look_at_record(const struct rfn_archive *archive, const struct rfn_cursor *cursor,
@@ -67,10 +76,7 @@ static void look_at_record(const struct rfn_archive *archive, const struct rfn_c
 {
     const struct rfn_function_info *function = rfn_archive_function(archive, record->function);
     looked_at += rfn_archive_path(archive, record->path).n_frames;
-    for (unsigned i = 0; i < function->n_in; i++)
-        look_at_lists(cursor, record->in[i], function->params[i].kind);
-    for (unsigned i = 0; i < function->n_out; i++)
-        look_at_lists(cursor, record->out[i], function->params[function->n_in + i].kind);
+    look_at_lists(cursor, record, function);
     for (unsigned i = 0; i < function->n_in; i++) {
         uint8_t kind = function->params[i].kind;
         if (kind == RFN_KIND_TYPE && record->in[i] >= 0)

@@ -225,6 +225,11 @@ enum fault {
     NO_SUCH_TYPE,
     NO_SUCH_COMM,
     NO_SUCH_LIST,
+    LIST_LENGTH_NEGATIVE,
+    LISTS_TOO_LONG,
+    LISTS_TOO_SHORT,
+    LIST_WORDS_DAMAGED,
+    LISTS_UNUSED_DAMAGED,
     NO_SUCH_PATH,
     PLACES_TOO_LONG,
     GROUP_WITHOUT_MEMBERS,
@@ -636,20 +641,58 @@ static void write_column(const struct writer *writer, const struct model_stream 
     end_column(&column);
 }
 
-static void write_lists(struct rfn_buf *out)
+static int64_t list_length(enum fault fault, int list)
+{
+    if (fault == LIST_LENGTH_NEGATIVE && list == 0)
+        return -(int64_t)list_lengths[0];
+    if (fault == LISTS_TOO_LONG && list == 3)
+        return INT64_MAX;
+    return (int64_t)list_lengths[list] - (fault == LISTS_TOO_SHORT && list == 2);
+}
+
+/* A column of two blocks, one of which has too few bytes: it shows when it is decoded. */
+static void write_damaged(struct rfn_buf *out, uint64_t n, uint64_t sound)
+{
+    struct rfn_buf blocks = RFN_BUF_INIT;
+    for (uint64_t at = 0; at < n; at = at ? n : sound) {
+        uint64_t count = at ? n - at : sound;
+        rfn_buf_u8(&blocks, 1); /* varints */
+        rfn_buf_varint(&blocks, count);
+        rfn_buf_varint(&blocks, at ? count - 1 : count);
+        for (uint64_t i = 0; i < (at ? count - 1 : count); i++)
+            rfn_buf_u8(&blocks, 0);
+    }
+    rfn_buf_varint(out, n);
+    rfn_buf_blob(out, blocks.data, blocks.size);
+    rfn_buf_release(&blocks);
+}
+
+static void write_list_words(enum fault fault, struct rfn_buf *out)
 {
     struct column_writer column;
-    rfn_buf_varint(out, LISTS);
-    begin_column(&column, out);
-    for (int i = 0; i < LISTS; i++)
-        add_value(&column, (int64_t)list_lengths[i]);
-    end_column(&column);
     begin_column(&column, out);
     for (int i = 0; i < LISTS; i++) {
         for (size_t k = 0; k < list_lengths[i]; k++)
             add_value(&column, list_words[i][k]);
     }
+    if (fault == LIST_WORDS_DAMAGED || fault == LISTS_UNUSED_DAMAGED) {
+        uint64_t n = column.column.n;
+        rfn_column_release(&column.column);
+        write_damaged(out, n, fault == LIST_WORDS_DAMAGED ? list_lengths[0] : n - 1);
+    } else {
+        end_column(&column);
+    }
+}
+
+static void write_lists(enum fault fault, struct rfn_buf *out)
+{
+    struct column_writer column;
+    rfn_buf_varint(out, LISTS);
+    begin_column(&column, out);
+    for (int i = 0; i < LISTS; i++)
+        add_value(&column, list_length(fault, i));
     end_column(&column);
+    write_list_words(fault, out);
 }
 
 static void write_trips(const struct writer *writer, const struct model_stream *stream, int loop,
@@ -675,7 +718,7 @@ static void write_trips(const struct writer *writer, const struct model_stream *
 static void write_values(struct writer *writer, const struct model_stream *stream)
 {
     struct rfn_buf out = RFN_BUF_INIT;
-    write_lists(&out);
+    write_lists(writer->fault, &out);
     for (int loop = 0; loop < 2 && stream->group == 0; loop++)
         write_trips(writer, stream, loop, &out);
     if (writer->fault == IDLE_LOOP && stream->group == 0) {

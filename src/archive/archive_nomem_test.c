@@ -1,7 +1,8 @@
 /* What reading takes of memory. Of its allocations each fails once, and it gives up with
  * RFN_E_NOMEM and leaves nothing behind, with all payloads in memory and with none. And a long run
  * takes no more than a short one: profile and waits of a ring of ranks with irregular times, whose
- * messages are received soon, have the same peak with eight times as many events. */
+ * messages are received soon and whose lists are ever new, have the same peak with eight times as
+ * many events. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 
 #include "archive/archive_model.h"
@@ -15,6 +16,18 @@
 
 /* ---- each allocation fails ---- */
 
+/* Asks for all lists of an event. */
+static void read_lists(const struct rfn_archive *archive, const struct rfn_cursor *cursor,
+                       const struct rfn_record *record)
+{
+    const struct rfn_function_info *function = rfn_archive_function(archive, record->function);
+    size_t n;
+    for (unsigned i = 0; i < function->n_in; i++) {
+        if (function->params[i].kind & RFN_KIND_LIST)
+            rfn_cursor_list(cursor, record->in[i], &n, function->params[i].kind);
+    }
+}
+
 static int read_to_end(const struct rfn_archive *archive, uint32_t stream, struct rfn_diag *diag)
 {
     const struct rfn_record *record;
@@ -22,7 +35,7 @@ static int read_to_end(const struct rfn_archive *archive, uint32_t stream, struc
     int more;
     RFN_TRY(rfn_cursor_open(archive, stream, &cursor, diag));
     while ((more = rfn_cursor_next(cursor, &record, diag)) > 0)
-        ;
+        read_lists(archive, cursor, record);
     rfn_cursor_close(cursor);
     return more;
 }
@@ -62,13 +75,13 @@ static void test_each_allocation_fails(void **state)
     }
 }
 
-/* ---- a ring: each rank sends to the next and receives from the one before, again and again ----
- */
+/* ---- a ring: each rank sends to the next, receives from the one before, and all exchange data
+ * according to a list of counts that has not been there before, again and again ---- */
 
-enum { GAP_SEND, SEND_TAKES, GAP_RECV, RECV_TAKES, N_TIMES };
+enum { SENDS, RECEIVES, EXCHANGES, N_CALLS };
 
 struct ring {
-    struct rfn_column times[N_RANKS][N_TIMES], counts;
+    struct rfn_column times[N_RANKS][N_CALLS][2], counts, lengths, words, lists;
     struct rfn_buf marks[N_RANKS];
     uint64_t last_mark[N_RANKS];
     uint64_t now[N_RANKS]; /* quanta */
@@ -80,46 +93,79 @@ static void append(struct rfn_column *column, uint64_t value)
     assert_int_equal(rfn_column_append(column, (int64_t)value), 0);
 }
 
-/* Each rank is very late once, early, so that short runs have columns of wide values, too. */
-static void ring_send(struct ring *ring, uint32_t rank, uint64_t event, uint64_t *sent)
+static void ring_event(struct ring *ring, uint32_t rank, uint64_t round, int call, uint64_t gap,
+                       uint64_t exit)
 {
-    uint64_t gap = noise(&ring->random) % 30000, takes = noise(&ring->random) % 3000;
-    gap += event / 2 == rank ? 200000 : 0;
-    *sent = ring->now[rank] + gap;
-    ring->now[rank] = *sent + takes;
-    append(&ring->times[rank][GAP_SEND], gap);
-    append(&ring->times[rank][SEND_TAKES], takes);
+    uint64_t enter = ring->now[rank] + gap, event = N_CALLS * round + (uint64_t)call;
+    append(&ring->times[rank][call][0], gap);
+    append(&ring->times[rank][call][1], exit - enter);
+    ring->now[rank] = exit;
     if (event == 0 || event % 65536)
         return;
-    rfn_buf_varint(&ring->marks[rank], *sent - ring->last_mark[rank]);
-    ring->last_mark[rank] = *sent;
+    rfn_buf_varint(&ring->marks[rank], enter - ring->last_mark[rank]);
+    ring->last_mark[rank] = enter;
 }
 
-static void ring_receive(struct ring *ring, uint32_t rank, uint64_t sent)
+/* Each rank is very late once, early, so that short runs have columns of wide values, too. */
+static void ring_send(struct ring *ring, uint32_t rank, uint64_t round, uint64_t *sent)
+{
+    uint64_t gap = noise(&ring->random) % 30000, takes = noise(&ring->random) % 3000;
+    gap += round == rank ? 200000 : 0;
+    *sent = ring->now[rank] + gap;
+    ring_event(ring, rank, round, SENDS, gap, *sent + takes);
+}
+
+static void ring_receive(struct ring *ring, uint32_t rank, uint64_t round, uint64_t sent)
 {
     uint64_t gap = noise(&ring->random) % 3000, enter = ring->now[rank] + gap;
     uint64_t exit = (sent > enter ? sent : enter) + 600 + noise(&ring->random) % 3000;
-    append(&ring->times[rank][GAP_RECV], gap);
-    append(&ring->times[rank][RECV_TAKES], exit - enter);
-    ring->now[rank] = exit;
+    ring_event(ring, rank, round, RECEIVES, gap, exit);
+}
+
+static void ring_exchange(struct ring *ring, uint32_t rank, uint64_t round)
+{
+    uint64_t gap = noise(&ring->random) % 3000;
+    ring_event(ring, rank, round, EXCHANGES, gap,
+               ring->now[rank] + gap + noise(&ring->random) % 3000);
+}
+
+/* Words of one width, so that short runs need it, too. */
+static void ring_list(struct ring *ring, uint64_t round)
+{
+    uint64_t n = 1 + noise(&ring->random) % 12;
+    append(&ring->lengths, n);
+    append(&ring->lists, round + 1);
+    for (uint64_t i = 0; i < n; i++)
+        append(&ring->words, noise(&ring->random) % 50000);
+}
+
+static void begin_ring(struct ring *ring)
+{
+    *ring = (struct ring){.random = 7};
+    rfn_column_init(&ring->counts);
+    rfn_column_init(&ring->lengths);
+    rfn_column_init(&ring->words);
+    rfn_column_init(&ring->lists);
+    for (uint32_t rank = 0; rank < N_RANKS; rank++) {
+        ring->now[rank] = ring->last_mark[rank] = 1000;
+        for (int k = 0; k < N_CALLS * 2; k++)
+            rfn_column_init(&ring->times[rank][k / 2][k % 2]);
+    }
 }
 
 static void make_ring(struct ring *ring, uint64_t rounds)
 {
-    *ring = (struct ring){.random = 7};
-    rfn_column_init(&ring->counts);
-    for (uint32_t rank = 0; rank < N_RANKS; rank++) {
-        ring->now[rank] = ring->last_mark[rank] = 1000;
-        for (int k = 0; k < N_TIMES; k++)
-            rfn_column_init(&ring->times[rank][k]);
-    }
+    begin_ring(ring);
     for (uint64_t i = 0; i < rounds; i++) {
         uint64_t sent[N_RANKS];
         for (uint32_t rank = 0; rank < N_RANKS; rank++)
-            ring_send(ring, rank, 2 * i, &sent[rank]);
+            ring_send(ring, rank, i, &sent[rank]);
         for (uint32_t rank = 0; rank < N_RANKS; rank++)
-            ring_receive(ring, rank, sent[(rank + N_RANKS - 1) % N_RANKS]);
+            ring_receive(ring, rank, i, sent[(rank + N_RANKS - 1) % N_RANKS]);
+        for (uint32_t rank = 0; rank < N_RANKS; rank++)
+            ring_exchange(ring, rank, i);
         append(&ring->counts, noise(&ring->random) % 10000000);
+        ring_list(ring, i);
     }
 }
 
@@ -144,10 +190,11 @@ static void write_structure_of_ring(struct writer *writer)
     struct rfn_buf out = RFN_BUF_INIT;
     rfn_buf_bytes(&out, "\5\15\2\4\0\4\6\15\1\20\0\20\2\20\1", 15); /* dest, source, comms */
     add_chunk(writer, RFN_CHUNK_PLACES, 0, &out);
-    rfn_buf_bytes(&out, "\2\2\0\3\1\3\2\1\0\3", 10); /* sites, types, communicators */
-    rfn_buf_bytes(&out, "\2\0\0\1\2\16\0", 7);       /* Send: count is moved, tag 7 */
-    rfn_buf_bytes(&out, "\2\0\0\200\1\2\16\0", 8);   /* Recv of tag 7 */
-    rfn_buf_bytes(&out, "\1\2\0\2\1\1", 6);          /* one loop */
+    rfn_buf_bytes(&out, "\3\2\0\3\1\5\0\3\2\1\0\3", 12); /* sites, types, communicators */
+    rfn_buf_bytes(&out, "\3\0\0\1\2\16\0", 7);           /* Send: count is moved, tag 7 */
+    rfn_buf_bytes(&out, "\2\0\0\200\1\2\16\0", 8);       /* Recv of tag 7 */
+    rfn_buf_bytes(&out, "\4\0\3\0", 4);                  /* Alltoallw: both lists are moved */
+    rfn_buf_bytes(&out, "\1\3\0\2\4\1\1", 7);            /* one loop */
     add_chunk(writer, RFN_CHUNK_STRUCTURE, 0, &out);
 }
 
@@ -161,32 +208,42 @@ static void write_constant(struct rfn_buf *out, int64_t value, uint64_t n)
     rfn_column_release(&column);
 }
 
+static void write_and_release(struct rfn_column *column, struct rfn_buf *out)
+{
+    rfn_column_write(column, out);
+    rfn_column_release(column);
+}
+
 static void write_values_of_ring(struct writer *writer, struct ring *ring)
 {
     struct rfn_buf out = RFN_BUF_INIT;
-    write_lists(&out);
-    write_constant(&out, (int64_t)ring->counts.n, 1);
-    rfn_column_write(&ring->counts, &out);
+    const uint64_t n = ring->counts.n;
+    rfn_buf_varint(&out, ring->lengths.n);
+    write_and_release(&ring->lengths, &out);
+    write_and_release(&ring->words, &out);
+    write_constant(&out, (int64_t)n, 1);
+    write_and_release(&ring->counts, &out);
     for (int i = 0; i < 3; i++) /* source, tag, bytes */
-        write_constant(&out, RFN_AS_POSTED, ring->counts.n);
-    rfn_column_release(&ring->counts);
+        write_constant(&out, RFN_AS_POSTED, n);
+    rfn_column_write(&ring->lists, &out); /* as datatypes, most of which do not exist */
+    write_and_release(&ring->lists, &out);
+    write_constant(&out, 0, n);
     assert_true(out.size > RFN_RESIDENT_MAX);
     add_chunk(writer, RFN_CHUNK_VALUES, 0, &out);
 }
 
-static void write_timing_of_ring(struct writer *writer, struct ring *ring, uint32_t rank)
+static void write_timing_of_ring(struct writer *writer, struct ring *ring, uint32_t rank,
+                                 uint64_t events)
 {
     struct rfn_buf out = RFN_BUF_INIT;
     rfn_buf_varint(&out, 1);
     write_clock(writer, &model[0], &out);
     out.size--; /* the number of marks */
-    rfn_buf_varint(&out, (2 * ring->times[rank][0].n - 1) / 65536);
+    rfn_buf_varint(&out, (events - 1) / 65536);
     rfn_buf_bytes(&out, ring->marks[rank].data, ring->marks[rank].size);
     rfn_buf_release(&ring->marks[rank]);
-    for (int k = 0; k < N_TIMES; k++) {
-        rfn_column_write(&ring->times[rank][k], &out);
-        rfn_column_release(&ring->times[rank][k]);
-    }
+    for (int k = 0; k < N_CALLS * 2; k++)
+        write_and_release(&ring->times[rank][k / 2][k % 2], &out);
     assert_true(out.size > RFN_RESIDENT_MAX);
     add_chunk(writer, RFN_CHUNK_TIMING, rank, &out);
 }
@@ -202,11 +259,11 @@ static void write_ring(const char *path, uint64_t rounds)
     rfn_buf_bytes(&writer.file, header, sizeof header);
     write_meta(&writer);
     write_definitions(&writer);
-    write_streams_of_ring(&writer, 2 * rounds);
+    write_streams_of_ring(&writer, N_CALLS * rounds);
     write_structure_of_ring(&writer);
     write_values_of_ring(&writer, &ring);
     for (uint32_t rank = 0; rank < N_RANKS; rank++)
-        write_timing_of_ring(&writer, &ring, rank);
+        write_timing_of_ring(&writer, &ring, rank, N_CALLS * rounds);
     write_tail(&writer);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -228,6 +285,7 @@ static size_t peak_of(const char *path, uint64_t rounds, size_t resident_max)
     size_t before = peak = heap;
     assert_int_equal(rfn_archive_open(path, &archive, &diag), 0);
     archive->chunks.resident_max = resident_max;
+    archive->list_bytes = 1 << 18;
     assert_int_equal(rfn_profile_new(archive, NULL, NULL, &profile, &diag), 0);
     assert_int_equal(rfn_waits_new(archive, &options, NULL, NULL, &waits, &diag), 0);
     if (profile->unreadable || waits->unreadable)

@@ -47,6 +47,35 @@ static bool same_words(const struct model_stream *stream, const struct model_eve
     return true;
 }
 
+/* Whether the list that a word names has the model's words, or cannot be had. */
+static bool same_list(const struct model_stream *stream, const struct rfn_cursor *cursor,
+                      uint8_t kind, int64_t word)
+{
+    size_t n;
+    const int64_t *words = rfn_cursor_list(cursor, word, &n, kind);
+    if (!(kind & RFN_KIND_LIST) || word < 1 || word > LISTS || !words)
+        return !words || word > 0;
+    if (n != list_lengths[word - 1])
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (words[i] !=
+            expected_word(stream, kind & (uint8_t)~RFN_KIND_LIST, list_words[word - 1][i]))
+            return false;
+    }
+    return true;
+}
+
+static bool same_lists(const struct model_stream *stream, const struct rfn_cursor *cursor,
+                       const struct rfn_record *record)
+{
+    const struct schema *schema = &schemas[record->function];
+    for (int i = 0; i < schema->n_in; i++) {
+        if (!same_list(stream, cursor, schema->params[i].kind, record->in[i]))
+            return false;
+    }
+    return true;
+}
+
 /* The earliest start is that of stream 0. */
 static bool same_times(const struct model_stream *stream, const struct model_event *event,
                        const struct rfn_record *record, bool clocks)
@@ -92,6 +121,7 @@ static int read_stream(const struct rfn_archive *archive, uint32_t number, bool 
     while ((more = rfn_cursor_next(cursor, &record, diag)) > 0) {
         assert_true(e < stream->n);
         assert_true(same_event(stream, e, record, times, clocks, volume));
+        assert_true(same_lists(stream, cursor, record));
         e++;
     }
     if (more == 0)
@@ -312,6 +342,38 @@ static void test_lists(void **state)
     rfn_cursor_close(cursor);
     rfn_archive_close(archive);
     rfn_buf_release(&file);
+}
+
+/* A list that cannot be read: there is none then, and the cursor goes no further. Lists that no
+ * event has do not matter but to verification. */
+static void test_damaged_lists(void **state)
+{
+    (void)state;
+    for (int variant = 0; variant < 4; variant++) {
+        bool used = variant & 1;
+        struct rfn_buf file = write_archive(used ? LIST_WORDS_DAMAGED : LISTS_UNUSED_DAMAGED, true,
+                                            true);
+        struct rfn_archive *archive = variant & 2 ? open_windowed(&file) : open_bytes(&file);
+        struct rfn_diag diag = {.text = ""};
+        const struct rfn_record *record;
+        struct rfn_cursor *cursor;
+        size_t n = 1;
+        assert_int_equal(rfn_cursor_open(archive, 0, &cursor, &diag), 0);
+        while (rfn_cursor_next(cursor, &record, &diag) > 0 && record->function != ALLTOALLW)
+            ;
+        assert_int_equal(record->function, ALLTOALLW);
+        assert_non_null(rfn_cursor_list(cursor, record->in[0], &n, RFN_KIND_LIST | RFN_KIND_TYPE));
+        assert_int_equal(n, list_lengths[record->in[0] - 1]);
+        if (used)
+            assert_null(rfn_cursor_list(cursor, record->in[1], &n, RFN_KIND_LIST));
+        assert_int_equal(n, used ? 0 : 4);
+        assert_int_equal(rfn_cursor_next(cursor, &record, &diag), used ? RFN_E_CORRUPT : 1);
+        assert_true(!used || strstr(diag.text, "the words of lists are malformed"));
+        assert_int_equal(rfn_cursor_next(cursor, &record, &diag), used ? RFN_E_CORRUPT : 1);
+        rfn_cursor_close(cursor);
+        rfn_archive_close(archive);
+        rfn_buf_release(&file);
+    }
 }
 
 /* Groups of 60 ranks as runs with strides that interleave, and foreign processes in the middle. */
@@ -601,7 +663,7 @@ static struct rfn_buf write_long(uint64_t n, bool times)
     rfn_buf_bytes(&out, "\2\0\20\200\1\4\1", 7);     /* Recv: communicator is moved */
     rfn_buf_bytes(&out, "\1\2\0\2\1\1", 6);          /* one loop */
     add_chunk(&writer, RFN_CHUNK_STRUCTURE, 0, &out);
-    write_lists(&out);
+    write_lists(SOUND, &out);
     for (int c = 0; c < 6; c++) { /* trips; count; communicator, source, tag, bytes */
         struct column_writer column;
         begin_column(&column, &out);
@@ -942,7 +1004,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_file),         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_long),         cmocka_unit_test(test_first_versions),
         cmocka_unit_test(test_large_values), cmocka_unit_test(test_damaged_values),
-        cmocka_unit_test(test_file_changes),
+        cmocka_unit_test(test_file_changes), cmocka_unit_test(test_damaged_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
