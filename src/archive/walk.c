@@ -143,7 +143,7 @@ static uint32_t count_calls(const struct rfn_node_list *list, const uint32_t *ca
     return n < limit ? (uint32_t)n : limit;
 }
 
-static uint32_t count_stretches(const struct rfn_node_list *list, const bool *loops)
+uint32_t rfn_count_stretches(const struct rfn_node_list *list, const bool *loops)
 {
     uint32_t n = 1;
     for (uint32_t i = 0; i < list->n; i++)
@@ -163,11 +163,11 @@ static void choose_loops(const struct rfn_structure *structure, struct rfn_cuts 
 
 static void number_contexts(const struct rfn_structure *structure, struct rfn_cuts *cuts)
 {
-    cuts->n_top = cuts->n_contexts = count_stretches(&structure->top, cuts->loops);
+    cuts->n_top = cuts->n_contexts = rfn_count_stretches(&structure->top, cuts->loops);
     for (uint32_t i = 0; i < structure->n_loops; i++) {
         cuts->first[i] = cuts->n_contexts;
         if (cuts->loops[i])
-            cuts->n_contexts += count_stretches(&structure->loops[i], cuts->loops);
+            cuts->n_contexts += rfn_count_stretches(&structure->loops[i], cuts->loops);
     }
     cuts->pending = true;
 }
