@@ -8,7 +8,6 @@
 #include "archive/rewrite.h"
 #include "archive/walk.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 struct reducer {
@@ -207,7 +206,7 @@ static int add_meta(struct reducer *reducer)
                                  .times = true,
                                  .all_polls = run->all_polls,
                                  .start_off = run->start_off,
-                                 .merge_ns = (uint64_t)llround(run->merge_seconds * 1e9),
+                                 .merge_ns = (uint64_t)(run->merge_seconds * 1e9 + 0.5),
                                  .volume = run->volume,
                                  .volume_unit = known(run->volume_unit),
                                  .similar = similar,
