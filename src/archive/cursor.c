@@ -637,6 +637,11 @@ uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
     return cursor->walk.cuts->n_contexts;
 }
 
+uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor)
+{
+    return cursor->walk.cuts->n_top;
+}
+
 struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
 {
     return cursor->walk.cuts->place;
