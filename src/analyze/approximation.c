@@ -66,7 +66,7 @@ static int compare_streams(const struct rfn_trace_profile *profile, struct dista
 {
     for (uint32_t i = 0; i < profile->n_streams; i++) {
         struct rfn_segments *segments;
-        if (!profile->streams[i].profile)
+        if (!profile->streams[i].present)
             continue;
         RFN_TRY(
             rfn_segments_open(profile->archive, i, profile->options.min_calls, &segments, diag));
@@ -105,7 +105,7 @@ static int add_execution_bytes(const struct rfn_trace_profile *profile, uint64_t
 {
     for (uint32_t i = 0; i < profile->n_streams; i++) {
         const struct rfn_profiled_stream *stream = &profile->streams[i];
-        if (stream->profile && stream->stands_for_it == i)
+        if (stream->present && stream->stands_for_it == i)
             RFN_TRY(add_stream_bytes(stream->profile, bytes));
     }
     return 0;
@@ -138,8 +138,7 @@ static int find_names(const struct rfn_trace_profile *profile, struct rfn_model_
 /* The process group that this stream stands for. */
 static struct rfn_model_group model_group(const struct rfn_trace_profile *profile, uint32_t number)
 {
-    struct rfn_stream_profile_stats stats = rfn_stream_profile_stats(
-        profile->streams[number].profile);
+    struct rfn_stream_profile_stats stats = profile->streams[number].stats;
     struct rfn_model_group group = {.representatives = stats.representatives,
                                     .executions = stats.executions,
                                     .events = stats.kept_events,
@@ -157,7 +156,7 @@ static int model_sizes(const struct rfn_trace_profile *profile,
     measures->model_profile_bytes = rfn_model_profile_names(&names);
     for (uint32_t i = 0; i < profile->n_streams; i++) {
         const struct rfn_profiled_stream *stream = &profile->streams[i];
-        if (!stream->profile)
+        if (!stream->present)
             continue;
         measures->model_full_bytes += rfn_model_full_names(&names) +
                                       rfn_model_full_records(stream->events, stream->messages);
@@ -176,18 +175,23 @@ static double degree(uint64_t matches, uint64_t possible)
     return possible ? (double)matches / (double)possible : 1;
 }
 
+double rfn_degree_of_matching(const struct rfn_trace_profile_stats *stats, bool across)
+{
+    uint64_t matches = stats->executions - stats->representatives;
+    uint64_t possible = stats->executions - stats->kinds;
+    if (!across)
+        return degree(matches, possible);
+    return degree(matches + stats->streams - stats->groups,
+                  possible + stats->streams - stats->classes);
+}
+
 static void fill_degrees(const struct rfn_trace_profile *profile,
                          struct rfn_reduction_measures *measures)
 {
     struct rfn_trace_profile_stats stats = rfn_trace_profile_stats(profile);
-    uint64_t within = stats.executions - stats.representatives;
-    uint64_t possible = stats.executions - stats.kinds;
-    uint64_t across = stats.streams - stats.groups, possible_across = stats.streams - stats.classes;
-    measures->degree_within = degree(within, possible);
-    measures->degree_across = degree(across, possible_across);
-    measures->degree_of_matching = profile->across.method
-                                       ? degree(within + across, possible + possible_across)
-                                       : measures->degree_within;
+    measures->degree_within = rfn_degree_of_matching(&stats, false);
+    measures->degree_across = degree(stats.streams - stats.groups, stats.streams - stats.classes);
+    measures->degree_of_matching = rfn_degree_of_matching(&stats, profile->across.method != NULL);
 }
 
 int rfn_trace_profile_measure(const struct rfn_trace_profile *profile,

@@ -99,7 +99,7 @@ static int streams_match(const struct rfn_trace_profile *profile, uint32_t left,
 {
     const struct rfn_profiled_stream *a = &profile->streams[left], *b = &profile->streams[right];
     struct comparison comparison = {.criterion = &profile->across};
-    if (!a->profile || !b->profile || a->class_ != b->class_)
+    if (!a->present || !b->present || a->class_ != b->class_)
         return 0;
     comparison.left = rfn_profile_walk_new(a->profile);
     comparison.right = rfn_profile_walk_new(b->profile);
@@ -117,8 +117,9 @@ static int streams_match(const struct rfn_trace_profile *profile, uint32_t left,
 static bool same_class(const struct rfn_trace_profile *profile, uint32_t left, uint32_t right)
 {
     const struct rfn_profiled_stream *a = &profile->streams[left], *b = &profile->streams[right];
-    return rfn_archive_stream(profile->archive, left).group ==
-               rfn_archive_stream(profile->archive, right).group &&
+    struct rfn_stream_info first = rfn_archive_stream(profile->archive, left);
+    struct rfn_stream_info second = rfn_archive_stream(profile->archive, right);
+    return first.group == second.group && first.volume == second.volume &&
            a->segments == b->segments && rfn_hash128_equal(a->sequence, b->sequence);
 }
 

@@ -13,7 +13,7 @@ struct rfn_segments;
 
 /* Borrowed until the next call. */
 struct rfn_stream_segment {
-    struct rfn_segment segment; /* events are symbols */
+    struct rfn_segment segment; /* events are symbols, extra values as for rfn_pack_profile */
     const uint32_t *functions;  /* of each event */
     const uint32_t *paths;
     int64_t start_ns;

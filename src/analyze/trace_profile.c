@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+enum { ATTEND_EVERY = 1024 }; /* segments */
+
 static int no_memory(struct rfn_diag *diag)
 {
     return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
@@ -21,6 +23,21 @@ static void hash_segment(struct rfn_profiled_stream *stream, const struct rfn_se
     stream->sequence = rfn_hash128_bytes(words, sizeof words);
 }
 
+/* Now and then: says how far reading is, and has the stream hold its share of the memory. */
+static int attend(struct rfn_trace_profile *profile, struct rfn_profiled_stream *stream)
+{
+    const struct rfn_trace_profile_options *options = &profile->options;
+    uint64_t at_once = profile->across.method && profile->n_streams ? profile->n_streams : 1;
+    int widened = 1;
+    if (options->progress)
+        options->progress(options->progress_context,
+                          (double)profile->events_done / (double)(profile->events + 1));
+    while (options->memory_bytes && widened > 0 &&
+           rfn_stream_profile_bytes(stream->profile) > options->memory_bytes / at_once)
+        widened = rfn_stream_profile_widen(stream->profile);
+    return widened < 0 ? widened : 0;
+}
+
 static int put_segment(struct rfn_trace_profile *profile, struct rfn_profiled_stream *stream,
                        const struct rfn_stream_segment *segment, struct rfn_diag *diag)
 {
@@ -34,8 +51,11 @@ static int put_segment(struct rfn_trace_profile *profile, struct rfn_profiled_st
     stream->segments++;
     stream->events += segment->segment.n;
     stream->messages += segment->segment.messages;
+    profile->events_done += segment->segment.n;
     for (size_t i = 0; i < segment->segment.n; i++)
         profile->functions[segment->functions[i]] = true;
+    if (stream->segments % ATTEND_EVERY == 0 && attend(profile, stream) < 0)
+        return no_memory(diag);
     return 0;
 }
 
@@ -67,23 +87,29 @@ static int read_stream(struct rfn_trace_profile *profile, uint32_t number, struc
     return error;
 }
 
-/* ---- the whole ---- */
-
-static int read_streams(struct rfn_trace_profile *profile, struct rfn_diag *diag)
+int rfn_trace_profile_read(struct rfn_trace_profile *profile, uint32_t stream,
+                           struct rfn_diag *diag)
 {
-    for (uint32_t i = 0; i < profile->n_streams; i++) {
-        if (!rfn_archive_stream(profile->archive, i).readable)
-            continue;
-        RFN_TRY(read_stream(profile, i, diag));
-    }
-    if (rfn_process_groups_find(profile) < 0)
-        return no_memory(diag);
+    struct rfn_profiled_stream *read = &profile->streams[stream];
+    if (!rfn_archive_stream(profile->archive, stream).readable)
+        return 0;
+    RFN_TRY(read_stream(profile, stream, diag));
+    read->present = true;
+    read->stats = rfn_stream_profile_stats(read->profile);
     return 0;
 }
 
-int rfn_trace_profile_new(const struct rfn_archive *archive,
-                          const struct rfn_trace_profile_options *options,
-                          struct rfn_trace_profile **profile, struct rfn_diag *diag)
+void rfn_trace_profile_drop(struct rfn_trace_profile *profile, uint32_t stream)
+{
+    rfn_stream_profile_free(profile->streams[stream].profile);
+    profile->streams[stream].profile = NULL;
+}
+
+/* ---- the whole ---- */
+
+int rfn_trace_profile_begin(const struct rfn_archive *archive,
+                            const struct rfn_trace_profile_options *options,
+                            struct rfn_trace_profile **profile, struct rfn_diag *diag)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
     struct rfn_criterion criterion, across = {0};
@@ -102,13 +128,37 @@ int rfn_trace_profile_new(const struct rfn_archive *archive,
                                        .n_streams = run->streams};
     made->streams = calloc(run->streams + (size_t)1, sizeof *made->streams);
     made->functions = calloc(rfn_archive_functions(archive) + (size_t)1, sizeof *made->functions);
-    int error = made->streams && made->functions ? read_streams(made, diag) : no_memory(diag);
-    if (error < 0) {
+    if (!made->streams || !made->functions) {
         rfn_trace_profile_free(made);
-        return error;
+        return no_memory(diag);
     }
+    for (uint32_t i = 0; i < run->streams; i++)
+        made->events += rfn_archive_stream(archive, i).events;
     *profile = made;
     return 0;
+}
+
+int rfn_trace_profile_join(struct rfn_trace_profile *profile, struct rfn_diag *diag)
+{
+    return rfn_process_groups_find(profile) < 0 ? no_memory(diag) : 0;
+}
+
+int rfn_trace_profile_new(const struct rfn_archive *archive,
+                          const struct rfn_trace_profile_options *options,
+                          struct rfn_trace_profile **profile, struct rfn_diag *diag)
+{
+    struct rfn_trace_profile *made;
+    int error = 0;
+    RFN_TRY(rfn_trace_profile_begin(archive, options, &made, diag));
+    for (uint32_t i = 0; i < made->n_streams && !error; i++)
+        error = rfn_trace_profile_read(made, i, diag);
+    if (!error)
+        error = rfn_trace_profile_join(made, diag);
+    if (error < 0)
+        rfn_trace_profile_free(made);
+    else
+        *profile = made;
+    return error;
 }
 
 void rfn_trace_profile_free(struct rfn_trace_profile *profile)
@@ -127,19 +177,19 @@ void rfn_trace_profile_free(struct rfn_trace_profile *profile)
 static void add_stream(struct rfn_trace_profile_stats *sum,
                        const struct rfn_profiled_stream *stream)
 {
-    struct rfn_stream_profile_stats stats = rfn_stream_profile_stats(stream->profile);
+    const struct rfn_stream_profile_stats *stats = &stream->stats;
     sum->events += stream->events;
     sum->messages += stream->messages;
-    sum->executions += stats.executions;
-    sum->kinds += stats.kinds;
-    sum->representatives += stats.representatives;
-    sum->kept_events += stats.kept_events;
-    sum->kept_messages += stats.kept_messages;
-    sum->corrections += stats.corrections;
-    sum->widened += stats.widened;
-    sum->comparisons += stats.comparisons;
-    if (stats.bytes > sum->memory_bytes)
-        sum->memory_bytes = stats.bytes;
+    sum->executions += stats->executions;
+    sum->kinds += stats->kinds;
+    sum->representatives += stats->representatives;
+    sum->kept_events += stats->kept_events;
+    sum->kept_messages += stats->kept_messages;
+    sum->corrections += stats->corrections;
+    sum->widened += stats->widened;
+    sum->comparisons += stats->comparisons;
+    if (stats->bytes > sum->memory_bytes)
+        sum->memory_bytes = stats->bytes;
 }
 
 struct rfn_trace_profile_stats rfn_trace_profile_stats(const struct rfn_trace_profile *profile)
@@ -147,7 +197,7 @@ struct rfn_trace_profile_stats rfn_trace_profile_stats(const struct rfn_trace_pr
     struct rfn_trace_profile_stats stats = {0};
     for (uint32_t i = 0; i < profile->n_streams; i++) {
         const struct rfn_profiled_stream *stream = &profile->streams[i];
-        if (!stream->profile)
+        if (!stream->present)
             continue;
         add_stream(&stats, stream);
         stats.streams++;

@@ -14,6 +14,7 @@
 #include "archive/cursor.h"
 
 #include "archive/reader.h"
+#include "archive/representatives.h"
 #include "archive/walk.h"
 #include "base/grow.h"
 #include "event/kind.h"
@@ -69,7 +70,9 @@ struct rfn_cursor {
     const struct rfn_structure *structure;
     const struct rfn_values *values;
     struct rfn_timing timing;
-    bool has_timing, times;
+    struct rfn_reduced_timing reduced;
+    struct rfn_representatives *representatives; /* NULL: times are not reduced */
+    bool has_timing, times;                      /* has_timing: columns of TIMING */
     uint64_t events;
     uint64_t last_exit, add_ns;
     struct rfn_clock_place clock_place, correction_place;
@@ -428,6 +431,27 @@ static void prefetch(const struct rfn_cursor *cursor)
         __builtin_prefetch(after + sizeof(struct symbol_state) + i * sizeof(struct source), 1);
 }
 
+static int segment_failed(struct rfn_cursor *cursor)
+{
+    struct rfn_representatives_fault fault = rfn_representatives_fault(cursor->representatives);
+    return fault_in(cursor, fault.payload, fault.text);
+}
+
+/* What else comes from columns of TIMING. */
+static int read_representative(struct rfn_cursor *cursor, struct symbol_state *state)
+{
+    struct rfn_recreated event;
+    if (rfn_representatives_next(cursor->representatives, &event) < 0)
+        return segment_failed(cursor);
+    state->gap = (int64_t)(event.enter - cursor->last_exit);
+    state->duration = (int64_t)(event.exit - event.enter);
+    state->inside = event.inside;
+    state->polls = event.polls;
+    state->record.volume_gap = event.volume_gap;
+    state->record.volume_inside = event.volume_inside;
+    return 0;
+}
+
 static uint8_t class_of(const struct rfn_cursor *cursor, const struct symbol_state *state)
 {
     return cursor->archive->dictionary.functions[state->record.function].class_;
@@ -447,6 +471,8 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
         rfn_walk_place(&cursor->walk, class_of(cursor, state));
     prefetch(cursor);
     RFN_TRY(read_sources(cursor, state));
+    if (__builtin_expect(cursor->representatives != NULL, 0))
+        RFN_TRY(read_representative(cursor, state));
     if (state->polls < 1)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");
     if (cursor->times)
@@ -502,18 +528,44 @@ static int use_parts(struct rfn_cursor *cursor, struct rfn_diag *diag)
     return 0;
 }
 
+/* Times are of TIMING, or of the segments of a PROFILE. RFN_E_NOTFOUND: there are none. */
+static int load_times(struct rfn_cursor *cursor, struct rfn_diag *diag)
+{
+    int error = rfn_reduced_timing_load(cursor->archive, cursor->stream, cursor->structure,
+                                        &cursor->timing, &cursor->reduced, diag);
+    if (error != RFN_E_NOTFOUND)
+        return error;
+    RFN_TRY(
+        rfn_timing_load(cursor->archive, cursor->stream, cursor->structure, &cursor->timing, diag));
+    cursor->has_timing = true;
+    return 0;
+}
+
+static int begin_representatives(struct rfn_cursor *cursor)
+{
+    const struct rfn_representatives_of what = {&cursor->archive->dictionary, cursor->structure,
+                                                cursor->values, &cursor->timing, &cursor->reduced};
+    int error = rfn_representatives_open(&what, &cursor->representatives);
+    if (error < 0 && !cursor->representatives)
+        return no_memory(cursor);
+    return error < 0 ? segment_failed(cursor) : 0;
+}
+
 static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
     const struct rfn_archive *archive = cursor->archive;
-    int error = rfn_timing_load(archive, cursor->stream, cursor->structure, &cursor->timing, diag);
+    int error = load_times(cursor, diag);
     if (error == RFN_E_NOTFOUND)
         return 0;
     RFN_TRY(error);
-    cursor->has_timing = true;
     cursor->times = cursor->timing.times;
-    if (!cursor->times)
-        return 0;
+    if (!cursor->has_timing && begin_representatives(cursor) < 0)
+        return report(cursor, diag);
     const struct rfn_clock *clock = &cursor->timing.clock;
+    if (cursor->times)
+        cursor->last_exit = cursor->mark_quanta = clock->start;
+    if (!cursor->times || clock->of_the_run)
+        return 0;
     struct rfn_clock_place place = {0};
     if (rfn_clock_ns(clock, &place, clock->start) !=
             (uint64_t)rfn_stream_word(archive, RFN_WORD_START, cursor->stream) ||
@@ -521,7 +573,6 @@ static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
             (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, cursor->stream))
         return rfn_payload_fault(&cursor->timing.payload, "its clock starts not as STREAMS says",
                                  diag);
-    cursor->last_exit = cursor->mark_quanta = cursor->timing.clock.start;
     cursor->marks = cursor->timing.marks;
     uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, cursor->stream);
     cursor->add_ns = rfn_archive_origin(archive, host);
@@ -610,6 +661,8 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
     rfn_walk_close(&cursor->walk);
     free(cursor->symbols);
     free(cursor->comms);
+    rfn_representatives_close(cursor->representatives);
+    rfn_reduced_timing_release(&cursor->reduced);
     rfn_timing_release(&cursor->timing);
     struct rfn_part *parts[] = {cursor->structure_part, cursor->values_part, cursor->places_part};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -766,6 +819,8 @@ static int finish(struct rfn_cursor *cursor)
         RFN_TRY(finish_symbol(cursor, i));
     if (rfn_walk_finish(&cursor->walk) < 0)
         return fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
+    if (cursor->representatives && rfn_representatives_finish(cursor->representatives) < 0)
+        return segment_failed(cursor);
     if (cursor->times && cursor->n_marks != cursor->timing.n_marks)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload,
                     "there are too many time marks");

@@ -33,6 +33,21 @@ uint32_t rfn_stream_times(const struct rfn_archive *archive, uint32_t stream)
     return said ? (uint32_t)rfn_stream_word(archive, RFN_WORD_TIMES, stream) : stream;
 }
 
+/* Only a PROFILE is shared. */
+int64_t rfn_timing_find(const struct rfn_archive *archive, uint32_t stream)
+{
+    if (rfn_stream_times(archive, stream) != stream)
+        return -1;
+    return rfn_chunks_find(&archive->chunks, RFN_CHUNK_TIMING, stream);
+}
+
+int64_t rfn_reduced_timing_find(const struct rfn_archive *archive, uint32_t stream)
+{
+    if (!archive->dictionary.run.reduced)
+        return -1;
+    return rfn_chunks_find(&archive->chunks, RFN_CHUNK_PROFILE, rfn_stream_times(archive, stream));
+}
+
 /* Counts the groups and checks every number. */
 static const char *check_streams(struct rfn_archive *archive)
 {
@@ -214,7 +229,8 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
 {
     size_t first;
     struct rfn_chunks *chunks = &archive->chunks;
-    if (!archive->dictionary.run.times || rfn_chunks_count(chunks, RFN_CHUNK_TIMING, &first) == 0)
+    uint32_t type = archive->dictionary.run.reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING;
+    if (!archive->dictionary.run.times || rfn_chunks_count(chunks, type, &first) == 0)
         return 0;
     struct rfn_payload payload;
     RFN_TRY(
@@ -235,9 +251,9 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
 static int read_clocks(struct rfn_archive *archive, struct rfn_diag *diag)
 {
     struct rfn_chunks *chunks = &archive->chunks;
-    int64_t entry = chunks->minor < RFN_CLOCKS_SINCE_MINOR
-                        ? -1
-                        : rfn_chunks_find(chunks, RFN_CHUNK_CLOCKS, 0);
+    int64_t entry = rfn_chunks_know(chunks, RFN_CHUNK_CLOCKS)
+                        ? rfn_chunks_find(chunks, RFN_CHUNK_CLOCKS, 0)
+                        : -1;
     struct rfn_payload payload = {.path = chunks->path};
     const char *fault = NULL;
     if (entry >= 0) {
@@ -385,7 +401,7 @@ static bool is_readable(const struct rfn_archive *archive, uint32_t stream, uint
         rfn_chunks_find(chunks, RFN_CHUNK_PLACES, group) < 0 ||
         rfn_chunks_find(chunks, RFN_CHUNK_VALUES, values) < 0)
         return false;
-    return rfn_chunks_find(chunks, RFN_CHUNK_TIMING, stream) >= 0 ||
+    return rfn_reduced_timing_find(archive, stream) >= 0 || rfn_timing_find(archive, stream) >= 0 ||
            (!archive->dictionary.run.times && !rfn_stream_counted(archive, stream) &&
             !has_polls(archive, group));
 }

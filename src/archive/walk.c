@@ -104,6 +104,14 @@ void rfn_walk_close(struct rfn_walk *walk)
 
 /* ---- cuts ---- */
 
+uint32_t rfn_count_stretches(const struct rfn_node_list *list, const bool *loops)
+{
+    uint32_t n = 1;
+    for (uint32_t i = 0; i < list->n; i++)
+        n += rfn_node_is_loop(list->nodes[i]) && loops[rfn_node_index(list->nodes[i])];
+    return n;
+}
+
 static int begin_cuts(struct rfn_walk *walk, uint32_t least)
 {
     assert(walk->index == 0 && !walk->cuts);

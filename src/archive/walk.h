@@ -58,6 +58,9 @@ int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary,
 /* ... or at those that loops[] names. */
 int rfn_walk_cut_at(struct rfn_walk *walk, const bool *loops);
 
+/* How many stretches a list of nodes has when these loops cut. */
+uint32_t rfn_count_stretches(const struct rfn_node_list *list, const bool *loops);
+
 /* What of the walk is not in line. RFN_E_CORRUPT, RFN_E_IO, RFN_E_INCOMPLETE. */
 int rfn_walk_failed(struct rfn_walk *walk, const char *fault);
 int rfn_walk_enter_loop(struct rfn_walk *walk, uint32_t loop);

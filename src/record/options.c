@@ -158,10 +158,9 @@ void rec_options_read(void)
 
 struct rfn_criterion rec_options_criterion(void)
 {
-    static const char default_similar[] = "avgWave:0.2";
-    struct rfn_criterion criterion = {.method = &rfn_avg_wave};
-    rfn_criterion_parse(rec_options.similar ? rec_options.similar : default_similar, false,
-                        &criterion, NULL);
+    struct rfn_criterion criterion = {.method = &rfn_avg_wave, .threshold = rfn_avg_wave.within};
+    if (rec_options.similar)
+        rfn_criterion_parse(rec_options.similar, false, &criterion, NULL);
     return criterion;
 }
 
