@@ -2,6 +2,7 @@
 #include "cli/activity_text.h"
 #include "cli/command.h"
 #include "cli/file_argument.h"
+#include "cli/hosts.h"
 #include "cli/json.h"
 #include "cli/report.h"
 #include "cli/table.h"
@@ -10,11 +11,13 @@
 #include "cli/wrap.h"
 #include "refrain/compare.h"
 
+#include <stdlib.h>
+
 enum { TOP = 15, NOTE_INDENT = 6 };
 
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print everything as JSON", 0},
-    {"top", 't', "N", 0, "show N of the trends that are not retained (15; with --json all)", 0},
+    {"top", 't', "N", 0, "show N rows of trends that are not retained (15; with --json all)", 0},
     {0},
 };
 
@@ -101,7 +104,7 @@ static void set_measures(json_t *value, const struct rfn_comparison *found)
     json_object_set_new(value, "largest_change", json_real(found->largest_change));
 }
 
-static int print_json(const struct compared *compared)
+static int print_json(const struct compared *compared, int status)
 {
     json_t *value = json_object(), *changes = json_array();
     json_object_set_new(value, "full", rfn_json_text(compared->full_file));
@@ -110,7 +113,7 @@ static int print_json(const struct compared *compared)
     for (size_t i = 0; i < compared->comparison->n_changes && i < compared->top; i++)
         json_array_append_new(changes, change_json(compared, &compared->comparison->changes[i]));
     json_object_set_new(value, "changes", changes);
-    return rfn_json_print(value, RFN_EXIT_OK);
+    return rfn_json_print(value, status);
 }
 
 /* ---- text ---- */
@@ -166,35 +169,94 @@ static void path_note(struct rfn_table *table, const struct compared *compared,
     rfn_text_release(&note);
 }
 
-static void append_changes(struct rfn_text *out, const struct compared *compared)
+/* Whether they are lines of one row: only ranks and shares differ. */
+static bool together(const struct rfn_trend_change *a, const struct rfn_trend_change *b)
 {
-    static const char *const titles[] = {"rank", "full", "reduced", "change", "pattern"};
-    size_t n = compared->comparison->n_changes;
-    struct rfn_table table;
-    rfn_table_init(&table, "rrrll");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
-    for (size_t i = 0; i < n && i < compared->top; i++) {
-        const struct rfn_trend_change *change = &compared->comparison->changes[i];
-        rfn_table_cell(&table, rfn_count_text(change->rank).text);
-        share_cell(&table, change->full_share);
-        share_cell(&table, change->reduced_share);
-        rfn_table_cell(&table, kind_of(change));
-        rfn_table_cell(&table, rfn_pattern_words(change->pattern));
-        path_note(&table, compared, change);
-    }
-    rfn_text_string(out, "\nTrends that are not retained: shares of the full archive's run time");
-    if (n > compared->top)
-        rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", compared->top, n, n);
-    rfn_text_string(out, "\n");
-    rfn_table_print(&table, NOTE_INDENT, out);
-    rfn_table_release(&table);
+    return a->pattern == b->pattern && a->function == b->function && a->path == b->path &&
+           rfn_severity_class(a->full_share) == rfn_severity_class(b->full_share) &&
+           rfn_severity_class(a->reduced_share) == rfn_severity_class(b->reduced_share);
 }
 
-static int print_text(const struct compared *compared)
+static int by_number(const void *a, const void *b)
+{
+    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+    return first < second ? -1 : first > second;
+}
+
+static void ranks_cell(struct rfn_table *table, uint32_t *ranks, size_t n)
+{
+    struct rfn_text text = {0};
+    qsort(ranks, n, sizeof *ranks, by_number);
+    rfn_ranks_append(&text, ranks, n);
+    rfn_table_cell(table, rfn_report_string(&text));
+    rfn_text_release(&text);
+}
+
+/* The row of a change and of those after it that belong to it, which are marked as shown. */
+static void change_row(struct rfn_table *table, const struct compared *compared, size_t number,
+                       bool *shown, uint32_t *ranks)
+{
+    const struct rfn_comparison *found = compared->comparison;
+    const struct rfn_trend_change *change = &found->changes[number];
+    size_t n = 0;
+    for (size_t i = number; i < found->n_changes; i++) {
+        if (!shown[i] && together(change, &found->changes[i])) {
+            shown[i] = true;
+            ranks[n++] = found->changes[i].rank;
+        }
+    }
+    share_cell(table, change->full_share);
+    share_cell(table, change->reduced_share);
+    rfn_table_cell(table, kind_of(change));
+    rfn_table_cell(table, rfn_pattern_words(change->pattern));
+    ranks_cell(table, ranks, n);
+    path_note(table, compared, change);
+}
+
+/* How many rows there are. */
+static size_t fill_changes(struct rfn_table *table, const struct compared *compared, bool *shown,
+                           uint32_t *ranks)
+{
+    static const char *const titles[] = {"full", "reduced", "change", "pattern", "ranks"};
+    size_t rows = 0;
+    struct rfn_table rest; /* rows that are only counted */
+    rfn_table_init(table, "rrlll");
+    rfn_table_init(&rest, "rrlll");
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        rfn_table_cell(table, titles[i]);
+    for (size_t i = 0; i < compared->comparison->n_changes; i++) {
+        if (!shown[i])
+            change_row(rows++ < compared->top ? table : &rest, compared, i, shown, ranks);
+    }
+    rfn_table_release(&rest);
+    return rows;
+}
+
+static void append_changes(struct rfn_text *out, const struct compared *compared)
+{
+    size_t n = compared->comparison->n_changes;
+    uint32_t *ranks = calloc(n, sizeof *ranks);
+    bool *shown = calloc(n, sizeof *shown);
+    struct rfn_table table;
+    out->failed |= !ranks || !shown;
+    if (ranks && shown) {
+        size_t rows = fill_changes(&table, compared, shown, ranks);
+        rfn_text_string(out,
+                        "\nTrends that are not retained: shares of the full archive's run time, "
+                        "on the rank with the largest change");
+        if (rows > compared->top)
+            rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", compared->top, rows, rows);
+        rfn_text_string(out, "\n");
+        rfn_table_print(&table, NOTE_INDENT, out);
+        rfn_table_release(&table);
+    }
+    free(ranks);
+    free(shown);
+}
+
+static int print_text(const struct compared *compared, int status)
 {
     struct rfn_text out = {0};
-    int status = RFN_EXIT_OK;
     append_measures(&out, compared);
     if (!compared->comparison->trends_retained)
         append_changes(&out, compared);
@@ -217,6 +279,16 @@ static int fail(const struct compared *compared, int error, const struct rfn_arc
     return rfn_command_fail(file, error, diag);
 }
 
+/* A file that was cut behind its last event; the exit status. */
+static int check_complete(const struct rfn_archive *archive, const char *file, int status)
+{
+    const char *why = NULL;
+    if (rfn_archive_complete(archive, &why))
+        return status;
+    rfn_command_error("%s: incomplete: %s", file, why ? why : "the file was cut short");
+    return RFN_EXIT_BAD_INPUT;
+}
+
 static int compare(struct compared *compared, bool json)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
@@ -227,7 +299,9 @@ static int compare(struct compared *compared, bool json)
     rfn_progress_done(&progress);
     if (error < 0)
         return fail(compared, error, concerned, &diag);
-    int status = json ? print_json(compared) : print_text(compared);
+    int status = check_complete(compared->full, compared->full_file, RFN_EXIT_OK);
+    status = check_complete(compared->reduced, compared->reduced_file, status);
+    status = json ? print_json(compared, status) : print_text(compared, status);
     rfn_comparison_free(compared->comparison);
     return status;
 }
