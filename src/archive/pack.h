@@ -105,6 +105,7 @@ enum rfn_stream_slot {
     RFN_SLOT_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns; 0 without times */
     RFN_SLOT_VOLUME,   /* 1 if the stream has volumes */
     RFN_SLOT_REGIONS,  /* events that are begins and ends of regions */
+    RFN_SLOT_TIMES,    /* time set: the lowest stream that has the same times, mostly its own */
     RFN_STREAM_SLOTS
 };
 
