@@ -178,8 +178,14 @@ static void fill_sizes(struct comparing *comparing)
 /* What the reduced archive says of itself. All zero for one that is not reduced. */
 static struct rfn_matching_counts counts_of(const struct rfn_run *run)
 {
-    (void)run;
-    return (struct rfn_matching_counts){0};
+    const struct rfn_run_reduction *reduction = &run->reduction;
+    return (struct rfn_matching_counts){.executions = reduction->executions,
+                                        .kinds = reduction->kinds,
+                                        .representatives = reduction->representatives,
+                                        .streams = reduction->streams,
+                                        .classes = reduction->classes,
+                                        .groups = reduction->time_sets,
+                                        .across = run->across != NULL};
 }
 
 static void fill_degrees(struct comparing *comparing)

@@ -305,6 +305,28 @@ static void test_degrees(void **state)
     assert_true(degrees.both >= 0 && degrees.both <= 1);
 }
 
+/* The reduced archive tells how many matches there were. */
+static void test_reduced(void **state)
+{
+    (void)state;
+    write_run(&full, NULL, NULL);
+    write_run(&reduced, NULL, NULL);
+    reduced.run.reduced = true;
+    reduced.run.reduction = (struct rfn_run_reduction){.executions = 16,
+                                                       .kinds = 6,
+                                                       .representatives = 10,
+                                                       .streams = 4,
+                                                       .classes = 1,
+                                                       .time_sets = 3};
+    expect_comparison();
+    expect_near(comparison->degree_within, 0.6);
+    expect_near(comparison->degree_across, 1.0 / 3);
+    expect_near(comparison->degree_of_matching, 0.6);
+    reduced.run.across = "avgWave:0.4";
+    expect_comparison();
+    expect_near(comparison->degree_of_matching, 7.0 / 13);
+}
+
 /* ---- archives that cannot be compared ---- */
 
 static void test_other_runs(void **state)
@@ -371,10 +393,11 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_same),     TEST(test_lost),     TEST(test_elsewhere),  TEST(test_another_class),
-        TEST(test_run_time), TEST(test_distance), TEST(test_numbers),    TEST(test_classes),
-        TEST(test_borders),  TEST(test_degrees),  TEST(test_other_runs), TEST(test_without_times),
-        TEST(test_damaged),
+        TEST(test_same),          TEST(test_lost),     TEST(test_elsewhere),
+        TEST(test_another_class), TEST(test_run_time), TEST(test_distance),
+        TEST(test_numbers),       TEST(test_classes),  TEST(test_borders),
+        TEST(test_degrees),       TEST(test_reduced),  TEST(test_other_runs),
+        TEST(test_without_times), TEST(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,9 +106,13 @@ static void set_measures(json_t *value, const struct rfn_comparison *found)
 
 static int print_json(const struct compared *compared, int status)
 {
+    const struct rfn_run *run = rfn_archive_run(compared->reduced);
     json_t *value = json_object(), *changes = json_array();
     json_object_set_new(value, "full", rfn_json_text(compared->full_file));
     json_object_set_new(value, "reduced", rfn_json_text(compared->reduced_file));
+    json_object_set_new(value, "similar", rfn_json_text(run->similar));
+    json_object_set_new(value, "across", rfn_json_text(run->across));
+    json_object_set_new(value, "exact_starts", json_boolean(run->reduction.exact_starts));
     set_measures(value, compared->comparison);
     for (size_t i = 0; i < compared->comparison->n_changes && i < compared->top; i++)
         json_array_append_new(changes, change_json(compared, &compared->comparison->changes[i]));
@@ -125,11 +129,25 @@ static void name_line(struct rfn_text *out, const char *name, const char *file, 
     rfn_text_format(out, ", %s\n", rfn_bytes_text(bytes).text);
 }
 
+static void how_line(struct rfn_text *out, const struct rfn_run *run)
+{
+    if (!run->reduced)
+        return;
+    rfn_text_format(out, "%-20sby ", "");
+    rfn_text_printable(out, run->similar);
+    if (run->across) {
+        rfn_text_string(out, ", across processes by ");
+        rfn_text_printable(out, run->across);
+    }
+    rfn_text_string(out, run->reduction.exact_starts ? ", exact starts\n" : "\n");
+}
+
 static void append_measures(struct rfn_text *out, const struct compared *compared)
 {
     const struct rfn_comparison *found = compared->comparison;
     name_line(out, "Full", compared->full_file, found->full_bytes);
     name_line(out, "Reduced", compared->reduced_file, found->reduced_bytes);
+    how_line(out, rfn_archive_run(compared->reduced));
     rfn_text_format(out, "%-20s%.3g %%\n", "Size", found->size_percent);
     rfn_text_format(out, "%-20s%s (within processes %s, across %s)\n", "Degree of matching",
                     rfn_share_text(found->degree_of_matching).text,
