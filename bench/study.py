@@ -145,7 +145,7 @@ class Study:
             return ""
         facts = json.loads(self.run("info", "--json", f"--model={case.similar()}",
                                     self.full(program)))
-        return round(facts["model"]["model_size_percent"], 4)
+        return round(facts["model"]["size_percent"], 4)
 
     def measure(self, program, case):
         """A row of the table."""
@@ -229,8 +229,8 @@ def main():
         write_csv(rows)
         print(f"{len(rows)} reductions of {len(pathologies.PROGRAMS)} programs measured in "
               f"{time.monotonic() - start:.0f} s")
-    study_plots.write(FOLDER)
-    study_tables.write(FOLDER)
+    study_plots.write(FOLDER, METHODS)
+    study_tables.write(FOLDER, METHODS)
 
 
 if __name__ == "__main__":
