@@ -253,6 +253,8 @@ struct rfn_segment_place {
 struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor);
 /* Contexts are numbered from 0 to this number less 1. */
 uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor);
+/* Those below this are executed once each: they lie outside of loops that cut. */
+uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor);
 
 /* Checks every checksum and every invariant of the whole file, decoding all of it. Returns 0, or
  * the first error. progress (may be NULL) is told the share done, 0 to 1. */

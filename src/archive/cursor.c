@@ -71,7 +71,7 @@ struct rfn_cursor {
     const struct rfn_structure *structure;
     const struct rfn_values *values;
     struct rfn_timing timing;
-    struct rfn_profile profile;
+    struct rfn_reduced_timing reduced;
     struct rfn_representatives *representatives; /* NULL: times are not reduced */
     bool has_timing, times;                      /* has_timing: columns of TIMING */
     uint64_t events;
@@ -533,8 +533,8 @@ static int use_parts(struct rfn_cursor *cursor, struct rfn_diag *diag)
 /* Times are of TIMING, or of the segments of a PROFILE. RFN_E_NOTFOUND: there are none. */
 static int load_times(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
-    int error = rfn_profile_load(cursor->archive, cursor->stream, cursor->structure,
-                                 &cursor->timing, &cursor->profile, diag);
+    int error = rfn_reduced_timing_load(cursor->archive, cursor->stream, cursor->structure,
+                                        &cursor->timing, &cursor->reduced, diag);
     if (error != RFN_E_NOTFOUND)
         return error;
     RFN_TRY(
@@ -546,7 +546,7 @@ static int load_times(struct rfn_cursor *cursor, struct rfn_diag *diag)
 static int begin_representatives(struct rfn_cursor *cursor)
 {
     const struct rfn_representatives_of what = {&cursor->archive->dictionary, cursor->structure,
-                                                cursor->values, &cursor->timing, &cursor->profile};
+                                                cursor->values, &cursor->timing, &cursor->reduced};
     int error = rfn_representatives_open(&what, &cursor->representatives);
     if (error < 0 && !cursor->representatives)
         return no_memory(cursor);
@@ -637,6 +637,11 @@ uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
     return cursor->walk.cuts->n_contexts;
 }
 
+uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor)
+{
+    return cursor->walk.cuts->n_top;
+}
+
 struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
 {
     return cursor->walk.cuts->place;
@@ -664,7 +669,7 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
     free(cursor->symbols);
     free(cursor->comms);
     rfn_representatives_close(cursor->representatives);
-    rfn_profile_release(&cursor->profile);
+    rfn_reduced_timing_release(&cursor->reduced);
     rfn_timing_release(&cursor->timing);
     struct rfn_part *parts[] = {cursor->structure_part, cursor->values_part, cursor->places_part};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

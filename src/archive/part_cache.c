@@ -224,26 +224,27 @@ int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
     return error;
 }
 
-int rfn_profile_load(const struct rfn_archive *archive, uint32_t stream,
-                     const struct rfn_structure *structure, struct rfn_timing *timing,
-                     struct rfn_profile *profile, struct rfn_diag *diag)
+int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,
+                            const struct rfn_structure *structure, struct rfn_timing *timing,
+                            struct rfn_reduced_timing *reduced, struct rfn_diag *diag)
 {
-    int64_t entry = rfn_profile_find(archive, stream);
+    int64_t entry = rfn_reduced_timing_find(archive, stream);
     *timing = (struct rfn_timing){0};
-    *profile = (struct rfn_profile){0};
+    *reduced = (struct rfn_reduced_timing){0};
     if (entry < 0)
         return RFN_E_NOTFOUND;
     struct rfn_payload payload;
     RFN_TRY(
         rfn_chunks_load_events(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
     struct rfn_payload where = payload;
-    const char *fault = rfn_profile_read(profile, timing, structure, &payload, archive->exact);
+    const char *fault = rfn_reduced_timing_read(reduced, timing, structure, &payload,
+                                                archive->exact);
     if (!fault && rfn_stream_times(archive, stream) != stream && !timing->clock.of_the_run)
         fault = "streams share it whose clocks are not the same";
     int error = timing_fault(archive, stream, timing, &where, fault, diag);
     if (error < 0) {
         rfn_timing_release(timing);
-        rfn_profile_release(profile);
+        rfn_reduced_timing_release(reduced);
     }
     return error;
 }

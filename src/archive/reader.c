@@ -41,7 +41,7 @@ int64_t rfn_timing_find(const struct rfn_archive *archive, uint32_t stream)
     return rfn_chunks_find(&archive->chunks, RFN_CHUNK_TIMING, stream);
 }
 
-int64_t rfn_profile_find(const struct rfn_archive *archive, uint32_t stream)
+int64_t rfn_reduced_timing_find(const struct rfn_archive *archive, uint32_t stream)
 {
     if (!archive->dictionary.run.reduced)
         return -1;
@@ -399,7 +399,7 @@ static bool is_readable(const struct rfn_archive *archive, uint32_t stream, uint
         rfn_chunks_find(chunks, RFN_CHUNK_PLACES, group) < 0 ||
         rfn_chunks_find(chunks, RFN_CHUNK_VALUES, values) < 0)
         return false;
-    return rfn_profile_find(archive, stream) >= 0 || rfn_timing_find(archive, stream) >= 0 ||
+    return rfn_reduced_timing_find(archive, stream) >= 0 || rfn_timing_find(archive, stream) >= 0 ||
            (!archive->dictionary.run.times && !rfn_stream_counted(archive, stream) &&
             !has_polls(archive, group));
 }

@@ -12,7 +12,7 @@
 #include "archive/dictionary.h"
 #include "archive/host_clocks.h"
 #include "archive/parts.h"
-#include "archive/profile.h"
+#include "archive/reduced_timing.h"
 #include "refrain/archive.h"
 
 #include <pthread.h>
@@ -96,7 +96,7 @@ void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part);
 
 /* Where among the chunks a stream's TIMING is, or the PROFILE of its time set; -1: nowhere. */
 int64_t rfn_timing_find(const struct rfn_archive *archive, uint32_t stream);
-int64_t rfn_profile_find(const struct rfn_archive *archive, uint32_t stream);
+int64_t rfn_reduced_timing_find(const struct rfn_archive *archive, uint32_t stream);
 
 /* Reads the TIMING of a stream. RFN_E_NOTFOUND when it has none and needs none. */
 int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
@@ -104,9 +104,9 @@ int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
                     struct rfn_diag *diag);
 /* Reads the PROFILE of a stream. RFN_E_NOTFOUND when it has none. After 0 both are to be released.
  */
-int rfn_profile_load(const struct rfn_archive *archive, uint32_t stream,
-                     const struct rfn_structure *structure, struct rfn_timing *timing,
-                     struct rfn_profile *profile, struct rfn_diag *diag);
+int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,
+                            const struct rfn_structure *structure, struct rfn_timing *timing,
+                            struct rfn_reduced_timing *reduced, struct rfn_diag *diag);
 /* What is to be added to CLOCK_MONOTONIC of a host, corrected if there is something to correct it
  * (rfn_host_clock), to get time since the start of the run. */
 uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host);

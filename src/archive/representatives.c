@@ -145,7 +145,7 @@ static int columns_of_symbol(struct rfn_representatives *of, uint32_t symbol,
 
 static const size_t *context_at(const struct rfn_representatives *of, uint32_t context)
 {
-    return of->of.profile->columns + 1 + RFN_PROFILE_COLUMNS * (size_t)context;
+    return of->of.reduced->columns + 1 + RFN_PROFILE_COLUMNS * (size_t)context;
 }
 
 static int context_of(struct rfn_representatives *of, uint32_t number, struct context **found)
@@ -304,10 +304,10 @@ static int take_top(struct rfn_representatives *of, int64_t *correction)
 }
 
 /* What a correction of 1 stands for. */
-static uint64_t unit_of(const struct rfn_profile *profile, const struct segment *segment)
+static uint64_t unit_of(const struct rfn_reduced_timing *reduced, const struct segment *segment)
 {
-    uint64_t share = (uint64_t)((rfn_u128)segment->length * profile->share >> 16);
-    uint64_t unit = profile->tolerance + share;
+    uint64_t share = (uint64_t)((rfn_u128)segment->length * reduced->share >> 16);
+    uint64_t unit = reduced->tolerance + share;
     return unit ? unit : 1;
 }
 
@@ -321,7 +321,7 @@ static int next_segment(struct rfn_representatives *of)
     if (!of->begun && correction)
         return failed(of, "the first segment's start is corrected");
     of->begun = true;
-    of->start += pace + (uint64_t)correction * unit_of(of->of.profile, of->current);
+    of->start += pace + (uint64_t)correction * unit_of(of->of.reduced, of->current);
     of->at = of->at_word = 0;
     of->offset = 0;
     return 0;
@@ -386,7 +386,7 @@ int rfn_representatives_finish(struct rfn_representatives *of)
     RFN_TRY(expect_end(of, &of->top, 1));
     for (uint32_t i = 0; i < of->of.structure->n_symbols; i++)
         RFN_TRY(finish_symbol(of, i));
-    for (uint32_t i = 0; i < of->of.profile->n_contexts; i++)
+    for (uint32_t i = 0; i < of->of.reduced->n_contexts; i++)
         RFN_TRY(finish_context(of, i));
     return 0;
 }
@@ -397,15 +397,15 @@ static int begin(struct rfn_representatives *of)
 {
     const struct rfn_structure *structure = of->of.structure;
     of->symbols = calloc(structure->n_symbols + (size_t)1, sizeof(struct symbol_columns *));
-    of->contexts = calloc(of->of.profile->n_contexts + (size_t)1, sizeof(struct context *));
+    of->contexts = calloc(of->of.reduced->n_contexts + (size_t)1, sizeof(struct context *));
     if (!of->symbols || !of->contexts)
         return failed(of, rfn_out_of_memory);
     if (rfn_walk_open(&of->walk, structure, of->of.values) < 0 ||
-        rfn_walk_cut_at(&of->walk, of->of.profile->cuts) < 0)
+        rfn_walk_cut_at(&of->walk, of->of.reduced->cuts) < 0)
         return walk_failed(of);
     of->last = of->of.timing->clock.start;
-    of->start = of->last + of->of.profile->first;
-    return open_columns(of, of->of.profile->columns, &of->top, 1);
+    of->start = of->last + of->of.reduced->first;
+    return open_columns(of, of->of.reduced->columns, &of->top, 1);
 }
 
 int rfn_representatives_open(const struct rfn_representatives_of *what,
@@ -437,7 +437,7 @@ void rfn_representatives_close(struct rfn_representatives *of)
             close_columns(of->symbols[i]->columns, WORDS_MAX);
         free(of->symbols[i]);
     }
-    for (uint32_t i = 0; of->contexts && i < of->of.profile->n_contexts; i++)
+    for (uint32_t i = 0; of->contexts && i < of->of.reduced->n_contexts; i++)
         free_context(of->contexts[i]);
     rfn_column_close(&of->top);
     rfn_walk_close(&of->walk);

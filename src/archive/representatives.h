@@ -10,7 +10,7 @@
 #define RFN_ARCHIVE_REPRESENTATIVES_H
 
 #include "archive/dictionary.h"
-#include "archive/profile.h"
+#include "archive/reduced_timing.h"
 
 enum { RFN_KEPT_EVENTS_MAX = 4194304 };
 
@@ -30,7 +30,7 @@ struct rfn_representatives_of {
     const struct rfn_structure *structure;
     const struct rfn_values *values;
     const struct rfn_timing *timing;
-    const struct rfn_profile *profile;
+    const struct rfn_reduced_timing *reduced;
 };
 
 /* What has gone wrong: in words, in which payload (borrowed). */

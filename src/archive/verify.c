@@ -79,7 +79,7 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
         return entry->id < archive->n_value_sets;
     case RFN_CHUNK_TIMING:
         return is_time_set(archive, entry->id) &&
-               rfn_profile_find(archive, (uint32_t)entry->id) < 0;
+               rfn_reduced_timing_find(archive, (uint32_t)entry->id) < 0;
     case RFN_CHUNK_PROFILE:
         return is_time_set(archive, entry->id) && archive->dictionary.run.reduced;
     default:
@@ -257,7 +257,7 @@ static int check_events(struct verifier *verifier, uint32_t stream, struct rfn_c
 
 static bool has_times(const struct rfn_archive *archive, uint32_t stream)
 {
-    return rfn_timing_find(archive, stream) >= 0 || rfn_profile_find(archive, stream) >= 0;
+    return rfn_timing_find(archive, stream) >= 0 || rfn_reduced_timing_find(archive, stream) >= 0;
 }
 
 static int check_stream(struct verifier *verifier, uint32_t stream)
@@ -296,7 +296,7 @@ static int check_sharing(const struct verifier *verifier)
             (!timing && rfn_stream_word(archive, RFN_WORD_CALLS, i) !=
                             rfn_stream_word(archive, RFN_WORD_CALLS, like)))
             fault = "streams with the same values have different numbers of events";
-        if (rfn_stream_times(archive, i) != i && rfn_profile_find(archive, i) < 0)
+        if (rfn_stream_times(archive, i) != i && rfn_reduced_timing_find(archive, i) < 0)
             fault = "streams share times that are not reduced";
     }
     free(first);
