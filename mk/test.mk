@@ -15,7 +15,7 @@ RECORD_WITH_MPI  := $(filter $(RECORD_MPI_NAMES),$(basename $(notdir $(RECORD_TE
 RECORD_TESTS     := $(RECORD_ALONE:%=$(O)/test/%) \
                     $(foreach f,$(REAL_FLAVOURS),$(RECORD_WITH_MPI:%=$(O)/test/%.$(f)))
 
-.PHONY: unit-tests list-tests list-unit-tests list-fuzzers check check-layers check-format format lint fuzz bench
+.PHONY: unit-tests list-tests list-unit-tests list-fuzzers check check-layers check-format format lint fuzz bench study
 
 unit-tests: $(UNIT_TESTS)
 tests: $(UNIT_TESTS) $(RECORD_TESTS)
@@ -128,3 +128,7 @@ $(O)/bench/%: bench/%.c $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB)
 
 bench: all $(BENCHES)
 	@python3 bench/run.py --build $(O)
+
+# All similarity methods over all thresholds: doc/study.md and what is in doc/study.
+study: all
+	@python3 bench/study.py --build $(O)

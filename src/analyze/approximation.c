@@ -1,5 +1,6 @@
 /* What a reduction loses, and what it saves: Mohror 2010, 5.1.4 and 4.4. */
-#include "analyze/percentile.h"
+#include "analyze/degrees.h"
+#include "analyze/distances.h"
 #include "analyze/recreation.h"
 #include "analyze/segments.h"
 #include "analyze/size_model.h"
@@ -15,35 +16,21 @@ static int no_memory(struct rfn_diag *diag)
 
 /* ---- approximation distance ---- */
 
-struct distances {
-    struct rfn_percentile percentile;
-    uint64_t largest;
-};
-
-static void add_distance(struct distances *distances, int64_t recreated, int64_t real)
-{
-    uint64_t difference = recreated < real ? (uint64_t)real - (uint64_t)recreated
-                                           : (uint64_t)recreated - (uint64_t)real;
-    rfn_percentile_add(&distances->percentile, difference);
-    if (difference > distances->largest)
-        distances->largest = difference;
-}
-
 static int compare_segment(struct rfn_recreation *recreation, const struct rfn_stream_segment *real,
-                           struct distances *distances)
+                           struct rfn_distances *distances)
 {
     RFN_TRY(rfn_recreation_next(recreation));
     if (recreation->executed.n != real->segment.n)
         return RFN_E_RANGE;
     for (size_t i = 1; i <= 2 * real->segment.n; i++) {
         int64_t time = (int64_t)((uint64_t)real->start_ns + (uint64_t)real->segment.vector[i]);
-        add_distance(distances, rfn_recreation_time(recreation, i), time);
+        rfn_distances_add(distances, rfn_recreation_time(recreation, i), time);
     }
     return 0;
 }
 
 static int compare_segments(const struct rfn_stream_profile *stream, struct rfn_segments *segments,
-                            struct distances *distances, struct rfn_diag *diag)
+                            struct rfn_distances *distances, struct rfn_diag *diag)
 {
     const struct rfn_stream_segment *segment;
     struct rfn_recreation recreation;
@@ -61,7 +48,7 @@ static const struct rfn_stream_profile *standing_for(const struct rfn_trace_prof
     return profile->streams[profile->streams[stream].stands_for_it].profile;
 }
 
-static int compare_streams(const struct rfn_trace_profile *profile, struct distances *distances,
+static int compare_streams(const struct rfn_trace_profile *profile, struct rfn_distances *distances,
                            struct rfn_diag *diag)
 {
     for (uint32_t i = 0; i < profile->n_streams; i++) {
@@ -170,40 +157,43 @@ static int model_sizes(const struct rfn_trace_profile *profile,
 
 /* ---- the whole ---- */
 
-static double degree(uint64_t matches, uint64_t possible)
+static struct rfn_degrees degrees_of(const struct rfn_trace_profile_stats *stats, bool across)
 {
-    return possible ? (double)matches / (double)possible : 1;
+    const struct rfn_matching_counts counts = {.executions = stats->executions,
+                                               .kinds = stats->kinds,
+                                               .representatives = stats->representatives,
+                                               .streams = stats->streams,
+                                               .classes = stats->classes,
+                                               .groups = stats->groups,
+                                               .across = across};
+    return rfn_degrees_of(&counts);
 }
 
 double rfn_degree_of_matching(const struct rfn_trace_profile_stats *stats, bool across)
 {
-    uint64_t matches = stats->executions - stats->representatives;
-    uint64_t possible = stats->executions - stats->kinds;
-    if (!across)
-        return degree(matches, possible);
-    return degree(matches + stats->streams - stats->groups,
-                  possible + stats->streams - stats->classes);
+    return degrees_of(stats, across).both;
 }
 
 static void fill_degrees(const struct rfn_trace_profile *profile,
                          struct rfn_reduction_measures *measures)
 {
     struct rfn_trace_profile_stats stats = rfn_trace_profile_stats(profile);
-    measures->degree_within = rfn_degree_of_matching(&stats, false);
-    measures->degree_across = degree(stats.streams - stats.groups, stats.streams - stats.classes);
-    measures->degree_of_matching = rfn_degree_of_matching(&stats, profile->across.method != NULL);
+    struct rfn_degrees degrees = degrees_of(&stats, profile->across.method != NULL);
+    measures->degree_within = degrees.within;
+    measures->degree_across = degrees.across;
+    measures->degree_of_matching = degrees.both;
 }
 
 int rfn_trace_profile_measure(const struct rfn_trace_profile *profile,
                               struct rfn_reduction_measures *measures, struct rfn_diag *diag)
 {
-    struct distances *distances = calloc(1, sizeof *distances);
+    struct rfn_distances *distances = calloc(1, sizeof *distances);
     if (!distances)
         return no_memory(diag);
     int error = compare_streams(profile, distances, diag);
     *measures = (struct rfn_reduction_measures){
-        .approximation_distance_us = 1e-3 * (double)rfn_percentile_at(&distances->percentile, 0.9),
-        .largest_distance_us = 1e-3 * (double)distances->largest};
+        .approximation_distance_us = rfn_distances_approximation_us(distances),
+        .largest_distance_us = rfn_distances_largest_us(distances)};
     free(distances);
     RFN_TRY(error);
     fill_degrees(profile, measures);

@@ -50,6 +50,7 @@ int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag);
 extern const struct rfn_command rfn_cmd_record;
 extern const struct rfn_command rfn_cmd_report;
 extern const struct rfn_command rfn_cmd_info;
+extern const struct rfn_command rfn_cmd_compare;
 extern const struct rfn_command rfn_cmd_dump;
 extern const struct rfn_command rfn_cmd_verify;
 extern const struct rfn_command rfn_cmd_reduce;

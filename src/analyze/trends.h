@@ -1,0 +1,32 @@
+/* trends.h - which trends of a run an archive of it still shows, and which it shows wrongly.
+ *
+ * A *trend* is a wait state: waiting in one pattern, at one call path, on one rank. Its *severity*
+ * is the share of that waiting in the run time of the full archive; also that of the reduced one,
+ * so that both are measured with one rule. Severities are cut into classes (rfn_severity_class). A
+ * trend is retained when both severities are of the same class; one that lies within 10 % of a
+ * border belongs to both of its classes.
+ */
+#ifndef RFN_ANALYZE_TRENDS_H
+#define RFN_ANALYZE_TRENDS_H
+
+#include "analyze/pairing.h"
+#include "refrain/compare.h"
+
+struct rfn_trends {
+    uint64_t n;                       /* of the full archive */
+    struct rfn_trend_change *changes; /* those not retained, largest change of the share first */
+    size_t n_changes;
+    double largest_change; /* of any share, whether a trend is retained or not */
+};
+
+/* run_ns: run time of the full archive. pairing: of the full archive and the reduced one, complete.
+ * *trends is to be released if it succeeded. RFN_E_NOMEM. */
+int rfn_trends_compare(const struct rfn_waits *full, const struct rfn_waits *reduced,
+                       const struct rfn_pairing *pairing, int64_t run_ns,
+                       struct rfn_trends *trends);
+void rfn_trends_release(struct rfn_trends *trends);
+
+/* Whether they have a class in common. */
+bool rfn_same_severity(double share, double other);
+
+#endif

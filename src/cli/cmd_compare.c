@@ -1,0 +1,364 @@
+/* cmd_compare.c - refrain compare: what a reduced archive saves and what it loses. */
+#include "cli/activity_text.h"
+#include "cli/command.h"
+#include "cli/file_argument.h"
+#include "cli/hosts.h"
+#include "cli/json.h"
+#include "cli/report.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "cli/units.h"
+#include "cli/wrap.h"
+#include "refrain/compare.h"
+
+#include <stdlib.h>
+
+enum { TOP = 15, NOTE_INDENT = 6 };
+
+static const struct argp_option options[] = {
+    {"json", 'j', NULL, 0, "print everything as JSON", 0},
+    {"top", 't', "N", 0, "show N rows of trends that are not retained (15; with --json all)", 0},
+    {0},
+};
+
+struct options {
+    struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
+    const char *reduced;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *given = state->input;
+    if (key == ARGP_KEY_ARG && given->given.file) {
+        if (given->reduced)
+            argp_error(state, "two files at a time");
+        given->reduced = arg;
+        return 0;
+    }
+    if (key == ARGP_KEY_END && !given->reduced)
+        argp_error(state, "which files? Two of one run: the full one, then the reduced one");
+    return key == ARGP_KEY_NO_ARGS ? 0 : rfn_file_argument_parse(key, arg, state);
+}
+
+/* Two open archives and what they were found to differ in. */
+struct compared {
+    const char *full_file, *reduced_file;
+    struct rfn_archive *full, *reduced;
+    struct rfn_comparison *comparison;
+    size_t top;
+};
+
+static struct rfn_call_site site_of(const struct rfn_trend_change *change)
+{
+    return (struct rfn_call_site){change->function, change->path};
+}
+
+/* Of the reduced archive, seen from the full one. */
+static const char *kind_of(const struct rfn_trend_change *change)
+{
+    if (!rfn_severity_class(change->full_share))
+        return "appeared";
+    return rfn_severity_class(change->reduced_share) ? "changed" : "lost";
+}
+
+/* ---- JSON ---- */
+
+static json_t *change_json(const struct compared *compared, const struct rfn_trend_change *change)
+{
+    struct rfn_text path = {0};
+    json_t *value = json_object();
+    rfn_call_site_path(&path, compared->full, site_of(change), SIZE_MAX);
+    json_object_set_new(value, "change", rfn_json_text(kind_of(change)));
+    json_object_set_new(value, "pattern", rfn_json_text(rfn_pattern_name(change->pattern)));
+    json_object_set_new(value, "function",
+                        rfn_json_text(rfn_call_site_function(compared->full, site_of(change))));
+    json_object_set_new(value, "call_path", rfn_json_text(rfn_report_string(&path)));
+    json_object_set_new(value, "frames", rfn_report_frames_json(compared->full, change->path));
+    json_object_set_new(value, "rank", json_integer(change->rank));
+    json_object_set_new(value, "share_before", json_real(change->full_share));
+    json_object_set_new(value, "share_after", json_real(change->reduced_share));
+    json_object_set_new(value, "class_before",
+                        json_integer(rfn_severity_class(change->full_share)));
+    json_object_set_new(value, "class_after",
+                        json_integer(rfn_severity_class(change->reduced_share)));
+    rfn_text_release(&path);
+    return value;
+}
+
+static void set_measures(json_t *value, const struct rfn_comparison *found)
+{
+    json_object_set_new(value, "events", rfn_json_count(found->events));
+    json_object_set_new(value, "full_bytes", rfn_json_count(found->full_bytes));
+    json_object_set_new(value, "reduced_bytes", rfn_json_count(found->reduced_bytes));
+    json_object_set_new(value, "size_percent", json_real(found->size_percent));
+    json_object_set_new(value, "degree_of_matching", json_real(found->degree_of_matching));
+    json_object_set_new(value, "degree_within", json_real(found->degree_within));
+    json_object_set_new(value, "degree_across", json_real(found->degree_across));
+    json_object_set_new(value, "approximation_distance_us",
+                        json_real(found->approximation_distance_us));
+    json_object_set_new(value, "largest_distance_us", json_real(found->largest_distance_us));
+    json_object_set_new(value, "run_time_ns", json_integer(found->run_ns));
+    json_object_set_new(value, "trends_retained", json_boolean(found->trends_retained));
+    json_object_set_new(value, "trends", rfn_json_count(found->trends));
+    json_object_set_new(value, "trends_changed", rfn_json_count(found->n_changes));
+    json_object_set_new(value, "largest_change", json_real(found->largest_change));
+}
+
+static int print_json(const struct compared *compared, int status)
+{
+    const struct rfn_run *run = rfn_archive_run(compared->reduced);
+    json_t *value = json_object(), *changes = json_array();
+    json_object_set_new(value, "full", rfn_json_text(compared->full_file));
+    json_object_set_new(value, "reduced", rfn_json_text(compared->reduced_file));
+    json_object_set_new(value, "similar", rfn_json_text(run->similar));
+    json_object_set_new(value, "across", rfn_json_text(run->across));
+    json_object_set_new(value, "exact_starts", json_boolean(run->reduction.exact_starts));
+    set_measures(value, compared->comparison);
+    for (size_t i = 0; i < compared->comparison->n_changes && i < compared->top; i++)
+        json_array_append_new(changes, change_json(compared, &compared->comparison->changes[i]));
+    json_object_set_new(value, "changes", changes);
+    return rfn_json_print(value, status);
+}
+
+/* ---- text ---- */
+
+static void name_line(struct rfn_text *out, const char *name, const char *file, uint64_t bytes)
+{
+    rfn_text_format(out, "%-20s", name);
+    rfn_text_printable(out, file);
+    rfn_text_format(out, ", %s\n", rfn_bytes_text(bytes).text);
+}
+
+static void how_line(struct rfn_text *out, const struct rfn_run *run)
+{
+    if (!run->reduced)
+        return;
+    rfn_text_format(out, "%-20sby ", "");
+    rfn_text_printable(out, run->similar);
+    if (run->across) {
+        rfn_text_string(out, ", across processes by ");
+        rfn_text_printable(out, run->across);
+    }
+    rfn_text_string(out, run->reduction.exact_starts ? ", exact starts\n" : "\n");
+}
+
+static void append_measures(struct rfn_text *out, const struct compared *compared)
+{
+    const struct rfn_comparison *found = compared->comparison;
+    name_line(out, "Full", compared->full_file, found->full_bytes);
+    name_line(out, "Reduced", compared->reduced_file, found->reduced_bytes);
+    how_line(out, rfn_archive_run(compared->reduced));
+    rfn_text_format(out, "%-20s%.3g %%\n", "Size", found->size_percent);
+    rfn_text_format(out, "%-20s%s (within processes %s, across %s)\n", "Degree of matching",
+                    rfn_share_text(found->degree_of_matching).text,
+                    rfn_share_text(found->degree_within).text,
+                    rfn_share_text(found->degree_across).text);
+    rfn_text_format(out, "%-20s%s at most, for 90 %% of them; all by %s at most\n",
+                    "Times are off by",
+                    rfn_time_text((int64_t)(1e3 * found->approximation_distance_us)).text,
+                    rfn_time_text((int64_t)(1e3 * found->largest_distance_us)).text);
+    rfn_text_format(out, "%-20s", "Trends");
+    if (found->trends_retained)
+        rfn_text_format(out, "retained, all %s\n", rfn_count_text(found->trends).text);
+    else
+        rfn_text_format(out, "not retained: %s changed, of %s\n",
+                        rfn_count_text(found->n_changes).text, rfn_count_text(found->trends).text);
+}
+
+static void share_cell(struct rfn_table *table, double share)
+{
+    struct rfn_text text = {0};
+    rfn_text_format(&text, "%s, %s", rfn_share_text(share).text,
+                    rfn_severity_words(rfn_severity_class(share)));
+    rfn_table_cell(table, rfn_report_string(&text));
+    rfn_text_release(&text);
+}
+
+static void path_note(struct rfn_table *table, const struct compared *compared,
+                      const struct rfn_trend_change *change)
+{
+    size_t width = rfn_terminal_columns() - NOTE_INDENT;
+    struct rfn_text line = {0}, note = {0};
+    rfn_text_string(&line, "in ");
+    rfn_call_site_path(&line, compared->full, site_of(change), width - 3);
+    rfn_text_wrap(&note, &line, width, 2);
+    rfn_table_note(table, rfn_report_string(&note));
+    rfn_text_release(&line);
+    rfn_text_release(&note);
+}
+
+/* Whether they are lines of one row: only ranks and shares differ. */
+static bool together(const struct rfn_trend_change *a, const struct rfn_trend_change *b)
+{
+    return a->pattern == b->pattern && a->function == b->function && a->path == b->path &&
+           rfn_severity_class(a->full_share) == rfn_severity_class(b->full_share) &&
+           rfn_severity_class(a->reduced_share) == rfn_severity_class(b->reduced_share);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+    return first < second ? -1 : first > second;
+}
+
+static void ranks_cell(struct rfn_table *table, uint32_t *ranks, size_t n)
+{
+    struct rfn_text text = {0};
+    qsort(ranks, n, sizeof *ranks, by_number);
+    rfn_ranks_append(&text, ranks, n);
+    rfn_table_cell(table, rfn_report_string(&text));
+    rfn_text_release(&text);
+}
+
+/* The row of a change and of those after it that belong to it, which are marked as shown. */
+static void change_row(struct rfn_table *table, const struct compared *compared, size_t number,
+                       bool *shown, uint32_t *ranks)
+{
+    const struct rfn_comparison *found = compared->comparison;
+    const struct rfn_trend_change *change = &found->changes[number];
+    size_t n = 0;
+    for (size_t i = number; i < found->n_changes; i++) {
+        if (!shown[i] && together(change, &found->changes[i])) {
+            shown[i] = true;
+            ranks[n++] = found->changes[i].rank;
+        }
+    }
+    share_cell(table, change->full_share);
+    share_cell(table, change->reduced_share);
+    rfn_table_cell(table, kind_of(change));
+    rfn_table_cell(table, rfn_pattern_words(change->pattern));
+    ranks_cell(table, ranks, n);
+    path_note(table, compared, change);
+}
+
+/* How many rows there are. */
+static size_t fill_changes(struct rfn_table *table, const struct compared *compared, bool *shown,
+                           uint32_t *ranks)
+{
+    static const char *const titles[] = {"full", "reduced", "change", "pattern", "ranks"};
+    size_t rows = 0;
+    struct rfn_table rest; /* rows that are only counted */
+    rfn_table_init(table, "rrlll");
+    rfn_table_init(&rest, "rrlll");
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        rfn_table_cell(table, titles[i]);
+    for (size_t i = 0; i < compared->comparison->n_changes; i++) {
+        if (!shown[i])
+            change_row(rows++ < compared->top ? table : &rest, compared, i, shown, ranks);
+    }
+    rfn_table_release(&rest);
+    return rows;
+}
+
+static void append_changes(struct rfn_text *out, const struct compared *compared)
+{
+    size_t n = compared->comparison->n_changes;
+    uint32_t *ranks = calloc(n, sizeof *ranks);
+    bool *shown = calloc(n, sizeof *shown);
+    struct rfn_table table;
+    out->failed |= !ranks || !shown;
+    if (ranks && shown) {
+        size_t rows = fill_changes(&table, compared, shown, ranks);
+        rfn_text_string(out,
+                        "\nTrends that are not retained: shares of the full archive's run time, "
+                        "on the rank with the largest change");
+        if (rows > compared->top)
+            rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", compared->top, rows, rows);
+        rfn_text_string(out, "\n");
+        rfn_table_print(&table, NOTE_INDENT, out);
+        rfn_table_release(&table);
+    }
+    free(ranks);
+    free(shown);
+}
+
+static int print_text(const struct compared *compared, int status)
+{
+    struct rfn_text out = {0};
+    append_measures(&out, compared);
+    if (!compared->comparison->trends_retained)
+        append_changes(&out, compared);
+    if (out.failed)
+        status = rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
+    else
+        rfn_text_print(&out);
+    rfn_text_release(&out);
+    return status;
+}
+
+/* ---- the verb ---- */
+
+static int fail(const struct compared *compared, int error, const struct rfn_archive *concerned,
+                const struct rfn_diag *diag)
+{
+    const char *file = NULL;
+    if (concerned)
+        file = concerned == compared->full ? compared->full_file : compared->reduced_file;
+    return rfn_command_fail(file, error, diag);
+}
+
+/* A file that was cut behind its last event; the exit status. */
+static int check_complete(const struct rfn_archive *archive, const char *file, int status)
+{
+    const char *why = NULL;
+    if (rfn_archive_complete(archive, &why))
+        return status;
+    rfn_command_error("%s: incomplete: %s", file, why ? why : "the file was cut short");
+    return RFN_EXIT_BAD_INPUT;
+}
+
+static int compare(struct compared *compared, bool json)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_progress progress = {.what = "comparing"};
+    const struct rfn_archive *concerned = NULL;
+    int error = rfn_comparison_new(compared->full, compared->reduced, rfn_progress_show, &progress,
+                                   &compared->comparison, &concerned, &diag);
+    rfn_progress_done(&progress);
+    if (error < 0)
+        return fail(compared, error, concerned, &diag);
+    int status = check_complete(compared->full, compared->full_file, RFN_EXIT_OK);
+    status = check_complete(compared->reduced, compared->reduced_file, status);
+    status = json ? print_json(compared, status) : print_text(compared, status);
+    rfn_comparison_free(compared->comparison);
+    return status;
+}
+
+static int open_both(struct compared *compared)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    int error = rfn_archive_open(compared->full_file, &compared->full, &diag);
+    if (error < 0)
+        return rfn_command_fail(compared->full_file, error, &diag);
+    error = rfn_archive_open(compared->reduced_file, &compared->reduced, &diag);
+    if (error == 0)
+        return RFN_EXIT_OK;
+    rfn_archive_close(compared->full);
+    return rfn_command_fail(compared->reduced_file, error, &diag);
+}
+
+static int run(const struct rfn_command *command, int argc, char **argv)
+{
+    struct options given = {0};
+    rfn_command_parse(command, parse, argc, argv, &given);
+    const struct rfn_file_argument *file = &given.given;
+    struct compared compared = {.full_file = file->file, .reduced_file = given.reduced};
+    compared.top = file->top_given ? (size_t)file->top : file->json ? SIZE_MAX : TOP;
+    int status = open_both(&compared);
+    if (status)
+        return status;
+    status = compare(&compared, file->json);
+    rfn_archive_close(compared.reduced);
+    rfn_archive_close(compared.full);
+    return status;
+}
+
+const struct rfn_command rfn_cmd_compare = {
+    .name = "compare",
+    .summary = "Measures what a reduced archive saves and what it loses",
+    .usage = "FULL REDUCED",
+    .about = "Both must be of one run. Prints the size, the degree of matching, how far times are "
+             "off, and whether the same ranks still wait for the same reasons.",
+    .options = options,
+    .run = run,
+};

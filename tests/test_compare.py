@@ -1,0 +1,106 @@
+"""What `compare` says of two archives whose difference is known, in simulated time."""
+import json
+
+import harness
+import pathologies
+
+TOGETHER = SIMULATED = True
+WORK, EXTRA, ITERATIONS, RANKS = 10_000_000, 20_000_000, 50, 8
+
+
+def late_sender(bench, name, **others):
+    """Even ranks send, late by `extra`, to the odd ones."""
+    model = next(p for p in pathologies.PROGRAMS if p.name == "late_sender")
+    numbers = {**model.numbers, **others}
+    return pathologies.record(bench, pathologies.Program(name, "late_sender", RANKS, model.model,
+                                                         model.function, **numbers))
+
+
+def compare(bench, full, other):
+    return json.loads(bench.verb("compare", "--json", full, other))
+
+
+def near(what, found, expected, off=1e-3):
+    if abs(found - expected) > off:
+        raise harness.Failure(f"{what}: {found}, not {expected}")
+
+
+def test_itself(bench):
+    """Nothing is lost."""
+    archive = late_sender(bench, "late_sender")
+    found = compare(bench, archive, archive)
+    for name, value in (("size_percent", 100), ("degree_of_matching", 1),
+                        ("approximation_distance_us", 0), ("largest_distance_us", 0),
+                        ("trends_retained", True), ("trends", RANKS // 2), ("changes", [])):
+        harness.compare(name, found[name], value)
+    text = bench.verb("compare", archive, archive)
+    if "retained, all 4" not in text:
+        raise harness.Failure(text)
+
+
+def test_lost(bench):
+    """Who was late is not any more: receivers waited 2/3 of the time, and do not wait."""
+    full, other = late_sender(bench, "late"), late_sender(bench, "early", extra=0)
+    found = compare(bench, full, other)
+    harness.compare("retained", found["trends_retained"], False)
+    harness.compare("changed", found["trends_changed"], RANKS // 2)
+    for change, rank in zip(found["changes"], range(1, RANKS, 2)):
+        for name, value in (("change", "lost"), ("pattern", "late_sender"), ("rank", rank),
+                            ("function", "MPI_Recv"), ("class_before", 4), ("class_after", 0)):
+            harness.compare(name, change[name], value)
+        near("before", change["share_before"], 2 / 3)
+        near("after", change["share_after"], 0)
+        if not change["call_path"].startswith("MPI_Recv < receive (late_sender.c:"):
+            raise harness.Failure(change["call_path"])
+    # the i-th iteration ends i * 20 ms earlier, the last time, of 50, 1 s
+    near("largest distance", found["largest_distance_us"], EXTRA * ITERATIONS / 1000, 1)
+    there = compare(bench, other, full)
+    harness.compare("kinds", {change["change"] for change in there["changes"]}, {"appeared"})
+    near("shares are of the first archive's run time", there["changes"][0]["share_after"], 2)
+    text = bench.verb("compare", full, other)
+    if "lost" not in text or "1-7:2" not in text or "4 changed, of 4" not in text:
+        raise harness.Failure(text)
+
+
+def test_same_class(bench):
+    """Waits of 2/3 and of 3/4 are of one class: retained, and yet times are off."""
+    full, other = late_sender(bench, "late"), late_sender(bench, "later", extra=0.03)
+    found = compare(bench, full, other)
+    harness.compare("retained", found["trends_retained"], True)
+    near("largest change", found["largest_change"], 1 - 2 / 3)
+    if found["approximation_distance_us"] < 100000:
+        raise harness.Failure(f"off by {found['approximation_distance_us']} us only")
+
+
+def refused(bench, words, *files):
+    run = bench.run([bench.refrain, "compare", *files])
+    harness.compare("exit status", run.code, 2)
+    if words not in run.err or run.out:
+        raise harness.Failure(f"it said {run.err!r} and printed {run.out!r}")
+
+
+def test_other_run(bench):
+    """Other events, other programs: wrong usage that tells where they differ."""
+    full = late_sender(bench, "late")
+    refused(bench, "events in one and", full, late_sender(bench, "fewer", iterations=49))
+    other = pathologies.record(bench, next(p for p in pathologies.PROGRAMS
+                                           if p.name == "late_broadcast"))
+    refused(bench, "rank 0", full, other)
+    refused(bench, "which files?", full)
+    refused(bench, "two files", full, full, full)
+
+
+def test_cut(bench):
+    """It needs all of both files, and says which of them is not whole."""
+    full = late_sender(bench, "late")
+    with open(full, "rb") as whole:
+        data = whole.read()
+    cut = full + ".cut"
+    for size in (len(data) - 1, len(data) // 2, 10):
+        with open(cut, "wb") as part:
+            part.write(data[:size])
+        for files in ((full, cut), (cut, full)):
+            run = bench.run([bench.refrain, "compare", *files])
+            harness.compare("exit status", run.code, 3)
+            if cut not in run.err:
+                raise harness.Failure(run.err)
