@@ -115,8 +115,16 @@ struct finish {
         struct rfn_hash128 structure_digest, values_digest;
     } * packed;                   /* per stream of the process */
     uint64_t events;              /* over all ranks */
+    uint64_t writes, written;     /* to the journals: how many, bytes; over all ranks */
     const struct rfn_buf *clocks; /* on rank 0, as clock_sync.h says; may be NULL */
 };
+
+static void count_stream(const struct rec_stream *stream, uint64_t *counts)
+{
+    counts[RFN_SURVEY_EVENTS] += rfn_stream_events(stream->events);
+    counts[RFN_SURVEY_WRITES] += stream->journal.writes;
+    counts[RFN_SURVEY_WRITTEN] += stream->journal.size;
+}
 
 /* All ranks learn which inputs have moved, and how many streams and events there are. */
 static int survey(struct finish *finish, int error)
@@ -126,7 +134,7 @@ static int survey(struct finish *finish, int error)
     struct rfn_survey survey = {
         .set = &set, .counts[RFN_SURVEY_STREAMS] = description->n_streams, .first = volume_word()};
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
-        survey.counts[RFN_SURVEY_EVENTS] += rfn_stream_events(stream->events);
+        count_stream(stream, survey.counts);
     if (!error)
         error = each_input(description, true, &set, note_moved);
     error = rfn_survey_run(&survey, finish->exchange, error);
@@ -139,6 +147,8 @@ static int survey(struct finish *finish, int error)
     finish->first_stream = survey.before[RFN_SURVEY_STREAMS];
     finish->n_streams = survey.total[RFN_SURVEY_STREAMS];
     finish->events = survey.total[RFN_SURVEY_EVENTS];
+    finish->writes = survey.total[RFN_SURVEY_WRITES];
+    finish->written = survey.total[RFN_SURVEY_WRITTEN];
     rfn_map_release(&set);
     return error;
 }
@@ -368,6 +378,14 @@ static const char *grouped(uint64_t value, char text[32])
     return text;
 }
 
+static void tell_journal(const struct finish *finish, const char *what)
+{
+    char bytes[32], writes[32];
+    if (finish->writes)
+        rec_say("%s bytes in %s writes %s", grouped(finish->written, bytes),
+                grouped(finish->writes, writes), what);
+}
+
 static void tell(const struct finish *finish, const struct rec_output_result *result, int error,
                  double seconds)
 {
@@ -390,7 +408,15 @@ static void tell(const struct finish *finish, const struct rec_output_result *re
                 grouped(finish->events, events), grouped(result->file_bytes, bytes), seconds,
                 (unsigned long long)(result->merge_bytes + 1023) / 1024, path);
         rec_notice_gaps(finish->exchange->size);
+        tell_journal(finish, "went to a journal while the program ran: --memory allows more");
     }
+}
+
+static void tell_unwritten(const struct finish *finish)
+{
+    char events[32];
+    rec_say("%s events; nothing was written (REFRAIN_WRITE=no)", grouped(finish->events, events));
+    tell_journal(finish, "would have gone to a journal while the program ran");
 }
 
 static int finish_streams(void)
@@ -398,6 +424,21 @@ static int finish_streams(void)
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         RFN_TRY(rfn_stream_flush(stream->events));
     return 0;
+}
+
+/* Merges and writes what has been surveyed. start: when that began, ns. */
+static void write_run(struct finish *finish, struct rec_output_result *result, int64_t start,
+                      int error)
+{
+    error = merge_all(finish, error);
+    error = tabulate_all(finish, error);
+    if (!error && finish->exchange->rank == 0)
+        error = chunk_front(finish, (uint64_t)(now_ns() - start));
+    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
+        error = chunk_stream(finish, i);
+    error = rec_output_write(&finish->output, finish->exchange, error, result);
+    if (finish->exchange->rank == 0)
+        tell(finish, result, error, (double)(now_ns() - start) * 1e-9);
 }
 
 static void finish_run(struct rfn_exchange *exchange, const struct rfn_buf *clocks,
@@ -411,15 +452,10 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_buf *cloc
     if (!error)
         error = rec_describe(&finish.description, &finish.merge, rec_place_rank(), alone);
     error = survey(&finish, error);
-    error = merge_all(&finish, error);
-    error = tabulate_all(&finish, error);
-    if (!error && exchange->rank == 0)
-        error = chunk_front(&finish, (uint64_t)(now_ns() - start));
-    for (size_t i = 0; i < finish.description.n_streams && !error; i++)
-        error = chunk_stream(&finish, i);
-    error = rec_output_write(&finish.output, exchange, error, result);
-    if (exchange->rank == 0)
-        tell(&finish, result, error, (double)(now_ns() - start) * 1e-9);
+    if (rec_options.write)
+        write_run(&finish, result, start, error);
+    else if (exchange->rank == 0)
+        tell_unwritten(&finish);
     for (size_t i = 0; finish.packed && i < finish.description.n_streams; i++)
         rfn_rope_release(&finish.packed[i].values);
     free(finish.packed);

@@ -1,5 +1,6 @@
 #include "record/journal.h"
 
+#include "record/options.h"
 #include "record/output.h"
 #include "record/place.h"
 #include "record/say.h"
@@ -94,7 +95,7 @@ static int journal_write(void *context, const void *bytes, size_t size, uint64_t
     if (journal->failed || (journal->path && journal->owner != (long)getpid()))
         return RFN_E_IO;
     rec_signals_hold(&signals);
-    int error = append(journal, bytes, size);
+    int error = rec_options.write ? append(journal, bytes, size) : 0;
     journal->failed = error < 0;
     if (error < 0)
         rec_say("%s cannot be written: %s; the recorder takes more memory instead",
@@ -104,6 +105,7 @@ static int journal_write(void *context, const void *bytes, size_t size, uint64_t
     *offset = journal->size;
     if (!error)
         journal->size += size;
+    journal->writes += !error;
     return error;
 }
 
@@ -111,6 +113,8 @@ static int journal_read(void *context, uint64_t offset, void *bytes, size_t size
 {
     const struct rec_journal *journal = context;
     int programs_errno = errno, error = 0;
+    if (!journal->path)
+        return RFN_E_IO;
     int fd = rec_above_standard(open(journal->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     for (size_t at = 0; fd >= 0 && at < size && !error;) {
         ssize_t n = pread(fd, (uint8_t *)bytes + at, size - at, (off_t)(offset + at));

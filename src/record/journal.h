@@ -6,6 +6,8 @@
  * no locks. A file is opened for each write and closed again, so that a program that closes or
  * counts descriptors sees none of ours; a write is some ten to hundred KiB.
  *
+ * Without writing (rec_options.write) what should be written is dropped and only counted.
+ *
  * When a file cannot be written (disk full), it is said once, and that stream's memory grows.
  */
 #ifndef RFN_RECORD_JOURNAL_H
@@ -20,6 +22,7 @@ struct rec_journal {
     struct rfn_spill spill; /* hands out this journal */
     char *path;             /* NULL before the first write */
     uint64_t size;
+    uint64_t writes;
     uint32_t stream;
     long owner;  /* the process that made the file: a forked child leaves it alone */
     bool failed; /* it could not be written: it is not tried again */

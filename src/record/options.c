@@ -153,6 +153,7 @@ void rec_options_read(void)
     rec_options.resolution_ns = own_resolution();
     rec_options.clock_sync = own_clock_sync();
     rec_options.tool = copy_of("REFRAIN_TOOL");
+    rec_options.write = !is("REFRAIN_WRITE", "no");
     rec_options.children = !is("REFRAIN_CHILDREN", "no");
 }
 

@@ -10,6 +10,8 @@
  *   REFRAIN_STARTS    exact: segments start when they did; predicted (default)
  *   REFRAIN_POLLS     all: every unsuccessful poll is an event of its own
  *   REFRAIN_MEMORY    bytes that the recorder may hold, per process (default 32 MiB)
+ *   REFRAIN_WRITE     no: nothing is written, neither when memory is full nor in the end; for
+ *                     measuring what writing costs
  *   REFRAIN_START     off: nothing is recorded before MPI_Pcontrol(1), except MPI_Init
  *   REFRAIN_PID       the process that was to be recorded: see notice.h
  *   REFRAIN_COMMAND   command line, for the archive (default: the process's own)
@@ -45,6 +47,7 @@ struct rec_options {
     char *similar;                    /* NULL: the default; checked */
     uint32_t segment_min_calls;
     uint64_t resolution_ns;
+    bool write;
     bool force, times, all_polls, quiet, children, start_off;
     bool segments; /* times are reduced to those of segments */
     bool exact_starts;

@@ -109,7 +109,13 @@ int rfn_tables_run(struct rfn_tables *const *tables, size_t n, struct rfn_exchan
 
 /* ---- what ranks must know of each other before they merge ---- */
 
-enum { RFN_SURVEY_STREAMS, RFN_SURVEY_EVENTS, RFN_SURVEY_COUNTS };
+enum {
+    RFN_SURVEY_STREAMS,
+    RFN_SURVEY_EVENTS,
+    RFN_SURVEY_WRITES,  /* to the journals */
+    RFN_SURVEY_WRITTEN, /* bytes */
+    RFN_SURVEY_COUNTS
+};
 
 struct rfn_survey {
     struct rfn_map *set; /* of 64-bit keys, values 0: becomes the union over all ranks */
