@@ -15,7 +15,7 @@ RECORD_WITH_MPI  := $(filter $(RECORD_MPI_NAMES),$(basename $(notdir $(RECORD_TE
 RECORD_TESTS     := $(RECORD_ALONE:%=$(O)/test/%) \
                     $(foreach f,$(REAL_FLAVOURS),$(RECORD_WITH_MPI:%=$(O)/test/%.$(f)))
 
-.PHONY: unit-tests list-tests list-unit-tests list-fuzzers check check-layers check-format format lint fuzz bench study
+.PHONY: unit-tests list-tests list-unit-tests list-fuzzers check check-layers check-format format lint fuzz bench bench-overhead study
 
 unit-tests: $(UNIT_TESTS)
 tests: $(UNIT_TESTS) $(RECORD_TESTS)
@@ -32,7 +32,7 @@ list-fuzzers:
 NOMEM_FLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc
 
 # Tests of the tool's modules are linked with them, except for main.
-CLI_TEST_OBJ := $(filter-out %/main.o,$(CLI_OBJ))
+CLI_TEST_OBJ := $(filter-out %/main.o $(O)/obj/cli/cmd_%.o,$(CLI_OBJ))
 
 define unit_test_rule
 $(O)/test/$(basename $(notdir $(1))): $(1) $(if $(filter src/cli/%,$(1)),$(CLI_TEST_OBJ)) $(LIB)
@@ -128,6 +128,10 @@ $(O)/bench/%: bench/%.c $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB)
 
 bench: all $(BENCHES)
 	@python3 bench/run.py --build $(O)
+
+# What recording costs while the program runs, and of that writing: doc/overhead.md.
+bench-overhead: all
+	@python3 bench/overhead.py --build $(O)
 
 # All similarity methods over all thresholds: doc/study.md and what is in doc/study.
 study: all
