@@ -34,6 +34,22 @@ bool rfn_archive_complete(const struct rfn_archive *archive, const char **why);
 
 /* ---- the run ---- */
 
+/* How many of what there is in a reduced archive (doc/trace-profiling.md), over all streams. They
+ * are what the file says: nothing checks them. */
+struct rfn_run_reduction {
+    uint64_t executions;      /* segments */
+    uint64_t kinds;           /* of segments: contexts with distinct events */
+    uint64_t representatives; /* segments whose times are kept */
+    uint64_t corrections;     /* of starts that were predicted too badly */
+    uint64_t streams;         /* that were reduced */
+    uint64_t classes;         /* of streams that executed the same segments */
+    uint64_t time_sets;       /* streams whose times are kept */
+    uint64_t widened;         /* kinds whose threshold was widened */
+    uint64_t full_bytes;      /* of the archive that was reduced; 0: there was none */
+    uint32_t min_calls;       /* of an iteration that is a segment */
+    bool exact_starts;        /* of segments */
+};
+
 struct rfn_run {
     const char *recorder;      /* "refrain 0.1.0" */
     const char *program;       /* path or name of the program */
@@ -53,6 +69,10 @@ struct rfn_run {
     const char *volume_unit; /* "ns", "instructions" or "", plain numbers; NULL without */
     double merge_seconds;    /* time spent in merging, as rank 0 saw it */
     uint64_t file_bytes;
+    bool reduced;        /* times of alike iterations are kept once, so times are approximate */
+    const char *similar; /* how they were compared, "avgWave:0.2"; NULL unless reduced */
+    const char *across;  /* the same across processes; NULL: they were not compared */
+    struct rfn_run_reduction reduction; /* zeros unless reduced */
 };
 
 const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive);
@@ -236,6 +256,8 @@ struct rfn_segment_place {
 struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor);
 /* Contexts are numbered from 0 to this number less 1. */
 uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor);
+/* Those below this are executed once each: they lie outside of loops that cut. */
+uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor);
 
 /* Checks every checksum and every invariant of the whole file, decoding all of it. Returns 0, or
  * the first error. progress (may be NULL) is told the share done, 0 to 1. */

@@ -15,6 +15,10 @@ struct rfn_trace_profile_options {
     uint32_t max_per_kind; /* representatives; when it is reached the threshold is widened. At least
                               2, or 0: no limit */
     bool exact_starts;     /* segments start when they really did */
+    uint64_t memory_bytes; /* for what is held of all streams at once; to keep that, thresholds are
+                              widened. 0: no limit */
+    void (*progress)(void *context, double share); /* may be NULL; share of the events read */
+    void *progress_context;
 };
 
 /* Reads all streams that are there, twice. *profile is the caller's; the archive is borrowed until
@@ -45,6 +49,23 @@ struct rfn_trace_profile_stats rfn_trace_profile_stats(const struct rfn_trace_pr
 
 /* The stream whose times stand for this one's. */
 uint32_t rfn_trace_profile_standing_for(const struct rfn_trace_profile *profile, uint32_t stream);
+
+/* Matches / possible matches; 1 if none is possible. With `across` also those of processes. */
+double rfn_degree_of_matching(const struct rfn_trace_profile_stats *stats, bool across);
+
+struct rfn_reduction {
+    uint64_t full_bytes, bytes; /* of the archive, and of the reduced one */
+    double degree_of_matching;
+    struct rfn_trace_profile_stats stats;
+};
+
+/* Writes a reduced archive to `path`, which takes the place of a file there only if `force`; a
+ * device or pipe is written to. What is missing in an incomplete archive is missing in the new one.
+ * RFN_E_EXISTS; RFN_E_USAGE, also where the path is the archive itself; RFN_E_UNSUPPORTED: it is
+ * reduced already, or has no times; RFN_E_VERSION: it is of a later version; RFN_E_IO, RFN_E_NOMEM,
+ * and the errors of reading. */
+int rfn_reduce(const struct rfn_archive *archive, const struct rfn_trace_profile_options *options,
+               const char *path, bool force, struct rfn_reduction *result, struct rfn_diag *diag);
 
 /* How good the reduction is (Mohror 2010, 5.1.4). */
 struct rfn_reduction_measures {

@@ -3,6 +3,7 @@
 #include "analyze/recreation.h"
 #include "analyze/segments.h"
 #include "analyze/size_model.h"
+#include "analyze/trace_profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,13 +32,12 @@ static void add_distance(struct distances *distances, int64_t recreated, int64_t
 static int compare_segment(struct rfn_recreation *recreation, const struct rfn_stream_segment *real,
                            struct distances *distances)
 {
-    struct rfn_recreated_segment segment;
-    RFN_TRY(rfn_recreation_next(recreation, real->segment.context, &segment));
-    if (segment.n_events != real->segment.n)
+    RFN_TRY(rfn_recreation_next(recreation));
+    if (recreation->executed.n != real->segment.n)
         return RFN_E_RANGE;
-    for (size_t i = 1; i <= 2 * segment.n_events; i++) {
+    for (size_t i = 1; i <= 2 * real->segment.n; i++) {
         int64_t time = (int64_t)((uint64_t)real->start_ns + (uint64_t)real->segment.vector[i]);
-        add_distance(distances, rfn_recreation_time(recreation, &segment, i), time);
+        add_distance(distances, rfn_recreation_time(recreation, i), time);
     }
     return 0;
 }
@@ -58,7 +58,7 @@ static int compare_segments(const struct rfn_stream_profile *stream, struct rfn_
 static const struct rfn_stream_profile *standing_for(const struct rfn_trace_profile *profile,
                                                      uint32_t stream)
 {
-    return &profile->streams[profile->streams[stream].stands_for_it];
+    return profile->streams[profile->streams[stream].stands_for_it].profile;
 }
 
 static int compare_streams(const struct rfn_trace_profile *profile, struct distances *distances,
@@ -66,7 +66,7 @@ static int compare_streams(const struct rfn_trace_profile *profile, struct dista
 {
     for (uint32_t i = 0; i < profile->n_streams; i++) {
         struct rfn_segments *segments;
-        if (!profile->streams[i].store)
+        if (!profile->streams[i].present)
             continue;
         RFN_TRY(
             rfn_segments_open(profile->archive, i, profile->options.min_calls, &segments, diag));
@@ -89,14 +89,24 @@ static int add_column_bytes(const struct rfn_column *column, uint64_t *bytes)
     return error;
 }
 
+static int add_stream_bytes(const struct rfn_stream_profile *stream, uint64_t *bytes)
+{
+    for (uint32_t i = 0; i < rfn_stream_profile_contexts(stream); i++) {
+        const struct rfn_profile_columns *columns = rfn_stream_profile_columns(stream, i);
+        RFN_TRY(add_column_bytes(&columns->representative, bytes));
+        RFN_TRY(add_column_bytes(&columns->correction, bytes));
+        RFN_TRY(add_column_bytes(&columns->pace, bytes));
+        RFN_TRY(add_column_bytes(&columns->kept, bytes));
+    }
+    return add_column_bytes(rfn_stream_profile_top(stream), bytes);
+}
+
 static int add_execution_bytes(const struct rfn_trace_profile *profile, uint64_t *bytes)
 {
     for (uint32_t i = 0; i < profile->n_streams; i++) {
-        const struct rfn_stream_profile *stream = &profile->streams[i];
-        for (uint32_t j = 0; j < stream->n_contexts && stream->stands_for_it == i; j++) {
-            RFN_TRY(add_column_bytes(&stream->contexts[j].representative, bytes));
-            RFN_TRY(add_column_bytes(&stream->contexts[j].correction, bytes));
-        }
+        const struct rfn_profiled_stream *stream = &profile->streams[i];
+        if (stream->present && stream->stands_for_it == i)
+            RFN_TRY(add_stream_bytes(stream->profile, bytes));
     }
     return 0;
 }
@@ -128,7 +138,7 @@ static int find_names(const struct rfn_trace_profile *profile, struct rfn_model_
 /* The process group that this stream stands for. */
 static struct rfn_model_group model_group(const struct rfn_trace_profile *profile, uint32_t number)
 {
-    struct rfn_store_stats stats = rfn_store_stats(profile->streams[number].store);
+    struct rfn_stream_profile_stats stats = profile->streams[number].stats;
     struct rfn_model_group group = {.representatives = stats.representatives,
                                     .executions = stats.executions,
                                     .events = stats.kept_events,
@@ -145,8 +155,8 @@ static int model_sizes(const struct rfn_trace_profile *profile,
     RFN_TRY(find_names(profile, &names));
     measures->model_profile_bytes = rfn_model_profile_names(&names);
     for (uint32_t i = 0; i < profile->n_streams; i++) {
-        const struct rfn_stream_profile *stream = &profile->streams[i];
-        if (!stream->store)
+        const struct rfn_profiled_stream *stream = &profile->streams[i];
+        if (!stream->present)
             continue;
         measures->model_full_bytes += rfn_model_full_names(&names) +
                                       rfn_model_full_records(stream->events, stream->messages);
@@ -165,18 +175,23 @@ static double degree(uint64_t matches, uint64_t possible)
     return possible ? (double)matches / (double)possible : 1;
 }
 
+double rfn_degree_of_matching(const struct rfn_trace_profile_stats *stats, bool across)
+{
+    uint64_t matches = stats->executions - stats->representatives;
+    uint64_t possible = stats->executions - stats->kinds;
+    if (!across)
+        return degree(matches, possible);
+    return degree(matches + stats->streams - stats->groups,
+                  possible + stats->streams - stats->classes);
+}
+
 static void fill_degrees(const struct rfn_trace_profile *profile,
                          struct rfn_reduction_measures *measures)
 {
     struct rfn_trace_profile_stats stats = rfn_trace_profile_stats(profile);
-    uint64_t within = stats.executions - stats.representatives;
-    uint64_t possible = stats.executions - stats.kinds;
-    uint64_t across = stats.streams - stats.groups, possible_across = stats.streams - stats.classes;
-    measures->degree_within = degree(within, possible);
-    measures->degree_across = degree(across, possible_across);
-    measures->degree_of_matching = profile->across.method
-                                       ? degree(within + across, possible + possible_across)
-                                       : measures->degree_within;
+    measures->degree_within = rfn_degree_of_matching(&stats, false);
+    measures->degree_across = degree(stats.streams - stats.groups, stats.streams - stats.classes);
+    measures->degree_of_matching = rfn_degree_of_matching(&stats, profile->across.method != NULL);
 }
 
 int rfn_trace_profile_measure(const struct rfn_trace_profile *profile,

@@ -595,10 +595,10 @@ struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
     return cursor->archive->streams[cursor->stream].events[cursor->at - 1].place;
 }
 
-uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
+uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor)
 {
     (void)cursor;
-    return FAKE_CONTEXTS;
+    return 0;
 }
 
 const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, size_t *n,

@@ -1,6 +1,5 @@
 #include "analyze/process_groups.h"
 
-#include "analyze/recreation.h"
 #include "base/grow.h"
 #include "base/map.h"
 
@@ -8,32 +7,33 @@
 
 /* ---- two representatives ---- */
 
-struct comparison {
-    const struct rfn_criterion *criterion;
-    struct rfn_recreation left, right;
-    struct rfn_map known; /* pairs of representatives of a context: whether they are similar, and
-                             what is allowed for their starts */
-    struct pair *pairs;
-    size_t n_pairs, pairs_capacity;
-    double *elements; /* of both vectors */
-    size_t elements_capacity;
-};
-
 struct pair {
     const int64_t *left, *right; /* vectors: they do not move while streams are compared */
     bool similar;
     double allowed;
 };
 
-static int measure_pair(struct comparison *comparison, const struct rfn_recreated_segment *left,
-                        const struct rfn_recreated_segment *right, struct pair *pair)
+struct comparison {
+    const struct rfn_criterion *criterion;
+    struct rfn_profile_walk *left, *right;
+    struct rfn_map known; /* pairs of representatives of a context: whether they are similar, and
+                             what is allowed for their starts */
+    struct pair *pairs;
+    size_t n_pairs, pairs_capacity;
+    struct pair loose; /* the last one that is not among them */
+    double *elements;  /* of both vectors */
+    size_t elements_capacity;
+};
+
+static int measure_pair(struct comparison *comparison, const struct rfn_executed *left,
+                        const struct rfn_executed *right, struct pair *pair)
 {
     const struct rfn_criterion *criterion = comparison->criterion;
     const struct rfn_similarity *method = criterion->method;
     *pair = (struct pair){.left = left->vector, .right = right->vector};
-    if (left->n_events != right->n_events)
+    if (left->n != right->n)
         return 0;
-    size_t n = 2 * left->n_events + 2, length = rfn_similarity_length(method, n);
+    size_t n = 2 * left->n + 2, length = rfn_similarity_length(method, n);
     RFN_TRY(RFN_GROW(comparison->elements, comparison->elements_capacity, 2 * length));
     struct rfn_wave a = {comparison->elements, 0}, b = {comparison->elements + length, 0};
     a.largest = rfn_similarity_transform(method, left->vector, n, comparison->elements);
@@ -44,10 +44,14 @@ static int measure_pair(struct comparison *comparison, const struct rfn_recreate
 }
 
 /* What is known of a pair; each is compared once. Of pairs with equal hashes the last one is known.
- */
-static int find_pair(struct comparison *comparison, const struct rfn_recreated_segment *left,
-                     const struct rfn_recreated_segment *right, const struct pair **found)
+ * What is loose does not come back. */
+static int find_pair(struct comparison *comparison, const struct rfn_executed *left,
+                     const struct rfn_executed *right, const struct pair **found)
 {
+    if (left->loose || right->loose) {
+        *found = &comparison->loose;
+        return measure_pair(comparison, left, right, &comparison->loose);
+    }
     uint64_t key = rfn_hash_mix((uint64_t)(uintptr_t)left->vector, (uintptr_t)right->vector);
     const uint64_t *known = rfn_map_get(&comparison->known, key);
     if (known) {
@@ -67,45 +71,41 @@ static int find_pair(struct comparison *comparison, const struct rfn_recreated_s
 /* ---- two streams ---- */
 
 /* 1: the next executions are similar; 0: not; or an error. */
-static int same_execution(struct comparison *comparison, uint32_t context)
+static int same_execution(struct comparison *comparison, const struct rfn_executed *left,
+                          const struct rfn_executed *right)
 {
     const struct rfn_similarity *method = comparison->criterion->method;
-    struct rfn_recreated_segment left, right;
     const struct pair *pair;
-    int first = rfn_recreation_next(&comparison->left, context, &left);
-    int second = rfn_recreation_next(&comparison->right, context, &right);
-    if (first < 0 || second < 0)
-        return first == RFN_E_NOMEM || second == RFN_E_NOMEM ? RFN_E_NOMEM : 0;
-    RFN_TRY(find_pair(comparison, &left, &right, &pair));
-    double difference = method->difference((double)left.start_ns, (double)right.start_ns);
+    RFN_TRY(find_pair(comparison, left, right, &pair));
+    double difference = method->difference((double)left->start, (double)right->start);
     return pair->similar && difference <= pair->allowed;
 }
 
-static int same_executions(struct comparison *comparison, const struct rfn_column *order)
+static int same_executions(struct comparison *comparison)
 {
-    struct rfn_column_cursor contexts;
-    int64_t context;
-    int same = 1, error = 0;
-    rfn_column_open_growing(&contexts, order);
-    for (uint64_t i = 0; i < order->n && same > 0; i++) {
-        error = rfn_column_next(&contexts, &context);
-        same = error < 0 ? error : same_execution(comparison, (uint32_t)context);
+    struct rfn_executed left, right;
+    int same = 1;
+    while (same > 0) {
+        int first = rfn_profile_walk_next(comparison->left, &left);
+        int second = rfn_profile_walk_next(comparison->right, &right);
+        if (first <= 0 || second <= 0)
+            return first < 0 || second < 0 ? RFN_E_NOMEM : first == second;
+        same = same_execution(comparison, &left, &right);
     }
-    rfn_column_close(&contexts);
     return same;
 }
 
 static int streams_match(const struct rfn_trace_profile *profile, uint32_t left, uint32_t right)
 {
-    const struct rfn_stream_profile *a = &profile->streams[left], *b = &profile->streams[right];
+    const struct rfn_profiled_stream *a = &profile->streams[left], *b = &profile->streams[right];
     struct comparison comparison = {.criterion = &profile->across};
-    if (!a->store || !b->store || a->class_ != b->class_)
+    if (!a->present || !b->present || a->class_ != b->class_)
         return 0;
-    int opened = rfn_recreation_open(&comparison.left, a);
-    int also = rfn_recreation_open(&comparison.right, b);
-    int same = opened < 0 || also < 0 ? RFN_E_NOMEM : same_executions(&comparison, &a->order);
-    rfn_recreation_close(&comparison.left);
-    rfn_recreation_close(&comparison.right);
+    comparison.left = rfn_profile_walk_new(a->profile);
+    comparison.right = rfn_profile_walk_new(b->profile);
+    int same = comparison.left && comparison.right ? same_executions(&comparison) : RFN_E_NOMEM;
+    rfn_profile_walk_free(comparison.left);
+    rfn_profile_walk_free(comparison.right);
     rfn_map_release(&comparison.known);
     free(comparison.pairs);
     free(comparison.elements);
@@ -116,10 +116,11 @@ static int streams_match(const struct rfn_trace_profile *profile, uint32_t left,
 
 static bool same_class(const struct rfn_trace_profile *profile, uint32_t left, uint32_t right)
 {
-    const struct rfn_stream_profile *a = &profile->streams[left], *b = &profile->streams[right];
-    return rfn_archive_stream(profile->archive, left).group ==
-               rfn_archive_stream(profile->archive, right).group &&
-           a->order.n == b->order.n && rfn_hash128_equal(a->sequence, b->sequence);
+    const struct rfn_profiled_stream *a = &profile->streams[left], *b = &profile->streams[right];
+    struct rfn_stream_info first = rfn_archive_stream(profile->archive, left);
+    struct rfn_stream_info second = rfn_archive_stream(profile->archive, right);
+    return first.group == second.group && first.volume == second.volume &&
+           a->segments == b->segments && rfn_hash128_equal(a->sequence, b->sequence);
 }
 
 /* The lowest stream of each class. Classes with equal keys are few: the last one is known. */
@@ -128,7 +129,7 @@ static int find_classes(struct rfn_trace_profile *profile)
     struct rfn_map by_key = RFN_MAP_INIT;
     int error = 0;
     for (uint32_t i = 0; i < profile->n_streams && !error; i++) {
-        struct rfn_stream_profile *stream = &profile->streams[i];
+        struct rfn_profiled_stream *stream = &profile->streams[i];
         uint64_t key = rfn_hash_mix(stream->sequence.low,
                                     rfn_archive_stream(profile->archive, i).group);
         const uint64_t *known = rfn_map_get(&by_key, key);

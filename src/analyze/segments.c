@@ -11,18 +11,20 @@
 struct event {
     uint32_t symbol, function, context;
     int64_t enter_ns, exit_ns;
+    int64_t extra[4];
+    unsigned n_extra;
 };
 
 struct rfn_segments {
     const struct rfn_archive *archive;
     struct rfn_cursor *cursor;
     struct event ahead; /* begins the next segment */
-    bool has_ahead, started;
+    bool has_ahead, started, volume;
     int64_t last_exit_ns;
     struct rfn_stream_segment current;
     uint32_t *events, *functions;
-    int64_t *vector;
-    size_t events_capacity, functions_capacity, vector_capacity;
+    int64_t *vector, *extra;
+    size_t events_capacity, functions_capacity, vector_capacity, extra_capacity;
 };
 
 int rfn_segments_open(const struct rfn_archive *archive, uint32_t stream, uint32_t min_calls,
@@ -32,6 +34,7 @@ int rfn_segments_open(const struct rfn_archive *archive, uint32_t stream, uint32
     if (!opened)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
     opened->archive = archive;
+    opened->volume = rfn_archive_stream(archive, stream).volume;
     int error = rfn_cursor_open(archive, stream, &opened->cursor, diag);
     if (!error)
         error = rfn_cursor_cut_segments(opened->cursor, min_calls, diag);
@@ -52,12 +55,22 @@ void rfn_segments_close(struct rfn_segments *segments)
     free(segments->events);
     free(segments->functions);
     free(segments->vector);
+    free(segments->extra);
     free(segments);
 }
 
-uint32_t rfn_segments_contexts(const struct rfn_segments *segments)
+/* What is kept beside the times. */
+static void fill_extra(const struct rfn_segments *segments, const struct rfn_record *record,
+                       struct event *event)
 {
-    return rfn_cursor_contexts(segments->cursor);
+    if (record->failed_poll) {
+        event->extra[event->n_extra++] = (int64_t)record->polls;
+        event->extra[event->n_extra++] = record->inside_ns;
+    }
+    if (segments->volume) {
+        event->extra[event->n_extra++] = record->volume_gap;
+        event->extra[event->n_extra++] = record->volume_inside;
+    }
 }
 
 /* 1, 0 at the end, or an error; *begins: a segment. */
@@ -74,6 +87,7 @@ static int fetch(struct rfn_segments *segments, struct event *event, bool *begin
                             .context = place.context,
                             .enter_ns = record->enter_ns,
                             .exit_ns = record->exit_ns};
+    fill_extra(segments, record, event);
     *begins = place.begins;
     return 1;
 }
@@ -98,12 +112,23 @@ static int64_t since(const struct rfn_segments *segments, int64_t time_ns)
     return (int64_t)((uint64_t)time_ns - (uint64_t)segments->current.start_ns);
 }
 
+static int append_extra(struct rfn_segments *segments, const struct event *event)
+{
+    size_t n = segments->current.segment.n_extra;
+    RFN_TRY(RFN_GROW(segments->extra, segments->extra_capacity, n + event->n_extra));
+    for (unsigned i = 0; i < event->n_extra; i++)
+        segments->extra[n + i] = event->extra[i];
+    segments->current.segment.n_extra += event->n_extra;
+    return 0;
+}
+
 static int append(struct rfn_segments *segments, const struct event *event)
 {
     size_t n = segments->current.segment.n;
     RFN_TRY(RFN_GROW(segments->events, segments->events_capacity, n + 1));
     RFN_TRY(RFN_GROW(segments->functions, segments->functions_capacity, n + 1));
     RFN_TRY(RFN_GROW(segments->vector, segments->vector_capacity, 2 * n + 4));
+    RFN_TRY(append_extra(segments, event));
     segments->events[n] = event->symbol;
     segments->functions[n] = event->function;
     segments->vector[2 * n + 1] = since(segments, event->enter_ns);
@@ -118,6 +143,7 @@ static int begin(struct rfn_segments *segments, const struct event *event)
 {
     segments->current = (struct rfn_stream_segment){
         .segment.context = event->context,
+        .top = event->context < rfn_cursor_top_contexts(segments->cursor),
         .start_ns = segments->started ? segments->last_exit_ns : event->enter_ns};
     segments->started = true;
     return append(segments, event);
@@ -130,6 +156,7 @@ static void end(struct rfn_segments *segments)
     segments->vector[2 * current->segment.n + 1] = since(segments, segments->last_exit_ns);
     current->segment.events = segments->events;
     current->segment.vector = segments->vector;
+    current->segment.extra = segments->extra;
     current->functions = segments->functions;
 }
 

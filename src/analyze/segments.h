@@ -13,9 +13,10 @@ struct rfn_segments;
 
 /* Borrowed until the next call. */
 struct rfn_stream_segment {
-    struct rfn_segment segment; /* events are symbols */
+    struct rfn_segment segment; /* events are symbols, extra values as for rfn_pack_profile */
     const uint32_t *functions;  /* of each event */
     int64_t start_ns;
+    bool top; /* it lies outside of loops that cut */
 };
 
 /* min_calls: as for rfn_cursor_cut_segments. Errors: those of rfn_cursor_open. */
@@ -24,8 +25,6 @@ int rfn_segments_open(const struct rfn_archive *archive, uint32_t stream, uint32
 /* 1 and *segment, 0 at the end, or an error of rfn_cursor_next. */
 int rfn_segments_next(struct rfn_segments *segments, const struct rfn_stream_segment **segment,
                       struct rfn_diag *diag);
-/* Contexts are numbered below this. */
-uint32_t rfn_segments_contexts(const struct rfn_segments *segments);
 void rfn_segments_close(struct rfn_segments *segments);
 
 #endif

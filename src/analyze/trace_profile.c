@@ -1,53 +1,20 @@
-/* Two passes over each stream. The first puts segments into the store; then it is known how long
- * the executions of each representative are on average, and the second one corrects starts that are
- * predicted too badly from that. Starts are predicted from recreated starts, so that deviations do
- * not add up. */
 #include "analyze/trace_profile.h"
 
 #include "analyze/process_groups.h"
-#include "analyze/recreation.h"
 #include "analyze/segments.h"
 
 #include <stdlib.h>
 
-/* Methods without a threshold of time correct starts that are off by so much of the length. */
-static const double default_tolerance = 0.2;
+enum { ATTEND_EVERY = 1024 }; /* segments */
 
 static int no_memory(struct rfn_diag *diag)
 {
     return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
 }
 
-/* How far segments may start from where they really did: the threshold's part of their length. */
-static struct rfn_start_tolerance tolerance_of(const struct rfn_trace_profile *profile)
-{
-    const struct rfn_criterion *criterion = &profile->criterion;
-    const double most = 1e12; /* us; a share of so much is as good as any */
-    double threshold = criterion->threshold < most ? criterion->threshold : most;
-    if (profile->options.exact_starts)
-        return (struct rfn_start_tolerance){0};
-    if (criterion->method == &rfn_abs_diff)
-        return (struct rfn_start_tolerance){.absolute_ns = (uint64_t)(threshold * 1000)};
-    double share = criterion->method->kept ? default_tolerance : threshold;
-    return (struct rfn_start_tolerance){.share = (uint64_t)(share * 65536)};
-}
+/* ---- a stream ---- */
 
-/* ---- the first pass ---- */
-
-static int make_contexts(struct rfn_stream_profile *stream, uint32_t n)
-{
-    stream->contexts = calloc(n + (size_t)1, sizeof *stream->contexts);
-    if (!stream->contexts)
-        return RFN_E_NOMEM;
-    stream->n_contexts = n;
-    for (uint32_t i = 0; i < n; i++) {
-        rfn_column_init(&stream->contexts[i].representative);
-        rfn_column_init(&stream->contexts[i].correction);
-    }
-    return 0;
-}
-
-static void hash_segment(struct rfn_stream_profile *stream, const struct rfn_segment *segment)
+static void hash_segment(struct rfn_profiled_stream *stream, const struct rfn_segment *segment)
 {
     struct rfn_hash128 events = rfn_hash128_bytes(segment->events,
                                                   segment->n * sizeof *segment->events);
@@ -56,48 +23,62 @@ static void hash_segment(struct rfn_stream_profile *stream, const struct rfn_seg
     stream->sequence = rfn_hash128_bytes(words, sizeof words);
 }
 
-static int put_segment(struct rfn_trace_profile *profile, struct rfn_stream_profile *stream,
-                       const struct rfn_stream_segment *segment)
+/* Now and then: says how far reading is, and has the stream hold its share of the memory. */
+static int attend(struct rfn_trace_profile *profile, struct rfn_profiled_stream *stream)
 {
-    uint32_t context = segment->segment.context, number;
-    RFN_TRY(rfn_store_put(stream->store, &segment->segment, &number));
-    RFN_TRY(rfn_column_append(&stream->contexts[context].representative, number));
-    RFN_TRY(rfn_column_append(&stream->order, context));
+    const struct rfn_trace_profile_options *options = &profile->options;
+    uint64_t at_once = profile->across.method && profile->n_streams ? profile->n_streams : 1;
+    int widened = 1;
+    if (options->progress)
+        options->progress(options->progress_context,
+                          (double)profile->events_done / (double)(profile->events + 1));
+    while (options->memory_bytes && widened > 0 &&
+           rfn_stream_profile_bytes(stream->profile) > options->memory_bytes / at_once)
+        widened = rfn_stream_profile_widen(stream->profile);
+    return widened < 0 ? widened : 0;
+}
+
+static int put_segment(struct rfn_trace_profile *profile, struct rfn_profiled_stream *stream,
+                       const struct rfn_stream_segment *segment, struct rfn_diag *diag)
+{
+    int error = rfn_stream_profile_put(stream->profile, &segment->segment, segment->start_ns,
+                                       segment->top);
+    if (error == RFN_E_CORRUPT)
+        return rfn_fail(diag, error, -1, -1, "the times of a segment descend, or are too large");
+    if (error < 0)
+        return no_memory(diag);
     hash_segment(stream, &segment->segment);
-    if (stream->events == 0)
-        stream->first_start_ns = segment->start_ns;
+    stream->segments++;
     stream->events += segment->segment.n;
     stream->messages += segment->segment.messages;
+    profile->events_done += segment->segment.n;
     for (size_t i = 0; i < segment->segment.n; i++)
         profile->functions[segment->functions[i]] = true;
+    if (stream->segments % ATTEND_EVERY == 0 && attend(profile, stream) < 0)
+        return no_memory(diag);
     return 0;
 }
 
-static int put_segments(struct rfn_trace_profile *profile, struct rfn_stream_profile *stream,
+static int put_segments(struct rfn_trace_profile *profile, struct rfn_profiled_stream *stream,
                         struct rfn_segments *segments, struct rfn_diag *diag)
 {
     const struct rfn_stream_segment *segment;
     int more;
-    if (make_contexts(stream, rfn_segments_contexts(segments)) < 0)
-        return no_memory(diag);
-    while ((more = rfn_segments_next(segments, &segment, diag)) > 0) {
-        if (put_segment(profile, stream, segment) < 0)
-            return no_memory(diag);
-    }
-    rfn_store_finish(stream->store);
-    return more;
+    while ((more = rfn_segments_next(segments, &segment, diag)) > 0)
+        RFN_TRY(put_segment(profile, stream, segment, diag));
+    RFN_TRY(more);
+    return rfn_stream_profile_finish(stream->profile) < 0 ? no_memory(diag) : 0;
 }
 
 static int read_stream(struct rfn_trace_profile *profile, uint32_t number, struct rfn_diag *diag)
 {
-    struct rfn_stream_profile *stream = &profile->streams[number];
-    struct rfn_store_options options = {.criterion = profile->criterion,
-                                        .max_per_kind = profile->options.max_per_kind};
+    struct rfn_profiled_stream *stream = &profile->streams[number];
+    struct rfn_stream_profile_options options = {.criterion = profile->criterion,
+                                                 .max_per_kind = profile->options.max_per_kind,
+                                                 .exact_starts = profile->options.exact_starts};
     struct rfn_segments *segments;
-    rfn_column_init(&stream->order);
-    stream->tolerance = tolerance_of(profile);
-    stream->store = rfn_store_new(&options);
-    if (!stream->store)
+    stream->profile = rfn_stream_profile_new(&options);
+    if (!stream->profile)
         return no_memory(diag);
     RFN_TRY(
         rfn_segments_open(profile->archive, number, profile->options.min_calls, &segments, diag));
@@ -106,79 +87,29 @@ static int read_stream(struct rfn_trace_profile *profile, uint32_t number, struc
     return error;
 }
 
-/* ---- the second pass ---- */
-
-/* What brings the predicted start near the real one: units, to the nearest, or 0 if it is near
- * enough. */
-static int64_t correction(uint64_t tolerance_ns, int64_t predicted, int64_t real)
+int rfn_trace_profile_read(struct rfn_trace_profile *profile, uint32_t stream,
+                           struct rfn_diag *diag)
 {
-    uint64_t later = (uint64_t)real - (uint64_t)predicted;
-    bool early = later >> 63;
-    uint64_t off = early ? -later : later, unit = tolerance_ns ? tolerance_ns : 1;
-    if (off <= tolerance_ns)
+    struct rfn_profiled_stream *read = &profile->streams[stream];
+    if (!rfn_archive_stream(profile->archive, stream).readable)
         return 0;
-    uint64_t units = off / unit + (off % unit >= unit - off % unit);
-    return early ? (int64_t)-units : (int64_t)units;
-}
-
-static int correct_segment(struct rfn_stream_profile *stream, struct rfn_recreation *recreation,
-                           const struct rfn_stream_segment *segment)
-{
-    uint32_t context = segment->segment.context;
-    struct rfn_representative representative;
-    RFN_TRY(rfn_recreation_representative(recreation, context, &representative));
-    int64_t predicted = recreation->predicted_ns;
-    uint64_t tolerance = rfn_recreation_tolerance(recreation, &representative);
-    int64_t by = correction(tolerance, predicted, segment->start_ns);
-    RFN_TRY(rfn_column_append(&stream->contexts[context].correction, by));
-    stream->corrections += by != 0;
-    rfn_recreation_start(
-        recreation, &representative,
-        (int64_t)((uint64_t)predicted + (uint64_t)rfn_recreation_correction(tolerance, by)));
+    RFN_TRY(read_stream(profile, stream, diag));
+    read->present = true;
+    read->stats = rfn_stream_profile_stats(read->profile);
     return 0;
 }
 
-static int correct_segments(struct rfn_stream_profile *stream, struct rfn_segments *segments,
-                            struct rfn_diag *diag)
+void rfn_trace_profile_drop(struct rfn_trace_profile *profile, uint32_t stream)
 {
-    const struct rfn_stream_segment *segment;
-    struct rfn_recreation recreation;
-    int error = rfn_recreation_open(&recreation, stream), more = 0;
-    while (!error && (more = rfn_segments_next(segments, &segment, diag)) > 0)
-        error = correct_segment(stream, &recreation, segment);
-    rfn_recreation_close(&recreation);
-    return error < 0 ? rfn_recreation_failed(error, diag) : more;
-}
-
-static int correct_stream(const struct rfn_trace_profile *profile, uint32_t number,
-                          struct rfn_diag *diag)
-{
-    struct rfn_segments *segments;
-    RFN_TRY(
-        rfn_segments_open(profile->archive, number, profile->options.min_calls, &segments, diag));
-    int error = correct_segments(&profile->streams[number], segments, diag);
-    rfn_segments_close(segments);
-    return error;
+    rfn_stream_profile_free(profile->streams[stream].profile);
+    profile->streams[stream].profile = NULL;
 }
 
 /* ---- the whole ---- */
 
-static int read_streams(struct rfn_trace_profile *profile, struct rfn_diag *diag)
-{
-    for (uint32_t i = 0; i < profile->n_streams; i++) {
-        if (!rfn_archive_stream(profile->archive, i).readable)
-            continue;
-        RFN_TRY(read_stream(profile, i, diag));
-        RFN_TRY(correct_stream(profile, i, diag));
-    }
-    if (rfn_process_groups_find(profile) < 0)
-        return no_memory(diag);
-    return 0;
-}
-
-int rfn_trace_profile_new(const struct rfn_archive *archive,
-                          const struct rfn_trace_profile_options *options,
-                          struct rfn_trace_profile **profile, struct rfn_diag *diag)
+int rfn_trace_profile_begin(const struct rfn_archive *archive,
+                            const struct rfn_trace_profile_options *options,
+                            struct rfn_trace_profile **profile, struct rfn_diag *diag)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
     struct rfn_criterion criterion, across = {0};
@@ -197,24 +128,37 @@ int rfn_trace_profile_new(const struct rfn_archive *archive,
                                        .n_streams = run->streams};
     made->streams = calloc(run->streams + (size_t)1, sizeof *made->streams);
     made->functions = calloc(rfn_archive_functions(archive) + (size_t)1, sizeof *made->functions);
-    int error = made->streams && made->functions ? read_streams(made, diag) : no_memory(diag);
-    if (error < 0) {
+    if (!made->streams || !made->functions) {
         rfn_trace_profile_free(made);
-        return error;
+        return no_memory(diag);
     }
+    for (uint32_t i = 0; i < run->streams; i++)
+        made->events += rfn_archive_stream(archive, i).events;
     *profile = made;
     return 0;
 }
 
-static void release_stream(struct rfn_stream_profile *stream)
+int rfn_trace_profile_join(struct rfn_trace_profile *profile, struct rfn_diag *diag)
 {
-    for (uint32_t i = 0; i < stream->n_contexts; i++) {
-        rfn_column_release(&stream->contexts[i].representative);
-        rfn_column_release(&stream->contexts[i].correction);
-    }
-    free(stream->contexts);
-    rfn_column_release(&stream->order);
-    rfn_store_free(stream->store);
+    return rfn_process_groups_find(profile) < 0 ? no_memory(diag) : 0;
+}
+
+int rfn_trace_profile_new(const struct rfn_archive *archive,
+                          const struct rfn_trace_profile_options *options,
+                          struct rfn_trace_profile **profile, struct rfn_diag *diag)
+{
+    struct rfn_trace_profile *made;
+    int error = 0;
+    RFN_TRY(rfn_trace_profile_begin(archive, options, &made, diag));
+    for (uint32_t i = 0; i < made->n_streams && !error; i++)
+        error = rfn_trace_profile_read(made, i, diag);
+    if (!error)
+        error = rfn_trace_profile_join(made, diag);
+    if (error < 0)
+        rfn_trace_profile_free(made);
+    else
+        *profile = made;
+    return error;
 }
 
 void rfn_trace_profile_free(struct rfn_trace_profile *profile)
@@ -222,7 +166,7 @@ void rfn_trace_profile_free(struct rfn_trace_profile *profile)
     if (!profile)
         return;
     for (uint32_t i = 0; i < profile->n_streams && profile->streams; i++)
-        release_stream(&profile->streams[i]);
+        rfn_stream_profile_free(profile->streams[i].profile);
     free(profile->streams);
     free(profile->functions);
     free(profile);
@@ -230,29 +174,30 @@ void rfn_trace_profile_free(struct rfn_trace_profile *profile)
 
 /* ---- what came of it ---- */
 
-static void add_stream(struct rfn_trace_profile_stats *sum, const struct rfn_stream_profile *stream)
+static void add_stream(struct rfn_trace_profile_stats *sum,
+                       const struct rfn_profiled_stream *stream)
 {
-    struct rfn_store_stats stats = rfn_store_stats(stream->store);
+    const struct rfn_stream_profile_stats *stats = &stream->stats;
     sum->events += stream->events;
     sum->messages += stream->messages;
-    sum->executions += stats.executions;
-    sum->kinds += stats.kinds;
-    sum->representatives += stats.representatives;
-    sum->kept_events += stats.kept_events;
-    sum->kept_messages += stats.kept_messages;
-    sum->corrections += stream->corrections;
-    sum->widened += stats.widened;
-    sum->comparisons += stats.comparisons;
-    if (stats.bytes > sum->memory_bytes)
-        sum->memory_bytes = stats.bytes;
+    sum->executions += stats->executions;
+    sum->kinds += stats->kinds;
+    sum->representatives += stats->representatives;
+    sum->kept_events += stats->kept_events;
+    sum->kept_messages += stats->kept_messages;
+    sum->corrections += stats->corrections;
+    sum->widened += stats->widened;
+    sum->comparisons += stats->comparisons;
+    if (stats->bytes > sum->memory_bytes)
+        sum->memory_bytes = stats->bytes;
 }
 
 struct rfn_trace_profile_stats rfn_trace_profile_stats(const struct rfn_trace_profile *profile)
 {
     struct rfn_trace_profile_stats stats = {0};
     for (uint32_t i = 0; i < profile->n_streams; i++) {
-        const struct rfn_stream_profile *stream = &profile->streams[i];
-        if (!stream->store)
+        const struct rfn_profiled_stream *stream = &profile->streams[i];
+        if (!stream->present)
             continue;
         add_stream(&stats, stream);
         stats.streams++;

@@ -3,30 +3,14 @@
 #define RFN_ANALYZE_TRACE_PROFILE_H
 
 #include "base/hash.h"
-#include "reduce/column.h"
-#include "reduce/store.h"
+#include "reduce/stream_profile.h"
 #include "refrain/trace_profile.h"
 
-/* The executions of a context, one value per segment, in order of occurrence. */
-struct rfn_execution_columns {
-    struct rfn_column representative; /* its number, as the store gave it: see rfn_store_forward */
-    struct rfn_column correction;     /* of the predicted start, in units (below) */
-};
-
-/* How far starts may be off: absolute_ns + length * share / 65536, of a representative's length,
- * rounded down. Corrections are multiples of that, or of 1 ns if it is 0. */
-struct rfn_start_tolerance {
-    uint64_t share, absolute_ns;
-};
-
-struct rfn_stream_profile {
-    struct rfn_store *store; /* NULL: the stream is not there */
-    struct rfn_execution_columns *contexts;
-    uint32_t n_contexts;
-    int64_t first_start_ns;
-    struct rfn_start_tolerance tolerance; /* of all streams */
-    uint64_t events, messages, corrections;
-    struct rfn_column order;     /* the contexts of its segments */
+struct rfn_profiled_stream {
+    bool present;                       /* the stream is there */
+    struct rfn_stream_profile *profile; /* finished; NULL: freed */
+    struct rfn_stream_profile_stats stats;
+    uint64_t events, messages, segments;
     struct rfn_hash128 sequence; /* of the contexts and events of its segments */
     uint32_t class_;             /* the lowest stream that executed the same segments */
     uint32_t stands_for_it;      /* the stream whose times are this one's, too; mostly itself */
@@ -36,9 +20,23 @@ struct rfn_trace_profile {
     const struct rfn_archive *archive; /* borrowed */
     struct rfn_trace_profile_options options;
     struct rfn_criterion criterion, across; /* across->method may be NULL */
-    struct rfn_stream_profile *streams;     /* of the archive's run, all of them */
+    struct rfn_profiled_stream *streams;    /* of the archive's run, all of them */
     uint32_t n_streams;
-    bool *functions; /* which of the archive's occur */
+    bool *functions;              /* which of the archive's occur */
+    uint64_t events, events_done; /* all there are; put in, for progress */
 };
+
+/* rfn_trace_profile_new in its steps, for those who need no more than one stream's profile at a
+ * time. First nothing is read. */
+int rfn_trace_profile_begin(const struct rfn_archive *archive,
+                            const struct rfn_trace_profile_options *options,
+                            struct rfn_trace_profile **profile, struct rfn_diag *diag);
+/* Reads a stream, if it is there. */
+int rfn_trace_profile_read(struct rfn_trace_profile *profile, uint32_t stream,
+                           struct rfn_diag *diag);
+/* Frees what takes memory of it. Streams are compared across processes only if none is freed. */
+void rfn_trace_profile_drop(struct rfn_trace_profile *profile, uint32_t stream);
+/* After the last one: finds classes, and streams that share times. */
+int rfn_trace_profile_join(struct rfn_trace_profile *profile, struct rfn_diag *diag);
 
 #endif

@@ -1,6 +1,7 @@
 /* Trace profiles of archives that come through the real reader: a small one, which must be
  * recreated exactly where nothing is lost, and the same with every byte damaged. */
 #include "analyze/recreation.h"
+#include "analyze/trace_profile.h"
 #include "archive/archive_model.h"
 #include "refrain/trace_profile.h"
 
@@ -29,22 +30,21 @@ static void expect_same_times(const struct rfn_archive *archive,
                               uint32_t min_calls)
 {
     struct rfn_recreation recreation;
-    struct rfn_recreated_segment segment = {0};
     const struct rfn_record *record;
     struct rfn_cursor *cursor;
     size_t at = 0;
-    assert_int_equal(rfn_recreation_open(&recreation, &profile->streams[stream]), 0);
+    assert_int_equal(rfn_recreation_open(&recreation, profile->streams[stream].profile), 0);
     assert_int_equal(rfn_cursor_open(archive, stream, &cursor, NULL), 0);
     assert_int_equal(rfn_cursor_cut_segments(cursor, min_calls, NULL), 0);
     while (rfn_cursor_next(cursor, &record, NULL) > 0) {
         struct rfn_segment_place place = rfn_cursor_place(cursor);
         if (place.begins) {
-            assert_int_equal(at, segment.n_events);
-            assert_int_equal(rfn_recreation_next(&recreation, place.context, &segment), 0);
+            assert_int_equal(at, recreation.executed.n);
+            assert_int_equal(rfn_recreation_next(&recreation), 0);
             at = 0;
         }
-        assert_int_equal(rfn_recreation_time(&recreation, &segment, 2 * at + 1), record->enter_ns);
-        assert_int_equal(rfn_recreation_time(&recreation, &segment, 2 * at + 2), record->exit_ns);
+        assert_int_equal(rfn_recreation_time(&recreation, 2 * at + 1), record->enter_ns);
+        assert_int_equal(rfn_recreation_time(&recreation, 2 * at + 2), record->exit_ns);
         at++;
     }
     rfn_cursor_close(cursor);

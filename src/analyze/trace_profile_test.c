@@ -4,6 +4,7 @@
 #include "analyze/fake_archive.h"
 #include "analyze/recreation.h"
 #include "analyze/size_model.h"
+#include "analyze/trace_profile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,12 +98,12 @@ static void test_example(void **state)
 static void expect_times(struct rfn_recreation *recreation, uint32_t context, int64_t start,
                          const int64_t *times, size_t n)
 {
-    struct rfn_recreated_segment segment;
-    assert_int_equal(rfn_recreation_next(recreation, context, &segment), 0);
-    assert_int_equal(segment.start_ns, start);
-    assert_int_equal(2 * segment.n_events, n);
+    assert_int_equal(rfn_recreation_next(recreation), 0);
+    assert_int_equal(recreation->executed.context, context);
+    assert_int_equal(recreation->executed.start, start);
+    assert_int_equal(2 * recreation->executed.n, n);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(rfn_recreation_time(recreation, &segment, i + 1), times[i]);
+        assert_int_equal(rfn_recreation_time(recreation, i + 1), times[i]);
 }
 #define EXPECT(recreation, context, start, ...)                              \
     expect_times(recreation, context, start, (const int64_t[]){__VA_ARGS__}, \
@@ -111,13 +112,12 @@ static void expect_times(struct rfn_recreation *recreation, uint32_t context, in
 static void test_recreated(void **state)
 {
     (void)state;
-    struct rfn_recreated_segment segment;
     fake_reset();
     write_example(0);
     for (int exact = 0; exact < 2; exact++) {
         struct rfn_trace_profile *profile = reduce("euclidean:0.2", exact);
         struct rfn_recreation recreation;
-        assert_int_equal(rfn_recreation_open(&recreation, &profile->streams[0]), 0);
+        assert_int_equal(rfn_recreation_open(&recreation, profile->streams[0].profile), 0);
         EXPECT(&recreation, 0, 0, 0, 10);
         EXPECT(&recreation, 1, 10, 11, 30, 31, 59);
         EXPECT(&recreation, 1, 59, 60, 99, 100, 109);
@@ -126,8 +126,7 @@ static void test_recreated(void **state)
             EXPECT(&recreation, 2, 157, 160, 170);
         else
             EXPECT(&recreation, 2, 158, 161, 171);
-        assert_int_equal(rfn_recreation_next(&recreation, 2, &segment), RFN_E_RANGE);
-        assert_int_equal(rfn_recreation_next(&recreation, 700, &segment), RFN_E_RANGE);
+        assert_int_equal(rfn_recreation_next(&recreation), RFN_E_RANGE);
         assert_int_equal(rfn_trace_profile_stats(profile).corrections, exact);
         rfn_recreation_close(&recreation);
         rfn_trace_profile_free(profile);
@@ -147,7 +146,7 @@ static void test_ascending(void **state)
     EVENT(0, BARRIER, 1, 135, 230, 0); /* 100 long */
     struct rfn_trace_profile *profile = reduce("absDiff:1", true);
     struct rfn_recreation recreation;
-    assert_int_equal(rfn_recreation_open(&recreation, &profile->streams[0]), 0);
+    assert_int_equal(rfn_recreation_open(&recreation, profile->streams[0].profile), 0);
     EXPECT(&recreation, 0, 0, 0, 100);
     EXPECT(&recreation, 0, 100, 100, 200);
     EXPECT(&recreation, 0, 130, 200, 230);
@@ -197,7 +196,7 @@ static void test_iterations(void **state)
     write_example(0);
     struct rfn_trace_profile *profile = reduce("iterAvg", true);
     struct rfn_recreation recreation;
-    assert_int_equal(rfn_recreation_open(&recreation, &profile->streams[0]), 0);
+    assert_int_equal(rfn_recreation_open(&recreation, profile->streams[0].profile), 0);
     EXPECT(&recreation, 0, 0, 0, 10);
     EXPECT(&recreation, 1, 10, 11, 36, 37, 59); /* 1, 25.67, 26.67, 49 */
     EXPECT(&recreation, 1, 59, 60, 85, 86, 108);
@@ -208,7 +207,7 @@ static void test_iterations(void **state)
     assert_true(measure(profile).degree_of_matching == 1);
     rfn_trace_profile_free(profile);
     profile = reduce("iterK:2", true);
-    assert_int_equal(rfn_recreation_open(&recreation, &profile->streams[0]), 0);
+    assert_int_equal(rfn_recreation_open(&recreation, profile->streams[0].profile), 0);
     EXPECT(&recreation, 0, 0, 0, 10);
     EXPECT(&recreation, 1, 10, 11, 30, 31, 59);
     EXPECT(&recreation, 1, 59, 60, 99, 100, 109);
@@ -218,7 +217,7 @@ static void test_iterations(void **state)
     assert_true(measure(profile).degree_of_matching == 0.5);
     rfn_trace_profile_free(profile);
     profile = reduce("iterK:2:average", true);
-    assert_int_equal(rfn_recreation_open(&recreation, &profile->streams[0]), 0);
+    assert_int_equal(rfn_recreation_open(&recreation, profile->streams[0].profile), 0);
     EXPECT(&recreation, 0, 0, 0, 10);
     EXPECT(&recreation, 1, 10, 11, 30, 31, 59);
     EXPECT(&recreation, 1, 59, 60, 99, 100, 109);

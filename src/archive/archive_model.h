@@ -469,6 +469,13 @@ __attribute__((unused)) static uint64_t aligned_of(const struct model_stream *st
     return corrected_of(monotonic_of(quanta)) + offset_of(&model[0]);
 }
 
+static int words_of_version(unsigned minor)
+{
+    if (minor == 0)
+        return RFN_WORD_VOLUME;
+    return minor < RFN_PROFILE_SINCE_MINOR ? RFN_WORD_TIMES : RFN_STREAM_WORDS;
+}
+
 /* One run per stream; the ranks as a relative run. */
 static void write_streams(struct writer *writer)
 {
@@ -478,7 +485,7 @@ static void write_streams(struct writer *writer)
     rfn_buf_svarint(&out, 0);
     rfn_buf_varint(&out, 4 + 1);
     rfn_buf_svarint(&out, -1);
-    for (int k = 1; k < (writer->minor ? RFN_STREAM_WORDS : RFN_WORD_VOLUME); k++) {
+    for (int k = 1; k < words_of_version(writer->minor); k++) {
         for (int i = 0; i < N_STREAMS; i++) {
             const struct model_stream *stream = &model[i];
             uint64_t words[] = {0,
@@ -491,12 +498,13 @@ static void write_streams(struct writer *writer)
                                 writer->times ? monotonic_of(stream->start) : 0,
                                 writer->times ? offset_of(stream) : 0,
                                 has_volume(writer, (uint32_t)i),
-                                0};
+                                0,
+                                (uint64_t)i};
             if (writer->fault == VOLUME_NOT_IN_STREAMS && k == RFN_WORD_VOLUME && i == 1)
                 words[k] = 0;
             if (writer->fault == TOO_MANY_EVENTS && k == RFN_WORD_EVENTS)
                 words[k]--;
-            if (writer->fault == TOO_FEW_EVENTS && k >= RFN_WORD_EVENTS)
+            if (writer->fault == TOO_FEW_EVENTS && k >= RFN_WORD_EVENTS && k < RFN_WORD_TIMES)
                 words[k]++;
             if (writer->fault == WRONG_CALLS && k == RFN_WORD_CALLS)
                 words[k]++;

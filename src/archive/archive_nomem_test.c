@@ -178,7 +178,8 @@ static void write_streams_of_ring(struct writer *writer, uint64_t events)
     struct rfn_buf out = RFN_BUF_INIT;
     rfn_buf_varint(&out, N_RANKS);
     for (int i = 0; i < RFN_STREAM_WORDS; i++) {
-        rfn_buf_varint(&out, N_RANKS * 4 + (i == RFN_WORD_RANK));
+        bool relative = i == RFN_WORD_RANK || i == RFN_WORD_TIMES;
+        rfn_buf_varint(&out, N_RANKS * 4u + relative);
         rfn_buf_svarint(&out, (int64_t)words[i]);
     }
     add_chunk(writer, RFN_CHUNK_STREAMS, 0, &out);

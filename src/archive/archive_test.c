@@ -650,7 +650,7 @@ static struct rfn_buf write_long(uint64_t n, bool times)
     rfn_buf_bytes(&out, "\1\4\0\4\0\4\0\4\0\4\0", 11);
     model[0].start = before;
     const uint64_t words[] = {
-        n, n, times ? monotonic_of(before) : 0, times ? offset_of(&model[0]) : 0, 0, 0};
+        n, n, times ? monotonic_of(before) : 0, times ? offset_of(&model[0]) : 0, 0, 0, 0};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         rfn_buf_varint(&out, 4);
         rfn_buf_svarint(&out, (int64_t)words[i]);

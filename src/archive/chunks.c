@@ -89,7 +89,7 @@ static const char *type_name(uint32_t type)
         [RFN_CHUNK_STREAMS] = "STREAMS", [RFN_CHUNK_STRUCTURE] = "STRUCTURE",
         [RFN_CHUNK_VALUES] = "VALUES",   [RFN_CHUNK_PLACES] = "PLACES",
         [RFN_CHUNK_TIMING] = "TIMING",   [RFN_CHUNK_TOC] = "TOC",
-        [RFN_CHUNK_CLOCKS] = "CLOCKS",
+        [RFN_CHUNK_CLOCKS] = "CLOCKS",   [RFN_CHUNK_PROFILE] = "PROFILE",
     };
     return type < sizeof names / sizeof *names && names[type] ? names[type] : "of unknown type";
 }
@@ -113,7 +113,7 @@ const char *rfn_read_fault(int error)
     return error == RFN_E_INCOMPLETE ? rfn_became_shorter : rfn_cannot_read;
 }
 
-static int error_of(const char *fault)
+int rfn_fault_error(const char *fault)
 {
     if (fault == rfn_out_of_memory)
         return RFN_E_NOMEM;
@@ -126,7 +126,7 @@ int rfn_payload_fault(const struct rfn_payload *payload, const char *fault, stru
 {
     if (!fault)
         return 0;
-    return rfn_payload_fail(payload, error_of(fault), fault, diag);
+    return rfn_payload_fail(payload, rfn_fault_error(fault), fault, diag);
 }
 
 int rfn_payload_read(const struct rfn_payload *payload, size_t at, void *bytes, size_t size)
@@ -614,6 +614,15 @@ static void sort_by_type(const struct rfn_toc_entry *entries, size_t *order, siz
     }
 }
 
+bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type)
+{
+    if (type == RFN_CHUNK_CLOCKS)
+        return chunks->minor >= RFN_CLOCKS_SINCE_MINOR;
+    if (type == RFN_CHUNK_PROFILE)
+        return chunks->minor >= RFN_PROFILE_SINCE_MINOR;
+    return type <= RFN_CHUNK_TOC;
+}
+
 /* Two chunks of the same type and id would leave open which one is meant. */
 static int index_entries(struct rfn_chunks *chunks, struct rfn_diag *diag)
 {
@@ -624,7 +633,7 @@ static int index_entries(struct rfn_chunks *chunks, struct rfn_diag *diag)
     for (size_t i = 1; i < chunks->n; i++) {
         const struct rfn_toc_entry *a = &chunks->entries[chunks->by_type[i - 1]];
         const struct rfn_toc_entry *b = &chunks->entries[chunks->by_type[i]];
-        if (a->type <= RFN_CHUNK_TOC && compare_keys(a, b->type, b->id) == 0)
+        if (rfn_chunks_know(chunks, a->type) && compare_keys(a, b->type, b->id) == 0)
             return corrupt_at(chunks, b->offset, "a chunk of this type and id is there already",
                               diag);
     }

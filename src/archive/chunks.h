@@ -61,6 +61,8 @@ int rfn_chunks_open_memory(struct rfn_chunks *chunks, const void *bytes, size_t 
                            struct rfn_diag *diag);
 void rfn_chunks_close(struct rfn_chunks *chunks);
 
+/* Whether a type of chunk means something in a file of this minor version; others are skipped. */
+bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type);
 /* The index of a chunk in entries, or -1. */
 int64_t rfn_chunks_find(const struct rfn_chunks *chunks, uint32_t type, uint64_t id);
 /* How many chunks of a type there are; *first is the place of the first in by_type. */
@@ -99,6 +101,8 @@ int rfn_payload_fail(const struct rfn_payload *payload, int error, const char *w
 /* Readers of payloads return what is wrong in words, or NULL. The first three texts are
  * RFN_E_NOMEM, RFN_E_IO and RFN_E_INCOMPLETE, every other one is RFN_E_CORRUPT; NULL gives 0. */
 extern const char rfn_out_of_memory[], rfn_cannot_read[], rfn_became_shorter[];
+/* The error of such a text. */
+int rfn_fault_error(const char *fault);
 /* The text of one of these three errors. */
 const char *rfn_read_fault(int error);
 int rfn_payload_fault(const struct rfn_payload *payload, const char *fault, struct rfn_diag *diag);

@@ -22,12 +22,13 @@ enum rfn_chunk_type {
     RFN_CHUNK_PLACES = 6,
     RFN_CHUNK_TIMING = 7,
     RFN_CHUNK_TOC = 8,
-    RFN_CHUNK_CLOCKS = 9 /* since minor version 2 */
+    RFN_CHUNK_CLOCKS = 9,  /* since minor version 2 */
+    RFN_CHUNK_PROFILE = 10 /* since minor version 3 */
 };
 
 enum { RFN_HEADER_BYTES = 64, RFN_CHUNK_HEADER_BYTES = 48, RFN_CHUNK_ALIGNMENT = 8 };
-enum { RFN_FORMAT_MAJOR = 1, RFN_FORMAT_MINOR = 2 };
-enum { RFN_CLOCKS_SINCE_MINOR = 2 };
+enum { RFN_FORMAT_MAJOR = 1, RFN_FORMAT_MINOR = 3 };
+enum { RFN_CLOCKS_SINCE_MINOR = 2, RFN_PROFILE_SINCE_MINOR = 3 };
 enum { RFN_STATE_WRITING = 0, RFN_STATE_WHOLE = 1 };
 enum { RFN_COMPRESSION_NONE = 0, RFN_COMPRESSION_ZSTD = 1 };
 

@@ -14,6 +14,8 @@
 #include "archive/cursor.h"
 
 #include "archive/reader.h"
+#include "archive/representatives.h"
+#include "archive/walk.h"
 #include "base/grow.h"
 #include "event/kind.h"
 #include "reduce/column.h"
@@ -24,24 +26,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct frame {
-    const uint32_t *node, *end, *body;
-    uint64_t left;                   /* executions, with the current one */
-    uint64_t first;                  /* event at the start of the current one */
-    uint32_t context, first_context; /* of segments: now; at the start of an execution */
-    bool flat; /* nothing cuts here: the context is that of the frame around */
-};
-
-/* Which loops cut segments (doc/trace-profiling.md). */
-struct cuts {
-    bool *loops;
-    uint32_t *first; /* per loop: the first context of its body */
-    uint32_t n_contexts;
-    bool pending;    /* the next event begins a segment */
-    uint32_t length; /* events of the segment so far */
-    struct rfn_segment_place place;
-};
 
 /* A line of the cache. Who reads many streams in turn finds little of them there. */
 enum { LINE = 64 };
@@ -86,22 +70,20 @@ struct rfn_cursor {
     const struct rfn_structure *structure;
     const struct rfn_values *values;
     struct rfn_timing timing;
-    bool has_timing, times;
-    uint64_t events, index;
+    struct rfn_reduced_timing reduced;
+    struct rfn_representatives *representatives; /* NULL: times are not reduced */
+    bool has_timing, times;                      /* has_timing: columns of TIMING */
+    uint64_t events;
     uint64_t last_exit, add_ns;
     struct rfn_clock_place clock_place, correction_place;
     const struct rfn_clock *correction; /* of the host's clock; NULL: none */
     size_t marks;                       /* where in TIMING the next one is */
     uint64_t n_marks, mark_quanta;      /* read so far */
+    struct rfn_walk walk;               /* in the structure; counts the events */
     int64_t *comms;                     /* archive numbers by local number */
-    struct frame *frames;
-    size_t depth, frames_capacity;
-    struct rfn_column_cursor *trips; /* per loop; opened when n or blocks are set */
-    bool *trips_open;
-    struct symbol_state **symbols; /* NULL: has not occurred */
-    struct cuts *cuts;             /* NULL: nobody asks for segments */
-    struct rfn_list_reader *lists; /* NULL: nobody has asked for one */
-    int error;                     /* sticky, as is what it says */
+    struct symbol_state **symbols;      /* NULL: has not occurred */
+    struct rfn_list_reader *lists;      /* NULL: nobody has asked for one */
+    int error;                          /* sticky, as is what it says */
     struct rfn_diag diag;
 };
 
@@ -119,7 +101,7 @@ static int fail(struct rfn_cursor *cursor, int error, const struct rfn_payload *
     rfn_fail(&cursor->diag, error, (int64_t)payload->offset, (int)cursor->rank,
              "%s: stream %" PRIu32 " of rank %" PRIu32 ", event %" PRIu64
              ", in the chunk at offset %" PRIu64 ": %s",
-             cursor->archive->chunks.path, cursor->stream, cursor->rank, cursor->index,
+             cursor->archive->chunks.path, cursor->stream, cursor->rank, cursor->walk.index,
              payload->offset, what);
     return error;
 }
@@ -129,14 +111,14 @@ static int no_memory(struct rfn_cursor *cursor)
     return fail(cursor, RFN_E_NOMEM, &cursor->values->payload, rfn_out_of_memory);
 }
 
+static int fault_in(struct rfn_cursor *cursor, const struct rfn_payload *payload, const char *fault)
+{
+    return fail(cursor, rfn_fault_error(fault), payload, fault);
+}
+
 static int column_failed(struct rfn_cursor *cursor, int error, const struct rfn_payload *payload)
 {
-    if (error == RFN_E_NOMEM)
-        return no_memory(cursor);
-    if (error == RFN_E_IO || error == RFN_E_INCOMPLETE)
-        return fail(cursor, error, payload, rfn_read_fault(error));
-    return fail(cursor, RFN_E_CORRUPT, payload,
-                error == RFN_E_RANGE ? "a column is too short" : "a column is damaged");
+    return fault_in(cursor, payload, rfn_column_fault(error));
 }
 
 static int report(const struct rfn_cursor *cursor, struct rfn_diag *diag)
@@ -398,7 +380,7 @@ static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state)
     struct rfn_record *record = &state->record;
     uint64_t enter = cursor->last_exit + (uint64_t)state->gap;
     uint64_t exit = enter + (uint64_t)state->duration;
-    if (__builtin_expect(cursor->index % RFN_STREAM_MARK == 0 && cursor->index, 0))
+    if (__builtin_expect(cursor->walk.index % RFN_STREAM_MARK == 0 && cursor->walk.index, 0))
         RFN_TRY(check_mark(cursor, enter));
     uint64_t from = corrected_ns(cursor, enter), to = corrected_ns(cursor, exit);
     record->enter_ns = (int64_t)(from + cursor->add_ns);
@@ -429,7 +411,7 @@ static int read_sources(struct rfn_cursor *cursor, struct symbol_state *state)
  * right, and only good for prefetching. NULL: it has not occurred. */
 static inline const struct symbol_state *coming(const struct rfn_cursor *cursor, size_t ahead)
 {
-    const struct frame *frame = &cursor->frames[cursor->depth - 1];
+    const struct rfn_walk_frame *frame = &cursor->walk.frames[cursor->walk.depth - 1];
     size_t left = (size_t)(frame->end - frame->node);
     const uint32_t *node = ahead < left ? frame->node + ahead : frame->body;
     return rfn_node_is_loop(*node) ? NULL : cursor->symbols[rfn_node_index(*node)];
@@ -449,18 +431,35 @@ static void prefetch(const struct rfn_cursor *cursor)
         __builtin_prefetch(after + sizeof(struct symbol_state) + i * sizeof(struct source), 1);
 }
 
-static void note_segment(struct rfn_cursor *cursor)
+static int segment_failed(struct rfn_cursor *cursor)
 {
-    struct cuts *cuts = cursor->cuts;
-    cuts->place.context = cursor->frames[cursor->depth - 1].context;
-    cuts->place.begins = cuts->pending || cuts->length == RFN_SEGMENT_EVENTS_MAX;
-    cuts->length = cuts->place.begins ? 1 : cuts->length + 1;
-    cuts->pending = false;
+    struct rfn_representatives_fault fault = rfn_representatives_fault(cursor->representatives);
+    return fault_in(cursor, fault.payload, fault.text);
+}
+
+/* What else comes from columns of TIMING. */
+static int read_representative(struct rfn_cursor *cursor, struct symbol_state *state)
+{
+    struct rfn_recreated event;
+    if (rfn_representatives_next(cursor->representatives, &event) < 0)
+        return segment_failed(cursor);
+    state->gap = (int64_t)(event.enter - cursor->last_exit);
+    state->duration = (int64_t)(event.exit - event.enter);
+    state->inside = event.inside;
+    state->polls = event.polls;
+    state->record.volume_gap = event.volume_gap;
+    state->record.volume_inside = event.volume_inside;
+    return 0;
+}
+
+static uint8_t class_of(const struct rfn_cursor *cursor, const struct symbol_state *state)
+{
+    return cursor->archive->dictionary.functions[state->record.function].class_;
 }
 
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
 {
-    if (cursor->index == cursor->events)
+    if (cursor->walk.index == cursor->events)
         return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
                     "there are more events than the stream has");
     if (!cursor->symbols[symbol])
@@ -468,101 +467,25 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     struct symbol_state *state = cursor->symbols[symbol];
     if (state->counted && state->left-- == 0)
         return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
-    if (__builtin_expect(cursor->cuts != NULL, 0))
-        note_segment(cursor);
+    if (__builtin_expect(cursor->walk.cuts != NULL, 0))
+        rfn_walk_place(&cursor->walk, class_of(cursor, state));
     prefetch(cursor);
     RFN_TRY(read_sources(cursor, state));
+    if (__builtin_expect(cursor->representatives != NULL, 0))
+        RFN_TRY(read_representative(cursor, state));
     if (state->polls < 1)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");
     if (cursor->times)
         RFN_TRY(fill_times(cursor, state));
     state->record.polls = (uint64_t)state->polls;
-    state->record.index = cursor->index++;
+    state->record.index = cursor->walk.index++;
     *record = &state->record;
     return 1;
 }
 
-/* ---- structure ---- */
-
-static int push(struct rfn_cursor *cursor, const struct rfn_node_list *list, uint64_t times)
-{
-    if (cursor->depth == cursor->frames_capacity &&
-        RFN_GROW(cursor->frames, cursor->frames_capacity, cursor->depth + 1) < 0)
-        return no_memory(cursor);
-    cursor->frames[cursor->depth++] = (struct frame){.node = list->nodes,
-                                                     .end = list->nodes + list->n,
-                                                     .body = list->nodes,
-                                                     .left = times,
-                                                     .first = cursor->index};
-    return 0;
-}
-
-static int open_trips(struct rfn_cursor *cursor, uint32_t loop)
-{
-    const struct rfn_values *values = cursor->values;
-    struct wanted wanted = {.payload = &values->payload, .at = &values->columns[loop]};
-    int error = open_column(&cursor->trips[loop], &wanted);
-    cursor->trips_open[loop] = true;
-    return error < 0 ? column_failed(cursor, error, &values->payload) : 0;
-}
-
-/* A loop that cuts ends the stretch before it, also when it makes no trip. */
-static void cut_before(struct rfn_cursor *cursor, uint32_t loop)
-{
-    struct frame *frame = &cursor->frames[cursor->depth - 1];
-    if (frame->flat || !cursor->cuts->loops[loop])
-        return;
-    frame->context++;
-    cursor->cuts->pending = true;
-}
-
-static void place_loop(struct rfn_cursor *cursor, uint32_t loop)
-{
-    struct frame *frame = &cursor->frames[cursor->depth - 1], *around = frame - 1;
-    frame->flat = around->flat || !cursor->cuts->loops[loop];
-    frame->context = frame->flat ? around->context : cursor->cuts->first[loop];
-    frame->first_context = frame->context;
-}
-
-static int enter_loop(struct rfn_cursor *cursor, uint32_t loop)
-{
-    int64_t trips;
-    if (!cursor->trips_open[loop])
-        RFN_TRY(open_trips(cursor, loop));
-    int error = rfn_column_next(&cursor->trips[loop], &trips);
-    if (error < 0)
-        return column_failed(cursor, error, &cursor->values->payload);
-    if (trips < 0)
-        return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload, "a negative number of trips");
-    if (cursor->cuts)
-        cut_before(cursor, loop);
-    if (trips == 0)
-        return 0;
-    RFN_TRY(push(cursor, &cursor->structure->loops[loop], (uint64_t)trips));
-    if (cursor->cuts)
-        place_loop(cursor, loop);
-    return 0;
-}
-
-/* The frame's list of nodes is at its end: once more, or back to the frame around it. */
-static int end_of_list(struct rfn_cursor *cursor, struct frame *frame)
-{
-    if (cursor->depth > 1 && frame->first == cursor->index)
-        return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload, "a trip without an event");
-    frame->node = frame->body;
-    frame->first = cursor->index;
-    if (cursor->cuts && !frame->flat) {
-        frame->context = frame->first_context;
-        cursor->cuts->pending = true;
-    }
-    if (--frame->left == 0)
-        cursor->depth--;
-    return 0;
-}
-
 static int at_end(struct rfn_cursor *cursor)
 {
-    if (cursor->index == cursor->events)
+    if (cursor->walk.index == cursor->events)
         return 0;
     return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
                 "there are fewer events than the stream has");
@@ -570,18 +493,13 @@ static int at_end(struct rfn_cursor *cursor)
 
 static int next(struct rfn_cursor *cursor, const struct rfn_record **record)
 {
-    while (cursor->depth > 0) {
-        struct frame *frame = &cursor->frames[cursor->depth - 1];
-        if (frame->node == frame->end) {
-            RFN_TRY(end_of_list(cursor, frame));
-            continue;
-        }
-        uint32_t node = *frame->node++;
-        if (!rfn_node_is_loop(node))
-            return deliver(cursor, rfn_node_index(node), record);
-        RFN_TRY(enter_loop(cursor, rfn_node_index(node)));
-    }
-    return at_end(cursor);
+    uint32_t symbol;
+    int more = rfn_walk_next(&cursor->walk, &symbol);
+    if (__builtin_expect(more > 0, 1))
+        return deliver(cursor, symbol, record);
+    if (more == 0)
+        return at_end(cursor);
+    return fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
 }
 
 int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
@@ -610,18 +528,44 @@ static int use_parts(struct rfn_cursor *cursor, struct rfn_diag *diag)
     return 0;
 }
 
+/* Times are of TIMING, or of the segments of a PROFILE. RFN_E_NOTFOUND: there are none. */
+static int load_times(struct rfn_cursor *cursor, struct rfn_diag *diag)
+{
+    int error = rfn_reduced_timing_load(cursor->archive, cursor->stream, cursor->structure,
+                                        &cursor->timing, &cursor->reduced, diag);
+    if (error != RFN_E_NOTFOUND)
+        return error;
+    RFN_TRY(
+        rfn_timing_load(cursor->archive, cursor->stream, cursor->structure, &cursor->timing, diag));
+    cursor->has_timing = true;
+    return 0;
+}
+
+static int begin_representatives(struct rfn_cursor *cursor)
+{
+    const struct rfn_representatives_of what = {&cursor->archive->dictionary, cursor->structure,
+                                                cursor->values, &cursor->timing, &cursor->reduced};
+    int error = rfn_representatives_open(&what, &cursor->representatives);
+    if (error < 0 && !cursor->representatives)
+        return no_memory(cursor);
+    return error < 0 ? segment_failed(cursor) : 0;
+}
+
 static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
     const struct rfn_archive *archive = cursor->archive;
-    int error = rfn_timing_load(archive, cursor->stream, cursor->structure, &cursor->timing, diag);
+    int error = load_times(cursor, diag);
     if (error == RFN_E_NOTFOUND)
         return 0;
     RFN_TRY(error);
-    cursor->has_timing = true;
     cursor->times = cursor->timing.times;
-    if (!cursor->times)
-        return 0;
+    if (!cursor->has_timing && begin_representatives(cursor) < 0)
+        return report(cursor, diag);
     const struct rfn_clock *clock = &cursor->timing.clock;
+    if (cursor->times)
+        cursor->last_exit = cursor->mark_quanta = clock->start;
+    if (!cursor->times || clock->of_the_run)
+        return 0;
     struct rfn_clock_place place = {0};
     if (rfn_clock_ns(clock, &place, clock->start) !=
             (uint64_t)rfn_stream_word(archive, RFN_WORD_START, cursor->stream) ||
@@ -629,7 +573,6 @@ static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
             (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, cursor->stream))
         return rfn_payload_fault(&cursor->timing.payload, "its clock starts not as STREAMS says",
                                  diag);
-    cursor->last_exit = cursor->mark_quanta = cursor->timing.clock.start;
     cursor->marks = cursor->timing.marks;
     uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, cursor->stream);
     cursor->add_ns = rfn_archive_origin(archive, host);
@@ -641,11 +584,9 @@ static int make_tables(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
     const struct rfn_structure *structure = cursor->structure;
     cursor->comms = malloc((structure->n_comms + (size_t)1) * sizeof *cursor->comms);
-    cursor->trips = calloc(structure->n_loops + (size_t)1, sizeof *cursor->trips);
-    cursor->trips_open = calloc(structure->n_loops + (size_t)1, sizeof *cursor->trips_open);
     cursor->symbols = calloc(structure->n_symbols + (size_t)1, sizeof(struct symbol_state *));
-    if (!cursor->comms || !cursor->trips || !cursor->trips_open || !cursor->symbols ||
-        push(cursor, &structure->top, 1) < 0)
+    if (!cursor->comms || !cursor->symbols ||
+        rfn_walk_open(&cursor->walk, structure, cursor->values) < 0)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
                         cursor->archive->chunks.path);
     for (uint32_t i = 0; i < structure->n_comms; i++)
@@ -680,90 +621,33 @@ int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct r
 
 /* ---- segments ---- */
 
-static void free_cuts(struct cuts *cuts)
-{
-    if (!cuts)
-        return;
-    free(cuts->loops);
-    free(cuts->first);
-    free(cuts);
-}
-
-static struct cuts *new_cuts(uint32_t n_loops)
-{
-    struct cuts *cuts = calloc(1, sizeof *cuts);
-    if (!cuts)
-        return NULL;
-    cuts->loops = calloc(n_loops + (size_t)1, sizeof *cuts->loops);
-    cuts->first = calloc(n_loops + (size_t)1, sizeof *cuts->first);
-    if (cuts->loops && cuts->first)
-        return cuts;
-    free_cuts(cuts);
-    return NULL;
-}
-
-/* How many calls a list has, of inner loops those of one trip, at most `limit` (they may double
- * with each level). Inner loops have lower numbers: calls[] is known for them. */
-static uint32_t count_calls(const struct rfn_node_list *list, const uint32_t *calls, uint32_t limit)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < list->n && n < limit; i++)
-        n += rfn_node_is_loop(list->nodes[i]) ? calls[rfn_node_index(list->nodes[i])] : 1;
-    return n < limit ? (uint32_t)n : limit;
-}
-
-static uint32_t count_stretches(const struct rfn_node_list *list, const bool *loops)
-{
-    uint32_t n = 1;
-    for (uint32_t i = 0; i < list->n; i++)
-        n += rfn_node_is_loop(list->nodes[i]) && loops[rfn_node_index(list->nodes[i])];
-    return n;
-}
-
-static void number_contexts(const struct rfn_structure *structure, struct cuts *cuts,
-                            uint32_t min_calls)
-{
-    uint32_t *calls = cuts->first; /* until contexts are numbered */
-    for (uint32_t i = 0; i < structure->n_loops; i++) {
-        calls[i] = count_calls(&structure->loops[i], calls, min_calls);
-        cuts->loops[i] = calls[i] >= min_calls;
-    }
-    cuts->n_contexts = count_stretches(&structure->top, cuts->loops);
-    for (uint32_t i = 0; i < structure->n_loops; i++) {
-        cuts->first[i] = cuts->n_contexts;
-        if (cuts->loops[i])
-            cuts->n_contexts += count_stretches(&structure->loops[i], cuts->loops);
-    }
-}
-
 int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag)
 {
-    assert(cursor->index == 0 && !cursor->cuts);
-    cursor->cuts = new_cuts(cursor->structure->n_loops);
-    if (!cursor->cuts)
+    if (rfn_walk_cut(&cursor->walk, min_calls) < 0)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
                         cursor->archive->chunks.path);
-    number_contexts(cursor->structure, cursor->cuts, min_calls);
-    cursor->cuts->pending = true;
     return 0;
 }
 
 uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
 {
-    return cursor->cuts->n_contexts;
+    return cursor->walk.cuts->n_contexts;
+}
+
+uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor)
+{
+    return cursor->walk.cuts->n_top;
 }
 
 struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
 {
-    return cursor->cuts->place;
+    return cursor->walk.cuts->place;
 }
 
 /* ---- closing ---- */
 
 static void close_columns(struct rfn_cursor *cursor)
 {
-    for (uint32_t i = 0; cursor->trips && i < cursor->structure->n_loops; i++)
-        rfn_column_close(&cursor->trips[i]);
     for (uint32_t i = 0; cursor->symbols && i < cursor->structure->n_symbols; i++)
         free_state(cursor->symbols[i]);
 }
@@ -774,12 +658,11 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
         return;
     close_columns(cursor);
     rfn_list_reader_free(cursor->lists);
-    free_cuts(cursor->cuts);
-    free(cursor->trips);
-    free(cursor->trips_open);
+    rfn_walk_close(&cursor->walk);
     free(cursor->symbols);
     free(cursor->comms);
-    free(cursor->frames);
+    rfn_representatives_close(cursor->representatives);
+    rfn_reduced_timing_release(&cursor->reduced);
     rfn_timing_release(&cursor->timing);
     struct rfn_part *parts[] = {cursor->structure_part, cursor->values_part, cursor->places_part};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -830,7 +713,7 @@ static const struct rfn_list_copy *read_list(struct rfn_cursor *cursor, uint64_t
         cursor->lists = rfn_list_reader_new(&values->lists, &values->payload,
                                             archive->list_bytes / archive->n_streams);
     int error = cursor->lists
-                    ? rfn_list_reader_find(cursor->lists, key, cursor->index, &copy, &made)
+                    ? rfn_list_reader_find(cursor->lists, key, cursor->walk.index, &copy, &made)
                     : RFN_E_NOMEM;
     if (error < 0) {
         list_failed(cursor, error);
@@ -853,7 +736,7 @@ const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, 
         key += of == RFN_KIND_TYPE ? FORM_TYPES : FORM_COMMS;
     const struct rfn_list_copy *copy = NULL;
     if (cursor->lists)
-        copy = rfn_list_reader_known(cursor->lists, key, cursor->index);
+        copy = rfn_list_reader_known(cursor->lists, key, cursor->walk.index);
     if (__builtin_expect(!copy, 0) && !(copy = read_list(changeable(cursor), key)))
         return NULL;
     *n = copy->n;
@@ -891,13 +774,8 @@ int rfn_cursor_check_lists(struct rfn_cursor *cursor, struct rfn_diag *diag)
 static int expect_end(struct rfn_cursor *cursor, struct rfn_column_cursor *column,
                       const struct rfn_payload *payload)
 {
-    int64_t value;
-    int error = rfn_column_next(column, &value);
-    if (error == RFN_E_RANGE)
-        return 0;
-    if (error == 0)
-        return fail(cursor, RFN_E_CORRUPT, payload, "a column is longer than the structure says");
-    return column_failed(cursor, error, payload);
+    const char *fault = rfn_column_left_over(column);
+    return fault ? fault_in(cursor, payload, fault) : 0;
 }
 
 /* A column that no event has opened must be empty. */
@@ -935,19 +813,14 @@ static int finish_symbol(struct rfn_cursor *cursor, uint32_t symbol)
     return 0;
 }
 
-static int finish_loop(struct rfn_cursor *cursor, uint32_t loop)
-{
-    if (!cursor->trips_open[loop])
-        RFN_TRY(open_trips(cursor, loop));
-    return expect_end(cursor, &cursor->trips[loop], &cursor->values->payload);
-}
-
 static int finish(struct rfn_cursor *cursor)
 {
     for (uint32_t i = 0; i < cursor->structure->n_symbols; i++)
         RFN_TRY(finish_symbol(cursor, i));
-    for (uint32_t i = 0; i < cursor->structure->n_loops; i++)
-        RFN_TRY(finish_loop(cursor, i));
+    if (rfn_walk_finish(&cursor->walk) < 0)
+        return fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
+    if (cursor->representatives && rfn_representatives_finish(cursor->representatives) < 0)
+        return segment_failed(cursor);
     if (cursor->times && cursor->n_marks != cursor->timing.n_marks)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload,
                     "there are too many time marks");

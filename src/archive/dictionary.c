@@ -399,7 +399,28 @@ static const char *read_volume(struct context *context)
     return context->reader.failed ? "a text is malformed" : rfn_out_of_memory;
 }
 
-static const char *read_meta(struct context *context)
+/* How times were reduced, and what became of them. */
+static const char *read_reduction(struct context *context)
+{
+    struct rfn_run *run = &context->to->run;
+    struct rfn_run_reduction *to = &run->reduction;
+    uint64_t *const numbers[] = {&to->executions,  &to->kinds,   &to->representatives,
+                                 &to->corrections, &to->streams, &to->classes,
+                                 &to->time_sets,   &to->widened, &to->full_bytes};
+    run->similar = read_text(context);
+    run->across = read_text(context);
+    if (!run->similar || !run->across)
+        return context->reader.failed ? "a text is malformed" : rfn_out_of_memory;
+    run->across = known_or_null(run->across);
+    run->reduced = true;
+    to->exact_starts = rfn_reader_varint(&context->reader) & 1;
+    to->min_calls = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = rfn_reader_varint(&context->reader);
+    return context->reader.failed ? "it is malformed" : NULL;
+}
+
+static const char *read_meta(struct context *context, uint32_t minor)
 {
     struct rfn_run *run = &context->to->run;
     const char **const texts[] = {&run->recorder, &run->program, &run->command, &run->mpi,
@@ -418,14 +439,18 @@ static const char *read_meta(struct context *context)
     run->merge_seconds = (double)rfn_reader_varint(&context->reader) * 1e-9;
     if (context->reader.failed || run->ranks == 0)
         return "it is malformed";
-    return flags >> 2 & 1 ? read_volume(context) : NULL;
+    const char *fault = flags >> 2 & 1 ? read_volume(context) : NULL;
+    bool reduced = minor >= RFN_PROFILE_SINCE_MINOR && flags >> 4 & 1;
+    if (!fault && reduced && !run->times)
+        return "times that are not there are reduced";
+    return !fault && reduced ? read_reduction(context) : fault;
 }
 
 int rfn_dictionary_meta(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,
-                        bool exact, struct rfn_diag *diag)
+                        uint32_t minor, bool exact, struct rfn_diag *diag)
 {
     struct context context = {dictionary, rfn_reader_over(payload->data, payload->size)};
-    return finish(&context, read_meta(&context), exact, payload, diag);
+    return finish(&context, read_meta(&context, minor), exact, payload, diag);
 }
 
 void rfn_dictionary_release(struct rfn_dictionary *dictionary)

@@ -52,10 +52,10 @@ struct rfn_dictionary {
         n_regions;
 };
 
-/* Read a payload; RFN_E_CORRUPT, RFN_E_NOMEM. exact: bytes behind the known end are an error. META
- * comes first (rank lists are checked against the number of ranks). */
+/* Read a payload; RFN_E_CORRUPT, RFN_E_NOMEM. minor: version of the file. exact: bytes behind the
+ * known end are an error. META comes first (rank lists are checked against the number of ranks). */
 int rfn_dictionary_meta(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,
-                        bool exact, struct rfn_diag *diag);
+                        uint32_t minor, bool exact, struct rfn_diag *diag);
 int rfn_dictionary_definitions(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,
                                bool exact, struct rfn_diag *diag);
 void rfn_dictionary_release(struct rfn_dictionary *dictionary);

@@ -309,8 +309,8 @@ int rfn_pack_streams(const struct rfn_table *table, uint64_t n_streams, struct r
 
 /* ---- timing ---- */
 
-static void pack_clock(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
-                       struct rfn_buf *out)
+void rfn_pack_clock(const struct rfn_pack_clock *clock, const uint64_t *marks, size_t n_marks,
+                    struct rfn_buf *out)
 {
     rfn_buf_u8(out, clock->kind);
     rfn_buf_varint(out, clock->n_pairs);
@@ -320,8 +320,6 @@ static void pack_clock(const struct rfn_stream *stream, const struct rfn_pack_cl
         rfn_buf_u64(out, clock->pairs[i].realtime_ns);
     }
     rfn_buf_u64(out, clock->start);
-    size_t n_marks;
-    const uint64_t *marks = rfn_stream_marks(stream, &n_marks);
     uint64_t before = clock->start;
     rfn_buf_varint(out, n_marks);
     for (size_t i = 0; i < n_marks; i++) {
@@ -349,8 +347,10 @@ int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock
     if (!clock && !polls && !volume)
         return 0;
     rfn_buf_varint(&out->bytes, (uint64_t)(clock != NULL) | (uint64_t)volume << 1);
+    size_t n_marks;
+    const uint64_t *marks = rfn_stream_marks(stream, &n_marks);
     if (clock)
-        pack_clock(stream, clock, &out->bytes);
+        rfn_pack_clock(clock, marks, n_marks, &out->bytes);
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
         const struct rfn_symbol *symbol = symbol_at(stream, i);
         if (clock) {
@@ -389,6 +389,24 @@ int rfn_pack_clocks(uint64_t reference, const struct rfn_pack_host_clock *hosts,
 
 /* ---- meta ---- */
 
+static void pack_reduction(const struct rfn_pack_meta *meta, struct rfn_buf *out)
+{
+    const struct rfn_run_reduction *reduction = &meta->reduction;
+    rfn_buf_string(out, meta->similar);
+    rfn_buf_string(out, meta->across ? meta->across : "");
+    rfn_buf_varint(out, reduction->exact_starts);
+    rfn_buf_varint(out, reduction->min_calls);
+    rfn_buf_varint(out, reduction->executions);
+    rfn_buf_varint(out, reduction->kinds);
+    rfn_buf_varint(out, reduction->representatives);
+    rfn_buf_varint(out, reduction->corrections);
+    rfn_buf_varint(out, reduction->streams);
+    rfn_buf_varint(out, reduction->classes);
+    rfn_buf_varint(out, reduction->time_sets);
+    rfn_buf_varint(out, reduction->widened);
+    rfn_buf_varint(out, reduction->full_bytes);
+}
+
 int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
 {
     rfn_buf_string(out, meta->recorder);
@@ -399,11 +417,14 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
     rfn_buf_u64(out, meta->start_realtime_ns);
     rfn_buf_varint(out, meta->ranks);
     rfn_buf_varint(out, (uint64_t)meta->times | (uint64_t)meta->all_polls << 1 |
-                            (uint64_t)(meta->volume != NULL) << 2 | (uint64_t)meta->start_off << 3);
+                            (uint64_t)(meta->volume != NULL) << 2 | (uint64_t)meta->start_off << 3 |
+                            (uint64_t)(meta->similar != NULL) << 4);
     rfn_buf_varint(out, meta->merge_ns);
     if (meta->volume) {
         rfn_buf_string(out, meta->volume);
         rfn_buf_string(out, meta->volume_unit);
     }
+    if (meta->similar)
+        pack_reduction(meta, out);
     return rfn_buf_status(out);
 }

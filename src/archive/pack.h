@@ -51,6 +51,10 @@ struct rfn_pack_clock {
     uint64_t start; /* quanta */
 };
 
+/* The clock, as TIMING and PROFILE have it, with the enters of marked events. */
+void rfn_pack_clock(const struct rfn_pack_clock *clock, const uint64_t *marks, size_t n_marks,
+                    struct rfn_buf *out);
+
 /* Payload of TIMING. clock is NULL without times. Writes nothing when there is nothing to say (no
  * times, no volume and no failed poll). */
 int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
@@ -74,6 +78,8 @@ struct rfn_pack_meta {
     bool times, all_polls, start_off;
     uint64_t merge_ns;
     const char *volume, *volume_unit; /* NULL: none */
+    const char *similar, *across;     /* as in struct rfn_run; similar NULL: not reduced */
+    struct rfn_run_reduction reduction;
 };
 
 int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out);
@@ -105,6 +111,7 @@ enum rfn_stream_slot {
     RFN_SLOT_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns; 0 without times */
     RFN_SLOT_VOLUME,   /* 1 if the stream has volumes */
     RFN_SLOT_REGIONS,  /* events that are begins and ends of regions */
+    RFN_SLOT_TIMES,    /* time set: the lowest stream that has the same times, mostly its own */
     RFN_STREAM_SLOTS
 };
 

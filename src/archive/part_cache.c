@@ -190,28 +190,61 @@ void rfn_archive_close(struct rfn_archive *archive)
 
 /* ---- timing ---- */
 
+static int timing_fault(const struct rfn_archive *archive, uint32_t stream,
+                        const struct rfn_timing *timing, const struct rfn_payload *where,
+                        const char *fault, struct rfn_diag *diag)
+{
+    if (!fault && timing->times != archive->dictionary.run.times)
+        fault = "whether it has times is not as META says";
+    if (!fault && timing->volume != rfn_stream_counted(archive, stream))
+        fault = "whether it has volumes is not as STREAMS says";
+    return rfn_payload_fault(where, fault, diag);
+}
+
 int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
                     const struct rfn_structure *structure, struct rfn_timing *timing,
                     struct rfn_diag *diag)
 {
-    int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_TIMING, stream);
-    bool times = archive->dictionary.run.times;
+    int64_t entry = rfn_timing_find(archive, stream);
+    const struct rfn_run *run = &archive->dictionary.run;
     *timing = (struct rfn_timing){0};
-    bool volume = rfn_stream_counted(archive, stream);
-    if (entry < 0 && !times && !volume && structure->n_polls == 0)
+    if (entry < 0 && !run->times && !rfn_stream_counted(archive, stream) && structure->n_polls == 0)
         return RFN_E_NOTFOUND;
     if (entry < 0)
-        return rfn_archive_missing(archive, "TIMING", stream, diag);
+        return rfn_archive_missing(archive, run->reduced ? "PROFILE" : "TIMING",
+                                   rfn_stream_times(archive, stream), diag);
     struct rfn_payload payload;
     RFN_TRY(
         rfn_chunks_load_events(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
     struct rfn_payload where = payload;
     const char *fault = rfn_timing_read(timing, structure, &payload, archive->exact);
-    if (!fault && timing->times != times)
-        fault = "whether it has times is not as META says";
-    if (!fault && timing->volume != volume)
-        fault = "whether it has volumes is not as STREAMS says";
-    if (fault)
+    int error = timing_fault(archive, stream, timing, &where, fault, diag);
+    if (error < 0)
         rfn_timing_release(timing);
-    return rfn_payload_fault(&where, fault, diag);
+    return error;
+}
+
+int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,
+                            const struct rfn_structure *structure, struct rfn_timing *timing,
+                            struct rfn_reduced_timing *reduced, struct rfn_diag *diag)
+{
+    int64_t entry = rfn_reduced_timing_find(archive, stream);
+    *timing = (struct rfn_timing){0};
+    *reduced = (struct rfn_reduced_timing){0};
+    if (entry < 0)
+        return RFN_E_NOTFOUND;
+    struct rfn_payload payload;
+    RFN_TRY(
+        rfn_chunks_load_events(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
+    struct rfn_payload where = payload;
+    const char *fault = rfn_reduced_timing_read(reduced, timing, structure, &payload,
+                                                archive->exact);
+    if (!fault && rfn_stream_times(archive, stream) != stream && !timing->clock.of_the_run)
+        fault = "streams share it whose clocks are not the same";
+    int error = timing_fault(archive, stream, timing, &where, fault, diag);
+    if (error < 0) {
+        rfn_timing_release(timing);
+        rfn_reduced_timing_release(reduced);
+    }
+    return error;
 }

@@ -271,23 +271,12 @@ void rfn_structure_release(struct rfn_structure *structure)
 
 /* ---- values ---- */
 
-/* Notes where n columns begin, and where the last ends, and moves the scan past them. */
-static const char *find_columns(struct rfn_scan *scan, size_t *columns, size_t n)
-{
-    for (size_t i = 0; i < n && !rfn_scan_failed(scan); i++) {
-        columns[i] = rfn_scan_at(scan);
-        rfn_scan_column(scan);
-    }
-    columns[n] = rfn_scan_at(scan);
-    return rfn_scan_failed(scan) ? rfn_scan_fault(scan, "a column is malformed") : NULL;
-}
-
 static const char *read_lists(struct rfn_values *values, struct rfn_scan *scan)
 {
     static const char malformed[] = "the lists are malformed";
     size_t columns[RFN_LIST_COLUMNS + 1] = {0};
     uint64_t n = rfn_scan_limited(scan, RFN_LIST_WORDS_MAX);
-    if (find_columns(scan, columns, RFN_LIST_COLUMNS))
+    if (rfn_scan_columns(scan, columns, RFN_LIST_COLUMNS))
         return rfn_scan_fault(scan, malformed);
     return rfn_value_lists_read(&values->lists, &values->payload, columns, n);
 }
@@ -307,7 +296,7 @@ const char *rfn_values_read(struct rfn_values *values, const struct rfn_structur
     values->columns = malloc((structure->n_values + 1) * sizeof *values->columns);
     if (!values->columns)
         return rfn_out_of_memory;
-    fault = find_columns(&scan, values->columns, structure->n_values);
+    fault = rfn_scan_columns(&scan, values->columns, structure->n_values);
     return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
 }
 
@@ -421,11 +410,11 @@ const char *rfn_clock_read(struct rfn_clock *clock, uint64_t *flags, struct rfn_
         return rfn_scan_fault(scan, too_short);
     if (!(*flags & RFN_TIMING_TIMES))
         return NULL;
-    rfn_reader_u8(rfn_scan_next(scan, 1)); /* kind of clock */
+    clock->of_the_run = rfn_reader_u8(rfn_scan_next(scan, 1)) == RFN_CLOCK_OF_THE_RUN;
     uint64_t n = rfn_scan_limited(scan, rfn_scan_left(scan) / 24);
-    if (rfn_scan_failed(scan) || n < 2)
+    if (rfn_scan_failed(scan) || (clock->of_the_run ? n > 0 : n < 2))
         return rfn_scan_fault(scan, "the clock's pairs are malformed");
-    clock->segments = malloc((size_t)n * sizeof *clock->segments);
+    clock->segments = malloc((size_t)(n + 1) * sizeof *clock->segments);
     if (!clock->segments)
         return rfn_out_of_memory;
     const char *fault = read_pairs(clock, n, scan);
@@ -448,29 +437,35 @@ static const char *read_marks(struct rfn_timing *timing, struct rfn_scan *scan)
     return rfn_scan_failed(scan) ? rfn_scan_fault(scan, "the time marks are malformed") : NULL;
 }
 
-const char *rfn_timing_read(struct rfn_timing *timing, const struct rfn_structure *structure,
-                            struct rfn_payload *payload, bool exact)
+const char *rfn_timing_scan(struct rfn_timing *timing, const struct rfn_structure *structure,
+                            struct rfn_payload *payload, struct rfn_scan *scan)
 {
     *timing = (struct rfn_timing){.payload = *payload};
     *payload = (struct rfn_payload){0};
-    struct rfn_scan scan;
-    rfn_scan_begin(&scan, &timing->payload);
+    rfn_scan_begin(scan, &timing->payload);
     uint64_t flags;
-    const char *fault = rfn_clock_read(&timing->clock, &flags, &scan);
+    const char *fault = rfn_clock_read(&timing->clock, &flags, scan);
     timing->times = !fault && flags & RFN_TIMING_TIMES;
     timing->volume = !fault && flags & RFN_TIMING_VOLUME;
     if (!fault && timing->times)
-        fault = read_marks(timing, &scan);
+        fault = read_marks(timing, scan);
     if (fault)
         return fault;
     timing->n_times = timing->times ? structure->n_timing : structure->n_timing_bare;
     size_t n = timing->n_times + (timing->volume ? 2 * (size_t)structure->n_symbols : 0);
-    if (n > rfn_scan_left(&scan))
+    if (n > rfn_scan_left(scan))
         return "columns are missing";
     timing->columns = malloc((n + 1) * sizeof *timing->columns);
-    if (!timing->columns)
-        return rfn_out_of_memory;
-    fault = find_columns(&scan, timing->columns, n);
+    return timing->columns ? rfn_scan_columns(scan, timing->columns, n) : rfn_out_of_memory;
+}
+
+const char *rfn_timing_read(struct rfn_timing *timing, const struct rfn_structure *structure,
+                            struct rfn_payload *payload, bool exact)
+{
+    struct rfn_scan scan;
+    const char *fault = rfn_timing_scan(timing, structure, payload, &scan);
+    if (!fault && timing->clock.of_the_run)
+        fault = "its clock is not that of a stream";
     return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
 }
 

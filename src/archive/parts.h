@@ -121,9 +121,11 @@ struct rfn_clock {
     uint64_t start;           /* quanta */
     uint64_t realtime_offset; /* CLOCK_REALTIME - CLOCK_MONOTONIC of the first pair */
     double resolution_ns;
+    bool of_the_run; /* quanta are nanoseconds since the start of the run, aligned and corrected */
 };
 
 enum { RFN_TIMING_TIMES = 1, RFN_TIMING_VOLUME = 2 }; /* its flags */
+enum { RFN_CLOCK_OF_THE_RUN = 3 };                    /* a kind of clock */
 
 struct rfn_timing {
     struct rfn_payload payload; /* owned */
@@ -172,7 +174,11 @@ static inline uint64_t rfn_clock_ns(const struct rfn_clock *clock, struct rfn_cl
     return place->in.base_ns + rfn_clock_scale(&place->in, distance);
 }
 
-/* Takes the payload over (also on failure). */
+/* What TIMING and PROFILE have in common: begins to scan the payload, and reads clock, marks and
+ * where the columns of the symbols are. Takes the payload over (also on failure). */
+const char *rfn_timing_scan(struct rfn_timing *timing, const struct rfn_structure *structure,
+                            struct rfn_payload *payload, struct rfn_scan *scan);
+/* A whole TIMING; the same. */
 const char *rfn_timing_read(struct rfn_timing *timing, const struct rfn_structure *structure,
                             struct rfn_payload *payload, bool exact);
 void rfn_timing_release(struct rfn_timing *timing);

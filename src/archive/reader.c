@@ -26,6 +26,28 @@ bool rfn_stream_counted(const struct rfn_archive *archive, uint32_t stream)
     return rfn_stream_word(archive, RFN_WORD_VOLUME, stream) != 0;
 }
 
+/* Files of before minor version 3 do not have this word. */
+uint32_t rfn_stream_times(const struct rfn_archive *archive, uint32_t stream)
+{
+    bool said = RFN_WORD_TIMES < archive->streams.n;
+    return said ? (uint32_t)rfn_stream_word(archive, RFN_WORD_TIMES, stream) : stream;
+}
+
+/* Only a PROFILE is shared. */
+int64_t rfn_timing_find(const struct rfn_archive *archive, uint32_t stream)
+{
+    if (rfn_stream_times(archive, stream) != stream)
+        return -1;
+    return rfn_chunks_find(&archive->chunks, RFN_CHUNK_TIMING, stream);
+}
+
+int64_t rfn_reduced_timing_find(const struct rfn_archive *archive, uint32_t stream)
+{
+    if (!archive->dictionary.run.reduced)
+        return -1;
+    return rfn_chunks_find(&archive->chunks, RFN_CHUNK_PROFILE, rfn_stream_times(archive, stream));
+}
+
 /* Counts the groups and checks every number. */
 static const char *check_streams(struct rfn_archive *archive)
 {
@@ -148,19 +170,43 @@ static const char *check_value_sets(const struct rfn_archive *archive)
     return fault;
 }
 
+/* A time set has the number of its lowest stream; what shares it is of one group. */
+static const char *check_time_sets(const struct rfn_archive *archive)
+{
+    for (uint32_t i = 0; i < archive->n_streams && RFN_WORD_TIMES < archive->streams.n; i++) {
+        int64_t set = rfn_stream_word(archive, RFN_WORD_TIMES, i);
+        if (set < 0 || set > i || rfn_stream_word(archive, RFN_WORD_TIMES, (uint32_t)set) != set)
+            return "a time set has not the number of its lowest stream";
+        if (rfn_stream_word(archive, RFN_WORD_GROUP, i) !=
+            rfn_stream_word(archive, RFN_WORD_GROUP, (uint32_t)set))
+            return "streams of two groups have the same times";
+    }
+    return NULL;
+}
+
+/* How many words a stream has in a file of this version. */
+static size_t words_of(const struct rfn_archive *archive)
+{
+    uint32_t minor = archive->chunks.minor;
+    if (minor == 0)
+        return RFN_WORD_VOLUME;
+    return minor < RFN_PROFILE_SINCE_MINOR ? RFN_WORD_TIMES : RFN_STREAM_WORDS;
+}
+
 static const char *read_streams(struct rfn_archive *archive, const struct rfn_payload *payload)
 {
     struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
     archive->n_streams = (uint32_t)rfn_reader_limited(&reader, STREAMS_MAX);
     if (reader.failed)
         return "it has an unbelievable number of streams";
-    size_t words = archive->chunks.minor > 0 ? RFN_STREAM_WORDS : RFN_WORD_VOLUME;
-    const char *fault = rfn_member_table_read(&archive->streams, &reader, words,
+    const char *fault = rfn_member_table_read(&archive->streams, &reader, words_of(archive),
                                               archive->n_streams);
     if (!fault && archive->exact && rfn_reader_left(&reader))
         fault = "there are bytes behind its end";
     if (!fault)
         fault = check_streams(archive);
+    if (!fault)
+        fault = check_time_sets(archive);
     if (!fault)
         fault = sort_members(archive);
     return fault ? fault : check_value_sets(archive);
@@ -183,7 +229,8 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
 {
     size_t first;
     struct rfn_chunks *chunks = &archive->chunks;
-    if (!archive->dictionary.run.times || rfn_chunks_count(chunks, RFN_CHUNK_TIMING, &first) == 0)
+    uint32_t type = archive->dictionary.run.reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING;
+    if (!archive->dictionary.run.times || rfn_chunks_count(chunks, type, &first) == 0)
         return 0;
     struct rfn_payload payload;
     RFN_TRY(
@@ -204,9 +251,9 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
 static int read_clocks(struct rfn_archive *archive, struct rfn_diag *diag)
 {
     struct rfn_chunks *chunks = &archive->chunks;
-    int64_t entry = chunks->minor < RFN_CLOCKS_SINCE_MINOR
-                        ? -1
-                        : rfn_chunks_find(chunks, RFN_CHUNK_CLOCKS, 0);
+    int64_t entry = rfn_chunks_know(chunks, RFN_CHUNK_CLOCKS)
+                        ? rfn_chunks_find(chunks, RFN_CHUNK_CLOCKS, 0)
+                        : -1;
     struct rfn_payload payload = {.path = chunks->path};
     const char *fault = NULL;
     if (entry >= 0) {
@@ -225,7 +272,8 @@ static int read_head(struct rfn_archive *archive, struct rfn_diag *diag)
 {
     struct rfn_payload payload;
     RFN_TRY(load_one(archive, RFN_CHUNK_META, &payload, diag));
-    int error = rfn_dictionary_meta(&archive->dictionary, &payload, archive->exact, diag);
+    int error = rfn_dictionary_meta(&archive->dictionary, &payload, archive->chunks.minor,
+                                    archive->exact, diag);
     rfn_payload_release(&payload);
     RFN_TRY(error);
     RFN_TRY(load_one(archive, RFN_CHUNK_DEFINITIONS, &payload, diag));
@@ -353,7 +401,7 @@ static bool is_readable(const struct rfn_archive *archive, uint32_t stream, uint
         rfn_chunks_find(chunks, RFN_CHUNK_PLACES, group) < 0 ||
         rfn_chunks_find(chunks, RFN_CHUNK_VALUES, values) < 0)
         return false;
-    return rfn_chunks_find(chunks, RFN_CHUNK_TIMING, stream) >= 0 ||
+    return rfn_reduced_timing_find(archive, stream) >= 0 || rfn_timing_find(archive, stream) >= 0 ||
            (!archive->dictionary.run.times && !rfn_stream_counted(archive, stream) &&
             !has_polls(archive, group));
 }

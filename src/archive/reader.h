@@ -12,6 +12,7 @@
 #include "archive/dictionary.h"
 #include "archive/host_clocks.h"
 #include "archive/parts.h"
+#include "archive/reduced_timing.h"
 #include "refrain/archive.h"
 
 #include <pthread.h>
@@ -32,6 +33,7 @@ enum rfn_stream_word {
     RFN_WORD_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns */
     RFN_WORD_VOLUME,   /* 1 if it has volumes */
     RFN_WORD_REGIONS,  /* events that are begins and ends of regions */
+    RFN_WORD_TIMES,    /* time set: the lowest stream that has the same times */
     RFN_STREAM_WORDS
 };
 
@@ -87,6 +89,8 @@ int rfn_archive_verify_open(const struct rfn_archive *archive,
 
 int64_t rfn_stream_word(const struct rfn_archive *archive, enum rfn_stream_word word,
                         uint32_t stream);
+/* The id of a stream's TIMING or PROFILE. */
+uint32_t rfn_stream_times(const struct rfn_archive *archive, uint32_t stream);
 /* Whether a stream has volumes. */
 bool rfn_stream_counted(const struct rfn_archive *archive, uint32_t stream);
 /* The place of a stream among the members of its group. */
@@ -99,10 +103,19 @@ int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                  struct rfn_diag *diag);
 void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part);
 
+/* Where among the chunks a stream's TIMING is, or the PROFILE of its time set; -1: nowhere. */
+int64_t rfn_timing_find(const struct rfn_archive *archive, uint32_t stream);
+int64_t rfn_reduced_timing_find(const struct rfn_archive *archive, uint32_t stream);
+
 /* Reads the TIMING of a stream. RFN_E_NOTFOUND when it has none and needs none. */
 int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
                     const struct rfn_structure *structure, struct rfn_timing *timing,
                     struct rfn_diag *diag);
+/* Reads the PROFILE of a stream. RFN_E_NOTFOUND when it has none. After 0 both are to be released.
+ */
+int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,
+                            const struct rfn_structure *structure, struct rfn_timing *timing,
+                            struct rfn_reduced_timing *reduced, struct rfn_diag *diag);
 /* What is to be added to CLOCK_MONOTONIC of a host, corrected if there is something to correct it
  * (rfn_host_clock), to get time since the start of the run. */
 uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host);

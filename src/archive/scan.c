@@ -77,6 +77,32 @@ const char *rfn_scan_fault(const struct rfn_scan *scan, const char *malformed)
     return scan->error ? rfn_read_fault(scan->error) : malformed;
 }
 
+const char *rfn_scan_columns(struct rfn_scan *scan, size_t *columns, size_t n)
+{
+    for (size_t i = 0; i < n && !rfn_scan_failed(scan); i++) {
+        columns[i] = rfn_scan_at(scan);
+        rfn_scan_column(scan);
+    }
+    columns[n] = rfn_scan_at(scan);
+    return rfn_scan_failed(scan) ? rfn_scan_fault(scan, "a column is malformed") : NULL;
+}
+
+const char *rfn_column_fault(int error)
+{
+    if (error == RFN_E_NOMEM || error == RFN_E_IO || error == RFN_E_INCOMPLETE)
+        return rfn_read_fault(error);
+    return error == RFN_E_RANGE ? "a column is too short" : "a column is damaged";
+}
+
+const char *rfn_column_left_over(struct rfn_column_cursor *column)
+{
+    int64_t value;
+    int error = rfn_column_next(column, &value);
+    if (error == RFN_E_RANGE)
+        return NULL;
+    return error < 0 ? rfn_column_fault(error) : "a column is longer than the structure says";
+}
+
 int rfn_payload_column(const struct rfn_payload *payload, size_t from, size_t end,
                        struct rfn_column_cursor *column)
 {

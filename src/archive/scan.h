@@ -48,6 +48,15 @@ static inline bool rfn_scan_failed(const struct rfn_scan *scan)
 /* What is wrong when it has failed: that it cannot be read, or else `malformed`. */
 const char *rfn_scan_fault(const struct rfn_scan *scan, const char *malformed);
 
+/* Notes where n columns begin, and where the last ends (n + 1 places), and moves the scan past
+ * them. Returns what is wrong, or NULL. */
+const char *rfn_scan_columns(struct rfn_scan *scan, size_t *columns, size_t n);
+
+/* What is wrong with a column, by the error of opening or reading it. */
+const char *rfn_column_fault(int error);
+/* What is wrong with a column that should be at its end, or NULL. */
+const char *rfn_column_left_over(struct rfn_column_cursor *column);
+
 /* Opens the column that the payload (borrowed) has at these places. RFN_E_CORRUPT, RFN_E_NOMEM,
  * RFN_E_IO, RFN_E_INCOMPLETE. */
 int rfn_payload_column(const struct rfn_payload *payload, size_t from, size_t end,

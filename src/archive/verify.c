@@ -7,7 +7,7 @@
  *   sums        events and calls are as many as STREAMS says
  *
  * Streams of one group with the same values differ in PLACES only, which is checked as a whole when
- * it is read: without a TIMING chunk, one expansion stands for all of them. */
+ * it is read: without a TIMING or PROFILE chunk, one expansion stands for all of them. */
 #include "archive/cursor.h"
 #include "archive/reader.h"
 #include "event/kind.h"
@@ -60,9 +60,10 @@ static int check_gap(const struct verifier *verifier, uint64_t from, uint64_t to
     return 0;
 }
 
-static bool knows_clocks(const struct rfn_archive *archive)
+/* Whether a time set has this number: that of its lowest stream. */
+static bool is_time_set(const struct rfn_archive *archive, uint64_t id)
 {
-    return archive->chunks.minor >= RFN_CLOCKS_SINCE_MINOR;
+    return id < archive->n_streams && rfn_stream_times(archive, (uint32_t)id) == id;
 }
 
 /* Whether a chunk is one that something refers to. */
@@ -72,18 +73,20 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
     case RFN_CHUNK_META:
     case RFN_CHUNK_DEFINITIONS:
     case RFN_CHUNK_STREAMS:
-        return entry->id == 0;
     case RFN_CHUNK_CLOCKS:
-        return entry->id == 0 || !knows_clocks(archive);
+        return entry->id == 0;
     case RFN_CHUNK_STRUCTURE:
     case RFN_CHUNK_PLACES:
         return entry->id < archive->n_groups;
     case RFN_CHUNK_VALUES:
         return entry->id < archive->n_value_sets;
     case RFN_CHUNK_TIMING:
-        return entry->id < archive->n_streams;
+        return is_time_set(archive, entry->id) &&
+               rfn_reduced_timing_find(archive, (uint32_t)entry->id) < 0;
+    case RFN_CHUNK_PROFILE:
+        return is_time_set(archive, entry->id) && archive->dictionary.run.reduced;
     default:
-        return entry->type > RFN_CHUNK_TOC;
+        return false;
     }
 }
 
@@ -92,8 +95,7 @@ static bool clocks_too_late(const struct rfn_archive *archive, const struct rfn_
 {
     const struct rfn_chunks *chunks = &archive->chunks;
     size_t first;
-    if (entry->type != RFN_CHUNK_CLOCKS || !knows_clocks(archive) ||
-        rfn_chunks_count(chunks, RFN_CHUNK_PLACES, &first) == 0)
+    if (entry->type != RFN_CHUNK_CLOCKS || rfn_chunks_count(chunks, RFN_CHUNK_PLACES, &first) == 0)
         return false;
     uint64_t earliest = UINT64_MAX;
     for (size_t i = 0; i < chunks->n; i++) {
@@ -106,24 +108,31 @@ static bool clocks_too_late(const struct rfn_archive *archive, const struct rfn_
 /* META, DEFINITIONS, STREAMS and PLACES stand before the chunks that hold events. */
 static bool holds_events(uint32_t type)
 {
-    return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING;
+    return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING ||
+           type == RFN_CHUNK_PROFILE;
+}
+
+/* Nothing refers to chunks of other types, but their checksums are right. */
+static int check_unknown(const struct verifier *verifier, const struct rfn_toc_entry *entry)
+{
+    struct rfn_payload payload;
+    RFN_TRY(rfn_chunks_load_events(&verifier->archive->chunks, entry, &payload, verifier->diag));
+    rfn_payload_release(&payload);
+    return 0;
 }
 
 static int check_entry(const struct verifier *verifier, const struct rfn_toc_entry *entry,
                        bool events_before)
 {
+    if (!rfn_chunks_know(&verifier->archive->chunks, entry->type))
+        return check_unknown(verifier, entry);
     if (!belongs(verifier->archive, entry))
         return corrupt(verifier, entry->offset, "the chunk belongs to nothing");
-    if (events_before && entry->type <= RFN_CHUNK_TOC && !holds_events(entry->type))
+    if (events_before && !holds_events(entry->type))
         return corrupt(verifier, entry->offset, "the chunk must stand before those with events");
     if (clocks_too_late(verifier->archive, entry))
         return corrupt(verifier, entry->offset, "the chunk must stand before those of places");
-    if (entry->type <= RFN_CHUNK_TOC)
-        return 0; /* read later */
-    struct rfn_payload payload;
-    RFN_TRY(rfn_chunks_load_events(&verifier->archive->chunks, entry, &payload, verifier->diag));
-    rfn_payload_release(&payload);
-    return 0;
+    return 0; /* read later */
 }
 
 static int check_counts(const struct verifier *verifier)
@@ -148,7 +157,7 @@ static int check_container(const struct verifier *verifier)
         const struct rfn_toc_entry *entry = &chunks->entries[i];
         RFN_TRY(check_gap(verifier, at, entry->offset));
         RFN_TRY(check_entry(verifier, entry, events_before));
-        events_before |= holds_events(entry->type);
+        events_before |= rfn_chunks_know(chunks, entry->type) && holds_events(entry->type);
         at = entry->offset + RFN_CHUNK_HEADER_BYTES + entry->stored_size;
     }
     RFN_TRY(check_gap(verifier, at, chunks->toc_offset));
@@ -249,11 +258,16 @@ static int check_events(struct verifier *verifier, uint32_t stream, struct rfn_c
                         "there are not as many calls as STREAMS says");
 }
 
+static bool has_times(const struct rfn_archive *archive, uint32_t stream)
+{
+    return rfn_timing_find(archive, stream) >= 0 || rfn_reduced_timing_find(archive, stream) >= 0;
+}
+
 static int check_stream(struct verifier *verifier, uint32_t stream)
 {
     const struct rfn_archive *archive = verifier->archive;
     uint8_t *set_done = &verifier->sets_done[rfn_stream_word(archive, RFN_WORD_VALUES, stream)];
-    bool has_timing = rfn_chunks_find(&archive->chunks, RFN_CHUNK_TIMING, stream) >= 0;
+    bool has_timing = has_times(archive, stream);
     struct rfn_cursor *cursor;
     RFN_TRY(rfn_cursor_open(archive, stream, &cursor, verifier->diag));
     int error = 0;
@@ -268,8 +282,9 @@ static int check_stream(struct verifier *verifier, uint32_t stream)
     return error == RFN_E_RANGE ? 0 : error;
 }
 
-/* Streams that share their values without times are as long as each other. */
-static int check_lengths(const struct verifier *verifier)
+/* Streams that share their values without times are as long as each other; only reduced times are
+ * shared. */
+static int check_sharing(const struct verifier *verifier)
 {
     const struct rfn_archive *archive = verifier->archive;
     uint32_t *first = malloc((archive->n_value_sets + (size_t)1) * sizeof *first);
@@ -280,12 +295,14 @@ static int check_lengths(const struct verifier *verifier)
     const char *fault = NULL;
     for (uint32_t i = 0; i < archive->n_streams && !fault; i++) {
         uint32_t like = first[rfn_stream_word(archive, RFN_WORD_VALUES, i)];
-        bool timing = rfn_chunks_find(&archive->chunks, RFN_CHUNK_TIMING, i) >= 0;
+        bool timing = has_times(archive, i);
         if (rfn_stream_word(archive, RFN_WORD_EVENTS, i) !=
                 rfn_stream_word(archive, RFN_WORD_EVENTS, like) ||
             (!timing && rfn_stream_word(archive, RFN_WORD_CALLS, i) !=
                             rfn_stream_word(archive, RFN_WORD_CALLS, like)))
             fault = "streams with the same values have different numbers of events";
+        if (rfn_stream_times(archive, i) != i && rfn_reduced_timing_find(archive, i) < 0)
+            fault = "streams share times that are not reduced";
     }
     free(first);
     if (!fault)
@@ -297,7 +314,7 @@ static int check_lengths(const struct verifier *verifier)
 static int check_streams(struct verifier *verifier)
 {
     const struct rfn_archive *archive = verifier->archive;
-    RFN_TRY(check_lengths(verifier));
+    RFN_TRY(check_sharing(verifier));
     for (uint32_t i = 0; i < archive->n_streams; i++)
         verifier->total += (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, i);
     for (uint32_t i = 0; i < archive->n_streams; i++) {

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/file_argument.h"
 #include "cli/parameters.h"
+#include "cli/reduction.h"
 #include "cli/text.h"
 #include "refrain/archive.h"
 #include "refrain/completion.h"
@@ -317,6 +318,19 @@ static int check_rank(const struct dump *dump)
     return RFN_EXIT_USAGE;
 }
 
+static void tell_reduced(const struct dump *dump)
+{
+    const struct rfn_run *run = rfn_archive_run(dump->archive);
+    struct rfn_text text = {0};
+    if (!run->reduced)
+        return;
+    rfn_reduction_append(&text, run);
+    rfn_text_char(&text, '\0');
+    if (!text.failed)
+        rfn_command_error("%s: %s", dump->options->file, text.data);
+    rfn_text_release(&text);
+}
+
 static int dump_all(struct dump *dump)
 {
     const char *why = NULL;
@@ -326,6 +340,7 @@ static int dump_all(struct dump *dump)
         return status;
     if (dump_init(dump) < 0)
         return rfn_command_fail(dump->options->file, RFN_E_NOMEM, NULL);
+    tell_reduced(dump);
     if (!complete)
         rfn_command_error("%s: incomplete: %s", dump->options->file, why ? why : "cut short");
     dump->times = rfn_archive_run(dump->archive)->times;

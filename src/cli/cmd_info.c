@@ -5,6 +5,7 @@
 #include "cli/file_argument.h"
 #include "cli/hosts.h"
 #include "cli/json.h"
+#include "cli/reduction.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
@@ -180,6 +181,7 @@ static void set_run(json_t *value, const struct rfn_run *run)
                         run->volume ? rfn_json_text(run->volume_unit) : json_null());
     json_object_set_new(value, "merge_seconds", json_real(run->merge_seconds));
     json_object_set_new(value, "bytes", rfn_json_count(run->file_bytes));
+    json_object_set_new(value, "reduced", rfn_json_reduction(run));
 }
 
 static int print_json(const struct rfn_archive *archive, const struct totals *totals,
@@ -259,6 +261,7 @@ static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive
                         run->streams ? rfn_archive_stream(archive, 0).rank : 0, run->resolution_ns);
     else
         rfn_text_format(out, "%-12s%s\n", "Time span", "the archive has no times");
+    rfn_reduction_lines(out, run);
     if (run->volume)
         append_volume(out, run, totals);
     if (totals->unreadable)

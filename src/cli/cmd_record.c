@@ -20,6 +20,7 @@
 #define _POSIX_C_SOURCE 200809L /* readlink, setenv, strdup */
 #include "cli/command.h"
 #include "cli/elf_needs.h"
+#include "cli/file_argument.h"
 #include "cli/launch.h"
 #include "refrain/recording.h"
 
@@ -614,18 +615,8 @@ static const char *one_of(struct argp_state *state, const char *option, char *ar
 static const char *size_of(struct argp_state *state, const char *arg)
 {
     static char text[32];
-    static const char units[] = "KMGT";
-    char *end;
-    errno = 0;
-    unsigned long long size = strtoull(arg, &end, 10);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    unsigned shift = unit ? 10 * ((unsigned)(unit - units) + 1) : 0;
-    bool number = arg[0] >= '0' && arg[0] <= '9' && errno == 0;
-    if (!number || end[unit != NULL] || size << shift >> shift != size)
-        argp_error(state, "--memory takes a size like 32M or 1G, not '%s'", arg);
-    if (size << shift < 1 << 20)
-        argp_error(state, "--memory is at least 1M");
-    snprintf(text, sizeof text, "%llu", size << shift);
+    snprintf(text, sizeof text, "%llu",
+             (unsigned long long)rfn_size_argument(state, arg, "memory"));
     return text;
 }
 

@@ -52,5 +52,6 @@ extern const struct rfn_command rfn_cmd_report;
 extern const struct rfn_command rfn_cmd_info;
 extern const struct rfn_command rfn_cmd_dump;
 extern const struct rfn_command rfn_cmd_verify;
+extern const struct rfn_command rfn_cmd_reduce;
 
 #endif

@@ -323,10 +323,10 @@ struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
     return (struct rfn_segment_place){0};
 }
 
-uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
+uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor)
 {
     (void)cursor;
-    return 1;
+    return 0;
 }
 
 int rfn_archive_verify(const char *path, void (*progress)(void *context, double share),

@@ -3,6 +3,7 @@
 #include "cli/activity_text.h"
 #include "cli/advice.h"
 #include "cli/findings.h"
+#include "cli/reduction.h"
 #include "cli/report.h"
 #include "cli/units.h"
 #include "cli/verdict.h"
@@ -373,6 +374,16 @@ static void append_no_times(struct rfn_text *out, const struct rfn_report *repor
     append_sentence(out, report, &text, INDENT);
 }
 
+/* What follows from times is approximate. */
+static void append_reduced(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text text = {0};
+    rfn_text_string(&text, "Reduced: ");
+    rfn_reduction_append(&text, report->run);
+    rfn_text_string(&text, ", so that waits and causes are approximate.");
+    append_sentence(out, report, &text, INDENT);
+}
+
 void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
 {
     append_run(out, report);
@@ -382,6 +393,8 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
         append_no_times(out, report);
         return;
     }
+    if (report->run->reduced)
+        append_reduced(out, report);
     append_efficiency(out, report);
     append_clocks(out, report);
     append_findings(out, report);

@@ -2,6 +2,7 @@
 #include "cli/call_path.h"
 #include "cli/children.h"
 #include "cli/json.h"
+#include "cli/reduction.h"
 #include "cli/report.h"
 #include "refrain/event.h"
 
@@ -36,6 +37,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
     json_object_set_new(value, "ranks", json_integer(run->ranks));
     json_object_set_new(value, "threads", json_integer(run->streams));
     json_object_set_new(value, "times", json_boolean(run->times));
+    json_object_set_new(value, "reduced", rfn_json_reduction(run));
     json_object_set_new(value, "volume", run->volume ? rfn_json_text(run->volume) : json_null());
     json_object_set_new(value, "volume_unit",
                         run->volume ? rfn_json_text(run->volume_unit) : json_null());

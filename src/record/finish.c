@@ -201,6 +201,7 @@ static int tabulate(struct finish *finish, size_t i)
         [RFN_SLOT_REGIONS] = (int64_t)rec_regions_events(of->stream),
         [RFN_SLOT_REALTIME] = rec_options.times ? start.realtime_ns - start.monotonic_ns : 0,
         [RFN_SLOT_VOLUME] = rfn_stream_has_volume(of->stream->events),
+        [RFN_SLOT_TIMES] = (int64_t)(finish->first_stream + i),
     };
     for (int s = 0; s < RFN_STREAM_SLOTS; s++)
         RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], true,

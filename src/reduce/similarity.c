@@ -1,6 +1,7 @@
 #include "reduce/similarity.h"
 
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +95,22 @@ int rfn_criterion_parse(const char *text, bool across, struct rfn_criterion *cri
                     : method->kept
                         ? ": a whole number from 1 on, then perhaps :average or :centroid"
                         : ": a number from 0 on");
+}
+
+void rfn_criterion_text(const struct rfn_criterion *criterion, char text[RFN_CRITERION_TEXT])
+{
+    static const char *const later[] = {[RFN_LATER_LAST] = "",
+                                        [RFN_LATER_AVERAGE] = ":average",
+                                        [RFN_LATER_CENTROID] = ":centroid"};
+    const struct rfn_similarity *method = criterion->method;
+    if (method->averages)
+        snprintf(text, RFN_CRITERION_TEXT, "%s", method->name);
+    else
+        snprintf(text, RFN_CRITERION_TEXT, "%s:%.12g%s", method->name, criterion->threshold,
+                 later[criterion->later]);
+    /* The program that is recorded may have chosen a language with another decimal point. */
+    for (char *at = text; (at = strchr(at, ',')) != NULL;)
+        *at = '.';
 }
 
 /* ---- applying a method ---- */

@@ -74,6 +74,10 @@ struct rfn_criterion {
 int rfn_criterion_parse(const char *text, bool across, struct rfn_criterion *criterion,
                         struct rfn_diag *diag);
 
+/* The criterion as text that parse reads, with its threshold: "avgWave:0.2". */
+enum { RFN_CRITERION_TEXT = 64 };
+void rfn_criterion_text(const struct rfn_criterion *criterion, char text[RFN_CRITERION_TEXT]);
+
 /* ---- applying a method that measures ---- */
 
 /* A transformed vector. */

@@ -13,10 +13,12 @@ enum { MAX_STEPS = 64 };
 #define NO_KIND UINT32_MAX
 
 struct kept {
-    int64_t *vector; /* NULL: freed */
+    int64_t *vector; /* NULL: freed; the extra values lie behind it */
     uint64_t *sums;  /* of all executions, per element; iterAvg only */
     uint64_t length; /* of all executions */
     uint64_t executions;
+    int64_t first_length;
+    size_t n_extra;
     uint32_t kind, forward;
 };
 
@@ -48,6 +50,7 @@ struct rfn_store {
     double *elements;       /* of the segment that is put in */
     size_t elements_capacity;
     uint64_t executions, representatives, widened;
+    uint64_t events; /* in all vectors */
     size_t vector_bytes;
     uint64_t old_comparisons, old_visits; /* of indices that were built again */
 };
@@ -169,29 +172,52 @@ static struct kept *kept_of(const struct rfn_store *store, const struct kind *ki
 
 /* ---- representatives ---- */
 
-/* Makes the kind's next representative, with this vector. */
-static int keep(struct rfn_store *store, uint32_t number_of_kind, const int64_t *vector)
+static bool has_room(const struct rfn_store *store, const struct rfn_segment *segment)
 {
-    struct kind *kind = &store->kinds[number_of_kind];
-    struct context *context = &store->contexts[kind->context];
+    uint64_t max = store->options.max_events;
+    return !max || (store->events <= max && segment->n <= max - store->events);
+}
+
+static size_t kept_bytes(const struct kept *kept, const struct kind *kind)
+{
     size_t n = vector_length(kind->n_events);
-    RFN_TRY(RFN_GROW(context->kept, context->capacity, context->n + 1));
-    RFN_TRY(RFN_GROW(kind->numbers, kind->capacity, kind->n + 1));
-    uint32_t number = (uint32_t)context->n;
-    struct kept *kept = &context->kept[number];
-    *kept = (struct kept){
-        .vector = malloc(n * sizeof *kept->vector), .kind = number_of_kind, .forward = number};
-    if (kind->criterion.method->averages)
-        kept->sums = calloc(n, sizeof *kept->sums);
-    if (!kept->vector || (kind->criterion.method->averages && !kept->sums)) {
+    return (n + kept->n_extra) * sizeof *kept->vector + (kept->sums ? n * sizeof *kept->sums : 0);
+}
+
+static int copy_segment(struct kept *kept, const struct rfn_segment *segment, bool averages)
+{
+    size_t n = vector_length(segment->n);
+    kept->vector = malloc((n + segment->n_extra) * sizeof *kept->vector);
+    kept->sums = averages ? calloc(n, sizeof *kept->sums) : NULL;
+    if (!kept->vector || (averages && !kept->sums)) {
         free(kept->vector);
         free(kept->sums);
         return RFN_E_NOMEM;
     }
-    memcpy(kept->vector, vector, n * sizeof *vector);
+    memcpy(kept->vector, segment->vector, n * sizeof *kept->vector);
+    if (segment->n_extra)
+        memcpy(kept->vector + n, segment->extra, segment->n_extra * sizeof *kept->vector);
+    return 0;
+}
+
+/* Makes the kind's next representative, of this segment. */
+static int keep(struct rfn_store *store, uint32_t number_of_kind, const struct rfn_segment *segment)
+{
+    struct kind *kind = &store->kinds[number_of_kind];
+    struct context *context = &store->contexts[kind->context];
+    RFN_TRY(RFN_GROW(context->kept, context->capacity, context->n + 1));
+    RFN_TRY(RFN_GROW(kind->numbers, kind->capacity, kind->n + 1));
+    uint32_t number = (uint32_t)context->n;
+    struct kept *kept = &context->kept[number];
+    *kept = (struct kept){.kind = number_of_kind,
+                          .forward = number,
+                          .first_length = segment->vector[vector_length(segment->n) - 1],
+                          .n_extra = segment->n_extra};
+    RFN_TRY(copy_segment(kept, segment, kind->criterion.method->averages));
     kind->numbers[kind->n++] = number;
     context->n++;
-    store->vector_bytes += n * sizeof *vector * (kept->sums ? 2 : 1);
+    store->events += segment->n;
+    store->vector_bytes += kept_bytes(kept, kind);
     return 0;
 }
 
@@ -200,7 +226,8 @@ static void drop(struct rfn_store *store, struct kept *kept, uint32_t forward)
     struct kept *target = &store->contexts[store->kinds[kept->kind].context].kept[forward];
     target->executions += kept->executions;
     target->length += kept->length;
-    store->vector_bytes -= vector_length(store->kinds[kept->kind].n_events) * sizeof *kept->vector;
+    store->vector_bytes -= kept_bytes(kept, &store->kinds[kept->kind]);
+    store->events -= store->kinds[kept->kind].n_events;
     free(kept->vector);
     kept->vector = NULL;
     kept->forward = forward;
@@ -283,9 +310,11 @@ static int put_measured(struct rfn_store *store, uint32_t number_of_kind,
         *found = find(store, kind, &wave);
     }
     if (*found != RFN_INDEX_NONE)
-        return 0;
+        return RFN_STORE_MATCHED;
+    if (!has_room(store, segment))
+        return RFN_STORE_FULL;
     *found = (uint32_t)kind->n;
-    RFN_TRY(keep(store, number_of_kind, segment->vector));
+    RFN_TRY(keep(store, number_of_kind, segment));
     RFN_TRY(rfn_vector_index_add(&kind->index, method, &wave));
     store->representatives++;
     return RFN_STORE_KEPT;
@@ -333,7 +362,8 @@ static const int64_t *centroid_of(const struct rfn_store *store, const struct ki
 }
 
 /* One representative more, for all that come after the k-th. */
-static int keep_later(struct rfn_store *store, uint32_t number_of_kind)
+static int keep_later(struct rfn_store *store, uint32_t number_of_kind,
+                      const struct rfn_segment *segment)
 {
     struct kind *kind = &store->kinds[number_of_kind];
     int64_t *average = malloc(vector_length(kind->n_events) * sizeof *average);
@@ -343,7 +373,9 @@ static int keep_later(struct rfn_store *store, uint32_t number_of_kind)
     const int64_t *vector = kind->criterion.later == RFN_LATER_CENTROID
                                 ? centroid_of(store, kind, average)
                                 : average;
-    int error = keep(store, number_of_kind, vector);
+    struct rfn_segment made = *segment;
+    made.vector = vector;
+    int error = keep(store, number_of_kind, &made);
     free(average);
     kind->made = true;
     return error < 0 ? error : RFN_STORE_MADE;
@@ -355,14 +387,17 @@ static int put_counted(struct rfn_store *store, uint32_t number_of_kind,
     const struct kind *kind = &store->kinds[number_of_kind];
     uint32_t max = kind->criterion.method->kept(kind->criterion.threshold);
     bool later = kind->criterion.later != RFN_LATER_LAST;
+    bool makes = later && kind->n == max;
+    if ((kind->n < max || makes) && !has_room(store, segment))
+        return RFN_STORE_FULL;
     if (kind->n < max) {
         *found = (uint32_t)kind->n;
-        RFN_TRY(keep(store, number_of_kind, segment->vector));
+        RFN_TRY(keep(store, number_of_kind, segment));
         store->representatives++;
         return RFN_STORE_KEPT;
     }
     *found = later ? max : max - 1;
-    return later && kind->n == max ? keep_later(store, number_of_kind) : 0;
+    return makes ? keep_later(store, number_of_kind, segment) : RFN_STORE_MATCHED;
 }
 
 /* ---- the whole ---- */
@@ -376,6 +411,8 @@ int rfn_store_put(struct rfn_store *store, const struct rfn_segment *segment, ui
     int result = measured ? put_measured(store, number_of_kind, segment, &found)
                           : put_counted(store, number_of_kind, segment, &found);
     RFN_TRY(result);
+    if (result == RFN_STORE_FULL)
+        return result;
     const struct kind *kind = &store->kinds[number_of_kind];
     execute(kept_of(store, kind, found), segment);
     store->executions++;
@@ -404,9 +441,14 @@ struct rfn_representative rfn_store_representative(const struct rfn_store *store
                                                    uint32_t number)
 {
     const struct kept *kept = &store->contexts[context].kept[number];
+    const struct kind *kind = &store->kinds[kept->kind];
     return (struct rfn_representative){
         .vector = kept->vector,
-        .n_events = store->kinds[kept->kind].n_events,
+        .events = kind->events,
+        .n_events = kind->n_events,
+        .extra = kept->vector ? kept->vector + vector_length(kind->n_events) : NULL,
+        .n_extra = kept->n_extra,
+        .first_length = kept->first_length,
         .executions = kept->executions,
         .pace = kept->executions ? mean(kept->length, kept->executions) : 0};
 }

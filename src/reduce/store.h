@@ -20,6 +20,7 @@ struct rfn_store;
 struct rfn_store_options {
     struct rfn_criterion criterion;
     uint32_t max_per_kind; /* representatives; at least 2, or 0: no limit. iterK has its own */
+    uint64_t max_events;   /* in all representatives together; 0: no limit */
     bool in_order;         /* tries all representatives in order, for comparison */
 };
 
@@ -34,11 +35,14 @@ struct rfn_segment {
     size_t n;
     uint32_t messages;     /* of these events; only counted */
     const int64_t *vector; /* 2 n + 2 times since its start, ns: 0, enters and exits, end */
+    const int64_t *extra;  /* values that are kept with it, and not looked at; n_extra of them */
+    size_t n_extra;
 };
 
 /* What put returns: the segment matched; it is kept as a representative; a representative was made
- * of segments that were kept before (iterK's average or centroid). */
-enum { RFN_STORE_MATCHED, RFN_STORE_KEPT, RFN_STORE_MADE };
+ * of segments that were kept before (iterK's average or centroid); it is like none, and there is no
+ * room for it: it is not in the store. */
+enum { RFN_STORE_MATCHED, RFN_STORE_KEPT, RFN_STORE_MADE, RFN_STORE_FULL };
 
 /* Puts a segment in; *number is what it is executed as, in its context. One of the above, or
  * RFN_E_NOMEM (the store can then only be freed). */
@@ -49,8 +53,12 @@ void rfn_store_finish(struct rfn_store *store);
 
 /* Borrowed until the next put or widening. */
 struct rfn_representative {
-    const int64_t *vector; /* NULL: widening freed it, and forward leads to another one */
+    const int64_t *vector;  /* NULL: widening freed it, and forward leads to another one */
+    const uint32_t *events; /* n_events of them */
     size_t n_events;
+    const int64_t *extra; /* that of the segment that was put in when it was kept */
+    size_t n_extra;
+    int64_t first_length; /* when it was kept; stays when the vector is freed or averaged */
     uint64_t executions;
     int64_t pace; /* the mean length of what was executed as it, rounded; ns */
 };

@@ -18,8 +18,10 @@ static int fill(struct rfn_store *store)
     for (int64_t i = 0; i < 120; i++) {
         uint32_t number;
         int64_t vector[6] = {0, 1, 2 + i * 100, 3 + i * 100, 4 + i * 100, 5 + i * 100};
-        struct rfn_segment segment = {(uint32_t)(i % 3 / 2), events, 1 + (size_t)(i % 2), 0,
-                                      vector};
+        struct rfn_segment segment = {.context = (uint32_t)(i % 3 / 2),
+                                      .events = events,
+                                      .n = 1 + (size_t)(i % 2),
+                                      .vector = vector};
         RFN_TRY(rfn_store_put(store, &segment, &number));
     }
     RFN_TRY(rfn_store_widen(store));

@@ -170,8 +170,11 @@ static void test_kinds(void **state)
                 {7, 1, others, 2, s2, 0}, {7, 2, events, 2, s1, 1},   {7, 3, events, 0, nothing, 1},
                 {9, 0, events, 2, s2, 0}, {7, 3, NULL, 0, nothing, 0}};
     for (size_t i = 0; i < sizeof puts / sizeof *puts; i++) {
-        struct rfn_segment segment = {puts[i].context, puts[i].events, puts[i].n, 3,
-                                      puts[i].vector};
+        struct rfn_segment segment = {.context = puts[i].context,
+                                      .events = puts[i].events,
+                                      .n = puts[i].n,
+                                      .messages = 3,
+                                      .vector = puts[i].vector};
         uint32_t number;
         assert_int_equal(rfn_store_put(store, &segment, &number), puts[i].result);
         assert_int_equal(number, puts[i].expected);
@@ -286,8 +289,10 @@ static void compare(const char *method, double threshold, maker *make, size_t n_
     struct rfn_store *slow = new_store(criterion, 0, true);
     for (uint64_t i = 0; i < 300; i++) {
         make(vector, 2 * n_events + 2, i);
-        put_both(fast, slow,
-                 &(struct rfn_segment){(uint32_t)noise(2), events, n_events, 0, vector});
+        put_both(
+            fast, slow,
+            &(struct rfn_segment){
+                .context = (uint32_t)noise(2), .events = events, .n = n_events, .vector = vector});
     }
     struct rfn_store_stats stats = rfn_store_stats(fast), all = rfn_store_stats(slow);
     assert_int_equal(stats.representatives, all.representatives);
@@ -330,7 +335,8 @@ static struct cost measure(const char *criterion, maker *make, size_t n_events, 
         if (i == puts / 2)
             half = rfn_store_stats(store);
         make(vector, 2 * n_events + 2, i);
-        struct rfn_segment segment = {0, events, n_events, 0, vector};
+        struct rfn_segment segment = {
+            .context = 0, .events = events, .n = n_events, .vector = vector};
         assert_true(rfn_store_put(store, &segment, &number) >= 0);
         cost.in_order += i < puts / 2 ? 0 : number + 1;
     }
@@ -421,7 +427,8 @@ static void put_limited(struct rfn_store *store, maker *make, uint64_t limit)
     for (uint64_t i = 0; i < 500; i++) {
         uint32_t number;
         int64_t vector[N];
-        struct rfn_segment segment = {0, events, EVENTS, 0, vector};
+        struct rfn_segment segment = {
+            .context = 0, .events = events, .n = EVENTS, .vector = vector};
         struct rfn_store_stats before = rfn_store_stats(store);
         make(vector, N, i);
         assert_true(rfn_store_put(store, &segment, &number) >= 0);
@@ -460,7 +467,7 @@ static void test_widen(void **state)
     for (uint64_t i = 0; i < 1000; i++) {
         uint32_t number;
         make_random(vector, 42, i);
-        struct rfn_segment segment = {0, events, 20, 0, vector};
+        struct rfn_segment segment = {.context = 0, .events = events, .n = 20, .vector = vector};
         assert_true(rfn_store_put(store, &segment, &number) >= 0);
     }
     put(store, s0, 0, true);
@@ -501,7 +508,8 @@ static void test_extreme(void **state)
             uint32_t number;
             for (size_t j = 0; j < N; j++)
                 vector[j] = extremes[noise(6)];
-            struct rfn_segment segment = {0, events, EVENTS, 0, vector};
+            struct rfn_segment segment = {
+                .context = 0, .events = events, .n = EVENTS, .vector = vector};
             assert_true(rfn_store_put(store, &segment, &number) >= 0);
         }
         rfn_store_finish(store);

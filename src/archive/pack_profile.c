@@ -1,0 +1,147 @@
+#include "archive/pack_profile.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* ---- the values of new segments ---- */
+
+/* Where a symbol's columns are. */
+struct places {
+    size_t *first;  /* per symbol: gap, duration, and of a failed poll polls and inside */
+    size_t volumes; /* of symbol 0; two per symbol */
+};
+
+static int find_places(struct places *places, const struct rfn_profile_shape *shape)
+{
+    *places = (struct places){
+        .first = malloc((shape->n_symbols + (size_t)1) * sizeof *places->first)};
+    if (!places->first)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < shape->n_symbols; i++) {
+        places->first[i] = places->volumes;
+        places->volumes += shape->failed_polls[i] ? 4 : 2;
+    }
+    return 0;
+}
+
+static int append_two(struct rfn_column *columns, const int64_t *values)
+{
+    RFN_TRY(rfn_column_append(&columns[0], values[0]));
+    return rfn_column_append(&columns[1], values[1]);
+}
+
+static int64_t difference(int64_t later, int64_t earlier)
+{
+    return (int64_t)((uint64_t)later - (uint64_t)earlier);
+}
+
+static int append_segment(struct rfn_new_times *times, const struct places *places,
+                          const struct rfn_profile_shape *shape,
+                          const struct rfn_executed *executed)
+{
+    const int64_t *extra = executed->extra, *time = executed->vector;
+    for (size_t i = 0; i < executed->n; i++, time += 2) {
+        uint32_t symbol = executed->events[i];
+        struct rfn_column *columns = times->columns + places->first[symbol];
+        const int64_t both[] = {difference(time[1], time[0]), difference(time[2], time[1])};
+        RFN_TRY(append_two(columns, both));
+        if (shape->failed_polls[symbol]) {
+            RFN_TRY(append_two(columns + 2, extra));
+            extra += 2;
+        }
+        if (shape->volumes) {
+            RFN_TRY(append_two(times->columns + places->volumes + 2 * (size_t)symbol, extra));
+            extra += 2;
+        }
+    }
+    assert(extra == executed->extra + executed->n_extra);
+    return 0;
+}
+
+static int append_new(struct rfn_new_times *times, const struct rfn_stream_profile *profile,
+                      const struct places *places, const struct rfn_profile_shape *shape)
+{
+    struct rfn_profile_walk *walk = rfn_profile_walk_new(profile);
+    struct rfn_executed executed;
+    int more = walk ? 1 : RFN_E_NOMEM;
+    while (more > 0 && (more = rfn_profile_walk_next(walk, &executed)) > 0) {
+        if ((executed.top || executed.first) && append_segment(times, places, shape, &executed) < 0)
+            more = RFN_E_NOMEM;
+    }
+    rfn_profile_walk_free(walk);
+    return more;
+}
+
+int rfn_new_times_make(struct rfn_new_times *times, const struct rfn_stream_profile *profile,
+                       const struct rfn_profile_shape *shape)
+{
+    struct places places;
+    *times = (struct rfn_new_times){0};
+    RFN_TRY(find_places(&places, shape));
+    size_t n = places.volumes + (shape->volumes ? 2 * (size_t)shape->n_symbols : 0);
+    times->columns = malloc((n + 1) * sizeof *times->columns);
+    for (size_t i = 0; times->columns && i < n; i++)
+        rfn_column_init(&times->columns[i]);
+    times->n = times->columns ? n : 0;
+    int error = times->columns ? append_new(times, profile, &places, shape) : RFN_E_NOMEM;
+    free(places.first);
+    return error;
+}
+
+void rfn_new_times_release(struct rfn_new_times *times)
+{
+    for (size_t i = 0; i < times->n; i++)
+        rfn_column_release(&times->columns[i]);
+    free(times->columns);
+    *times = (struct rfn_new_times){0};
+}
+
+/* ---- the payload ---- */
+
+static void pack_column(const struct rfn_column *column, struct rfn_rope *out)
+{
+    static const struct rfn_column empty = {.constant = true};
+    rfn_column_pack(column ? column : &empty, out);
+}
+
+static void pack_loop(const struct rfn_stream_profile *profile, const struct rfn_profile_loop *loop,
+                      struct rfn_rope *out)
+{
+    for (uint32_t i = 0; i < loop->n_contexts; i++) {
+        const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile,
+                                                                               loop->contexts[i]);
+        pack_column(columns ? &columns->representative : NULL, out);
+        pack_column(columns ? &columns->correction : NULL, out);
+        pack_column(columns ? &columns->pace : NULL, out);
+        pack_column(columns ? &columns->kept : NULL, out);
+    }
+}
+
+static void pack_starts(const struct rfn_stream_profile *profile, uint64_t start,
+                        struct rfn_rope *out)
+{
+    struct rfn_start_tolerance tolerance = rfn_stream_profile_tolerance(profile);
+    rfn_buf_varint(&out->bytes, (uint64_t)rfn_stream_profile_first(profile) - start);
+    rfn_buf_varint(&out->bytes, tolerance.absolute);
+    rfn_buf_varint(&out->bytes, tolerance.share);
+    rfn_column_pack(rfn_stream_profile_top(profile), out);
+}
+
+int rfn_pack_profile(const struct rfn_stream_profile *profile, const struct rfn_new_times *times,
+                     const struct rfn_profile_shape *shape, const struct rfn_pack_clock *clock,
+                     struct rfn_rope *out)
+{
+    enum { TIMES = 1, VOLUMES = 2 };
+    rfn_buf_varint(&out->bytes, TIMES | (shape->volumes ? VOLUMES : 0));
+    rfn_pack_clock(clock, NULL, 0, &out->bytes);
+    for (size_t i = 0; i < times->n; i++)
+        rfn_column_pack(&times->columns[i], out);
+    for (uint32_t i = 0; i < shape->n_loops; i++)
+        rfn_buf_u8(&out->bytes, shape->loops[i].cuts);
+    pack_starts(profile, clock->start, out);
+    for (uint32_t i = 0; i < shape->n_loops; i++) {
+        if (shape->loops[i].cuts)
+            pack_loop(profile, &shape->loops[i], out);
+    }
+    return rfn_rope_status(out);
+}

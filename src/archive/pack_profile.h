@@ -1,0 +1,51 @@
+/* pack_profile.h - writes what was reduced as the payload of PROFILE, and what META says of it
+ * (refrain-archive(5)).
+ *
+ * In two steps: rfn_new_times takes the times of new segments from a finished profile, in the order
+ * in which they were executed first, and makes the columns of the symbols; a rope then borrows from
+ * these and from the profile's own.
+ */
+#ifndef RFN_ARCHIVE_PACK_PROFILE_H
+#define RFN_ARCHIVE_PACK_PROFILE_H
+
+#include "archive/pack.h"
+#include "reduce/stream_profile.h"
+
+/* What the file's numbers mean: symbols, loops and contexts as STRUCTURE counts them. Borrowed. */
+struct rfn_profile_loop {
+    bool cuts;
+    uint32_t n_contexts;      /* if it cuts: stretches of its body */
+    const uint32_t *contexts; /* their numbers in the profile; any number that the profile does not
+                                 have stands for one that was never executed */
+};
+
+struct rfn_profile_shape {
+    const bool *failed_polls; /* per symbol */
+    uint32_t n_symbols;
+    const struct rfn_profile_loop *loops;
+    uint32_t n_loops;
+    bool volumes; /* events have volumes */
+};
+
+/* The values of new segments, per symbol. Extra values of segments are, per event in order: polls
+ * and time inside, if its symbol is a failed poll; then volume gap and volume inside, if there are
+ * volumes. */
+struct rfn_new_times {
+    struct rfn_column *columns; /* as PROFILE has them */
+    size_t n;
+};
+
+/* RFN_E_NOMEM. Either way to be released. The profile is finished. */
+int rfn_new_times_make(struct rfn_new_times *times, const struct rfn_stream_profile *profile,
+                       const struct rfn_profile_shape *shape);
+void rfn_new_times_release(struct rfn_new_times *times);
+
+enum { RFN_CLOCK_KIND_RUN = 3 }; /* quanta are ns since the start of the run; there are no pairs */
+
+/* Payload of PROFILE. The clock's `start` is not after the profile's first segment. The rope
+ * borrows from times and profile. */
+int rfn_pack_profile(const struct rfn_stream_profile *profile, const struct rfn_new_times *times,
+                     const struct rfn_profile_shape *shape, const struct rfn_pack_clock *clock,
+                     struct rfn_rope *out);
+
+#endif

@@ -1,0 +1,74 @@
+#include "archive/reduced_timing.h"
+
+#include "archive/walk.h"
+
+#include <stdlib.h>
+
+#define SHARE_MAX (UINT64_C(1) << 36)
+
+static const char *read_cuts(struct rfn_reduced_timing *reduced,
+                             const struct rfn_structure *structure, struct rfn_scan *scan)
+{
+    static const char malformed[] = "it does not say which loops cut";
+    uint32_t n = structure->n_loops;
+    if (n > rfn_scan_left(scan))
+        return rfn_scan_fault(scan, malformed);
+    reduced->cuts = malloc((n + (size_t)1) * sizeof *reduced->cuts);
+    if (!reduced->cuts)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t cuts = rfn_reader_u8(rfn_scan_next(scan, 1));
+        if (rfn_scan_failed(scan) || cuts > 1)
+            return rfn_scan_fault(scan, malformed);
+        reduced->cuts[i] = cuts;
+    }
+    return NULL;
+}
+
+static const char *read_starts(struct rfn_reduced_timing *reduced, struct rfn_scan *scan)
+{
+    reduced->first = rfn_scan_varint(scan);
+    reduced->tolerance = rfn_scan_varint(scan);
+    reduced->share = rfn_scan_limited(scan, SHARE_MAX);
+    return rfn_scan_failed(scan) ? rfn_scan_fault(scan, "the tolerance of starts is malformed")
+                                 : NULL;
+}
+
+static const char *find_columns(struct rfn_reduced_timing *reduced,
+                                const struct rfn_structure *structure, struct rfn_scan *scan)
+{
+    for (uint32_t i = 0; i < structure->n_loops; i++) {
+        if (reduced->cuts[i])
+            reduced->n_contexts += rfn_count_stretches(&structure->loops[i], reduced->cuts);
+    }
+    size_t n = 1 + RFN_PROFILE_COLUMNS * (size_t)reduced->n_contexts;
+    if (n > rfn_scan_left(scan))
+        return "columns are missing";
+    reduced->columns = malloc((n + 1) * sizeof *reduced->columns);
+    return reduced->columns ? rfn_scan_columns(scan, reduced->columns, n) : rfn_out_of_memory;
+}
+
+const char *rfn_reduced_timing_read(struct rfn_reduced_timing *reduced, struct rfn_timing *timing,
+                                    const struct rfn_structure *structure,
+                                    struct rfn_payload *payload, bool exact)
+{
+    struct rfn_scan scan;
+    *reduced = (struct rfn_reduced_timing){0};
+    const char *fault = rfn_timing_scan(timing, structure, payload, &scan);
+    if (!fault && timing->n_marks)
+        fault = "it has time marks";
+    if (!fault)
+        fault = read_cuts(reduced, structure, &scan);
+    if (!fault)
+        fault = read_starts(reduced, &scan);
+    if (!fault)
+        fault = find_columns(reduced, structure, &scan);
+    return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
+}
+
+void rfn_reduced_timing_release(struct rfn_reduced_timing *reduced)
+{
+    free(reduced->cuts);
+    free(reduced->columns);
+    *reduced = (struct rfn_reduced_timing){0};
+}

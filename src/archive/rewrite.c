@@ -1,0 +1,271 @@
+#define _POSIX_C_SOURCE 200809L /* fstat, O_CLOEXEC */
+
+#include "archive/rewrite.h"
+
+#include "base/grow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- chunks ---- */
+
+static int spill_write(void *context, const void *bytes, size_t size, uint64_t *offset)
+{
+    struct rfn_scratch *scratch = context;
+    RFN_TRY(rfn_scratch_reserve(scratch, size, offset));
+    int error = rfn_scratch_write(scratch, *offset, bytes, size);
+    if (error < 0)
+        rfn_scratch_drop(scratch, *offset, size);
+    return error;
+}
+
+int rfn_rewrite_init(struct rfn_rewrite *rewrite, const struct rfn_archive *from)
+{
+    *rewrite = (struct rfn_rewrite){.from = from, .scratch = rfn_scratch_new()};
+    if (!rewrite->scratch)
+        return RFN_E_NOMEM;
+    rewrite->spill = (struct rfn_spill){
+        .context = rewrite->scratch, .write = spill_write, .read = rewrite->scratch->store.read};
+    return 0;
+}
+
+void rfn_rewrite_release(struct rfn_rewrite *rewrite)
+{
+    for (size_t i = 0; i < rewrite->n; i++)
+        rfn_rope_release(&rewrite->chunks[i].bytes);
+    free(rewrite->chunks);
+    rfn_scratch_free(rewrite->scratch);
+}
+
+int rfn_rewrite_copy(struct rfn_rewrite *rewrite, size_t entry)
+{
+    RFN_TRY(RFN_GROW(rewrite->chunks, rewrite->capacity, rewrite->n + 1));
+    rewrite->chunks[rewrite->n++] = (struct rfn_rewrite_chunk){
+        .entry = rewrite->from->chunks.entries[entry], .copied = true};
+    return 0;
+}
+
+int rfn_rewrite_add(struct rfn_rewrite *rewrite, uint32_t type, uint64_t id,
+                    struct rfn_rope *payload)
+{
+    RFN_TRY(RFN_GROW(rewrite->chunks, rewrite->capacity, rewrite->n + 1));
+    struct rfn_rewrite_chunk *chunk = &rewrite->chunks[rewrite->n++];
+    *chunk = (struct rfn_rewrite_chunk){.entry = {.type = type, .id = id}};
+    RFN_TRY(rfn_chunk_join(&chunk->bytes, type, id, payload, true, &rewrite->spill,
+                           &chunk->entry.stored_size));
+    rfn_rope_relieve(&chunk->bytes, &rewrite->spill);
+    return 0;
+}
+
+/* ---- the file ---- */
+
+struct target {
+    const char *path; /* the final one, for messages */
+    char part[PATH_MAX];
+    int fd;
+    bool renamed; /* `part` is to be given the final name */
+    uint64_t written;
+    struct rfn_diag *diag;
+};
+
+static int cannot(const struct target *target, const char *what)
+{
+    return rfn_fail(target->diag, RFN_E_IO, -1, -1, "cannot %s %s: %s", what, target->path,
+                    strerror(errno));
+}
+
+/* For ropes. The reason is in errno. */
+static int put_bytes(void *context, const uint8_t *bytes, size_t size)
+{
+    struct target *target = context;
+    while (size > 0) {
+        ssize_t n = write(target->fd, bytes, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return cannot(target, "write");
+        bytes += n;
+        size -= (size_t)n;
+        target->written += (uint64_t)n;
+    }
+    return 0;
+}
+
+static uint64_t whole_size(const struct rfn_rewrite_chunk *chunk)
+{
+    uint64_t size = RFN_CHUNK_HEADER_BYTES + chunk->entry.stored_size;
+    return size + -size % RFN_CHUNK_ALIGNMENT;
+}
+
+/* A chunk of the old file, header and payload as they are, while its checksum is computed. */
+static int copy_bytes(const struct rfn_chunks *from, const struct rfn_toc_entry *entry,
+                      struct target *target, uint64_t *sum, uint64_t *sum_said)
+{
+    static const uint8_t zeros[RFN_CHUNK_ALIGNMENT];
+    uint8_t bytes[1 << 14];
+    XXH3_state_t state;
+    uint64_t size = RFN_CHUNK_HEADER_BYTES + entry->stored_size;
+    XXH3_64bits_reset(&state);
+    for (uint64_t at = 0; at < size;) {
+        bool head = at == 0;
+        size_t n = head                       ? RFN_CHUNK_HEADER_BYTES
+                   : size - at < sizeof bytes ? (size_t)(size - at)
+                                              : sizeof bytes;
+        RFN_TRY(rfn_chunks_read(from, entry->offset + at, bytes, n, target->diag));
+        XXH3_64bits_update(&state, bytes, head ? RFN_CHUNK_SUMMED_BYTES : n);
+        if (head)
+            *sum_said = rfn_get_u64(bytes + RFN_CHUNK_SUMMED_BYTES);
+        RFN_TRY(put_bytes(target, bytes, n));
+        at += n;
+    }
+    *sum = XXH3_64bits_digest(&state);
+    return put_bytes(target, zeros, -size % RFN_CHUNK_ALIGNMENT);
+}
+
+static int copy_chunk(const struct rfn_chunks *from, const struct rfn_toc_entry *entry,
+                      struct target *target)
+{
+    uint64_t sum, sum_said = 0;
+    RFN_TRY(copy_bytes(from, entry, target, &sum, &sum_said));
+    if (sum == sum_said)
+        return 0;
+    return rfn_fail(target->diag, RFN_E_CORRUPT, (int64_t)entry->offset, -1,
+                    "%s: the chunk at offset %llu is damaged", from->path,
+                    (unsigned long long)entry->offset);
+}
+
+/* Those that stand before all others, in this order; the others in the order they were added. */
+static size_t order(const struct rfn_rewrite *rewrite, struct rfn_rewrite_chunk **sorted)
+{
+    static const uint32_t first[] = {RFN_CHUNK_META, RFN_CHUNK_DEFINITIONS, RFN_CHUNK_STREAMS,
+                                     RFN_CHUNK_CLOCKS, RFN_CHUNK_PLACES};
+    enum { N_FIRST = sizeof first / sizeof *first };
+    size_t n = 0;
+    for (size_t turn = 0; turn <= N_FIRST; turn++) {
+        for (size_t i = 0; i < rewrite->n; i++) {
+            size_t its = 0;
+            while (its < N_FIRST && first[its] != rewrite->chunks[i].entry.type)
+                its++;
+            if (its == turn)
+                sorted[n++] = &rewrite->chunks[i];
+        }
+    }
+    return n;
+}
+
+/* What the file begins and ends with. */
+static int frame(struct rfn_rewrite_chunk **chunks, size_t n, bool complete,
+                 uint8_t header[RFN_HEADER_BYTES], struct rfn_buf *end)
+{
+    struct rfn_toc_entry *entries = malloc((n + 1) * sizeof *entries);
+    struct rfn_buf contents = RFN_BUF_INIT;
+    uint64_t at = RFN_HEADER_BYTES;
+    if (!entries)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        entries[i] = chunks[i]->entry;
+        entries[i].offset = at;
+        at += whole_size(chunks[i]);
+    }
+    if (complete) {
+        rfn_toc_append(&contents, entries, n);
+        rfn_chunk_append(end, RFN_CHUNK_TOC, 0, contents.data, contents.size, true);
+    }
+    end->failed |= contents.failed;
+    rfn_header_write(header, complete ? RFN_STATE_WHOLE : RFN_STATE_WRITING, complete ? at : 0,
+                     complete ? at + end->size : 0);
+    rfn_buf_release(&contents);
+    free(entries);
+    return rfn_buf_status(end);
+}
+
+static int put_all(const struct rfn_rewrite *rewrite, struct rfn_rewrite_chunk **chunks, size_t n,
+                   struct target *target)
+{
+    uint8_t header[RFN_HEADER_BYTES];
+    struct rfn_buf end = RFN_BUF_INIT;
+    int error = frame(chunks, n, rewrite->from->complete, header, &end);
+    if (!error)
+        error = put_bytes(target, header, sizeof header);
+    for (size_t i = 0; i < n && !error; i++) {
+        if (chunks[i]->copied)
+            error = copy_chunk(&rewrite->from->chunks, &chunks[i]->entry, target);
+        else
+            error = rfn_rope_each(&chunks[i]->bytes, put_bytes, target);
+    }
+    if (!error)
+        error = put_bytes(target, end.data, end.size);
+    rfn_buf_release(&end);
+    return error;
+}
+
+/* ---- its name ---- */
+
+int rfn_rewrite_check(const struct rfn_rewrite *rewrite, const char *path, bool force,
+                      struct rfn_diag *diag)
+{
+    struct stat there, old;
+    if (stat(path, &there) < 0)
+        return 0;
+    if (S_ISDIR(there.st_mode))
+        return rfn_fail(diag, RFN_E_IO, -1, -1, "%s is a directory", path);
+    if (rewrite->from->chunks.fd >= 0 && fstat(rewrite->from->chunks.fd, &old) == 0 &&
+        old.st_dev == there.st_dev && old.st_ino == there.st_ino)
+        return rfn_fail(diag, RFN_E_USAGE, -1, -1, "%s is the archive that is read", path);
+    if (S_ISREG(there.st_mode) && !force)
+        return rfn_fail(diag, RFN_E_EXISTS, -1, -1, "%s exists already", path);
+    return 0;
+}
+
+static int create(struct target *target)
+{
+    struct stat there;
+    bool exists = stat(target->path, &there) == 0;
+    target->renamed = !exists || S_ISREG(there.st_mode);
+    int n = snprintf(target->part, sizeof target->part, "%s.%ld.part", target->path,
+                     (long)getpid());
+    if (n < 0 || (size_t)n >= sizeof target->part) {
+        errno = ENAMETOOLONG;
+        return cannot(target, "create");
+    }
+    target->fd = target->renamed ? open(target->part,
+                                        O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666)
+                                 : open(target->path, O_WRONLY | O_CLOEXEC);
+    return target->fd < 0 ? cannot(target, "create") : 0;
+}
+
+/* Gives the file its name, or takes it away. */
+static int settle(struct target *target, int error)
+{
+    if (close(target->fd) < 0 && !error)
+        error = cannot(target, "write");
+    if (!target->renamed)
+        return error;
+    if (!error && rename(target->part, target->path) < 0)
+        error = cannot(target, "create");
+    if (error < 0)
+        unlink(target->part);
+    return error;
+}
+
+int rfn_rewrite_write(struct rfn_rewrite *rewrite, const char *path, bool force, uint64_t *size,
+                      struct rfn_diag *diag)
+{
+    struct target target = {.path = path, .diag = diag};
+    RFN_TRY(rfn_rewrite_check(rewrite, path, force, diag));
+    struct rfn_rewrite_chunk **sorted = malloc((rewrite->n + 1) * sizeof *sorted);
+    if (!sorted)
+        return RFN_E_NOMEM;
+    int error = create(&target);
+    if (!error)
+        error = settle(&target, put_all(rewrite, sorted, order(rewrite, sorted), &target));
+    free(sorted);
+    *size = target.written;
+    return error;
+}

@@ -1,0 +1,49 @@
+/* rewrite.h - makes a file of chunks of another archive, as they are stored there, and new ones.
+ *
+ * New chunks are made first, and wait in a temporary file (scratch.h) where they are large. Then
+ * everything is written in one go from beginning to end, to a name of its own; that file takes the
+ * final name when it is there in full. So there is never half an archive of that name, and one that
+ * is replaced stays until then.
+ */
+#ifndef RFN_ARCHIVE_REWRITE_H
+#define RFN_ARCHIVE_REWRITE_H
+
+#include "archive/reader.h"
+#include "base/rope.h"
+
+struct rfn_rewrite_chunk {
+    struct rfn_toc_entry entry; /* offset: in the old file, when it is copied */
+    struct rfn_rope bytes;      /* of a new one */
+    bool copied;
+};
+
+struct rfn_rewrite {
+    const struct rfn_archive *from;
+    struct rfn_scratch *scratch;
+    struct rfn_spill spill;
+    struct rfn_rewrite_chunk *chunks;
+    size_t n, capacity;
+};
+
+/* RFN_E_NOMEM. To be released even so. It must stay where it is. */
+int rfn_rewrite_init(struct rfn_rewrite *rewrite, const struct rfn_archive *from);
+void rfn_rewrite_release(struct rfn_rewrite *rewrite);
+
+/* Takes over a chunk of the old archive, by its number in chunks.entries. RFN_E_NOMEM. */
+int rfn_rewrite_copy(struct rfn_rewrite *rewrite, size_t entry);
+/* Makes a chunk; the payload is empty afterwards. RFN_E_NOMEM, RFN_E_IO (the temporary file). */
+int rfn_rewrite_add(struct rfn_rewrite *rewrite, uint32_t type, uint64_t id,
+                    struct rfn_rope *payload);
+
+/* Whether the path can be written to: RFN_E_EXISTS where there is a file, unless `force`;
+ * RFN_E_USAGE where it is the old archive itself; RFN_E_IO for folders. */
+int rfn_rewrite_check(const struct rfn_rewrite *rewrite, const char *path, bool force,
+                      struct rfn_diag *diag);
+/* Writes the file; META and what else comes first in an archive is put first. Devices and pipes are
+ * written to, files replaced. An incomplete archive stays one: the new file has no contents, and
+ * its header says that it was not finished. *size: its bytes. Errors as above, RFN_E_IO, and
+ * RFN_E_CORRUPT for a copied chunk whose checksum is wrong. */
+int rfn_rewrite_write(struct rfn_rewrite *rewrite, const char *path, bool force, uint64_t *size,
+                      struct rfn_diag *diag);
+
+#endif

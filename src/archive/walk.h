@@ -1,0 +1,119 @@
+/* walk.h - unfolds the structure of a stream, symbol by symbol, and cuts it into segments.
+ *
+ * A walk has a stack of frames, one per loop that it is in, and takes from VALUES how often loops
+ * are executed. Who asks for segments is told where each begins, and of which context it is
+ * (doc/trace-profiling.md). Which loops cut is asked by the caller: those with enough calls, or
+ * those that a list names.
+ *
+ * Against damaged files: an execution of a body without any event is an error, which bounds the
+ * work by the number of events.
+ */
+#ifndef RFN_ARCHIVE_WALK_H
+#define RFN_ARCHIVE_WALK_H
+
+#include "archive/parts.h"
+#include "reduce/fold.h"
+#include "refrain/archive.h"
+#include "refrain/event.h"
+
+struct rfn_walk_frame {
+    const uint32_t *node, *end, *body;
+    uint64_t left;                   /* executions, with the current one */
+    uint64_t first;                  /* event at the start of the current one */
+    uint32_t context, first_context; /* of segments: now; at the start of an execution */
+    bool flat; /* nothing cuts here: the context is that of the frame around */
+};
+
+/* Which loops cut segments, and where the walk is among these. */
+struct rfn_cuts {
+    bool *loops;
+    uint32_t *first;            /* per loop: the first context of its body */
+    uint32_t n_top, n_contexts; /* contexts of the top, which come first, and all */
+    bool pending;               /* the next event begins a segment */
+    uint32_t length;            /* events of the segment so far */
+    struct rfn_segment_place place;
+};
+
+/* All zeros can be closed. */
+struct rfn_walk {
+    const struct rfn_structure *structure; /* both borrowed */
+    const struct rfn_values *values;
+    uint64_t index; /* events so far: the caller counts them */
+    struct rfn_walk_frame *frames;
+    size_t depth, frames_capacity;
+    struct rfn_column_cursor *trips; /* per loop; opened when n or blocks are set */
+    bool *trips_open;
+    struct rfn_cuts *cuts; /* NULL: nobody asks for segments */
+    const char *fault;     /* after an error, what is wrong with VALUES */
+};
+
+/* All functions that return an error may return RFN_E_NOMEM. */
+
+int rfn_walk_open(struct rfn_walk *walk, const struct rfn_structure *structure,
+                  const struct rfn_values *values);
+void rfn_walk_close(struct rfn_walk *walk);
+
+/* Has the walk cut segments, before its first event: at loops whose body has at least so many
+ * calls, those of inner loops counted once... */
+int rfn_walk_cut(struct rfn_walk *walk, uint32_t min_calls);
+/* ... or at those that loops[] names. */
+int rfn_walk_cut_at(struct rfn_walk *walk, const bool *loops);
+
+/* How many stretches a list of nodes has when these loops cut. */
+uint32_t rfn_count_stretches(const struct rfn_node_list *list, const bool *loops);
+
+/* What of the walk is not in line. RFN_E_CORRUPT, RFN_E_IO, RFN_E_INCOMPLETE. */
+int rfn_walk_failed(struct rfn_walk *walk, const char *fault);
+int rfn_walk_enter_loop(struct rfn_walk *walk, uint32_t loop);
+
+/* After the last event: whether all trips have been used. Errors as above. */
+int rfn_walk_finish(struct rfn_walk *walk);
+
+/* The frame's list of nodes is at its end: once more, or back to the frame around it. */
+static inline int rfn_walk_end_of_list(struct rfn_walk *walk, struct rfn_walk_frame *frame)
+{
+    if (walk->depth > 1 && frame->first == walk->index)
+        return rfn_walk_failed(walk, "a trip without an event");
+    frame->node = frame->body;
+    frame->first = walk->index;
+    if (walk->cuts && !frame->flat) {
+        frame->context = frame->first_context;
+        walk->cuts->pending = true;
+    }
+    if (--frame->left == 0)
+        walk->depth--;
+    return 0;
+}
+
+/* 1 and the symbol of the next event, 0 at the end, or an error as above. */
+static inline int rfn_walk_next(struct rfn_walk *walk, uint32_t *symbol)
+{
+    while (walk->depth > 0) {
+        struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
+        if (frame->node == frame->end) {
+            RFN_TRY(rfn_walk_end_of_list(walk, frame));
+            continue;
+        }
+        uint32_t node = *frame->node++;
+        if (!rfn_node_is_loop(node)) {
+            *symbol = rfn_node_index(node);
+            return 1;
+        }
+        RFN_TRY(rfn_walk_enter_loop(walk, rfn_node_index(node)));
+    }
+    return 0;
+}
+
+/* To be called for each event, with its function's class, when segments are cut: cuts->place is
+ * then that of the event. */
+static inline void rfn_walk_place(struct rfn_walk *walk, uint8_t class_)
+{
+    struct rfn_cuts *cuts = walk->cuts;
+    cuts->place.context = walk->frames[walk->depth - 1].context;
+    cuts->place.begins = cuts->pending || cuts->length == RFN_SEGMENT_EVENTS_MAX;
+    cuts->length = cuts->place.begins ? 1 : cuts->length + 1;
+    cuts->pending = false;
+    (void)class_;
+}
+
+#endif

@@ -1,0 +1,242 @@
+/* cmd_reduce.c - refrain reduce: a smaller archive, with the times of alike iterations kept once.
+ */
+#include "cli/command.h"
+#include "cli/file_argument.h"
+#include "cli/json.h"
+#include "cli/terminal.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "refrain/trace_profile.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    KEY_SIMILAR = 256,
+    KEY_ACROSS,
+    KEY_MIN_CALLS,
+    KEY_STARTS,
+    KEY_MEMORY,
+    KEY_MAX_PER_KIND,
+    KEY_FORCE
+};
+
+static const struct argp_option options[] = {
+    {"output", 'o', "OUT", 0, "The reduced archive", 0},
+    {"force", KEY_FORCE, NULL, 0, "Replace OUT if there is such a file", 0},
+    {"similar", KEY_SIMILAR, "METHOD[:T]", 0,
+     "When iterations are alike: relDiff, absDiff, manhattan, euclidean, chebyshev, avgWave, "
+     "haarWave, iterK or iterAvg, and its threshold; avgWave:0.2 by default",
+     0},
+    {"across", KEY_ACROSS, "T", OPTION_ARG_OPTIONAL,
+     "Keep the times of ranks that went alike once, too: by the same method, with threshold T "
+     "(--across=T)",
+     0},
+    {"segment-min-calls", KEY_MIN_CALLS, "N", 0,
+     "Leave iterations with fewer than N calls (1) within those around them", 0},
+    {"starts", KEY_STARTS, "exact|predicted", 0,
+     "Keep the start of each iteration exactly, or within the threshold (predicted, the default)",
+     0},
+    {"max-per-kind", KEY_MAX_PER_KIND, "N", 0,
+     "Keep at most N iterations of those with the same calls; where that is not enough their "
+     "threshold is widened",
+     0},
+    {"memory", KEY_MEMORY, "SIZE", 0,
+     "Widen thresholds so that what is compared takes at most SIZE, as 512M; 1G by default", 0},
+    {"json", 'j', NULL, 0, "Print the result as JSON", 0},
+    {0}};
+
+struct arguments {
+    struct rfn_file_argument given; /* first: its parser takes what is not an option of ours */
+    const char *output;
+    const char *across_threshold; /* NULL: the default */
+    bool across, force;
+    char across_text[128];
+    struct rfn_trace_profile_options options;
+};
+
+static uint32_t count_argument(struct argp_state *state, const char *arg, uint64_t least,
+                               const char *option)
+{
+    uint64_t n = rfn_number_argument(state, arg, "number");
+    if (n < least || n > UINT32_MAX)
+        argp_error(state, "--%s is at least %d", option, (int)least);
+    return (uint32_t)n;
+}
+
+static bool exact_starts(struct argp_state *state, const char *arg)
+{
+    bool exact = strcmp(arg, "exact") == 0;
+    if (!exact && strcmp(arg, "predicted") != 0)
+        argp_error(state, "--starts is 'exact' or 'predicted', not '%s'", arg);
+    return exact;
+}
+
+/* The method across is the one within, with its own threshold. */
+static void finish_arguments(struct argp_state *state, struct arguments *arguments)
+{
+    struct rfn_trace_profile_options *made = &arguments->options;
+    if (!arguments->output)
+        argp_error(state, "where to? (-o OUT)");
+    if (!arguments->across)
+        return;
+    const char *threshold = arguments->across_threshold;
+    snprintf(arguments->across_text, sizeof arguments->across_text, "%.*s%s%s",
+             (int)strcspn(made->similar, ":"), made->similar, threshold ? ":" : "",
+             threshold ? threshold : "");
+    made->across = arguments->across_text;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    struct rfn_trace_profile_options *made = &arguments->options;
+    switch (key) {
+    case 'o':
+        if (!arg[0])
+            argp_error(state, "the name of the reduced archive is empty");
+        arguments->output = arg;
+        return 0;
+    case KEY_FORCE:
+        arguments->force = true;
+        return 0;
+    case KEY_SIMILAR:
+        made->similar = arg;
+        return 0;
+    case KEY_ACROSS:
+        arguments->across = true;
+        arguments->across_threshold = arg;
+        return 0;
+    case KEY_MIN_CALLS:
+        made->min_calls = count_argument(state, arg, 1, "segment-min-calls");
+        return 0;
+    case KEY_STARTS:
+        made->exact_starts = exact_starts(state, arg);
+        return 0;
+    case KEY_MAX_PER_KIND:
+        made->max_per_kind = count_argument(state, arg, 2, "max-per-kind");
+        return 0;
+    case KEY_MEMORY:
+        made->memory_bytes = rfn_size_argument(state, arg, "memory");
+        return 0;
+    case ARGP_KEY_END:
+        finish_arguments(state, arguments);
+        return 0;
+    default:
+        return rfn_file_argument_parse(key, arg, state);
+    }
+}
+
+static double percent(const struct rfn_reduction *reduction)
+{
+    return reduction->full_bytes ? 100 * (double)reduction->bytes / (double)reduction->full_bytes
+                                 : 100;
+}
+
+static int print_json(const struct arguments *arguments, const struct rfn_reduction *reduction,
+                      int status)
+{
+    const struct rfn_trace_profile_stats *stats = &reduction->stats;
+    json_t *value = json_object();
+    json_object_set_new(value, "file", rfn_json_text(arguments->output));
+    json_object_set_new(value, "full_bytes", rfn_json_count(reduction->full_bytes));
+    json_object_set_new(value, "bytes", rfn_json_count(reduction->bytes));
+    json_object_set_new(value, "size_percent", json_real(percent(reduction)));
+    json_object_set_new(value, "degree_of_matching", json_real(reduction->degree_of_matching));
+    json_object_set_new(value, "events", rfn_json_count(stats->events));
+    json_object_set_new(value, "segments", rfn_json_count(stats->executions));
+    json_object_set_new(value, "kinds", rfn_json_count(stats->kinds));
+    json_object_set_new(value, "kept", rfn_json_count(stats->representatives));
+    json_object_set_new(value, "kept_events", rfn_json_count(stats->kept_events));
+    json_object_set_new(value, "corrections", rfn_json_count(stats->corrections));
+    json_object_set_new(value, "widened", rfn_json_count(stats->widened));
+    json_object_set_new(value, "streams", rfn_json_count(stats->streams));
+    json_object_set_new(value, "time_sets", rfn_json_count(stats->groups));
+    return rfn_json_print(value, status);
+}
+
+/* "app.small.rfn: 10.1 MiB became 62.3 KiB (0.602 %), degree of matching 98.2 %" */
+static int print_text(const struct arguments *arguments, const struct rfn_reduction *reduction,
+                      int status)
+{
+    struct rfn_text text = {0};
+    rfn_text_printable(&text, arguments->output);
+    rfn_text_format(&text, ": %s became %s (%.3g %%), degree of matching %s",
+                    rfn_bytes_text(reduction->full_bytes).text,
+                    rfn_bytes_text(reduction->bytes).text, percent(reduction),
+                    rfn_share_text(reduction->degree_of_matching).text);
+    if (reduction->stats.widened)
+        rfn_text_format(&text, "; thresholds widened for %s kinds of iterations",
+                        rfn_count_text(reduction->stats.widened).text);
+    rfn_text_string(&text, "\n");
+    rfn_text_print(&text);
+    rfn_text_release(&text);
+    return status;
+}
+
+/* What is missing in an incomplete archive is missing in the reduced one; the exit status. */
+static int check(const struct rfn_archive *archive, const char *file)
+{
+    const char *why = NULL;
+    if (rfn_archive_complete(archive, &why))
+        return RFN_EXIT_OK;
+    rfn_command_error("%s: incomplete: %s", file, why ? why : "the file was cut short");
+    return RFN_EXIT_BAD_INPUT;
+}
+
+static int fail(const struct arguments *arguments, int error, const struct rfn_diag *diag)
+{
+    if (error == RFN_E_EXISTS) {
+        rfn_command_error("%s exists already; --force replaces it", arguments->output);
+        return RFN_EXIT_FAILURE;
+    }
+    return rfn_command_fail(
+        error == RFN_E_USAGE || error == RFN_E_IO ? NULL : arguments->given.file, error, diag);
+}
+
+static int reduce(struct arguments *arguments, const struct rfn_archive *archive)
+{
+    struct rfn_reduction reduction;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_progress progress = {.what = "reducing"};
+    arguments->options.progress = rfn_progress_show;
+    arguments->options.progress_context = &progress;
+    int error = rfn_reduce(archive, &arguments->options, arguments->output, arguments->force,
+                           &reduction, &diag);
+    rfn_progress_done(&progress);
+    if (error < 0)
+        return fail(arguments, error, &diag);
+    int status = check(archive, arguments->given.file);
+    return arguments->given.json ? print_json(arguments, &reduction, status)
+                                 : print_text(arguments, &reduction, status);
+}
+
+static int run(const struct rfn_command *command, int argc, char **argv)
+{
+    struct arguments arguments = {
+        .options = {.similar = "avgWave:0.2", .min_calls = 1, .memory_bytes = UINT64_C(1) << 30}};
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_archive *archive;
+    rfn_command_parse(command, parse, argc, argv, &arguments);
+    int error = rfn_archive_open(arguments.given.file, &archive, &diag);
+    if (error < 0)
+        return rfn_command_fail(arguments.given.file, error, &diag);
+    int status = reduce(&arguments, archive);
+    rfn_archive_close(archive);
+    return status;
+}
+
+const struct rfn_command rfn_cmd_reduce = {
+    .name = "reduce",
+    .summary = "Makes an archive smaller: times of alike iterations are kept once",
+    .usage = "FILE -o OUT",
+    .about =
+        "Calls, parameters, counts and their order stay exact; times become those of similar "
+        "iterations. Prints how large the archive was and is, and the degree of matching: of the "
+        "iterations that could have been left out, how many were.",
+    .options = options,
+    .values = "--similar=relDiff,absDiff,manhattan,euclidean,chebyshev,avgWave,haarWave,iterK,"
+              "iterAvg --starts=exact,predicted",
+    .run = run,
+};

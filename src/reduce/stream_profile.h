@@ -1,0 +1,127 @@
+/* stream_profile.h - what becomes of the segments of one stream: which are kept, and when the
+ * others are executed as those (doc/trace-profiling.md, At run time).
+ *
+ * Segments are put in in the order of the stream, once. What is like an earlier one leaves three
+ * small numbers, in columns in the order of the stream: its context, its number in the store
+ * (store.h), and how late it began: the start less where the segment before ends by its
+ * representative's own length, in eighths of the tolerance of starts. What is left of that is
+ * carried on to the next, so that errors do not add up. Only after the last segment is it known how
+ * long the executions of a representative take on average (its pace), and which representatives
+ * were widened away; then `finish` makes the columns of PROFILE from these, without the segments.
+ *
+ * Segments of the top are executed once each. They are not compared with anything; nor are those
+ * that come when the store is full. Both are *loose*: their times lie in columns, too.
+ *
+ * Times are numbers of any unit, in one profile of the same: nanoseconds or quanta of a clock. (The
+ * threshold of absDiff is in thousands of the unit. Who uses another one than nanoseconds has to
+ * scale it.)
+ */
+#ifndef RFN_REDUCE_STREAM_PROFILE_H
+#define RFN_REDUCE_STREAM_PROFILE_H
+
+#include "reduce/column.h"
+#include "reduce/store.h"
+
+/* Kept segments of one stream have no more events together: readers hold them. */
+enum { RFN_PROFILE_EVENTS_MAX = 4194304 };
+
+/* How far starts may be off: absolute + length * share / 65536, of a representative's length. */
+struct rfn_start_tolerance {
+    uint64_t absolute, share; /* share is at most 2^36 */
+};
+
+/* T times the length; absDiff: T; methods without a threshold of time: 0.2 times. exact: 0. */
+struct rfn_start_tolerance rfn_start_tolerance_of(const struct rfn_criterion *criterion,
+                                                  bool exact);
+/* The tolerance for a length (not negative), modulo 2^64. */
+static inline uint64_t rfn_start_tolerance(const struct rfn_start_tolerance *tolerance,
+                                           int64_t length)
+{
+    uint64_t n = (uint64_t)length;
+    return tolerance->absolute + (n >> 16) * tolerance->share +
+           ((n & 65535) * tolerance->share >> 16);
+}
+
+struct rfn_stream_profile;
+
+struct rfn_stream_profile_options {
+    struct rfn_criterion criterion;
+    uint32_t max_per_kind; /* as in the store */
+    uint64_t max_events;   /* of kept segments; 0: RFN_PROFILE_EVENTS_MAX */
+    bool exact_starts;
+};
+
+/* NULL: out of memory. */
+struct rfn_stream_profile *rfn_stream_profile_new(const struct rfn_stream_profile_options *options);
+void rfn_stream_profile_free(struct rfn_stream_profile *profile); /* may be NULL */
+
+/* Puts in the next segment of the stream, which began at `start`. Contexts are any numbers, as few
+ * and low as can be. top: the segment is one of the top, and its context does not matter. Extra
+ * values are given back with the segments that are kept. RFN_E_CORRUPT: its length, or that of the
+ * stream, is negative or above 2^62 (the segment is then not in the profile); RFN_E_NOMEM (the
+ * profile can then only be freed). */
+int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_segment *segment,
+                           int64_t start, bool top);
+
+/* Bytes held. It takes a time that grows with the number of kinds. */
+size_t rfn_stream_profile_bytes(const struct rfn_stream_profile *profile);
+/* Has the store hold less: rfn_store_widen. */
+int rfn_stream_profile_widen(struct rfn_stream_profile *profile);
+
+struct rfn_stream_profile_stats {
+    uint64_t executions, kinds, representatives; /* loose ones are one of each */
+    uint64_t kept_events, kept_messages;         /* in representatives */
+    uint64_t corrections;                        /* after finish */
+    uint64_t widened, comparisons;               /* of the store */
+    size_t bytes;
+};
+
+struct rfn_stream_profile_stats rfn_stream_profile_stats(const struct rfn_stream_profile *profile);
+
+/* ---- after the last segment ---- */
+
+/* To be called once; then no segment may be put in. RFN_E_NOMEM. */
+int rfn_stream_profile_finish(struct rfn_stream_profile *profile);
+
+/* The columns of a context as PROFILE has them. */
+struct rfn_profile_columns {
+    struct rfn_column representative, correction; /* per segment of the context */
+    struct rfn_column pace, kept;                 /* per representative */
+};
+
+/* One more than the highest context of a segment that was put in. */
+uint32_t rfn_stream_profile_contexts(const struct rfn_stream_profile *profile);
+/* NULL: no segment had this context (the columns are empty). */
+const struct rfn_profile_columns *
+rfn_stream_profile_columns(const struct rfn_stream_profile *profile, uint32_t context);
+/* Corrections of the top's segments. */
+const struct rfn_column *rfn_stream_profile_top(const struct rfn_stream_profile *profile);
+/* The start of the first segment; 0 without any. */
+int64_t rfn_stream_profile_first(const struct rfn_stream_profile *profile);
+struct rfn_start_tolerance rfn_stream_profile_tolerance(const struct rfn_stream_profile *profile);
+
+/* All segments in order, as readers recreate them. */
+struct rfn_profile_walk;
+
+/* Borrowed until the next call. */
+struct rfn_executed {
+    uint32_t context; /* not of the top */
+    bool top;
+    bool first;             /* it is new: the first execution of its representative */
+    uint32_t number;        /* of the representative in the context, as in the columns */
+    int64_t start;          /* recreated */
+    const uint32_t *events; /* symbols */
+    size_t n;
+    const int64_t *vector; /* that of the representative */
+    const int64_t *extra;
+    size_t n_extra;
+    bool loose; /* no other segment has the vector, which is overwritten with the next */
+};
+
+/* NULL: out of memory. Borrows the profile, which is finished. */
+struct rfn_profile_walk *rfn_profile_walk_new(const struct rfn_stream_profile *profile);
+/* 1 and *executed, 0 at the end, or RFN_E_NOMEM. */
+int rfn_profile_walk_next(struct rfn_profile_walk *walk, struct rfn_executed *executed);
+void rfn_profile_walk_free(struct rfn_profile_walk *walk); /* may be NULL */
+
+#endif
