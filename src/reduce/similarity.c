@@ -143,18 +143,31 @@ size_t rfn_similarity_length(const struct rfn_similarity *method, size_t n)
     return method->transformed ? method->transformed(n) : n;
 }
 
+/* Of even and of odd elements, so that comparisons overlap. */
+static double largest_of(const double *elements, size_t n)
+{
+    double even = n ? elements[0] : 0, odd = even;
+    size_t i = 0;
+    for (; i + 1 < n; i += 2) {
+        even = rfn_larger(even, elements[i]);
+        odd = rfn_larger(odd, elements[i + 1]);
+    }
+    if (i < n)
+        even = rfn_larger(even, elements[i]);
+    return rfn_larger(even, odd);
+}
+
 double rfn_similarity_transform(const struct rfn_similarity *method, const int64_t *vector,
                                 size_t n, double *elements)
 {
     size_t length = rfn_similarity_length(method, n);
-    for (size_t i = 0; i < length; i++)
-        elements[i] = i < n ? (double)vector[i] : 0;
+    for (size_t i = 0; i < n; i++)
+        elements[i] = (double)vector[i];
+    for (size_t i = n; i < length; i++)
+        elements[i] = 0;
     if (method->transform)
         method->transform(elements, length);
-    double largest = length ? elements[0] : 0;
-    for (size_t i = 1; i < length; i++)
-        largest = rfn_larger(largest, elements[i]);
-    return largest;
+    return largest_of(elements, length);
 }
 
 double rfn_similarity_distance(const struct rfn_similarity *method, const double *a,
@@ -189,8 +202,19 @@ double rfn_difference_squared(double a, double b)
     return (a - b) * (a - b);
 }
 
-/* Sums of even and odd elements, so that additions overlap. Sums only grow: most vectors that are
- * not similar are known after a few elements. */
+/* Sums of even and odd elements, side by side, so that a machine can add both at once. Sums only
+ * grow: most vectors that are not similar are known after a few elements, STRIDE at a time. */
+typedef double pair __attribute__((vector_size(2 * sizeof(double))));
+enum { STRIDE = 4 };
+
+static inline pair pair_less(const double *a, const double *b)
+{
+    pair first, second;
+    memcpy(&first, a, sizeof first);
+    memcpy(&second, b, sizeof second);
+    return first - second;
+}
+
 bool rfn_near_absolute_sum(const double *a, const double *b, size_t n, double allowed)
 {
     double even = 0, odd = 0;
@@ -206,15 +230,18 @@ bool rfn_near_absolute_sum(const double *a, const double *b, size_t n, double al
 
 bool rfn_near_squared_sum(const double *a, const double *b, size_t n, double allowed)
 {
-    double even = 0, odd = 0;
-    for (size_t i = 0; i + 1 < n; i += 2) {
-        even += rfn_difference_squared(a[i], b[i]);
-        odd += rfn_difference_squared(a[i + 1], b[i + 1]);
-        if (even + odd > allowed)
+    pair sums = {0, 0};
+    size_t i = 0;
+    for (; i + STRIDE <= n; i += STRIDE) {
+        pair first = pair_less(a + i, b + i), second = pair_less(a + i + 2, b + i + 2);
+        sums += first * first;
+        sums += second * second;
+        if (sums[0] + sums[1] > allowed)
             return false;
     }
-    even += n % 2 ? rfn_difference_squared(a[n - 1], b[n - 1]) : 0;
-    return even + odd <= allowed;
+    for (; i < n; i++)
+        sums[i % 2] += rfn_difference_squared(a[i], b[i]);
+    return sums[0] + sums[1] <= allowed;
 }
 
 bool rfn_near_absolute_largest(const double *a, const double *b, size_t n, double allowed)

@@ -279,7 +279,7 @@ static void test_wave(void **state)
     assert_int_equal(rfn_wave_length(9), 16);
     rfn_wave_transform(wave, 8, 0.5);
     /* level by level: 0.5 20.5 49.5 0, then 10.5 24.75, then 17.625: the largest element */
-    const double expected[] = {17.625, 0.5, 10, 0.5, 7.125, 0.5, -24.75, 0};
+    const double expected[] = {17.625, 7.125, 10, -24.75, 0.5, 0.5, 0.5, 0};
     assert_memory_equal(wave, expected, sizeof expected);
     rfn_wave_transform(wave, 1, 0.5);
     assert_true(wave[0] == 17.625);

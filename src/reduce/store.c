@@ -25,6 +25,7 @@ struct kept {
 struct context {
     struct kept *kept;
     size_t n, capacity;
+    uint32_t last_kind; /* that was put in, plus 1; 0: none yet */
 };
 
 struct kind {
@@ -141,7 +142,7 @@ static int add_kind(struct rfn_store *store, const struct rfn_segment *segment, 
 }
 
 /* The segment's kind, made if there is none. */
-static int find_kind(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *found)
+static int search_kind(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *found)
 {
     uint64_t hash = hash_of(segment);
     const uint64_t *first = rfn_map_get(&store->by_hash, hash);
@@ -152,6 +153,20 @@ static int find_kind(struct rfn_store *store, const struct rfn_segment *segment,
     }
     *found = (uint32_t)store->n_kinds;
     return add_kind(store, segment, hash, head);
+}
+
+/* The same, but the one that the context had last is mostly it. */
+static int find_kind(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *found)
+{
+    struct context *context = &store->contexts[segment->context];
+    uint32_t last = context->last_kind;
+    if (last && is_of(&store->kinds[last - 1], segment)) {
+        *found = last - 1;
+        return 0;
+    }
+    RFN_TRY(search_kind(store, segment, found));
+    context->last_kind = *found + 1;
+    return 0;
 }
 
 static int make_context(struct rfn_store *store, uint32_t context)

@@ -257,8 +257,10 @@ int rfn_vector_index_add(struct rfn_vector_index *index, const struct rfn_simila
 struct search {
     struct rfn_vector_index *index;
     const struct rfn_criterion *criterion;
+    const struct rfn_similarity *method;
     const struct rfn_wave *vector;
-    double limit; /* allowed for the vector's own largest element, and a margin */
+    double allowed; /* for the vector's own largest element */
+    double limit;   /* the same, and a margin */
     const struct rfn_index_tree *tree;
     uint32_t found; /* the lowest match so far */
 };
@@ -270,62 +272,69 @@ static struct search new_search(struct rfn_vector_index *index,
     double allowed = criterion->method->allowed(criterion->threshold, vector->largest);
     return (struct search){.index = index,
                            .criterion = criterion,
+                           .method = criterion->method,
                            .vector = vector,
+                           .allowed = allowed,
                            .limit = allowed * margin,
                            .found = RFN_INDEX_NONE};
 }
 
-static bool matches(struct search *search, uint32_t number)
+/* What is allowed when a largest element is compared with the vector's. */
+static inline double allowed_with(const struct search *search, double largest)
 {
-    struct rfn_wave other = rfn_vector_index_vector(search->index, number);
-    search->index->comparisons++;
-    return rfn_similar(search->criterion, search->vector, &other, search->index->length);
+    if (largest <= search->vector->largest)
+        return search->allowed;
+    return search->method->allowed(search->criterion->threshold, largest);
+}
+
+/* As rfn_similar, but what the vector itself allows is known. */
+static inline bool matches(const struct search *search, uint32_t number)
+{
+    struct rfn_vector_index *index = search->index;
+    index->comparisons++;
+    return search->method->near(search->vector->elements, elements_of(index, number), index->length,
+                                allowed_with(search, index->largest[number]));
 }
 
 static void search_leaf(struct search *search, const uint32_t *order, uint32_t n)
 {
     for (uint32_t i = 0; i < n && order[i] < search->found; i++) {
-        if (matches(search, order[i]))
+        if (matches(search, order[i])) {
             search->found = order[i];
+            return; /* they ascend */
+        }
     }
-}
-
-/* The difference of an element to what lies beyond the edge, which is the highest (side 0) or the
- * lowest of its half. */
-static double to_edge(const struct search *search, double element, double edge, int side)
-{
-    bool inside = side == 0 ? element <= edge : element >= edge;
-    return inside ? 0 : search->criterion->method->difference(element, edge);
 }
 
 /* The node `at`, over n numbers. bound: of all of them. */
 static void search_node(struct search *search, size_t at, const uint32_t *order, uint32_t n,
                         double bound);
 
-/* Whether a vector of the half may allow as much, because its largest element is larger. */
-static bool allowed_in(const struct search *search, const struct half *half, double bound)
-{
-    const struct rfn_criterion *criterion = search->criterion;
-    double largest = rfn_larger(search->vector->largest, half->largest);
-    return bound <= criterion->method->allowed(criterion->threshold, largest) * margin;
-}
-
-/* One half of a node, with `node` its own node. */
-static void search_half(struct search *search, const struct node *parent, int side, size_t node,
-                        const uint32_t *order, uint32_t n, double bound)
+/* One half of a node, with `node` its own node. An edge is the highest (side 0) or the lowest of
+ * its half; the vector may be nearer to it than to one farther up, or in the half: then the bound
+ * stays as it is. */
+static inline void search_half(struct search *search, const struct node *parent, int side,
+                               size_t node, const uint32_t *order, uint32_t n, double bound)
 {
     const struct half *half = &parent->halves[side];
-    const struct rfn_criterion *criterion = search->criterion;
     if (half->lowest >= search->found)
         return;
-    double *share = &search->index->shares[parent->coordinate], before = *share;
-    double now = to_edge(search, search->vector->elements[parent->coordinate], half->edge, side);
-    now = rfn_larger(now, before);
-    bound = criterion->method->added ? bound - before + now : rfn_larger(bound, now);
-    if (bound > search->limit && !allowed_in(search, half, bound))
+    double element = search->vector->elements[parent->coordinate];
+    double *share = &search->index->shares[parent->coordinate], before = *share, now = before;
+    if (side == 0 ? element > half->edge : element < half->edge) {
+        now = rfn_larger(search->method->difference(element, half->edge), before);
+        bound = search->method->added ? bound - before + now : rfn_larger(bound, now);
+    }
+    /* A vector of the half may allow as much because its largest element is larger. */
+    if (bound > search->limit && bound > allowed_with(search, half->largest) * margin)
         return;
     *share = now;
-    search_node(search, node, order, n, bound);
+    if (n <= LEAF) {
+        search->index->visits++;
+        search_leaf(search, order, n);
+    } else {
+        search_node(search, node, order, n, bound);
+    }
     *share = before;
 }
 
@@ -333,12 +342,8 @@ static void search_half(struct search *search, const struct node *parent, int si
 static void search_node(struct search *search, size_t at, const uint32_t *order, uint32_t n,
                         double bound)
 {
-    search->index->visits++;
-    if (n <= LEAF) {
-        search_leaf(search, order, n);
-        return;
-    }
     const struct node *node = &search->tree->nodes[at];
+    search->index->visits++;
     int near = search->vector->elements[node->coordinate] > node->halves[0].edge;
     for (int i = 0; i < 2; i++) {
         if (i ^ near)
