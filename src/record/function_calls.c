@@ -295,10 +295,7 @@ static void abandon(struct calls *calls)
     if (!__atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
         rec_say("%s was left by a jump: such functions end in the record where that is noticed",
                 function->name);
-    if (calls->stack[calls->depth - 1].state == OPEN)
-        leave(calls);
-    else
-        pop(calls);
+    leave(calls);
 }
 
 /* ---- entering ---- */
@@ -511,10 +508,10 @@ static void write_unrecorded(struct rec_stream *stream, const struct rec_functio
 static void tell_user(uint32_t n, const struct rec_function *most, uint64_t calls)
 {
     if (n && rec_is_first_rank() && !rec_options.quiet)
-        rec_say("%u function%s called more than %llu times in a second %s not recorded any more "
-                "(most often %s, %llu calls); the report tells how many calls that were",
-                n, n == 1 ? "" : "s", (unsigned long long)rec_options.functions_rate,
-                n == 1 ? "was" : "were", most->name, (unsigned long long)calls);
+        rec_say("%u function%s called more than %llu times in a second and not recorded any more "
+                "from then on (most of all %s, %llu calls); the report lists them",
+                n, n == 1 ? " was" : "s were", (unsigned long long)rec_options.functions_rate,
+                most->name, (unsigned long long)calls);
 }
 
 void rec_calls_tell_unrecorded(struct rec_stream *stream)

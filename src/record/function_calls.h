@@ -20,7 +20,7 @@
  *
  * What does not fit. Functions left by a jump have no exit. They are noticed when a function is
  * entered from further out on the stack, or from the same place again, or when one further out is
- * left, and end there; a held one is forgotten. This is told once. An exit without a begin (the
+ * left, and end there. This is told once. An exit without a begin (the
  * recorder slept) means nothing. Deeper than REC_CALLS_DEPTH open calls, calls are not recorded.
  * Calls within an MPI call (callbacks), or while recording is off, are not recorded.
  *

@@ -35,7 +35,7 @@
 #define CONST const
 #endif
 
-enum { OWN_WORDS = 16 }; /* at most, beside one --beside per command */
+enum { OWN_WORDS = 19 }; /* at most, beside one --beside per command */
 
 /* ---- the command's file ---- */
 
@@ -181,6 +181,20 @@ static void add_option(struct words *list, const char *name, const char *value)
     free(word);
 }
 
+static void add_functions(struct words *list)
+{
+    char number[32];
+    if (!rec_options.functions)
+        return;
+    add_option(list, "--functions=", rec_options.functions);
+    snprintf(number, sizeof number, "%" PRIu64 "ns", rec_options.functions_min_ns);
+    if (rec_options.functions_min_ns)
+        add_option(list, "--functions-min=", number);
+    snprintf(number, sizeof number, "%" PRIu64, rec_options.functions_rate);
+    add_option(list,
+               "--functions-rate=", rec_options.functions_rate == UINT64_MAX ? "none" : number);
+}
+
 /* The arguments of the tool that stands in for one command; NULL without memory. */
 static char **make_argv(const char *archive, const char *command, char *const *argv,
                         char *const *files, int n_files)
@@ -210,6 +224,7 @@ static char **make_argv(const char *archive, const char *command, char *const *a
     add_option(&list, "--resolution=", number);
     snprintf(number, sizeof number, "%zu", rec_options.memory_bytes);
     add_option(&list, "--memory=", number);
+    add_functions(&list);
     for (int i = 0; n_files > 1 && i < n_files; i++)
         add_option(&list, "--beside=", files[i]);
     add(&list, "--");
