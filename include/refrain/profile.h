@@ -50,6 +50,8 @@ struct rfn_profile_row {
 struct rfn_region_row {
     const char *name; /* the archive's */
     uint64_t visits;
+    uint64_t
+        unrecorded; /* calls of the function of that name that were switched off, beside visits */
     struct rfn_spread time, mpi; /* in it; of that inside MPI */
 };
 

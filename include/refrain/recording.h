@@ -34,4 +34,16 @@ const char *rfn_volume_unit(const char *name);
  * RFN_E_USAGE when there is no such volume, RFN_E_UNSUPPORTED when it cannot be counted here. */
 int rfn_volume_probe(const char *name, struct rfn_diag *diag);
 
+/* What a list of patterns says of a function: PATTERN[,!PATTERN...], with * for any characters and
+ * ? for one. The last pattern that fits decides: with ! the function is left out. What none fits is
+ * left out too, unless the first pattern has a !. The patterns are held against both names, the one
+ * that the programmer wrote and the one that the linker sees; either may be NULL. */
+bool rfn_function_wanted(const char *patterns, const char *name, const char *linker_name);
+/* Whether text is such a list: at least one pattern, and none of them empty. */
+bool rfn_function_patterns(const char *text);
+
+/* Calls per second at which functions are switched off, in text: a number from 1 to 10^9, or
+ * "none", which is UINT64_MAX. 0: neither. */
+uint64_t rfn_function_rate_parse(const char *text);
+
 #endif

@@ -99,11 +99,14 @@ int rfn_regions_event(struct rfn_regions *regions, struct rfn_region_stream *str
 {
     const struct rfn_function_info *function = rfn_archive_function(regions->archive,
                                                                     record->function);
-    if (function->class_ != RFN_CLASS_REGION || function->n_in < 1 ||
-        function->params[0].kind != RFN_KIND_REGION || record->in[0] < 0 ||
+    if (function->n_in < 1 || function->params[0].kind != RFN_KIND_REGION || record->in[0] < 0 ||
         record->in[0] >= regions->n)
         return 0;
     const uint32_t region = (uint32_t)record->in[0];
+    if (function->class_ == RFN_CLASS_UNRECORDED && function->n_out > 0 && record->out[0] > 0)
+        regions->rows[region].unrecorded += (uint64_t)record->out[0];
+    if (function->class_ != RFN_CLASS_REGION)
+        return 0;
     if (!stream->sums)
         stream->sums = calloc(regions->n, sizeof *stream->sums);
     if (!stream->sums)
@@ -156,7 +159,7 @@ struct rfn_region_row *rfn_regions_take(struct rfn_regions *regions, size_t *n)
     struct rfn_region_row *rows = regions->rows;
     *n = 0;
     for (uint32_t i = 0; i < regions->n; i++) {
-        if (rows[i].visits)
+        if (rows[i].visits || rows[i].unrecorded)
             rows[(*n)++] = rows[i];
     }
     qsort(rows, *n, sizeof *rows, by_weight);

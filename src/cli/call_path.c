@@ -1,6 +1,5 @@
 #include "cli/call_path.h"
-
-#include "cli/demangle.h"
+#include "refrain/demangle.h"
 
 #include <stdlib.h>
 
@@ -68,7 +67,7 @@ bool rfn_call_path_internal(const struct rfn_location *location)
 
 void rfn_call_path_function(struct rfn_text *text, const struct rfn_location *location)
 {
-    char *plain = rfn_demangle(location->function);
+    char *plain = rfn_demangle(location->function, true);
     rfn_text_printable(text, plain ? plain : location->function);
     free(plain);
 }
@@ -138,7 +137,7 @@ static bool place_matches(const struct rfn_location *location, const char *wante
 
 static bool function_matches(const char *function, const char *wanted)
 {
-    char *plain = rfn_demangle(function);
+    char *plain = rfn_demangle(function, true);
     bool found = strstr(function, wanted) || (plain && strstr(plain, wanted));
     free(plain);
     return found;

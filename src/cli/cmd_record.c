@@ -45,6 +45,8 @@ struct options {
     const char *memory;                       /* bytes; NULL: the recorder's default */
     const char *volume;                       /* NULL: none */
     const char *resolution;
+    const char *functions;                      /* patterns; NULL: none are recorded */
+    const char *functions_min, *functions_rate; /* NULL: the recorder's defaults */
     bool force, quiet, no_children;
     bool start_off;      /* until MPI_Pcontrol(1) */
     bool in_place;       /* of a command of MPI_Comm_spawn */
@@ -302,6 +304,9 @@ static bool set_environment(const struct options *options, const char *recorder,
               set("REFRAIN_SEGMENT_MIN_CALLS", options->min_calls) &&
               set("REFRAIN_STARTS", options->starts) && set("REFRAIN_VOLUME", options->volume) &&
               set("REFRAIN_RESOLUTION", options->resolution) &&
+              set("REFRAIN_FUNCTIONS", options->functions) &&
+              set("REFRAIN_FUNCTIONS_MIN", options->functions_min) &&
+              set("REFRAIN_FUNCTIONS_RATE", options->functions_rate) &&
               set("REFRAIN_QUIET", options->quiet ? "1" : NULL) &&
               set("REFRAIN_MEMORY", options->memory) && set("REFRAIN_PID", pid) &&
               set("REFRAIN_COMMAND", command) && set("REFRAIN_PRELOAD", recorder) &&
@@ -569,6 +574,9 @@ enum {
     KEY_MEMORY,
     KEY_VOLUME,
     KEY_RESOLUTION,
+    KEY_FUNCTIONS,
+    KEY_FUNCTIONS_MIN,
+    KEY_FUNCTIONS_RATE,
     KEY_START_OFF,
     KEY_NO_CHILDREN,
     KEY_IN_PLACE,
@@ -600,6 +608,20 @@ static const struct argp_option record_options[] = {
     {"volume", KEY_VOLUME, "WHAT", 0,
      "Count, between the calls and inside of them: cpu (the thread's CPU time), instructions, or "
      "papi:EVENT (default: nothing)",
+     0},
+    {"functions", KEY_FUNCTIONS, "PATTERN[,!PATTERN...]", 0,
+     "Record calls of functions that were compiled with -finstrument-functions as regions: those "
+     "whose names fit, where * is any characters and ? one; the last pattern that fits decides, "
+     "and "
+     "leaves out with a !",
+     0},
+    {"functions-min", KEY_FUNCTIONS_MIN, "TIME", 0,
+     "Of these, leave out calls that are shorter than TIME, as 10us, unless something is recorded "
+     "in them",
+     0},
+    {"functions-rate", KEY_FUNCTIONS_RATE, "N", 0,
+     "Record no more calls of a function once a thread has called it more than N times in a second "
+     "(default 10000), or none: no limit",
      0},
     {"polls", KEY_POLLS, "HOW", 0,
      "runs: repeated unsuccessful tests and probes are one event (default); all: each is one", 0},
@@ -709,6 +731,26 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             argp_error(state, "--resolution is a time from 1ns to 1s, as in 50ns or 1us, not '%s'",
                        arg);
         options->resolution = arg;
+        return 0;
+    case KEY_FUNCTIONS:
+        if (!rfn_function_patterns(arg))
+            argp_error(state,
+                       "--functions is a list of patterns, as in 'solve*,!solve_inner', not "
+                       "'%s'",
+                       arg);
+        options->functions = arg;
+        return 0;
+    case KEY_FUNCTIONS_MIN:
+        if (!rfn_resolution_parse(arg))
+            argp_error(state, "--functions-min is a time from 1ns to 1s, as in 10us, not '%s'",
+                       arg);
+        options->functions_min = arg;
+        return 0;
+    case KEY_FUNCTIONS_RATE:
+        if (!rfn_function_rate_parse(arg))
+            argp_error(state,
+                       "--functions-rate is a number from 1 to 1000000000, or none, not '%s'", arg);
+        options->functions_rate = arg;
         return 0;
     case KEY_POLLS:
         options->polls = one_of(state, "polls", arg, "runs", "all");

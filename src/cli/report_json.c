@@ -184,6 +184,7 @@ static json_t *regions_json(const struct rfn_report *report)
         json_t *value = json_object();
         json_object_set_new(value, "name", rfn_json_text(row->name));
         json_object_set_new(value, "visits", rfn_json_count(row->visits));
+        json_object_set_new(value, "unrecorded_calls", rfn_json_count(row->unrecorded));
         json_object_set_new(value, "ranks", json_integer(row->time.ranks));
         json_object_set_new(value, "time", spread_json(report, &row->time));
         json_object_set_new(value, "in_mpi", spread_json(report, &row->mpi));

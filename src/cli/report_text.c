@@ -244,6 +244,24 @@ static void region_row(struct rfn_table *table, const struct rfn_report *report,
     rfn_text_release(&name);
 }
 
+/* Functions that were called too often (refrain record --functions-rate), at most as many as
+ * regions are shown. */
+static void append_unrecorded(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    size_t shown = 0;
+    for (size_t i = 0; i < profile->n_regions && shown < report->top; i++) {
+        const struct rfn_region_row *row = &profile->regions[i];
+        if (!row->unrecorded)
+            continue;
+        shown++;
+        rfn_text_string(out, "  ");
+        rfn_text_printable(out, row->name);
+        rfn_text_format(out, ": %s call%s not recorded, as it was called too often\n",
+                        rfn_count_text(row->unrecorded).text, row->unrecorded == 1 ? "" : "s");
+    }
+}
+
 static void append_regions(struct rfn_text *out, const struct rfn_report *report)
 {
     static const char *const titles[] = {"time",        "share",  "min",   "mean",  "max",
@@ -265,6 +283,7 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
     rfn_table_fit(&table, report->width, spare, times ? 3 : 0);
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
+    append_unrecorded(out, report);
 }
 
 /* ---- functions ---- */

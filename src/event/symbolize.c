@@ -435,3 +435,22 @@ struct rfn_source rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int mod
     rfn_symbolizer_find_all(symbolizer, module, address, sources);
     return sources[0];
 }
+
+void rfn_symbolizer_functions(struct rfn_symbolizer *symbolizer, int module,
+                              void (*tell)(void *context, uint64_t address, const char *name,
+                                           bool visible),
+                              void *context)
+{
+    struct module *m = module >= 0 && (size_t)module < symbolizer->n ? &symbolizer->modules[module]
+                                                                     : NULL;
+    if (m && !m->tried)
+        open_module(m);
+    const int n = m && m->dwfl ? dwfl_module_getsymtab(m->elf) : 0;
+    for (int i = 0; i < n; i++) {
+        GElf_Sym symbol;
+        GElf_Addr address = 0;
+        const char *name = dwfl_module_getsym_info(m->elf, i, &symbol, &address, NULL, NULL, NULL);
+        if (name && name[0] && address && GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
+            tell(context, address, name, GELF_ST_BIND(symbol.st_info) != STB_LOCAL);
+    }
+}

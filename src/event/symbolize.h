@@ -9,6 +9,7 @@
 
 #include "refrain/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,5 +44,14 @@ size_t rfn_symbolizer_find_all(struct rfn_symbolizer *symbolizer, int module, ui
 /* The innermost of them. */
 struct rfn_source rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module,
                                       uint64_t address);
+
+/* Tells the functions of a module's ELF symbol table: the virtual address of each, its name
+ * (borrowed until the symbolizer is freed; demangling is left to others) and whether other files
+ * can see it. Several names may have one address. Nothing happens when the file is missing or
+ * another one. */
+void rfn_symbolizer_functions(struct rfn_symbolizer *symbolizer, int module,
+                              void (*tell)(void *context, uint64_t address, const char *name,
+                                           bool visible),
+                              void *context);
 
 #endif

@@ -173,6 +173,44 @@ static void expect_nothing(struct rfn_symbolizer *symbolizer, const char *path, 
     assert_int_equal(source.line, 0);
 }
 
+/* What was looked for among the functions of a symbol table. */
+struct sought {
+    const char *name;
+    uint64_t address;
+    unsigned found;
+    bool visible;
+};
+
+static void look(void *context, uint64_t address, const char *name, bool visible)
+{
+    struct sought *sought = context;
+    if (strcmp(name, sought->name) != 0)
+        return;
+    sought->found++;
+    sought->address = address;
+    sought->visible = visible;
+}
+
+/* Static functions are in the table of the executable, and exported ones. */
+static void test_all_functions(void **state)
+{
+    int module = own_module(*state);
+    struct sought own = {.name = "look"}, exported = {.name = "main"}, none = {.name = "no such"};
+    rfn_symbolizer_functions(*state, module, look, &own);
+    rfn_symbolizer_functions(*state, module, look, &exported);
+    rfn_symbolizer_functions(*state, module, look, &none);
+    assert_int_equal(own.found, 1);
+    assert_false(own.visible);
+    assert_int_equal(own.address, own_address((const void *)(uintptr_t)look));
+    assert_int_equal(exported.found, 1);
+    assert_true(exported.visible);
+    assert_int_equal(none.found, 0);
+    rfn_symbolizer_functions(*state, module + 1, look, &own); /* no such module */
+    rfn_symbolizer_functions(*state, rfn_symbolizer_module(*state, "/no/such/file", NULL, 0), look,
+                             &own);
+    assert_int_equal(own.found, 1);
+}
+
 static void test_files_that_do_not_fit(void **state)
 {
     uint8_t id[80] = {1, 2, 3};
@@ -249,6 +287,7 @@ int main(void)
         TEST(test_functions_around_inlined_one),
         TEST(test_ends_of_function),
         TEST(test_library_symbols),
+        TEST(test_all_functions),
         TEST(test_files_that_do_not_fit),
         TEST(test_damaged_files),
     };

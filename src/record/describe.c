@@ -12,9 +12,9 @@
 
 /* ---- modules and paths ---- */
 
-/* Where the module's file is. SMPI loads a copy of the program per rank and removes it at once; the
- * program itself, which has the same build-id, stands for them. */
-static const char *module_path(const struct rec_module *module)
+/* SMPI loads a copy of the program per rank and removes it at once; the program itself, which has
+ * the same build-id, stands for them. */
+const char *rec_module_path(const struct rec_module *module)
 {
 #ifdef RFN_FLAVOUR_SMPI
     if (rec_options.executable && access(module->path, R_OK) != 0)
@@ -28,7 +28,7 @@ static int define_module(struct rfn_merge *merge, uint32_t number, uint64_t *has
 {
     const struct rec_module *module = rec_module(number);
     struct rfn_buf content = RFN_BUF_INIT;
-    rfn_buf_string(&content, module_path(module));
+    rfn_buf_string(&content, rec_module_path(module));
     rfn_buf_blob(&content, module->build_id, module->build_id_size);
     uint64_t id = module->build_id_size ? rfn_hash_bytes(module->build_id, module->build_id_size)
                                         : rfn_hash_bytes(content.data, content.size);

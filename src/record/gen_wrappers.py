@@ -33,11 +33,13 @@ CLASSES = ("OTHER SEND SSEND RECV SENDRECV PROBE COMPLETION START BARRIER ONE_TO
            "ALL_TO_ALL SCAN NEIGHBOR RMA RMA_SYNC FILE COMM SETUP").split()
 FLAGS = ("nonblocking", "persistent", "poll", "collective")
 
-# Events that are no MPI calls, numbered after the functions of mpi.def: name, class, inputs.
-OWN = (("refrain_region_begin", "REGION", (("name", "REGION"),)),
-       ("refrain_region_end", "REGION", (("name", "REGION"),)),
-       ("refrain_segment_begin", "SEGMENT_BEGIN", (("name", "REGION"),)),
-       ("refrain_segment_end", "SEGMENT_END", ()))
+# Events that are no MPI calls, numbered after the functions of mpi.def: name, class, inputs,
+# outcomes.
+OWN = (("refrain_region_begin", "REGION", (("name", "REGION"),), ()),
+       ("refrain_region_end", "REGION", (("name", "REGION"),), ()),
+       ("refrain_segment_begin", "SEGMENT_BEGIN", (("name", "REGION"),), ()),
+       ("refrain_segment_end", "SEGMENT_END", (), ()),
+       ("refrain_calls_unrecorded", "UNRECORDED", (("name", "REGION"),), (("calls", "INT"),)))
 
 LIBRARIES = {
     "mpich": ("libmpich.so.12", "libmpi.so.12"),
@@ -745,7 +747,7 @@ def wrappers_c(bound, flavour):
 def functions_h(bound):
     names = "".join("    REC_FN_MPI_%s,\n" % b.name for b in bound)
     own = "".join("    REC_FN_%s%s,\n" % (name, "" if i else " = REC_FN_COUNT")
-                  for i, (name, _, _) in enumerate(OWN))
+                  for i, (name, *_) in enumerate(OWN))
     return ("%s#ifndef RFN_RECORD_FUNCTIONS_GEN_H\n#define RFN_RECORD_FUNCTIONS_GEN_H\n\n"
             '#include "event/kind.h"\n\nenum rec_fn {\n%s'
             "    REC_FN_COUNT, /* of MPI's functions; what follows is Refrain's own */\n%s};\n\n"
@@ -776,11 +778,12 @@ def functions_c(bound):
         rows.append('    {"%s", RFN_CLASS_%s,\n     %s, %d, %d, %s},\n' %
                     (b.prefix + b.name, b.function.class_, flags, len(b.inputs), len(b.outcomes),
                      "params + %d" % offsets[key] if words else "NULL"))
-    for name, class_, words in OWN:
-        rows.append('    {"%s", RFN_CLASS_%s, 0, %d, 0, params + %d},\n' %
-                    (name, class_, len(words), n))
-        parameters += ['    {"%s", RFN_KIND_%s, 0},\n' % word for word in words]
-        n += len(words)
+    for name, class_, inputs, outcomes in OWN:
+        rows.append('    {"%s", RFN_CLASS_%s, 0, %d, %d, params + %d},\n' %
+                    (name, class_, len(inputs), len(outcomes), n))
+        parameters += ['    {"%s", RFN_KIND_%s, 0},\n' % word for word in inputs]
+        parameters += ['    {"%s", RFN_KIND_%s, RFN_PARAM_OUT},\n' % word for word in outcomes]
+        n += len(inputs) + len(outcomes)
     return ('%s#include "record/functions.gen.h"\n\n#include <stddef.h>\n\n'
             '_Static_assert(RFN_PARAMS_MAX == %d, "gen_wrappers.py knows another limit");\n\n'
             "static const struct rfn_param params[] = {\n%s};\n\n"

@@ -115,6 +115,28 @@ static uint32_t own_min_calls(void)
     return calls < 1 ? 1 : calls > INT32_MAX ? INT32_MAX : (uint32_t)calls;
 }
 
+/* The patterns and limits for functions. */
+static void read_functions(void)
+{
+    const char *min = getenv("REFRAIN_FUNCTIONS_MIN"), *rate = getenv("REFRAIN_FUNCTIONS_RATE");
+    rec_options.functions = copy_of("REFRAIN_FUNCTIONS");
+    rec_options.functions_min_ns = min ? rfn_resolution_parse(min) : 0;
+    rec_options.functions_rate = rate && *rate ? rfn_function_rate_parse(rate) : REC_FUNCTIONS_RATE;
+    if (rec_options.functions && !rfn_function_patterns(rec_options.functions)) {
+        rec_say("REFRAIN_FUNCTIONS=%s is no list of patterns, so that no functions are recorded",
+                rec_options.functions);
+        free(rec_options.functions);
+        rec_options.functions = NULL;
+    }
+    if (min && *min && strcmp(min, "0") != 0 && !rec_options.functions_min_ns)
+        rec_say("REFRAIN_FUNCTIONS_MIN=%s is no time up to 1s, so that there is no minimum", min);
+    if (!rec_options.functions_rate) {
+        rec_say("REFRAIN_FUNCTIONS_RATE=%s is no number of calls, so that %d is taken", rate,
+                REC_FUNCTIONS_RATE);
+        rec_options.functions_rate = REC_FUNCTIONS_RATE;
+    }
+}
+
 static enum rec_clock_sync own_clock_sync(void)
 {
     const char *set = getenv("REFRAIN_CLOCK_SYNC");
@@ -151,6 +173,7 @@ void rec_options_read(void)
     rec_options.quiet = is("REFRAIN_QUIET", "1");
     rec_options.volume = copy_of("REFRAIN_VOLUME");
     rec_options.resolution_ns = own_resolution();
+    read_functions();
     rec_options.clock_sync = own_clock_sync();
     rec_options.tool = copy_of("REFRAIN_TOOL");
     rec_options.write = !is("REFRAIN_WRITE", "no");
@@ -192,13 +215,14 @@ static void drop_preload(const char *path)
 void rec_options_clean_environment(void)
 {
     static const char *const variables[] = {
-        "REFRAIN_OUTPUT",     "REFRAIN_FORCE",    "REFRAIN_TIME",
-        "REFRAIN_POLLS",      "REFRAIN_PID",      "REFRAIN_COMMAND",
-        "REFRAIN_PRELOAD",    "REFRAIN_QUIET",    "REFRAIN_CLOCK",
-        "REFRAIN_MEMORY",     "REFRAIN_VOLUME",   "REFRAIN_RESOLUTION",
-        "REFRAIN_TOOL",       "REFRAIN_CHILDREN", "REFRAIN_START",
-        "REFRAIN_CLOCK_SYNC", "REFRAIN_SIMILAR",  "REFRAIN_SEGMENT_MIN_CALLS",
-        "REFRAIN_STARTS"};
+        "REFRAIN_OUTPUT",        "REFRAIN_FORCE",         "REFRAIN_TIME",
+        "REFRAIN_POLLS",         "REFRAIN_PID",           "REFRAIN_COMMAND",
+        "REFRAIN_PRELOAD",       "REFRAIN_QUIET",         "REFRAIN_CLOCK",
+        "REFRAIN_MEMORY",        "REFRAIN_VOLUME",        "REFRAIN_RESOLUTION",
+        "REFRAIN_TOOL",          "REFRAIN_CHILDREN",      "REFRAIN_START",
+        "REFRAIN_CLOCK_SYNC",    "REFRAIN_SIMILAR",       "REFRAIN_SEGMENT_MIN_CALLS",
+        "REFRAIN_STARTS",        "REFRAIN_WRITE",         "REFRAIN_FUNCTIONS",
+        "REFRAIN_FUNCTIONS_MIN", "REFRAIN_FUNCTIONS_RATE"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);

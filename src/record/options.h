@@ -25,6 +25,13 @@
  *                     clock_sync.h
  *   REFRAIN_RESOLUTION
  *                     of the times, as in 50ns (default 1ns)
+ *   REFRAIN_FUNCTIONS which functions that were compiled with -finstrument-functions are recorded:
+ *                     see rfn_function_wanted in refrain/recording.h (default: none)
+ *   REFRAIN_FUNCTIONS_MIN
+ *                     the shortest call of one that is recorded, as in 10us (default: any)
+ *   REFRAIN_FUNCTIONS_RATE
+ *                     how often a thread may call one in a second (default 10000), or none: no
+ *                     limit
  *   REFRAIN_VOLUME    what is counted beside the clock: see event/counter.h (default: nothing)
  */
 #ifndef RFN_RECORD_OPTIONS_H
@@ -39,12 +46,14 @@
 enum rec_clock_sync { REC_CLOCK_SYNC_AUTO, REC_CLOCK_SYNC_ALWAYS, REC_CLOCK_SYNC_NEVER };
 
 struct rec_options {
-    char *output, *program, *command; /* output may be NULL */
-    char *executable;                 /* the program as it was called; may be NULL */
-    char *directory;                  /* where the program started */
-    char *volume;                     /* NULL: none */
-    char *tool;                       /* NULL: not known */
-    char *similar;                    /* NULL: the default; checked */
+    char *output, *program, *command;          /* output may be NULL */
+    char *executable;                          /* the program as it was called; may be NULL */
+    char *directory;                           /* where the program started */
+    char *volume;                              /* NULL: none */
+    char *tool;                                /* NULL: not known */
+    char *functions;                           /* patterns; NULL: none */
+    uint64_t functions_min_ns, functions_rate; /* calls per second; UINT64_MAX: no limit */
+    char *similar;                             /* NULL: the default; checked */
     uint32_t segment_min_calls;
     uint64_t resolution_ns;
     bool write;
@@ -54,6 +63,8 @@ struct rec_options {
     size_t memory_bytes;
     enum rec_clock_sync clock_sync;
 };
+
+enum { REC_FUNCTIONS_RATE = 10000 };
 
 extern struct rec_options rec_options;
 

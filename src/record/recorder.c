@@ -1,6 +1,7 @@
 #include "record/recorder.h"
 
 #include "record/finish.h"
+#include "record/function_calls.h"
 #include "record/notice.h"
 #include "record/options.h"
 #include "record/params.h"
@@ -175,6 +176,14 @@ static void wake(void)
     rec_state = REC_RECORDING;
 }
 
+void rec_wake(void)
+{
+    if (pthread_mutex_trylock(&waking) != 0)
+        return;
+    wake();
+    pthread_mutex_unlock(&waking);
+}
+
 struct rec_stream *rec_stream_wake(void)
 {
     pthread_mutex_lock(&waking);
@@ -183,7 +192,9 @@ struct rec_stream *rec_stream_wake(void)
     if (rec_state == REC_RECORDING) {
         stream = rec_this_stream ? rec_this_stream : stream_new();
         rec_this_stream = stream;
-        if (!stream)
+        if (stream)
+            stream->held = rec_calls_held();
+        else
             rec_stop("out of memory");
     }
     pthread_mutex_unlock(&waking);
@@ -197,12 +208,40 @@ void rec_mpi_load(void)
     pthread_mutex_unlock(&waking);
 }
 
-void *rec_frame_inside(const struct rec_stream *stream, uint32_t function)
+void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame)
 {
-    if (!stream->in_fortran || rec_fortran.awaited != function + 1)
-        return NULL;
-    rec_fortran.awaited = 0;
-    return rec_fortran.frame;
+    if (stream->inside) {
+        if (!stream->in_fortran || rec_fortran.awaited != function + 1)
+            return NULL;
+        rec_fortran.awaited = 0;
+        frame = rec_fortran.frame;
+    }
+    const bool off = __atomic_load_n(&rec_off, __ATOMIC_RELAXED);
+    if (stream->held && !(off && rec_is_dropped(function)))
+        rec_calls_write_held(stream);
+    return frame;
+}
+
+void rec_drop_held(struct rec_stream *stream)
+{
+    rec_calls_drop_held(stream);
+}
+
+bool rec_is_mpi_there(void)
+{
+#ifndef RFN_FLAVOUR_SMPI
+    return dlsym(RTLD_DEFAULT, "PMPI_Wtime") != NULL; /* which the recorder does not have */
+#else
+    return true;
+#endif
+}
+
+bool rec_is_over(const struct rec_stream *stream)
+{
+    if (stream->number == 0 && !stream->next && rec_streams == stream)
+        return false;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return rec_state != REC_RECORDING;
 }
 
 struct rec_clock_pair rec_start(void)

@@ -91,6 +91,7 @@ struct rec_recent {
 /* One thread of the process that calls MPI. Aligned to cache lines, the first for every call. */
 struct rec_stream {
     bool inside;     /* within a recorded call, or one from Fortran */
+    bool held;       /* begins of functions wait for something to be recorded (function_calls.h) */
     bool in_fortran; /* within a call from Fortran */
     bool counts;     /* it has a counter */
     /* The open call, for whoever looks at a process that hangs or died. */
@@ -140,10 +141,20 @@ void rec_mpi_load(void);
 void *rec_mpi_loaded(void);
 
 /* Slow parts of rec_enter. The first wakes the recorder, makes the thread's stream, or returns
- * NULL. The second says which frame a call starts from that was made inside of another one: that of
- * the Fortran entry which waits for it, or NULL, it is none of the program's. */
+ * NULL. The second says which frame a call starts from: of one that was made inside of another one,
+ * that of the Fortran entry which waits for it, or NULL, it is none of the program's. Then it
+ * writes what is held. */
 struct rec_stream *rec_stream_wake(void);
-void *rec_frame_inside(const struct rec_stream *stream, uint32_t function);
+void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame);
+/* Wakes the recorder, without a stream, unless another thread, or this one, is about to. */
+void rec_wake(void);
+/* Whether there is anything to record at all. A process may never use MPI: nothing is loaded for
+ * what else it does. */
+bool rec_is_mpi_there(void);
+/* Whether another thread has ended the recording since this one has set `inside`. Threads that
+ * record what is no call of MPI may run on while one calls MPI_Finalize: it says that it is over,
+ * then waits for those that are inside; so who goes inside looks once more. */
+bool rec_is_over(const struct rec_stream *stream);
 
 /* Whether a call is without an event while recording is off: all but setup and MPI_Pcontrol. */
 bool rec_is_dropped(uint32_t function) __attribute__((cold));
@@ -157,8 +168,8 @@ static inline __attribute__((always_inline)) struct rec_call *rec_enter(uint32_t
         if (!stream)
             return NULL;
     }
-    if (__builtin_expect(stream->inside, 0)) {
-        frame = rec_frame_inside(stream, function);
+    if (__builtin_expect(stream->inside | stream->held, 0)) {
+        frame = rec_frame_inside(stream, function, frame);
         if (!frame)
             return NULL;
     }
@@ -188,11 +199,17 @@ static inline struct rec_stream *rec_stream_of(struct rec_call *call)
 void rec_count_enter(struct rec_stream *stream) __attribute__((cold));
 void rec_count_exit(struct rec_stream *stream) __attribute__((cold));
 
+/* Nothing is to be written any more of the begins that wait: what comes is later than they. */
+void rec_drop_held(struct rec_stream *stream) __attribute__((cold));
+
 /* The call is to be an event even though recording is off. */
 static inline void rec_insist(struct rec_call *call)
 {
+    struct rec_stream *stream = rec_stream_of(call);
+    if (call->off && stream->held)
+        rec_drop_held(stream);
     if (call->off)
-        call->site = rec_site(&rec_stream_of(call)->sites, call->function, call->frame);
+        call->site = rec_site(&stream->sites, call->function, call->frame);
     call->off = false;
 }
 

@@ -4,15 +4,13 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "record/finish.h"
+#include "record/function_calls.h"
 #include "record/params.h"
 #include "record/say.h"
 #include "refrain/region.h"
 
 #include <stdlib.h>
 #include <string.h>
-#ifndef RFN_FLAVOUR_SMPI
-#include <dlfcn.h>
-#endif
 
 enum { CACHE_BITS = 5, NAME_MAX_BYTES = 1023 };
 
@@ -108,23 +106,12 @@ static int64_t find(struct rec_regions *regions, const char *text, size_t length
 
 /* ---- events ---- */
 
-/* Whether there is anything to record at all. A process may never use MPI: nothing is loaded for
- * its regions. */
-static bool is_mpi_there(void)
-{
-#ifndef RFN_FLAVOUR_SMPI
-    return dlsym(RTLD_DEFAULT, "PMPI_Wtime") != NULL; /* which the recorder does not have */
-#else
-    return true;
-#endif
-}
-
 static struct rec_stream *stream_of_thread(enum kind kind)
 {
     struct rec_stream *stream = rec_this_stream;
     if (__builtin_expect(stream && rec_state == REC_RECORDING, 1))
         return stream;
-    if (rec_state == REC_ASLEEP && (unseen[kind] || !is_mpi_there())) {
+    if (rec_state == REC_ASLEEP && (unseen[kind] || !rec_is_mpi_there())) {
         unseen[kind]++;
         return NULL;
     }
@@ -161,24 +148,13 @@ static void give_up(struct rec_stream *stream)
     stream->inside = stream->in_fortran;
 }
 
-/* Whether another thread has ended the recording since this one has entered a call. Threads that
- * use regions may run on while one calls MPI_Finalize: it says that it is over, then waits for
- * those that are inside; so who goes inside looks once more. */
-static bool is_over(const struct rec_stream *stream)
-{
-    if (stream->number == 0 && !stream->next && rec_streams == stream)
-        return false;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return rec_state != REC_RECORDING;
-}
-
 INLINE void begin(enum kind kind, const char *text, size_t length, void *frame)
 {
     struct rec_stream *stream = stream_of_thread(kind);
     struct rec_call *call = stream ? rec_enter(kinds[kind].begin, frame) : NULL;
     if (!stream)
         return;
-    if (call && is_over(stream)) {
+    if (call && rec_is_over(stream)) {
         give_up(stream);
         return;
     }
@@ -192,7 +168,7 @@ INLINE void begin(enum kind kind, const char *text, size_t length, void *frame)
     }
     struct stack *stack = &regions->stacks[kind];
     stack->open[stack->depth++] = (struct open){(uint32_t)number, call && !call->off,
-                                                regions->begun++};
+                                                ++regions->begun};
     if (call)
         record(call, regions, (uint32_t)number);
 }
@@ -238,7 +214,7 @@ INLINE void end(enum kind kind, const char *text, size_t length, void *frame)
     }
     stack->depth--;
     struct rec_call *call = innermost.recorded ? rec_enter(kinds[kind].end, frame) : NULL;
-    if (call && is_over(stream)) {
+    if (call && rec_is_over(stream)) {
         give_up(stream);
     } else if (call) {
         rec_insist(call);
@@ -246,16 +222,16 @@ INLINE void end(enum kind kind, const char *text, size_t length, void *frame)
     }
 }
 
-/* The kind whose innermost one was begun last; N_KINDS: nothing is open. */
-static enum kind begun_last(const struct rec_regions *regions)
+/* The kind whose innermost one was begun last; N_KINDS: nothing is open. *order: of its begin. */
+static enum kind begun_last(const struct rec_regions *regions, uint64_t *order)
 {
     enum kind last = N_KINDS;
-    uint64_t order = 0;
+    *order = 0;
     for (enum kind kind = 0; kind < N_KINDS; kind++) {
         const struct stack *stack = &regions->stacks[kind];
-        if (!stack->depth || (last != N_KINDS && stack->open[stack->depth - 1].order < order))
+        if (!stack->depth || stack->open[stack->depth - 1].order < *order)
             continue;
-        order = stack->open[stack->depth - 1].order;
+        *order = stack->open[stack->depth - 1].order;
         last = kind;
     }
     return last;
@@ -278,16 +254,39 @@ static void close_innermost(struct rec_stream *stream, enum kind kind, void *fra
 void rec_regions_close(void *frame)
 {
     struct rec_stream *stream = rec_this_stream;
-    struct rec_regions *regions = stream && rec_state == REC_RECORDING ? stream->regions : NULL;
-    if (!regions)
+    if (!stream || rec_state != REC_RECORDING)
         return;
     if (stream->inside) { /* called from Fortran, or within a call that was left by a jump */
         if (!stream->in_fortran || rec_fortran.awaited != REC_FN_MPI_Finalize + 1)
             return;
         frame = rec_fortran.frame;
     }
-    for (enum kind kind; (kind = begun_last(regions)) != N_KINDS;)
+    uint64_t order = 0;
+    rec_calls_prepare_close(stream);
+    for (enum kind kind;
+         stream->regions && (kind = begun_last(stream->regions, &order)) != N_KINDS;) {
+        rec_calls_close(stream, order);
         close_innermost(stream, kind, frame);
+    }
+    rec_calls_close(stream, 0);
+    rec_calls_tell_unrecorded(stream);
+}
+
+/* ---- names of others ---- */
+
+int64_t rec_regions_name(struct rec_stream *stream, const char *text)
+{
+    if (!stream->regions)
+        stream->regions = calloc(1, sizeof *stream->regions);
+    if (!stream->regions)
+        return RFN_E_NOMEM;
+    const int64_t number = find(stream->regions, text, strnlen(text, NAME_MAX_BYTES), true);
+    return number < 0 ? number : stream->regions->names[number].word;
+}
+
+uint64_t rec_regions_next(struct rec_stream *stream)
+{
+    return ++stream->regions->begun;
 }
 
 /* ---- what was used ---- */

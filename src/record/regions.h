@@ -30,6 +30,10 @@ struct rec_region {
 
 uint32_t rec_regions_count(const struct rec_stream *stream);
 struct rec_region rec_regions_get(const struct rec_stream *stream, uint32_t number);
+/* The word of a region, which has this name from now on; RFN_E_NOMEM. */
+int64_t rec_regions_name(struct rec_stream *stream, const char *text);
+/* The order of a begin among those of the stream, which has regions. */
+uint64_t rec_regions_next(struct rec_stream *stream);
 /* How many events of the stream, which is settled, are no calls of MPI. */
 uint64_t rec_regions_events(const struct rec_stream *stream);
 

@@ -689,3 +689,11 @@ __attribute__((noinline)) uint32_t rec_site_walk(struct rec_sites *sites, uint32
     fill_way(sites, function, frame, kept, site);
     return site;
 }
+
+uint32_t rec_site_of_frame(struct rec_sites *sites, uint32_t function,
+                           const struct rec_frame *frame)
+{
+    uint32_t site = 0;
+    return intern(sites->table, function, frame, 1, &site) < 0 ? unknown_site(sites, function)
+                                                               : site;
+}

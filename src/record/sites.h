@@ -93,6 +93,10 @@ void rec_sites_release(struct rec_sites *sites);
  * function and return address of the first call that met this. */
 uint32_t rec_site_walk(struct rec_sites *sites, uint32_t function, void *frame);
 
+/* The site of a path of one frame. Without memory as above. */
+uint32_t rec_site_of_frame(struct rec_sites *sites, uint32_t function,
+                           const struct rec_frame *frame);
+
 #if REC_SITE_CACHED
 
 /* Calls of equal return address and stack pointer share a set. */

@@ -35,7 +35,7 @@
 #define CONST const
 #endif
 
-enum { OWN_WORDS = 20 }; /* at most, beside one --beside per command */
+enum { OWN_WORDS = 23 }; /* at most, beside one --beside per command */
 
 /* ---- the command's file ---- */
 
@@ -201,6 +201,19 @@ static void add_times(struct words *list)
     add_option(list, "--starts=", rec_options.exact_starts ? "exact" : "predicted");
 }
 
+static void add_functions(struct words *list)
+{
+    if (!rec_options.functions)
+        return;
+    add_option(list, "--functions=", rec_options.functions);
+    if (rec_options.functions_min_ns)
+        add_number(list, "--functions-min=", rec_options.functions_min_ns, "ns");
+    if (rec_options.functions_rate == UINT64_MAX)
+        add_option(list, "--functions-rate=", "none");
+    else
+        add_number(list, "--functions-rate=", rec_options.functions_rate, "");
+}
+
 /* The arguments of the tool that stands in for one command; NULL without memory. */
 static char **make_argv(const char *archive, const char *command, char *const *argv,
                         char *const *files, int n_files)
@@ -225,6 +238,7 @@ static char **make_argv(const char *archive, const char *command, char *const *a
     if (rec_options.volume)
         add_option(&list, "--volume=", rec_options.volume);
     add_number(&list, "--memory=", rec_options.memory_bytes, "");
+    add_functions(&list);
     for (int i = 0; n_files > 1 && i < n_files; i++)
         add_option(&list, "--beside=", files[i]);
     add(&list, "--");

@@ -1,5 +1,5 @@
 /* Names as gcc and gfortran make them, and what was written in the source. */
-#include "cli/demangle.h"
+#include "refrain/demangle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 static void expect(const char *mangled, const char *plain)
 {
-    char *found = rfn_demangle(mangled);
+    char *found = rfn_demangle(mangled, true);
     if (plain)
         assert_non_null(found);
     else

@@ -1,5 +1,5 @@
-#define _POSIX_C_SOURCE 200809L /* strndup */
-#include "cli/demangle.h"
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include "refrain/demangle.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -10,19 +10,31 @@
 /* As the C++ ABI says: the result is to be freed, and NULL if the name is not mangled. */
 typedef char *demangler(const char *name, char *buffer, size_t *size, int *status);
 
-static demangler *find_demangler(void)
+static void *load_demangler(void)
+{
+    static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
+    void *function = NULL;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !function; i++) {
+        void *library = dlopen(libraries[i], RTLD_LAZY);
+        function = library ? dlsym(library, "__cxa_demangle") : NULL;
+    }
+    return function;
+}
+
+/* The one that is there may come with a library that is loaded later, so it is looked for until it
+ * is found; where one may be loaded, once. */
+static demangler *find_demangler(bool may_load)
 {
     static demangler *found;
-    static bool searched;
-    if (!searched) {
-        static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
-        searched = true;
-        for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !found; i++) {
-            void *library = dlopen(libraries[i], RTLD_LAZY);
-            void *function = library ? dlsym(library, "__cxa_demangle") : NULL;
-            memcpy(&found, &function, sizeof found); /* ISO C has no cast from object to function */
-        }
+    static bool loaded;
+    if (found || loaded)
+        return found;
+    void *function = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    if (!function && may_load) {
+        loaded = true;
+        function = load_demangler();
     }
+    memcpy(&found, &function, sizeof found); /* ISO C has no cast from object to function */
     return found;
 }
 
@@ -40,9 +52,9 @@ static size_t start_of_arguments(const char *name)
     return strlen(name);
 }
 
-static char *demangle_cpp(const char *name)
+static char *demangle_cpp(const char *name, bool may_load)
 {
-    demangler *demangle = find_demangler();
+    demangler *demangle = find_demangler(may_load);
     int status = 0;
     char *plain = demangle ? demangle(name, NULL, NULL, &status) : NULL;
     if (plain)
@@ -63,9 +75,9 @@ static char *demangle_fortran(const char *name)
     return plain;
 }
 
-char *rfn_demangle(const char *name)
+char *rfn_demangle(const char *name, bool may_load)
 {
     if (strncmp(name, "_Z", 2) == 0)
-        return demangle_cpp(name);
+        return demangle_cpp(name, may_load);
     return strncmp(name, "__", 2) == 0 ? demangle_fortran(name) : NULL;
 }
