@@ -114,9 +114,10 @@ enum {
     RFN_SURVEY_EVENTS,
     RFN_SURVEY_WRITES,  /* to the journals */
     RFN_SURVEY_WRITTEN, /* bytes */
-    RFN_SURVEY_COUNTS
+    RFN_SURVEY_COUNTS = 6
 };
 
+/* What is counted is the caller's affair, but for the names above. */
 struct rfn_survey {
     struct rfn_map *set; /* of 64-bit keys, values 0: becomes the union over all ranks */
     uint64_t counts[RFN_SURVEY_COUNTS]; /* of this rank */

@@ -50,7 +50,7 @@ struct rfn_segment_walk {
     int64_t *vector, *extra;
     size_t capacity, vector_capacity, extra_capacity; /* capacity: events that both have room for */
     size_t events_capacity;
-    int64_t start, now; /* quanta since the stream's start; since the segment's */
+    int64_t start, now; /* quanta; since then */
     uint64_t owed;      /* by how much the clock went backwards, and has not caught up since */
     bool pending;       /* the next event begins a segment */
 };
@@ -112,7 +112,7 @@ static int cut(struct rfn_segment_walk *walk, int64_t gap)
     bool first = !walk->segment.n;
     RFN_TRY(deliver(walk));
     if (first)
-        walk->start = gap;
+        walk->start = (int64_t)(rfn_stream_start(walk->stream) + (uint64_t)gap);
     walk->now = first ? -gap : 0;
     walk->segment = (struct rfn_segment){.context = walk->frames[walk->depth - 1].stretch.context};
     return 0;

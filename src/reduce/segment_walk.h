@@ -26,8 +26,8 @@ struct rfn_segment_walk;
 
 /* Takes a segment, which is borrowed. Its vector is in the stream's quanta. What else was measured
  * of an event are its extra values, in order of the events: of a failed poll how many there were
- * and the time inside; with volumes, the one in the gap and the one inside. start: quanta since the
- * stream's start. An error ends the run, which returns it. */
+ * and the time inside; with volumes, the one in the gap and the one inside. start: quanta. An error
+ * ends the run, which returns it. */
 typedef int rfn_segment_put(void *context, const struct rfn_segment *segment, int64_t start);
 
 /* For this stream, which has times and is borrowed. NULL: out of memory. */

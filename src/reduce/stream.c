@@ -1021,12 +1021,22 @@ const struct rfn_symbol *rfn_stream_symbol(const struct rfn_stream *stream, uint
 const struct rfn_column *rfn_stream_volume(const struct rfn_stream *stream,
                                            const struct rfn_symbol *symbol)
 {
-    return rfn_stream_has_volume(stream) ? symbol->columns + n_values(stream, symbol) : NULL;
+    return stream->options.volume ? symbol->columns + n_values(stream, symbol) : NULL;
 }
 
 bool rfn_stream_has_volume(const struct rfn_stream *stream)
 {
     return stream->options.volume && !stream->volume_dropped;
+}
+
+bool rfn_stream_counts(const struct rfn_stream *stream)
+{
+    return stream->options.volume;
+}
+
+uint64_t rfn_stream_start(const struct rfn_stream *stream)
+{
+    return stream->options.start;
 }
 
 void rfn_stream_drop_volume(struct rfn_stream *stream)

@@ -134,9 +134,11 @@ const struct rfn_fold *rfn_stream_fold(const struct rfn_stream *stream);
 /* The schema of a function by its number. */
 const struct rfn_function *rfn_stream_schema(const struct rfn_stream *stream, uint32_t function);
 bool rfn_stream_has_volume(const struct rfn_stream *stream);
+bool rfn_stream_counts(const struct rfn_stream *stream);    /* it has, or they were dropped */
+uint64_t rfn_stream_start(const struct rfn_stream *stream); /* of its options */
 /* From now on the stream says that it has no volumes. */
 void rfn_stream_drop_volume(struct rfn_stream *stream);
-/* The volume columns of one of its symbols, gap and inside; NULL without volume. */
+/* The volume columns of one of its symbols, gap and inside; NULL if it never had volumes. */
 const struct rfn_column *rfn_stream_volume(const struct rfn_stream *stream,
                                            const struct rfn_symbol *symbol);
 uint64_t rfn_stream_events(const struct rfn_stream *stream); /* a run of polls counts once */

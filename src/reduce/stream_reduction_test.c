@@ -284,7 +284,7 @@ static void check_segment(struct check *check, const struct rfn_executed *execut
     uint64_t start = check->at ? check->last_exit : events->enter;
     size_t extra = 0;
     assert_true(executed->n > 0 && executed->n <= check->expansion.n - check->at);
-    assert_int_equal(executed->start, start - START);
+    assert_int_equal(executed->start, start);
     assert_int_equal(executed->top, places[0].top);
     if (!executed->top)
         assert_int_equal(executed->context, places[0].context);
