@@ -73,6 +73,7 @@ struct rfn_cursor {
     struct rfn_reduced_timing reduced;
     struct rfn_representatives *representatives; /* NULL: times are not reduced */
     bool has_timing, times;                      /* has_timing: columns of TIMING */
+    bool seldom;                                 /* it tells segments, or has representatives */
     uint64_t events;
     uint64_t last_exit, add_ns;
     struct rfn_clock_place clock_place, correction_place;
@@ -457,6 +458,14 @@ static uint8_t class_of(const struct rfn_cursor *cursor, const struct symbol_sta
     return cursor->archive->dictionary.functions[state->record.function].class_;
 }
 
+/* What most cursors do not do. */
+static int deliver_seldom(struct rfn_cursor *cursor, struct symbol_state *state)
+{
+    if (cursor->walk.cuts)
+        rfn_walk_place(&cursor->walk, class_of(cursor, state));
+    return cursor->representatives ? read_representative(cursor, state) : 0;
+}
+
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
 {
     if (cursor->walk.index == cursor->events)
@@ -467,12 +476,10 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     struct symbol_state *state = cursor->symbols[symbol];
     if (state->counted && state->left-- == 0)
         return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
-    if (__builtin_expect(cursor->walk.cuts != NULL, 0))
-        rfn_walk_place(&cursor->walk, class_of(cursor, state));
+    if (__builtin_expect(cursor->seldom, 0))
+        RFN_TRY(deliver_seldom(cursor, state));
     prefetch(cursor);
     RFN_TRY(read_sources(cursor, state));
-    if (__builtin_expect(cursor->representatives != NULL, 0))
-        RFN_TRY(read_representative(cursor, state));
     if (state->polls < 1)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");
     if (cursor->times)
@@ -546,6 +553,7 @@ static int begin_representatives(struct rfn_cursor *cursor)
     const struct rfn_representatives_of what = {&cursor->archive->dictionary, cursor->structure,
                                                 cursor->values, &cursor->timing, &cursor->reduced};
     int error = rfn_representatives_open(&what, &cursor->representatives);
+    cursor->seldom = true;
     if (error < 0 && !cursor->representatives)
         return no_memory(cursor);
     return error < 0 ? segment_failed(cursor) : 0;
@@ -626,6 +634,7 @@ int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struc
     if (rfn_walk_cut(&cursor->walk, &cursor->archive->dictionary, min_calls) < 0)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
                         cursor->archive->chunks.path);
+    cursor->seldom = true;
     return 0;
 }
 
@@ -744,6 +753,11 @@ const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, 
 }
 
 /* ---- for verification ---- */
+
+bool rfn_cursor_counts_calls(const struct rfn_cursor *cursor)
+{
+    return !cursor->representatives || cursor->structure->n_polls == 0;
+}
 
 uint64_t rfn_cursor_lists(const struct rfn_cursor *cursor)
 {
