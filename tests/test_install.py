@@ -128,7 +128,8 @@ def test_man_pages(bench):
     prefix = tree(bench)
     commands = re.findall(r"^  (\w+)  +[A-Z]", bench.run([bench.refrain, "--help"]).out, re.M)
     wanted = [f"man1/refrain-{name}.1" for name in commands if name != "help"]
-    wanted += ["man1/refrain.1", "man3/refrain_region_begin.3"]
+    wanted += ["man1/refrain.1", "man3/refrain_region_begin.3",
+               "man3/refrain_segment_begin.3"]
     if len(wanted) < 7:
         raise harness.Failure(f"commands: {commands}")
     for page in wanted:
