@@ -288,7 +288,7 @@ static int rebuild(struct rfn_store *store, struct kind *kind)
             continue;
         }
         kind->numbers[kind->n++] = kind->numbers[i];
-        error = rfn_vector_index_add(&kind->index, kind->criterion.method, &wave);
+        error = rfn_vector_index_add(&kind->index, &kind->criterion, &wave);
     }
     rfn_vector_index_release(&old);
     return error;
@@ -345,7 +345,7 @@ static int put_measured(struct rfn_store *store, uint32_t number_of_kind,
         return RFN_STORE_FULL;
     *found = (uint32_t)kind->n;
     RFN_TRY(keep(store, number_of_kind, segment));
-    RFN_TRY(rfn_vector_index_add(&kind->index, method, &wave));
+    RFN_TRY(rfn_vector_index_add(&kind->index, &kind->criterion, &wave));
     store->representatives++;
     return RFN_STORE_KEPT;
 }

@@ -1,9 +1,9 @@
 /* A tree is an array of its numbers, `order`, cut in two again and again until at most LEAF are
  * left, which ascend. Nodes lie in the order of a walk: the left half's node follows its parent. A
  * node knows the coordinate in which its vectors differ most and, of each half, the edge in that
- * coordinate that faces the other half, the lowest number, and the largest of the vectors' largest
- * elements. It is cut near the median, but where the coordinate changes, if it does between the
- * quartiles: equal elements on both sides would make searches take both.
+ * coordinate that faces the other half, the lowest number, and the most that a vector's largest
+ * element allows. It is cut near the median, but where the coordinate changes, if it does between
+ * the quartiles: equal elements on both sides would make searches take both.
  *
  * A search walks down with the sum (or maximum) of `shares`: per coordinate, the difference between
  * the searched vector and the nearest edge of the subtree it is in. Along a path the edges of a
@@ -21,7 +21,7 @@ enum { LEAF = 8, TAIL = 16 };
 static const double margin = 1 + 1e-9;
 
 struct half {
-    double edge, largest;
+    double edge, allowed;
     uint32_t lowest;
 };
 
@@ -62,6 +62,7 @@ void rfn_vector_index_release(struct rfn_vector_index *index)
     free(index->trees);
     free(index->elements);
     free(index->largest);
+    free(index->allowed);
     free(index->shares);
     rfn_vector_index_init(index, index->length);
 }
@@ -80,6 +81,7 @@ size_t rfn_vector_index_bytes(const struct rfn_vector_index *index)
 {
     size_t bytes = index->capacity * sizeof *index->elements +
                    index->largest_capacity * sizeof *index->largest +
+                   index->allowed_capacity * sizeof *index->allowed +
                    index->trees_capacity * sizeof *index->trees +
                    (index->shares ? index->length * sizeof *index->shares : 0);
     for (size_t i = 0; i < index->n_trees; i++) {
@@ -143,10 +145,10 @@ static struct half describe(const struct builder *builder, const uint32_t *order
                             double edge)
 {
     struct half half = {
-        .edge = edge, .lowest = order[0], .largest = builder->index->largest[order[0]]};
+        .edge = edge, .lowest = order[0], .allowed = builder->index->allowed[order[0]]};
     for (uint32_t i = 1; i < n; i++) {
         half.lowest = order[i] < half.lowest ? order[i] : half.lowest;
-        half.largest = rfn_larger(half.largest, builder->index->largest[order[i]]);
+        half.allowed = rfn_larger(half.allowed, builder->index->allowed[order[i]]);
     }
     return half;
 }
@@ -234,7 +236,7 @@ static int carry(struct rfn_vector_index *index, const struct rfn_similarity *me
     return 0;
 }
 
-int rfn_vector_index_add(struct rfn_vector_index *index, const struct rfn_similarity *method,
+int rfn_vector_index_add(struct rfn_vector_index *index, const struct rfn_criterion *criterion,
                          const struct rfn_wave *vector)
 {
     size_t n = index->n;
@@ -242,11 +244,13 @@ int rfn_vector_index_add(struct rfn_vector_index *index, const struct rfn_simila
         return RFN_E_NOMEM;
     RFN_TRY(RFN_GROW(index->elements, index->capacity, (n + 1) * index->length));
     RFN_TRY(RFN_GROW(index->largest, index->largest_capacity, n + 1));
+    RFN_TRY(RFN_GROW(index->allowed, index->allowed_capacity, n + 1));
     memcpy(index->elements + n * index->length, vector->elements,
            index->length * sizeof *index->elements);
     index->largest[n] = vector->largest;
+    index->allowed[n] = criterion->method->allowed(criterion->threshold, vector->largest);
     index->n++;
-    int error = index->n - index->n_in_trees == TAIL ? carry(index, method) : 0;
+    int error = index->n - index->n_in_trees == TAIL ? carry(index, criterion->method) : 0;
     if (error < 0)
         index->n--;
     return error;
@@ -256,7 +260,6 @@ int rfn_vector_index_add(struct rfn_vector_index *index, const struct rfn_simila
 
 struct search {
     struct rfn_vector_index *index;
-    const struct rfn_criterion *criterion;
     const struct rfn_similarity *method;
     const struct rfn_wave *vector;
     double allowed; /* for the vector's own largest element */
@@ -271,7 +274,6 @@ static struct search new_search(struct rfn_vector_index *index,
 {
     double allowed = criterion->method->allowed(criterion->threshold, vector->largest);
     return (struct search){.index = index,
-                           .criterion = criterion,
                            .method = criterion->method,
                            .vector = vector,
                            .allowed = allowed,
@@ -279,21 +281,14 @@ static struct search new_search(struct rfn_vector_index *index,
                            .found = RFN_INDEX_NONE};
 }
 
-/* What is allowed when a largest element is compared with the vector's. */
-static inline double allowed_with(const struct search *search, double largest)
-{
-    if (largest <= search->vector->largest)
-        return search->allowed;
-    return search->method->allowed(search->criterion->threshold, largest);
-}
-
-/* As rfn_similar, but what the vector itself allows is known. */
+/* As rfn_similar: what is allowed does not fall when the largest element grows, so it is the larger
+ * one of what both vectors allow. */
 static inline bool matches(const struct search *search, uint32_t number)
 {
     struct rfn_vector_index *index = search->index;
     index->comparisons++;
     return search->method->near(search->vector->elements, elements_of(index, number), index->length,
-                                allowed_with(search, index->largest[number]));
+                                rfn_larger(search->allowed, index->allowed[number]));
 }
 
 static void search_leaf(struct search *search, const uint32_t *order, uint32_t n)
@@ -325,8 +320,8 @@ static inline void search_half(struct search *search, const struct node *parent,
         now = rfn_larger(search->method->difference(element, half->edge), before);
         bound = search->method->added ? bound - before + now : rfn_larger(bound, now);
     }
-    /* A vector of the half may allow as much because its largest element is larger. */
-    if (bound > search->limit && bound > allowed_with(search, half->largest) * margin)
+    /* A vector of the half may allow more. */
+    if (bound > search->limit && bound > half->allowed * margin)
         return;
     *share = now;
     if (n <= LEAF) {
