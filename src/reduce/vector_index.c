@@ -293,6 +293,7 @@ static inline bool matches(const struct search *search, uint32_t number)
 
 static void search_leaf(struct search *search, const uint32_t *order, uint32_t n)
 {
+    search->index->visits++;
     for (uint32_t i = 0; i < n && order[i] < search->found; i++) {
         if (matches(search, order[i])) {
             search->found = order[i];
@@ -301,51 +302,44 @@ static void search_leaf(struct search *search, const uint32_t *order, uint32_t n
     }
 }
 
-/* The node `at`, over n numbers. bound: of all of them. */
-static void search_node(struct search *search, size_t at, const uint32_t *order, uint32_t n,
-                        double bound);
-
-/* One half of a node, with `node` its own node. An edge is the highest (side 0) or the lowest of
- * its half; the vector may be nearer to it than to one farther up, or in the half: then the bound
- * stays as it is. */
-static inline void search_half(struct search *search, const struct node *parent, int side,
-                               size_t node, const uint32_t *order, uint32_t n, double bound)
+/* What the bound of a half becomes. An edge is the highest (side 0) or the lowest of its half. The
+ * vector may be within the half, or nearer to this edge than to one farther up: then the bound
+ * stays as it is. *share: of this coordinate; *now: what it becomes. */
+static inline double bound_of(const struct search *search, const struct half *half, int side,
+                              double element, double bound, double before, double *now)
 {
-    const struct half *half = &parent->halves[side];
-    if (half->lowest >= search->found)
-        return;
-    double element = search->vector->elements[parent->coordinate];
-    double *share = &search->index->shares[parent->coordinate], before = *share, now = before;
-    if (side == 0 ? element > half->edge : element < half->edge) {
-        now = rfn_larger(search->method->difference(element, half->edge), before);
-        bound = search->method->added ? bound - before + now : rfn_larger(bound, now);
-    }
-    /* A vector of the half may allow more. */
-    if (bound > search->limit && bound > half->allowed * margin)
-        return;
-    *share = now;
-    if (n <= LEAF) {
-        search->index->visits++;
-        search_leaf(search, order, n);
-    } else {
-        search_node(search, node, order, n, bound);
-    }
-    *share = before;
+    *now = before;
+    if (side == 0 ? element <= half->edge : element >= half->edge)
+        return bound;
+    *now = rfn_larger(search->method->difference(element, half->edge), before);
+    return search->method->added ? bound - before + *now : rfn_larger(bound, *now);
 }
 
-/* The half where the vector would lie comes first. */
+/* The node `at`, over n > LEAF numbers, of all of which is the bound. The half where the vector
+ * would lie comes first. */
 static void search_node(struct search *search, size_t at, const uint32_t *order, uint32_t n,
                         double bound)
 {
     const struct node *node = &search->tree->nodes[at];
+    double *share = &search->index->shares[node->coordinate], before = *share;
+    double element = search->vector->elements[node->coordinate];
+    int side = element > node->halves[0].edge;
     search->index->visits++;
-    int near = search->vector->elements[node->coordinate] > node->halves[0].edge;
-    for (int i = 0; i < 2; i++) {
-        if (i ^ near)
-            search_half(search, node, 1, node->right, order + node->left, n - node->left, bound);
+    for (int i = 0; i < 2; i++, side ^= 1) {
+        const struct half *half = &node->halves[side];
+        if (half->lowest >= search->found)
+            continue;
+        double below = bound_of(search, half, side, element, bound, before, share);
+        const uint32_t *first = side ? order + node->left : order;
+        uint32_t left = side ? n - node->left : node->left;
+        if (below > search->limit && below > half->allowed * margin)
+            continue;
+        if (left <= LEAF)
+            search_leaf(search, first, left);
         else
-            search_half(search, node, 0, at + 1, order, node->left, bound);
+            search_node(search, side ? node->right : at + 1, first, left, below);
     }
+    *share = before;
 }
 
 /* Those from this number on that are below what was found. */
