@@ -239,9 +239,12 @@ bool rfn_near_squared_sum(const double *a, const double *b, size_t n, double all
         if (sums[0] + sums[1] > allowed)
             return false;
     }
-    for (; i < n; i++)
-        sums[i % 2] += rfn_difference_squared(a[i], b[i]);
-    return sums[0] + sums[1] <= allowed;
+    double even = sums[0], odd = sums[1];
+    for (; i < n; i += 2) {
+        even += rfn_difference_squared(a[i], b[i]);
+        odd += i + 1 < n ? rfn_difference_squared(a[i + 1], b[i + 1]) : 0;
+    }
+    return even + odd <= allowed;
 }
 
 bool rfn_near_absolute_largest(const double *a, const double *b, size_t n, double allowed)

@@ -293,7 +293,7 @@ static int rebuild(struct rfn_store *store, struct kind *kind)
             continue;
         }
         kind->numbers[kind->n++] = kind->numbers[i];
-        error = rfn_vector_index_add(&kind->index, kind->criterion.method, &wave);
+        error = rfn_vector_index_add(&kind->index, &kind->criterion, &wave);
     }
     rfn_vector_index_release(&old);
     return error;
@@ -313,6 +313,18 @@ static int widen(struct rfn_store *store, struct kind *kind)
     return 0;
 }
 
+/* Whether the segment took exactly as long, in all of its parts, as what was found last. Then it
+ * matches that again: no representative is similar to a lower-numbered one, or it would not be one
+ * (that also holds after widening). */
+static bool is_again(const struct rfn_store *store, const struct kind *kind,
+                     const struct rfn_segment *segment)
+{
+    uint32_t last = kind->index.last;
+    return last != RFN_INDEX_NONE && !store->options.in_order &&
+           memcmp(kept_of(store, kind, last)->vector, segment->vector,
+                  vector_length(segment->n) * sizeof *segment->vector) == 0;
+}
+
 static int put_measured(struct rfn_store *store, uint32_t number_of_kind,
                         const struct rfn_segment *segment, uint32_t *found)
 {
@@ -320,6 +332,9 @@ static int put_measured(struct rfn_store *store, uint32_t number_of_kind,
     const struct rfn_similarity *method = kind->criterion.method;
     uint32_t max = store->options.max_per_kind;
     struct rfn_wave wave;
+    *found = kind->index.last;
+    if (is_again(store, kind, segment))
+        return RFN_STORE_MATCHED;
     RFN_TRY(RFN_GROW(store->elements, store->elements_capacity, kind->index.length));
     wave.largest = rfn_similarity_transform(method, segment->vector, vector_length(segment->n),
                                             store->elements);
@@ -335,7 +350,7 @@ static int put_measured(struct rfn_store *store, uint32_t number_of_kind,
         return RFN_STORE_FULL;
     *found = (uint32_t)kind->n;
     RFN_TRY(keep(store, number_of_kind, segment));
-    RFN_TRY(rfn_vector_index_add(&kind->index, method, &wave));
+    RFN_TRY(rfn_vector_index_add(&kind->index, &kind->criterion, &wave));
     store->representatives++;
     return RFN_STORE_KEPT;
 }

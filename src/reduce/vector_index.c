@@ -1,9 +1,9 @@
 /* A tree is an array of its numbers, `order`, cut in two again and again until at most LEAF are
  * left, which ascend. Nodes lie in the order of a walk: the left half's node follows its parent. A
  * node knows the coordinate in which its vectors differ most and, of each half, the edge in that
- * coordinate that faces the other half, the lowest number, and the largest of the vectors' largest
- * elements. It is cut near the median, but where the coordinate changes, if it does between the
- * quartiles: equal elements on both sides would make searches take both.
+ * coordinate that faces the other half, the lowest number, and the most that a vector's largest
+ * element allows. It is cut near the median, but where the coordinate changes, if it does between
+ * the quartiles: equal elements on both sides would make searches take both.
  *
  * A search walks down with the sum (or maximum) of `shares`: per coordinate, the difference between
  * the searched vector and the nearest edge of the subtree it is in. Along a path the edges of a
@@ -21,7 +21,7 @@ enum { LEAF = 8, TAIL = 16 };
 static const double margin = 1 + 1e-9;
 
 struct half {
-    double edge, largest;
+    double edge, allowed;
     uint32_t lowest;
 };
 
@@ -62,6 +62,7 @@ void rfn_vector_index_release(struct rfn_vector_index *index)
     free(index->trees);
     free(index->elements);
     free(index->largest);
+    free(index->allowed);
     free(index->shares);
     rfn_vector_index_init(index, index->length);
 }
@@ -80,6 +81,7 @@ size_t rfn_vector_index_bytes(const struct rfn_vector_index *index)
 {
     size_t bytes = index->capacity * sizeof *index->elements +
                    index->largest_capacity * sizeof *index->largest +
+                   index->allowed_capacity * sizeof *index->allowed +
                    index->trees_capacity * sizeof *index->trees +
                    (index->shares ? index->length * sizeof *index->shares : 0);
     for (size_t i = 0; i < index->n_trees; i++) {
@@ -143,10 +145,10 @@ static struct half describe(const struct builder *builder, const uint32_t *order
                             double edge)
 {
     struct half half = {
-        .edge = edge, .lowest = order[0], .largest = builder->index->largest[order[0]]};
+        .edge = edge, .lowest = order[0], .allowed = builder->index->allowed[order[0]]};
     for (uint32_t i = 1; i < n; i++) {
         half.lowest = order[i] < half.lowest ? order[i] : half.lowest;
-        half.largest = rfn_larger(half.largest, builder->index->largest[order[i]]);
+        half.allowed = rfn_larger(half.allowed, builder->index->allowed[order[i]]);
     }
     return half;
 }
@@ -234,7 +236,7 @@ static int carry(struct rfn_vector_index *index, const struct rfn_similarity *me
     return 0;
 }
 
-int rfn_vector_index_add(struct rfn_vector_index *index, const struct rfn_similarity *method,
+int rfn_vector_index_add(struct rfn_vector_index *index, const struct rfn_criterion *criterion,
                          const struct rfn_wave *vector)
 {
     size_t n = index->n;
@@ -242,11 +244,13 @@ int rfn_vector_index_add(struct rfn_vector_index *index, const struct rfn_simila
         return RFN_E_NOMEM;
     RFN_TRY(RFN_GROW(index->elements, index->capacity, (n + 1) * index->length));
     RFN_TRY(RFN_GROW(index->largest, index->largest_capacity, n + 1));
+    RFN_TRY(RFN_GROW(index->allowed, index->allowed_capacity, n + 1));
     memcpy(index->elements + n * index->length, vector->elements,
            index->length * sizeof *index->elements);
     index->largest[n] = vector->largest;
+    index->allowed[n] = criterion->method->allowed(criterion->threshold, vector->largest);
     index->n++;
-    int error = index->n - index->n_in_trees == TAIL ? carry(index, method) : 0;
+    int error = index->n - index->n_in_trees == TAIL ? carry(index, criterion->method) : 0;
     if (error < 0)
         index->n--;
     return error;
@@ -256,7 +260,6 @@ int rfn_vector_index_add(struct rfn_vector_index *index, const struct rfn_simila
 
 struct search {
     struct rfn_vector_index *index;
-    const struct rfn_criterion *criterion;
     const struct rfn_similarity *method;
     const struct rfn_wave *vector;
     double allowed; /* for the vector's own largest element */
@@ -271,7 +274,6 @@ static struct search new_search(struct rfn_vector_index *index,
 {
     double allowed = criterion->method->allowed(criterion->threshold, vector->largest);
     return (struct search){.index = index,
-                           .criterion = criterion,
                            .method = criterion->method,
                            .vector = vector,
                            .allowed = allowed,
@@ -279,25 +281,19 @@ static struct search new_search(struct rfn_vector_index *index,
                            .found = RFN_INDEX_NONE};
 }
 
-/* What is allowed when a largest element is compared with the vector's. */
-static inline double allowed_with(const struct search *search, double largest)
-{
-    if (largest <= search->vector->largest)
-        return search->allowed;
-    return search->method->allowed(search->criterion->threshold, largest);
-}
-
-/* As rfn_similar, but what the vector itself allows is known. */
+/* As rfn_similar: what is allowed does not fall when the largest element grows, so it is the larger
+ * one of what both vectors allow. */
 static inline bool matches(const struct search *search, uint32_t number)
 {
     struct rfn_vector_index *index = search->index;
     index->comparisons++;
     return search->method->near(search->vector->elements, elements_of(index, number), index->length,
-                                allowed_with(search, index->largest[number]));
+                                rfn_larger(search->allowed, index->allowed[number]));
 }
 
 static void search_leaf(struct search *search, const uint32_t *order, uint32_t n)
 {
+    search->index->visits++;
     for (uint32_t i = 0; i < n && order[i] < search->found; i++) {
         if (matches(search, order[i])) {
             search->found = order[i];
@@ -306,51 +302,44 @@ static void search_leaf(struct search *search, const uint32_t *order, uint32_t n
     }
 }
 
-/* The node `at`, over n numbers. bound: of all of them. */
-static void search_node(struct search *search, size_t at, const uint32_t *order, uint32_t n,
-                        double bound);
-
-/* One half of a node, with `node` its own node. An edge is the highest (side 0) or the lowest of
- * its half; the vector may be nearer to it than to one farther up, or in the half: then the bound
- * stays as it is. */
-static inline void search_half(struct search *search, const struct node *parent, int side,
-                               size_t node, const uint32_t *order, uint32_t n, double bound)
+/* What the bound of a half becomes. An edge is the highest (side 0) or the lowest of its half. The
+ * vector may be within the half, or nearer to this edge than to one farther up: then the bound
+ * stays as it is. *share: of this coordinate; *now: what it becomes. */
+static inline double bound_of(const struct search *search, const struct half *half, int side,
+                              double element, double bound, double before, double *now)
 {
-    const struct half *half = &parent->halves[side];
-    if (half->lowest >= search->found)
-        return;
-    double element = search->vector->elements[parent->coordinate];
-    double *share = &search->index->shares[parent->coordinate], before = *share, now = before;
-    if (side == 0 ? element > half->edge : element < half->edge) {
-        now = rfn_larger(search->method->difference(element, half->edge), before);
-        bound = search->method->added ? bound - before + now : rfn_larger(bound, now);
-    }
-    /* A vector of the half may allow as much because its largest element is larger. */
-    if (bound > search->limit && bound > allowed_with(search, half->largest) * margin)
-        return;
-    *share = now;
-    if (n <= LEAF) {
-        search->index->visits++;
-        search_leaf(search, order, n);
-    } else {
-        search_node(search, node, order, n, bound);
-    }
-    *share = before;
+    *now = before;
+    if (side == 0 ? element <= half->edge : element >= half->edge)
+        return bound;
+    *now = rfn_larger(search->method->difference(element, half->edge), before);
+    return search->method->added ? bound - before + *now : rfn_larger(bound, *now);
 }
 
-/* The half where the vector would lie comes first. */
+/* The node `at`, over n > LEAF numbers, of all of which is the bound. The half where the vector
+ * would lie comes first. */
 static void search_node(struct search *search, size_t at, const uint32_t *order, uint32_t n,
                         double bound)
 {
     const struct node *node = &search->tree->nodes[at];
+    double *share = &search->index->shares[node->coordinate], before = *share;
+    double element = search->vector->elements[node->coordinate];
+    int side = element > node->halves[0].edge;
     search->index->visits++;
-    int near = search->vector->elements[node->coordinate] > node->halves[0].edge;
-    for (int i = 0; i < 2; i++) {
-        if (i ^ near)
-            search_half(search, node, 1, node->right, order + node->left, n - node->left, bound);
+    for (int i = 0; i < 2; i++, side ^= 1) {
+        const struct half *half = &node->halves[side];
+        if (half->lowest >= search->found)
+            continue;
+        double below = bound_of(search, half, side, element, bound, before, share);
+        const uint32_t *first = side ? order + node->left : order;
+        uint32_t left = side ? n - node->left : node->left;
+        if (below > search->limit && below > half->allowed * margin)
+            continue;
+        if (left <= LEAF)
+            search_leaf(search, first, left);
         else
-            search_half(search, node, 0, at + 1, order, node->left, bound);
+            search_node(search, side ? node->right : at + 1, first, left, below);
     }
+    *share = before;
 }
 
 /* Those from this number on that are below what was found. */

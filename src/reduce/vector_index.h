@@ -18,11 +18,12 @@
 struct rfn_index_tree;
 
 struct rfn_vector_index {
-    size_t length;                     /* of each vector, transformed */
-    double *elements;                  /* of all vectors, one after the other */
-    double *largest;                   /* of each vector */
-    uint32_t n;                        /* vectors */
-    size_t capacity, largest_capacity; /* elements; vectors */
+    size_t length;    /* of each vector, transformed */
+    double *elements; /* of all vectors, one after the other */
+    double *largest;  /* of each vector */
+    double *allowed;  /* what the largest element of each vector allows */
+    uint32_t n;       /* vectors */
+    size_t capacity, largest_capacity, allowed_capacity; /* elements; vectors */
     struct rfn_index_tree *trees;
     size_t n_trees, trees_capacity;
     uint32_t n_in_trees;
@@ -38,11 +39,11 @@ void rfn_vector_index_release(struct rfn_vector_index *index);
 
 /* Adds a vector, with the next number, copying its elements. RFN_E_NOMEM (it is then not in the
  * index). */
-int rfn_vector_index_add(struct rfn_vector_index *index, const struct rfn_similarity *method,
+int rfn_vector_index_add(struct rfn_vector_index *index, const struct rfn_criterion *criterion,
                          const struct rfn_wave *vector);
 
-/* The lowest number of a vector that is similar to this one, or RFN_INDEX_NONE. The method must be
- * the one that vectors were added with; the threshold may be any. */
+/* The lowest number of a vector that is similar to this one, or RFN_INDEX_NONE. The criterion
+ * must be the one that vectors were added with. */
 uint32_t rfn_vector_index_find(struct rfn_vector_index *index,
                                const struct rfn_criterion *criterion,
                                const struct rfn_wave *vector);
