@@ -107,6 +107,8 @@ def test_patterns(bench, flavour):
     harness.compare("calls", visits(bench, archive), {**expected, "user": 5})
     run, archive = recorded(bench, flavour, ["--functions=!*", "--functions-rate=none"])
     harness.compare("none", visits(bench, archive), {"user": 5})
+    if run.err.count("--functions=!*: no such function was called") != 1:
+        raise harness.Failure(run.err)
     run, archive = recorded(bench, flavour, [], env={"REFRAIN_FUNCTIONS": "unheard"})
     harness.compare("the option decides", visits(bench, archive), {"user": 5})
 

@@ -78,7 +78,7 @@ static void wake(void)
 
 /* Whether hooks have anything to do. The environment is read here before the recorder is awake, so
  * that a program that was compiled with hooks does not wake it for nothing. */
-static __attribute__((cold)) bool ask(void)
+static __attribute__((noinline)) bool ask(void)
 {
     if (wanted == NOT_WANTED || busy)
         return false;
@@ -365,7 +365,9 @@ static bool is_stale(const struct calls *calls, uintptr_t stack, uintptr_t where
     return top->stack < stack || (top->stack == stack && top->where == where);
 }
 
-static void enter(const struct rec_function *function, uintptr_t stack, uintptr_t where)
+#define NOINLINE __attribute__((noinline))
+
+static NOINLINE void enter(const struct rec_function *function, uintptr_t stack, uintptr_t where)
 {
     if (busy || rec_state != REC_RECORDING)
         return;
@@ -389,7 +391,7 @@ static void enter(const struct rec_function *function, uintptr_t stack, uintptr_
         push(calls, tally, function, stack, where);
 }
 
-static void leave_function(const struct rec_function *function, uintptr_t stack)
+static NOINLINE void leave_function(const struct rec_function *function, uintptr_t stack)
 {
     struct calls *calls = own_calls;
     if (!calls || busy || rec_state != REC_RECORDING)
@@ -420,7 +422,7 @@ static void leave_function(const struct rec_function *function, uintptr_t stack)
 REC_EXPORT void __cyg_profile_func_enter(void *address, void *site);
 REC_EXPORT void __cyg_profile_func_exit(void *address, void *site);
 
-static __attribute__((cold)) const struct rec_function *meet(uintptr_t address)
+static NOINLINE const struct rec_function *meet(uintptr_t address)
 {
     if (busy)
         return NULL;
@@ -430,13 +432,22 @@ static __attribute__((cold)) const struct rec_function *meet(uintptr_t address)
     return function;
 }
 
+/* What hooks do mostly is to look and return: everything else is kept out of them. */
+static bool is_wanted(void)
+{
+    const enum wanted now = __atomic_load_n(&wanted, __ATOMIC_ACQUIRE);
+    return __builtin_expect(now == WANTED, 1) || (now == UNASKED && ask());
+}
+
 REC_EXPORT void __cyg_profile_func_enter(void *address, void *site)
 {
     (void)site;
-    if (__atomic_load_n(&wanted, __ATOMIC_ACQUIRE) != WANTED && !ask())
+    if (!is_wanted())
         return;
     const struct rec_function_slot *slot = rec_function_slot((uintptr_t)address);
-    const struct rec_function *function = slot->address ? slot->function : meet((uintptr_t)address);
+    const struct rec_function *function = slot->function;
+    if (__builtin_expect(!slot->address, 0))
+        function = meet((uintptr_t)address);
     if (__builtin_expect(function != NULL, 0))
         enter(function, STACK, WHERE);
 }
@@ -507,11 +518,17 @@ static void write_unrecorded(struct rec_stream *stream, const struct rec_functio
 
 static void tell_user(uint32_t n, const struct rec_function *most, uint64_t calls)
 {
-    if (n && rec_is_first_rank() && !rec_options.quiet)
+    if (rec_options.quiet || !rec_options.functions || !rec_is_first_rank())
+        return;
+    if (n)
         rec_say("%u function%s called more than %llu times in a second and not recorded any more "
                 "from then on (most of all %s, %llu calls); the report lists them",
                 n, n == 1 ? " was" : "s were", (unsigned long long)rec_options.functions_rate,
                 most->name, (unsigned long long)calls);
+    if (!rec_function_count())
+        rec_say("--functions=%s: no such function was called; only those that were compiled with "
+                "-finstrument-functions can be recorded",
+                rec_options.functions);
 }
 
 void rec_calls_tell_unrecorded(struct rec_stream *stream)
