@@ -107,6 +107,8 @@ def test_patterns(bench, flavour):
     harness.compare("calls", visits(bench, archive), {**expected, "user": 5})
     run, archive = recorded(bench, flavour, ["--functions=!*", "--functions-rate=none"])
     harness.compare("none", visits(bench, archive), {"user": 5})
+    if run.err.count("--functions=!*: no such function was called") != 1:
+        raise harness.Failure(run.err)
     run, archive = recorded(bench, flavour, [], env={"REFRAIN_FUNCTIONS": "unheard"})
     harness.compare("the option decides", visits(bench, archive), {"user": 5})
 
@@ -215,6 +217,27 @@ def test_simulated(bench):
         bench, program, RANKS, env={"REFRAIN_FUNCTIONS": "*", "REFRAIN_FUNCTIONS_RATE": "none"})
     bench.verb("verify", archive)
     check_all(bench, run, archive)
+
+
+def test_awkward(bench, flavour):
+    """Hooks within the recorder and after it, of signals and threads; calls too deep to be kept."""
+    program = bench.program("functions_awkward", flavour, (HOOKS,))
+    for _ in range(3):
+        run, archive = bench.record(flavour, 1, [program], [
+            "--functions=*,!handler,!in_handler", "--functions-rate=100000"])
+        harness.compare("output", run.out, "done\n")
+        bench.verb("verify", archive)
+        first = [e for e in bench.dump(archive) if e["thread"] == "0"]
+        found = visits_of(first)
+        for name, n in (("main", 1), ("steps", 2000), ("deep", 1023)):
+            harness.compare(name, found.get(name), n)
+        if found["malloc"] < 2000 or found["account"] < 4000:
+            raise harness.Failure(f"calls of the program's own allocator: {found}")
+        deep = [line for line in run.err.splitlines() if "deeper calls are not recorded" in line]
+        harness.compare("lines about depth", len(deep), 1)
+    run, archive = bench.record(flavour, 1, [program], ["--functions=*"])
+    bench.verb("verify", archive)
+    harness.compare("output", run.out, "done\n")
 
 
 def test_usage(bench):

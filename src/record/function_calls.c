@@ -49,11 +49,33 @@ struct calls {
 };
 
 static __thread struct calls *own_calls REC_TLS_MODEL;
-static __thread bool busy REC_TLS_MODEL; /* within the recorder */
+static __thread bool busy REC_TLS_MODEL; /* in here, or where hooks must not come in */
 static struct calls *all_calls;
 
 static enum wanted { UNASKED, NOT_WANTED, WANTED } wanted;
 static uint64_t min_quanta, second_quanta;
+
+/* ---- one at a time ---- */
+
+bool rec_calls_keep_out(bool out)
+{
+    const bool before = busy;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    busy = out;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return before;
+}
+
+/* False: a signal's handler, or an allocator of the program, has come from within. */
+static bool come_in(void)
+{
+    return !rec_calls_keep_out(true);
+}
+
+static void go_out(void)
+{
+    rec_calls_keep_out(false);
+}
 
 /* ---- being wanted ---- */
 
@@ -68,32 +90,32 @@ static void wake(void)
 {
     static unsigned tries;
     const unsigned seen = tries++;
-    if ((seen & (seen + 1)) != 0)
-        return;
-    busy = true;
-    if (rec_is_mpi_there())
+    if ((seen & (seen + 1)) == 0 && rec_is_mpi_there())
         rec_wake();
-    busy = false;
+}
+
+static enum wanted find_out(void)
+{
+    if (rec_state == REC_ASLEEP && getenv("REFRAIN_FUNCTIONS"))
+        wake();
+    if (rec_state == REC_ASLEEP && getenv("REFRAIN_FUNCTIONS"))
+        return UNASKED;
+    if (rec_state != REC_RECORDING || !rec_options.functions)
+        return NOT_WANTED;
+    min_quanta = quanta_of(rec_options.functions_min_ns);
+    second_quanta = quanta_of(1000000000);
+    return WANTED;
 }
 
 /* Whether hooks have anything to do. The environment is read here before the recorder is awake, so
  * that a program that was compiled with hooks does not wake it for nothing. */
-static __attribute__((cold)) bool ask(void)
+static __attribute__((noinline)) bool ask(void)
 {
-    if (wanted == NOT_WANTED || busy)
+    if (!come_in())
         return false;
-    enum wanted found = NOT_WANTED;
-    if (rec_state == REC_ASLEEP && getenv("REFRAIN_FUNCTIONS"))
-        wake();
-    if (rec_state == REC_ASLEEP && getenv("REFRAIN_FUNCTIONS"))
-        found = UNASKED;
-    if (rec_state == REC_RECORDING && rec_options.functions) {
-        min_quanta = quanta_of(rec_options.functions_min_ns);
-        second_quanta = quanta_of(1000000000);
-        found = WANTED;
-    }
-    __atomic_store_n(&wanted, found, __ATOMIC_RELEASE);
-    return found == WANTED;
+    __atomic_store_n(&wanted, find_out(), __ATOMIC_RELEASE);
+    go_out();
+    return wanted == WANTED;
 }
 
 /* ---- tables ---- */
@@ -113,18 +135,14 @@ static struct tally *tally_make(struct calls *calls, const struct rec_function *
     if (__builtin_expect(tally != NULL, 1))
         return tally;
     const unsigned bit = 31 - (unsigned)__builtin_clz(function->number + (1u << BLOCK_BITS));
-    busy = true;
     struct tally *block = calloc((size_t)1 << bit, sizeof *block);
-    busy = false;
     __atomic_store_n(&calls->blocks[bit - BLOCK_BITS], block, __ATOMIC_RELEASE);
     return tally_of(calls, function);
 }
 
 static __attribute__((cold)) struct calls *calls_new(void)
 {
-    busy = true;
     struct calls *calls = calloc(1, sizeof *calls);
-    busy = false;
     if (!calls)
         return NULL;
     own_calls = calls;
@@ -133,14 +151,6 @@ static __attribute__((cold)) struct calls *calls_new(void)
                                         __ATOMIC_RELAXED))
         continue;
     return calls;
-}
-
-static bool grow(struct calls *calls)
-{
-    busy = true;
-    const int error = RFN_GROW(calls->stack, calls->capacity, calls->depth + 1);
-    busy = false;
-    return error == 0;
 }
 
 /* ---- writing events ---- */
@@ -153,13 +163,11 @@ static bool begin_writing(struct rec_stream *stream)
         stream->inside = stream->in_fortran;
         return false;
     }
-    busy = true;
     return true;
 }
 
 static void end_writing(struct rec_stream *stream)
 {
-    busy = false;
     stream->inside = stream->in_fortran;
 }
 
@@ -227,10 +235,12 @@ bool rec_calls_held(void)
 void rec_calls_write_held(struct rec_stream *stream)
 {
     struct calls *calls = own_calls;
+    const bool before = rec_calls_keep_out(true);
     if (calls && begin_writing(stream)) {
         write_begins(calls, stream);
         end_writing(stream);
     }
+    rec_calls_keep_out(before);
 }
 
 void rec_calls_drop_held(struct rec_stream *stream)
@@ -261,16 +271,6 @@ static void pop(struct calls *calls)
     }
 }
 
-static struct rec_stream *own_stream(void)
-{
-    if (rec_this_stream)
-        return rec_this_stream;
-    busy = true;
-    struct rec_stream *stream = rec_stream_wake();
-    busy = false;
-    return stream;
-}
-
 /* Ends the innermost call now. */
 static void leave(struct calls *calls)
 {
@@ -278,7 +278,9 @@ static void leave(struct calls *calls)
     const uint64_t now = call->state == SKIPPED ? 0 : rec_now();
     const bool record = call->state == OPEN ||
                         (call->state == HELD && now - call->enter >= min_quanta && !is_off());
-    struct rec_stream *stream = record ? own_stream() : NULL;
+    struct rec_stream *stream = !record           ? NULL
+                                : rec_this_stream ? rec_this_stream
+                                                  : rec_stream_wake();
     if (stream && begin_writing(stream)) {
         write_begins(calls, stream);
         write_end(calls, stream, call, now);
@@ -342,7 +344,7 @@ static void push(struct calls *calls, struct tally *tally, const struct rec_func
         tally->unrecorded++;
     if (tally->off && !tally->open)
         return;
-    if (calls->depth == calls->capacity && !grow(calls)) {
+    if (RFN_GROW(calls->stack, calls->capacity, calls->depth + 1) < 0) {
         rec_stop("out of memory for functions");
         return;
     }
@@ -365,10 +367,8 @@ static bool is_stale(const struct calls *calls, uintptr_t stack, uintptr_t where
     return top->stack < stack || (top->stack == stack && top->where == where);
 }
 
-static void enter(const struct rec_function *function, uintptr_t stack, uintptr_t where)
+static void enter_in(const struct rec_function *function, uintptr_t stack, uintptr_t where)
 {
-    if (busy || rec_state != REC_RECORDING)
-        return;
     struct calls *calls = own_calls ? own_calls : calls_new();
     if (!calls)
         return;
@@ -389,12 +389,10 @@ static void enter(const struct rec_function *function, uintptr_t stack, uintptr_
         push(calls, tally, function, stack, where);
 }
 
-static void leave_function(const struct rec_function *function, uintptr_t stack)
+static void leave_in(const struct rec_function *function, uintptr_t stack)
 {
     struct calls *calls = own_calls;
-    if (!calls || busy || rec_state != REC_RECORDING)
-        return;
-    const struct tally *tally = tally_of(calls, function);
+    const struct tally *tally = calls ? tally_of(calls, function) : NULL;
     if (!tally || (tally->off && !tally->open))
         return;
     if (calls->beyond && stack <= calls->stack[calls->depth - 1].stack) {
@@ -402,13 +400,29 @@ static void leave_function(const struct rec_function *function, uintptr_t stack)
         return;
     }
     calls->beyond = 0;
-    if (!tally->open)
-        return;
-    if (is_inside() && calls->stack[calls->depth - 1].function != function)
+    if (!tally->open || (is_inside() && calls->stack[calls->depth - 1].function != function))
         return;
     while (calls->stack[calls->depth - 1].function != function)
         abandon(calls);
     leave(calls);
+}
+
+#define NOINLINE __attribute__((noinline))
+
+static NOINLINE void enter(const struct rec_function *function, uintptr_t stack, uintptr_t where)
+{
+    if (busy || rec_state != REC_RECORDING || !come_in())
+        return;
+    enter_in(function, stack, where);
+    go_out();
+}
+
+static NOINLINE void leave_function(const struct rec_function *function, uintptr_t stack)
+{
+    if (busy || rec_state != REC_RECORDING || !come_in())
+        return;
+    leave_in(function, stack);
+    go_out();
 }
 
 /* ---- hooks ---- */
@@ -420,23 +434,32 @@ static void leave_function(const struct rec_function *function, uintptr_t stack)
 REC_EXPORT void __cyg_profile_func_enter(void *address, void *site);
 REC_EXPORT void __cyg_profile_func_exit(void *address, void *site);
 
-static __attribute__((cold)) const struct rec_function *meet(uintptr_t address)
+static NOINLINE const struct rec_function *meet(uintptr_t address)
 {
-    if (busy)
+    /* Within a call that is recorded the recorder may hold what is needed here. */
+    if (busy || rec_state != REC_RECORDING || is_inside() || !come_in())
         return NULL;
-    busy = true;
     const struct rec_function *function = rec_function_meet(address);
-    busy = false;
+    go_out();
     return function;
+}
+
+/* What hooks do mostly is to look and return: everything else is kept out of them. */
+static bool is_wanted(void)
+{
+    const enum wanted now = __atomic_load_n(&wanted, __ATOMIC_ACQUIRE);
+    return __builtin_expect(now == WANTED, 1) || (now == UNASKED && ask());
 }
 
 REC_EXPORT void __cyg_profile_func_enter(void *address, void *site)
 {
     (void)site;
-    if (__atomic_load_n(&wanted, __ATOMIC_ACQUIRE) != WANTED && !ask())
+    if (!is_wanted())
         return;
     const struct rec_function_slot *slot = rec_function_slot((uintptr_t)address);
-    const struct rec_function *function = slot->address ? slot->function : meet((uintptr_t)address);
+    const struct rec_function *function = slot->function;
+    if (__builtin_expect(!slot->address, 0))
+        function = meet((uintptr_t)address);
     if (__builtin_expect(function != NULL, 0))
         enter(function, STACK, WHERE);
 }
@@ -456,7 +479,7 @@ REC_EXPORT void __cyg_profile_func_exit(void *address, void *site)
 void rec_calls_prepare_close(struct rec_stream *stream)
 {
     struct calls *calls = own_calls;
-    busy = true;
+    rec_calls_keep_out(true);
     if (!calls || !stream->held)
         return;
     const uint64_t now = rec_now();
@@ -507,11 +530,17 @@ static void write_unrecorded(struct rec_stream *stream, const struct rec_functio
 
 static void tell_user(uint32_t n, const struct rec_function *most, uint64_t calls)
 {
-    if (n && rec_is_first_rank() && !rec_options.quiet)
+    if (rec_options.quiet || !rec_options.functions || !rec_is_first_rank())
+        return;
+    if (n)
         rec_say("%u function%s called more than %llu times in a second and not recorded any more "
                 "from then on (most of all %s, %llu calls); the report lists them",
                 n, n == 1 ? " was" : "s were", (unsigned long long)rec_options.functions_rate,
                 most->name, (unsigned long long)calls);
+    if (!rec_function_count())
+        rec_say("--functions=%s: no such function was called; only those that were compiled with "
+                "-finstrument-functions can be recorded",
+                rec_options.functions);
 }
 
 void rec_calls_tell_unrecorded(struct rec_stream *stream)
@@ -532,6 +561,6 @@ void rec_calls_tell_unrecorded(struct rec_stream *stream)
             most_calls = calls;
         }
     }
-    busy = false;
+    rec_calls_keep_out(false);
     tell_user(told, most, most_calls);
 }

@@ -34,6 +34,9 @@
 
 enum { REC_CALLS_DEPTH = 1024 };
 
+/* Has hooks of the thread return at once, or not any more; what it was before. */
+bool rec_calls_keep_out(bool out);
+
 /* Whether the thread has begins that are held. */
 bool rec_calls_held(void);
 /* Writes them to the thread's stream; forgets them. */

@@ -186,6 +186,7 @@ void rec_wake(void)
 
 struct rec_stream *rec_stream_wake(void)
 {
+    const bool kept_out = rec_calls_keep_out(true);
     pthread_mutex_lock(&waking);
     wake();
     struct rec_stream *stream = NULL;
@@ -198,6 +199,7 @@ struct rec_stream *rec_stream_wake(void)
             rec_stop("out of memory");
     }
     pthread_mutex_unlock(&waking);
+    rec_calls_keep_out(kept_out);
     return stream;
 }
 
