@@ -123,7 +123,7 @@ def test_thresholds_of_time(bench, flavour):
             bench.verb("verify", archive)
             told = reduction(bench, archive)
             harness.compare("similar", told["similar"], similar)
-            kept[similar, resolution] = told["representatives"] - told["kinds"]
+            kept[similar, resolution] = told["kept"] - told["kinds"]
     harness.compare("kept with a second", kept["absDiff:1000000", "1ns"], 0)
     harness.compare("kept with a second, coarse clock", kept["absDiff:1000000", "1us"], 0)
     if kept["absDiff:0", "1ns"] < 100:

@@ -91,7 +91,7 @@ static int find_shape(const struct reducer *reducer, const struct rfn_structure 
     int error = rfn_walk_open(&walk, structure, NULL);
     *shape = (struct shape){0};
     if (!error)
-        error = rfn_walk_cut(&walk, &reducer->profile->archive->dictionary,
+        error = rfn_walk_cut(&walk, &reducer->archive->dictionary,
                              reducer->profile->options.min_calls);
     if (!error)
         error = make_shape(shape, structure, walk.cuts);
