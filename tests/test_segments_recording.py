@@ -153,7 +153,7 @@ def test_nothing_written_before_the_end(bench, flavour):
 
 
 def test_too_little_memory(bench, flavour):
-    """An irregular program: epochs, wider thresholds, then the journal; nothing but times suffers."""
+    """An irregular program: epochs, wider thresholds, then the journal; only times suffer."""
     spilled, small = test_memory.record(bench, flavour, 2, 150000, [*SEGMENTS, "--memory=1M"])
     harness.compare("with little memory", "no journal" in spilled.out, False)
     if reduction(bench, small)["widened"] == 0:
