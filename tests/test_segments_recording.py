@@ -123,7 +123,7 @@ def test_thresholds_of_time(bench, flavour):
             bench.verb("verify", archive)
             told = reduction(bench, archive)
             harness.compare("similar", told["similar"], similar)
-            kept[similar, resolution] = told["representatives"] - told["kinds"]
+            kept[similar, resolution] = told["kept"] - told["kinds"]
     harness.compare("kept with a second", kept["absDiff:1000000", "1ns"], 0)
     harness.compare("kept with a second, coarse clock", kept["absDiff:1000000", "1us"], 0)
     if kept["absDiff:0", "1ns"] < 100:
@@ -153,7 +153,7 @@ def test_nothing_written_before_the_end(bench, flavour):
 
 
 def test_too_little_memory(bench, flavour):
-    """An irregular program: epochs, wider thresholds, then the journal; nothing but times suffers."""
+    """An irregular program: epochs, wider thresholds, then the journal; only times suffer."""
     spilled, small = test_memory.record(bench, flavour, 2, 150000, [*SEGMENTS, "--memory=1M"])
     harness.compare("with little memory", "no journal" in spilled.out, False)
     if reduction(bench, small)["widened"] == 0:

@@ -453,16 +453,12 @@ static int read_representative(struct rfn_cursor *cursor, struct symbol_state *s
     return 0;
 }
 
-static uint8_t class_of(const struct rfn_cursor *cursor, const struct symbol_state *state)
-{
-    return cursor->archive->dictionary.functions[state->record.function].class_;
-}
-
 /* What most cursors do not do. */
-static int deliver_seldom(struct rfn_cursor *cursor, struct symbol_state *state)
+static int deliver_seldom(struct rfn_cursor *cursor, uint32_t symbol, struct symbol_state *state)
 {
     if (cursor->walk.cuts)
-        rfn_walk_place(&cursor->walk, class_of(cursor, state));
+        rfn_walk_place(&cursor->walk,
+                       rfn_symbol_mark(&cursor->archive->dictionary, cursor->structure, symbol));
     return cursor->representatives ? read_representative(cursor, state) : 0;
 }
 
@@ -477,7 +473,7 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     if (state->counted && state->left-- == 0)
         return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
     if (__builtin_expect(cursor->seldom, 0))
-        RFN_TRY(deliver_seldom(cursor, state));
+        RFN_TRY(deliver_seldom(cursor, symbol, state));
     prefetch(cursor);
     RFN_TRY(read_sources(cursor, state));
     if (state->polls < 1)

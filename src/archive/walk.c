@@ -140,8 +140,7 @@ static bool find_marks(const struct rfn_structure *structure,
 {
     bool found = false;
     for (uint32_t i = 0; i < structure->n_symbols; i++) {
-        uint8_t class_ = dictionary->functions[structure->symbols[i].function].class_;
-        counts[i] = rfn_mark_of(class_) != RFN_MARK_NONE;
+        counts[i] = rfn_symbol_mark(dictionary, structure, i) != RFN_MARK_NONE;
         found |= counts[i];
     }
     return found;

@@ -58,6 +58,13 @@ int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary,
 /* ... or at those that loops[] names. */
 int rfn_walk_cut_at(struct rfn_walk *walk, const bool *loops);
 
+/* What events of the symbol mark. */
+static inline enum rfn_mark rfn_symbol_mark(const struct rfn_dictionary *dictionary,
+                                            const struct rfn_structure *structure, uint32_t symbol)
+{
+    return rfn_mark_of(dictionary->functions[structure->symbols[symbol].function].class_);
+}
+
 /* How many stretches a list of nodes has when these loops cut. */
 uint32_t rfn_count_stretches(const struct rfn_node_list *list, const bool *loops);
 
@@ -101,12 +108,11 @@ static inline int rfn_walk_next(struct rfn_walk *walk, uint32_t *symbol)
     return 0;
 }
 
-/* To be called for each event, with its function's class, when segments are cut: cuts->place is
+/* To be called for each event, with what its symbol marks, when segments are cut: cuts->place is
  * then that of the event. */
-static inline void rfn_walk_place(struct rfn_walk *walk, uint8_t class_)
+static inline void rfn_walk_place(struct rfn_walk *walk, enum rfn_mark mark)
 {
     struct rfn_cuts *cuts = walk->cuts;
-    enum rfn_mark mark = rfn_mark_of(class_);
     cuts->place.context = walk->frames[walk->depth - 1].stretch.context;
     cuts->place.begins = cuts->pending || mark == RFN_MARK_BEGIN ||
                          cuts->length == RFN_SEGMENT_EVENTS_MAX;

@@ -589,11 +589,13 @@ static const struct argp_option record_options[] = {
     {"force", 'f', NULL, 0, "Replace an archive of that name (default: add a number to the name)",
      0},
     {"time", KEY_TIME, "WHAT", 0,
-     "full: the times of every event (default); segments: those of iterations that went alike are "
-     "kept once; none: no times, a smaller archive",
+     "segments: the times of iterations that went alike are kept once (default); full: the times of "
+     "every event; none: no times, only what was called",
      0},
     {"similar", KEY_SIMILAR, "METHOD[:T]", 0,
-     "When iterations went alike, with --time=segments (default avgWave:0.2)", 0},
+     "When iterations went alike: relDiff, absDiff, manhattan, euclidean, chebyshev, avgWave, "
+     "haarWave, iterK or iterAvg, and its threshold (default avgWave:0.2)",
+     0},
     {"segment-min-calls", KEY_MIN_CALLS, "N", 0,
      "Loops with fewer calls in an iteration stay inside the segment around them (default 1)", 0},
     {"starts", KEY_STARTS, "HOW", 0,
@@ -785,7 +787,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static int run_record(const struct rfn_command *command, int argc, char **argv)
 {
-    struct options options = {.time = "full", .polls = "runs"};
+    struct options options = {.time = "segments", .polls = "runs"};
     options.beside = calloc((size_t)argc + 1,
                             sizeof *options.beside); /* until the program starts */
     if (!options.beside)
@@ -815,7 +817,8 @@ const struct rfn_command rfn_cmd_record = {
         "\n"
         "The program runs as ever, with its own exit status, and leaves app.8.rfn in the current "
         "directory. It needs no change and no new compilation; what it has of debugging "
-        "information (-g) gives file names and lines.",
+        "information (-g) gives file names and lines. Of iterations that went alike the times are kept "
+        "once; --time=full keeps those of every call.",
     .options = record_options,
     .values = "--time=segments,full,none --starts=predicted,exact --polls=runs,all "
               "--mpi=openmpi,mpich",

@@ -164,7 +164,7 @@ void rec_options_read(void)
     rec_options.memory_bytes = memory_bytes();
     rec_options.force = is("REFRAIN_FORCE", "1");
     rec_options.times = !is("REFRAIN_TIME", "none");
-    rec_options.segments = is("REFRAIN_TIME", "segments");
+    rec_options.segments = rec_options.times && !is("REFRAIN_TIME", "full");
     rec_options.exact_starts = is("REFRAIN_STARTS", "exact");
     rec_options.similar = own_similar();
     rec_options.segment_min_calls = own_min_calls();

@@ -3,7 +3,7 @@
  *   REFRAIN_OUTPUT    file to write (default <program>.<ranks>.rfn where the program started, with
  *                     the name of the executable that calls MPI)
  *   REFRAIN_FORCE     1: overwrite an existing file instead of adding a number to the name
- *   REFRAIN_TIME      full (default), segments or none
+ *   REFRAIN_TIME      segments (default), full or none
  *   REFRAIN_SIMILAR   how segments are compared, METHOD or METHOD:THRESHOLD (default avgWave:0.2)
  *   REFRAIN_SEGMENT_MIN_CALLS
  *                     calls of an iteration that is a segment, at least (default 1)
