@@ -168,7 +168,7 @@ def test_completion(bench):
         (["refrain", "ver"], ["verify"]),
         (["refrain", "help", "du"], ["dump"]),
         (["refrain", "record", "--st"], ["--start-off", "--starts"]),
-        (["refrain", "record", "--time", "="], ["segments", "full", "none"]),
+        (["refrain", "record", "--time", "="], ["full", "none", "segments"]),
         (["refrain", "record", "--time", "=", "n"], ["none"]),
         (["refrain", "record", "--mpi", "op"], ["openmpi"]),
         (["refrain", "record", "-o", "ap"], ["app", "app two.rfn", "app.2.rfn"]),
