@@ -1,16 +1,13 @@
-/* A cursor walks over the structure of its stream with a stack of frames, one per loop that it is
- * in, and takes from columns what the structure leaves open:
- *
- *   loop node      the next value of the loop's trip column: so many times the body (0: skip)
- *   symbol node    an event. What all occurrences share is filled in once per symbol; then, per
- *                  event, one value of each column that varies, and the times
+/* A cursor walks over the structure of its stream (walk.h) and takes from columns what that leaves
+ * open: what all occurrences of a symbol share is filled in once per symbol; then, per event, one
+ * value of each column that varies, and the times.
  *
  * All columns of a symbol have one value per occurrence, so they have equal lengths. A column that
  * is one value over its whole length (most are) is read once and then costs nothing. Of each of the
  * others a block of decoded values is in memory, of at most RFN_COLUMN_BLOCK, in 1 to 8 bytes each.
+ * Reduced times have other columns, and come from representatives.h.
  *
- * Against damaged files: events beyond the number in STREAMS are an error, and so is an execution
- * of a body without any event, which bounds the work by the number of events. */
+ * Against damaged files: events beyond the number in STREAMS are an error. */
 #include "archive/cursor.h"
 
 #include "archive/reader.h"
