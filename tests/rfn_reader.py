@@ -267,7 +267,8 @@ class Column:
 # ---- container ----
 
 MAGIC, CHUNK_MAGIC = b"\x89RFN\r\n\x1a\n", 0x434e4652
-META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, PLACES, TIMING, TOC, CLOCKS = range(1, 10)
+(META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, PLACES, TIMING, TOC, CLOCKS,
+ PROFILE) = range(1, 11)
 ZSTD = ctypes.CDLL("libzstd.so.1")
 XXHASH = ctypes.CDLL("libxxhash.so.0")
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
@@ -420,7 +421,8 @@ class Communicator:
 
 KIND_TYPE, KIND_RANK, KIND_COMM, KIND_PLACE, KIND_REGION = 3, 4, 6, 20, 23
 TRANSLATED = (KIND_TYPE, KIND_COMM, KIND_REGION)
-CLASS_REGION = 19
+# From REGION to UNRECORDED they are no calls.
+CLASS_REGION, CLASS_SEGMENT_BEGIN, CLASS_SEGMENT_END, CLASS_UNRECORDED = 19, 20, 21, 22
 RANK_KINDS = (KIND_RANK, KIND_PLACE)
 UNKNOWN = -5
 
@@ -551,14 +553,21 @@ def along(segment, at):
     return (base + distance if at >= first else base - distance) & MASK
 
 
+CLOCK_OF_THE_RUN = 3
+
+
 class Clock:
     """Quanta to nanoseconds of CLOCK_MONOTONIC."""
 
     def __init__(self, reader):
-        _, n = reader.u8(), reader.varint()
-        check(2 <= n <= reader.left() // 24, "the clock's pairs are malformed")
+        kind, n = reader.u8(), reader.varint()
+        self.of_the_run = kind == CLOCK_OF_THE_RUN
+        check(n == 0 if self.of_the_run else 2 <= n <= reader.left() // 24,
+              "the clock's pairs are malformed")
         pairs = [tuple(reader.u64() for _ in range(3)) for _ in range(n)]
         self.start = reader.u64()
+        if self.of_the_run:
+            return
         self.realtime = (pairs[0][2] - pairs[0][1]) & MASK
         distinct = [p[:2] for i, p in enumerate(pairs) if i == 0 or p[0] > pairs[i - 1][0]]
         self.segments = [line(*two) for two in zip(distinct, distinct[1:])]
@@ -602,12 +611,173 @@ class Timing:
         if self.times:
             self.clock = Clock(reader)
             self.marks = reader.many(reader.varint)
+        self.read_columns(reader, structure)
+
+    def read_columns(self, reader, structure):
         self.columns = []
         for symbol in structure.symbols:
             n = (2 if self.times else 0) + symbol.failed_poll * (1 + self.times)
             self.columns.append([Column(reader) for _ in range(n)])
         self.volumes = [[Column(reader), Column(reader)] if self.volume else []
                         for _ in structure.symbols]
+
+
+# ---- reduced times ----
+
+SEGMENT_EVENTS_MAX, KEPT_EVENTS_MAX = 65536, 4194304
+LENGTH_MAX, SHARE_MAX = 1 << 62, 1 << 36
+
+
+class Context:
+    """Where the segments of a context are executed, and what becomes of new ones."""
+
+    def __init__(self, reader):
+        self.columns = [Column(reader) for _ in range(4)]
+        self.representatives, self.corrections, self.paces, self.kept_bits = map(iter, self.columns)
+        self.n, self.kept = 0, {}
+
+
+class Profile(Timing):
+    """Each stream that shares it reads one of its own: columns are read but once."""
+
+    def __init__(self, reader, structure):
+        super().__init__(reader, structure)
+        check(self.times and not self.marks, "a PROFILE without times, or with marks")
+        bits = [reader.u8() for _ in structure.loops]
+        check(all(bit <= 1 for bit in bits), "whether a loop cuts is neither 0 nor 1")
+        self.cuts = bits
+        self.first, self.a, self.s = reader.varint(), reader.varint(), reader.varint()
+        check(self.s <= SHARE_MAX, "the tolerance of starts is out of its limits")
+        self.top = Column(reader)
+        self.contexts = {}
+        for loop, body in enumerate(structure.loops):
+            if bits[loop]:
+                stretches = 1 + sum(node & 1 and bits[node >> 1] for node in body)
+                for stretch in range(stretches):
+                    self.contexts[loop, stretch] = Context(reader)
+        self.structure = structure
+
+    # Where segments begin and end.
+
+    def flat(self, nodes, trips):
+        """The symbols of nodes where nothing cuts."""
+        for node in nodes:
+            if not node & 1:
+                yield node >> 1
+                continue
+            for _ in range(count_of(trips[node >> 1])):
+                yield from self.flat(self.structure.loops[node >> 1], trips)
+
+    def cut(self, nodes, loop, trips):
+        """(context, symbol) of each event of the top (loop is None) or of a body that cuts; None
+        where a segment ends."""
+        stretch = 0
+        for node in nodes:
+            inner = node >> 1
+            if not node & 1:
+                yield (loop, stretch), inner
+            elif not self.cuts[inner]:
+                for symbol in self.flat([node], trips):
+                    yield (loop, stretch), symbol
+            else:
+                yield None
+                for _ in range(count_of(trips[inner])):
+                    yield from self.cut(self.structure.loops[inner], inner, trips)
+                    yield None
+                stretch += 1
+
+    def segments(self, trips):
+        """(context, symbols) of each segment, in order."""
+        symbols, context, after_end = [], None, False
+        for event in self.cut(self.structure.top, None, trips):
+            if event is None:
+                if symbols:
+                    yield context, symbols
+                symbols, after_end = [], False
+                continue
+            class_ = self.structure.symbols[event[1]].function.class_
+            if symbols and (len(symbols) == SEGMENT_EVENTS_MAX or after_end or
+                            class_ == CLASS_SEGMENT_BEGIN):
+                yield context, symbols
+                symbols = []
+            context = event[0]
+            symbols.append(event[1])
+            after_end = class_ == CLASS_SEGMENT_END
+        if symbols:
+            yield context, symbols
+
+    # What they are executed as.
+
+    def new_words(self, symbols):
+        """Of each event gap, duration, and what else there is; their length."""
+        words = [[next(column) for column in self.sources[symbol]] for symbol in symbols]
+        length = signed(sum(word[0] + word[1] for word in words))
+        check(0 <= length <= LENGTH_MAX, "a segment is too long")
+        return words, length
+
+    def new_segment(self, context, symbols):
+        words, length = self.new_words(symbols)
+        pace, kept = signed(length + next(context.paces)), next(context.kept_bits)
+        check(0 <= pace <= LENGTH_MAX, "a pace is out of its limits")
+        check(kept in (0, 1), "whether a segment is kept is neither 0 nor 1")
+        if kept:
+            self.n_kept += len(symbols)
+            check(self.n_kept <= KEPT_EVENTS_MAX, "too many events are kept")
+            context.kept[context.n] = symbols, words, length, pace
+        context.n += 1
+        return words, length, pace
+
+    def execute(self, context, symbols):
+        """(words, length, pace, correction) of the next segment."""
+        if context[0] is None:
+            words, length = self.new_words(symbols)
+            return words, length, length, next(self.corrections)
+        context = self.contexts[context]
+        number, correction = next(context.representatives), next(context.corrections)
+        check(0 <= number <= context.n, "a segment is like one that has not been")
+        if number == context.n:
+            return (*self.new_segment(context, symbols), correction)
+        check(number in context.kept, "a segment is like one that is not kept")
+        like, words, length, pace = context.kept[number]
+        check(like == symbols, "a segment is like one with other events")
+        return words, length, pace, correction
+
+    def recreated(self, trips):
+        """(symbol, enter, exit, polls, inside, volumes) of each event, in quanta."""
+        self.sources = [[iter(column) for column in columns + volumes]
+                        for columns, volumes in zip(self.columns, self.volumes)]
+        self.corrections, self.n_kept = iter(self.top), 0
+        begin = last = signed(self.clock.start)
+        predicted = None
+        for context, symbols in self.segments(trips):
+            words, length, pace, correction = self.execute(context, symbols)
+            if predicted is None:
+                check(correction == 0, "the first segment has a correction")
+                predicted = begin + self.first
+            start = predicted + correction * max(1, (self.a + (length * self.s >> 16)) & MASK)
+            predicted, at = start + pace, start
+            for symbol, word in zip(symbols, words):
+                enter = last = not_before(last, at + word[0])
+                at += word[0] + word[1]
+                last = not_before(last, at)
+                polls, inside, rest = 1, signed(last - enter), 2
+                if self.structure.symbols[symbol].failed_poll:
+                    polls, inside, rest = word[2], min(inside, word[3]), 4
+                yield symbol, enter & MASK, last & MASK, polls, inside, word[rest:]
+        ends = [self.corrections] + [c for columns in self.sources for c in columns]
+        for context in self.contexts.values():
+            ends += context.representatives, context.corrections, context.paces, context.kept_bits
+        check(all(next(column, None) is None for column in ends), "values are left over")
+
+
+def count_of(trips):
+    times = next(trips)
+    check(times >= 0, "a negative number of trips")
+    return times
+
+
+def not_before(last, time):
+    return time if signed(time - last) > 0 else last
 
 
 # ---- events ----
@@ -622,7 +792,7 @@ class Stream:
     def __init__(self, archive, number, words):
         self.archive, self.number = archive, number
         (self.rank, self.thread, self.group, self.set, self.host, self.n_events, self.n_calls,
-         self.start, self.realtime, self.volume, self.n_regions) = words
+         self.start, self.realtime, self.volume, self.n_regions, self.times) = words
         check(not self.volume or archive.volume is not None, "META says nothing of volumes")
 
     def readable(self):
@@ -631,7 +801,8 @@ class Stream:
         if not all(part in found for part in parts):
             return False
         polls = any(symbol.failed_poll for symbol in self.archive.structure(self.group).symbols)
-        return (TIMING, self.number) in found or not (self.archive.times or self.volume or polls)
+        return (any((kind, self.times) in found for kind in (TIMING, PROFILE)) or
+                not (self.archive.times or self.volume or polls))
 
     def open(self):
         archive = self.archive
@@ -640,9 +811,9 @@ class Stream:
         self.places = archive.places(self.group)
         self.place = [s.number for s in archive.streams if s.group == self.group].index(self.number)
         self.comms = [words[self.place] for words in self.places.comms]
-        self.timing = archive.timing(self.number, self.structure)
+        self.timing = archive.timing(self, self.structure)
         self.columns = self.volumes = [[]] * len(self.structure.symbols)
-        if self.timing:
+        if self.timing and not isinstance(self.timing, Profile):
             self.columns, self.volumes = self.timing.columns, self.timing.volumes
         check(bool(self.volume) == bool(self.timing and self.timing.volume),
               "whether it has volumes is not as STREAMS says")
@@ -712,9 +883,26 @@ class Stream:
                     stack.append((iter(body), left - 1, body))
         check(all(next(column, None) is None for column in trips), "trips are left over")
 
+    def symbols_with_times(self):
+        """(symbol, what a PROFILE says of its event or None) in order."""
+        if not isinstance(self.timing, Profile):
+            return ((symbol, None) for symbol in self.symbols())
+        trips = [iter(column) for column in self.values.trips]
+        recreated = self.timing.recreated(trips)
+        return zip(self.symbols(), recreated, strict=True)
+
     def since_start(self, quanta):
+        if self.timing.clock.of_the_run:
+            return signed(quanta)
         aligned = self.archive.aligned(self.host, self.timing.clock.ns(quanta))
         return signed(aligned - self.archive.origin())
+
+    def recreate(self, event, recreated):
+        symbol, enter, exit_, event.polls, _, volumes = recreated
+        check(symbol == event.symbol.number, "a segment has other events")
+        event.enter, event.exit = self.since_start(enter), self.since_start(exit_)
+        if volumes:
+            event.gap, event.inside = volumes
 
     def events(self):
         """All events in order. At the end it is checked that nothing is left over."""
@@ -722,15 +910,17 @@ class Stream:
         opened, calls, regions, index = self.opened, 0, 0, -1
         timing = self.timing
         times = timing and timing.times
+        if times and timing.clock.of_the_run:
+            check(isinstance(timing, Profile), "a clock that is not a stream's")
         last = mark = timing.clock.start if times else 0
         marks = iter(timing.marks if times else ())
-        if times:
+        if times and not timing.clock.of_the_run:
             to_ns = timing.clock.ns
             check((self.start & MASK, self.realtime & MASK) ==
                   (to_ns(last), timing.clock.realtime),
                   "the clock starts not as STREAMS says")
         try:
-            for index, number in enumerate(self.symbols()):
+            for index, (number, recreated) in enumerate(self.symbols_with_times()):
                 known = opened.get(number)
                 if known is None:
                     event = self.first(self.structure.symbols[number])
@@ -740,21 +930,23 @@ class Stream:
                 for target, i, kind, column in event.sources:
                     value = next(column)
                     target[i] = self.known(kind, value) if kind else value
-                if times:
+                if recreated:
+                    self.recreate(event, recreated)
+                elif times:
                     enter = (last + next(clocks[0])) & MASK
                     last = (enter + next(clocks[1])) & MASK
                     event.enter, event.exit = self.since_start(enter), self.since_start(last)
                     if index % 65536 == 0 and index:
                         mark += next(marks, enter - mark)
                         check(mark == enter, "a mark is wrong")
-                if event.symbol.failed_poll:
+                if event.symbol.failed_poll and not recreated:
                     event.polls = next(clocks[2 if times else 0])
                     if times:
                         next(clocks[3])
                 if counts:
                     event.gap, event.inside = next(counts[0]), next(counts[1])
                 calls += event.polls
-                regions += event.symbol.function.class_ == CLASS_REGION
+                regions += CLASS_REGION <= event.symbol.function.class_ <= CLASS_UNRECORDED
                 event.index = index
                 yield event
         except RuntimeError as error:  # a generator's own StopIteration
@@ -762,7 +954,9 @@ class Stream:
         except StopIteration:
             raise Damage("a column is too short") from None
         check(index + 1 == self.n_events, f"{index + 1} events, not {self.n_events}")
-        check(calls == self.n_calls, f"{calls} calls, not {self.n_calls}")
+        polled = any(event.symbol.failed_poll for event, _, _ in opened.values())
+        check(calls == self.n_calls or (polled and isinstance(timing, Profile)),
+              f"{calls} calls, not {self.n_calls}")
         check(regions == self.n_regions, f"{regions} region events, not {self.n_regions}")
         for event, clocks, counts in opened.values():
             ends = [source[3] for source in event.sources] + clocks + counts
@@ -774,7 +968,7 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.minor, self.exact, self.complete = minor, minor == 2, toc is not None
+        self.minor, self.exact, self.complete = minor, minor == 3, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made = {}
@@ -793,6 +987,11 @@ class Archive:
                                             reader.varint())
         self.times, self.all_polls = flags & 1, flags >> 1 & 1
         self.volume = (reader.string(), reader.string()) if flags & 4 else None
+        self.reduced = None
+        if flags & 16 and self.minor >= 3:
+            self.reduced = [reader.string(), reader.string()]
+            self.reduced += [reader.varint() for _ in range(11)]
+            check(self.times, "times that are not there are reduced")
         reader.end(self.exact)
 
     def read_definitions(self, reader):
@@ -820,8 +1019,10 @@ class Archive:
 
     def read_streams(self, reader):
         numbers = range(reader.varint())
-        words = [read_runs(reader, numbers) for _ in range(11 if self.minor else 9)]
+        n_words = 9 if self.minor == 0 else 11 if self.minor < 3 else 12
+        words = [read_runs(reader, numbers) for _ in range(n_words)]
         words += [[0] * len(numbers)] * (11 - len(words))
+        words += [list(numbers)] * (12 - len(words))
         reader.end(self.exact)
         self.streams = [Stream(self, i, words) for i, words in enumerate(zip(*words))]
         order = [(stream.rank, stream.thread) for stream in self.streams]
@@ -831,6 +1032,10 @@ class Archive:
                   0 <= stream.host < len(self.hosts) and
                   0 <= stream.n_regions <= stream.n_events <= stream.n_calls,
                   "a stream has a number that is out of range")
+            check(0 <= stream.times <= stream.number and
+                  self.streams[stream.times].times == stream.times and
+                  self.streams[stream.times].group == stream.group,
+                  "a time set is not that of a lower stream of the group")
 
     def part(self, kind, number, make):
         """A chunk's content, made once."""
@@ -852,13 +1057,21 @@ class Archive:
         structure = self.structure(group)
         return self.part(PLACES, group, lambda reader: Places(reader, structure, self, ranks))
 
-    def timing(self, number, structure):
-        if (TIMING, number) not in self.chunks:
+    def timing(self, stream, structure):
+        if self.reduced and (PROFILE, stream.times) in self.chunks:
+            reader = self.payload(PROFILE, stream.times)
+            profile = Profile(reader, structure)
+            reader.end(self.exact)
+            check(profile.clock.of_the_run or stream.times == stream.number,
+                  "streams share times of one's clock")
+            return profile
+        check(stream.times == stream.number, "streams share times that are not reduced")
+        if (TIMING, stream.number) not in self.chunks:
             polls = any(symbol.failed_poll for symbol in structure.symbols)
-            volume = self.streams[number].volume
-            check(not (self.times or volume or polls), f"stream {number} has no TIMING")
+            check(not (self.times or stream.volume or polls),
+                  f"stream {stream.number} has no TIMING")
             return None
-        return self.part(TIMING, number, lambda reader: Timing(reader, structure))
+        return self.part(TIMING, stream.number, lambda reader: Timing(reader, structure))
 
     def read_clocks(self):
         self.reference, self.clocks, self.first = 0, {}, None

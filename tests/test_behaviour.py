@@ -22,7 +22,8 @@ def output_of(run):
 def own_words(run):
     """What the recorder said of itself, not of regions that a program ends wrongly."""
     return [line for line in run.err.splitlines() if line.startswith("refrain:")
-            and not line.startswith("refrain: refrain_region_end(")]
+            and not line.startswith(("refrain: refrain_region_end(",
+                                     "refrain: refrain_segment_end("))]
 
 
 def both(bench, flavour, ranks, command, options=(), env=None, output=True, before=()):

@@ -128,7 +128,8 @@ def test_man_pages(bench):
     prefix = tree(bench)
     commands = re.findall(r"^  (\w+)  +[A-Z]", bench.run([bench.refrain, "--help"]).out, re.M)
     wanted = [f"man1/refrain-{name}.1" for name in commands if name != "help"]
-    wanted += ["man1/refrain.1", "man3/refrain_region_begin.3"]
+    wanted += ["man1/refrain.1", "man3/refrain_region_begin.3",
+               "man3/refrain_segment_begin.3"]
     if len(wanted) < 7:
         raise harness.Failure(f"commands: {commands}")
     for page in wanted:
@@ -163,7 +164,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 def test_completion(bench):
     cases = [
-        (["refrain", "re"], ["record", "report"]),
+        (["refrain", "re"], ["record", "reduce", "report"]),
         (["refrain", "ver"], ["verify"]),
         (["refrain", "help", "du"], ["dump"]),
         (["refrain", "record", "--st"], ["--start-off"]),
@@ -188,7 +189,7 @@ def test_completion(bench):
 
 def test_completion_knows_every_option(bench):
     """What --help lists is what completes."""
-    for verb in ("record", "report", "info", "dump", "verify"):
+    for verb in ("record", "report", "info", "dump", "verify", "reduce"):
         text = bench.run([bench.refrain, verb, "--help"], check=True).out
         options = set(re.findall(r"^ .*?(--[a-z-]+)", text, re.M)) - {"--usage"}
         found = set(completions(bench, "refrain", verb, "--"))

@@ -236,15 +236,15 @@ void rfn_cursor_close(struct rfn_cursor *cursor);
 /* ---- segments ----
  *
  * A segment is an execution of a stretch of the program between loops: what comes before a loop,
- * each of its iterations, what follows. A stretch is a context; contexts are numbers, equal for all
+ * each of its iterations, what follows; the program's marks cut stretches further. A stretch is a context; contexts are numbers, equal for all
  * streams of a group. doc/trace-profiling.md defines both. */
 
 /* Longer segments are cut into several of the same context. */
 enum { RFN_SEGMENT_EVENTS_MAX = 65536 };
 
 /* Has the cursor tell segments. Loops with fewer calls than min_calls in an iteration (those of
- * inner loops counted once) stay inside of the segment around them. Once, before the first event.
- * RFN_E_NOMEM. */
+ * inner loops counted once) stay inside of the segment around them; where the program has set marks
+ * (refrain/region.h), just those without a mark do. Once, before the first event. RFN_E_NOMEM. */
 int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag);
 
 struct rfn_segment_place {

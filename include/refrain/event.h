@@ -124,11 +124,21 @@ enum rfn_class {
     RFN_CLASS_RMA,
     RFN_CLASS_RMA_SYNC,
     RFN_CLASS_FILE,
-    RFN_CLASS_COMM,   /* creates or frees communicators */
-    RFN_CLASS_SETUP,  /* Init, Finalize, sessions */
-    RFN_CLASS_REGION, /* begin and end of a region of the program: no MPI call */
+    RFN_CLASS_COMM,          /* creates or frees communicators */
+    RFN_CLASS_SETUP,         /* Init, Finalize, sessions */
+    RFN_CLASS_REGION,        /* begin and end of a region of the program: no MPI call */
+    RFN_CLASS_SEGMENT_BEGIN, /* the program's mark that a segment begins; no MPI call */
+    RFN_CLASS_SEGMENT_END,
+    RFN_CLASS_UNRECORDED, /* how many calls of a function were not recorded; no MPI call */
     RFN_CLASS_COUNT
 };
+
+/* Whether events of the class are calls of MPI; else the program, or the recorder, tells something
+ * at a moment. */
+static inline int rfn_class_is_mpi(uint8_t class_)
+{
+    return class_ < RFN_CLASS_REGION || class_ > RFN_CLASS_UNRECORDED;
+}
 
 enum rfn_function_flag {
     RFN_FUNCTION_NONBLOCKING = 1, /* returns a request that a completion call completes */

@@ -5,14 +5,21 @@
 !     ...
 !     call refrain_region_end('solve')
 !
+! Iterations can be marked as segments:
+!
+!     call refrain_segment_begin('step')
+!     ...
+!     call refrain_segment_end()
+!
 ! Compile this file before those that use it, with the same compiler; what it leaves to link is
-! nothing, the two procedures are in -lrefrain-region. Blanks at the end of a name do not count. The
+! nothing, the procedures are in -lrefrain-region. Blanks at the end of a name do not count. The
 ! compiler must pass the lengths of strings by value at the end of the argument list and add an
 ! underscore to names, as gfortran and most others do.
 module refrain
   implicit none
   private
   public :: refrain_region_begin, refrain_region_end
+  public :: refrain_segment_begin, refrain_segment_end
 
   interface
     subroutine refrain_region_begin(name)
@@ -22,5 +29,12 @@ module refrain
     subroutine refrain_region_end(name)
       character(len=*), intent(in) :: name
     end subroutine refrain_region_end
+
+    subroutine refrain_segment_begin(name)
+      character(len=*), intent(in) :: name
+    end subroutine refrain_segment_begin
+
+    subroutine refrain_segment_end()
+    end subroutine refrain_segment_end
   end interface
 end module refrain

@@ -1,4 +1,4 @@
-/* region.h - regions: names for parts of a program's run, for the program to call.
+/* region.h - regions and segments: names for parts of a program's run, for the program to call.
  *
  *     #include <refrain/region.h>
  *
@@ -16,6 +16,20 @@
  * there; after it nothing is recorded. A name counts by its characters (at most 1023), and may be
  * changed or freed after the call. Any thread may call these at any time.
  *
+ * Segments are what trace profiling compares: iterations that go alike are kept once. They are
+ * found without help, as iterations of loops; a program that sets marks says itself what an
+ * iteration is:
+ *
+ *     for (...) {
+ *         refrain_segment_begin("step");
+ *         ...
+ *         refrain_segment_end();
+ *     }
+ *
+ * A segment reaches from a begin, or what follows an end, to the next mark. Each thread has its
+ * own. Otherwise marks behave as regions do; but a segment may end in another region than the one
+ * where it was begun.
+ *
  * Fortran: `use refrain`, from the module's source refrain.f90 beside this header.
  */
 #ifndef REFRAIN_REGION_H
@@ -27,6 +41,9 @@ extern "C" {
 
 void refrain_region_begin(const char *name);
 void refrain_region_end(const char *name);
+
+void refrain_segment_begin(const char *name);
+void refrain_segment_end(void); /* of the segment begun last */
 
 #ifdef __cplusplus
 }

@@ -23,7 +23,7 @@
 /* What a stream did under one symbol; in front what every event takes. */
 struct tally {
     bool used, varies; /* varies: the volume may differ from event to event */
-    bool region;       /* a begin or an end, no call */
+    bool region;       /* a begin, an end or a mark, no call */
     bool first, last;  /* begins or ends the run time: Init, Finalize */
     uint64_t events, calls;
     uint64_t run; /* events of the current run of equal volumes */
@@ -228,7 +228,7 @@ static int tally_init(struct rfn_profile_pass *pass, struct tally *tally,
 {
     const struct rfn_function_info *function = rfn_archive_function(pass->archive,
                                                                     record->function);
-    if (function->class_ == RFN_CLASS_REGION)
+    if (!rfn_class_is_mpi(function->class_))
         tally->region = true;
     else
         RFN_TRY(kind_of(pass, tally, record->function, record->path));

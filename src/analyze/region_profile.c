@@ -99,7 +99,8 @@ int rfn_regions_event(struct rfn_regions *regions, struct rfn_region_stream *str
 {
     const struct rfn_function_info *function = rfn_archive_function(regions->archive,
                                                                     record->function);
-    if (function->n_in < 1 || function->params[0].kind != RFN_KIND_REGION || record->in[0] < 0 ||
+    if (function->class_ != RFN_CLASS_REGION || function->n_in < 1 ||
+        function->params[0].kind != RFN_KIND_REGION || record->in[0] < 0 ||
         record->in[0] >= regions->n)
         return 0;
     const uint32_t region = (uint32_t)record->in[0];

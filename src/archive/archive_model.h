@@ -97,6 +97,9 @@ static const struct schema schemas[N_SYMBOLS] = {
     {"MPI_Finalize", 0, 0, {{0}}},
 };
 
+static uint8_t model_classes[N_SYMBOLS] = {
+    [SEND] = RFN_CLASS_SEND, [RECV] = RFN_CLASS_RECV, [TEST] = RFN_CLASS_COMPLETION};
+
 /* Inputs that are columns: count of Send, comm of Recv (varies between two communicators). */
 static uint32_t moved_of(int symbol)
 {
@@ -312,13 +315,11 @@ static uint32_t string(struct strings *strings, const char *text)
 
 static void write_functions(struct strings *strings, struct rfn_buf *out)
 {
-    static const uint8_t classes[N_SYMBOLS] = {
-        [SEND] = RFN_CLASS_SEND, [RECV] = RFN_CLASS_RECV, [TEST] = RFN_CLASS_COMPLETION};
     rfn_buf_varint(out, N_SYMBOLS);
     for (int i = 0; i < N_SYMBOLS; i++) {
         const struct schema *schema = &schemas[i];
         rfn_buf_varint(out, string(strings, schema->name));
-        rfn_buf_u8(out, classes[i]);
+        rfn_buf_u8(out, model_classes[i]);
         rfn_buf_u8(out, i == TEST ? RFN_FUNCTION_POLL : 0);
         rfn_buf_u8(out, schema->n_in);
         rfn_buf_u8(out, schema->n_out);

@@ -452,11 +452,6 @@ static int read_representative(struct rfn_cursor *cursor, struct symbol_state *s
     return 0;
 }
 
-static uint8_t class_of(const struct rfn_cursor *cursor, const struct symbol_state *state)
-{
-    return cursor->archive->dictionary.functions[state->record.function].class_;
-}
-
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
 {
     if (cursor->walk.index == cursor->events)
@@ -468,7 +463,8 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     if (state->counted && state->left-- == 0)
         return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
     if (__builtin_expect(cursor->walk.cuts != NULL, 0))
-        rfn_walk_place(&cursor->walk, class_of(cursor, state));
+        rfn_walk_place(&cursor->walk,
+                       rfn_symbol_mark(&cursor->archive->dictionary, cursor->structure, symbol));
     prefetch(cursor);
     RFN_TRY(read_sources(cursor, state));
     if (__builtin_expect(cursor->representatives != NULL, 0))
@@ -623,7 +619,7 @@ int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct r
 
 int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag)
 {
-    if (rfn_walk_cut(&cursor->walk, min_calls) < 0)
+    if (rfn_walk_cut(&cursor->walk, &cursor->archive->dictionary, min_calls) < 0)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
                         cursor->archive->chunks.path);
     return 0;

@@ -89,12 +89,56 @@ static void test_no_loop(void **state)
     expect_places(0, UINT32_MAX, 1, expected, 21);
 }
 
+/* Marks: L1's TEST begins a segment; of L0 nothing is marked, so only L1 cuts, whatever min_calls
+ * is. Contexts: of top 0 INIT SPLIT, 1 ALLTOALLW L0 FINALIZE; of L1 2, all of it. */
+static void test_begin_in_loop(void **state)
+{
+    (void)state;
+    model_classes[TEST] = RFN_CLASS_SEGMENT_BEGIN;
+    const uint32_t min_calls[] = {1, 3, UINT32_MAX};
+    for (size_t i = 0; i < sizeof min_calls / sizeof *min_calls; i++)
+        EXPECT(0, min_calls[i], 3, {0, 1}, {0, 0}, {2, 1}, {2, 0}, {2, 0}, {2, 0},
+               {2, 1},         /* the first TEST */
+               {2, 1},         /* in the second trip L0 makes none */
+               {2, 1}, {2, 0}, /* the third trip */
+               {2, 0}, {2, 0}, {2, 0}, {2, 0}, {2, 0}, {2, 0}, {2, 1}, /* its TEST */
+               {1, 1}, {1, 0}, {1, 0}, {1, 0});
+    model_classes[TEST] = RFN_CLASS_COMPLETION;
+}
+
+/* SEND begins and RECV ends one: each is a segment, L0's iterations, and L1's as they contain it.
+ */
+static void test_begin_and_end(void **state)
+{
+    (void)state;
+    model_classes[SEND] = RFN_CLASS_SEGMENT_BEGIN;
+    model_classes[RECV] = RFN_CLASS_SEGMENT_END;
+    EXPECT(3, 100, 6, {0, 1}, {0, 0}, {3, 1}, {3, 0}, {3, 1}, {3, 0}, {3, 1}, {3, 0}, {3, 1},
+           {3, 0}, {3, 1}, {3, 0}, {5, 1}, {3, 1}, {3, 0}, {5, 1}, {1, 1}, {2, 1});
+    model_classes[SEND] = RFN_CLASS_SEND;
+    model_classes[RECV] = RFN_CLASS_RECV;
+}
+
+/* Marks in the top: INIT ends one, so SPLIT begins the next, which ALLTOALLW ends. No loop cuts. */
+static void test_marks_in_top(void **state)
+{
+    (void)state;
+    model_classes[INIT] = RFN_CLASS_SEGMENT_END;
+    model_classes[ALLTOALLW] = RFN_CLASS_SEGMENT_END;
+    struct expected expected[21] = {[0] = {0, true}, [1] = {0, true}, [18] = {0, true}};
+    expect_places(0, 1, 1, expected, 21);
+    model_classes[ALLTOALLW] = RFN_CLASS_SEGMENT_BEGIN;
+    struct expected begins[21] = {[0] = {0, true}, [1] = {0, true}, [17] = {0, true}};
+    expect_places(0, 1, 1, begins, 21);
+    model_classes[INIT] = model_classes[ALLTOALLW] = RFN_CLASS_OTHER;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_loops),
-        cmocka_unit_test(test_few_calls),
-        cmocka_unit_test(test_no_loop),
+        cmocka_unit_test(test_all_loops),     cmocka_unit_test(test_few_calls),
+        cmocka_unit_test(test_no_loop),       cmocka_unit_test(test_begin_in_loop),
+        cmocka_unit_test(test_begin_and_end), cmocka_unit_test(test_marks_in_top),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

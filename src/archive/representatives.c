@@ -176,8 +176,8 @@ static int look_ahead(struct rfn_representatives *of)
     of->ahead = more;
     if (!more)
         return 0;
-    const struct rfn_function_info *functions = of->of.dictionary->functions;
-    rfn_walk_place(&of->walk, functions[info_of(of, of->ahead_symbol)->function].class_);
+    rfn_walk_place(&of->walk,
+                   rfn_symbol_mark(of->of.dictionary, of->of.structure, of->ahead_symbol));
     of->walk.index++;
     return 0;
 }

@@ -133,32 +133,12 @@ static struct rfn_cuts *new_cuts(uint32_t n_loops)
     return NULL;
 }
 
-/* How many calls a list has, of inner loops those of one trip, at most `limit` (they may double
- * with each level). Inner loops have lower numbers: calls[] is known for them. */
-static uint32_t count_calls(const struct rfn_node_list *list, const uint32_t *calls, uint32_t limit)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < list->n && n < limit; i++)
-        n += rfn_node_is_loop(list->nodes[i]) ? calls[rfn_node_index(list->nodes[i])] : 1;
-    return n < limit ? (uint32_t)n : limit;
-}
-
 uint32_t rfn_count_stretches(const struct rfn_node_list *list, const bool *loops)
 {
     uint32_t n = 1;
     for (uint32_t i = 0; i < list->n; i++)
         n += rfn_node_is_loop(list->nodes[i]) && loops[rfn_node_index(list->nodes[i])];
     return n;
-}
-
-static void choose_loops(const struct rfn_structure *structure, struct rfn_cuts *cuts,
-                         uint32_t min_calls)
-{
-    uint32_t *calls = cuts->first; /* until contexts are numbered */
-    for (uint32_t i = 0; i < structure->n_loops; i++) {
-        calls[i] = count_calls(&structure->loops[i], calls, min_calls);
-        cuts->loops[i] = calls[i] >= min_calls;
-    }
 }
 
 static void number_contexts(const struct rfn_structure *structure, struct rfn_cuts *cuts)
@@ -179,10 +159,10 @@ static int begin_cuts(struct rfn_walk *walk)
     return walk->cuts ? 0 : rfn_walk_failed(walk, rfn_out_of_memory);
 }
 
-int rfn_walk_cut(struct rfn_walk *walk, uint32_t min_calls)
+int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint32_t min_calls)
 {
     RFN_TRY(begin_cuts(walk));
-    choose_loops(walk->structure, walk->cuts, min_calls);
+    rfn_choose_cuts(dictionary, walk->structure, min_calls, walk->cuts->loops, walk->cuts->first);
     number_contexts(walk->structure, walk->cuts);
     return 0;
 }

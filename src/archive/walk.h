@@ -11,7 +11,7 @@
 #ifndef RFN_ARCHIVE_WALK_H
 #define RFN_ARCHIVE_WALK_H
 
-#include "archive/parts.h"
+#include "archive/cuts.h"
 #include "reduce/fold.h"
 #include "refrain/archive.h"
 #include "refrain/event.h"
@@ -53,9 +53,9 @@ int rfn_walk_open(struct rfn_walk *walk, const struct rfn_structure *structure,
                   const struct rfn_values *values);
 void rfn_walk_close(struct rfn_walk *walk);
 
-/* Has the walk cut segments, before its first event: at loops whose body has at least so many
- * calls, those of inner loops counted once... */
-int rfn_walk_cut(struct rfn_walk *walk, uint32_t min_calls);
+/* Has the walk cut segments, before its first event: at the loops of rfn_choose_cuts... */
+int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary,
+                 uint32_t min_calls);
 /* ... or at those that loops[] names. */
 int rfn_walk_cut_at(struct rfn_walk *walk, const bool *loops);
 
@@ -104,16 +104,16 @@ static inline int rfn_walk_next(struct rfn_walk *walk, uint32_t *symbol)
     return 0;
 }
 
-/* To be called for each event, with its function's class, when segments are cut: cuts->place is
+/* To be called for each event, with what its symbol marks, when segments are cut: cuts->place is
  * then that of the event. */
-static inline void rfn_walk_place(struct rfn_walk *walk, uint8_t class_)
+static inline void rfn_walk_place(struct rfn_walk *walk, enum rfn_mark mark)
 {
     struct rfn_cuts *cuts = walk->cuts;
     cuts->place.context = walk->frames[walk->depth - 1].context;
-    cuts->place.begins = cuts->pending || cuts->length == RFN_SEGMENT_EVENTS_MAX;
+    cuts->place.begins = cuts->pending || mark == RFN_MARK_BEGIN ||
+                         cuts->length == RFN_SEGMENT_EVENTS_MAX;
     cuts->length = cuts->place.begins ? 1 : cuts->length + 1;
-    cuts->pending = false;
-    (void)class_;
+    cuts->pending = mark == RFN_MARK_END;
 }
 
 #endif

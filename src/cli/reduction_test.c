@@ -48,7 +48,7 @@ static void test_lines(void **state)
     expect_lines(&run, "Reduced     times are those of similar iterations (iterK 10 average, "
                        "across processes avgWave 0.4); starts are exact\n"
                        "Segments    1,000 of 20 kinds, 118 kept; 1 start corrected\n"
-                       "Matching    90.0 % of what can match\n"
+                       "Matching    89.9 % of what can match\n"
                        "Times of    4 of 16 threads, which are of 2 classes\n");
     run.reduced = false;
     expect_lines(&run, "");

@@ -16,7 +16,9 @@
 #define PUBLIC __attribute__((visibility("default"), weak))
 
 static void (*begin)(const char *), (*end)(const char *);
+static void (*segment_begin)(const char *), (*segment_end)(void);
 static void (*fortran_begin)(const char *, size_t), (*fortran_end)(const char *, size_t);
+static void (*fortran_segment_begin)(const char *, size_t), (*fortran_segment_end)(void);
 
 /* ISO C has no conversion from data to functions. */
 static void find(void *function, const char *name)
@@ -31,6 +33,10 @@ __attribute__((constructor)) static void find_recorder(void)
     find(&end, "refrain_recorder_region_end");
     find(&fortran_begin, "refrain_recorder_region_begin_");
     find(&fortran_end, "refrain_recorder_region_end_");
+    find(&segment_begin, "refrain_recorder_segment_begin");
+    find(&segment_end, "refrain_recorder_segment_end");
+    find(&fortran_segment_begin, "refrain_recorder_segment_begin_");
+    find(&fortran_segment_end, "refrain_recorder_segment_end_");
 }
 
 PUBLIC void refrain_region_begin(const char *name)
@@ -58,4 +64,31 @@ PUBLIC void refrain_region_end_(const char *name, size_t length)
 {
     if (fortran_end)
         fortran_end(name, length);
+}
+
+PUBLIC void refrain_segment_begin(const char *name)
+{
+    if (segment_begin)
+        segment_begin(name);
+}
+
+PUBLIC void refrain_segment_end(void)
+{
+    if (segment_end)
+        segment_end();
+}
+
+PUBLIC void refrain_segment_begin_(const char *name, size_t length);
+PUBLIC void refrain_segment_end_(void);
+
+PUBLIC void refrain_segment_begin_(const char *name, size_t length)
+{
+    if (fortran_segment_begin)
+        fortran_segment_begin(name, length);
+}
+
+PUBLIC void refrain_segment_end_(void)
+{
+    if (fortran_segment_end)
+        fortran_segment_end();
 }

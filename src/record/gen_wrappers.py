@@ -35,7 +35,9 @@ FLAGS = ("nonblocking", "persistent", "poll", "collective")
 
 # Events that are no MPI calls, numbered after the functions of mpi.def: name, class, inputs.
 OWN = (("refrain_region_begin", "REGION", (("name", "REGION"),)),
-       ("refrain_region_end", "REGION", (("name", "REGION"),)))
+       ("refrain_region_end", "REGION", (("name", "REGION"),)),
+       ("refrain_segment_begin", "SEGMENT_BEGIN", (("name", "REGION"),)),
+       ("refrain_segment_end", "SEGMENT_END", ()))
 
 LIBRARIES = {
     "mpich": ("libmpich.so.12", "libmpi.so.12"),

@@ -28,9 +28,27 @@ struct known {
     uint32_t number;
 };
 
+/* What the program begins and ends; segments do not nest with regions. */
+enum kind { REGION, SEGMENT, N_KINDS };
+
+static const struct {
+    uint32_t begin, end; /* enum rec_fn */
+    const char *what;
+} kinds[N_KINDS] = {
+    [REGION] = {REC_FN_refrain_region_begin, REC_FN_refrain_region_end, "region"},
+    [SEGMENT] = {REC_FN_refrain_segment_begin, REC_FN_refrain_segment_end, "segment"},
+};
+
 struct open {
     uint32_t number;
     bool recorded;
+    uint64_t order; /* of begins in the stream */
+};
+
+/* What is open of a kind, innermost last. */
+struct stack {
+    struct open *open;
+    size_t depth, capacity;
 };
 
 struct rec_regions {
@@ -38,12 +56,12 @@ struct rec_regions {
     struct name *names;
     size_t n_names, names_capacity;
     struct rfn_map by_word; /* hash of a name -> its number */
-    struct open *open;      /* innermost last */
-    size_t depth, open_capacity;
+    struct stack stacks[N_KINDS];
+    uint64_t begun;
 };
 
-/* Regions that the thread has begun before MPI was there to be recorded. */
-static __thread uint32_t unseen REC_TLS_MODEL;
+/* What the thread has begun before MPI was there to be recorded. */
+static __thread uint32_t unseen[N_KINDS] REC_TLS_MODEL;
 
 /* ---- names ---- */
 
@@ -101,33 +119,35 @@ static bool is_mpi_there(void)
 #endif
 }
 
-static struct rec_stream *stream_of_thread(void)
+static struct rec_stream *stream_of_thread(enum kind kind)
 {
     struct rec_stream *stream = rec_this_stream;
     if (__builtin_expect(stream && rec_state == REC_RECORDING, 1))
         return stream;
-    if (rec_state == REC_ASLEEP && (unseen || !is_mpi_there())) {
-        unseen++;
+    if (rec_state == REC_ASLEEP && (unseen[kind] || !is_mpi_there())) {
+        unseen[kind]++;
         return NULL;
     }
     return rec_state == REC_ASLEEP || rec_state == REC_RECORDING ? rec_stream_wake() : NULL;
 }
 
 /* The stream's regions, with room for one more open one; NULL: no memory. */
-static struct rec_regions *regions_of(struct rec_stream *stream)
+static struct rec_regions *regions_of(struct rec_stream *stream, enum kind kind)
 {
     if (!stream->regions)
         stream->regions = calloc(1, sizeof *stream->regions);
     struct rec_regions *regions = stream->regions;
-    if (regions && regions->depth == regions->open_capacity &&
-        RFN_GROW(regions->open, regions->open_capacity, regions->depth + 1) < 0)
+    struct stack *stack = regions ? &regions->stacks[kind] : NULL;
+    if (stack && stack->depth == stack->capacity &&
+        RFN_GROW(stack->open, stack->capacity, stack->depth + 1) < 0)
         regions = NULL;
     return regions;
 }
 
 static void record(struct rec_call *call, const struct rec_regions *regions, uint32_t number)
 {
-    rec_in_int(call, regions->names[number].word);
+    if (rec_functions[call->function].n_in)
+        rec_in_int(call, regions->names[number].word);
     call->enter = call->exit = rec_now();
     call->rc = MPI_SUCCESS;
     rec_leave(call);
@@ -152,70 +172,107 @@ static bool is_over(const struct rec_stream *stream)
     return rec_state != REC_RECORDING;
 }
 
-INLINE void begin(const char *text, size_t length, void *frame)
+INLINE void begin(enum kind kind, const char *text, size_t length, void *frame)
 {
-    struct rec_stream *stream = stream_of_thread();
-    struct rec_call *call = stream ? rec_enter(REC_FN_refrain_region_begin, frame) : NULL;
+    struct rec_stream *stream = stream_of_thread(kind);
+    struct rec_call *call = stream ? rec_enter(kinds[kind].begin, frame) : NULL;
     if (!stream)
         return;
     if (call && is_over(stream)) {
         give_up(stream);
         return;
     }
-    struct rec_regions *regions = regions_of(stream);
+    struct rec_regions *regions = regions_of(stream, kind);
     const int64_t number = regions ? find(regions, text, length, true) : RFN_E_NOMEM;
     if (number < 0) {
-        rec_stop("out of memory for regions");
+        rec_stop("out of memory for %ss", kinds[kind].what);
         if (call)
             give_up(stream);
         return;
     }
-    regions->open[regions->depth++] = (struct open){(uint32_t)number, call && !call->off};
+    struct stack *stack = &regions->stacks[kind];
+    stack->open[stack->depth++] = (struct open){(uint32_t)number, call && !call->off,
+                                                regions->begun++};
     if (call)
         record(call, regions, (uint32_t)number);
 }
 
 /* ---- ends ---- */
 
-static __attribute__((cold)) void misused(const struct rec_regions *regions, const char *text,
-                                          size_t length)
+/* text: what the program has called the region that it ends; NULL: no name. */
+static __attribute__((cold)) void misused(const struct rec_regions *regions, enum kind kind,
+                                          const char *text, size_t length)
 {
-    static bool told;
-    if (rec_state != REC_RECORDING || __atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
+    static bool told[N_KINDS];
+    if (rec_state != REC_RECORDING || __atomic_exchange_n(&told[kind], true, __ATOMIC_ACQ_REL))
         return;
-    if (regions && regions->depth)
-        rec_say("refrain_region_end(\"%.*s\"): the region begun last and not ended is \"%s\"; such "
-                "ends are not recorded",
-                (int)length, text, regions->names[regions->open[regions->depth - 1].number].text);
+    const char *what = kinds[kind].what, *quote = text ? "\"" : "";
+    const struct stack *stack = regions ? &regions->stacks[kind] : NULL;
+    if (stack && stack->depth)
+        rec_say(
+            "refrain_%s_end(%s%.*s%s): the %s begun last and not ended is \"%s\"; such ends are "
+            "not recorded",
+            what, quote, (int)length, text ? text : "", quote, what,
+            regions->names[stack->open[stack->depth - 1].number].text);
     else
-        rec_say("refrain_region_end(\"%.*s\"): no region is begun; such ends are not recorded",
-                (int)length, text);
+        rec_say("refrain_%s_end(%s%.*s%s): no %s is begun; such ends are not recorded", what, quote,
+                (int)length, text ? text : "", quote, what);
 }
 
-INLINE void end(const char *text, size_t length, void *frame)
+INLINE void end(enum kind kind, const char *text, size_t length, void *frame)
 {
     struct rec_stream *stream = rec_this_stream;
     struct rec_regions *regions = stream ? stream->regions : NULL;
-    if (rec_state != REC_RECORDING || !regions || !regions->depth) {
-        if (unseen)
-            unseen--;
+    struct stack *stack = regions ? &regions->stacks[kind] : NULL;
+    if (rec_state != REC_RECORDING || !stack || !stack->depth) {
+        if (unseen[kind])
+            unseen[kind]--;
         else
-            misused(regions, text, length);
+            misused(regions, kind, text, length);
         return;
     }
-    const struct open innermost = regions->open[regions->depth - 1];
-    if (find(regions, text, length, false) != innermost.number) {
-        misused(regions, text, length);
+    const struct open innermost = stack->open[stack->depth - 1];
+    if (text && find(regions, text, length, false) != innermost.number) {
+        misused(regions, kind, text, length);
         return;
     }
-    regions->depth--;
-    struct rec_call *call = innermost.recorded ? rec_enter(REC_FN_refrain_region_end, frame) : NULL;
+    stack->depth--;
+    struct rec_call *call = innermost.recorded ? rec_enter(kinds[kind].end, frame) : NULL;
     if (call && is_over(stream)) {
         give_up(stream);
     } else if (call) {
         rec_insist(call);
         record(call, regions, innermost.number);
     }
+}
+
+/* The kind whose innermost one was begun last; N_KINDS: nothing is open. */
+static enum kind begun_last(const struct rec_regions *regions)
+{
+    enum kind last = N_KINDS;
+    uint64_t order = 0;
+    for (enum kind kind = 0; kind < N_KINDS; kind++) {
+        const struct stack *stack = &regions->stacks[kind];
+        if (!stack->depth || (last != N_KINDS && stack->open[stack->depth - 1].order < order))
+            continue;
+        order = stack->open[stack->depth - 1].order;
+        last = kind;
+    }
+    return last;
+}
+
+static void close_innermost(struct rec_stream *stream, enum kind kind, void *frame)
+{
+    struct stack *stack = &stream->regions->stacks[kind];
+    const struct open innermost = stack->open[--stack->depth];
+    const uint64_t now = rec_now();
+    const struct rfn_event event = {.site = rec_site(&stream->sites, kinds[kind].end, frame),
+                                    .function = kinds[kind].end,
+                                    .in = &stream->regions->names[innermost.number].word,
+                                    .enter = now,
+                                    .exit = now};
+    if (innermost.recorded && rfn_stream_event(stream->events, &event) < 0)
+        rec_stop("out of memory");
 }
 
 void rec_regions_close(void *frame)
@@ -229,20 +286,8 @@ void rec_regions_close(void *frame)
             return;
         frame = rec_fortran.frame;
     }
-    while (regions->depth > 0) {
-        const struct open innermost = regions->open[--regions->depth];
-        const uint64_t now = rec_now();
-        const struct rfn_event event = {
-            .site = rec_site(&stream->sites, REC_FN_refrain_region_end, frame),
-            .function = REC_FN_refrain_region_end,
-            .in = &regions->names[innermost.number].word,
-            .enter = now,
-            .exit = now};
-        if (!innermost.recorded)
-            continue;
-        if (rfn_stream_event(stream->events, &event) < 0)
-            rec_stop("out of memory");
-    }
+    for (enum kind kind; (kind = begun_last(regions)) != N_KINDS;)
+        close_innermost(stream, kind, frame);
 }
 
 /* ---- what was used ---- */
@@ -263,7 +308,7 @@ uint64_t rec_regions_events(const struct rec_stream *stream)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < rfn_stream_symbols(stream->events); i++) {
         const struct rfn_symbol *symbol = rfn_stream_symbol(stream->events, i);
-        if (rec_functions[symbol->function].class_ == RFN_CLASS_REGION)
+        if (!rfn_class_is_mpi(rec_functions[symbol->function].class_))
             sum += symbol->occurrences;
     }
     return sum;
@@ -273,7 +318,7 @@ bool rec_regions_only(void)
 {
     for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
         for (uint32_t site = 0; site < rec_sites_count(&stream->sites); site++) {
-            if (rec_functions[rec_sites_function(&stream->sites, site)].class_ != RFN_CLASS_REGION)
+            if (rfn_class_is_mpi(rec_functions[rec_sites_function(&stream->sites, site)].class_))
                 return false;
         }
     }
@@ -300,27 +345,50 @@ static size_t trimmed(const char *name, size_t length)
 REC_EXPORT void refrain_region_begin(const char *name)
 {
     name = name ? name : "";
-    begin(name, length_of(name), FRAME);
+    begin(REGION, name, length_of(name), FRAME);
 }
 
 REC_EXPORT void refrain_region_end(const char *name)
 {
     name = name ? name : "";
-    end(name, length_of(name), FRAME);
+    end(REGION, name, length_of(name), FRAME);
+}
+
+REC_EXPORT void refrain_segment_begin(const char *name)
+{
+    name = name ? name : "";
+    begin(SEGMENT, name, length_of(name), FRAME);
+}
+
+REC_EXPORT void refrain_segment_end(void)
+{
+    end(SEGMENT, NULL, 0, FRAME);
 }
 
 /* Declared by the Fortran module (include/refrain/refrain.f90). */
 REC_EXPORT void refrain_region_begin_(const char *name, size_t length);
 REC_EXPORT void refrain_region_end_(const char *name, size_t length);
+REC_EXPORT void refrain_segment_begin_(const char *name, size_t length);
+REC_EXPORT void refrain_segment_end_(void);
 
 REC_EXPORT void refrain_region_begin_(const char *name, size_t length)
 {
-    begin(name, trimmed(name, length), FRAME);
+    begin(REGION, name, trimmed(name, length), FRAME);
 }
 
 REC_EXPORT void refrain_region_end_(const char *name, size_t length)
 {
-    end(name, trimmed(name, length), FRAME);
+    end(REGION, name, trimmed(name, length), FRAME);
+}
+
+REC_EXPORT void refrain_segment_begin_(const char *name, size_t length)
+{
+    begin(SEGMENT, name, trimmed(name, length), FRAME);
+}
+
+REC_EXPORT void refrain_segment_end_(void)
+{
+    end(SEGMENT, NULL, 0, FRAME);
 }
 
 /* Under other names for the library that programs are linked with (src/program/region.c), whose
@@ -332,3 +400,7 @@ OTHER_NAME(refrain_recorder_region_begin, refrain_region_begin);
 OTHER_NAME(refrain_recorder_region_end, refrain_region_end);
 OTHER_NAME(refrain_recorder_region_begin_, refrain_region_begin_);
 OTHER_NAME(refrain_recorder_region_end_, refrain_region_end_);
+OTHER_NAME(refrain_recorder_segment_begin, refrain_segment_begin);
+OTHER_NAME(refrain_recorder_segment_end, refrain_segment_end);
+OTHER_NAME(refrain_recorder_segment_begin_, refrain_segment_begin_);
+OTHER_NAME(refrain_recorder_segment_end_, refrain_segment_end_);

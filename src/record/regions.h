@@ -1,4 +1,4 @@
-/* regions.h - regions of the program: refrain_region_begin and _end (refrain/region.h) as events.
+/* regions.h - regions and marks of segments of the program (refrain/region.h) as events.
  *
  * A visit is two events of no duration, each with the call path of the call and one input: the
  * region, as a hash of its name (kind REGION), so that all ranks agree on it without talking. The
@@ -6,7 +6,9 @@
  *
  * Every recorded begin has its recorded end, and they nest: an end is recorded if its begin was,
  * also while recording is off, and only then. What a stream has open when its thread calls
- * MPI_Finalize ends there; regions of other threads that are open then have no end.
+ * MPI_Finalize ends there; regions of other threads that are open then have no end. Marks of
+ * segments are the same with other functions; their ends have no name. Regions and segments need
+ * not nest with each other.
  *
  * Names are found by where they lie, and compared: a literal costs a look into a small cache and a
  * comparison. Memory is allocated for new names and new depths only. All of a stream's own: no
@@ -28,7 +30,7 @@ struct rec_region {
 
 uint32_t rec_regions_count(const struct rec_stream *stream);
 struct rec_region rec_regions_get(const struct rec_stream *stream, uint32_t number);
-/* How many events of the stream, which is settled, are begins and ends. */
+/* How many events of the stream, which is settled, are no calls of MPI. */
 uint64_t rec_regions_events(const struct rec_stream *stream);
 
 /* Whether the process has made no MPI call so far. */

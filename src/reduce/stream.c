@@ -678,7 +678,7 @@ static int append_times(struct rfn_stream *stream, struct rfn_symbol *symbol,
 __attribute__((noinline)) static int
 append_volume(struct rfn_stream *stream, struct rfn_column *columns, const struct rfn_event *event)
 {
-    if (rfn_stream_schema(stream, event->function)->class_ == RFN_CLASS_REGION) {
+    if (!rfn_class_is_mpi(rfn_stream_schema(stream, event->function)->class_)) {
         /* A moment in the program, at which nothing is counted. */
         RFN_TRY(rfn_column_append(&columns[0], 0));
         return rfn_column_append(&columns[1], 0);

@@ -1,4 +1,4 @@
-/* Regions of threads that never call MPI, at the same time. ranks: 2 */
+/* Regions and marks of threads that never call MPI, at the same time. ranks: 2 */
 #include "expect.h"
 
 #include <pthread.h>
@@ -34,7 +34,9 @@ static void *work(void *argument)
     first_event(thread);
     for (int i = 0; i < ROUNDS; i++) {
         BEGIN("shared");
+        CALL(refrain_segment_begin(own), "name=%s", own);
         BEGIN(own);
+        CALL(refrain_segment_end(), "!name");
         END(own);
         END("shared");
     }
