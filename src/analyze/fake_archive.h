@@ -162,6 +162,7 @@ static const struct rfn_param_info flush_params[] = {IN("rank", RANK), IN("win",
 
 static const struct rfn_param_info pcontrol_params[] = {IN("level", INT)};
 static const struct rfn_param_info region_params[] = {IN("name", REGION)};
+static const struct rfn_param_info unrecorded_params[] = {IN("name", REGION), OUT("calls", INT)};
 
 enum { NB = RFN_FUNCTION_NONBLOCKING, PS = RFN_FUNCTION_PERSISTENT, CO = RFN_FUNCTION_COLLECTIVE };
 
@@ -211,7 +212,9 @@ enum { NB = RFN_FUNCTION_NONBLOCKING, PS = RFN_FUNCTION_PERSISTENT, CO = RFN_FUN
     X(PREADY_LIST, "MPI_Pready_list", START, 0, 0, pready_list_params, 3)                \
     X(PARRIVED, "MPI_Parrived", START, RFN_FUNCTION_POLL, 0, parrived_params, 2)         \
     X(BEGIN, "refrain_region_begin", REGION, 0, 0, region_params, 1)                     \
-    X(END, "refrain_region_end", REGION, 0, 0, region_params, 1)
+    X(END, "refrain_region_end", REGION, 0, 0, region_params, 1)                         \
+    X(MARK, "refrain_segment_begin", SEGMENT_BEGIN, 0, 0, region_params, 1)              \
+    X(UNRECORDED, "refrain_calls_unrecorded", UNRECORDED, 0, 1, unrecorded_params, 1)
 
 /* Those that make communicators with topologies. */
 #define FAKE_TOPOLOGY_FUNCTIONS(X)                                                            \

@@ -200,6 +200,28 @@ static void test_no_times(void **state)
     expect("setup", 1, 0, 0);
 }
 
+/* Marks of segments are neither visits nor calls; what was not recorded adds up, and says that
+ * there is such a region. Nonsense of a damaged archive is left out. */
+static void test_marks_and_unrecorded(void **state)
+{
+    (void)state;
+    EVENT(0, INIT, 0, 0, 10, 0);
+    EVENT(0, MARK, 0, 20, 20, SOLVE);
+    EVENT(0, UNRECORDED, 0, 30, 30, SETUP, 1000);
+    EVENT(0, UNRECORDED, 0, 30, 30, SETUP, -7);
+    EVENT(0, UNRECORDED, 0, 30, 30, 99, 5);
+    EVENT(0, FINALIZE, 0, 130, 140, 0);
+    EVENT(1, INIT, 0, 0, 10, 0);
+    EVENT(1, UNRECORDED, 0, 40, 40, SETUP, 234);
+    EVENT(1, FINALIZE, 0, 130, 140, 0);
+    make();
+    assert_int_equal(profile->n_regions, 1);
+    expect("setup", 0, 0, 0);
+    assert_int_equal(row("setup")->unrecorded, 1234);
+    assert_int_equal(profile->region_events, 5);
+    assert_int_equal(profile->calls, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +233,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_open_pauses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_pause, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_times, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_marks_and_unrecorded, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
