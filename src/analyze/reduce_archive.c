@@ -273,23 +273,35 @@ static int add_regions(struct reducer *reducer, size_t entry)
     return packed(reducer, error);
 }
 
+/* Types that an old version does not have mean nothing there. */
+static bool stays(uint32_t type, uint32_t minor)
+{
+    switch (type) {
+    case RFN_CHUNK_META:
+    case RFN_CHUNK_STREAMS:
+    case RFN_CHUNK_TIMING:
+    case RFN_CHUNK_TOC:
+    case RFN_CHUNK_PROFILE:
+        return false;
+    case RFN_CHUNK_CLOCKS:
+        return minor >= RFN_CLOCKS_SINCE_MINOR;
+    default:
+        return true;
+    }
+}
+
 static int copy_others(struct reducer *reducer)
 {
     const struct rfn_chunks *chunks = &reducer->archive->chunks;
     for (size_t i = 0; i < chunks->n; i++) {
-        switch (chunks->entries[i].type) {
-        case RFN_CHUNK_META:
-        case RFN_CHUNK_STREAMS:
-        case RFN_CHUNK_TIMING:
-        case RFN_CHUNK_TOC:
+        uint32_t type = chunks->entries[i].type;
+        if (!stays(type, chunks->minor))
             continue;
-        case RFN_CHUNK_DEFINITIONS:
-            if (chunks->minor == 0) {
-                RFN_TRY(add_regions(reducer, i));
-                continue;
-            }
-        }
-        RFN_TRY(packed(reducer, rfn_rewrite_copy(&reducer->rewrite, i)));
+        if (type == RFN_CHUNK_DEFINITIONS && chunks->minor == 0 &&
+            rfn_archive_regions(reducer->archive) == 0)
+            RFN_TRY(add_regions(reducer, i));
+        else
+            RFN_TRY(packed(reducer, rfn_rewrite_copy(&reducer->rewrite, i)));
     }
     return 0;
 }

@@ -2,9 +2,10 @@
  *
  * To be built with -DRFN_FUZZING: checksums are then not compared (the fuzzer would not get past
  * them) and sizes that a few bytes can claim are limited. `archive_test seeds DIR` writes archives
- * to start from:
+ * to start from, and `representatives_test seeds DIR` reduced ones:
  *
- *   archive_test seeds corpus && archive_fuzz -max_len=8192 corpus */
+ *   archive_test seeds corpus && representatives_test seeds corpus
+ *   archive_fuzz -max_len=8192 corpus */
 #include "archive/reader.h"
 #include "refrain/event.h"
 

@@ -97,6 +97,15 @@ static void add_number(struct numbers *to, int64_t value)
 
 /* ---- executing ---- */
 
+/* Per symbol function and path. Functions may be marks (model_classes). */
+static const uint8_t sites[R_SYMBOLS][2] = {
+    {INIT, 0}, {INIT, 1}, {FINALIZE, 0}, {FINALIZE, 1}, {TEST, 0}};
+
+static uint8_t class_of(int symbol)
+{
+    return model_classes[sites[symbol][0]];
+}
+
 /* A segment that is being gathered. */
 struct gathering {
     struct reduced_run *run;
@@ -267,7 +276,10 @@ static void end_segment(struct gathering *gathering)
 
 static void gather_event(struct gathering *gathering, int symbol)
 {
-    if (gathering->n == RFN_SEGMENT_EVENTS_MAX)
+    bool behind_mark = gathering->n &&
+                       class_of(gathering->symbols[gathering->n - 1]) == RFN_CLASS_SEGMENT_END;
+    if (gathering->n == RFN_SEGMENT_EVENTS_MAX || behind_mark ||
+        class_of(symbol) == RFN_CLASS_SEGMENT_BEGIN)
         end_segment(gathering);
     if (gathering->n == gathering->capacity) {
         gathering->capacity = 2 * gathering->capacity + 8;
@@ -431,8 +443,11 @@ static void write_reduced_streams(struct writer *writer, const struct reduced_ru
         for (int i = 0; i < N_RANKS; i++) {
             const struct made_set *set = set_of(run, i);
             uint64_t calls = 0;
-            for (size_t e = 0; e < set->n; e++)
+            int64_t regions = 0;
+            for (size_t e = 0; e < set->n; e++) {
                 calls += (uint64_t)set->events[e].polls;
+                regions += !rfn_class_is_mpi(class_of(set->events[e].symbol));
+            }
             const int64_t words[RFN_STREAM_WORDS] = {
                 [RFN_WORD_RANK] = i,
                 [RFN_WORD_GROUP] = run->group_of[i],
@@ -443,6 +458,7 @@ static void write_reduced_streams(struct writer *writer, const struct reduced_ru
                 [RFN_WORD_START] = (int64_t)monotonic_of(model[i].start),
                 [RFN_WORD_REALTIME] = (int64_t)offset_of(&model[i]),
                 [RFN_WORD_VOLUME] = run->volume,
+                [RFN_WORD_REGIONS] = regions,
                 [RFN_WORD_TIMES] = run->full ? i : run->set_of[i],
             };
             rfn_buf_varint(&out, 4);
@@ -462,8 +478,6 @@ static void write_nodes(const struct node_list *list, struct rfn_buf *out)
 static void write_reduced_structure(struct writer *writer, const struct reduced_run *run,
                                     uint32_t group)
 {
-    static const uint8_t sites[R_SYMBOLS][2] = {
-        {INIT, 0}, {INIT, 1}, {FINALIZE, 0}, {FINALIZE, 1}, {TEST, 0}};
     struct rfn_buf out = RFN_BUF_INIT;
     rfn_buf_varint(&out, R_SYMBOLS);
     for (int s = 0; s < R_SYMBOLS; s++)
@@ -637,6 +651,62 @@ static struct rfn_buf write_reduced(const struct reduced_run *run)
     write_tail(&writer);
     assert_false(writer.file.failed);
     return writer.file;
+}
+
+/* ---- shapes ---- */
+
+/* L0 lies in the top and in L1, whose first stretch is empty. */
+static const struct shape nested = {
+    .top = {5, {SYMBOL(PLAIN_0), LOOP(1), SYMBOL(PLAIN_1), LOOP(0), SYMBOL(PLAIN_2)}},
+    .loops = {{2, {SYMBOL(PLAIN_0), SYMBOL(PLAIN_1)}}, {2, {LOOP(0), SYMBOL(POLL)}}},
+    .n_loops = 2,
+    .cuts = {1, 1},
+    .least = {0, 30},
+    .more = {4, 1}};
+
+/* L0 does not cut, so that L1's segments have different events; L2's middle stretches are empty. */
+static const struct shape mixed = {.top = {3, {LOOP(2), LOOP(1), SYMBOL(PLAIN_3)}},
+                                   .loops = {{1, {SYMBOL(PLAIN_0)}},
+                                             {3, {SYMBOL(PLAIN_1), LOOP(0), SYMBOL(POLL)}},
+                                             {4, {LOOP(1), LOOP(1), SYMBOL(PLAIN_3), LOOP(1)}}},
+                                   .n_loops = 3,
+                                   .cuts = {0, 1, 1},
+                                   .least = {0, 0, 9},
+                                   .more = {3, 5, 1}};
+
+/* L0 would cut, but lies in L1, which does not: its columns are empty. L2 never runs. */
+static const struct shape flat = {.top = {4, {LOOP(1), SYMBOL(PLAIN_3), LOOP(2), LOOP(3)}},
+                                  .loops = {{2, {SYMBOL(PLAIN_0), SYMBOL(PLAIN_1)}},
+                                            {2, {LOOP(0), SYMBOL(PLAIN_2)}},
+                                            {1, {SYMBOL(PLAIN_0)}},
+                                            {2, {SYMBOL(POLL), LOOP(1)}}},
+                                  .n_loops = 4,
+                                  .cuts = {1, 0, 1, 1},
+                                  .least = {1, 1, 0, 12},
+                                  .more = {4, 2, 1, 1}};
+
+static const struct shape *const shapes[] = {&nested, &mixed, &flat};
+
+enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+
+static struct reduced_run *new_run(const struct shape *shape, unsigned variant, uint64_t seed)
+{
+    struct reduced_run *run = calloc(1, sizeof *run);
+    assert_non_null(run);
+    run->shape = *shape;
+    run->volume = variant & 1;
+    run->clock = variant & 2 ? 3 : 0;
+    run->compress = variant & 4;
+    for (int i = 0; i < N_RANKS; i++)
+        run->set_of[i] = run->clock ? (const int64_t[]){0, 1, 0, 1}[i] : i;
+    make_reduced(run, seed);
+    return run;
+}
+
+static void delete_run(struct reduced_run *run)
+{
+    free_reduced(run);
+    free(run);
 }
 
 #endif

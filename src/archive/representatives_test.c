@@ -85,37 +85,7 @@ static void check_run(const struct reduced_run *run, size_t resident_max)
     rfn_buf_release(&file);
 }
 
-/* ---- shapes ---- */
-
-/* L0 lies in the top and in L1, whose first stretch is empty. */
-static const struct shape nested = {
-    .top = {5, {SYMBOL(PLAIN_0), LOOP(1), SYMBOL(PLAIN_1), LOOP(0), SYMBOL(PLAIN_2)}},
-    .loops = {{2, {SYMBOL(PLAIN_0), SYMBOL(PLAIN_1)}}, {2, {LOOP(0), SYMBOL(POLL)}}},
-    .n_loops = 2,
-    .cuts = {1, 1},
-    .least = {0, 30},
-    .more = {4, 1}};
-
-/* L0 does not cut, so that L1's segments have different events; L2's middle stretches are empty. */
-static const struct shape mixed = {.top = {3, {LOOP(2), LOOP(1), SYMBOL(PLAIN_3)}},
-                                   .loops = {{1, {SYMBOL(PLAIN_0)}},
-                                             {3, {SYMBOL(PLAIN_1), LOOP(0), SYMBOL(POLL)}},
-                                             {4, {LOOP(1), LOOP(1), SYMBOL(PLAIN_3), LOOP(1)}}},
-                                   .n_loops = 3,
-                                   .cuts = {0, 1, 1},
-                                   .least = {0, 0, 9},
-                                   .more = {3, 5, 1}};
-
-/* L0 would cut, but lies in L1, which does not: its columns are empty. L2 never runs. */
-static const struct shape flat = {.top = {4, {LOOP(1), SYMBOL(PLAIN_3), LOOP(2), LOOP(3)}},
-                                  .loops = {{2, {SYMBOL(PLAIN_0), SYMBOL(PLAIN_1)}},
-                                            {2, {LOOP(0), SYMBOL(PLAIN_2)}},
-                                            {1, {SYMBOL(PLAIN_0)}},
-                                            {2, {SYMBOL(POLL), LOOP(1)}}},
-                                  .n_loops = 4,
-                                  .cuts = {1, 0, 1, 1},
-                                  .least = {1, 1, 0, 12},
-                                  .more = {4, 2, 1, 1}};
+/* ---- what is right ---- */
 
 /* Segments that are longer than segments are. */
 static const struct shape lengthy = {
@@ -125,32 +95,6 @@ static const struct shape lengthy = {
     .cuts = {0, 1},
     .least = {2 * RFN_SEGMENT_EVENTS_MAX - 1, 4},
     .more = {2, 1}};
-
-static const struct shape *const shapes[] = {&nested, &mixed, &flat};
-
-enum { N_SHAPES = sizeof shapes / sizeof *shapes };
-
-static struct reduced_run *new_run(const struct shape *shape, unsigned variant, uint64_t seed)
-{
-    struct reduced_run *run = calloc(1, sizeof *run);
-    assert_non_null(run);
-    run->shape = *shape;
-    run->volume = variant & 1;
-    run->clock = variant & 2 ? 3 : 0;
-    run->compress = variant & 4;
-    for (int i = 0; i < N_RANKS; i++)
-        run->set_of[i] = run->clock ? (const int64_t[]){0, 1, 0, 1}[i] : i;
-    make_reduced(run, seed);
-    return run;
-}
-
-static void delete_run(struct reduced_run *run)
-{
-    free_reduced(run);
-    free(run);
-}
-
-/* ---- what is right ---- */
 
 static void put(struct numbers *to, size_t n, const int64_t *values)
 {
@@ -280,6 +224,20 @@ static void test_as_full(void **state)
         rfn_buf_release(&full);
         delete_run(run);
     }
+}
+
+/* INIT ends segments and FINALIZE begins them, or the other way. */
+static void test_marks(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 60; i++) {
+        model_classes[INIT] = i % 2 ? RFN_CLASS_SEGMENT_END : RFN_CLASS_SEGMENT_BEGIN;
+        model_classes[FINALIZE] = i % 2 ? RFN_CLASS_SEGMENT_BEGIN : RFN_CLASS_SEGMENT_END;
+        struct reduced_run *run = new_run(shapes[i % N_SHAPES], i / N_SHAPES, i);
+        check_run(run, RFN_RESIDENT_MAX);
+        delete_run(run);
+    }
+    model_classes[INIT] = model_classes[FINALIZE] = RFN_CLASS_OTHER;
 }
 
 static void test_long_segments(void **state)
@@ -653,12 +611,13 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "seeds") == 0)
         return write_seeds(argv[2]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),         cmocka_unit_test(test_random),
-        cmocka_unit_test(test_as_full),       cmocka_unit_test(test_long_segments),
-        cmocka_unit_test(test_what_it_says),  cmocka_unit_test(test_wrong_values),
-        cmocka_unit_test(test_wrong_lengths), cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_other_events),  cmocka_unit_test(test_unused_contexts),
-        cmocka_unit_test(test_too_many_kept), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_known),           cmocka_unit_test(test_random),
+        cmocka_unit_test(test_as_full),         cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_long_segments),   cmocka_unit_test(test_what_it_says),
+        cmocka_unit_test(test_wrong_values),    cmocka_unit_test(test_wrong_lengths),
+        cmocka_unit_test(test_contradictions),  cmocka_unit_test(test_other_events),
+        cmocka_unit_test(test_unused_contexts), cmocka_unit_test(test_too_many_kept),
+        cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,16 +51,35 @@ int rfn_rewrite_copy(struct rfn_rewrite *rewrite, size_t entry)
     return 0;
 }
 
+/* A chunk's own bytes, or what of them is in the spill. */
+struct copying {
+    struct rfn_rope *to;
+    const struct rfn_spill *spill;
+};
+
+static int copy_part(void *context, const uint8_t *bytes, size_t size)
+{
+    const struct copying *copying = context;
+    rfn_buf_bytes(&copying->to->bytes, bytes, size);
+    rfn_rope_relieve(copying->to, copying->spill);
+    return rfn_rope_status(copying->to);
+}
+
+/* What a large payload borrows will be gone before the file is written. */
 int rfn_rewrite_add(struct rfn_rewrite *rewrite, uint32_t type, uint64_t id,
                     struct rfn_rope *payload)
 {
+    struct rfn_rope joined = RFN_ROPE_INIT;
     RFN_TRY(RFN_GROW(rewrite->chunks, rewrite->capacity, rewrite->n + 1));
     struct rfn_rewrite_chunk *chunk = &rewrite->chunks[rewrite->n++];
     *chunk = (struct rfn_rewrite_chunk){.entry = {.type = type, .id = id}};
-    RFN_TRY(rfn_chunk_join(&chunk->bytes, type, id, payload, true, &rewrite->spill,
-                           &chunk->entry.stored_size));
-    rfn_rope_relieve(&chunk->bytes, &rewrite->spill);
-    return 0;
+    int error = rfn_chunk_join(&joined, type, id, payload, true, &rewrite->spill,
+                               &chunk->entry.stored_size);
+    if (!error)
+        error = rfn_rope_each(&joined, copy_part,
+                              &(struct copying){&chunk->bytes, &rewrite->spill});
+    rfn_rope_release(&joined);
+    return error;
 }
 
 /* ---- the file ---- */

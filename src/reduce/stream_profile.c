@@ -246,6 +246,86 @@ int rfn_stream_profile_widen(struct rfn_stream_profile *profile)
     return rfn_store_widen(profile->store);
 }
 
+/* ---- other numbers ---- */
+
+static int rename_events(struct loose *loose, const uint32_t *symbols)
+{
+    struct rfn_column renamed;
+    struct rfn_column_cursor events;
+    int64_t symbol;
+    int error = 0;
+    rfn_column_init(&renamed);
+    rfn_column_open_growing(&events, &loose->events);
+    while (!error && rfn_column_at(&events) < events.n) {
+        error = rfn_column_next(&events, &symbol);
+        if (!error)
+            error = rfn_column_append(&renamed, symbols[symbol]);
+    }
+    rfn_column_close(&events);
+    rfn_column_release(&loose->events);
+    loose->events = renamed;
+    return error;
+}
+
+/* What is held of the segments, renamed. */
+struct renaming {
+    const uint32_t *contexts, *offsets;
+    struct rfn_column_cursor order, number;
+    struct rfn_column new_order, new_number;
+};
+
+static int rename_segment(struct renaming *renaming)
+{
+    int64_t context, number;
+    RFN_TRY(rfn_column_next(&renaming->order, &context));
+    if (context == TOP)
+        return rfn_column_append(&renaming->new_order, TOP);
+    RFN_TRY(rfn_column_next(&renaming->number, &number));
+    if (number != LOOSE)
+        number += renaming->offsets[context];
+    RFN_TRY(rfn_column_append(&renaming->new_order, renaming->contexts[context]));
+    return rfn_column_append(&renaming->new_number, number);
+}
+
+static int rename_segments(struct rfn_stream_profile *profile, const uint32_t *contexts,
+                           const uint32_t *offsets)
+{
+    struct renaming renaming = {.contexts = contexts, .offsets = offsets};
+    int error = 0;
+    rfn_column_init(&renaming.new_order);
+    rfn_column_init(&renaming.new_number);
+    rfn_column_open_growing(&renaming.order, &profile->order);
+    rfn_column_open_growing(&renaming.number, &profile->number);
+    while (!error && rfn_column_at(&renaming.order) < renaming.order.n)
+        error = rename_segment(&renaming);
+    rfn_column_close(&renaming.order);
+    rfn_column_close(&renaming.number);
+    rfn_column_release(&profile->order);
+    rfn_column_release(&profile->number);
+    profile->order = renaming.new_order;
+    profile->number = renaming.new_number;
+    return error;
+}
+
+int rfn_stream_profile_rename(struct rfn_stream_profile *profile, const uint32_t *symbols,
+                              const uint32_t *contexts, uint32_t n_contexts)
+{
+    uint32_t *offsets = calloc(n_contexts + (size_t)1, sizeof *offsets), most = 0;
+    assert(n_contexts >= profile->n_contexts && !profile->contexts);
+    if (!offsets)
+        return RFN_E_NOMEM;
+    int error = rfn_store_rename(profile->store, symbols, contexts, n_contexts, offsets);
+    if (!error)
+        error = rename_events(&profile->loose, symbols);
+    if (!error)
+        error = rename_segments(profile, contexts, offsets);
+    for (uint32_t i = 0; i < profile->n_contexts; i++)
+        most = contexts[i] >= most ? contexts[i] + 1 : most;
+    profile->n_contexts = most;
+    free(offsets);
+    return error;
+}
+
 /* ---- figures ---- */
 
 static size_t columns_bytes(const struct rfn_profile_columns *columns)

@@ -1,0 +1,260 @@
+/* Reducing a small archive that comes through the real reader: of each version, with every method,
+ * with each byte damaged. What is written is read and verified again. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+
+#include "archive/archive_model.h"
+#include "refrain/trace_profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/refrain-reduce-XXXXXX", path[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/out.rfn", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static struct rfn_archive *open_bytes(const struct rfn_buf *file)
+{
+    struct rfn_archive *archive = NULL;
+    assert_int_equal(rfn_archive_open_memory(file->data, file->size, &archive, NULL), 0);
+    return archive;
+}
+
+static struct rfn_archive *open_reduced(void)
+{
+    struct rfn_archive *archive;
+    struct rfn_diag diag = {0};
+    int error = rfn_archive_verify(path, NULL, NULL, &diag);
+    if (error)
+        print_error("%s\n", diag.text);
+    assert_int_equal(error, 0);
+    assert_int_equal(rfn_archive_open(path, &archive, NULL), 0);
+    return archive;
+}
+
+static int reduce(const struct rfn_archive *archive, const char *similar, const char *across,
+                  struct rfn_reduction *reduction)
+{
+    struct rfn_trace_profile_options options = {
+        .similar = similar, .across = across, .min_calls = 1, .exact_starts = true};
+    struct rfn_diag diag = {0};
+    int error = rfn_reduce(archive, &options, path, true, reduction, &diag);
+    assert_true(error == 0 || diag.text[0]);
+    return error;
+}
+
+static void expect_words(const int64_t *words, const int64_t *expected, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        assert_int_equal(words[i], expected[i]);
+}
+
+/* Events are equal; times, polls and volumes if `all`. */
+static void expect_record(const struct rfn_archive *archive, const struct rfn_record *record,
+                          const struct rfn_record *expected, bool all)
+{
+    const struct rfn_function_info *function = rfn_archive_function(archive, record->function);
+    assert_int_equal(record->symbol, expected->symbol);
+    assert_int_equal(record->path, expected->path);
+    assert_int_equal(record->error, expected->error);
+    expect_words(record->in, expected->in, function->n_in);
+    expect_words(record->out, expected->out, function->n_out);
+    if (!all)
+        return;
+    assert_int_equal(record->enter_ns, expected->enter_ns);
+    assert_int_equal(record->exit_ns, expected->exit_ns);
+    assert_int_equal(record->polls, expected->polls);
+    assert_int_equal(record->inside_ns, expected->inside_ns);
+    assert_int_equal(record->volume_gap, expected->volume_gap);
+    assert_int_equal(record->volume_inside, expected->volume_inside);
+}
+
+static void expect_stream(const struct rfn_archive *archive, const struct rfn_archive *full,
+                          uint32_t stream, bool all)
+{
+    const struct rfn_record *record, *expected;
+    struct rfn_cursor *left, *right;
+    assert_int_equal(rfn_cursor_open(archive, stream, &left, NULL), 0);
+    assert_int_equal(rfn_cursor_open(full, stream, &right, NULL), 0);
+    while (rfn_cursor_next(right, &expected, NULL) > 0) {
+        assert_int_equal(rfn_cursor_next(left, &record, NULL), 1);
+        expect_record(archive, record, expected, all);
+    }
+    assert_int_equal(rfn_cursor_next(left, &record, NULL), 0);
+    rfn_cursor_close(left);
+    rfn_cursor_close(right);
+}
+
+static void expect_reduced(const struct rfn_archive *full, const char *similar, bool all)
+{
+    struct rfn_reduction reduction;
+    assert_int_equal(reduce(full, similar, NULL, &reduction), 0);
+    struct rfn_archive *archive = open_reduced();
+    const struct rfn_run *run = rfn_archive_run(archive), *before = rfn_archive_run(full);
+    assert_int_equal(run->file_bytes, reduction.bytes);
+    assert_int_equal(before->file_bytes, reduction.full_bytes);
+    assert_true(run->reduced);
+    assert_string_equal(run->similar, similar);
+    assert_string_equal(run->command, before->command);
+    assert_int_equal(run->reduction.executions, reduction.stats.executions);
+    assert_true(run->merge_seconds == before->merge_seconds);
+    for (uint32_t i = 0; i < run->streams; i++)
+        expect_stream(archive, full, i, all);
+    rfn_archive_close(archive);
+}
+
+/* A threshold of 0 keeps all there is, of archives that older versions have written, too. */
+static void test_versions(void **state)
+{
+    (void)state;
+    for (unsigned minor = 0; minor <= RFN_FORMAT_MINOR; minor++) {
+        for (int compress = 0; compress < 2; compress++) {
+            struct rfn_buf file = write_version(minor, SOUND, compress, true);
+            struct rfn_archive *full = open_bytes(&file);
+            expect_reduced(full, "chebyshev:0", true);
+            rfn_archive_close(full);
+            rfn_buf_release(&file);
+        }
+    }
+}
+
+static void test_methods(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"relDiff:0.8",     "absDiff:1000",  "manhattan:0.4",
+                                          "euclidean:0.2",   "chebyshev:0.2", "avgWave:0.2",
+                                          "haarWave:0.2",    "iterK:10",      "iterK:1:centroid",
+                                          "iterK:1:average", "iterAvg"};
+    struct rfn_buf file = write_archive(SOUND, true, true);
+    struct rfn_archive *full = open_bytes(&file);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        expect_reduced(full, methods[i], false);
+    rfn_archive_close(full);
+    rfn_buf_release(&file);
+}
+
+/* The streams 0 to 2 execute the same segments at different times: with a threshold that allows
+ * anything they share the times of the first. */
+static void test_across(void **state)
+{
+    (void)state;
+    struct rfn_reduction reduction;
+    struct rfn_buf file = write_archive(SOUND, false, true);
+    struct rfn_archive *full = open_bytes(&file);
+    assert_int_equal(reduce(full, "absDiff:0", "absDiff:1e9", &reduction), 0);
+    assert_int_equal(reduction.stats.groups, reduction.stats.classes);
+    assert_true(reduction.stats.groups < N_STREAMS);
+    struct rfn_archive *archive = open_reduced();
+    for (uint32_t i = 0; i < N_STREAMS; i++) {
+        uint32_t times = rfn_stream_times(archive, i);
+        assert_true(times <= i);
+        expect_stream(archive, full, i, times == i);
+    }
+    rfn_archive_close(archive);
+    rfn_archive_close(full);
+    rfn_buf_release(&file);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct rfn_reduction reduction;
+    struct rfn_buf file = write_archive(SOUND, false, false);
+    struct rfn_archive *full = open_bytes(&file);
+    assert_int_equal(reduce(full, "avgWave", NULL, &reduction), RFN_E_UNSUPPORTED);
+    rfn_archive_close(full);
+    rfn_buf_release(&file);
+    file = write_version(RFN_FORMAT_MINOR + 1, SOUND, false, true);
+    full = open_bytes(&file);
+    assert_int_equal(reduce(full, "avgWave", NULL, &reduction), RFN_E_VERSION);
+    rfn_archive_close(full);
+    rfn_buf_release(&file);
+    file = write_archive(SOUND, false, true);
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(file.data, 1, file.size, out), file.size);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(rfn_archive_open(path, &full, NULL), 0);
+    assert_int_equal(reduce(full, "avgWave", NULL, &reduction), RFN_E_USAGE); /* its own name */
+    rfn_archive_close(full);
+    full = open_bytes(&file);
+    assert_int_equal(reduce(full, "avgWave", NULL, &reduction), 0);
+    rfn_archive_close(full);
+    rfn_buf_release(&file);
+    assert_int_equal(rfn_archive_open(path, &full, NULL), 0);
+    assert_int_equal(reduce(full, "avgWave", NULL, &reduction), RFN_E_UNSUPPORTED);
+    rfn_archive_close(full);
+}
+
+/* Damaged archives: an error, or a file. Of what verification lets pass, a sound one. */
+static bool try_bytes(const struct rfn_buf *file, const char *similar)
+{
+    struct rfn_reduction reduction;
+    struct rfn_diag diag = {0};
+    struct rfn_archive *archive;
+    if (rfn_archive_open_memory(file->data, file->size, &archive, NULL) < 0)
+        return false;
+    bool sound = rfn_archive_verify_open(archive, NULL, NULL, NULL) == 0;
+    int error = reduce(archive, similar, "absDiff:1e9", &reduction);
+    rfn_archive_close(archive);
+    assert_true(error == 0 || !sound);
+    if (error)
+        return false;
+    error = rfn_archive_verify(path, NULL, NULL, &diag);
+    if (error && sound)
+        print_error("%s\n", diag.text);
+    assert_true(error == 0 || !sound);
+    return true;
+}
+
+static void test_flips(void **state)
+{
+    (void)state;
+    struct rfn_buf file = write_archive(SOUND, false, true);
+    size_t files = 0;
+    for (size_t i = 0; i < file.size; i++) {
+        uint8_t before = file.data[i];
+        file.data[i] ^= (uint8_t)(1u << i % 8);
+        files += try_bytes(&file, "absDiff:1");
+        file.data[i] = before;
+    }
+    assert_true(files > 0);
+    rfn_buf_release(&file);
+}
+
+/* Archives that contradict themselves under right checksums. */
+static void test_contradictions(void **state)
+{
+    (void)state;
+    size_t files = 0;
+    for (enum fault fault = SOUND; fault < N_FAULTS; fault++) {
+        struct rfn_buf file = write_archive(fault, fault % 2, true);
+        files += try_bytes(&file, "absDiff:1");
+        rfn_buf_release(&file);
+    }
+    assert_true(files > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_versions), cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_across),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_flips),    cmocka_unit_test(test_contradictions),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

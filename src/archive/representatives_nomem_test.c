@@ -1,0 +1,134 @@
+/* What reading reduced archives takes of memory. Of its allocations each fails once, and it gives
+ * up with RFN_E_NOMEM and leaves nothing behind. And segments that are not executed again are not
+ * kept: many take no more than few. */
+#include "archive/reduced_model.h"
+#include "base/failing_heap.h"
+
+/* ---- each allocation fails ---- */
+
+static int read_to_end(const struct rfn_archive *archive, uint32_t stream, struct rfn_diag *diag)
+{
+    const struct rfn_record *record;
+    struct rfn_cursor *cursor;
+    int more;
+    RFN_TRY(rfn_cursor_open(archive, stream, &cursor, diag));
+    while ((more = rfn_cursor_next(cursor, &record, diag)) > 0)
+        ;
+    rfn_cursor_close(cursor);
+    return more;
+}
+
+static int read_archive(const struct rfn_buf *file, size_t resident_max, bool verify)
+{
+    struct rfn_archive *archive;
+    struct rfn_diag diag = {.text = ""};
+    allocations = 0;
+    int error = rfn_archive_open_memory(file->data, file->size, &archive, &diag);
+    if (!error) {
+        archive->chunks.resident_max = resident_max;
+        for (uint32_t i = 0; i < N_RANKS && !error && !verify; i++)
+            error = read_to_end(archive, i, &diag);
+        if (!error && verify)
+            error = rfn_archive_verify_open(archive, NULL, NULL, &diag);
+        rfn_archive_close(archive);
+    }
+    assert_true(!error || strstr(diag.text, "memory"));
+    return error;
+}
+
+static void test_each_allocation_fails(void **state)
+{
+    (void)state;
+    struct rfn_buf full = write_archive(SOUND, true, true);
+    failing = UINT64_MAX;
+    assert_int_equal(read_archive(&full, 0, true), 0);
+    rfn_buf_release(&full);
+    for (unsigned variant = 0; variant < 8; variant++) {
+        failing = UINT64_MAX;
+        struct reduced_run *run = new_run(shapes[variant % N_SHAPES], variant, variant);
+        struct rfn_buf file = write_reduced(run);
+        size_t resident_max = variant & 1 ? 0 : RFN_RESIDENT_MAX, before = heap;
+        bool verify = variant & 4;
+        assert_int_equal(read_archive(&file, resident_max, verify), 0);
+        uint64_t n = allocations;
+        assert_true(n > 100);
+        for (failing = 0; failing < n; failing++) {
+            assert_int_equal(read_archive(&file, resident_max, verify), RFN_E_NOMEM);
+            assert_int_equal(heap, before);
+        }
+        failing = UINT64_MAX;
+        rfn_buf_release(&file);
+        delete_run(run);
+    }
+}
+
+/* ---- memory does not grow with segments ---- */
+
+/* So many segments of one event, all new, kept or not. */
+static struct rfn_buf write_new(int64_t n, bool keep)
+{
+    static struct reduced_run run;
+    struct made_set *set = &run.sets[0];
+    uint64_t random = 1;
+    run = (struct reduced_run){.clock = 3};
+    run.shape = (struct shape){.top = {1, {LOOP(0)}},
+                               .loops = {{1, {SYMBOL(PLAIN_0)}}},
+                               .n_loops = 1,
+                               .cuts = {1},
+                               .least = {(unsigned)n},
+                               .more = {1}};
+    make_model();
+    number_made_contexts(&run);
+    execute_all(&run, NULL);
+    set->n = (size_t)n;
+    set->events = calloc(set->n, sizeof *set->events);
+    assert_non_null(set->events);
+    for (int64_t i = 0; i < n; i++) {
+        set->events[i].polls = 1;
+        add_number(&set->words[PLAIN_0][GAP], (int64_t)(noise(&random) % 60000));
+        add_number(&set->words[PLAIN_0][DURATION], (int64_t)(noise(&random) % 60000));
+        add_number(&set->contexts[0][RFN_PROFILE_REPRESENTATIVE], i);
+        add_number(&set->contexts[0][RFN_PROFILE_CORRECTION], 0);
+        add_number(&set->contexts[0][RFN_PROFILE_PACE], (int64_t)(noise(&random) % 100));
+        add_number(&set->contexts[0][RFN_PROFILE_KEPT], keep);
+    }
+    struct rfn_buf file = write_reduced(&run);
+    free_reduced(&run);
+    return file;
+}
+
+static size_t peak_of(int64_t n, bool keep)
+{
+    struct rfn_archive *archive;
+    struct rfn_diag diag = {.text = ""};
+    struct rfn_buf file = write_new(n, keep);
+    size_t before = peak = heap;
+    assert_int_equal(rfn_archive_open_memory(file.data, file.size, &archive, &diag), 0);
+    archive->chunks.resident_max = 0;
+    assert_int_equal(read_to_end(archive, 1, &diag), 0);
+    rfn_archive_close(archive);
+    assert_int_equal(heap, before);
+    size_t most = peak - before;
+    rfn_buf_release(&file);
+    return most;
+}
+
+static void test_memory_is_bounded(void **state)
+{
+    (void)state;
+    enum { FEW = 30000, MANY = 8 * FEW };
+    size_t few = peak_of(FEW, false), many = peak_of(MANY, false);
+    size_t kept = peak_of(FEW, true);
+    print_message("peak: %zu and %zu bytes; with all segments kept %zu\n", few, many, kept);
+    assert_true(many < few + few / 50);
+    assert_true(kept > few + 20 * (size_t)FEW); /* else this would show nothing */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_allocation_fails),
+        cmocka_unit_test(test_memory_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
