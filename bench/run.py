@@ -69,11 +69,12 @@ class Bench:
                 str(ranks)]
 
     def pair(self, flavour, ranks, program, arguments, options=()):
-        """The commands without and with the recorder, and where the archive will be."""
+        """The commands without and with the recorder, which keeps full times unless options say
+        otherwise, and where the archive will be."""
         out = os.path.join(self.folder, "pair.rfn")
         launch, what = self.launch(flavour, ranks), [program, *map(str, arguments)]
         return [*launch, *what], [*launch, self.refrain, "record", "-q", "--force", "-o", out,
-                                  *options, *what], out
+                                  "--time=full", *options, *what], out
 
     def alternate(self, commands, pairs):
         """The numbers that each of two commands prints, run in turn."""

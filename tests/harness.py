@@ -137,10 +137,12 @@ class Harness:
             source, *flags, self.region_library, "-lm", "-lpthread", "-ldl"])
 
     def record(self, flavour, ranks, command, options=(), env=None, timeout=120, archive=None):
-        """Records a command; returns (run, path of the archive)."""
+        """Records a command, with full times unless the options say something else about them;
+        returns (run, path of the archive)."""
         archive = archive or self.fresh("archive.rfn")
         run = self.run([*FLAVOURS[flavour].launch(ranks), self.refrain, "record", "--force", "-o",
-                        archive, *options, *command], env=env, timeout=timeout, check=True)
+                        archive, "--time=full",
+                        *options, *command], env=env, timeout=timeout, check=True)
         if not os.path.exists(archive):
             raise Failure(f"no archive from {' '.join(command)}\n{run.out}{run.err}")
         return run, archive

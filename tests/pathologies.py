@@ -369,7 +369,8 @@ def record(bench, program):
         file.write(PLATFORM % latency)
     bench.run(["smpirun", "-np", str(program.ranks), "-platform", platform, *SIMULATION,
                compiled(bench, program.source), *program.arguments()],
-              env={"REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1"}, timeout=300, check=True)
+              env={"REFRAIN_TIME": "full", "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1"},
+              timeout=300, check=True)
     return archive
 
 

@@ -33,7 +33,8 @@ def both(bench, flavour, ranks, command, options=(), env=None, output=True, befo
     launch = [*harness.FLAVOURS[flavour].launch(ranks), *before]
     alone = bench.run([*launch, *command], timeout=TIMEOUT, env=env)
     archive = bench.fresh("behaviour.rfn")
-    recorded = bench.run([*launch, bench.refrain, "record", "-o", archive, *options, *command],
+    recorded = bench.run([*launch, bench.refrain, "record", "--time=full",
+                          "-o", archive, *options, *command],
                          timeout=TIMEOUT, env=env)
     if output:
         harness.compare("standard output", output_of(recorded), output_of(alone))
@@ -125,7 +126,8 @@ def test_preload_of_children(bench, flavour):
     """What was in LD_PRELOAD before is there for children too, and only that."""
     other = test_counts.counter(bench, flavour)
     launch = harness.FLAVOURS[flavour].launch(2)
-    run = bench.run([*launch, "env", f"LD_PRELOAD={other}", bench.refrain, "record", "-o",
+    run = bench.run([*launch, "env", f"LD_PRELOAD={other}", bench.refrain, "record", "--time=full",
+                     "-o",
                      bench.path("preload.rfn"), "-f", bench.program("endings", flavour),
                      "children"], timeout=TIMEOUT, check=True)
     harness.compare("what a child sees", [l for l in run.out.splitlines() if "started" not in l],
@@ -168,7 +170,8 @@ def in_folder(bench, name):
 
 def record_in(bench, flavour, folder, options, how="plain"):
     program = bench.program("endings", flavour)
-    return bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", *options,
+    return bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "--time=full",
+                      *options,
                       program, how], timeout=TIMEOUT, cwd=folder, check=True)
 
 
@@ -219,7 +222,8 @@ def test_links_are_not_followed(bench, flavour):
 def test_no_such_folder(bench, flavour):
     """Told before the program has run for hours."""
     path = bench.path("no/such/folder/x.rfn")
-    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "-o", path,
+    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "--time=full",
+                     "-o", path,
                      bench.program("endings", flavour), "status"], timeout=TIMEOUT)
     harness.compare("exit status", run.code, 1)
     harness.compare("output", output_of(run), [])
@@ -236,7 +240,8 @@ def test_folder_that_goes(bench, flavour):
                   f"#!/bin/sh\n>{started}/$$\n"
                   f"while [ $(ls {started} | wc -l) -lt 2 ]; do sleep 0.05; done\n"
                   f"rmdir {folder} 2>/dev/null\nexec {program} status\n")
-    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "-o",
+    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "--time=full",
+                     "-o",
                      f"{folder}/x.rfn", path], timeout=TIMEOUT)
     harness.compare("exit status", run.code, 7)
     harness.compare("output", output_of(run), ["rank 0 started", "rank 1 started"])
@@ -253,7 +258,8 @@ def test_mask_of_the_user(bench, flavour):
     """Archives are created with the user's mask."""
     path = script(bench, f"mask-{flavour}.sh", "#!/bin/sh\numask 077\nexec \"$@\"\n")
     archive = bench.path(f"mask-{flavour}.rfn")
-    bench.run([*harness.FLAVOURS[flavour].launch(2), path, bench.refrain, "record", "-o", archive,
+    bench.run([*harness.FLAVOURS[flavour].launch(2), path, bench.refrain, "record", "--time=full",
+               "-o", archive,
                bench.program("endings", flavour), "plain"], timeout=TIMEOUT, check=True)
     harness.compare("mode", oct(os.stat(archive).st_mode & 0o777), "0o600")
 
@@ -261,7 +267,8 @@ def test_mask_of_the_user(bench, flavour):
 def test_launcher_form(bench, flavour):
     """refrain record LAUNCHER ... PROGRAM is the same as LAUNCHER ... refrain record PROGRAM."""
     archive = bench.path(f"launcher-{flavour}.rfn")
-    run = bench.run([bench.refrain, "record", "-o", archive, *harness.FLAVOURS[flavour].launch(2),
+    run = bench.run([bench.refrain, "record", "--time=full",
+                     "-o", archive, *harness.FLAVOURS[flavour].launch(2),
                      bench.program("endings", flavour), "status"], timeout=TIMEOUT)
     harness.compare("exit status", run.code, 7)
     has_archive(bench, run, archive)

@@ -198,7 +198,8 @@ def record_death(bench, flavour, *arguments):
     """Records programs/causes/dies.c; the name of the archive that does not come."""
     archive = bench.path(f"dies.{flavour}.{len(arguments)}.rfn")
     program = bench.program(source("dies"), flavour)
-    run = bench.run([*harness.FLAVOURS[flavour].launch(4), bench.refrain, "record", "-o", archive,
+    run = bench.run([*harness.FLAVOURS[flavour].launch(4), bench.refrain, "record", "--time=full",
+                     "-o", archive,
                      program, *arguments])
     if run.code == 0 or os.path.exists(archive):
         raise harness.Failure(f"exit {run.code}, and an archive")
@@ -367,7 +368,8 @@ def record_skewed(bench, flavour):
     hosts[1].day = -BEHIND
     archive = bench.path(f"skewed.{flavour}.rfn")
     starter = test_clocks.preloaded(bench, hosts, time.clock_gettime_ns(time.CLOCK_MONOTONIC))
-    bench.run([*harness.FLAVOURS[flavour].launch(2), starter, bench.refrain, "record", "-f", "-o",
+    bench.run([*harness.FLAVOURS[flavour].launch(2), starter, bench.refrain, "record", "--time=full",
+               "-f", "-o",
                archive, bench.program(source("turns"), flavour)],
               env={"REFRAIN_CLOCK_SYNC": "never", "REFRAIN_CLOCK": "tsc", **test_clocks.APART},
               check=True)

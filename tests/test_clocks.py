@@ -88,7 +88,8 @@ def record(bench, flavour, starter, hosts, arguments, sync="always"):
     """Records the ring, a rank on each of the hosts; the archive's path."""
     program = bench.program("ring", flavour)
     archive = bench.path(f"ring.{flavour}.{sync}.rfn")
-    bench.run([*harness.FLAVOURS[flavour].launch(len(hosts)), starter, bench.refrain, "record", "-f",
+    bench.run([*harness.FLAVOURS[flavour].launch(len(hosts)), starter, bench.refrain, "record", "--time=full",
+               "-f",
                "-o", archive, program, *arguments],
               env={"REFRAIN_CLOCK_SYNC": sync, "REFRAIN_CLOCK": "tsc", **APART}, check=True)
     bench.verb("verify", archive)
@@ -252,7 +253,8 @@ def test_sessions(bench):
     base, hosts = time.clock_gettime_ns(time.CLOCK_MONOTONIC), drifting()
     archive = bench.path("sessions.rfn")
     bench.run([*harness.FLAVOURS["mpich"].launch(3), preloaded(bench, hosts, base), bench.refrain,
-               "record", "-f", "-o", archive, bench.program("sessions", "mpich"), "overlap"],
+               "record", "--time=full",
+               "-f", "-o", archive, bench.program("sessions", "mpich"), "overlap"],
               env={"REFRAIN_CLOCK_SYNC": "always", "EXPECT_OUT": bench.path("sessions.log")},
               check=True)
     bench.verb("verify", archive)
@@ -278,7 +280,8 @@ def test_without_times(bench, flavour):
     hosts = drifting()
     starter = preloaded(bench, hosts, 0)
     archive = bench.path("timeless.rfn")
-    bench.run([*harness.FLAVOURS[flavour].launch(3), starter, bench.refrain, "record", "-f", "-o",
+    bench.run([*harness.FLAVOURS[flavour].launch(3), starter, bench.refrain, "record", "--time=full",
+               "-f", "-o",
                archive, "--time=none", bench.program("ring", flavour), "2", "1"],
               env={"REFRAIN_CLOCK_SYNC": "always"}, check=True)
     bench.verb("verify", archive)
@@ -299,7 +302,8 @@ def start_with_one_recorded(bench, flavour, sync, name):
     """Starts two ranks of which only the first is recorded; (process, the file that says that it is
     through MPI_Init). The second one takes part in nothing between."""
     program, through = bench.program("through", flavour), bench.path(name)
-    command = [*harness.FLAVOURS[flavour].launch(1), bench.refrain, "record", "-f", "-o",
+    command = [*harness.FLAVOURS[flavour].launch(1), bench.refrain, "record", "--time=full",
+               "-f", "-o",
                bench.path(name + ".rfn"), program, through, ":", "-n", "1", program, through]
     env = {**os.environ, "UCX_LOG_LEVEL": "fatal", "REFRAIN_CLOCK_SYNC": sync}
     return subprocess.Popen(command, cwd=bench.folder, stdout=subprocess.DEVNULL, text=True,

@@ -76,7 +76,7 @@ def check_counts(bench, flavour, ranks, command, env=None, options=(), timeout=1
     prefix, archive = bench.fresh(f"counts-{flavour}"), bench.fresh(f"counts-{flavour}.rfn")
     bench.run([*harness.FLAVOURS[flavour].launch(ranks), "env",
                f"LD_PRELOAD={counter(bench, flavour)}", f"MPI_COUNTER_OUT={prefix}", bench.refrain,
-               "record", "--force", "-o", archive, *options, *command],
+               "record", "--time=full", "--force", "-o", archive, *options, *command],
               env=env, timeout=timeout, cwd=folder, check=True)
     files = glob.glob(glob.escape(prefix) + ".*")
     harness.compare("processes that counted", len(files), ranks)

@@ -17,7 +17,8 @@ def late(bench, flavour, how, plugin=False):
         words.append(bench.program("late", flavour, ["-DPLUGIN", "-shared", "-fPIC",
                                                      "-Wl,--as-needed"]))
     stem = bench.path(f"late-{how}.{flavour}")
-    run = bench.run([bench.refrain, "record", "-f", f"--mpi={flavour}", "-o", stem + ".rfn",
+    run = bench.run([bench.refrain, "record", "--time=full",
+                     "-f", f"--mpi={flavour}", "-o", stem + ".rfn",
                      *words], env={"EXPECT_OUT": stem + ".log"}, timeout=60, check=True)
     return run, stem + ".rfn", stem + ".log"
 
@@ -77,7 +78,8 @@ int main(void)
     program = bench.program(source, flavour, ["-ldl", "-fno-builtin", "-rdynamic"])
     alone = bench.run([program], check=True)
     harness.compare("alone", alone.out, "1 1 1 1 1 1\n")
-    run = bench.run([bench.refrain, "record", "-f", "-o", bench.path("names.rfn"), program],
+    run = bench.run([bench.refrain, "record", "--time=full",
+                     "-f", "-o", bench.path("names.rfn"), program],
                     check=True)
     harness.compare("recorded", run.out, alone.out)
 
@@ -113,7 +115,8 @@ def test_mpi4py(bench):
     path, archive = bench.path("solver.py"), bench.path("solver.rfn")
     with open(path, "w", encoding="ascii") as file:
         file.write(MPI4PY)
-    bench.run([*harness.FLAVOURS["openmpi"].launch(2), bench.refrain, "record", "-o", archive,
+    bench.run([*harness.FLAVOURS["openmpi"].launch(2), bench.refrain, "record", "--time=full",
+               "-o", archive,
                "--mpi=openmpi", PYTHON, path], check=True)
     bench.verb("verify", archive)
     for rank in range(2):
@@ -141,7 +144,8 @@ def test_ctypes(bench, flavour):
     path, archive = bench.path("fetch.py"), bench.path(f"fetch.{flavour}.rfn")
     with open(path, "w", encoding="ascii") as file:
         file.write(CTYPES)
-    bench.run([bench.refrain, "record", "-f", "-o", archive, f"--mpi={flavour}", PYTHON, path,
+    bench.run([bench.refrain, "record", "--time=full",
+               "-f", "-o", archive, f"--mpi={flavour}", PYTHON, path,
                harness.FLAVOURS[flavour].library], check=True)
     harness.compare("calls", harness.count_calls(bench.dump(archive)),
                     {"MPI_Init": 1, "MPI_Get_version": 4, "MPI_Finalize": 1})
@@ -155,7 +159,7 @@ def check_sessions(bench, how, lines=1, alone=True):
     program, stem = bench.program("sessions", "mpich"), bench.path(f"sessions-{how}")
     launch, archive = harness.FLAVOURS["mpich"].launch(3), stem + ".rfn"
     code = bench.run([*launch, program, how], timeout=60).code if alone else 0
-    run = bench.run([*launch, bench.refrain, "record", "-o", archive, program, how],
+    run = bench.run([*launch, bench.refrain, "record", "--time=full", "-o", archive, program, how],
                     env={"EXPECT_OUT": stem + ".log"}, timeout=60)
     harness.compare("exit status", run.code, code)
     told = [line for line in run.err.splitlines() if line.startswith("refrain:")]
@@ -213,7 +217,8 @@ def test_fortran_functions_by_name(bench, flavour):
                       "mpich": ("libmpichfort.so.12", "0x44000000")}[flavour]
     with open(path, "w", encoding="ascii") as file:
         file.write(FORTRAN_CTYPES)
-    bench.run([bench.refrain, "record", "-f", "-o", archive, f"--mpi={flavour}", PYTHON, path,
+    bench.run([bench.refrain, "record", "--time=full",
+               "-f", "-o", archive, f"--mpi={flavour}", PYTHON, path,
                library, world], check=True)
     harness.compare("calls", harness.count_calls(bench.dump(archive)),
                     {"MPI_Init": 1, "MPI_Barrier": 3, "MPI_Finalize": 1})

@@ -75,7 +75,8 @@ def test_disk_full(bench, flavour):
     """A journal that cannot grow is no reason to end the program or to lose events."""
     program = bench.program("long_run", flavour)
     archive = bench.path("full.rfn")
-    run = bench.run([*harness.FLAVOURS[flavour].launch(1), bench.refrain, "record", "--force", "-o",
+    run = bench.run([*harness.FLAVOURS[flavour].launch(1), bench.refrain, "record", "--time=full",
+                     "--force", "-o",
                      archive, "--memory=1M", program, "150000", archive + ".journal", "128"],
                     check=True)
     told = [line for line in run.err.splitlines() if line.startswith("refrain:")]

@@ -11,7 +11,8 @@ def run_awkward(bench, flavour, what, ranks=RANKS):
     """Records the program; its exit code must be its own. Returns (what was said, archive)."""
     program = bench.program("awkward", flavour)
     archive = bench.path(f"awkward-{flavour}-{what}.rfn")
-    run = bench.run([*harness.FLAVOURS[flavour].launch(ranks), bench.refrain, "record", "-o",
+    run = bench.run([*harness.FLAVOURS[flavour].launch(ranks), bench.refrain, "record", "--time=full",
+                     "-o",
                      archive, program, what], timeout=100)
     harness.compare(f"exit code of {what}", run.code, WANTED_EXIT)
     return [line for line in run.err.split("\n") if line.startswith("refrain:")], archive

@@ -198,7 +198,8 @@ def test_mpi_never_initialized(bench, flavour):
               check=True)
     for program in (mpi, plain):
         archive = bench.path(f"never.{flavour}.rfn")
-        run = bench.run([bench.refrain, "record", "-o", archive, f"--mpi={flavour}", program],
+        run = bench.run([bench.refrain, "record", "--time=full",
+                         "-o", archive, f"--mpi={flavour}", program],
                         check=True)
         harness.compare("output", run.out, "done\n")
         harness.compare("archive", os.path.exists(archive), False)

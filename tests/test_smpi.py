@@ -28,7 +28,8 @@ def smpi_program(bench, source, recorded=True):
 
 
 def smpi_launch(bench, program, ranks, arguments=(), env=None):
-    """Runs on simulated nodes; the run and the path of the archive, if it makes one."""
+    """Runs on simulated nodes, with full times unless env says something else; the run and the path
+    of the archive, if it makes one."""
     platform = bench.path("platform.xml")
     with open(platform, "w", encoding="ascii") as file:
         file.write(PLATFORM)
@@ -36,7 +37,7 @@ def smpi_launch(bench, program, ranks, arguments=(), env=None):
     # Only simulated time counts: not how long this machine computes between calls.
     run = bench.run(["smpirun", "-np", str(ranks), "-platform", platform,
                      "--cfg=smpi/simulate-computation:no", program, *arguments],
-                    env={**(env or {}), "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1"},
+                    env={"REFRAIN_TIME": "full", **(env or {}), "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1"},
                     timeout=300, check=True)
     return run, archive
 

@@ -31,7 +31,7 @@ class Case:
             whole=True):
         env = {"EXPECT_OUT": self.log, "EXPECT_ARCHIVE": archive,
                "EXPECT_SOCKET": self.path("socket")}
-        recorder = [] if alone else [self.bench.refrain, "record", *options]
+        recorder = [] if alone else [self.bench.refrain, "record", "--time=full", *options]
         run = self.bench.run([*harness.FLAVOURS["openmpi"].launch(2), *recorder, "./app", *words],
                              env=env, cwd=self.folder, timeout=TIMEOUT)
         if whole:
@@ -145,7 +145,8 @@ def test_children_of_fortran(bench):
     with open(os.path.join(folder, "family.f90"), "w", encoding="ascii") as file:
         file.write(FORTRAN)
     bench.run(["mpif90.openmpi", "-o", "family", "family.f90"], cwd=folder, check=True)
-    run = bench.run([*harness.FLAVOURS["openmpi"].launch(1), bench.refrain, "record", "-o",
+    run = bench.run([*harness.FLAVOURS["openmpi"].launch(1), bench.refrain, "record", "--time=full",
+                     "-o",
                      "x.rfn", "./family"], cwd=folder, timeout=TIMEOUT, check=True)
     harness.compare("output", run.out, "2<first word>\n0<>\n")
     calls = {"MPI_Init": 1, "MPI_Comm_get_parent": 1, "MPI_Comm_disconnect": 1, "MPI_Finalize": 1}
@@ -194,7 +195,8 @@ def test_children_without_launcher(bench):
         case = Case(bench, name)
         env = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "EXPECT_ARCHIVE": "x"}
-        run = bench.run([bench.refrain, "record", "-o", "x.rfn", *options, "./app", "each",
+        run = bench.run([bench.refrain, "record", "--time=full",
+                         "-o", "x.rfn", *options, "./app", "each",
                          "./app"], env=env, cwd=case.folder, timeout=TIMEOUT, check=True)
         harness.compare("output", run.out, "children 1, all 2, arguments right\n" * 2)
         harness.compare("archives", case.archives(), archives)
@@ -207,7 +209,7 @@ def test_children_of_a_recorder_by_hand(bench):
     case = Case(bench, "by-hand")
     library = os.path.join(bench.build, "lib", "librefrain-openmpi.so")
     run = bench.run([*harness.FLAVOURS["openmpi"].launch(2), "env", f"LD_PRELOAD={library}",
-                     "REFRAIN_OUTPUT=x.rfn", "./app", "one", "./app"],
+                     "REFRAIN_OUTPUT=x.rfn", "REFRAIN_TIME=full", "./app", "one", "./app"],
                     env={"EXPECT_OUT": case.log, "EXPECT_ARCHIVE": "NULL"}, cwd=case.folder,
                     timeout=TIMEOUT, check=True)
     harness.compare("output", run.out, CHILDREN)
@@ -285,6 +287,6 @@ def test_connection_of_two_jobs(bench):
 
 def one_job(bench, case, how):
     bench.run([*harness.FLAVOURS["openmpi"].launch(1), "--ompi-server", "file:" + case.path("uri"),
-               bench.refrain, "record", "-o", how + ".rfn", "./app", how, "port"],
+               bench.refrain, "record", "--time=full", "-o", how + ".rfn", "./app", how, "port"],
               env={"EXPECT_OUT": case.path(how + ".log")}, cwd=case.folder, timeout=TIMEOUT,
               check=True)

@@ -234,8 +234,9 @@ void rfn_cursor_close(struct rfn_cursor *cursor);
 /* ---- segments ----
  *
  * A segment is an execution of a stretch of the program between loops: what comes before a loop,
- * each of its iterations, what follows; the program's marks cut stretches further. A stretch is a context; contexts are numbers, equal for all
- * streams of a group. doc/trace-profiling.md defines both. */
+ * each of its iterations, what follows; the program's marks cut stretches further. A stretch is a
+ * context; contexts are numbers, equal for all streams of a group. doc/trace-profiling.md defines
+ * both. */
 
 /* Longer segments are cut into several of the same context. */
 enum { RFN_SEGMENT_EVENTS_MAX = 65536 };

@@ -49,14 +49,6 @@ static void release_shape(struct shape *shape)
     free(shape->contexts);
 }
 
-static uint32_t count_contexts(const struct rfn_node_list *body, const bool *cuts)
-{
-    uint32_t n = 1;
-    for (uint32_t i = 0; i < body->n; i++)
-        n += rfn_node_is_loop(body->nodes[i]) && cuts[rfn_node_index(body->nodes[i])];
-    return n;
-}
-
 static void fill_shape(struct shape *shape, const struct rfn_structure *structure,
                        const struct rfn_cuts *cuts)
 {
@@ -65,11 +57,12 @@ static void fill_shape(struct shape *shape, const struct rfn_structure *structur
     for (uint32_t i = 0; i < cuts->n_contexts; i++)
         shape->contexts[i] = i;
     for (uint32_t i = 0; i < structure->n_loops; i++) {
-        if (cuts->loops[i])
+        const struct rfn_node_list *body = &structure->loops[i];
+        if (rfn_contexts_cuts(&cuts->loops, i))
             shape->loops[i] = (struct rfn_profile_loop){
                 .cuts = true,
-                .n_contexts = count_contexts(&structure->loops[i], cuts->loops),
-                .contexts = shape->contexts + cuts->first[i]};
+                .n_contexts = rfn_contexts_stretches(&cuts->loops, body->nodes, body->n),
+                .contexts = shape->contexts + cuts->loops.loops[i].first};
     }
 }
 

@@ -68,6 +68,15 @@ static int number_loops(const struct rfn_fold *fold, struct loop_numbers *loops)
     return 0;
 }
 
+int rfn_pack_loop_numbers(const struct rfn_stream *stream, uint32_t **number, uint32_t *n)
+{
+    struct loop_numbers loops;
+    RFN_TRY(number_loops(rfn_stream_fold(stream), &loops));
+    *number = loops.number;
+    *n = loops.n;
+    return 0;
+}
+
 static void pack_node(const struct loop_numbers *loops, rfn_node node, struct rfn_buf *out)
 {
     rfn_buf_varint(out, rfn_node_is_loop(node) ? rfn_node_loop(loops->number[rfn_node_index(node)])

@@ -33,6 +33,11 @@ int rfn_pack_structure(const struct rfn_stream *stream, const struct rfn_pack_re
                        struct rfn_rope *out);
 int rfn_pack_values(const struct rfn_stream *stream, struct rfn_rope *out);
 
+/* The numbers that the file has for the loops of the stream's fold, UINT32_MAX for those that
+ * nothing reaches: *number is to be freed, *n of them are in the file. RFN_E_NOMEM, or an error of
+ * the stream's spill. */
+int rfn_pack_loop_numbers(const struct rfn_stream *stream, uint32_t **number, uint32_t *n);
+
 /* PLACES: how many words a stream contributes, and its contribution to the group's table. */
 size_t rfn_pack_places_count(const struct rfn_stream *stream, const struct rfn_pack_refs *refs);
 int rfn_pack_places(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,

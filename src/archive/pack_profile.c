@@ -24,6 +24,11 @@ static int find_places(struct places *places, const struct rfn_profile_shape *sh
     return 0;
 }
 
+static bool has_volumes(const struct rfn_profile_shape *shape)
+{
+    return shape->volumes && !shape->volumes_dropped;
+}
+
 static int append_two(struct rfn_column *columns, const int64_t *values)
 {
     RFN_TRY(rfn_column_append(&columns[0], values[0]));
@@ -50,7 +55,8 @@ static int append_segment(struct rfn_new_times *times, const struct places *plac
             extra += 2;
         }
         if (shape->volumes) {
-            RFN_TRY(append_two(times->columns + places->volumes + 2 * (size_t)symbol, extra));
+            if (!shape->volumes_dropped)
+                RFN_TRY(append_two(times->columns + places->volumes + 2 * (size_t)symbol, extra));
             extra += 2;
         }
     }
@@ -78,7 +84,7 @@ int rfn_new_times_make(struct rfn_new_times *times, const struct rfn_stream_prof
     struct places places;
     *times = (struct rfn_new_times){0};
     RFN_TRY(find_places(&places, shape));
-    size_t n = places.volumes + (shape->volumes ? 2 * (size_t)shape->n_symbols : 0);
+    size_t n = places.volumes + (has_volumes(shape) ? 2 * (size_t)shape->n_symbols : 0);
     times->columns = malloc((n + 1) * sizeof *times->columns);
     for (size_t i = 0; times->columns && i < n; i++)
         rfn_column_init(&times->columns[i]);
@@ -121,7 +127,8 @@ static void pack_starts(const struct rfn_stream_profile *profile, uint64_t start
                         struct rfn_rope *out)
 {
     struct rfn_start_tolerance tolerance = rfn_stream_profile_tolerance(profile);
-    rfn_buf_varint(&out->bytes, (uint64_t)rfn_stream_profile_first(profile) - start);
+    uint64_t first = (uint64_t)rfn_stream_profile_first(profile);
+    rfn_buf_varint(&out->bytes, first > start ? first - start : 0); /* there may be no segment */
     rfn_buf_varint(&out->bytes, tolerance.absolute);
     rfn_buf_varint(&out->bytes, tolerance.share);
     rfn_column_pack(rfn_stream_profile_top(profile), out);
@@ -132,7 +139,7 @@ int rfn_pack_profile(const struct rfn_stream_profile *profile, const struct rfn_
                      struct rfn_rope *out)
 {
     enum { TIMES = 1, VOLUMES = 2 };
-    rfn_buf_varint(&out->bytes, TIMES | (shape->volumes ? VOLUMES : 0));
+    rfn_buf_varint(&out->bytes, TIMES | (has_volumes(shape) ? VOLUMES : 0));
     rfn_pack_clock(clock, NULL, 0, &out->bytes);
     for (size_t i = 0; i < times->n; i++)
         rfn_column_pack(&times->columns[i], out);

@@ -24,7 +24,8 @@ struct rfn_profile_shape {
     uint32_t n_symbols;
     const struct rfn_profile_loop *loops;
     uint32_t n_loops;
-    bool volumes; /* events have volumes */
+    bool volumes;         /* events have volumes */
+    bool volumes_dropped; /* extra values have them, and the file not */
 };
 
 /* The values of new segments, per symbol. Extra values of segments are, per event in order: polls

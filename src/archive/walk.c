@@ -36,24 +36,6 @@ static int open_trips(struct rfn_walk *walk, uint32_t loop)
     return error < 0 ? rfn_walk_failed(walk, rfn_column_fault(error)) : 0;
 }
 
-/* A loop that cuts ends the stretch before it, also when it makes no trip. */
-static void cut_before(struct rfn_walk *walk, uint32_t loop)
-{
-    struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
-    if (frame->flat || !walk->cuts->loops[loop])
-        return;
-    frame->context++;
-    walk->cuts->pending = true;
-}
-
-static void place_loop(struct rfn_walk *walk, uint32_t loop)
-{
-    struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1], *around = frame - 1;
-    frame->flat = around->flat || !walk->cuts->loops[loop];
-    frame->context = frame->flat ? around->context : walk->cuts->first[loop];
-    frame->first_context = frame->context;
-}
-
 int rfn_walk_enter_loop(struct rfn_walk *walk, uint32_t loop)
 {
     int64_t trips;
@@ -64,13 +46,16 @@ int rfn_walk_enter_loop(struct rfn_walk *walk, uint32_t loop)
         return rfn_walk_failed(walk, rfn_column_fault(error));
     if (trips < 0)
         return rfn_walk_failed(walk, "a negative number of trips");
-    if (walk->cuts)
-        cut_before(walk, loop);
+    struct rfn_cuts *cuts = walk->cuts;
+    if (cuts)
+        cuts->pending |= rfn_stretch_meets(&walk->frames[walk->depth - 1].stretch, &cuts->loops,
+                                           loop);
     if (trips == 0)
         return 0;
     RFN_TRY(push(walk, &walk->structure->loops[loop], (uint64_t)trips));
-    if (walk->cuts)
-        place_loop(walk, loop);
+    struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
+    if (cuts)
+        frame->stretch = rfn_stretch_inside(&frame[-1].stretch, &cuts->loops, loop);
     return 0;
 }
 
@@ -103,8 +88,7 @@ static void free_cuts(struct rfn_cuts *cuts)
 {
     if (!cuts)
         return;
-    free(cuts->loops);
-    free(cuts->first);
+    rfn_contexts_release(&cuts->loops);
     free(cuts);
 }
 
@@ -120,19 +104,6 @@ void rfn_walk_close(struct rfn_walk *walk)
 
 /* ---- cuts ---- */
 
-static struct rfn_cuts *new_cuts(uint32_t n_loops)
-{
-    struct rfn_cuts *cuts = calloc(1, sizeof *cuts);
-    if (!cuts)
-        return NULL;
-    cuts->loops = calloc(n_loops + (size_t)1, sizeof *cuts->loops);
-    cuts->first = calloc(n_loops + (size_t)1, sizeof *cuts->first);
-    if (cuts->loops && cuts->first)
-        return cuts;
-    free_cuts(cuts);
-    return NULL;
-}
-
 uint32_t rfn_count_stretches(const struct rfn_node_list *list, const bool *loops)
 {
     uint32_t n = 1;
@@ -141,36 +112,65 @@ uint32_t rfn_count_stretches(const struct rfn_node_list *list, const bool *loops
     return n;
 }
 
-static void number_contexts(const struct rfn_structure *structure, struct rfn_cuts *cuts)
-{
-    cuts->n_top = cuts->n_contexts = rfn_count_stretches(&structure->top, cuts->loops);
-    for (uint32_t i = 0; i < structure->n_loops; i++) {
-        cuts->first[i] = cuts->n_contexts;
-        if (cuts->loops[i])
-            cuts->n_contexts += rfn_count_stretches(&structure->loops[i], cuts->loops);
-    }
-    cuts->pending = true;
-}
-
-static int begin_cuts(struct rfn_walk *walk)
+static int begin_cuts(struct rfn_walk *walk, uint32_t least)
 {
     assert(walk->index == 0 && !walk->cuts);
-    walk->cuts = new_cuts(walk->structure->n_loops);
-    return walk->cuts ? 0 : rfn_walk_failed(walk, rfn_out_of_memory);
+    walk->cuts = calloc(1, sizeof *walk->cuts);
+    if (!walk->cuts)
+        return rfn_walk_failed(walk, rfn_out_of_memory);
+    rfn_contexts_init(&walk->cuts->loops, least);
+    walk->cuts->pending = true;
+    return 0;
+}
+
+/* When all loops are there: the top's contexts come first. */
+static void number_contexts(struct rfn_walk *walk)
+{
+    const struct rfn_node_list *top = &walk->structure->top;
+    struct rfn_cuts *cuts = walk->cuts;
+    cuts->n_top = rfn_contexts_stretches(&cuts->loops, top->nodes, top->n);
+    cuts->n_contexts = cuts->n_top + cuts->loops.n;
+    for (uint32_t i = 0; i < walk->structure->n_loops; i++)
+        cuts->loops.loops[i].first += cuts->n_top;
+}
+
+/* In counts, by symbol, those that are marks; returns whether there are any. */
+static bool find_marks(const struct rfn_structure *structure,
+                       const struct rfn_dictionary *dictionary, bool *counts)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < structure->n_symbols; i++) {
+        counts[i] = rfn_symbol_mark(dictionary, structure, i) != RFN_MARK_NONE;
+        found |= counts[i];
+    }
+    return found;
 }
 
 int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint32_t min_calls)
 {
-    RFN_TRY(begin_cuts(walk));
-    rfn_choose_cuts(dictionary, walk->structure, min_calls, walk->cuts->loops, walk->cuts->first);
-    number_contexts(walk->structure, walk->cuts);
+    const struct rfn_structure *structure = walk->structure;
+    bool *counts = calloc(structure->n_symbols + (size_t)1, sizeof *counts);
+    bool marked = counts && find_marks(structure, dictionary, counts);
+    int error = counts ? begin_cuts(walk, marked ? 1 : min_calls) : RFN_E_NOMEM;
+    for (uint32_t i = 0; i < structure->n_loops && !error; i++)
+        error = rfn_contexts_add(&walk->cuts->loops, structure->loops[i].nodes,
+                                 structure->loops[i].n, marked ? counts : NULL);
+    free(counts);
+    if (error < 0)
+        return rfn_walk_failed(walk, rfn_out_of_memory);
+    number_contexts(walk);
     return 0;
 }
 
 int rfn_walk_cut_at(struct rfn_walk *walk, const bool *loops)
 {
-    RFN_TRY(begin_cuts(walk));
-    memcpy(walk->cuts->loops, loops, walk->structure->n_loops * sizeof *loops);
-    number_contexts(walk->structure, walk->cuts);
+    const struct rfn_structure *structure = walk->structure;
+    RFN_TRY(begin_cuts(walk, 1));
+    for (uint32_t i = 0; i < structure->n_loops; i++) {
+        if (rfn_contexts_add_as(&walk->cuts->loops, structure->loops[i].nodes,
+                                structure->loops[i].n, loops[i]) < 0)
+            return rfn_walk_failed(walk, rfn_out_of_memory);
+    }
+    number_contexts(walk);
     return 0;
 }

@@ -11,24 +11,21 @@
 #ifndef RFN_ARCHIVE_WALK_H
 #define RFN_ARCHIVE_WALK_H
 
-#include "archive/cuts.h"
-#include "reduce/fold.h"
+#include "archive/parts.h"
+#include "reduce/contexts.h"
 #include "refrain/archive.h"
-#include "refrain/event.h"
 
 struct rfn_walk_frame {
     const uint32_t *node, *end, *body;
-    uint64_t left;                   /* executions, with the current one */
-    uint64_t first;                  /* event at the start of the current one */
-    uint32_t context, first_context; /* of segments: now; at the start of an execution */
-    bool flat; /* nothing cuts here: the context is that of the frame around */
+    uint64_t left;              /* executions, with the current one */
+    uint64_t first;             /* event at the start of the current one */
+    struct rfn_stretch stretch; /* of segments */
 };
 
 /* Which loops cut segments, and where the walk is among these. */
 struct rfn_cuts {
-    bool *loops;
-    uint32_t *first;            /* per loop: the first context of its body */
-    uint32_t n_top, n_contexts; /* contexts of the top, which come first, and all */
+    struct rfn_contexts loops;  /* their contexts come behind those of the top */
+    uint32_t n_top, n_contexts; /* contexts of the top, and all */
     bool pending;               /* the next event begins a segment */
     uint32_t length;            /* events of the segment so far */
     struct rfn_segment_place place;
@@ -53,11 +50,20 @@ int rfn_walk_open(struct rfn_walk *walk, const struct rfn_structure *structure,
                   const struct rfn_values *values);
 void rfn_walk_close(struct rfn_walk *walk);
 
-/* Has the walk cut segments, before its first event: at the loops of rfn_choose_cuts... */
+/* Has the walk cut segments, before its first event: at loops that have a mark inside, if a symbol
+ * is one, else at those whose body has at least so many calls, those of inner loops counted
+ * once... */
 int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary,
                  uint32_t min_calls);
 /* ... or at those that loops[] names. */
 int rfn_walk_cut_at(struct rfn_walk *walk, const bool *loops);
+
+/* What events of the symbol mark. */
+static inline enum rfn_mark rfn_symbol_mark(const struct rfn_dictionary *dictionary,
+                                            const struct rfn_structure *structure, uint32_t symbol)
+{
+    return rfn_mark_of(dictionary->functions[structure->symbols[symbol].function].class_);
+}
 
 /* How many stretches a list of nodes has when these loops cut. */
 uint32_t rfn_count_stretches(const struct rfn_node_list *list, const bool *loops);
@@ -76,10 +82,8 @@ static inline int rfn_walk_end_of_list(struct rfn_walk *walk, struct rfn_walk_fr
         return rfn_walk_failed(walk, "a trip without an event");
     frame->node = frame->body;
     frame->first = walk->index;
-    if (walk->cuts && !frame->flat) {
-        frame->context = frame->first_context;
-        walk->cuts->pending = true;
-    }
+    if (walk->cuts)
+        walk->cuts->pending |= rfn_stretch_ends(&frame->stretch);
     if (--frame->left == 0)
         walk->depth--;
     return 0;
@@ -109,7 +113,7 @@ static inline int rfn_walk_next(struct rfn_walk *walk, uint32_t *symbol)
 static inline void rfn_walk_place(struct rfn_walk *walk, enum rfn_mark mark)
 {
     struct rfn_cuts *cuts = walk->cuts;
-    cuts->place.context = walk->frames[walk->depth - 1].context;
+    cuts->place.context = walk->frames[walk->depth - 1].stretch.context;
     cuts->place.begins = cuts->pending || mark == RFN_MARK_BEGIN ||
                          cuts->length == RFN_SEGMENT_EVENTS_MAX;
     cuts->length = cuts->place.begins ? 1 : cuts->length + 1;

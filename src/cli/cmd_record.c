@@ -37,12 +37,13 @@
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 }; /* as a shell's */
 
 struct options {
-    const char *output; /* NULL: named after the program */
-    const char *time;   /* "full" or "none" */
-    const char *polls;  /* "runs" or "all" */
-    const char *mpi;    /* NULL: found out */
-    const char *memory; /* bytes; NULL: the recorder's default */
-    const char *volume; /* NULL: none */
+    const char *output;                       /* NULL: named after the program */
+    const char *time;                         /* "segments", "full" or "none" */
+    const char *similar, *starts, *min_calls; /* with segments; NULL: the recorder's defaults */
+    const char *polls;                        /* "runs" or "all" */
+    const char *mpi;                          /* NULL: found out */
+    const char *memory;                       /* bytes; NULL: the recorder's default */
+    const char *volume;                       /* NULL: none */
     const char *resolution;
     bool force, quiet, no_children;
     bool start_off;      /* until MPI_Pcontrol(1) */
@@ -297,7 +298,9 @@ static bool set_environment(const struct options *options, const char *recorder,
               set("REFRAIN_FORCE", options->force ? "1" : NULL) &&
               set("REFRAIN_START", options->start_off ? "off" : NULL) &&
               set("REFRAIN_TIME", options->time) && set("REFRAIN_POLLS", options->polls) &&
-              set("REFRAIN_VOLUME", options->volume) &&
+              set("REFRAIN_SIMILAR", options->similar) &&
+              set("REFRAIN_SEGMENT_MIN_CALLS", options->min_calls) &&
+              set("REFRAIN_STARTS", options->starts) && set("REFRAIN_VOLUME", options->volume) &&
               set("REFRAIN_RESOLUTION", options->resolution) &&
               set("REFRAIN_QUIET", options->quiet ? "1" : NULL) &&
               set("REFRAIN_MEMORY", options->memory) && set("REFRAIN_PID", pid) &&
@@ -557,6 +560,10 @@ static int run_launcher(const struct options *options, enum rfn_launcher launche
 
 enum {
     KEY_TIME = 256,
+    KEY_SIMILAR,
+    KEY_MIN_CALLS,
+    KEY_STARTS,
+    KEY_ACROSS,
     KEY_POLLS,
     KEY_MPI,
     KEY_MEMORY,
@@ -574,7 +581,20 @@ static const struct argp_option record_options[] = {
     {"force", 'f', NULL, 0, "Replace an archive of that name (default: add a number to the name)",
      0},
     {"time", KEY_TIME, "WHAT", 0,
-     "full: the times of every event (default); none: no times, a smaller archive", 0},
+     "segments: the times of iterations that went alike are kept once (default); full: the times of "
+     "every event; none: no times, only what was called",
+     0},
+    {"similar", KEY_SIMILAR, "METHOD[:T]", 0,
+     "When iterations went alike: relDiff, absDiff, manhattan, euclidean, chebyshev, avgWave, "
+     "haarWave, iterK or iterAvg, and its threshold (default avgWave:0.2)",
+     0},
+    {"segment-min-calls", KEY_MIN_CALLS, "N", 0,
+     "Loops with fewer calls in an iteration stay inside the segment around them (default 1)", 0},
+    {"starts", KEY_STARTS, "HOW", 0,
+     "predicted: segments start when those before lead to expect it, as long as that is near "
+     "(default); exact: when they did",
+     0},
+    {"across", KEY_ACROSS, "METHOD[:T]", OPTION_HIDDEN, NULL, 0},
     {"resolution", KEY_RESOLUTION, "TIME", 0,
      "Coarsest step of the times, as in 50ns or 1us (default 1ns): a coarser one makes a smaller "
      "archive",
@@ -620,9 +640,32 @@ static const char *size_of(struct argp_state *state, const char *arg)
     return text;
 }
 
+/* A number from 1 on, or wrong usage. */
+static const char *count_of(struct argp_state *state, const char *arg)
+{
+    char *end;
+    errno = 0;
+    unsigned long long count = strtoull(arg, &end, 10);
+    if (arg[0] < '0' || arg[0] > '9' || *end || errno || count < 1 || count > INT32_MAX)
+        argp_error(state, "--segment-min-calls is a whole number from 1 on, not '%s'", arg);
+    return arg;
+}
+
+/* What is only of use with reduced times is a misunderstanding without. */
+static void check_segments(struct argp_state *state, const struct options *options)
+{
+    const char *option = options->similar     ? "similar"
+                         : options->min_calls ? "segment-min-calls"
+                         : options->starts    ? "starts"
+                                              : NULL;
+    if (option && strcmp(options->time, "segments") != 0)
+        argp_error(state, "--%s is about --time=segments, not --time=%s", option, options->time);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct options *options = state->input;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     switch (key) {
     case 'o':
         if (!arg[0])
@@ -639,7 +682,24 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         options->start_off = true;
         return 0;
     case KEY_TIME:
-        options->time = one_of(state, "time", arg, "full", "none");
+        if (strcmp(arg, "segments") != 0 && strcmp(arg, "full") != 0 && strcmp(arg, "none") != 0)
+            argp_error(state, "--time is 'segments', 'full' or 'none', not '%s'", arg);
+        options->time = arg;
+        return 0;
+    case KEY_SIMILAR:
+        if (rfn_similarity_check(arg, &diag) < 0)
+            argp_error(state, "--similar: %s", diag.text);
+        options->similar = arg;
+        return 0;
+    case KEY_MIN_CALLS:
+        options->min_calls = count_of(state, arg);
+        return 0;
+    case KEY_STARTS:
+        options->starts = one_of(state, "starts", arg, "exact", "predicted");
+        return 0;
+    case KEY_ACROSS:
+        argp_error(state, "processes are compared when all is recorded: refrain reduce --across=%s",
+                   arg);
         return 0;
     case KEY_VOLUME:
         if (!rfn_volume_known(arg))
@@ -671,6 +731,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         options->mpi = one_of(state, "mpi", arg, "mpich", "openmpi");
         return 0;
     case ARGP_KEY_ARG: /* the program: what follows is its own */
+        check_segments(state, options);
         options->program = state->next - 1;
         state->next = state->argc;
         return 0;
@@ -684,7 +745,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static int run_record(const struct rfn_command *command, int argc, char **argv)
 {
-    struct options options = {.time = "full", .polls = "runs"};
+    struct options options = {.time = "segments", .polls = "runs"};
     options.beside = calloc((size_t)argc + 1,
                             sizeof *options.beside); /* until the program starts */
     if (!options.beside)
@@ -714,8 +775,10 @@ const struct rfn_command rfn_cmd_record = {
         "\n"
         "The program runs as ever, with its own exit status, and leaves app.8.rfn in the current "
         "directory. It needs no change and no new compilation; what it has of debugging "
-        "information (-g) gives file names and lines.",
+        "information (-g) gives file names and lines. Of iterations that went alike the times are kept "
+        "once; --time=full keeps those of every call.",
     .options = record_options,
-    .values = "--time=full,none --polls=runs,all --mpi=openmpi,mpich",
+    .values = "--time=segments,full,none --starts=predicted,exact --polls=runs,all "
+              "--mpi=openmpi,mpich",
     .run = run_record,
 };

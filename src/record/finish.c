@@ -1,5 +1,6 @@
 #include "record/finish.h"
 
+#include "archive/pack_reduced.h"
 #include "record/clock_sync.h"
 #include "record/describe.h"
 #include "record/exchange_mpi.h"
@@ -10,6 +11,7 @@
 #include "record/place.h"
 #include "record/regions.h"
 #include "record/say.h"
+#include "reduce/stream_reduction.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,12 +89,12 @@ static int move_too(struct rec_stream *stream, uint32_t site, unsigned input, ui
 static uint64_t volume_word(void)
 {
     const char *volume = rec_options.volume;
-    return volume ? rfn_hash_bytes(volume, strlen(volume)) : 0;
+    return volume ? rfn_hash_bytes(volume, strlen(volume)) >> 1 : 0;
 }
 
-static void keep_volume(uint64_t first, int rank)
+static void keep_volume(uint64_t word, int rank)
 {
-    if (first == volume_word())
+    if (word == volume_word())
         return;
     if (rec_options.volume)
         rec_say("rank %d recorded the volume %s, and rank 0 not: it is left out", rank,
@@ -112,10 +114,13 @@ struct finish {
     uint64_t first_stream, n_streams; /* over all ranks */
     struct packed {
         struct rfn_rope values;
+        struct rfn_new_times times; /* if they are reduced */
         struct rfn_hash128 structure_digest, values_digest;
-    } * packed;                   /* per stream of the process */
-    uint64_t events;              /* over all ranks */
-    const struct rfn_buf *clocks; /* on rank 0, as clock_sync.h says; may be NULL */
+    } * packed;                         /* per stream of the process */
+    bool reduced;                       /* rank 0 has reduced its times */
+    struct rfn_run_reduction reduction; /* over all ranks */
+    uint64_t events;                    /* over all ranks */
+    const struct rfn_buf *clocks;       /* on rank 0, as clock_sync.h says; may be NULL */
 };
 
 /* All ranks learn which inputs have moved, and how many streams and events there are. */
@@ -123,8 +128,9 @@ static int survey(struct finish *finish, int error)
 {
     struct rec_description *description = &finish->description;
     struct rfn_map set = RFN_MAP_INIT;
-    struct rfn_survey survey = {
-        .set = &set, .counts[RFN_SURVEY_STREAMS] = description->n_streams, .first = volume_word()};
+    struct rfn_survey survey = {.set = &set,
+                                .counts[RFN_SURVEY_STREAMS] = description->n_streams,
+                                .first = volume_word() << 1 | rec_options.segments};
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         survey.counts[RFN_SURVEY_EVENTS] += rfn_stream_events(stream->events);
     if (!error)
@@ -135,11 +141,62 @@ static int survey(struct finish *finish, int error)
     for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
         error = rfn_stream_settle(stream->events);
     if (!error)
-        keep_volume(survey.first, finish->exchange->rank);
+        keep_volume(survey.first >> 1, finish->exchange->rank);
+    finish->reduced = survey.first & 1;
     finish->first_stream = survey.before[RFN_SURVEY_STREAMS];
     finish->n_streams = survey.total[RFN_SURVEY_STREAMS];
     finish->events = survey.total[RFN_SURVEY_EVENTS];
     rfn_map_release(&set);
+    return error;
+}
+
+/* ---- times that are reduced ---- */
+
+enum { EXECUTIONS, KINDS, REPRESENTATIVES, CORRECTIONS, WIDENED, REDUCED_STREAMS };
+
+_Static_assert(REDUCED_STREAMS < (int)RFN_SURVEY_COUNTS, "a survey counts too little");
+
+static int count_reduction(const struct rfn_stream *stream, struct rfn_survey *survey)
+{
+    const struct rfn_stream_reduction *reduction = rfn_stream_reduced(stream);
+    if (!reduction)
+        return 0;
+    struct rfn_stream_profile_stats stats = rfn_stream_profile_stats(
+        rfn_stream_reduction_profile(reduction));
+    survey->counts[EXECUTIONS] += stats.executions;
+    survey->counts[KINDS] += stats.kinds;
+    survey->counts[REPRESENTATIVES] += stats.representatives;
+    survey->counts[CORRECTIONS] += stats.corrections;
+    survey->counts[WIDENED] += stats.widened;
+    survey->counts[REDUCED_STREAMS]++;
+    return rfn_map_put(survey->set, rfn_stream_reduction_class(reduction).low, 0);
+}
+
+/* All ranks reduce what is left of their times, and learn what became of it. */
+static int reduce_times(struct finish *finish, int error)
+{
+    struct rfn_map classes = RFN_MAP_INIT;
+    struct rfn_survey survey = {.set = &classes};
+    for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next) {
+        error = rfn_stream_reduce(stream->events);
+        if (!error)
+            error = count_reduction(stream->events, &survey);
+    }
+    if (finish->reduced)
+        error = rfn_survey_run(&survey, finish->exchange, error);
+    finish->reduction = (struct rfn_run_reduction){
+        .executions = survey.total[EXECUTIONS],
+        .kinds = survey.total[KINDS],
+        .representatives = survey.total[REPRESENTATIVES],
+        .corrections = survey.total[CORRECTIONS],
+        .widened = survey.total[WIDENED],
+        .streams = survey.total[REDUCED_STREAMS],
+        .time_sets = survey.total[REDUCED_STREAMS],
+        .classes = classes.n,
+        .min_calls = rec_options.segment_min_calls,
+        .exact_starts = rec_options.exact_starts,
+    };
+    rfn_map_release(&classes);
     return error;
 }
 
@@ -243,6 +300,9 @@ static int chunk_meta(struct finish *finish, uint64_t merge_ns)
     version[strcspn(version, "\n")] = 0;
     for (char *c = version; *c; c++)
         *c = *c == '\t' ? ' ' : *c;
+    char similar[RFN_CRITERION_TEXT];
+    const struct rfn_criterion criterion = rec_options_criterion();
+    rfn_criterion_text(&criterion, similar);
     const struct rfn_pack_meta meta = {
         .recorder = "refrain " RFN_VERSION,
         .program = rec_options.program ? rec_options.program : "",
@@ -257,6 +317,8 @@ static int chunk_meta(struct finish *finish, uint64_t merge_ns)
         .merge_ns = merge_ns,
         .volume = rec_options.volume,
         .volume_unit = rec_options.volume ? rfn_volume_unit(rec_options.volume) : NULL,
+        .similar = finish->reduced ? similar : NULL,
+        .reduction = finish->reduction,
     };
     struct rfn_buf payload = RFN_BUF_INIT;
     int error = rfn_pack_meta(&meta, &payload);
@@ -308,13 +370,16 @@ static int chunk_timing(struct finish *finish, size_t i)
     const struct rfn_pack_clock clock = {
         .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = start.quanta};
     const struct rfn_stream *events = finish->description.streams[i].stream->events;
+    bool reduced = rfn_stream_reduced(events) != NULL;
+    uint32_t type = reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING;
     struct rfn_rope payload = RFN_ROPE_INIT;
-    int error = rfn_pack_timing(events, rec_options.times ? &clock : NULL, &payload);
+    int error = reduced ? rfn_pack_reduced(events, &clock, &finish->packed[i].times, &payload)
+                        : rfn_pack_timing(events, rec_options.times ? &clock : NULL, &payload);
     /* Columns of times are coded near their entropy; compressing them again would gain nothing. */
     bool compress = rfn_rope_size(&payload) < 65536;
     if (!error && rfn_rope_size(&payload) > 0)
-        error = rec_output_chunk(&finish->output, RFN_CHUNK_TIMING, finish->first_stream + i,
-                                 &payload, compress, NULL);
+        error = rec_output_chunk(&finish->output, type, finish->first_stream + i, &payload,
+                                 compress, NULL);
     rfn_rope_release(&payload);
     return error;
 }
@@ -400,6 +465,12 @@ static int finish_streams(void)
     return 0;
 }
 
+static void release_packed(struct packed *packed)
+{
+    rfn_rope_release(&packed->values);
+    rfn_new_times_release(&packed->times);
+}
+
 static void finish_run(struct rfn_exchange *exchange, const struct rfn_buf *clocks,
                        struct rec_output_result *result, bool alone, int error)
 {
@@ -411,6 +482,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_buf *cloc
     if (!error)
         error = rec_describe(&finish.description, &finish.merge, rec_place_rank(), alone);
     error = survey(&finish, error);
+    error = reduce_times(&finish, error);
     error = merge_all(&finish, error);
     error = tabulate_all(&finish, error);
     if (!error && exchange->rank == 0)
@@ -421,7 +493,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_buf *cloc
     if (exchange->rank == 0)
         tell(&finish, result, error, (double)(now_ns() - start) * 1e-9);
     for (size_t i = 0; finish.packed && i < finish.description.n_streams; i++)
-        rfn_rope_release(&finish.packed[i].values);
+        release_packed(&finish.packed[i]);
     free(finish.packed);
     rec_output_release(&finish.output);
     rfn_tables_release(&finish.streams);

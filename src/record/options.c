@@ -15,6 +15,7 @@ enum { LEAST_MEMORY = 1 << 20, MEMORY = 32 << 20 };
 struct rec_options rec_options = {.times = true,
                                   .children = true,
                                   .memory_bytes = MEMORY,
+                                  .segment_min_calls = 1,
                                   .resolution_ns = RFN_RESOLUTION_MIN_NS};
 
 static bool is(const char *variable, const char *value)
@@ -95,6 +96,25 @@ static uint64_t own_resolution(void)
     return RFN_RESOLUTION_MIN_NS;
 }
 
+/* The same. */
+static char *own_similar(void)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    char *similar = copy_of("REFRAIN_SIMILAR");
+    if (!similar || rfn_similarity_check(similar, &diag) == 0)
+        return similar;
+    rec_say("REFRAIN_SIMILAR: %s; the default is taken", diag.text);
+    free(similar);
+    return NULL;
+}
+
+static uint32_t own_min_calls(void)
+{
+    const char *set = getenv("REFRAIN_SEGMENT_MIN_CALLS");
+    unsigned long long calls = set ? strtoull(set, NULL, 10) : 1;
+    return calls < 1 ? 1 : calls > INT32_MAX ? INT32_MAX : (uint32_t)calls;
+}
+
 static enum rec_clock_sync own_clock_sync(void)
 {
     const char *set = getenv("REFRAIN_CLOCK_SYNC");
@@ -122,6 +142,10 @@ void rec_options_read(void)
     rec_options.memory_bytes = memory_bytes();
     rec_options.force = is("REFRAIN_FORCE", "1");
     rec_options.times = !is("REFRAIN_TIME", "none");
+    rec_options.segments = rec_options.times && !is("REFRAIN_TIME", "full");
+    rec_options.exact_starts = is("REFRAIN_STARTS", "exact");
+    rec_options.similar = own_similar();
+    rec_options.segment_min_calls = own_min_calls();
     rec_options.all_polls = is("REFRAIN_POLLS", "all");
     rec_options.start_off = is("REFRAIN_START", "off");
     rec_options.quiet = is("REFRAIN_QUIET", "1");
@@ -130,6 +154,14 @@ void rec_options_read(void)
     rec_options.clock_sync = own_clock_sync();
     rec_options.tool = copy_of("REFRAIN_TOOL");
     rec_options.children = !is("REFRAIN_CHILDREN", "no");
+}
+
+struct rfn_criterion rec_options_criterion(void)
+{
+    struct rfn_criterion criterion = {.method = &rfn_avg_wave, .threshold = rfn_avg_wave.within};
+    if (rec_options.similar)
+        rfn_criterion_parse(rec_options.similar, false, &criterion, NULL);
+    return criterion;
 }
 
 #ifndef RFN_FLAVOUR_SMPI /* there all ranks share one environment, and nothing is preloaded */
@@ -159,10 +191,13 @@ static void drop_preload(const char *path)
 void rec_options_clean_environment(void)
 {
     static const char *const variables[] = {
-        "REFRAIN_OUTPUT", "REFRAIN_FORCE",    "REFRAIN_TIME",    "REFRAIN_POLLS",
-        "REFRAIN_PID",    "REFRAIN_COMMAND",  "REFRAIN_PRELOAD", "REFRAIN_QUIET",
-        "REFRAIN_CLOCK",  "REFRAIN_MEMORY",   "REFRAIN_VOLUME",  "REFRAIN_RESOLUTION",
-        "REFRAIN_TOOL",   "REFRAIN_CHILDREN", "REFRAIN_START",   "REFRAIN_CLOCK_SYNC"};
+        "REFRAIN_OUTPUT",     "REFRAIN_FORCE",    "REFRAIN_TIME",
+        "REFRAIN_POLLS",      "REFRAIN_PID",      "REFRAIN_COMMAND",
+        "REFRAIN_PRELOAD",    "REFRAIN_QUIET",    "REFRAIN_CLOCK",
+        "REFRAIN_MEMORY",     "REFRAIN_VOLUME",   "REFRAIN_RESOLUTION",
+        "REFRAIN_TOOL",       "REFRAIN_CHILDREN", "REFRAIN_START",
+        "REFRAIN_CLOCK_SYNC", "REFRAIN_SIMILAR",  "REFRAIN_SEGMENT_MIN_CALLS",
+        "REFRAIN_STARTS"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);

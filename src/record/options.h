@@ -3,7 +3,11 @@
  *   REFRAIN_OUTPUT    file to write (default <program>.<ranks>.rfn where the program started, with
  *                     the name of the executable that calls MPI)
  *   REFRAIN_FORCE     1: overwrite an existing file instead of adding a number to the name
- *   REFRAIN_TIME      full (default) or none
+ *   REFRAIN_TIME      segments (default), full or none
+ *   REFRAIN_SIMILAR   how segments are compared, METHOD or METHOD:THRESHOLD (default avgWave:0.2)
+ *   REFRAIN_SEGMENT_MIN_CALLS
+ *                     calls of an iteration that is a segment, at least (default 1)
+ *   REFRAIN_STARTS    exact: segments start when they did; predicted (default)
  *   REFRAIN_POLLS     all: every unsuccessful poll is an event of its own
  *   REFRAIN_MEMORY    bytes that the recorder may hold, per process (default 32 MiB)
  *   REFRAIN_START     off: nothing is recorded before MPI_Pcontrol(1), except MPI_Init
@@ -24,6 +28,8 @@
 #ifndef RFN_RECORD_OPTIONS_H
 #define RFN_RECORD_OPTIONS_H
 
+#include "reduce/similarity.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,8 +42,12 @@ struct rec_options {
     char *directory;                  /* where the program started */
     char *volume;                     /* NULL: none */
     char *tool;                       /* NULL: not known */
+    char *similar;                    /* NULL: the default; checked */
+    uint32_t segment_min_calls;
     uint64_t resolution_ns;
     bool force, times, all_polls, quiet, children, start_off;
+    bool segments; /* times are reduced to those of segments */
+    bool exact_starts;
     size_t memory_bytes;
     enum rec_clock_sync clock_sync;
 };
@@ -46,6 +56,8 @@ extern struct rec_options rec_options;
 
 /* Reads the environment; to be called once, at the first MPI call. */
 void rec_options_read(void);
+/* How segments are compared, with the threshold as it was given. */
+struct rfn_criterion rec_options_criterion(void);
 /* Takes the recorder and its variables out of the environment, so that children are clean. Before
  * MPI starts: without a launcher Open MPI starts a daemon then, whose environment is that of
  * processes that the program spawns. */

@@ -6,6 +6,7 @@
 #include "record/params.h"
 #include "record/regions.h"
 #include "record/say.h"
+#include "reduce/stream_reduction.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -21,10 +22,15 @@ struct rec_stream *rec_streams;
 __thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
 __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
 
+/* Representatives of one kind of segments, which bounds what a search costs
+ * (doc/trace-profiling.md). */
+enum { MAX_PER_KIND = 100 };
+
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 static struct rec_clock_pair start;
 static pid_t pid;
 static struct rfn_memory memory; /* of all streams */
+static struct rfn_reducing reducing;
 static char stop_reason[256];
 
 void rec_stop(const char *format, ...)
@@ -126,6 +132,7 @@ static struct rec_stream *stream_new(void)
                                          .start = start.quanta,
                                          .volume_start = rfn_counter_read(&stream->counter),
                                          .memory = &memory,
+                                         .reducing = rec_options.segments ? &reducing : NULL,
                                          .spill = &stream->journal.spill};
     stream->events = rfn_stream_new(&options);
     if (!stream->events || rec_sites_init(&stream->sites) < 0) {
@@ -139,6 +146,19 @@ static struct rec_stream *stream_new(void)
     return stream;
 }
 
+/* How times are reduced. The streams' times are in quanta, and a threshold of time is in
+ * microseconds. */
+static void choose_reducing(void)
+{
+    double quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
+    reducing = (struct rfn_reducing){.criterion = rec_options_criterion(),
+                                     .min_calls = rec_options.segment_min_calls,
+                                     .max_per_kind = MAX_PER_KIND,
+                                     .exact_starts = rec_options.exact_starts};
+    if (reducing.criterion.method->unit[0])
+        reducing.criterion.threshold /= quantum_ns;
+}
+
 static void wake(void)
 {
     load_mpi();
@@ -149,6 +169,7 @@ static void wake(void)
     memory.limit = rec_options.memory_bytes / 2;
     rec_off = rec_options.start_off;
     rec_clock_init(rec_options.resolution_ns);
+    choose_reducing();
     start = rec_clock_pair();
     pid = getpid();
     rec_state = REC_RECORDING;

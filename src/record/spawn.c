@@ -35,7 +35,7 @@
 #define CONST const
 #endif
 
-enum { OWN_WORDS = 16 }; /* at most, beside one --beside per command */
+enum { OWN_WORDS = 20 }; /* at most, beside one --beside per command */
 
 /* ---- the command's file ---- */
 
@@ -181,11 +181,30 @@ static void add_option(struct words *list, const char *name, const char *value)
     free(word);
 }
 
+static void add_number(struct words *list, const char *name, uint64_t number, const char *unit)
+{
+    char value[32];
+    snprintf(value, sizeof value, "%" PRIu64 "%s", number, unit);
+    add_option(list, name, value);
+}
+
+static void add_times(struct words *list)
+{
+    const char *time = rec_options.segments ? "segments" : rec_options.times ? "full" : "none";
+    add_option(list, "--time=", time);
+    add_number(list, "--resolution=", rec_options.resolution_ns, "ns");
+    if (!rec_options.segments)
+        return;
+    if (rec_options.similar)
+        add_option(list, "--similar=", rec_options.similar);
+    add_number(list, "--segment-min-calls=", rec_options.segment_min_calls, "");
+    add_option(list, "--starts=", rec_options.exact_starts ? "exact" : "predicted");
+}
+
 /* The arguments of the tool that stands in for one command; NULL without memory. */
 static char **make_argv(const char *archive, const char *command, char *const *argv,
                         char *const *files, int n_files)
 {
-    char number[32];
     size_t n_arguments = 0;
     while (argv && argv[n_arguments])
         n_arguments++;
@@ -200,16 +219,12 @@ static char **make_argv(const char *archive, const char *command, char *const *a
         add(&list, "--force");
     if (rec_options.quiet)
         add(&list, "--quiet");
-    if (!rec_options.times)
-        add(&list, "--time=none");
+    add_times(&list);
     if (rec_options.all_polls)
         add(&list, "--polls=all");
     if (rec_options.volume)
         add_option(&list, "--volume=", rec_options.volume);
-    snprintf(number, sizeof number, "%" PRIu64 "ns", rec_options.resolution_ns);
-    add_option(&list, "--resolution=", number);
-    snprintf(number, sizeof number, "%zu", rec_options.memory_bytes);
-    add_option(&list, "--memory=", number);
+    add_number(&list, "--memory=", rec_options.memory_bytes, "");
     for (int i = 0; n_files > 1 && i < n_files; i++)
         add_option(&list, "--beside=", files[i]);
     add(&list, "--");

@@ -724,6 +724,15 @@ static int freeze(struct rfn_fold *fold)
     return 0;
 }
 
+int rfn_fold_freeze(struct rfn_fold *fold)
+{
+    RFN_TRY(stop_following(fold));
+    for (uint32_t i = 0; i < fold->n; i++)
+        RFN_TRY(rfn_column_append(&fold->frozen, fold->nodes[i]));
+    truncate_stack(fold, 0);
+    return follow(fold);
+}
+
 /* ---- appending ---- */
 
 /* A symbol that the visit followed does not expect. */

@@ -53,6 +53,10 @@ void rfn_fold_free(struct rfn_fold *fold);
 /* Appends a symbol (< 2^31 - 1). RFN_E_NOMEM: the fold is then unusable except for free. */
 int rfn_fold_append(struct rfn_fold *fold, uint32_t symbol);
 
+/* Freezes the whole stack: the visits on it end, and what has been appended so far keeps its
+ * structure from now on. RFN_E_NOMEM: the fold is then unusable except for free. */
+int rfn_fold_freeze(struct rfn_fold *fold);
+
 /* The result so far. All arrays are borrowed until the next append. Loop numbers are 0 to n_loops
  * - 1; the body of a loop only has loops of lower numbers. Loops that no node reachable from the
  * top uses any more may still be listed; their trip columns are empty. */

@@ -109,8 +109,9 @@ int rfn_tables_run(struct rfn_tables *const *tables, size_t n, struct rfn_exchan
 
 /* ---- what ranks must know of each other before they merge ---- */
 
-enum { RFN_SURVEY_STREAMS, RFN_SURVEY_EVENTS, RFN_SURVEY_COUNTS };
+enum { RFN_SURVEY_STREAMS, RFN_SURVEY_EVENTS, RFN_SURVEY_COUNTS = 6 };
 
+/* What is counted is the caller's affair, but for the names above. */
 struct rfn_survey {
     struct rfn_map *set; /* of 64-bit keys, values 0: becomes the union over all ranks */
     uint64_t counts[RFN_SURVEY_COUNTS]; /* of this rank */

@@ -1,6 +1,9 @@
 #include "reduce/similarity.h"
 
+#include "refrain/recording.h"
+
 #include <float.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,23 +60,37 @@ static bool parse_later(const char *text, struct rfn_criterion *criterion)
     return criterion->method == &rfn_iter_k;
 }
 
+/* Reads a number of at most RFN_CRITERION_TEXT letters; the recorded program may have chosen a
+ * language with another decimal point. */
+static bool parse_number(const char *text, size_t length, double *number)
+{
+    char copy[RFN_CRITERION_TEXT], *end;
+    if (length >= sizeof copy)
+        return false;
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    char *point = strchr(copy, '.');
+    if (point)
+        *point = localeconv()->decimal_point[0];
+    *number = strtod(copy, &end);
+    return end == copy + length && *number <= DBL_MAX;
+}
+
 /* `text` follows the colon. */
 static bool parse_threshold(const char *text, struct rfn_criterion *criterion)
 {
-    char *end;
     /* strtod takes spaces, signs, "nan", hexadecimal numbers, too. */
     size_t digits = strspn(text, "0123456789.eE+-");
     if (!*text || !strchr("0123456789.", *text) || (text[digits] && text[digits] != ':'))
         return false;
-    criterion->threshold = strtod(text, &end);
-    if (end != text + digits || criterion->threshold > DBL_MAX)
+    if (!parse_number(text, digits, &criterion->threshold))
         return false;
     if (criterion->method->averages)
         return false;
     double threshold = criterion->threshold;
     bool whole = threshold >= 1 && threshold <= UINT32_MAX &&
                  threshold == (double)(uint32_t)threshold;
-    return (!criterion->method->kept || whole) && parse_later(end, criterion);
+    return (!criterion->method->kept || whole) && parse_later(text + digits, criterion);
 }
 
 int rfn_criterion_parse(const char *text, bool across, struct rfn_criterion *criterion,
@@ -95,6 +112,12 @@ int rfn_criterion_parse(const char *text, bool across, struct rfn_criterion *cri
                     : method->kept
                         ? ": a whole number from 1 on, then perhaps :average or :centroid"
                         : ": a number from 0 on");
+}
+
+int rfn_similarity_check(const char *text, struct rfn_diag *diag)
+{
+    struct rfn_criterion criterion;
+    return rfn_criterion_parse(text, false, &criterion, diag);
 }
 
 void rfn_criterion_text(const struct rfn_criterion *criterion, char text[RFN_CRITERION_TEXT])

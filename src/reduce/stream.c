@@ -3,6 +3,7 @@
 #include "base/grow.h"
 #include "reduce/backlog.h"
 #include "reduce/lists.h"
+#include "reduce/stream_reduction.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,10 @@ struct rfn_stream {
     size_t counted;     /* what of memory->used is this stream's */
     bool spilled;       /* something has left memory */
     bool spill_failed;  /* do not try again */
-    unsigned patience;  /* looks are 2^patience times rarer, as looking did not help */
+    bool moving;        /* columns are between two symbols */
+    uint64_t epochs;
+    struct rfn_stream_reduction *reduction; /* NULL: times are kept */
+    unsigned patience; /* looks are 2^patience times rarer, as looking did not help */
     /* What every event looks at, beside the backlog. */
     const struct rfn_function *functions;
     bool failed; /* a list could not be kept */
@@ -85,6 +89,25 @@ static uint32_t max_nodes(const struct rfn_stream_options *options)
     return (uint32_t)n;
 }
 
+/* Kept segments take some 64 bytes per event, and may take half of the memory. */
+static uint64_t max_kept_events(const struct rfn_stream_options *options)
+{
+    return options->memory ? options->memory->limit / 128 : 0;
+}
+
+static int make_parts(struct rfn_stream *stream)
+{
+    const struct rfn_stream_options *options = &stream->options;
+    stream->fold = rfn_fold_new(max_nodes(options));
+    if (!stream->fold)
+        return RFN_E_NOMEM;
+    if (!options->reducing || !options->times)
+        return 0;
+    stream->reduction = rfn_stream_reduction_new(stream, options->reducing,
+                                                 max_kept_events(options));
+    return stream->reduction ? 0 : RFN_E_NOMEM;
+}
+
 struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
 {
     struct rfn_stream *stream = calloc(1, sizeof *stream);
@@ -95,8 +118,8 @@ struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
     stream->last_exit = options->start;
     stream->last_volume = options->volume_start;
     stream->next_look = options->memory ? LOOK_EVERY : UINT64_MAX;
-    stream->fold = rfn_fold_new(max_nodes(options));
-    if (!stream->fold) {
+    if (make_parts(stream) < 0) {
+        rfn_fold_free(stream->fold);
         free(stream);
         return NULL;
     }
@@ -158,6 +181,7 @@ void rfn_stream_free(struct rfn_stream *stream)
     free(stream->marks);
     rfn_lists_release(&stream->lists);
     rfn_fold_free(stream->fold);
+    rfn_stream_reduction_free(stream->reduction);
     free(stream);
 }
 
@@ -355,6 +379,8 @@ size_t rfn_stream_bytes(const struct rfn_stream *stream)
         for (unsigned k = 0; k < FIXED + n; k++)
             bytes += rfn_column_bytes(each_column(symbol, k));
     }
+    if (stream->reduction)
+        bytes += rfn_stream_reduction_bytes(stream->reduction);
     return bytes;
 }
 
@@ -393,6 +419,9 @@ static int leave_all(struct leaving *leaving)
         for (unsigned k = 0; k < FIXED + n_columns(stream, symbol); k++)
             RFN_TRY(leave(leaving, each_column(symbol, k)));
     }
+    if (stream->reduction)
+        RFN_TRY(rfn_stream_profile_each_column(rfn_stream_reduction_profile(stream->reduction),
+                                               leave, leaving));
     return rfn_fold_each_column(stream->fold, leave, leaving);
 }
 
@@ -425,23 +454,91 @@ static size_t count_memory(struct rfn_stream *stream)
     return __atomic_add_fetch(&memory->used, change, __ATOMIC_RELAXED);
 }
 
+/* Calls act for every column of what is measured, which a profile replaces. */
+static void each_measured(struct rfn_stream *stream,
+                          void (*act)(struct rfn_column *column, size_t *sum), size_t *sum)
+{
+    for (size_t i = 0; i < stream->n_symbols; i++) {
+        struct rfn_symbol *symbol = &stream->symbols[i];
+        for (unsigned k = 0; k < FIXED; k++)
+            act(each_column(symbol, k), sum);
+        for (unsigned k = n_values(stream, symbol); k < n_columns(stream, symbol); k++)
+            act(&symbol->columns[k], sum);
+    }
+}
+
+static void add_bytes(struct rfn_column *column, size_t *sum)
+{
+    *sum += rfn_column_bytes(column);
+}
+
+static void empty_column(struct rfn_column *column, size_t *sum)
+{
+    (void)sum;
+    rfn_column_release(column);
+    rfn_column_init(column);
+}
+
+/* What was measured so far goes to the profile. An input that has moved stays in the symbols from
+ * before: they are in the part that keeps its structure. */
+static int end_epoch(struct rfn_stream *stream)
+{
+    for (size_t i = 0; i < stream->n_sites; i++)
+        stream->sites[i].unsettled = false;
+    stream->unsettled = false;
+    stream->epochs++;
+    RFN_TRY(rfn_fold_freeze(stream->fold));
+    RFN_TRY(rfn_stream_reduction_take(stream->reduction));
+    each_measured(stream, empty_column, NULL);
+    stream->n_marks = 0;
+    return 0;
+}
+
+/* Has the stream hold less by epochs and wider thresholds. 1: enough, or what is too much is in
+ * other streams, which will do the same; 0; or an error. */
+static int reduce_memory(struct rfn_stream *stream)
+{
+    const struct rfn_memory *memory = stream->options.memory;
+    size_t measured = 0, used = memory->used;
+    each_measured(stream, add_bytes, &measured);
+    if (measured > memory->limit / 16) {
+        RFN_TRY(end_epoch(stream));
+        used = count_memory(stream);
+    }
+    int widened = 1;
+    while (used > memory->limit && widened &&
+           rfn_stream_reduction_bytes(stream->reduction) > memory->limit / 16) {
+        RFN_TRY(widened = rfn_stream_reduction_widen(stream->reduction));
+        used = count_memory(stream);
+    }
+    bool others = stream->counted < memory->limit / 8;
+    return used <= memory->limit || (others && used <= memory->limit / 8 * 9);
+}
+
 /* When the process holds too much, this stream frees what is over seven eighths of the limit. A
  * spill that fails leaves all as it is: memory grows then. */
-static void look_at_memory(struct rfn_stream *stream)
+static int look_at_memory(struct rfn_stream *stream)
 {
     struct rfn_memory *memory = stream->options.memory;
     uint64_t every = 8 * (uint64_t)stream->n_symbols; /* looking costs a little per symbol */
     stream->next_look = stream->events +
                         ((every > LOOK_EVERY ? every : LOOK_EVERY) << stream->patience);
-    if (!memory || !stream->options.spill || stream->spill_failed)
-        return;
+    if (!memory || !stream->options.spill || (stream->spill_failed && !stream->reduction))
+        return 0;
     size_t used = count_memory(stream);
-    if (used <= memory->limit)
-        return;
+    if (used > memory->limit && stream->reduction && !stream->moving) {
+        int enough = reduce_memory(stream);
+        if (enough)
+            return enough < 0 ? enough : 0;
+        used = memory->used;
+    }
+    if (used <= memory->limit || stream->spill_failed)
+        return 0;
     stream->spill_failed = spill(stream, used - memory->limit / 8 * 7) < 0;
     /* What is too much may be another thread's, or may not be able to leave. */
     bool helped = count_memory(stream) <= memory->limit;
     stream->patience = helped ? 0 : stream->patience < 8 ? stream->patience + 1 : 8;
+    return 0;
 }
 
 static int spill_all(struct rfn_stream *stream)
@@ -569,7 +666,7 @@ static int move_event(void *context, uint32_t symbol)
     uint32_t number = move->number[symbol];
     RFN_TRY(rfn_fold_append(move->stream->fold, number));
     if (++move->n_events % LOOK_EVERY == 0)
-        look_at_memory(move->stream);
+        RFN_TRY(look_at_memory(move->stream));
     if (source->n == 0)
         return 0;
     struct rfn_symbol *new = &move->stream->symbols[number];
@@ -605,8 +702,10 @@ static int move_run(struct move *move)
     stream->fold = rfn_fold_new(max_nodes(&stream->options));
     if (!error && !stream->fold)
         error = RFN_E_NOMEM;
+    stream->moving = true;
     if (!error)
         error = rfn_fold_unfold(old_fold, move_event, move);
+    stream->moving = false;
     rfn_fold_free(old_fold);
     for (uint32_t i = 0; i < move->n_old; i++) {
         source_close(&move->sources[i]);
@@ -617,6 +716,7 @@ static int move_run(struct move *move)
     return error;
 }
 
+/* After an epoch symbols stay as they are. */
 void rfn_stream_move(struct rfn_stream *stream, uint32_t number, uint32_t input)
 {
     if (rfn_stream_moved(stream, number) >> input & 1 || number >= stream->n_sites ||
@@ -624,7 +724,8 @@ void rfn_stream_move(struct rfn_stream *stream, uint32_t number, uint32_t input)
         return;
     struct site *site = &stream->sites[number];
     site->moved |= 1u << input;
-    site->unsettled = stream->unsettled = true;
+    if (!stream->epochs)
+        site->unsettled = stream->unsettled = true;
     site->n_symbols = 0; /* what is counted from now on are symbols of the new form */
 }
 
@@ -653,10 +754,15 @@ int rfn_stream_settle(struct rfn_stream *stream)
     return error;
 }
 
-/* Settles while the passes so far together have not gone over more than all events, and a few. */
+/* Settles while the passes so far together have not gone over more than all events, and a few. A
+ * pass makes all columns anew: where times are reduced, an epoch makes that unnecessary when there
+ * is no memory for both. */
 static int settle_in_time(struct rfn_stream *stream)
 {
     enum { FREE = 1 << 16 };
+    if (stream->reduction && stream->options.memory &&
+        count_memory(stream) > stream->options.memory->limit / 2)
+        return end_epoch(stream);
     return stream->passed <= stream->events + FREE ? rfn_stream_settle(stream) : 0;
 }
 
@@ -764,7 +870,7 @@ static int emit(struct rfn_stream *stream, const struct rfn_event *event, uint64
     if (move >= 0)
         rfn_stream_move(stream, event->site, (uint32_t)move);
     if (__builtin_expect(stream->events >= stream->next_look, 0))
-        look_at_memory(stream);
+        RFN_TRY(look_at_memory(stream));
     return __builtin_expect(stream->unsettled, 0) ? settle_in_time(stream) : 0;
 }
 
@@ -863,6 +969,26 @@ int rfn_stream_flush(struct rfn_stream *stream)
     return rfn_stream_settle(stream);
 }
 
+int rfn_stream_reduce(struct rfn_stream *stream)
+{
+    if (!stream->reduction)
+        return 0;
+    RFN_TRY(rfn_stream_reduction_take(stream->reduction));
+    each_measured(stream, empty_column, NULL);
+    stream->n_marks = 0;
+    return rfn_stream_reduction_finish(stream->reduction);
+}
+
+const struct rfn_stream_reduction *rfn_stream_reduced(const struct rfn_stream *stream)
+{
+    return stream->reduction;
+}
+
+uint64_t rfn_stream_epochs(const struct rfn_stream *stream)
+{
+    return stream->epochs;
+}
+
 /* ---- looking at the result ---- */
 
 int64_t rfn_stream_list(struct rfn_stream *stream, const int64_t *words, size_t n)
@@ -895,12 +1021,22 @@ const struct rfn_symbol *rfn_stream_symbol(const struct rfn_stream *stream, uint
 const struct rfn_column *rfn_stream_volume(const struct rfn_stream *stream,
                                            const struct rfn_symbol *symbol)
 {
-    return rfn_stream_has_volume(stream) ? symbol->columns + n_values(stream, symbol) : NULL;
+    return stream->options.volume ? symbol->columns + n_values(stream, symbol) : NULL;
 }
 
 bool rfn_stream_has_volume(const struct rfn_stream *stream)
 {
     return stream->options.volume && !stream->volume_dropped;
+}
+
+bool rfn_stream_counts(const struct rfn_stream *stream)
+{
+    return stream->options.volume;
+}
+
+uint64_t rfn_stream_start(const struct rfn_stream *stream)
+{
+    return stream->options.start;
 }
 
 void rfn_stream_drop_volume(struct rfn_stream *stream)

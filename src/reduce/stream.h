@@ -30,7 +30,18 @@
  * and lists to the spill, the large ones first, and codes what is staged if that is not enough. The
  * height of the fold's stack is limited in proportion. Nothing is moved while everything fits.
  *
- * Everything is lossless. No MPI and no clock here: tests and benchmarks drive this directly.
+ * Reduced times (stream_reduction.h). Then the columns of what is measured last only until they
+ * take too much memory, or until the end: what they hold is put into the stream's profile, and they
+ * are empty again. That is an epoch. What was reduced in an epoch keeps its structure: the fold is
+ * frozen, and the stream is not folded again. So an input that moves after an epoch moves only for
+ * what is to come; symbols from before it stay as they are, beside those of the new form. (Folding
+ * again would cut other segments than those that were compared.) That costs at most as many symbols
+ * as an input may have values, and streams in which inputs moved at different times have different
+ * structures.
+ * With too little memory an epoch comes first; then the profile's thresholds are widened as far as
+ * that helps; only then anything is moved to the spill.
+ *
+ * Everything else is lossless. No MPI and no clock here: tests and benchmarks drive this directly.
  */
 #ifndef RFN_REDUCE_STREAM_H
 #define RFN_REDUCE_STREAM_H
@@ -74,6 +85,7 @@ struct rfn_stream_options {
     uint64_t volume_start;                /* the same of the counter */
     struct rfn_memory *memory;            /* borrowed; NULL: no limit */
     const struct rfn_spill *spill;        /* borrowed; with memory */
+    const struct rfn_reducing *reducing;  /* borrowed; NULL: times are kept. With times */
 };
 
 /* What a symbol is. Arrays are owned by the stream. */
@@ -90,6 +102,8 @@ struct rfn_symbol {
 };
 
 struct rfn_stream;
+struct rfn_reducing;
+struct rfn_stream_reduction;
 
 struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options); /* NULL: no memory */
 void rfn_stream_free(struct rfn_stream *stream);
@@ -120,9 +134,11 @@ const struct rfn_fold *rfn_stream_fold(const struct rfn_stream *stream);
 /* The schema of a function by its number. */
 const struct rfn_function *rfn_stream_schema(const struct rfn_stream *stream, uint32_t function);
 bool rfn_stream_has_volume(const struct rfn_stream *stream);
+bool rfn_stream_counts(const struct rfn_stream *stream);    /* it has, or they were dropped */
+uint64_t rfn_stream_start(const struct rfn_stream *stream); /* of its options */
 /* From now on the stream says that it has no volumes. */
 void rfn_stream_drop_volume(struct rfn_stream *stream);
-/* The volume columns of one of its symbols, gap and inside; NULL without volume. */
+/* The volume columns of one of its symbols, gap and inside; NULL if it never had volumes. */
 const struct rfn_column *rfn_stream_volume(const struct rfn_stream *stream,
                                            const struct rfn_symbol *symbol);
 uint64_t rfn_stream_events(const struct rfn_stream *stream); /* a run of polls counts once */
@@ -137,5 +153,13 @@ uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site);
  * stream is looked at again. */
 void rfn_stream_move(struct rfn_stream *stream, uint32_t site, uint32_t input);
 int rfn_stream_settle(struct rfn_stream *stream);
+
+/* Reduces what is left of the times, once, when all else is done; the columns of what is measured
+ * are empty then. Nothing if times are kept. RFN_E_NOMEM, or an error of the spill: the stream must
+ * not be used further. */
+int rfn_stream_reduce(struct rfn_stream *stream);
+/* What became of the times; NULL if they are kept. */
+const struct rfn_stream_reduction *rfn_stream_reduced(const struct rfn_stream *stream);
+uint64_t rfn_stream_epochs(const struct rfn_stream *stream); /* before rfn_stream_reduce */
 
 #endif

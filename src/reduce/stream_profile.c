@@ -105,7 +105,9 @@ static int64_t units_later(int64_t expected, int64_t time, uint64_t unit, uint64
 
 /* ---- life ---- */
 
-static void init_columns(struct rfn_stream_profile *profile)
+int rfn_stream_profile_each_column(struct rfn_stream_profile *profile,
+                                   int (*visit)(void *context, struct rfn_column *column),
+                                   void *context)
 {
     struct rfn_column *columns[] = {
         &profile->order,       &profile->number,          &profile->lateness,
@@ -113,7 +115,15 @@ static void init_columns(struct rfn_stream_profile *profile)
         &profile->loose.gaps,  &profile->loose.durations, &profile->loose.extra_counts,
         &profile->loose.extras};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        rfn_column_init(columns[i]);
+        RFN_TRY(visit(context, columns[i]));
+    return 0;
+}
+
+static int init_column(void *context, struct rfn_column *column)
+{
+    (void)context;
+    rfn_column_init(column);
+    return 0;
 }
 
 struct rfn_stream_profile *rfn_stream_profile_new(const struct rfn_stream_profile_options *options)
@@ -125,7 +135,7 @@ struct rfn_stream_profile *rfn_stream_profile_new(const struct rfn_stream_profil
                                                                         : RFN_PROFILE_EVENTS_MAX};
     if (!profile)
         return NULL;
-    init_columns(profile);
+    rfn_stream_profile_each_column(profile, init_column, NULL);
     profile->tolerance = rfn_start_tolerance_of(&options->criterion, options->exact_starts);
     profile->averages = options->criterion.method->averages;
     profile->store = rfn_store_new(&store);

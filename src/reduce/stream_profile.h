@@ -65,6 +65,11 @@ int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_
 
 /* Bytes held. It takes a time that grows with the number of kinds. */
 size_t rfn_stream_profile_bytes(const struct rfn_stream_profile *profile);
+/* Calls visit for every column that grows with the segments, until it returns an error. Visit may
+ * spill them. */
+int rfn_stream_profile_each_column(struct rfn_stream_profile *profile,
+                                   int (*visit)(void *context, struct rfn_column *column),
+                                   void *context);
 /* Has the store hold less: rfn_store_widen. */
 int rfn_stream_profile_widen(struct rfn_stream_profile *profile);
 

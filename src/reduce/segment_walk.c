@@ -1,0 +1,401 @@
+#include "reduce/segment_walk.h"
+
+#include "base/grow.h"
+#include "refrain/archive.h"
+
+#include <stdlib.h>
+
+/* What a symbol's events take their values from, during a run. */
+struct source {
+    struct rfn_column_cursor gap, duration;
+    struct rfn_column_cursor *more; /* polls and inside, volumes; NULL: there are none */
+    unsigned n_more;
+    uint8_t mark, messages;
+    bool open;
+};
+
+/* The trips of a loop's visits. */
+struct visits {
+    struct rfn_column_cursor trips;
+    uint64_t taken; /* in earlier runs */
+    bool open;
+};
+
+/* A list that is being executed. */
+struct frame {
+    const rfn_node *begin, *next, *end;
+    int64_t left; /* executions, with the current one */
+    struct rfn_stretch stretch;
+};
+
+struct rfn_segment_walk {
+    const struct rfn_stream *stream;
+    rfn_segment_put *put;
+    void *put_context;
+    uint32_t min_calls;
+
+    struct rfn_contexts contexts;
+    bool marked; /* marks say which loops cut */
+    struct frame *frames;
+    size_t depth, frames_capacity; /* the first frame is the top's */
+    struct visits *visits;         /* per loop */
+    size_t visits_capacity;
+    uint64_t frozen; /* nodes that were walked over */
+    struct source *sources;
+    size_t n_sources;
+
+    /* The segment. */
+    struct rfn_segment segment;
+    uint32_t *events;
+    int64_t *vector, *extra;
+    size_t capacity, vector_capacity, extra_capacity; /* capacity: events that both have room for */
+    size_t events_capacity;
+    int64_t start, now; /* quanta; since then */
+    uint64_t owed;      /* by how much the clock went backwards, and has not caught up since */
+    bool pending;       /* the next event begins a segment */
+};
+
+struct rfn_segment_walk *rfn_segment_walk_new(const struct rfn_stream *stream, uint32_t min_calls,
+                                              rfn_segment_put *put, void *context)
+{
+    struct rfn_segment_walk *walk = calloc(1, sizeof *walk);
+    if (!walk)
+        return NULL;
+    walk->stream = stream;
+    walk->put = put;
+    walk->put_context = context;
+    walk->min_calls = min_calls;
+    walk->pending = true;
+    if (RFN_GROW(walk->frames, walk->frames_capacity, 1) < 0) {
+        free(walk);
+        return NULL;
+    }
+    walk->depth = 1;
+    walk->frames[0] = (struct frame){
+        .stretch = {.context = RFN_CONTEXT_TOP, .first = RFN_CONTEXT_TOP}};
+    return walk;
+}
+
+void rfn_segment_walk_free(struct rfn_segment_walk *walk)
+{
+    if (!walk)
+        return;
+    rfn_contexts_release(&walk->contexts);
+    free(walk->frames);
+    free(walk->visits);
+    free(walk->events);
+    free(walk->vector);
+    free(walk->extra);
+    free(walk);
+}
+
+/* ---- segments ---- */
+
+static int deliver(struct rfn_segment_walk *walk)
+{
+    struct rfn_segment *segment = &walk->segment;
+    if (!segment->n)
+        return 0;
+    walk->vector[0] = 0;
+    walk->vector[2 * segment->n + 1] = walk->now;
+    segment->events = walk->events;
+    segment->vector = walk->vector;
+    segment->extra = walk->extra;
+    RFN_TRY(walk->put(walk->put_context, segment, walk->start));
+    walk->start += walk->now;
+    return 0;
+}
+
+/* The event that follows begins a segment; of the first one it is the enter that does. */
+static int cut(struct rfn_segment_walk *walk, int64_t gap)
+{
+    bool first = !walk->segment.n;
+    RFN_TRY(deliver(walk));
+    if (first)
+        walk->start = (int64_t)(rfn_stream_start(walk->stream) + (uint64_t)gap);
+    walk->now = first ? -gap : 0;
+    walk->segment = (struct rfn_segment){.context = walk->frames[walk->depth - 1].stretch.context};
+    return 0;
+}
+
+static int grow(struct rfn_segment_walk *walk)
+{
+    RFN_TRY(RFN_GROW(walk->events, walk->events_capacity, walk->segment.n + 1));
+    RFN_TRY(RFN_GROW(walk->vector, walk->vector_capacity, 2 * walk->events_capacity + 2));
+    walk->capacity = walk->events_capacity;
+    return 0;
+}
+
+/* ---- what was measured ---- */
+
+/* Where a processor's counter is behind another's, time may seem to go backwards. Here it stands
+ * still instead until it has caught up. */
+__attribute__((noinline)) static int64_t forward(struct rfn_segment_walk *walk, int64_t time)
+{
+    if (time < 0) {
+        walk->owed -= (uint64_t)time;
+        return 0;
+    }
+    uint64_t paid = walk->owed < (uint64_t)time ? walk->owed : (uint64_t)time;
+    walk->owed -= paid;
+    return time - (int64_t)paid;
+}
+
+static int take_more(struct rfn_segment_walk *walk, struct source *source)
+{
+    struct rfn_segment *segment = &walk->segment;
+    RFN_TRY(RFN_GROW(walk->extra, walk->extra_capacity, segment->n_extra + source->n_more));
+    for (unsigned i = 0; i < source->n_more; i++)
+        RFN_TRY(rfn_column_next(&source->more[i], &walk->extra[segment->n_extra++]));
+    return 0;
+}
+
+static uint32_t messages_of(uint8_t class_)
+{
+    switch (class_) {
+    case RFN_CLASS_SEND:
+    case RFN_CLASS_SSEND:
+    case RFN_CLASS_RECV:
+        return 1;
+    case RFN_CLASS_SENDRECV:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+static uint8_t class_of(const struct rfn_segment_walk *walk, uint32_t symbol)
+{
+    uint32_t function = rfn_stream_symbol(walk->stream, symbol)->function;
+    return rfn_stream_schema(walk->stream, function)->class_;
+}
+
+static int open_source(struct rfn_segment_walk *walk, uint32_t number, struct source *source)
+{
+    const struct rfn_symbol *symbol = rfn_stream_symbol(walk->stream, number);
+    const struct rfn_column *volume = rfn_stream_volume(walk->stream, symbol);
+    const struct rfn_column *more[4];
+    uint8_t class_ = class_of(walk, number);
+    source->mark = (uint8_t)rfn_mark_of(class_);
+    source->messages = (uint8_t)messages_of(class_);
+    if (symbol->failed_poll) {
+        more[source->n_more++] = &symbol->polls;
+        more[source->n_more++] = &symbol->inside;
+    }
+    for (unsigned i = 0; volume && i < 2; i++)
+        more[source->n_more++] = &volume[i];
+    if (source->n_more) {
+        source->more = calloc(source->n_more, sizeof *source->more);
+        if (!source->more)
+            return RFN_E_NOMEM;
+    }
+    rfn_column_open_growing(&source->gap, &symbol->gap);
+    rfn_column_open_growing(&source->duration, &symbol->duration);
+    for (unsigned i = 0; i < source->n_more; i++)
+        rfn_column_open_growing(&source->more[i], more[i]);
+    source->open = true;
+    return 0;
+}
+
+static void close_source(struct source *source)
+{
+    if (!source->open)
+        return;
+    rfn_column_close(&source->gap);
+    rfn_column_close(&source->duration);
+    for (unsigned i = 0; i < source->n_more; i++)
+        rfn_column_close(&source->more[i]);
+    free(source->more);
+}
+
+static int take_event(struct rfn_segment_walk *walk, uint32_t symbol)
+{
+    struct source *source = &walk->sources[symbol];
+    struct rfn_segment *segment = &walk->segment;
+    int64_t gap, duration;
+    if (__builtin_expect(!source->open, 0))
+        RFN_TRY(open_source(walk, symbol, source));
+    RFN_TRY(rfn_column_next(&source->gap, &gap));
+    RFN_TRY(rfn_column_next(&source->duration, &duration));
+    if (__builtin_expect((gap | duration) < 0 || walk->owed, 0)) {
+        gap = forward(walk, gap);
+        duration = forward(walk, duration);
+    }
+    if (walk->pending || source->mark == RFN_MARK_BEGIN || segment->n == RFN_SEGMENT_EVENTS_MAX)
+        RFN_TRY(cut(walk, gap));
+    walk->pending = source->mark == RFN_MARK_END;
+    if (__builtin_expect(segment->n == walk->capacity, 0))
+        RFN_TRY(grow(walk));
+    size_t n = segment->n;
+    walk->events[n] = symbol;
+    walk->vector[2 * n + 1] = walk->now += gap;
+    walk->vector[2 * n + 2] = walk->now += duration;
+    segment->messages += source->messages;
+    segment->n = n + 1;
+    return __builtin_expect(source->n_more, 0) ? take_more(walk, source) : 0;
+}
+
+/* ---- structure ---- */
+
+static int open_trips(struct rfn_segment_walk *walk, uint32_t loop, struct visits *visits)
+{
+    const struct rfn_column *trips = rfn_fold_trips(rfn_stream_fold(walk->stream), loop);
+    if (!trips)
+        return RFN_E_NOMEM;
+    rfn_column_open_growing(&visits->trips, trips);
+    visits->open = true;
+    return rfn_column_skip(&visits->trips, visits->taken);
+}
+
+static int enter_loop(struct rfn_segment_walk *walk, uint32_t loop)
+{
+    struct visits *visits = &walk->visits[loop];
+    int64_t trips;
+    size_t length;
+    if (!visits->open)
+        RFN_TRY(open_trips(walk, loop, visits));
+    RFN_TRY(rfn_column_next(&visits->trips, &trips));
+    visits->taken++;
+    walk->pending |= rfn_stretch_meets(&walk->frames[walk->depth - 1].stretch, &walk->contexts,
+                                       loop);
+    if (trips == 0)
+        return 0;
+    RFN_TRY(RFN_GROW(walk->frames, walk->frames_capacity, walk->depth + 1));
+    struct frame *frame = &walk->frames[walk->depth++];
+    const rfn_node *body = rfn_fold_body(rfn_stream_fold(walk->stream), loop, &length);
+    *frame = (struct frame){body, body, body + length, trips,
+                            rfn_stretch_inside(&frame[-1].stretch, &walk->contexts, loop)};
+    return 0;
+}
+
+static int take_node(struct rfn_segment_walk *walk, rfn_node node)
+{
+    uint32_t index = rfn_node_index(node);
+    return rfn_node_is_loop(node) ? enter_loop(walk, index) : take_event(walk, index);
+}
+
+/* A node of the top and all that is inside. */
+static int take_top(struct rfn_segment_walk *walk, rfn_node node)
+{
+    RFN_TRY(take_node(walk, node));
+    while (walk->depth > 1) {
+        struct frame *frame = &walk->frames[walk->depth - 1];
+        if (frame->next < frame->end) {
+            RFN_TRY(take_node(walk, *frame->next++));
+            continue;
+        }
+        walk->pending |= rfn_stretch_ends(&frame->stretch);
+        frame->next = frame->begin;
+        if (--frame->left == 0)
+            walk->depth--;
+    }
+    return 0;
+}
+
+static int take_frozen(struct rfn_segment_walk *walk, const struct rfn_column *frozen)
+{
+    struct rfn_column_cursor cursor;
+    rfn_column_open_growing(&cursor, frozen);
+    int error = rfn_column_skip(&cursor, walk->frozen);
+    while (!error && rfn_column_at(&cursor) < cursor.n) {
+        int64_t node;
+        error = rfn_column_next(&cursor, &node);
+        if (!error)
+            error = take_top(walk, (rfn_node)node);
+    }
+    walk->frozen = cursor.n;
+    rfn_column_close(&cursor);
+    return error;
+}
+
+/* ---- runs ---- */
+
+/* Whether marks have been made, which are then what cuts loops: decided once, with the first run.
+ * In counts, by symbol, those that are marks. */
+static bool find_marks(const struct rfn_segment_walk *walk, bool *counts)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < rfn_stream_symbols(walk->stream); i++) {
+        counts[i] = rfn_mark_of(class_of(walk, i)) != RFN_MARK_NONE;
+        found |= counts[i];
+    }
+    return found;
+}
+
+static int number_contexts(struct rfn_segment_walk *walk, size_t n_loops)
+{
+    const struct rfn_fold *fold = rfn_stream_fold(walk->stream);
+    bool *counts = calloc(rfn_stream_symbols(walk->stream) + (size_t)1, sizeof *counts);
+    if (!counts)
+        return RFN_E_NOMEM;
+    bool found = find_marks(walk, counts);
+    if (!walk->contexts.least) {
+        walk->marked = found;
+        rfn_contexts_init(&walk->contexts, found ? 1 : walk->min_calls);
+    }
+    int error = 0;
+    while (walk->contexts.n_loops < n_loops && !error) {
+        size_t length;
+        const rfn_node *body = rfn_fold_body(fold, (uint32_t)walk->contexts.n_loops, &length);
+        error = rfn_contexts_add(&walk->contexts, body, length, walk->marked ? counts : NULL);
+    }
+    free(counts);
+    return error;
+}
+
+static int begin_run(struct rfn_segment_walk *walk, size_t n_loops)
+{
+    RFN_TRY(number_contexts(walk, n_loops));
+    RFN_TRY(RFN_GROW_ZEROED(walk->visits, walk->visits_capacity, n_loops));
+    walk->n_sources = rfn_stream_symbols(walk->stream);
+    walk->sources = calloc(walk->n_sources + 1, sizeof *walk->sources);
+    return walk->sources ? 0 : RFN_E_NOMEM;
+}
+
+static void end_run(struct rfn_segment_walk *walk)
+{
+    for (size_t i = 0; i < walk->visits_capacity; i++) {
+        if (walk->visits[i].open)
+            rfn_column_close(&walk->visits[i].trips);
+        walk->visits[i].open = false;
+    }
+    for (size_t i = 0; walk->sources && i < walk->n_sources; i++)
+        close_source(&walk->sources[i]);
+    free(walk->sources);
+    walk->sources = NULL;
+}
+
+int rfn_segment_walk_run(struct rfn_segment_walk *walk)
+{
+    struct rfn_fold_view view;
+    rfn_fold_view(rfn_stream_fold(walk->stream), &view);
+    int error = begin_run(walk, view.n_loops);
+    if (!error)
+        error = take_frozen(walk, view.frozen);
+    for (size_t i = 0; i < view.n_top && !error; i++)
+        error = take_top(walk, view.top[i]);
+    end_run(walk);
+    return error;
+}
+
+int rfn_segment_walk_end(struct rfn_segment_walk *walk)
+{
+    int error = deliver(walk);
+    walk->segment.n = 0;
+    return error;
+}
+
+const struct rfn_contexts *rfn_segment_walk_contexts(const struct rfn_segment_walk *walk)
+{
+    return &walk->contexts;
+}
+
+size_t rfn_segment_walk_bytes(const struct rfn_segment_walk *walk)
+{
+    return sizeof *walk + walk->contexts.capacity * sizeof *walk->contexts.loops +
+           walk->frames_capacity * sizeof *walk->frames +
+           walk->visits_capacity * sizeof *walk->visits +
+           walk->events_capacity * sizeof *walk->events +
+           walk->vector_capacity * sizeof *walk->vector +
+           walk->extra_capacity * sizeof *walk->extra;
+}

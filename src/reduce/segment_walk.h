@@ -1,0 +1,48 @@
+/* segment_walk.h - the segments of a stream that is being recorded (doc/trace-profiling.md, At run
+ * time).
+ *
+ * A walk goes through a stream's structure in order, with its columns of trips and of what was
+ * measured, cuts it where loops and marks do, and delivers each segment with its vector. It can be
+ * run several times while the stream grows, each time over what has been appended since: the
+ * stack of the fold must have been frozen before each run but the last, so that what was walked
+ * stays as it is, and the columns of what was measured must be emptied after it. The last segment
+ * of a run is held back, because it may go on.
+ *
+ * Contexts are numbered as in contexts.h, with the loops as the fold numbers them. Those of the top
+ * are RFN_CONTEXT_TOP and above.
+ *
+ * Nothing is allocated per event. A run has one block of each column decoded.
+ */
+#ifndef RFN_REDUCE_SEGMENT_WALK_H
+#define RFN_REDUCE_SEGMENT_WALK_H
+
+#include "reduce/contexts.h"
+#include "reduce/store.h"
+#include "reduce/stream.h"
+
+enum { RFN_CONTEXT_TOP = 1 << 30 };
+
+struct rfn_segment_walk;
+
+/* Takes a segment, which is borrowed. Its vector is in the stream's quanta. What else was measured
+ * of an event are its extra values, in order of the events: of a failed poll how many there were
+ * and the time inside; with volumes, the one in the gap and the one inside. start: quanta. An error
+ * ends the run, which returns it. */
+typedef int rfn_segment_put(void *context, const struct rfn_segment *segment, int64_t start);
+
+/* For this stream, which has times and is borrowed. NULL: out of memory. */
+struct rfn_segment_walk *rfn_segment_walk_new(const struct rfn_stream *stream, uint32_t min_calls,
+                                              rfn_segment_put *put, void *context);
+void rfn_segment_walk_free(struct rfn_segment_walk *walk); /* may be NULL */
+
+/* Walks over what has been appended since the last run. RFN_E_NOMEM, the errors of put and of the
+ * spill; the walk can then only be freed. */
+int rfn_segment_walk_run(struct rfn_segment_walk *walk);
+/* After the last run: delivers the segment held back, if there is one. */
+int rfn_segment_walk_end(struct rfn_segment_walk *walk);
+
+/* Of the loops that the last run knew. */
+const struct rfn_contexts *rfn_segment_walk_contexts(const struct rfn_segment_walk *walk);
+size_t rfn_segment_walk_bytes(const struct rfn_segment_walk *walk); /* held between runs */
+
+#endif

@@ -1,0 +1,94 @@
+#include "reduce/stream_reduction.h"
+
+#include "reduce/segment_walk.h"
+
+#include <stdlib.h>
+
+struct rfn_stream_reduction {
+    struct rfn_segment_walk *walk;
+    struct rfn_stream_profile *profile;
+    struct rfn_hash128 class_; /* of the segments so far */
+};
+
+static struct rfn_hash128 hash_segment(struct rfn_hash128 before, const struct rfn_segment *segment)
+{
+    struct rfn_hash128 events = rfn_hash128_bytes(segment->events,
+                                                  segment->n * sizeof *segment->events);
+    const uint64_t words[] = {before.low, before.high, segment->context, events.low, events.high};
+    return rfn_hash128_bytes(words, sizeof words);
+}
+
+static int put(void *context, const struct rfn_segment *segment, int64_t start)
+{
+    struct rfn_stream_reduction *reduction = context;
+    reduction->class_ = hash_segment(reduction->class_, segment);
+    return rfn_stream_profile_put(reduction->profile, segment, start,
+                                  segment->context >= RFN_CONTEXT_TOP);
+}
+
+struct rfn_stream_reduction *rfn_stream_reduction_new(const struct rfn_stream *stream,
+                                                      const struct rfn_reducing *reducing,
+                                                      uint64_t max_events)
+{
+    struct rfn_stream_reduction *reduction = calloc(1, sizeof *reduction);
+    const struct rfn_stream_profile_options options = {.criterion = reducing->criterion,
+                                                       .max_per_kind = reducing->max_per_kind,
+                                                       .max_events = max_events,
+                                                       .exact_starts = reducing->exact_starts};
+    if (!reduction)
+        return NULL;
+    reduction->walk = rfn_segment_walk_new(stream, reducing->min_calls, put, reduction);
+    reduction->profile = rfn_stream_profile_new(&options);
+    if (reduction->walk && reduction->profile)
+        return reduction;
+    rfn_stream_reduction_free(reduction);
+    return NULL;
+}
+
+void rfn_stream_reduction_free(struct rfn_stream_reduction *reduction)
+{
+    if (!reduction)
+        return;
+    rfn_segment_walk_free(reduction->walk);
+    rfn_stream_profile_free(reduction->profile);
+    free(reduction);
+}
+
+int rfn_stream_reduction_take(struct rfn_stream_reduction *reduction)
+{
+    return rfn_segment_walk_run(reduction->walk);
+}
+
+int rfn_stream_reduction_finish(struct rfn_stream_reduction *reduction)
+{
+    RFN_TRY(rfn_segment_walk_end(reduction->walk));
+    return rfn_stream_profile_finish(reduction->profile);
+}
+
+int rfn_stream_reduction_widen(struct rfn_stream_reduction *reduction)
+{
+    return rfn_stream_profile_widen(reduction->profile);
+}
+
+size_t rfn_stream_reduction_bytes(const struct rfn_stream_reduction *reduction)
+{
+    return sizeof *reduction + rfn_segment_walk_bytes(reduction->walk) +
+           rfn_stream_profile_bytes(reduction->profile);
+}
+
+struct rfn_stream_profile *
+rfn_stream_reduction_profile(const struct rfn_stream_reduction *reduction)
+{
+    return reduction->profile;
+}
+
+const struct rfn_contexts *
+rfn_stream_reduction_contexts(const struct rfn_stream_reduction *reduction)
+{
+    return rfn_segment_walk_contexts(reduction->walk);
+}
+
+struct rfn_hash128 rfn_stream_reduction_class(const struct rfn_stream_reduction *reduction)
+{
+    return reduction->class_;
+}
