@@ -45,11 +45,15 @@ METHODS = {
     "iterK": (("1", "10", "50", "100", "500", "1000"), "10", None),
     "iterAvg": (("",), "", None),
 }
-# Beyond the paper: lower thresholds, and what iterK's later executions may refer to.
+# Beyond the paper: lower thresholds, the same across, larger ones across; and what iterK's later
+# executions may refer to. (method, within, across)
 LOWER = ("0.01", "0.02", "0.03", "0.05")
-FURTHER = [(method, threshold) for method in METHODS if METHODS[method][0] is SHARES
-           for threshold in LOWER]
-FURTHER += [("absDiff", "20"), ("absDiff", "50"), ("iterK", "10:average"), ("iterK", "10:centroid")]
+FURTHER = [(method, threshold, across) for method in METHODS if METHODS[method][0] is SHARES
+           for threshold in LOWER for across in ("", threshold)]
+FURTHER += [("absDiff", "20", ""), ("absDiff", "50", ""), ("absDiff", "50", "1000"),
+            ("iterK", "10:average", ""), ("iterK", "10:centroid", "")]
+FURTHER += [("chebyshev", "0.02", across) for across in SHARES]
+FURTHER += [("avgWave", "0.03", "0.8"), ("euclidean", "0.03", "0.8"), ("haarWave", "0.03", "0.4")]
 COLUMNS = ("study", "program", "method", "threshold", "across", "starts", "events", "full_bytes",
            "reduced_bytes", "size_percent", "model_percent", "degree_of_matching",
            "approximation_distance_us", "largest_distance_us", "trends_retained", "trends",
@@ -88,12 +92,7 @@ def cases():
             found += [Case("combined", method, threshold, across) for threshold in thresholds]
         else:
             found += [Case("combined", method, threshold) for threshold in thresholds]
-    for method, threshold in FURTHER:
-        across = METHODS[method][2]
-        found.append(Case("further", method, threshold))
-        if across is not None:
-            found.append(Case("further", method, threshold, threshold))
-    return found
+    return found + [Case("further", *one) for one in FURTHER]
 
 
 class Study:
@@ -157,8 +156,10 @@ class Study:
         finally:
             if os.path.exists(reduced):
                 os.remove(reduced)
-        row = {**case.key(), "program": program.name, "model_percent": self.model(program, case),
-               **{name: facts[name] for name in COLUMNS if name in facts}}
+        row = {**{name: facts[name] for name in COLUMNS if name in facts}, **case.key(),
+               "program": program.name, "model_percent": self.model(program, case)}
+        if case.study == "across":  # what matches within is equal, and not what this is about
+            row["degree_of_matching"] = facts["degree_across"]
         row["trends_retained"] = int(row["trends_retained"])
         for name in ("size_percent", "degree_of_matching", "largest_change",
                      "approximation_distance_us", "largest_distance_us"):

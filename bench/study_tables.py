@@ -129,13 +129,14 @@ def starts_table(folder, methods):
 
 def further_table(folder, across):
     body = []
-    for (method, threshold, acr), chosen in of_each(
+    for (method, within, between), chosen in of_each(
             study_plots.rows(folder, "further"),
             lambda row: (row["method"], row["threshold"], row["across"])):
-        if bool(acr) == across:
-            body.append([method, threshold, *measures(chosen), lost(chosen)])
-    return lines_of(["method", "T within and across" if across else "threshold", "size, %",
-                     "degree", "distance, µs", "trends of 18", "lost in"], body)
+        if bool(between) == across:
+            body.append([method, within, *([between] if across else []), *measures(chosen),
+                         lost(chosen)])
+    return lines_of(["method", "within", *(["across"] if across else []), "size, %", "degree",
+                     "distance, µs", "trends of 18", "lost in"], body)
 
 
 def tables(folder, methods):
