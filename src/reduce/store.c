@@ -561,7 +561,7 @@ static int merge_measured(struct rfn_store *store, struct kind *into, struct rfn
     }
     RFN_TRY(RFN_GROW(into->numbers, into->capacity, into->n + 1));
     into->numbers[into->n++] = number;
-    return rfn_vector_index_add(&into->index, into->criterion.method, wave);
+    return rfn_vector_index_add(&into->index, &into->criterion, wave);
 }
 
 static int merge_counted(struct rfn_store *store, struct kind *into, uint32_t number)
