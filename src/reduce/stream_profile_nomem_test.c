@@ -69,14 +69,17 @@ static void test_profile(void **state)
         allocations = 0;
         int64_t before = alive;
         assert_int_equal(run(criteria[i]), 0);
-        uint64_t n = allocations;
+        uint64_t n = allocations, did_without = 0; /* coding a column can */
         assert_true(n > 30);
         for (uint64_t at = 0; at < n; at++) {
             allocations = 0;
             failing = at;
-            assert_int_equal(run(criteria[i]), RFN_E_NOMEM);
+            int error = run(criteria[i]);
+            assert_true(error == RFN_E_NOMEM || error == 0);
             assert_int_equal(alive, before);
+            did_without += error == 0;
         }
+        assert_true(did_without < n / 2);
     }
     failing = UINT64_MAX;
 }
