@@ -100,6 +100,19 @@ def test_known_events(bench, flavour):
     test_events.check_program(bench, flavour, "threads", 2, SEGMENTS)
 
 
+def test_default(bench, flavour):
+    """Times are reduced unless something else is asked for."""
+    program, archive = bench.program(HALO, flavour), bench.fresh("default.rfn")
+    record = [*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "-f", "-o", archive]
+    bench.run([*record, program, "100", "4"], check=True)
+    told = reduction(bench, archive)
+    harness.compare("defaults", (told["similar"], told["min_calls"], told["exact_starts"]),
+                    ("avgWave:0.2", 1, False))
+    for time in ("full", "none"):
+        bench.run([*record, f"--time={time}", program, "100", "4"], check=True)
+        harness.compare(f"reduced with --time={time}", reduction(bench, archive), None)
+
+
 def test_ways(bench, flavour):
     """Volumes and every poll."""
     program = bench.program("polls", flavour)

@@ -8,6 +8,7 @@
 
 #include "cli/report.h"
 #include "refrain/event.h"
+#include "refrain/trace_profile.h"
 
 struct rfn_archive {
     struct rfn_run run;
@@ -122,6 +123,14 @@ int rfn_archive_open(const char *path, struct rfn_archive **archive, struct rfn_
 void rfn_archive_close(struct rfn_archive *archive)
 {
     (void)archive;
+}
+
+/* Else it would bring the true reader along. */
+int rfn_reduce(const struct rfn_archive *archive, const struct rfn_trace_profile_options *options,
+               const char *path, bool force, struct rfn_reduction *result, struct rfn_diag *diag)
+{
+    (void)archive, (void)options, (void)path, (void)force, (void)result, (void)diag;
+    return RFN_E_UNSUPPORTED;
 }
 
 bool rfn_archive_complete(const struct rfn_archive *archive, const char **why)

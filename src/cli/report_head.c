@@ -171,7 +171,8 @@ static void append_efficiency(struct rfn_text *out, const struct rfn_report *rep
     append_sentence(out, report, &text, INDENT);
 }
 
-/* Where clocks disagree by so much that it matters, what follows is not to be trusted. */
+/* Where clocks disagree by so much that it matters, what follows is not to be trusted. Reduced
+ * times of two ranks may be those of different iterations, which does the same. */
 static void append_clocks(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_matching *m = &report->waits->matching;
@@ -181,8 +182,10 @@ static void append_clocks(struct rfn_text *out, const struct rfn_report *report)
         return;
     rfn_text_format(
         &text,
-        "The clocks of ranks disagree: %s ended before the send began, by up to %s. The "
-        "causes below may be wrong; --fix-clocks repairs that.",
+        "%s: %s ended before the send began, by up to %s. The causes below may be wrong; "
+        "--fix-clocks repairs that.",
+        report->run->reduced ? "The reduced times of ranks do not fit together"
+                             : "The clocks of ranks disagree",
         m->backward == 1 ? "a receive" : "receives", rfn_time_text(m->backward_max_ns).text);
     append_sentence(out, report, &text, INDENT);
 }

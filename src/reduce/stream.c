@@ -68,7 +68,8 @@ struct rfn_stream {
     bool moving;        /* columns are between two symbols */
     uint64_t epochs;
     struct rfn_stream_reduction *reduction; /* NULL: times are kept */
-    unsigned patience; /* looks are 2^patience times rarer, as looking did not help */
+    size_t reduced_bytes; /* that it holds; counting takes long, and it changes rarely */
+    unsigned patience;    /* looks are 2^patience times rarer, as looking did not help */
     /* What every event looks at, beside the backlog. */
     const struct rfn_function *functions;
     bool failed; /* a list could not be kept */
@@ -379,9 +380,7 @@ size_t rfn_stream_bytes(const struct rfn_stream *stream)
         for (unsigned k = 0; k < FIXED + n; k++)
             bytes += rfn_column_bytes(each_column(symbol, k));
     }
-    if (stream->reduction)
-        bytes += rfn_stream_reduction_bytes(stream->reduction);
-    return bytes;
+    return bytes + stream->reduced_bytes;
 }
 
 const struct rfn_spill *rfn_stream_spill_of(const struct rfn_stream *stream)
@@ -442,6 +441,8 @@ static int spill(struct rfn_stream *stream, size_t wanted)
         leaving.staged = rounds[i].staged;
         RFN_TRY(leave_all(&leaving));
     }
+    if (stream->reduction)
+        stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
     return 0;
 }
 
@@ -489,6 +490,7 @@ static int end_epoch(struct rfn_stream *stream)
     stream->epochs++;
     RFN_TRY(rfn_fold_freeze(stream->fold));
     RFN_TRY(rfn_stream_reduction_take(stream->reduction));
+    stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
     each_measured(stream, empty_column, NULL);
     stream->n_marks = 0;
     return 0;
@@ -498,17 +500,20 @@ static int end_epoch(struct rfn_stream *stream)
  * other streams, which will do the same; 0; or an error. */
 static int reduce_memory(struct rfn_stream *stream)
 {
+    enum { AT_ONCE = 64 }; /* kinds that are widened: each takes as long as there are kinds */
     const struct rfn_memory *memory = stream->options.memory;
-    size_t measured = 0, used = memory->used;
+    size_t measured = 0, used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
     each_measured(stream, add_bytes, &measured);
     if (measured > memory->limit / 16) {
         RFN_TRY(end_epoch(stream));
         used = count_memory(stream);
     }
     int widened = 1;
-    while (used > memory->limit && widened &&
-           rfn_stream_reduction_bytes(stream->reduction) > memory->limit / 16) {
+    for (int i = 0; i < AT_ONCE && used > memory->limit && widened; i++) {
+        if (stream->reduced_bytes < memory->limit / 16)
+            break;
         RFN_TRY(widened = rfn_stream_reduction_widen(stream->reduction));
+        stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
         used = count_memory(stream);
     }
     bool others = stream->counted < memory->limit / 8;
@@ -530,7 +535,7 @@ static int look_at_memory(struct rfn_stream *stream)
         int enough = reduce_memory(stream);
         if (enough)
             return enough < 0 ? enough : 0;
-        used = memory->used;
+        used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
     }
     if (used <= memory->limit || stream->spill_failed)
         return 0;

@@ -7,15 +7,14 @@
 struct rfn_stream_reduction {
     struct rfn_segment_walk *walk;
     struct rfn_stream_profile *profile;
-    struct rfn_hash128 class_; /* of the segments so far */
+    uint64_t class_; /* hash of the segments so far */
 };
 
-static struct rfn_hash128 hash_segment(struct rfn_hash128 before, const struct rfn_segment *segment)
+static uint64_t hash_segment(uint64_t before, const struct rfn_segment *segment)
 {
-    struct rfn_hash128 events = rfn_hash128_bytes(segment->events,
-                                                  segment->n * sizeof *segment->events);
-    const uint64_t words[] = {before.low, before.high, segment->context, events.low, events.high};
-    return rfn_hash128_bytes(words, sizeof words);
+    uint64_t events = rfn_hash_bytes(segment->events, segment->n * sizeof *segment->events);
+    return rfn_hash_bytes((const uint64_t[]){before, events, segment->context},
+                          3 * sizeof(uint64_t));
 }
 
 static int put(void *context, const struct rfn_segment *segment, int64_t start)
@@ -88,7 +87,7 @@ rfn_stream_reduction_contexts(const struct rfn_stream_reduction *reduction)
     return rfn_segment_walk_contexts(reduction->walk);
 }
 
-struct rfn_hash128 rfn_stream_reduction_class(const struct rfn_stream_reduction *reduction)
+uint64_t rfn_stream_reduction_class(const struct rfn_stream_reduction *reduction)
 {
     return reduction->class_;
 }

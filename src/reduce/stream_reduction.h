@@ -44,7 +44,8 @@ rfn_stream_reduction_profile(const struct rfn_stream_reduction *reduction);
 /* What the profile's contexts are; loops as the stream's fold numbers them. */
 const struct rfn_contexts *
 rfn_stream_reduction_contexts(const struct rfn_stream_reduction *reduction);
-/* Equal for streams that have executed the same segments in the same order. */
-struct rfn_hash128 rfn_stream_reduction_class(const struct rfn_stream_reduction *reduction);
+/* Equal for streams that have executed the same segments in the same order, and a hash that hardly
+ * is for others. */
+uint64_t rfn_stream_reduction_class(const struct rfn_stream_reduction *reduction);
 
 #endif
