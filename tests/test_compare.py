@@ -1,5 +1,6 @@
 """What `compare` says of two archives whose difference is known, in simulated time."""
 import json
+import os
 
 import harness
 import pathologies
@@ -70,6 +71,24 @@ def test_same_class(bench):
     near("largest change", found["largest_change"], 1 - 2 / 3)
     if found["approximation_distance_us"] < 100000:
         raise harness.Failure(f"off by {found['approximation_distance_us']} us only")
+
+
+def test_reduced(bench):
+    """A reduced file: what it says of itself, and distances, are those of reducing in memory."""
+    full = pathologies.record(bench, next(p for p in pathologies.PROGRAMS if p.name == "NtoN_32"))
+    for method in ("avgWave:0.2", "iterAvg", "absDiff:100"):
+        reduced = bench.path("reduced.rfn")
+        bench.verb("reduce", "--force", f"--similar={method}", "-o", reduced, full)
+        found = compare(bench, full, reduced)
+        model = json.loads(bench.verb("info", "--json", f"--model={method}", full))["model"]
+        for name in ("degree_of_matching", "approximation_distance_us"):
+            near(f"{method}: {name}", found[name], model[name], 1e-9)
+        for name, value in (("similar", method), ("across", None), ("exact_starts", False),
+                            ("full_bytes", os.path.getsize(full)),
+                            ("reduced_bytes", os.path.getsize(reduced))):
+            harness.compare(name, found[name], value)
+        if method not in bench.verb("compare", full, reduced):
+            raise harness.Failure("the text does not say how it was reduced")
 
 
 def refused(bench, words, *files):

@@ -9,7 +9,7 @@
 
 #include "refrain/archive.h"
 
-enum { RFN_NO_PAIR = UINT32_MAX };
+#define RFN_NO_PAIR UINT32_MAX
 
 /* Numbers of the first archive, by those of the second; RFN_NO_PAIR: has not occurred. */
 struct rfn_pairing {
