@@ -13,11 +13,11 @@
 
 enum { STEPS = 20, TINY = 3, SLEEPS = 5, DEPTH = 60, JUMPS = 10, BURST = 30000, WORK = 7 };
 
-#define NAMES(X)                                                                              \
-    X(main)                                                                                   \
-    X(kernel)                                                                                 \
-    X(tiny) X(step) X(nap) X(sleeper) X(descend) X(leaves) X(jumps) X(busy) X(work) X(worker) \
-        X(add) X(in_callback) X(hidden) X(across)
+/* clang-format off */
+#define NAMES(X)                                                                  \
+    X(main) X(kernel) X(tiny) X(step) X(nap) X(sleeper) X(descend) X(leaves)      \
+    X(jumps) X(busy) X(work) X(worker) X(add) X(in_callback) X(hidden) X(across)
+/* clang-format on */
 #define NUMBER(name) number_##name,
 #define TEXT(name)   #name,
 
