@@ -156,7 +156,7 @@ def test_some_rank_cannot_count(bench, flavour):
     script = ('if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then\n'
               f'export LD_LIBRARY_PATH={broken}; fi\n'
               f'LD_PRELOAD={recorder} REFRAIN_PRELOAD={recorder} REFRAIN_OUTPUT={archive} '
-              f'REFRAIN_VOLUME=papi:perf::TASK-CLOCK exec {bench.program("volumes", flavour)}')
+              f'REFRAIN_TIME=full REFRAIN_VOLUME=papi:perf::TASK-CLOCK exec {bench.program("volumes", flavour)}')
     run = bench.run([*harness.FLAVOURS[flavour].launch(RANKS), "sh", "-c", script], check=True)
     harness.compare("said", run.err.count("no volumes are recorded here: PAPI's library"), 1)
     compare_readers(bench, archive)
