@@ -107,7 +107,7 @@ static int deliver(struct rfn_segment_walk *walk)
 }
 
 /* The event that follows begins a segment; of the first one it is the enter that does. */
-static int cut(struct rfn_segment_walk *walk, int64_t gap)
+__attribute__((noinline)) static int cut(struct rfn_segment_walk *walk, int64_t gap)
 {
     bool first = !walk->segment.n;
     RFN_TRY(deliver(walk));
@@ -208,7 +208,8 @@ static void close_source(struct source *source)
     free(source->more);
 }
 
-static int take_event(struct rfn_segment_walk *walk, uint32_t symbol)
+static inline __attribute__((always_inline)) int take_event(struct rfn_segment_walk *walk,
+                                                            uint32_t symbol)
 {
     struct source *source = &walk->sources[symbol];
     struct rfn_segment *segment = &walk->segment;
@@ -223,15 +224,16 @@ static int take_event(struct rfn_segment_walk *walk, uint32_t symbol)
     }
     if (walk->pending || source->mark == RFN_MARK_BEGIN || segment->n == RFN_SEGMENT_EVENTS_MAX)
         RFN_TRY(cut(walk, gap));
-    walk->pending = source->mark == RFN_MARK_END;
+    walk->pending = __builtin_expect(source->mark == RFN_MARK_END, 0);
     if (__builtin_expect(segment->n == walk->capacity, 0))
         RFN_TRY(grow(walk));
-    size_t n = segment->n;
-    walk->events[n] = symbol;
-    walk->vector[2 * n + 1] = walk->now += gap;
-    walk->vector[2 * n + 2] = walk->now += duration;
+    size_t n = segment->n++;
+    int64_t *times = walk->vector + 2 * n, enter = walk->now + gap, exit = enter + duration;
+    walk->now = exit;
     segment->messages += source->messages;
-    segment->n = n + 1;
+    walk->events[n] = symbol;
+    times[1] = enter;
+    times[2] = exit;
     return __builtin_expect(source->n_more, 0) ? take_more(walk, source) : 0;
 }
 

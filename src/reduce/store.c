@@ -141,7 +141,21 @@ static int add_kind(struct rfn_store *store, const struct rfn_segment *segment, 
     return 0;
 }
 
-/* The segment's kind, made if there is none. */
+static bool has_room(const struct rfn_store *store, const struct rfn_segment *segment)
+{
+    uint64_t max = store->options.max_events;
+    return !max || (store->events <= max && segment->n <= max - store->events);
+}
+
+/* A kind takes memory, too: as much as a few events. */
+static bool has_room_for_kind(const struct rfn_store *store, const struct rfn_segment *segment)
+{
+    enum { EVENTS = 4, ANYWAY = 16 };
+    uint64_t max = store->options.max_events;
+    return has_room(store, segment) && (!max || store->n_kinds < max / EVENTS + ANYWAY);
+}
+
+/* The segment's kind, made if there is none, or NO_KIND if there is no room for one. */
 static int search_kind(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *found)
 {
     uint64_t hash = hash_of(segment);
@@ -151,6 +165,8 @@ static int search_kind(struct rfn_store *store, const struct rfn_segment *segmen
         if (is_of(&store->kinds[*found], segment))
             return 0;
     }
+    if (!has_room_for_kind(store, segment))
+        return 0;
     *found = (uint32_t)store->n_kinds;
     return add_kind(store, segment, hash, head);
 }
@@ -165,7 +181,7 @@ static int find_kind(struct rfn_store *store, const struct rfn_segment *segment,
         return 0;
     }
     RFN_TRY(search_kind(store, segment, found));
-    context->last_kind = *found + 1;
+    context->last_kind = *found + 1; /* 0, for none, where there is no room */
     return 0;
 }
 
@@ -187,12 +203,6 @@ static struct kept *kept_of(const struct rfn_store *store, const struct kind *ki
 }
 
 /* ---- representatives ---- */
-
-static bool has_room(const struct rfn_store *store, const struct rfn_segment *segment)
-{
-    uint64_t max = store->options.max_events;
-    return !max || (store->events <= max && segment->n <= max - store->events);
-}
 
 static size_t kept_bytes(const struct kept *kept, const struct kind *kind)
 {
@@ -442,6 +452,8 @@ int rfn_store_put(struct rfn_store *store, const struct rfn_segment *segment, ui
     uint32_t number_of_kind, found;
     RFN_TRY(make_context(store, segment->context));
     RFN_TRY(find_kind(store, segment, &number_of_kind));
+    if (number_of_kind == NO_KIND)
+        return RFN_STORE_FULL;
     bool measured = store->options.criterion.method->difference != NULL;
     int result = measured ? put_measured(store, number_of_kind, segment, &found)
                           : put_counted(store, number_of_kind, segment, &found);

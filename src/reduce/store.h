@@ -20,8 +20,9 @@ struct rfn_store;
 struct rfn_store_options {
     struct rfn_criterion criterion;
     uint32_t max_per_kind; /* representatives; at least 2, or 0: no limit. iterK has its own */
-    uint64_t max_events;   /* in all representatives together; 0: no limit */
-    bool in_order;         /* tries all representatives in order, for comparison */
+    uint64_t max_events; /* in all representatives together, and four times the kinds at most; 0: no
+                            limit */
+    bool in_order;       /* tries all representatives in order, for comparison */
 };
 
 /* NULL: out of memory. */

@@ -90,10 +90,11 @@ static uint32_t max_nodes(const struct rfn_stream_options *options)
     return (uint32_t)n;
 }
 
-/* Kept segments take some 64 bytes per event, and may take half of the memory. */
+/* Kept segments take some 64 bytes per event, and four times that per kind; both together may take
+ * half of the memory. */
 static uint64_t max_kept_events(const struct rfn_stream_options *options)
 {
-    return options->memory ? options->memory->limit / 128 : 0;
+    return options->memory ? options->memory->limit / 256 : 0;
 }
 
 static int make_parts(struct rfn_stream *stream)

@@ -53,15 +53,21 @@ void rfn_stream_reduction_free(struct rfn_stream_reduction *reduction)
     free(reduction);
 }
 
+/* A column that could not code a block for want of memory has lost it, and cannot be read. */
+static int lost(int error)
+{
+    return error == RFN_E_CORRUPT || error == RFN_E_RANGE ? RFN_E_NOMEM : error;
+}
+
 int rfn_stream_reduction_take(struct rfn_stream_reduction *reduction)
 {
-    return rfn_segment_walk_run(reduction->walk);
+    return lost(rfn_segment_walk_run(reduction->walk));
 }
 
 int rfn_stream_reduction_finish(struct rfn_stream_reduction *reduction)
 {
     RFN_TRY(rfn_segment_walk_end(reduction->walk));
-    return rfn_stream_profile_finish(reduction->profile);
+    return lost(rfn_stream_profile_finish(reduction->profile));
 }
 
 int rfn_stream_reduction_widen(struct rfn_stream_reduction *reduction)
