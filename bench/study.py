@@ -44,7 +44,9 @@ METHODS = {
     "haarWave": (SHARES, "0.2", "0.4"),
     "iterK": (("1", "10", "50", "100", "500", "1000"), "10", None),
     "iterAvg": (("",), "", None),
+    "jitter": (("0.005", "0.01", "0.02", "0.03", "0.05", "0.1"), "0.02", "0.4"),  # our own
 }
+ACROSS = {"jitter": ("0.05", "0.1", "0.2", "0.3", "0.4", "0.8")}  # where not the same as within
 # Beyond the paper: lower thresholds, the same across, larger ones across; and what iterK's later
 # executions may refer to. (method, within, across)
 LOWER = ("0.01", "0.02", "0.03", "0.05")
@@ -53,6 +55,7 @@ FURTHER = [(method, threshold, across) for method in METHODS if METHODS[method][
 FURTHER += [("absDiff", "20", ""), ("absDiff", "50", ""), ("absDiff", "50", "1000"),
             ("iterK", "10:average", ""), ("iterK", "10:centroid", "")]
 FURTHER += [("chebyshev", "0.02", across) for across in SHARES]
+FURTHER += [("jitter", "0.02", across) for across in ("0.02", *ACROSS["jitter"])]
 FURTHER += [("avgWave", "0.03", "0.8"), ("euclidean", "0.03", "0.8"), ("haarWave", "0.03", "0.4")]
 COLUMNS = ("study", "program", "method", "threshold", "across", "starts", "events", "full_bytes",
            "reduced_bytes", "size_percent", "model_percent", "degree_of_matching",
@@ -88,7 +91,8 @@ def cases():
         found += [Case("within", method, threshold) for threshold in thresholds]
         found.append(Case("exact", method, default, starts="exact"))
         if across is not None:
-            found += [Case("across", method, "", threshold) for threshold in thresholds]
+            found += [Case("across", method, "", threshold)
+                      for threshold in ACROSS.get(method, thresholds)]
             found += [Case("combined", method, threshold, across) for threshold in thresholds]
         else:
             found += [Case("combined", method, threshold) for threshold in thresholds]

@@ -11,7 +11,8 @@ import os
 STYLE = {
     "relDiff": ("#000000", "o"), "absDiff": ("#e69f00", "s"), "manhattan": ("#56b4e9", "o"),
     "euclidean": ("#009e73", "s"), "chebyshev": ("#b8a800", "o"), "avgWave": ("#0072b2", "s"),
-    "haarWave": ("#d55e00", "o"), "iterK": ("#cc79a7", "s"), "iterAvg": ("#777777", "o")}
+    "haarWave": ("#d55e00", "o"), "iterK": ("#cc79a7", "s"), "iterAvg": ("#777777", "o"),
+    "jitter": ("#cc0000", "s")}
 MEASURES = (
     ("size_percent", "size, % of the full archive", "linear"),
     ("degree_of_matching", "degree of matching", "linear"),

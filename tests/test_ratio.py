@@ -16,7 +16,8 @@ PROGRAMS = ("late_sender", "1to1r_1024", "NtoN_1024", "dyn_load_balance", "sweep
 REDUCTIONS = ("avgWave:0.2", "avgWave:0.2 --across=0.4", "avgWave:0.2 --starts=exact",
               "avgWave:0 --across=0.4", "relDiff:0.8", "absDiff:1000", "manhattan:0.4",
               "euclidean:0.2", "haarWave:0.2", "iterK:10", "iterK:10:average", "iterAvg",
-              "chebyshev:0.02", "chebyshev:0.02 --across=0.4", "chebyshev:0.02 --max-per-kind=100")
+              "chebyshev:0.02", "chebyshev:0.02 --across=0.4", "chebyshev:0.02 --max-per-kind=100",
+              "jitter:0.02", "jitter:0.02 --across=0.4")
 MEASURES = ("degree_within", "degree_across", "approximation_distance_us", "largest_distance_us",
             "trends", "trends_changed", "largest_change")
 COLUMNS = ("program", "reduction", "full_bytes", "reduced_bytes", *MEASURES)
@@ -65,7 +66,7 @@ def test_nothing_lost(bench):
     """Segments that match only if they are equal are recreated to the nanosecond."""
     program = next(p for p in pathologies.PROGRAMS if p.name == "NtoN_1024")
     full, reduced = pathologies.record(bench, program), bench.path("equal.rfn")
-    for method in ("relDiff", "absDiff", "manhattan", "euclidean", "chebyshev", "avgWave"):
+    for method in ("relDiff", "absDiff", "manhattan", "euclidean", "chebyshev", "avgWave", "jitter"):
         bench.verb("reduce", "--force", f"--similar={method}:0", "-o", reduced, full)
         facts = json.loads(bench.verb("compare", "--json", full, reduced))
         harness.compare(f"{method}: largest distance", facts["largest_distance_us"], 0)

@@ -122,15 +122,15 @@ static int compare_rank(struct comparing *comparing, const struct rfn_trend_chan
     return 0;
 }
 
-/* The same call in both archives; NULL where nobody waits in it so. */
-static int compare_row(struct comparing *comparing, const struct row *full,
+/* call: the row of the one that has it. full, reduced: the rows, NULL where nobody waits in it so.
+ */
+static int compare_row(struct comparing *comparing, const struct row *call, const struct row *full,
                        const struct row *reduced)
 {
-    const struct row *any = full ? full : reduced;
     for (uint32_t i = 0; i < comparing->n_ranks; i++) {
-        struct rfn_trend_change change = {.pattern = any->pattern,
-                                          .function = any->function,
-                                          .path = any->path,
+        struct rfn_trend_change change = {.pattern = call->pattern,
+                                          .function = call->function,
+                                          .path = call->path,
                                           .rank = i,
                                           .full_share = share_of(comparing, full, i),
                                           .reduced_share = share_of(comparing, reduced, i)};
@@ -139,17 +139,29 @@ static int compare_row(struct comparing *comparing, const struct row *full,
     return 0;
 }
 
+/* Whose row is next: negative, the full archive's; positive, the reduced one's; 0, both. */
+static int next_row(const struct rows *full, size_t i, const struct rows *reduced, size_t k)
+{
+    if (i == full->n)
+        return 1;
+    return k == reduced->n ? -1 : order(&full->rows[i], &reduced->rows[k]);
+}
+
 static int compare_rows(struct comparing *comparing, const struct rows *full,
                         const struct rows *reduced)
 {
     size_t i = 0, k = 0;
     while (i < full->n || k < reduced->n) {
-        const struct row *a = i < full->n ? &full->rows[i] : NULL;
-        const struct row *b = k < reduced->n ? &reduced->rows[k] : NULL;
-        int which = !a ? 1 : !b ? -1 : order(a, b);
+        const struct row *a = &full->rows[i], *b = &reduced->rows[k];
+        int which = next_row(full, i, reduced, k);
+        if (which < 0)
+            RFN_TRY(compare_row(comparing, a, a, NULL));
+        else if (which > 0)
+            RFN_TRY(compare_row(comparing, b, NULL, b));
+        else
+            RFN_TRY(compare_row(comparing, a, a, b));
         i += which <= 0;
         k += which >= 0;
-        RFN_TRY(compare_row(comparing, which <= 0 ? a : NULL, which >= 0 ? b : NULL));
     }
     return 0;
 }

@@ -589,12 +589,13 @@ static const struct argp_option record_options[] = {
     {"force", 'f', NULL, 0, "Replace an archive of that name (default: add a number to the name)",
      0},
     {"time", KEY_TIME, "WHAT", 0,
-     "segments: the times of iterations that went alike are kept once (default); full: the times of "
+     "segments: the times of iterations that went alike are kept once (default); full: the times "
+     "of "
      "every event; none: no times, only what was called",
      0},
     {"similar", KEY_SIMILAR, "METHOD[:T]", 0,
      "When iterations went alike: relDiff, absDiff, manhattan, euclidean, chebyshev, avgWave, "
-     "haarWave, iterK or iterAvg, and its threshold (default avgWave:0.2)",
+     "haarWave, iterK, iterAvg or jitter, and its threshold (default avgWave:0.2)",
      0},
     {"segment-min-calls", KEY_MIN_CALLS, "N", 0,
      "Loops with fewer calls in an iteration stay inside the segment around them (default 1)", 0},
@@ -817,7 +818,8 @@ const struct rfn_command rfn_cmd_record = {
         "\n"
         "The program runs as ever, with its own exit status, and leaves app.8.rfn in the current "
         "directory. It needs no change and no new compilation; what it has of debugging "
-        "information (-g) gives file names and lines. Of iterations that went alike the times are kept "
+        "information (-g) gives file names and lines. Of iterations that went alike the times are "
+        "kept "
         "once; --time=full keeps those of every call.",
     .options = record_options,
     .values = "--time=segments,full,none --starts=predicted,exact --polls=runs,all "

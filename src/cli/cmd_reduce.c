@@ -27,7 +27,7 @@ static const struct argp_option options[] = {
     {"force", KEY_FORCE, NULL, 0, "Replace OUT if there is such a file", 0},
     {"similar", KEY_SIMILAR, "METHOD[:T]", 0,
      "When iterations are alike: relDiff, absDiff, manhattan, euclidean, chebyshev, avgWave, "
-     "haarWave, iterK or iterAvg, and its threshold; avgWave:0.2 by default",
+     "haarWave, iterK, iterAvg or jitter, and its threshold; avgWave:0.2 by default",
      0},
     {"across", KEY_ACROSS, "T", OPTION_ARG_OPTIONAL,
      "Keep the times of ranks that went alike once, too: by the same method, with threshold T "
@@ -237,6 +237,6 @@ const struct rfn_command rfn_cmd_reduce = {
         "iterations that could have been left out, how many were.",
     .options = options,
     .values = "--similar=relDiff,absDiff,manhattan,euclidean,chebyshev,avgWave,haarWave,iterK,"
-              "iterAvg --starts=exact,predicted",
+              "iterAvg,jitter --starts=exact,predicted",
     .run = run,
 };

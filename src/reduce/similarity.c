@@ -10,7 +10,7 @@
 
 static const struct rfn_similarity *const methods[] = {
     &rfn_rel_diff, &rfn_abs_diff,  &rfn_manhattan, &rfn_euclidean, &rfn_chebyshev,
-    &rfn_avg_wave, &rfn_haar_wave, &rfn_iter_k,    &rfn_iter_avg};
+    &rfn_avg_wave, &rfn_haar_wave, &rfn_iter_k,    &rfn_iter_avg,  &rfn_jitter};
 
 enum { N_METHODS = sizeof methods / sizeof *methods };
 

@@ -45,6 +45,7 @@ struct rfn_similarity {
     bool (*near)(const double *a, const double *b, size_t n, double allowed);
     /* The largest combined difference of similar vectors. largest: of all elements of both. */
     double (*allowed)(double threshold, double largest);
+    uint64_t more_ns; /* starts may be off by the threshold times this and the length */
 
     /* ---- methods that keep the first ---- */
 
@@ -53,9 +54,9 @@ struct rfn_similarity {
 };
 
 extern const struct rfn_similarity rfn_rel_diff, rfn_abs_diff, rfn_manhattan, rfn_euclidean,
-    rfn_chebyshev, rfn_avg_wave, rfn_haar_wave, rfn_iter_k, rfn_iter_avg;
+    rfn_chebyshev, rfn_avg_wave, rfn_haar_wave, rfn_iter_k, rfn_iter_avg, rfn_jitter;
 
-/* All methods, in the order of the paper. NULL from the end on. */
+/* All methods, in the order of the paper, then our own. NULL from the end on. */
 const struct rfn_similarity *rfn_similarity_method(size_t i);
 
 /* What iterK's later executions refer to. */

@@ -113,6 +113,29 @@ static void test_chebyshev(void **state)
     expect(&rfn_chebyshev, 0.059, false, false);
 }
 
+/* As chebyshev, with a millisecond more. */
+static void test_jitter(void **state)
+{
+    (void)state;
+    assert_near(distance(&rfn_jitter, s2, s1, N), 23, 1e-9);
+    expect(&rfn_jitter, 0.02, true, true); /* 20 us: all of the example is shorter */
+    expect(&rfn_jitter, 0.00001, false, true);
+    expect(&rfn_jitter, 0.000003, false, true);
+    expect(&rfn_jitter, 0.0000029, false, false);
+    expect(&rfn_jitter, 0, false, false);
+    struct rfn_criterion criterion = {.method = &rfn_jitter, .threshold = 0.02};
+    static const struct {
+        int64_t a, b; /* ends */
+        bool same;
+    } pairs[] = {{10000, 30000, true},         {10000, 31000, false},
+                 {1000000, 1040000, true},     {1000000, 1041000, false},
+                 {100000000, 102000000, true}, {100000000, 103000000, false}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        assert_int_equal(
+            similar(&criterion, (int64_t[]){0, pairs[i].a}, (int64_t[]){0, pairs[i].b}, 2),
+            pairs[i].same);
+}
+
 /* Fig. 12: (0,1,20,21,49,50,0,0), largest element 17.625. */
 static void test_avg_wave(void **state)
 {
@@ -347,14 +370,15 @@ static void test_parse_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rel_diff),  cmocka_unit_test(test_abs_diff),
-        cmocka_unit_test(test_manhattan), cmocka_unit_test(test_euclidean),
-        cmocka_unit_test(test_chebyshev), cmocka_unit_test(test_avg_wave),
-        cmocka_unit_test(test_haar_wave), cmocka_unit_test(test_iter_k),
-        cmocka_unit_test(test_iter_avg),  cmocka_unit_test(test_properties),
-        cmocka_unit_test(test_monotonic), cmocka_unit_test(test_within),
-        cmocka_unit_test(test_negative),  cmocka_unit_test(test_wave),
-        cmocka_unit_test(test_parse),     cmocka_unit_test(test_parse_errors),
+        cmocka_unit_test(test_rel_diff),     cmocka_unit_test(test_abs_diff),
+        cmocka_unit_test(test_manhattan),    cmocka_unit_test(test_euclidean),
+        cmocka_unit_test(test_chebyshev),    cmocka_unit_test(test_avg_wave),
+        cmocka_unit_test(test_haar_wave),    cmocka_unit_test(test_iter_k),
+        cmocka_unit_test(test_iter_avg),     cmocka_unit_test(test_jitter),
+        cmocka_unit_test(test_properties),   cmocka_unit_test(test_monotonic),
+        cmocka_unit_test(test_within),       cmocka_unit_test(test_negative),
+        cmocka_unit_test(test_wave),         cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_parse_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static void test_example(void **state)
 {
     (void)state;
     const char *criteria[] = {"relDiff:0.499", "absDiff:0.0199", "manhattan:0.2", "euclidean:0.2",
-                              "chebyshev:0.2", "avgWave:0.2",    "haarWave:0.2"};
+                              "chebyshev:0.2", "avgWave:0.2",    "haarWave:0.2",  "jitter:0.00001"};
     for (size_t i = 0; i < sizeof criteria / sizeof *criteria; i++) {
         struct rfn_store *store = new_store(criteria[i], 0, false);
         put(store, s0, 0, true);

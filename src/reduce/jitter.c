@@ -1,0 +1,22 @@
+/* Chebyshev distance with something for the machine: the largest difference is at most a share of
+ * the largest element and a millisecond together. A machine's noise has a length of its own: it is
+ * most of a short iteration and nothing of a long one. Not in Mohror; doc/study.md tells why it is
+ * there.
+ */
+#include "reduce/similarity.h"
+
+enum { MORE_NS = 1000000 };
+
+static double allowed(double threshold, double largest)
+{
+    return threshold * (largest + MORE_NS);
+}
+
+const struct rfn_similarity rfn_jitter = {.name = "jitter",
+                                          .unit = "",
+                                          .within = 0.02,
+                                          .across = 0.4,
+                                          .difference = rfn_difference_absolute,
+                                          .near = rfn_near_absolute_largest,
+                                          .allowed = allowed,
+                                          .more_ns = MORE_NS};
