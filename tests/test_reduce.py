@@ -137,7 +137,7 @@ def test_small(bench):
         raise harness.Failure(f"{told}")
     for verb in ("info", "report"):
         told = bench.verb(verb, out)
-        if "avgWave 0.2" not in told:
+        if "jitter 0.02" not in told:
             raise harness.Failure(f"{verb} does not say that times are approximate:\n{told}")
 
 
@@ -155,7 +155,7 @@ def test_refused(bench, flavour):
     expect(bench, 2, "which file?", "-o", out)
     expect(bench, 2, "no similarity method 'mean'", archive, "-o", out, "--similar=mean")
     expect(bench, 2, "is not a threshold of avgWave", archive, "-o", out, "--similar=avgWave:x")
-    expect(bench, 2, "is not a threshold of avgWave", archive, "-o", out, "--across=-1")
+    expect(bench, 2, "is not a threshold of jitter", archive, "-o", out, "--across=-1")
     expect(bench, 2, "iterK does not compare processes", archive, "-o", out, "--similar=iterK",
            "--across")
     expect(bench, 2, "'exact' or 'predicted'", archive, "-o", out, "--starts=some")
@@ -171,7 +171,7 @@ def test_refused(bench, flavour):
     with open(out, "rb") as file:
         before = file.read()
     expect(bench, 1, "--force replaces it", archive, "-o", out)
-    expect(bench, 1, "is reduced already (avgWave:0.2)", out, "-o", bench.fresh("twice.rfn"))
+    expect(bench, 1, "is reduced already (jitter:0.02)", out, "-o", bench.fresh("twice.rfn"))
     bench.verb("reduce", archive, "-o", out, "--force")
     with open(out, "rb") as file:
         harness.compare("the same archive reduced twice", file.read() == before, True)

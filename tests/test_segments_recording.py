@@ -107,7 +107,7 @@ def test_default(bench, flavour):
     bench.run([*record, program, "100", "4"], check=True)
     told = reduction(bench, archive)
     harness.compare("defaults", (told["similar"], told["min_calls"], told["exact_starts"]),
-                    ("avgWave:0.2", 1, False))
+                    ("jitter:0.02", 1, False))
     for time in ("full", "none"):
         bench.run([*record, f"--time={time}", program, "100", "4"], check=True)
         harness.compare(f"reduced with --time={time}", reduction(bench, archive), None)

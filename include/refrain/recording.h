@@ -19,6 +19,9 @@ enum { RFN_RESOLUTION_MIN_NS = 1, RFN_RESOLUTION_MAX_NS = 1000000000 };
  * 0 if it is not one or is outside of the limits above. */
 uint64_t rfn_resolution_parse(const char *text);
 
+/* How times of segments are compared unless it is asked for something else: doc/study.md. */
+#define RFN_SIMILAR_DEFAULT "jitter:0.02"
+
 /* Whether times of segments can be compared in this way, METHOD or METHOD:THRESHOLD, as in
  * "avgWave:0.2" (doc/trace-profiling.md): 0, or RFN_E_USAGE, and *diag says what is possible. */
 int rfn_similarity_check(const char *text, struct rfn_diag *diag);

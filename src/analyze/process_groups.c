@@ -39,7 +39,7 @@ static int measure_pair(struct comparison *comparison, const struct rfn_executed
     a.largest = rfn_similarity_transform(method, left->vector, n, comparison->elements);
     b.largest = rfn_similarity_transform(method, right->vector, n, comparison->elements + length);
     pair->similar = rfn_similar(criterion, &a, &b, length);
-    pair->allowed = method->allowed(criterion->threshold, rfn_larger(a.largest, b.largest));
+    pair->allowed = rfn_criterion_allowed(criterion, rfn_larger(a.largest, b.largest));
     return 0;
 }
 

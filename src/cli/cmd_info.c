@@ -12,6 +12,7 @@
 #include "cli/trace_model.h"
 #include "cli/units.h"
 #include "refrain/archive.h"
+#include "refrain/recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print the facts as JSON", 0},
     {"model", 'm', "METHOD", OPTION_ARG_OPTIONAL,
      "also tell how large a traditional trace and a trace profile of the run would be; METHOD "
-     "says how segments are compared: avgWave:0.2, the default, or another",
+     "says how segments are compared: " RFN_SIMILAR_DEFAULT ", the default, or another",
      0},
     {0},
 };
@@ -35,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct info_options *given = state->input;
     if (key != 'm')
         return rfn_file_argument_parse(key, arg, state);
-    given->model = arg ? arg : "avgWave:0.2";
+    given->model = arg ? arg : RFN_SIMILAR_DEFAULT;
     return 0;
 }
 

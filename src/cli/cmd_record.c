@@ -595,7 +595,7 @@ static const struct argp_option record_options[] = {
      0},
     {"similar", KEY_SIMILAR, "METHOD[:T]", 0,
      "When iterations went alike: relDiff, absDiff, manhattan, euclidean, chebyshev, avgWave, "
-     "haarWave, iterK, iterAvg or jitter, and its threshold (default avgWave:0.2)",
+     "haarWave, iterK, iterAvg or jitter, and its threshold (default " RFN_SIMILAR_DEFAULT ")",
      0},
     {"segment-min-calls", KEY_MIN_CALLS, "N", 0,
      "Loops with fewer calls in an iteration stay inside the segment around them (default 1)", 0},

@@ -6,6 +6,7 @@
 #include "cli/terminal.h"
 #include "cli/text.h"
 #include "cli/units.h"
+#include "refrain/recording.h"
 #include "refrain/trace_profile.h"
 
 #include <limits.h>
@@ -27,7 +28,7 @@ static const struct argp_option options[] = {
     {"force", KEY_FORCE, NULL, 0, "Replace OUT if there is such a file", 0},
     {"similar", KEY_SIMILAR, "METHOD[:T]", 0,
      "When iterations are alike: relDiff, absDiff, manhattan, euclidean, chebyshev, avgWave, "
-     "haarWave, iterK, iterAvg or jitter, and its threshold; avgWave:0.2 by default",
+     "haarWave, iterK, iterAvg or jitter, and its threshold (default " RFN_SIMILAR_DEFAULT ")",
      0},
     {"across", KEY_ACROSS, "T", OPTION_ARG_OPTIONAL,
      "Keep the times of ranks that went alike once, too: by the same method, with threshold T "
@@ -214,8 +215,9 @@ static int reduce(struct arguments *arguments, const struct rfn_archive *archive
 
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
-    struct arguments arguments = {
-        .options = {.similar = "avgWave:0.2", .min_calls = 1, .memory_bytes = UINT64_C(1) << 30}};
+    struct arguments arguments = {.options = {.similar = RFN_SIMILAR_DEFAULT,
+                                              .min_calls = 1,
+                                              .memory_bytes = UINT64_C(1) << 30}};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_archive *archive;
     rfn_command_parse(command, parse, argc, argv, &arguments);

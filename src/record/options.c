@@ -182,9 +182,9 @@ void rec_options_read(void)
 
 struct rfn_criterion rec_options_criterion(void)
 {
-    struct rfn_criterion criterion = {.method = &rfn_avg_wave, .threshold = rfn_avg_wave.within};
-    if (rec_options.similar)
-        rfn_criterion_parse(rec_options.similar, false, &criterion, NULL);
+    const char *similar = rec_options.similar ? rec_options.similar : RFN_SIMILAR_DEFAULT;
+    struct rfn_criterion criterion = {0};
+    rfn_criterion_parse(similar, false, &criterion, NULL);
     return criterion;
 }
 

@@ -4,7 +4,7 @@
  *                     the name of the executable that calls MPI)
  *   REFRAIN_FORCE     1: overwrite an existing file instead of adding a number to the name
  *   REFRAIN_TIME      segments (default), full or none
- *   REFRAIN_SIMILAR   how segments are compared, METHOD or METHOD:THRESHOLD (default avgWave:0.2)
+ *   REFRAIN_SIMILAR   how segments are compared, METHOD or METHOD:THRESHOLD (default jitter:0.02)
  *   REFRAIN_SEGMENT_MIN_CALLS
  *                     calls of an iteration that is a segment, at least (default 1)
  *   REFRAIN_STARTS    exact: segments start when they did; predicted (default)

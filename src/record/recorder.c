@@ -158,6 +158,7 @@ static void choose_reducing(void)
                                      .exact_starts = rec_options.exact_starts};
     if (reducing.criterion.method->unit[0])
         reducing.criterion.threshold /= quantum_ns;
+    reducing.criterion.more /= quantum_ns;
 }
 
 static void wake(void)

@@ -9,7 +9,7 @@ enum { MORE_NS = 1000000 };
 
 static double allowed(double threshold, double largest)
 {
-    return threshold * (largest + MORE_NS);
+    return threshold * largest; /* which the millisecond is in */
 }
 
 const struct rfn_similarity rfn_jitter = {.name = "jitter",

@@ -103,7 +103,8 @@ int rfn_criterion_parse(const char *text, bool across, struct rfn_criterion *cri
     if (across && method->across < 0)
         return rfn_fail(diag, RFN_E_USAGE, -1, -1, "%s does not compare processes", method->name);
     *criterion = (struct rfn_criterion){.method = method,
-                                        .threshold = across ? method->across : method->within};
+                                        .threshold = across ? method->across : method->within,
+                                        .more = (double)method->more_ns};
     if (!text[length] || parse_threshold(text + length + 1, criterion))
         return 0;
     return rfn_fail(diag, RFN_E_USAGE, -1, -1, "'%s' is not a threshold of %s%s", text + length + 1,
@@ -187,7 +188,7 @@ bool rfn_similar(const struct rfn_criterion *criterion, const struct rfn_wave *a
     const struct rfn_similarity *method = criterion->method;
     double largest = rfn_larger(a->largest, b->largest);
     return method->near(a->elements, b->elements, length,
-                        method->allowed(criterion->threshold, largest));
+                        rfn_criterion_allowed(criterion, largest));
 }
 
 /* ---- for the modules ---- */

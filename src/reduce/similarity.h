@@ -45,7 +45,8 @@ struct rfn_similarity {
     bool (*near)(const double *a, const double *b, size_t n, double allowed);
     /* The largest combined difference of similar vectors. largest: of all elements of both. */
     double (*allowed)(double threshold, double largest);
-    uint64_t more_ns; /* starts may be off by the threshold times this and the length */
+    uint64_t
+        more_ns; /* what is added to the largest element and to lengths before that: see below */
 
     /* ---- methods that keep the first ---- */
 
@@ -67,6 +68,7 @@ struct rfn_criterion {
     const struct rfn_similarity *method;
     double threshold;
     enum rfn_later later;
+    double more; /* the method's more_ns; in other units if the vectors are in others */
 };
 
 /* Reads "METHOD", "METHOD:THRESHOLD" or "iterK:K:average" (or centroid). Thresholds are numbers
@@ -86,6 +88,12 @@ struct rfn_wave {
     const double *elements;
     double largest; /* of the elements */
 };
+
+/* What is allowed of vectors with this largest element. */
+static inline double rfn_criterion_allowed(const struct rfn_criterion *criterion, double largest)
+{
+    return criterion->method->allowed(criterion->threshold, largest + criterion->more);
+}
 
 /* How many elements the transform of a vector of n has. */
 size_t rfn_similarity_length(const struct rfn_similarity *method, size_t n);

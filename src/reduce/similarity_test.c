@@ -47,7 +47,8 @@ static void assert_near(double value, double expected, double error)
 
 static void expect(const struct rfn_similarity *method, double threshold, bool s2_s1, bool s2_s0)
 {
-    struct rfn_criterion criterion = {.method = method, .threshold = threshold};
+    struct rfn_criterion criterion = {
+        .method = method, .threshold = threshold, .more = (double)method->more_ns};
     assert_int_equal(similar(&criterion, s2, s1, N), s2_s1);
     assert_int_equal(similar(&criterion, s2, s0, N), s2_s0);
 }
@@ -123,7 +124,8 @@ static void test_jitter(void **state)
     expect(&rfn_jitter, 0.000003, false, true);
     expect(&rfn_jitter, 0.0000029, false, false);
     expect(&rfn_jitter, 0, false, false);
-    struct rfn_criterion criterion = {.method = &rfn_jitter, .threshold = 0.02};
+    struct rfn_criterion criterion = {
+        .method = &rfn_jitter, .threshold = 0.02, .more = (double)rfn_jitter.more_ns};
     static const struct {
         int64_t a, b; /* ends */
         bool same;
@@ -209,7 +211,8 @@ static void check_pair(const struct rfn_similarity *method, const int64_t *a, co
 {
     bool before = false;
     for (size_t i = 0; i < sizeof thresholds / sizeof *thresholds; i++) {
-        struct rfn_criterion criterion = {.method = method, .threshold = thresholds[i]};
+        struct rfn_criterion criterion = {
+            .method = method, .threshold = thresholds[i], .more = (double)method->more_ns};
         bool now = similar(&criterion, a, b, n);
         assert_true(similar(&criterion, a, a, n));
         assert_int_equal(similar(&criterion, b, a, n), now);
@@ -283,7 +286,9 @@ static void test_negative(void **state)
     (void)state;
     const int64_t a[] = {0, -5, INT64_MIN, 3}, b[] = {0, 5, INT64_MAX, -3};
     for (size_t m = 0; rfn_similarity_method(m); m++) {
-        struct rfn_criterion criterion = {.method = rfn_similarity_method(m), .threshold = 0.5};
+        struct rfn_criterion criterion = {.method = rfn_similarity_method(m),
+                                          .threshold = 0.5,
+                                          .more = (double)rfn_similarity_method(m)->more_ns};
         if (!criterion.method->difference)
             continue;
         assert_true(similar(&criterion, a, a, 4));

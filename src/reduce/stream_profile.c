@@ -64,9 +64,8 @@ struct rfn_start_tolerance rfn_start_tolerance_of(const struct rfn_criterion *cr
         return (struct rfn_start_tolerance){.absolute = (uint64_t)(threshold * 1000)};
     double share = criterion->method->kept ? default_tolerance : threshold;
     share = share < most_share ? share : most_share;
-    return (struct rfn_start_tolerance){
-        .share = (uint64_t)(share * 65536),
-        .absolute = (uint64_t)(share * (double)criterion->method->more_ns)};
+    return (struct rfn_start_tolerance){.share = (uint64_t)(share * 65536),
+                                        .absolute = (uint64_t)(share * criterion->more)};
 }
 
 static uint64_t tolerance_for(const struct rfn_stream_profile *profile, int64_t length)

@@ -248,7 +248,7 @@ int rfn_vector_index_add(struct rfn_vector_index *index, const struct rfn_criter
     memcpy(index->elements + n * index->length, vector->elements,
            index->length * sizeof *index->elements);
     index->largest[n] = vector->largest;
-    index->allowed[n] = criterion->method->allowed(criterion->threshold, vector->largest);
+    index->allowed[n] = rfn_criterion_allowed(criterion, vector->largest);
     index->n++;
     int error = index->n - index->n_in_trees == TAIL ? carry(index, criterion->method) : 0;
     if (error < 0)
@@ -272,7 +272,7 @@ static struct search new_search(struct rfn_vector_index *index,
                                 const struct rfn_criterion *criterion,
                                 const struct rfn_wave *vector)
 {
-    double allowed = criterion->method->allowed(criterion->threshold, vector->largest);
+    double allowed = rfn_criterion_allowed(criterion, vector->largest);
     return (struct search){.index = index,
                            .method = criterion->method,
                            .vector = vector,
