@@ -8,7 +8,8 @@
  *
  * An open archive is immutable; several cursors may be used at once, each by one thread. Memory
  * does not grow with events: a cursor has at most 40 KiB per column of its stream that varies,
- * mostly 8, and reads the file as it goes. When the file is changed or cut meanwhile, that is
+ * mostly 8, and reads the file as it goes; of a reduced archive it also has the segments whose
+ * times others have, too. When the file is changed or cut meanwhile, that is
  * RFN_E_CORRUPT or RFN_E_INCOMPLETE. What has to be decompressed and is large goes to a temporary
  * file in the folder that the environment variable TMPDIR names, else /tmp.
  */

@@ -1,16 +1,13 @@
-/* A cursor walks over the structure of its stream with a stack of frames, one per loop that it is
- * in, and takes from columns what the structure leaves open:
- *
- *   loop node      the next value of the loop's trip column: so many times the body (0: skip)
- *   symbol node    an event. What all occurrences share is filled in once per symbol; then, per
- *                  event, one value of each column that varies, and the times
+/* A cursor walks over the structure of its stream (walk.h) and takes from columns what that leaves
+ * open: what all occurrences of a symbol share is filled in once per symbol; then, per event, one
+ * value of each column that varies, and the times.
  *
  * All columns of a symbol have one value per occurrence, so they have equal lengths. A column that
  * is one value over its whole length (most are) is read once and then costs nothing. Of each of the
  * others a block of decoded values is in memory, of at most RFN_COLUMN_BLOCK, in 1 to 8 bytes each.
+ * Reduced times have other columns, and come from representatives.h.
  *
- * Against damaged files: events beyond the number in STREAMS are an error, and so is an execution
- * of a body without any event, which bounds the work by the number of events. */
+ * Against damaged files: events beyond the number in STREAMS are an error. */
 #include "archive/cursor.h"
 
 #include "archive/reader.h"
@@ -74,6 +71,7 @@ struct rfn_cursor {
     struct rfn_reduced_timing reduced;
     struct rfn_representatives *representatives; /* NULL: times are not reduced */
     bool has_timing, times;                      /* has_timing: columns of TIMING */
+    bool seldom;                                 /* it tells segments, or has representatives */
     uint64_t events;
     uint64_t last_exit, add_ns;
     struct rfn_clock_place clock_place, correction_place;
@@ -454,6 +452,15 @@ static int read_representative(struct rfn_cursor *cursor, struct symbol_state *s
     return 0;
 }
 
+/* What most cursors do not do. */
+static int deliver_seldom(struct rfn_cursor *cursor, uint32_t symbol, struct symbol_state *state)
+{
+    if (cursor->walk.cuts)
+        rfn_walk_place(&cursor->walk,
+                       rfn_symbol_mark(&cursor->archive->dictionary, cursor->structure, symbol));
+    return cursor->representatives ? read_representative(cursor, state) : 0;
+}
+
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
 {
     if (cursor->walk.index == cursor->events)
@@ -464,13 +471,10 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     struct symbol_state *state = cursor->symbols[symbol];
     if (state->counted && state->left-- == 0)
         return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
-    if (__builtin_expect(cursor->walk.cuts != NULL, 0))
-        rfn_walk_place(&cursor->walk,
-                       rfn_symbol_mark(&cursor->archive->dictionary, cursor->structure, symbol));
+    if (__builtin_expect(cursor->seldom, 0))
+        RFN_TRY(deliver_seldom(cursor, symbol, state));
     prefetch(cursor);
     RFN_TRY(read_sources(cursor, state));
-    if (__builtin_expect(cursor->representatives != NULL, 0))
-        RFN_TRY(read_representative(cursor, state));
     if (state->polls < 1)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");
     if (cursor->times)
@@ -544,6 +548,7 @@ static int begin_representatives(struct rfn_cursor *cursor)
     const struct rfn_representatives_of what = {&cursor->archive->dictionary, cursor->structure,
                                                 cursor->values, &cursor->timing, &cursor->reduced};
     int error = rfn_representatives_open(&what, &cursor->representatives);
+    cursor->seldom = true;
     if (error < 0 && !cursor->representatives)
         return no_memory(cursor);
     return error < 0 ? segment_failed(cursor) : 0;
@@ -625,6 +630,7 @@ int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struc
     if (rfn_walk_cut(&cursor->walk, &cursor->archive->dictionary, min_calls) < 0)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
                         cursor->archive->chunks.path);
+    cursor->seldom = true;
     return 0;
 }
 
@@ -719,6 +725,11 @@ const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, 
 }
 
 /* ---- for verification ---- */
+
+bool rfn_cursor_counts_calls(const struct rfn_cursor *cursor)
+{
+    return !cursor->representatives || cursor->structure->n_polls == 0;
+}
 
 uint64_t rfn_cursor_lists(const struct rfn_cursor *cursor)
 {

@@ -223,7 +223,6 @@ static int stream_fault(const struct verifier *verifier, uint32_t stream, uint64
 /* What the events of a stream add up to. */
 struct sums {
     uint64_t calls, regions; /* regions: events that are no calls of MPI */
-    bool failed_polls;
 };
 
 /* Expands the stream. */
@@ -239,7 +238,6 @@ static int read_events(struct verifier *verifier, uint32_t stream, struct rfn_cu
         sums->calls += record->polls;
         sums->regions += !rfn_class_is_mpi(
             rfn_archive_function(verifier->archive, record->function)->class_);
-        sums->failed_polls |= record->failed_poll;
         if (++verifier->done % PROGRESS_EVENTS == 0)
             tell_progress(verifier);
         if (ENOUGH(record->index))
@@ -248,12 +246,10 @@ static int read_events(struct verifier *verifier, uint32_t stream, struct rfn_cu
     return more;
 }
 
-/* STREAMS counts what was called; in reduced times, how often was polled is that of alike
- * segments. */
-static bool right_sums(const struct rfn_archive *archive, uint32_t stream, const struct sums *sums)
+static bool right_sums(const struct rfn_archive *archive, uint32_t stream,
+                       const struct rfn_cursor *cursor, const struct sums *sums)
 {
-    bool approximate = sums->failed_polls && rfn_reduced_timing_find(archive, stream) >= 0;
-    return (approximate ||
+    return (!rfn_cursor_counts_calls(cursor) ||
             sums->calls == (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream)) &&
            sums->regions == (uint64_t)rfn_stream_word(archive, RFN_WORD_REGIONS, stream);
 }
@@ -264,7 +260,7 @@ static int check_events(struct verifier *verifier, uint32_t stream, struct rfn_c
     struct sums sums = {0};
     RFN_TRY(read_events(verifier, stream, cursor, &sums));
     RFN_TRY(rfn_cursor_finish(cursor, verifier->diag));
-    if (right_sums(archive, stream, &sums))
+    if (right_sums(archive, stream, cursor, &sums))
         return 0;
     return stream_fault(verifier, stream,
                         (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream),
