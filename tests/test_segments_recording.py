@@ -158,7 +158,7 @@ def test_nothing_written_before_the_end(bench, flavour):
     program = bench.program("regular_run", flavour)
     archive = bench.fresh("regular.rfn")
     run, _ = bench.record(flavour, 2, [program, "300000", archive + ".journal"],
-                          [*SEGMENTS, "--memory=2M"], archive=archive)
+                          [*SEGMENTS, "--memory=4M"], archive=archive)
     harness.compare("journals", run.out.count("no journal"), 2)
     bench.verb("verify", archive)
     told = facts(bench, archive)
@@ -167,7 +167,7 @@ def test_nothing_written_before_the_end(bench, flavour):
 
 def test_too_little_memory(bench, flavour):
     """An irregular program: epochs, wider thresholds, then the journal; only times suffer."""
-    spilled, small = test_memory.record(bench, flavour, 2, 150000, [*SEGMENTS, "--memory=1M"])
+    spilled, small = test_memory.record(bench, flavour, 2, 150000, [*SEGMENTS, "--memory=2M"])
     harness.compare("with little memory", "no journal" in spilled.out, False)
     if reduction(bench, small)["widened"] == 0:
         raise harness.Failure("no threshold was widened")

@@ -167,8 +167,9 @@ static void wake(void)
     if (rec_state != REC_ASLEEP)
         return;
     rec_options_read();
-    /* The other half is for tables, call paths, room to grow and the writing of the archive. */
-    memory.limit = rec_options.memory_bytes / 2;
+    /* The rest is for tables, call paths, room to grow and the writing of the archive, which takes
+     * more where the times of segments that are kept are then put into columns. */
+    memory.limit = rec_options.memory_bytes / (rec_options.segments ? 4 : 2);
     rec_off = rec_options.start_off;
     rec_clock_init(rec_options.resolution_ns);
     choose_reducing();
