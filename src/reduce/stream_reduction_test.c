@@ -40,8 +40,8 @@ struct history {
     bool volume;
 };
 
-static const struct rfn_criterion keep_all = {&rfn_iter_k, UINT32_MAX, RFN_LATER_LAST};
-static const struct rfn_criterion keep_different = {&rfn_avg_wave, 0.2, RFN_LATER_LAST};
+static const struct rfn_criterion keep_all = {.method = &rfn_iter_k, .threshold = UINT32_MAX};
+static const struct rfn_criterion keep_different = {.method = &rfn_avg_wave, .threshold = 0.2};
 
 static uint64_t below(struct history *history, uint64_t limit)
 {
