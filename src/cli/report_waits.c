@@ -250,14 +250,17 @@ static void append_collectives(struct rfn_text *text, const struct rfn_matching 
     rfn_text_char(text, '.');
 }
 
-static void append_backward(struct rfn_text *text, const struct rfn_matching *m)
+static void append_backward(struct rfn_text *text, const struct rfn_report *report)
 {
+    const struct rfn_matching *m = &report->waits->matching;
     if (!m->backward)
         return;
-    rfn_text_format(text, " %s %s before the send began, by up to %s: clocks of ranks disagree",
+    rfn_text_format(text, " %s %s before the send began, by up to %s: %s",
                     rfn_count_text(m->backward).text,
                     m->backward == 1 ? "receive ended" : "receives ended",
-                    rfn_time_text(m->backward_max_ns).text);
+                    rfn_time_text(m->backward_max_ns).text,
+                    report->run->reduced ? "reduced times of ranks do not fit together"
+                                         : "clocks of ranks disagree");
     rfn_text_string(text, m->fixed ? ", repaired by a logical clock."
                                    : "; --fix-clocks repairs that by a logical clock.");
 }
@@ -268,7 +271,7 @@ static void append_matching(struct rfn_text *out, const struct rfn_report *repor
     struct rfn_text text = {0};
     append_messages(&text, m);
     append_collectives(&text, m);
-    append_backward(&text, m);
+    append_backward(&text, report);
     rfn_text_string(out, "\nMatching: ");
     rfn_text_wrap(out, &text, report->width, 2);
     rfn_text_release(&text);
