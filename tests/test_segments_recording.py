@@ -36,7 +36,7 @@ def check_as_reduced(bench, source, ranks, arguments=(), options=(), env=()):
     full = simulated(bench, source, ranks, arguments, {"REFRAIN_TIME": "full"})
     recorded = simulated(bench, source, ranks, arguments,
                          {"REFRAIN_TIME": "segments", **dict(env)})
-    reduced, _ = test_reduce.reduced(bench, full, "--max-per-kind=100", *options)
+    reduced, _ = test_reduce.reduced(bench, full, "--max-per-kind=400", *options)
     if bench.verb("dump", recorded) != bench.verb("dump", reduced):
         raise harness.Failure("other events or times than those of refrain reduce")
     wanted = {name: value for name, value in reduction(bench, reduced).items()

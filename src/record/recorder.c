@@ -25,7 +25,7 @@ __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
 
 /* Representatives of one kind of segments, which bounds what a search costs
  * (doc/trace-profiling.md). */
-enum { MAX_PER_KIND = 100 };
+enum { MAX_PER_KIND = 400 };
 
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 static struct rec_clock_pair start;
