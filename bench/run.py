@@ -27,7 +27,7 @@ import pathologies
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 PARTS = ("calls", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
-         "resolution", "read", "report", "smpi", "fold", "column")
+         "segments", "resolution", "read", "report", "smpi", "fold", "column")
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
@@ -185,6 +185,27 @@ class Bench:
         archive = self.record("openmpi", 2, halo, (100000, 8))
         size, events = os.path.getsize(archive), self.events(archive)
         print(f"{'2 ranks, 100,000 steps, full times':34}{size / events:12.2f} bytes per event")
+
+    def segments(self):
+        """Times of similar iterations kept once: against --time=full, and how small that is."""
+        program = self.compile("mpich", os.path.join(HERE, "calls.c"), "calls")
+        commands = [self.pair("mpich", 2, program, ("roundtrip", 300000), options)[1]
+                    for options in (("--time=full",), ("--time=segments",))]
+        times = [[numbers[0] for numbers in one] for one in self.alternate(commands, self.pairs)]
+        low, middle, high = quartiles([(b - a) / 4 for a, b in zip(*times)])
+        print(f"\nTimes of similar iterations (--time=segments), {self.pairs} pairs of runs\n")
+        print(f"{'8-byte round trip, ns, by times':34}{'full':>9}{'segments':>10}{'per event':>11}"
+              f"{'quartiles':>16}{'limit':>8}")
+        print(f"{'':34}{statistics.median(times[0]):9.1f}{statistics.median(times[1]):10.1f}"
+              f"{middle:11.1f}{f'{low:.1f} to {high:.1f}':>16}{20:8}")
+        halo = self.compile("openmpi", os.path.join(HERE, "..", "examples", "halo.c"), "halo")
+        print(f"\n{'halo exchange, 100,000 steps':34}{'events':>12}{'bytes':>11}{'per event':>11}"
+              f"{'merging':>10}{'limit':>8}")
+        for ranks in (2, 4, 16):
+            archive = self.record("openmpi", ranks, halo, (100000, 16), ("--time=segments",))
+            facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))
+            print(f"{f'{ranks} ranks, Open MPI':34}{facts['events']:12,}{facts['bytes']:11,}"
+                  f"{facts['bytes'] / facts['events']:11.3f}{facts['merge_seconds']:8.2f} s{0.1:8}")
 
     def resolution(self):
         """The programs of the table at 1 ns and, where the recorder can, coarser."""
