@@ -47,7 +47,6 @@ struct rfn_store {
     size_t n_contexts, contexts_capacity;
     struct kind *kinds;
     size_t n_kinds, kinds_capacity;
-    size_t n_merged;        /* kinds that are part of an earlier one, and empty */
     struct rfn_map by_hash; /* of a kind: its number */
     double *elements;       /* of the segment that is put in */
     size_t elements_capacity;
@@ -526,147 +525,7 @@ int rfn_store_widen(struct rfn_store *store)
     return 1;
 }
 
-/* ---- other numbers ---- */
-
-/* Moves what is kept to the contexts of their new numbers. */
-static int move_context(struct context *to, struct context *from, uint32_t *offset)
-{
-    RFN_TRY(RFN_GROW(to->kept, to->capacity, to->n + from->n + 1));
-    *offset = (uint32_t)to->n;
-    for (size_t i = 0; i < from->n; i++) {
-        to->kept[to->n] = from->kept[i];
-        to->kept[to->n++].forward += *offset;
-    }
-    from->n = 0;
-    return 0;
-}
-
-static int move_contexts(struct rfn_store *store, const uint32_t *contexts, uint32_t n_contexts,
-                         uint32_t *offsets)
-{
-    struct rfn_store old = *store;
-    int error = 0;
-    store->contexts = NULL;
-    store->n_contexts = store->contexts_capacity = 0;
-    for (uint32_t i = 0; i < n_contexts && !error; i++) {
-        offsets[i] = 0;
-        if (i >= old.n_contexts)
-            continue;
-        error = make_context(store, contexts[i]);
-        if (!error)
-            error = move_context(&store->contexts[contexts[i]], &old.contexts[i], &offsets[i]);
-    }
-    for (size_t i = 0; i < old.n_contexts; i++)
-        release_context(&old.contexts[i]);
-    free(old.contexts);
-    return error;
-}
-
-/* What the kind's next representative is as a segment: one that is kept, or executed as `found`. */
-static int merge_measured(struct rfn_store *store, struct kind *into, struct rfn_wave *wave,
-                          uint32_t number)
-{
-    uint32_t found = find(store, into, wave);
-    if (found != RFN_INDEX_NONE) {
-        drop(store, &store->contexts[into->context].kept[number], into->numbers[found]);
-        return 0;
-    }
-    RFN_TRY(RFN_GROW(into->numbers, into->capacity, into->n + 1));
-    into->numbers[into->n++] = number;
-    return rfn_vector_index_add(&into->index, &into->criterion, wave);
-}
-
-static int merge_counted(struct rfn_store *store, struct kind *into, uint32_t number)
-{
-    uint32_t max = into->criterion.method->kept(into->criterion.threshold);
-    if (into->n >= max) {
-        drop(store, &store->contexts[into->context].kept[number], into->numbers[into->n - 1]);
-        return 0;
-    }
-    RFN_TRY(RFN_GROW(into->numbers, into->capacity, into->n + 1));
-    into->numbers[into->n++] = number;
-    return 0;
-}
-
-/* Representatives of equal kinds become one kind's. */
-static int merge_kind(struct rfn_store *store, struct kind *into, struct kind *from)
-{
-    bool measured = into->criterion.method->difference != NULL;
-    uint32_t max = store->options.max_per_kind;
-    store->representatives += from->made; /* now it is one like the others */
-    for (uint32_t i = 0; i < from->n; i++) {
-        struct rfn_wave wave = {0};
-        store->contexts[into->context].kept[from->numbers[i]].kind = (uint32_t)(into -
-                                                                                store->kinds);
-        if (measured)
-            wave = rfn_vector_index_vector(&from->index, i);
-        RFN_TRY(measured ? merge_measured(store, into, &wave, from->numbers[i])
-                         : merge_counted(store, into, from->numbers[i]));
-    }
-    store->old_comparisons += from->index.comparisons;
-    store->old_visits += from->index.visits;
-    store->n_merged++;
-    release_kind(from);
-    *from = (struct kind){.next = NO_KIND};
-    rfn_vector_index_init(&from->index, 1);
-    return measured && max && into->n >= max ? widen(store, into) : 0;
-}
-
-/* Puts the kind into the table again, or into the kind that it has become equal to: *is. */
-static int rename_kind(struct rfn_store *store, uint32_t number, const uint32_t *symbols,
-                       uint32_t *is)
-{
-    struct kind *kind = &store->kinds[number];
-    for (size_t i = 0; i < kind->n_events; i++)
-        kind->events[i] = symbols[kind->events[i]];
-    struct rfn_segment segment = {
-        .context = kind->context, .events = kind->events, .n = kind->n_events};
-    uint64_t hash = hash_of(&segment);
-    const uint64_t *first = rfn_map_get(&store->by_hash, hash);
-    kind->next = first ? (uint32_t)*first : NO_KIND;
-    for (*is = kind->next; *is != NO_KIND; *is = store->kinds[*is].next) {
-        if (is_of(&store->kinds[*is], &segment))
-            return merge_kind(store, &store->kinds[*is], kind);
-    }
-    *is = number;
-    return rfn_map_put(&store->by_hash, hash, number);
-}
-
-/* is[]: by kind, the kind that it has become part of. */
-static int rename_kinds(struct rfn_store *store, const uint32_t *symbols, const uint32_t *contexts,
-                        const uint32_t *offsets, uint32_t *is)
-{
-    rfn_map_release(&store->by_hash);
-    for (uint32_t i = 0; i < store->n_kinds; i++) {
-        struct kind *kind = &store->kinds[i];
-        is[i] = i;
-        if (!kind->events)
-            continue; /* merged before */
-        for (size_t k = 0; k < kind->n; k++)
-            kind->numbers[k] += offsets[kind->context];
-        kind->context = contexts[kind->context];
-        RFN_TRY(rename_kind(store, i, symbols, &is[i]));
-    }
-    return 0;
-}
-
-int rfn_store_rename(struct rfn_store *store, const uint32_t *symbols, const uint32_t *contexts,
-                     uint32_t n_contexts, uint32_t *offsets)
-{
-    uint32_t *is = malloc((store->n_kinds + 1) * sizeof *is);
-    assert(store->n_contexts <= n_contexts);
-    if (!is)
-        return RFN_E_NOMEM;
-    int error = move_contexts(store, contexts, n_contexts, offsets);
-    if (!error)
-        error = rename_kinds(store, symbols, contexts, offsets, is);
-    for (size_t i = 0; i < store->n_contexts && !error; i++) {
-        for (size_t k = 0; k < store->contexts[i].n; k++)
-            store->contexts[i].kept[k].kind = is[store->contexts[i].kept[k].kind];
-    }
-    free(is);
-    return error;
-}
+/* ---- figures ---- */
 
 static size_t kind_bytes(const struct kind *kind)
 {
@@ -677,7 +536,7 @@ static size_t kind_bytes(const struct kind *kind)
 struct rfn_store_stats rfn_store_stats(const struct rfn_store *store)
 {
     struct rfn_store_stats stats = {.executions = store->executions,
-                                    .kinds = store->n_kinds - store->n_merged,
+                                    .kinds = store->n_kinds,
                                     .representatives = store->representatives,
                                     .widened = store->widened,
                                     .comparisons = store->old_comparisons,

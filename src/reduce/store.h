@@ -69,21 +69,13 @@ uint32_t rfn_store_numbers(const struct rfn_store *store, uint32_t context);
 /* number < rfn_store_numbers(). */
 struct rfn_representative rfn_store_representative(const struct rfn_store *store, uint32_t context,
                                                    uint32_t number);
-/* The number that stands for this one now: itself, or after widening or renaming another one. */
+/* The number that stands for this one now: itself, or after widening another one. */
 uint32_t rfn_store_forward(const struct rfn_store *store, uint32_t context, uint32_t number);
 
 /* Widens the threshold of the kind whose representatives hold most bytes, by steps to 1.5 times,
  * until they are at most half as many. 1; 0 when no kind has two representatives, or the method has
  * no threshold to widen; RFN_E_NOMEM. */
 int rfn_store_widen(struct rfn_store *store);
-
-/* Gives symbols and contexts other numbers, several perhaps the same one. symbols[]: by old number,
- * for all that occur; contexts[]: by old number, for all below n_contexts, which are all that
- * occur. A number of an old context is afterwards that number + offsets[old context] in the new
- * one. Kinds that become equal are put together, as if the later one's representatives were
- * segments. RFN_E_NOMEM (the store can then only be freed). */
-int rfn_store_rename(struct rfn_store *store, const uint32_t *symbols, const uint32_t *contexts,
-                     uint32_t n_contexts, uint32_t *offsets);
 
 struct rfn_store_stats {
     uint64_t executions;      /* segments put in */

@@ -73,12 +73,6 @@ int rfn_stream_profile_each_column(struct rfn_stream_profile *profile,
 /* Has the store hold less: rfn_store_widen. */
 int rfn_stream_profile_widen(struct rfn_stream_profile *profile);
 
-/* Gives symbols and contexts of all segments so far other numbers: rfn_store_rename. (For who finds
- * later that symbols are the same.) n_contexts: at least rfn_stream_profile_contexts(). RFN_E_NOMEM
- * (the profile can then only be freed). */
-int rfn_stream_profile_rename(struct rfn_stream_profile *profile, const uint32_t *symbols,
-                              const uint32_t *contexts, uint32_t n_contexts);
-
 struct rfn_stream_profile_stats {
     uint64_t executions, kinds, representatives; /* loose ones are one of each */
     uint64_t kept_events, kept_messages;         /* in representatives */

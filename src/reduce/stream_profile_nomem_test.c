@@ -37,11 +37,9 @@ static int walk_all(const struct rfn_stream_profile *profile)
 
 static int fill(struct rfn_stream_profile *profile)
 {
-    const uint32_t symbols[] = {0, 1, 2, 2}, contexts[] = {1, 1};
     for (int64_t i = 0; i < 120; i++)
         RFN_TRY(put(profile, i));
     RFN_TRY(rfn_stream_profile_widen(profile));
-    RFN_TRY(rfn_stream_profile_rename(profile, symbols, contexts, 2));
     for (int64_t i = 120; i < 130; i++)
         RFN_TRY(put(profile, i));
     RFN_TRY(rfn_stream_profile_finish(profile));

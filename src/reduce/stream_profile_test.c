@@ -408,75 +408,6 @@ static void test_widen(void **state)
     rfn_stream_profile_free(profile);
 }
 
-static int put_renamed(struct rfn_stream_profile *profile, const struct real *real,
-                       const uint32_t *names, const uint32_t *contexts)
-{
-    uint32_t events[MAX_EVENTS];
-    for (size_t i = 0; i < real->n; i++)
-        events[i] = names[symbols[i]];
-    struct rfn_segment segment = {.context = real->context == TOP ? 0 : contexts[real->context],
-                                  .events = events,
-                                  .n = real->n,
-                                  .vector = real->vector};
-    return rfn_stream_profile_put(profile, &segment, real->start, real->context == TOP);
-}
-
-/* Segments of the top in the second half. */
-static uint64_t count_top(void)
-{
-    uint64_t n = 0;
-    for (size_t k = n_reals / 2; k < n_reals; k++)
-        n += reals[k].context == TOP;
-    return n;
-}
-
-/* Renamed in the middle: contexts 0 and 2 become one, and two symbols, so that kinds do. The same
- * segments as without, and what is kept is like them. */
-static void test_rename(void **state)
-{
-    (void)state;
-    static const char *const criteria[] = {"absDiff:0.1", "avgWave:0.1", "iterK:4", "iterAvg",
-                                           "iterK:4:average"};
-    uint32_t names[8] = {0, 1, 2, 3, 4, 5, 5, 6};
-    const uint32_t contexts[3] = {1, 0, 1};
-    for (size_t i = 0; i < 2 * sizeof criteria / sizeof *criteria; i++) {
-        uint32_t max_per_kind = i % 2 ? 7 : 0;
-        make_random(MAX_SEGMENTS);
-        struct rfn_stream_profile *profile = make(criteria[i / 2], true, max_per_kind, 0);
-        for (size_t k = 0; k < n_reals / 2; k++)
-            assert_int_equal(put(profile, &reals[k]), 0);
-        struct rfn_stream_profile_stats before = rfn_stream_profile_stats(profile);
-        assert_int_equal(rfn_stream_profile_rename(profile, names, contexts, 3), 0);
-        struct rfn_stream_profile_stats after = rfn_stream_profile_stats(profile);
-        assert_true(after.kinds < before.kinds);
-        assert_true(after.representatives <= before.representatives);
-        assert_int_equal(after.executions, before.executions);
-        assert_int_equal(rfn_stream_profile_contexts(profile), 2);
-        for (size_t k = n_reals / 2; k < n_reals; k++)
-            assert_int_equal(put_renamed(profile, &reals[k], names, contexts), 0);
-        assert_int_equal(rfn_stream_profile_stats(profile).kinds - after.kinds, count_top());
-        assert_int_equal(rfn_stream_profile_finish(profile), 0);
-        expect_numbers(profile);
-        struct rfn_profile_walk *walk = rfn_profile_walk_new(profile);
-        struct rfn_executed executed;
-        for (size_t k = 0; k < n_reals; k++) {
-            assert_int_equal(rfn_profile_walk_next(walk, &executed), 1);
-            assert_int_equal(executed.start, reals[k].start);
-            assert_int_equal(executed.n, reals[k].n);
-            for (size_t e = 0; e < executed.n; e++) {
-                assert_int_equal(executed.events[e], names[symbols[e]]);
-                bool near = llabs(executed.vector[2 * e + 2] - reals[k].vector[2 * e + 2]) <= 200;
-                assert_true(near || i > 0); /* two thresholds of absDiff */
-            }
-            assert_true(executed.top ? reals[k].context == TOP
-                                     : executed.context == contexts[reals[k].context]);
-        }
-        assert_int_equal(rfn_profile_walk_next(walk, &executed), 0);
-        rfn_profile_walk_free(walk);
-        rfn_stream_profile_free(profile);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -484,7 +415,6 @@ int main(void)
         cmocka_unit_test(test_averages),   cmocka_unit_test(test_full),
         cmocka_unit_test(test_impossible), cmocka_unit_test(test_random),
         cmocka_unit_test(test_bytes),      cmocka_unit_test(test_widen),
-        cmocka_unit_test(test_rename),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
