@@ -140,6 +140,21 @@ static inline int rfn_class_is_mpi(uint8_t class_)
     return class_ < RFN_CLASS_REGION || class_ > RFN_CLASS_UNRECORDED;
 }
 
+/* Messages that a call of the class, blocking or not, sends and receives; not collectives. */
+static inline uint32_t rfn_class_messages(uint8_t class_)
+{
+    switch (class_) {
+    case RFN_CLASS_SEND:
+    case RFN_CLASS_SSEND:
+    case RFN_CLASS_RECV:
+        return 1;
+    case RFN_CLASS_SENDRECV:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
 enum rfn_function_flag {
     RFN_FUNCTION_NONBLOCKING = 1, /* returns a request that a completion call completes */
     RFN_FUNCTION_PERSISTENT = 2,  /* creates an inactive request */

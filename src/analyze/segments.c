@@ -94,20 +94,6 @@ static int fetch(struct rfn_segments *segments, struct event *event, bool *begin
     return 1;
 }
 
-static uint32_t messages_of(const struct rfn_archive *archive, uint32_t function)
-{
-    switch (rfn_archive_function(archive, function)->class_) {
-    case RFN_CLASS_SEND:
-    case RFN_CLASS_SSEND:
-    case RFN_CLASS_RECV:
-        return 1;
-    case RFN_CLASS_SENDRECV:
-        return 2;
-    default:
-        return 0;
-    }
-}
-
 /* A time since the segment's start. Of a damaged archive it may be any number. */
 static int64_t since(const struct rfn_segments *segments, int64_t time_ns)
 {
@@ -137,7 +123,8 @@ static int append(struct rfn_segments *segments, const struct event *event)
     segments->paths[n] = event->path;
     segments->vector[2 * n + 1] = since(segments, event->enter_ns);
     segments->vector[2 * n + 2] = since(segments, event->exit_ns);
-    segments->current.segment.messages += messages_of(segments->archive, event->function);
+    segments->current.segment.messages += rfn_class_messages(
+        rfn_archive_function(segments->archive, event->function)->class_);
     segments->current.segment.n++;
     segments->last_exit_ns = event->exit_ns;
     return 0;

@@ -6,13 +6,14 @@
 
 #define FAKE_EVENTS 256
 #include "analyze/fake_archive.h"
-#include "base/failing_heap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
+
+#include "base/fail_each.h"
 
 static void write_streams(void)
 {
@@ -28,7 +29,7 @@ static void write_streams(void)
     }
 }
 
-static int run(const char *similar)
+static int run(const void *similar)
 {
     struct rfn_trace_profile_options options = {
         .similar = similar, .across = "avgWave:0.4", .max_per_kind = 20};
@@ -43,7 +44,7 @@ static int run(const char *similar)
     return error;
 }
 
-static int run_behaviour(const char *across)
+static int run_behaviour(const void *across)
 {
     struct rfn_behaviour *behaviour;
     struct rfn_diag diag = {0};
@@ -53,40 +54,19 @@ static int run_behaviour(const char *across)
     return error;
 }
 
-/* Has each allocation fail once. */
-static void fail_each(int (*what)(const char *criterion), const char *criterion)
-{
-    failing = UINT64_MAX;
-    allocations = 0;
-    int64_t before = alive;
-    assert_int_equal(what(criterion), 0);
-    uint64_t n = allocations, did_without = 0; /* coding a column can */
-    assert_true(n > 100);
-    for (uint64_t at = 0; at < n; at++) {
-        allocations = 0;
-        failing = at;
-        int error = what(criterion);
-        assert_true(error == RFN_E_NOMEM || error == 0);
-        assert_int_equal(alive, before);
-        did_without += error == 0;
-    }
-    assert_true(did_without < n / 2);
-    failing = UINT64_MAX;
-}
-
 static void test_profile(void **state)
 {
     (void)state;
     write_streams();
-    fail_each(run, "haarWave:0.01");
-    fail_each(run, "iterK:3:average");
+    fail_each(100, run, "haarWave:0.01"); /* coding a column can do without */
+    fail_each(100, run, "iterK:3:average");
 }
 
 static void test_behaviour(void **state)
 {
     (void)state;
     write_streams();
-    fail_each(run_behaviour, "avgWave:0.01");
+    fail_each(100, run_behaviour, "avgWave:0.01");
 }
 
 int main(void)

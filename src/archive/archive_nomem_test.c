@@ -6,7 +6,7 @@
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 
 #include "archive/archive_model.h"
-#include "base/failing_heap.h"
+#include "base/fail_each.h"
 #include "refrain/profile.h"
 #include "refrain/waits.h"
 
@@ -40,14 +40,19 @@ static int read_to_end(const struct rfn_archive *archive, uint32_t stream, struc
     return more;
 }
 
-static int read_archive(const struct rfn_buf *file, size_t resident_max)
+struct job {
+    struct rfn_buf file;
+    size_t resident_max;
+};
+
+static int read_archive(const void *of)
 {
+    const struct job *job = of;
     struct rfn_archive *archive;
     struct rfn_diag diag = {.text = ""};
-    allocations = 0;
-    int error = rfn_archive_open_memory(file->data, file->size, &archive, &diag);
+    int error = rfn_archive_open_memory(job->file.data, job->file.size, &archive, &diag);
     if (!error) {
-        archive->chunks.resident_max = resident_max;
+        archive->chunks.resident_max = job->resident_max;
         for (uint32_t i = 0; i < N_STREAMS && !error; i++)
             error = read_to_end(archive, i, &diag);
         rfn_archive_close(archive);
@@ -60,18 +65,10 @@ static void test_each_allocation_fails(void **state)
 {
     (void)state;
     for (int variant = 0; variant < 4; variant++) {
-        struct rfn_buf file = write_archive(SOUND, variant & 1, true);
-        size_t before = heap, resident_max = variant & 2 ? 0 : RFN_RESIDENT_MAX;
-        failing = UINT64_MAX;
-        assert_int_equal(read_archive(&file, resident_max), 0);
-        uint64_t n = allocations;
-        assert_true(n > 100);
-        for (failing = 0; failing < n; failing++) {
-            assert_int_equal(read_archive(&file, resident_max), RFN_E_NOMEM);
-            assert_int_equal(heap, before);
-        }
-        failing = UINT64_MAX;
-        rfn_buf_release(&file);
+        struct job job = {write_archive(SOUND, variant & 1, true),
+                          variant & 2 ? 0 : RFN_RESIDENT_MAX};
+        assert_int_equal(fail_each(100, read_archive, &job), 0);
+        rfn_buf_release(&job.file);
     }
 }
 

@@ -2,7 +2,7 @@
  * up with RFN_E_NOMEM and leaves nothing behind. And segments that are not executed again are not
  * kept: many take no more than few. */
 #include "archive/reduced_model.h"
-#include "base/failing_heap.h"
+#include "base/fail_each.h"
 
 /* ---- each allocation fails ---- */
 
@@ -18,17 +18,23 @@ static int read_to_end(const struct rfn_archive *archive, uint32_t stream, struc
     return more;
 }
 
-static int read_archive(const struct rfn_buf *file, size_t resident_max, bool verify)
+struct job {
+    struct rfn_buf file;
+    size_t resident_max;
+    bool verify;
+};
+
+static int read_archive(const void *of)
 {
+    const struct job *job = of;
     struct rfn_archive *archive;
     struct rfn_diag diag = {.text = ""};
-    allocations = 0;
-    int error = rfn_archive_open_memory(file->data, file->size, &archive, &diag);
+    int error = rfn_archive_open_memory(job->file.data, job->file.size, &archive, &diag);
     if (!error) {
-        archive->chunks.resident_max = resident_max;
-        for (uint32_t i = 0; i < N_RANKS && !error && !verify; i++)
+        archive->chunks.resident_max = job->resident_max;
+        for (uint32_t i = 0; i < N_RANKS && !error && !job->verify; i++)
             error = read_to_end(archive, i, &diag);
-        if (!error && verify)
+        if (!error && job->verify)
             error = rfn_archive_verify_open(archive, NULL, NULL, &diag);
         rfn_archive_close(archive);
     }
@@ -39,25 +45,14 @@ static int read_archive(const struct rfn_buf *file, size_t resident_max, bool ve
 static void test_each_allocation_fails(void **state)
 {
     (void)state;
-    struct rfn_buf full = write_archive(SOUND, true, true);
-    failing = UINT64_MAX;
-    assert_int_equal(read_archive(&full, 0, true), 0);
-    rfn_buf_release(&full);
+    struct job full = {write_archive(SOUND, true, true), 0, true};
+    assert_int_equal(read_archive(&full), 0); /* what is made once */
+    rfn_buf_release(&full.file);
     for (unsigned variant = 0; variant < 8; variant++) {
-        failing = UINT64_MAX;
         struct reduced_run *run = new_run(shapes[variant % N_SHAPES], variant, variant);
-        struct rfn_buf file = write_reduced(run);
-        size_t resident_max = variant & 1 ? 0 : RFN_RESIDENT_MAX, before = heap;
-        bool verify = variant & 4;
-        assert_int_equal(read_archive(&file, resident_max, verify), 0);
-        uint64_t n = allocations;
-        assert_true(n > 100);
-        for (failing = 0; failing < n; failing++) {
-            assert_int_equal(read_archive(&file, resident_max, verify), RFN_E_NOMEM);
-            assert_int_equal(heap, before);
-        }
-        failing = UINT64_MAX;
-        rfn_buf_release(&file);
+        struct job job = {write_reduced(run), variant & 1 ? 0 : RFN_RESIDENT_MAX, variant & 4};
+        assert_int_equal(fail_each(100, read_archive, &job), 0);
+        rfn_buf_release(&job.file);
         delete_run(run);
     }
 }

@@ -150,20 +150,6 @@ static int take_more(struct rfn_segment_walk *walk, struct source *source)
     return 0;
 }
 
-static uint32_t messages_of(uint8_t class_)
-{
-    switch (class_) {
-    case RFN_CLASS_SEND:
-    case RFN_CLASS_SSEND:
-    case RFN_CLASS_RECV:
-        return 1;
-    case RFN_CLASS_SENDRECV:
-        return 2;
-    default:
-        return 0;
-    }
-}
-
 static uint8_t class_of(const struct rfn_segment_walk *walk, uint32_t symbol)
 {
     uint32_t function = rfn_stream_symbol(walk->stream, symbol)->function;
@@ -177,7 +163,7 @@ static int open_source(struct rfn_segment_walk *walk, uint32_t number, struct so
     const struct rfn_column *more[4];
     uint8_t class_ = class_of(walk, number);
     source->mark = (uint8_t)rfn_mark_of(class_);
-    source->messages = (uint8_t)messages_of(class_);
+    source->messages = (uint8_t)rfn_class_messages(class_);
     if (symbol->failed_poll) {
         more[source->n_more++] = &symbol->polls;
         more[source->n_more++] = &symbol->inside;

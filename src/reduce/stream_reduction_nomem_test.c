@@ -2,7 +2,6 @@
  * the later ones not each; that is said, and nothing is left behind. */
 #include "reduce/stream_reduction.h"
 
-#include "base/failing_heap.h"
 #include "base/spill_model.h"
 
 #include <setjmp.h>
@@ -10,6 +9,8 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+
+#include "base/fail_each.h"
 
 static const struct rfn_param params[] = {{"request", RFN_KIND_REQUEST, 0},
                                           {"tag", RFN_KIND_TAG, 0}};
@@ -39,8 +40,9 @@ static int fill(struct rfn_stream *stream)
     return rfn_stream_reduce(stream);
 }
 
-static int run(void)
+static int run(const void *of)
 {
+    (void)of;
     static const struct rfn_reducing reducing = {
         .criterion = {&rfn_avg_wave, 0.01, RFN_LATER_LAST}, .max_per_kind = 20, .min_calls = 1};
     struct rfn_memory memory = {.limit = 1 << 14};
@@ -62,22 +64,12 @@ static int run(void)
 static void test_stream(void **state)
 {
     (void)state;
-    int64_t before = alive;
-    failing = UINT64_MAX;
-    allocations = 0;
-    assert_int_equal(run(), 0);
+    assert_int_equal(fail_at(UINT64_MAX, run, NULL), 0);
     uint64_t n = allocations, runs = 0, did_without = 0; /* coding a column can, a spill, too */
     assert_true(n > 100);
-    for (uint64_t at = 0; at < n; at += 1 + at / 64, runs++) {
-        allocations = 0;
-        failing = at;
-        int error = run();
-        assert_true(error == RFN_E_NOMEM || error == 0);
-        assert_int_equal(alive, before);
-        did_without += error == 0;
-    }
+    for (uint64_t at = 0; at < n; at += 1 + at / 64, runs++)
+        did_without += fail_at(at, run, NULL) == 0;
     assert_true(did_without < runs / 2);
-    failing = UINT64_MAX;
 }
 
 int main(void)
