@@ -16,6 +16,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -946,6 +947,15 @@ static struct rfn_buf write_version(unsigned minor, enum fault fault, bool compr
 static struct rfn_buf write_archive(enum fault fault, bool compress, bool times)
 {
     return write_version(RFN_FORMAT_MINOR, fault, compress, times);
+}
+
+/* Writes the file, whose bytes it releases. Returns success. */
+static inline bool write_file(const char *path, struct rfn_buf *file)
+{
+    FILE *to = fopen(path, "wb");
+    bool written = to && fwrite(file->data, 1, file->size, to) == file->size;
+    rfn_buf_release(file);
+    return to && fclose(to) == 0 && written;
 }
 
 #endif

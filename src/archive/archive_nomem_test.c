@@ -6,7 +6,7 @@
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 
 #include "archive/archive_model.h"
-#include "base/fail_each.h"
+#include "archive/read_job.h"
 #include "refrain/profile.h"
 #include "refrain/waits.h"
 
@@ -16,57 +16,12 @@
 
 /* ---- each allocation fails ---- */
 
-/* Asks for all lists of an event. */
-static void read_lists(const struct rfn_archive *archive, const struct rfn_cursor *cursor,
-                       const struct rfn_record *record)
-{
-    const struct rfn_function_info *function = rfn_archive_function(archive, record->function);
-    size_t n;
-    for (unsigned i = 0; i < function->n_in; i++) {
-        if (function->params[i].kind & RFN_KIND_LIST)
-            rfn_cursor_list(cursor, record->in[i], &n, function->params[i].kind);
-    }
-}
-
-static int read_to_end(const struct rfn_archive *archive, uint32_t stream, struct rfn_diag *diag)
-{
-    const struct rfn_record *record;
-    struct rfn_cursor *cursor;
-    int more;
-    RFN_TRY(rfn_cursor_open(archive, stream, &cursor, diag));
-    while ((more = rfn_cursor_next(cursor, &record, diag)) > 0)
-        read_lists(archive, cursor, record);
-    rfn_cursor_close(cursor);
-    return more;
-}
-
-struct job {
-    struct rfn_buf file;
-    size_t resident_max;
-};
-
-static int read_archive(const void *of)
-{
-    const struct job *job = of;
-    struct rfn_archive *archive;
-    struct rfn_diag diag = {.text = ""};
-    int error = rfn_archive_open_memory(job->file.data, job->file.size, &archive, &diag);
-    if (!error) {
-        archive->chunks.resident_max = job->resident_max;
-        for (uint32_t i = 0; i < N_STREAMS && !error; i++)
-            error = read_to_end(archive, i, &diag);
-        rfn_archive_close(archive);
-    }
-    assert_true(!error || strstr(diag.text, "memory"));
-    return error;
-}
-
 static void test_each_allocation_fails(void **state)
 {
     (void)state;
     for (int variant = 0; variant < 4; variant++) {
-        struct job job = {write_archive(SOUND, variant & 1, true),
-                          variant & 2 ? 0 : RFN_RESIDENT_MAX};
+        struct read_job job = {write_archive(SOUND, variant & 1, true),
+                               variant & 2 ? 0 : RFN_RESIDENT_MAX, false};
         assert_int_equal(fail_each(100, read_archive, &job), 0);
         rfn_buf_release(&job.file);
     }

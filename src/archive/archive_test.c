@@ -976,10 +976,8 @@ static int write_seeds(const char *directory)
             char path[512];
             struct rfn_buf file = write_archive(fault, variant >> 1, variant & 1);
             snprintf(path, sizeof path, "%s/seed-%02d-%d", directory, (int)fault, variant);
-            FILE *to = fopen(path, "wb");
-            bool written = to && fwrite(file.data, 1, file.size, to) == file.size;
-            rfn_buf_release(&file);
-            if (!to || fclose(to) != 0 || !written)
+            bool written = write_file(path, &file);
+            if (!written)
                 return 1;
         }
     }

@@ -2,55 +2,20 @@
  * up with RFN_E_NOMEM and leaves nothing behind. And segments that are not executed again are not
  * kept: many take no more than few. */
 #include "archive/reduced_model.h"
-#include "base/fail_each.h"
+
+#include "archive/read_job.h"
 
 /* ---- each allocation fails ---- */
-
-static int read_to_end(const struct rfn_archive *archive, uint32_t stream, struct rfn_diag *diag)
-{
-    const struct rfn_record *record;
-    struct rfn_cursor *cursor;
-    int more;
-    RFN_TRY(rfn_cursor_open(archive, stream, &cursor, diag));
-    while ((more = rfn_cursor_next(cursor, &record, diag)) > 0)
-        ;
-    rfn_cursor_close(cursor);
-    return more;
-}
-
-struct job {
-    struct rfn_buf file;
-    size_t resident_max;
-    bool verify;
-};
-
-static int read_archive(const void *of)
-{
-    const struct job *job = of;
-    struct rfn_archive *archive;
-    struct rfn_diag diag = {.text = ""};
-    int error = rfn_archive_open_memory(job->file.data, job->file.size, &archive, &diag);
-    if (!error) {
-        archive->chunks.resident_max = job->resident_max;
-        for (uint32_t i = 0; i < N_RANKS && !error && !job->verify; i++)
-            error = read_to_end(archive, i, &diag);
-        if (!error && job->verify)
-            error = rfn_archive_verify_open(archive, NULL, NULL, &diag);
-        rfn_archive_close(archive);
-    }
-    assert_true(!error || strstr(diag.text, "memory"));
-    return error;
-}
 
 static void test_each_allocation_fails(void **state)
 {
     (void)state;
-    struct job full = {write_archive(SOUND, true, true), 0, true};
+    struct read_job full = {write_archive(SOUND, true, true), 0, true};
     assert_int_equal(read_archive(&full), 0); /* what is made once */
     rfn_buf_release(&full.file);
     for (unsigned variant = 0; variant < 8; variant++) {
         struct reduced_run *run = new_run(shapes[variant % N_SHAPES], variant, variant);
-        struct job job = {write_reduced(run), variant & 1 ? 0 : RFN_RESIDENT_MAX, variant & 4};
+        struct read_job job = {write_reduced(run), variant & 1 ? 0 : RFN_RESIDENT_MAX, variant & 4};
         assert_int_equal(fail_each(100, read_archive, &job), 0);
         rfn_buf_release(&job.file);
         delete_run(run);

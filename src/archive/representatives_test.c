@@ -596,11 +596,9 @@ static int write_seeds(const char *directory)
         struct reduced_run *run = i ? new_run(shapes[i % N_SHAPES], i / N_SHAPES, i) : known_run();
         struct rfn_buf bytes = write_reduced(run);
         snprintf(path, sizeof path, "%s/reduced-%02u.rfn", directory, i);
-        FILE *to = fopen(path, "wb");
-        bool written = to && fwrite(bytes.data, 1, bytes.size, to) == bytes.size;
-        rfn_buf_release(&bytes);
+        bool written = write_file(path, &bytes);
         delete_run(run);
-        if (!to || fclose(to) != 0 || !written)
+        if (!written)
             return 1;
     }
     return 0;
