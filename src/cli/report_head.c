@@ -171,22 +171,24 @@ static void append_efficiency(struct rfn_text *out, const struct rfn_report *rep
     append_sentence(out, report, &text, INDENT);
 }
 
-/* Where clocks disagree by so much that it matters, what follows is not to be trusted. Reduced
- * times of two ranks may be those of different iterations, which does the same. */
-static void append_clocks(struct rfn_text *out, const struct rfn_report *report)
+/* Receives before their sends are worth a word: in all they are more than a trifle. */
+static bool is_backward(const struct rfn_report *report)
 {
     const struct rfn_matching *m = &report->waits->matching;
     double all = (double)report->efficiency.all_ns;
+    return !m->fixed && (double)m->backward * (double)m->backward_max_ns >= TRIFLE * all;
+}
+
+/* Where clocks disagree by so much that it matters, what follows is not to be trusted. */
+static void append_clocks(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_matching *m = &report->waits->matching;
     struct rfn_text text = {0};
-    if (m->fixed || (double)m->backward * (double)m->backward_max_ns < TRIFLE * all)
-        return;
-    rfn_text_format(
-        &text,
-        "%s: %s ended before the send began, by up to %s. The causes below may be wrong; "
-        "--fix-clocks repairs that.",
-        report->run->reduced ? "The reduced times of ranks do not fit together"
-                             : "The clocks of ranks disagree",
-        m->backward == 1 ? "a receive" : "receives", rfn_time_text(m->backward_max_ns).text);
+    rfn_text_format(&text,
+                    "The clocks of ranks disagree: %s ended before the send began, by up to %s. "
+                    "The causes below may be wrong; --fix-clocks repairs that.",
+                    m->backward == 1 ? "a receive" : "receives",
+                    rfn_time_text(m->backward_max_ns).text);
     append_sentence(out, report, &text, INDENT);
 }
 
@@ -377,13 +379,19 @@ static void append_no_times(struct rfn_text *out, const struct rfn_report *repor
     append_sentence(out, report, &text, INDENT);
 }
 
-/* What follows from times is approximate. */
+/* What follows from times is approximate. Times of two ranks may be those of different iterations:
+ * receives before their sends show by how much, and a logical clock would only move them further.
+ */
 static void append_reduced(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
     rfn_text_string(&text, "Reduced: ");
     rfn_reduction_append(&text, report->run);
-    rfn_text_string(&text, ", so that waits and causes are approximate.");
+    rfn_text_string(&text, ", so that waits and causes are approximate");
+    if (is_backward(report))
+        rfn_text_format(&text, ", single waits by %s and more",
+                        rfn_time_text(report->waits->matching.backward_max_ns).text);
+    rfn_text_char(&text, '.');
     append_sentence(out, report, &text, INDENT);
 }
 
@@ -399,6 +407,7 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
     if (report->run->reduced)
         append_reduced(out, report);
     append_efficiency(out, report);
-    append_clocks(out, report);
+    if (is_backward(report) && !report->run->reduced)
+        append_clocks(out, report);
     append_findings(out, report);
 }

@@ -261,8 +261,11 @@ static void append_backward(struct rfn_text *text, const struct rfn_report *repo
                     rfn_time_text(m->backward_max_ns).text,
                     report->run->reduced ? "reduced times of ranks do not fit together"
                                          : "clocks of ranks disagree");
-    rfn_text_string(text, m->fixed ? ", repaired by a logical clock."
-                                   : "; --fix-clocks repairs that by a logical clock.");
+    if (m->fixed)
+        rfn_text_string(text, ", repaired by a logical clock.");
+    else
+        rfn_text_string(
+            text, report->run->reduced ? "." : "; --fix-clocks repairs that by a logical clock.");
 }
 
 static void append_matching(struct rfn_text *out, const struct rfn_report *report)
