@@ -179,7 +179,7 @@ static int count_reduction(const struct rfn_stream *stream, struct rfn_survey *s
     survey->counts[CORRECTIONS] += stats.corrections;
     survey->counts[WIDENED] += stats.widened;
     survey->counts[REDUCED_STREAMS]++;
-    return rfn_map_put(survey->set, rfn_stream_reduction_class(reduction), 0);
+    return rfn_map_put(survey->set, rfn_stream_profile_sequence(rfn_stream_reduction_profile(reduction)).low, 0);
 }
 
 /* All ranks reduce what is left of their times, and learn what became of it. */
