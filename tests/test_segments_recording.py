@@ -75,6 +75,42 @@ def test_as_reduced_marks(bench):
     check_as_reduced(bench, program_path("segments"), 2)
 
 
+# ---- across processes: the same as off line ----
+
+def check_across(bench, source, ranks, arguments=(), across="0.4", similar="jitter:0.02", env=()):
+    """One recorded with --across is what refrain reduce --across makes of a full one: the same times,
+    the same sets of them. How many sets of how many classes."""
+    archive, found = check_as_reduced(
+        bench, source, ranks, arguments, [f"--similar={similar}", f"--across={across}"],
+        {"REFRAIN_SIMILAR": similar, "REFRAIN_ACROSS": across, **dict(env)})
+    method = similar.split(":", maxsplit=1)[0]
+    harness.compare("across", found["across"], f"{method}:{across}")
+    told = f"across processes {method} {across}"
+    for verb in ("info", "report"):
+        harness.compare(f"{verb} says '{told}'", told in bench.verb(verb, archive), True)
+    return archive, found["time_sets"], found["classes"]
+
+
+def test_across_halo(bench):
+    for ranks in (4, 16, 64):
+        _, sets, classes = check_across(bench, HALO, ranks, ["200", "4"])
+        harness.compare(f"of {ranks} ranks", (sets < ranks / 2, classes), (True, 1))
+    for ranks, across in ((7, "0.1"), (16, "0.01"), (13, "0")):
+        check_across(bench, HALO, ranks, ["200", "4"], across)
+
+
+def test_across_methods(bench):
+    for similar, across in (("absDiff:20", "50"), ("relDiff:0.2", "0.8"), ("avgWave:0.2", "0.4"),
+                            ("haarWave:0.1", "0.2"), ("manhattan:0.2", "0.1"), ("euclidean:0", "0.1")):
+        check_across(bench, HALO, 9, ["100", "4"], across, similar)
+
+
+def test_across_others(bench):
+    """Ranks of several classes; some that went otherwise than others of their class."""
+    for name, ranks in (("late_sender", 8), ("mixture", 8), ("collectives", 6), ("polls", 2)):
+        check_across(bench, program_path(name), ranks, env={"EXPECT_OUT": "log"})
+
+
 def test_small(bench):
     """A regular program of many steps: the archive does not grow with them."""
     archive = simulated(bench, HALO, 16, ["2000", "4"], {"REFRAIN_TIME": "segments"})
