@@ -3,6 +3,7 @@ import json
 import os
 
 import harness
+import pathologies
 import test_events
 import test_memory
 import test_reduce
@@ -21,21 +22,21 @@ def reduction(bench, archive):
 
 # ---- simulated times are the same in each run ----
 
-def simulated(bench, source, ranks, arguments, env):
-    program = test_smpi.smpi_program(bench, source)
-    archive = test_smpi.smpi_run(bench, program, ranks, arguments, env=env)
+def kept_apart(bench, archive):
     kept = bench.fresh("simulated.rfn")
     os.rename(archive, kept)
     bench.verb("verify", kept)
     return kept
 
 
-def check_as_reduced(bench, source, ranks, arguments=(), options=(), env=()):
+def simulated(bench, source, ranks, arguments, env):
+    program = test_smpi.smpi_program(bench, source)
+    return kept_apart(bench, test_smpi.smpi_run(bench, program, ranks, arguments, env=env))
+
+
+def check_same(bench, full, recorded, options):
     """What is recorded is what refrain reduce makes of a full recording. max-per-kind is the
     recorder's own."""
-    full = simulated(bench, source, ranks, arguments, {"REFRAIN_TIME": "full"})
-    recorded = simulated(bench, source, ranks, arguments,
-                         {"REFRAIN_TIME": "segments", **dict(env)})
     reduced, _ = test_reduce.reduced(bench, full, "--max-per-kind=400", *options)
     if bench.verb("dump", recorded) != bench.verb("dump", reduced):
         raise harness.Failure("other events or times than those of refrain reduce")
@@ -44,7 +45,14 @@ def check_as_reduced(bench, source, ranks, arguments=(), options=(), env=()):
     found = {name: value for name, value in reduction(bench, recorded).items()
              if name != "full_bytes"}
     harness.compare("what became of the segments", found, wanted)
-    return recorded, found
+    return found
+
+
+def check_as_reduced(bench, source, ranks, arguments=(), options=(), env=()):
+    full = simulated(bench, source, ranks, arguments, {"REFRAIN_TIME": "full"})
+    recorded = simulated(bench, source, ranks, arguments,
+                         {"REFRAIN_TIME": "segments", **dict(env)})
+    return recorded, check_same(bench, full, recorded, options)
 
 
 HALO = os.path.join(harness.HERE, "..", "examples", "halo.c")
@@ -107,8 +115,26 @@ def test_across_methods(bench):
 
 def test_across_others(bench):
     """Ranks of several classes; some that went otherwise than others of their class."""
-    for name, ranks in (("late_sender", 8), ("mixture", 8), ("collectives", 6), ("polls", 2)):
+    for name, ranks in (("late_sender", 8), ("point_to_point", 2), ("segments", 4)):
         check_across(bench, program_path(name), ranks, env={"EXPECT_OUT": "log"})
+
+
+def test_across_pathologies(bench):
+    """The 18 programs: the sets that are found off line, and archives that are not larger for it, but for
+    what META says."""
+    for program in pathologies.PROGRAMS:
+        full = kept_apart(bench, pathologies.record(bench, program))
+        size = {}
+        for across in ("", "0.4"):
+            recorded = kept_apart(bench, pathologies.record(
+                bench, program, {"REFRAIN_TIME": "segments", "REFRAIN_ACROSS": across}))
+            found = check_same(bench, full, recorded, [f"--across={across}"] if across else [])
+            size[across] = os.path.getsize(recorded)
+        print(f"{program.name:24}{found['threads']:4} threads, {found['classes']:3} classes,"
+              f"{found['time_sets']:4} sets of times: {size['']:7} bytes, {size['0.4']:7} across",
+              flush=True)
+        if size["0.4"] > size[""] + 24 or found["time_sets"] < found["classes"]:
+            raise harness.Failure(f"{size}, {found}")
 
 
 def test_small(bench):
@@ -229,7 +255,8 @@ def test_wrong_usage(bench, flavour):
     for options in (["--time=some"], ["--similar=nearly"], ["--similar=avgWave:-1"],
                     ["--segment-min-calls=0"], ["--segment-min-calls=x"], ["--starts=early"],
                     ["--time=full", "--similar=avgWave"], ["--time=none", "--starts=exact"],
-                    ["--across=0.4"]):
+                    ["--across=0.4:x"], ["--similar=iterK", "--across=0.4"], ["--across="],
+                    ["--time=full", "--across=0.4"]):
         run = bench.run([bench.refrain, "record", *options, program])
         harness.compare(f"exit status with {options}", run.code, 2)
         harness.compare("the option is named", options[-1].split("=")[0] in run.err, True)
