@@ -6,6 +6,7 @@ import harness
 import pathologies
 import test_events
 import test_memory
+import test_reader
 import test_reduce
 import test_smpi
 
@@ -144,6 +145,78 @@ def test_small(bench):
         raise harness.Failure(f"{os.path.getsize(archive)} bytes")
 
 
+# ---- across processes, measured times ----
+
+# A second: what goes the same way is alike.
+ANYTHING = [*SEGMENTS, "--similar=absDiff:1000000", "--across", "1000000"]
+
+
+def times_by_rank(bench, archive):
+    times = {}
+    for event in bench.dump(archive):
+        who = event["rank"], event["thread"]
+        times.setdefault(who, []).append((event["enter_ns"], event["exit_ns"]))
+    return times
+
+
+def test_across_measured(bench, flavour):
+    """All ranks have the times of the first, by its clock."""
+    program = bench.program(HALO, flavour)
+    for options in ([], ["--resolution=1us", "--starts=exact"], ["--volume=cpu"], ["--memory=2M"]):
+        _, archive = bench.record(flavour, 4, [program, "300", "4"], [*ANYTHING, *options])
+        bench.verb("verify", archive)
+        told = reduction(bench, archive)
+        harness.compare("sets", (told["across"], told["time_sets"], told["classes"], told["threads"]),
+                        ("absDiff:1000000", 1, 1, 4))
+        times = times_by_rank(bench, archive)
+        harness.compare("ranks", len(times), 4)
+        harness.compare("times of all", {tuple(ts) for ts in times.values()} == {
+            tuple(times["0", "0"])}, True)
+        check_times(bench, archive)
+        test_reader.compare(bench, archive, "read independently")
+
+
+def test_across_known_events(bench, flavour):
+    """Threads, too: each is compared with all."""
+    for name, ranks in (("completions", 2), ("polls", 2), ("threads", 2)):
+        test_events.check_program(bench, flavour, name, ranks, ANYTHING)
+
+
+def test_across_threads(bench, flavour):
+    _, archive = bench.record(flavour, 2, [bench.program("threads", flavour)], ANYTHING,
+                              env={"EXPECT_OUT": bench.path("across.log")})
+    bench.verb("verify", archive)
+    told = reduction(bench, archive)
+    harness.compare("less sets than threads", (told["threads"], told["time_sets"] < 8), (8, True))
+    check_times(bench, archive)
+
+
+def test_across_epochs(bench, flavour):
+    """Little memory: streams that cannot be copied keep their own times."""
+    _, small = test_memory.record(bench, flavour, 2, 150000, [*SEGMENTS, "--memory=2M",
+                                                              "--across=0.4"])
+    bench.verb("verify", small)
+    told = reduction(bench, small)
+    harness.compare("compared", (told["across"], told["threads"]), ("jitter:0.4", 2))
+    _, full = test_memory.record(bench, flavour, 2, 150000, ["--memory=1G"])
+    harness.compare("events", test_memory.digest(bench, small), test_memory.digest(bench, full))
+
+
+def test_across_options_differ(bench, flavour):
+    """Rank 0's count; who keeps full times is compared with nobody."""
+    program, archive = bench.program(HALO, flavour), bench.fresh("differ.rfn")
+    for first, second, expected in ((ANYTHING, SEGMENTS, (1, 2)), (SEGMENTS, ANYTHING, (2, 2)),
+                                    (ANYTHING, ["--time=full"], (1, 1))):
+        command = [[bench.refrain, "record", "-f", "-o", archive, *options, program, "50", "4"]
+                   for options in (first, second)]
+        bench.run([*harness.FLAVOURS[flavour].launch(1), *command[0], ":", "-n", "1", *command[1]],
+                  check=True)
+        bench.verb("verify", archive)
+        told = reduction(bench, archive)
+        harness.compare(f"{first}, {second}", (told["time_sets"], told["threads"]), expected)
+        harness.compare("across", told["across"] is None, first is SEGMENTS)
+
+
 # ---- measured times ----
 
 def check_times(bench, archive):
@@ -238,16 +311,18 @@ def test_too_little_memory(bench, flavour):
 
 
 def test_ends_early(bench, flavour):
-    """A rank that calls MPI_Abort saves its own events."""
+    """A rank that calls MPI_Abort saves its own events, and is compared with nobody."""
     program = bench.program("endings", flavour)
     archive = bench.fresh("abort.rfn")
-    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", *SEGMENTS,
+    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", *ANYTHING,
                      "--force", "-o", archive, program, "abort"])
     alone = archive[:-len(".rfn")] + ".rank0.rfn"
     if run.code == 0 or not os.path.exists(alone):
         raise harness.Failure(f"exit {run.code}\n{run.out}{run.err}")
     dump = bench.run([bench.refrain, "dump", alone])
     harness.compare("last event", "MPI_Abort" in dump.out.splitlines()[-1], True)
+    told = json.loads(bench.run([bench.refrain, "info", "--json", alone]).out)["reduced"]
+    harness.compare("across", told["across"], None)
 
 
 def test_wrong_usage(bench, flavour):
