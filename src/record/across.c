@@ -38,7 +38,7 @@ static int64_t aligned(int64_t monotonic_ns, bool same_host, int64_t first_offse
     if (same_host)
         return monotonic_ns + first_offset;
     if (rec_clock_sync_offset(clocks->data + clocks->at, rfn_reader_left(clocks),
-                              (uint64_t)monotonic_ns, &offset))
+                              rec_clock_sync_host(), (uint64_t)monotonic_ns, &offset))
         return monotonic_ns + offset + first_offset;
     return monotonic_ns + realtime_offset();
 }

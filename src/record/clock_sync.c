@@ -331,16 +331,16 @@ static int64_t offset_at(const struct rfn_clock_offset offsets[2], int n, uint64
     return offsets[0].offset_ns + (int64_t)(drift * (double)since);
 }
 
-bool rec_clock_sync_offset(const uint8_t *measured, size_t size, uint64_t monotonic_ns,
-                           int64_t *offset_ns)
+bool rec_clock_sync_offset(const uint8_t *measured, size_t size, uint64_t of_host,
+                           uint64_t monotonic_ns, int64_t *offset_ns)
 {
     struct rfn_reader reader = rfn_reader_over(measured, size);
     struct rfn_clock_offset offsets[2] = {{0}, {0}};
-    uint64_t own_host = rec_clock_sync_host(), host;
+    uint64_t host;
     int n;
     rfn_reader_u64(&reader); /* the reference */
     while ((n = next_host(&reader, &host, offsets)) >= 0) {
-        if (n == 0 || host != own_host)
+        if (n == 0 || host != of_host)
             continue;
         *offset_ns = offset_at(offsets, n, monotonic_ns);
         return true;
