@@ -361,15 +361,17 @@ def compiled(bench, source):
         "-lelf", "-ldl", "-lm"])
 
 
-def record(bench, program):
-    """Runs a program in simulated time; the path of the archive."""
+def record(bench, program, env=None):
+    """Runs a program in simulated time, with full times unless env says something else; the path of
+    the archive."""
     latency = TRANSFER_NS // 2 if program.synchronous else 0
     platform, archive = bench.path(f"latency-{latency}.xml"), bench.path(f"{program.name}.rfn")
     with open(platform, "w", encoding="ascii") as file:
         file.write(PLATFORM % latency)
     bench.run(["smpirun", "-np", str(program.ranks), "-platform", platform, *SIMULATION,
                compiled(bench, program.source), *program.arguments()],
-              env={"REFRAIN_TIME": "full", "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1"},
+              env={"REFRAIN_TIME": "full", **(env or {}), "REFRAIN_OUTPUT": archive,
+                   "REFRAIN_FORCE": "1"},
               timeout=300, check=True)
     return archive
 

@@ -894,7 +894,8 @@ class Stream:
     def since_start(self, quanta):
         if self.timing.clock.of_the_run:
             return signed(quanta)
-        aligned = self.archive.aligned(self.host, self.timing.clock.ns(quanta))
+        host = self.archive.streams[self.times].host
+        aligned = self.archive.aligned(host, self.timing.clock.ns(quanta))
         return signed(aligned - self.archive.origin())
 
     def recreate(self, event, recreated):
@@ -915,8 +916,8 @@ class Stream:
         last = mark = timing.clock.start if times else 0
         marks = iter(timing.marks if times else ())
         if times and not timing.clock.of_the_run:
-            to_ns = timing.clock.ns
-            check((self.start & MASK, self.realtime & MASK) ==
+            to_ns, of = timing.clock.ns, self.archive.streams[self.times]
+            check((of.start & MASK, of.realtime & MASK) ==
                   (to_ns(last), timing.clock.realtime),
                   "the clock starts not as STREAMS says")
         try:
@@ -1062,8 +1063,6 @@ class Archive:
             reader = self.payload(PROFILE, stream.times)
             profile = Profile(reader, structure)
             reader.end(self.exact)
-            check(profile.clock.of_the_run or stream.times == stream.number,
-                  "streams share times of one's clock")
             return profile
         check(stream.times == stream.number, "streams share times that are not reduced")
         if (TIMING, stream.number) not in self.chunks:

@@ -84,13 +84,12 @@ def preloaded(bench, hosts, base):
         f"HOST_BASE={base} HOST_DRIFT={host.drift} HOST_DAY={host.day} \"$@\"" for host in hosts])
 
 
-def record(bench, flavour, starter, hosts, arguments, sync="always"):
+def record(bench, flavour, starter, hosts, arguments, sync="always", options=("--time=full",)):
     """Records the ring, a rank on each of the hosts; the archive's path."""
     program = bench.program("ring", flavour)
     archive = bench.path(f"ring.{flavour}.{sync}.rfn")
-    bench.run([*harness.FLAVOURS[flavour].launch(len(hosts)), starter, bench.refrain, "record", "--time=full",
-               "-f",
-               "-o", archive, program, *arguments],
+    bench.run([*harness.FLAVOURS[flavour].launch(len(hosts)), starter, bench.refrain, "record", *options,
+               "-f", "-o", archive, program, *arguments],
               env={"REFRAIN_CLOCK_SYNC": sync, "REFRAIN_CLOCK": "tsc", **APART}, check=True)
     bench.verb("verify", archive)
     test_reader.compare(bench, archive, f"{flavour}, {sync}")
@@ -195,6 +194,16 @@ def test_other_clocks(bench, flavour):
     text = bench.verb("info", archive)
     if not re.search(r"\n  beta +-[45]\.\d{9} s ", text) or not re.search(r"\n  gamma +\+[23]\.", text):
         raise harness.Failure(f"info says {text}")
+
+
+def test_across_hosts(bench, flavour):
+    """Ranks whose times are alike once they are corrected share them."""
+    may_unshare(bench)
+    archive = record(bench, flavour, in_namespaces(bench, SHIFTED), SHIFTED, ["20", "5000"],
+                     options=["--similar=absDiff:1000000", "--across=1000000"])
+    told = json.loads(bench.verb("info", "--json", archive))["reduced"]
+    harness.compare("sets: of the first rank, and of the others",
+                    (told["threads"], told["classes"], told["time_sets"]), (4, 2, 2))
 
 
 def test_tree_of_hosts(bench, flavour):

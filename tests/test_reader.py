@@ -20,6 +20,7 @@ WAYS = {"times": ["--time=full"], "no times": ["--time=none"],
         "all polls, volumes": ["--polls=all", "--volume=cpu"],
         "all polls, volumes, no times": ["--polls=all", "--volume=cpu", "--time=none"]}
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
+APPROXIMATE = b": times are those of similar iterations ("  # of a reduced archive
 ROOT = os.path.dirname(harness.HERE)
 
 
@@ -27,7 +28,8 @@ def dump(bench, archive, *options):
     """Lines of `refrain dump` as bytes."""
     done = subprocess.run([bench.refrain, "dump", *options, archive], capture_output=True,
                           stdin=subprocess.DEVNULL, timeout=120, check=False)
-    harness.compare(f"exit of dump {archive}", (done.returncode, done.stderr), (0, b""))
+    told = [line for line in done.stderr.splitlines() if APPROXIMATE not in line]
+    harness.compare(f"exit of dump {archive}", (done.returncode, told), (0, []))
     return done.stdout.split(b"\n")[:-1]
 
 

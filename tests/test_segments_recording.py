@@ -3,8 +3,10 @@ import json
 import os
 
 import harness
+import pathologies
 import test_events
 import test_memory
+import test_reader
 import test_reduce
 import test_smpi
 
@@ -21,21 +23,21 @@ def reduction(bench, archive):
 
 # ---- simulated times are the same in each run ----
 
-def simulated(bench, source, ranks, arguments, env):
-    program = test_smpi.smpi_program(bench, source)
-    archive = test_smpi.smpi_run(bench, program, ranks, arguments, env=env)
+def kept_apart(bench, archive):
     kept = bench.fresh("simulated.rfn")
     os.rename(archive, kept)
     bench.verb("verify", kept)
     return kept
 
 
-def check_as_reduced(bench, source, ranks, arguments=(), options=(), env=()):
+def simulated(bench, source, ranks, arguments, env):
+    program = test_smpi.smpi_program(bench, source)
+    return kept_apart(bench, test_smpi.smpi_run(bench, program, ranks, arguments, env=env))
+
+
+def check_same(bench, full, recorded, options):
     """What is recorded is what refrain reduce makes of a full recording. max-per-kind is the
     recorder's own."""
-    full = simulated(bench, source, ranks, arguments, {"REFRAIN_TIME": "full"})
-    recorded = simulated(bench, source, ranks, arguments,
-                         {"REFRAIN_TIME": "segments", **dict(env)})
     reduced, _ = test_reduce.reduced(bench, full, "--max-per-kind=400", *options)
     if bench.verb("dump", recorded) != bench.verb("dump", reduced):
         raise harness.Failure("other events or times than those of refrain reduce")
@@ -44,7 +46,14 @@ def check_as_reduced(bench, source, ranks, arguments=(), options=(), env=()):
     found = {name: value for name, value in reduction(bench, recorded).items()
              if name != "full_bytes"}
     harness.compare("what became of the segments", found, wanted)
-    return recorded, found
+    return found
+
+
+def check_as_reduced(bench, source, ranks, arguments=(), options=(), env=()):
+    full = simulated(bench, source, ranks, arguments, {"REFRAIN_TIME": "full"})
+    recorded = simulated(bench, source, ranks, arguments,
+                         {"REFRAIN_TIME": "segments", **dict(env)})
+    return recorded, check_same(bench, full, recorded, options)
 
 
 HALO = os.path.join(harness.HERE, "..", "examples", "halo.c")
@@ -75,11 +84,137 @@ def test_as_reduced_marks(bench):
     check_as_reduced(bench, program_path("segments"), 2)
 
 
+# ---- across processes: the same as off line ----
+
+def check_across(bench, source, ranks, arguments=(), across="0.4", similar="jitter:0.02", env=()):
+    """One recorded with --across is what refrain reduce --across makes of a full one: the same times,
+    the same sets of them. How many sets of how many classes."""
+    archive, found = check_as_reduced(
+        bench, source, ranks, arguments, [f"--similar={similar}", f"--across={across}"],
+        {"REFRAIN_SIMILAR": similar, "REFRAIN_ACROSS": across, **dict(env)})
+    method = similar.split(":", maxsplit=1)[0]
+    harness.compare("across", found["across"], f"{method}:{across}")
+    told = f"across processes {method} {across}"
+    for verb in ("info", "report"):
+        harness.compare(f"{verb} says '{told}'", told in bench.verb(verb, archive), True)
+    return archive, found["time_sets"], found["classes"]
+
+
+def test_across_halo(bench):
+    for ranks in (4, 16, 64):
+        _, sets, classes = check_across(bench, HALO, ranks, ["200", "4"])
+        harness.compare(f"of {ranks} ranks", (sets < ranks / 2, classes), (True, 1))
+    for ranks, across in ((7, "0.1"), (16, "0.01"), (13, "0")):
+        check_across(bench, HALO, ranks, ["200", "4"], across)
+
+
+def test_across_methods(bench):
+    for similar, across in (("absDiff:20", "50"), ("relDiff:0.2", "0.8"), ("avgWave:0.2", "0.4"),
+                            ("haarWave:0.1", "0.2"), ("manhattan:0.2", "0.1"), ("euclidean:0", "0.1")):
+        check_across(bench, HALO, 9, ["100", "4"], across, similar)
+
+
+def test_across_others(bench):
+    """Ranks of several classes; some that went otherwise than others of their class."""
+    for name, ranks in (("late_sender", 8), ("point_to_point", 2), ("segments", 4)):
+        check_across(bench, program_path(name), ranks, env={"EXPECT_OUT": "log"})
+
+
+def test_across_pathologies(bench):
+    """The 18 programs: the sets that are found off line, and archives that are not larger for it, but for
+    what META says."""
+    for program in pathologies.PROGRAMS:
+        full = kept_apart(bench, pathologies.record(bench, program))
+        size = {}
+        for across in ("", "0.4"):
+            recorded = kept_apart(bench, pathologies.record(
+                bench, program, {"REFRAIN_TIME": "segments", "REFRAIN_ACROSS": across}))
+            found = check_same(bench, full, recorded, [f"--across={across}"] if across else [])
+            size[across] = os.path.getsize(recorded)
+        print(f"{program.name:24}{found['threads']:4} threads, {found['classes']:3} classes,"
+              f"{found['time_sets']:4} sets of times: {size['']:7} bytes, {size['0.4']:7} across",
+              flush=True)
+        if size["0.4"] > size[""] + 24 or found["time_sets"] < found["classes"]:
+            raise harness.Failure(f"{size}, {found}")
+
+
 def test_small(bench):
     """A regular program of many steps: the archive does not grow with them."""
     archive = simulated(bench, HALO, 16, ["2000", "4"], {"REFRAIN_TIME": "segments"})
     if os.path.getsize(archive) > 16 << 10:
         raise harness.Failure(f"{os.path.getsize(archive)} bytes")
+
+
+# ---- across processes, measured times ----
+
+# A second: what goes the same way is alike.
+ANYTHING = [*SEGMENTS, "--similar=absDiff:1000000", "--across", "1000000"]
+
+
+def times_by_rank(bench, archive):
+    times = {}
+    for event in bench.dump(archive):
+        who = event["rank"], event["thread"]
+        times.setdefault(who, []).append((event["enter_ns"], event["exit_ns"]))
+    return times
+
+
+def test_across_measured(bench, flavour):
+    """All ranks have the times of the first, by its clock."""
+    program = bench.program(HALO, flavour)
+    for options in ([], ["--resolution=1us", "--starts=exact"], ["--volume=cpu"], ["--memory=2M"]):
+        _, archive = bench.record(flavour, 4, [program, "300", "4"], [*ANYTHING, *options])
+        bench.verb("verify", archive)
+        told = reduction(bench, archive)
+        harness.compare("sets", (told["across"], told["time_sets"], told["classes"], told["threads"]),
+                        ("absDiff:1000000", 1, 1, 4))
+        times = times_by_rank(bench, archive)
+        harness.compare("ranks", len(times), 4)
+        harness.compare("times of all", {tuple(ts) for ts in times.values()} == {
+            tuple(times["0", "0"])}, True)
+        check_times(bench, archive)
+        test_reader.compare(bench, archive, "read independently")
+
+
+def test_across_known_events(bench, flavour):
+    """Threads, too: each is compared with all."""
+    for name, ranks in (("completions", 2), ("polls", 2), ("threads", 2)):
+        test_events.check_program(bench, flavour, name, ranks, ANYTHING)
+
+
+def test_across_threads(bench, flavour):
+    _, archive = bench.record(flavour, 2, [bench.program("threads", flavour)], ANYTHING,
+                              env={"EXPECT_OUT": bench.path("across.log")})
+    bench.verb("verify", archive)
+    told = reduction(bench, archive)
+    harness.compare("less sets than threads", (told["threads"], told["time_sets"] < 8), (8, True))
+    check_times(bench, archive)
+
+
+def test_across_epochs(bench, flavour):
+    """Little memory: streams that cannot be copied keep their own times."""
+    _, small = test_memory.record(bench, flavour, 2, 150000, [*SEGMENTS, "--memory=2M",
+                                                              "--across=0.4"])
+    bench.verb("verify", small)
+    told = reduction(bench, small)
+    harness.compare("compared", (told["across"], told["threads"]), ("jitter:0.4", 2))
+    _, full = test_memory.record(bench, flavour, 2, 150000, ["--memory=1G"])
+    harness.compare("events", test_memory.digest(bench, small), test_memory.digest(bench, full))
+
+
+def test_across_options_differ(bench, flavour):
+    """Rank 0's count; who keeps full times is compared with nobody."""
+    program, archive = bench.program(HALO, flavour), bench.fresh("differ.rfn")
+    for first, second, expected in ((ANYTHING, SEGMENTS, (1, 2)), (SEGMENTS, ANYTHING, (2, 2)),
+                                    (ANYTHING, ["--time=full"], (1, 1))):
+        command = [[bench.refrain, "record", "-f", "-o", archive, *options, program, "50", "4"]
+                   for options in (first, second)]
+        bench.run([*harness.FLAVOURS[flavour].launch(1), *command[0], ":", "-n", "1", *command[1]],
+                  check=True)
+        bench.verb("verify", archive)
+        told = reduction(bench, archive)
+        harness.compare(f"{first}, {second}", (told["time_sets"], told["threads"]), expected)
+        harness.compare("across", told["across"] is None, first is SEGMENTS)
 
 
 # ---- measured times ----
@@ -176,16 +311,18 @@ def test_too_little_memory(bench, flavour):
 
 
 def test_ends_early(bench, flavour):
-    """A rank that calls MPI_Abort saves its own events."""
+    """A rank that calls MPI_Abort saves its own events, and is compared with nobody."""
     program = bench.program("endings", flavour)
     archive = bench.fresh("abort.rfn")
-    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", *SEGMENTS,
+    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", *ANYTHING,
                      "--force", "-o", archive, program, "abort"])
     alone = archive[:-len(".rfn")] + ".rank0.rfn"
     if run.code == 0 or not os.path.exists(alone):
         raise harness.Failure(f"exit {run.code}\n{run.out}{run.err}")
     dump = bench.run([bench.refrain, "dump", alone])
     harness.compare("last event", "MPI_Abort" in dump.out.splitlines()[-1], True)
+    told = json.loads(bench.run([bench.refrain, "info", "--json", alone]).out)["reduced"]
+    harness.compare("across", told["across"], None)
 
 
 def test_wrong_usage(bench, flavour):
@@ -193,7 +330,8 @@ def test_wrong_usage(bench, flavour):
     for options in (["--time=some"], ["--similar=nearly"], ["--similar=avgWave:-1"],
                     ["--segment-min-calls=0"], ["--segment-min-calls=x"], ["--starts=early"],
                     ["--time=full", "--similar=avgWave"], ["--time=none", "--starts=exact"],
-                    ["--across=0.4"]):
+                    ["--across=0.4:x"], ["--similar=iterK", "--across=0.4"], ["--across="],
+                    ["--time=full", "--across=0.4"]):
         run = bench.run([bench.refrain, "record", *options, program])
         harness.compare(f"exit status with {options}", run.code, 2)
         harness.compare("the option is named", options[-1].split("=")[0] in run.err, True)

@@ -26,6 +26,13 @@ uint64_t rfn_resolution_parse(const char *text);
  * "avgWave:0.2" (doc/trace-profiling.md): 0, or RFN_E_USAGE, and *diag says what is possible. */
 int rfn_similarity_check(const char *text, struct rfn_diag *diag);
 
+/* How processes are compared, as METHOD:THRESHOLD. given: METHOD, METHOD:THRESHOLD, or a threshold
+ * alone, with the method of `similar`; "" is that method with its default. 0, or RFN_E_USAGE, and
+ * *diag says what is possible; then text is empty. */
+enum { RFN_ACROSS_TEXT = 64 };
+int rfn_across_text(const char *given, const char *similar, char text[RFN_ACROSS_TEXT],
+                    struct rfn_diag *diag);
+
 /* Whether a name is that of a volume: cpu, instructions, or papi:EVENT with an event of PAPI's.
  * Whether this machine can count it is another question. */
 bool rfn_volume_known(const char *name);

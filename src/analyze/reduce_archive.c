@@ -34,62 +34,28 @@ static int packed(const struct reducer *reducer, int error)
 
 /* ---- a stream's PROFILE ---- */
 
-/* What the structure says, as the writer of PROFILE wants it. Owned. */
-struct shape {
-    struct rfn_profile_shape shape;
-    bool *failed_polls;
-    struct rfn_profile_loop *loops;
-    uint32_t *contexts; /* 0, 1, 2... */
-};
-
-static void release_shape(struct shape *shape)
+/* What the structure says, as the writer of PROFILE wants it. */
+static int make_shape(struct rfn_own_shape *shape, const struct rfn_structure *structure,
+                      const struct rfn_cuts *cuts)
 {
-    free(shape->failed_polls);
-    free(shape->loops);
-    free(shape->contexts);
-}
-
-static void fill_shape(struct shape *shape, const struct rfn_structure *structure,
-                       const struct rfn_cuts *cuts)
-{
+    RFN_TRY(rfn_own_shape_make(shape, structure->n_symbols, structure->n_loops, cuts->n_contexts));
     for (uint32_t i = 0; i < structure->n_symbols; i++)
         shape->failed_polls[i] = structure->symbols[i].failed_poll;
-    for (uint32_t i = 0; i < cuts->n_contexts; i++)
-        shape->contexts[i] = i;
     for (uint32_t i = 0; i < structure->n_loops; i++) {
         const struct rfn_node_list *body = &structure->loops[i];
         if (rfn_contexts_cuts(&cuts->loops, i))
-            shape->loops[i] = (struct rfn_profile_loop){
-                .cuts = true,
-                .n_contexts = rfn_contexts_stretches(&cuts->loops, body->nodes, body->n),
-                .contexts = shape->contexts + cuts->loops.loops[i].first};
+            rfn_own_shape_cuts(shape, i, &cuts->loops, i, body->nodes, body->n);
     }
-}
-
-static int make_shape(struct shape *shape, const struct rfn_structure *structure,
-                      const struct rfn_cuts *cuts)
-{
-    *shape = (struct shape){
-        .failed_polls = calloc(structure->n_symbols + (size_t)1, sizeof *shape->failed_polls),
-        .loops = calloc(structure->n_loops + (size_t)1, sizeof *shape->loops),
-        .contexts = calloc(cuts->n_contexts + (size_t)1, sizeof *shape->contexts)};
-    if (!shape->failed_polls || !shape->loops || !shape->contexts)
-        return RFN_E_NOMEM;
-    fill_shape(shape, structure, cuts);
-    shape->shape = (struct rfn_profile_shape){.failed_polls = shape->failed_polls,
-                                              .n_symbols = structure->n_symbols,
-                                              .loops = shape->loops,
-                                              .n_loops = structure->n_loops};
     return 0;
 }
 
 /* Segments are cut as they were when the stream was read (segments.c). */
 static int find_shape(const struct reducer *reducer, const struct rfn_structure *structure,
-                      struct shape *shape)
+                      struct rfn_own_shape *shape)
 {
     struct rfn_walk walk;
     int error = rfn_walk_open(&walk, structure, NULL);
-    *shape = (struct shape){0};
+    *shape = (struct rfn_own_shape){0};
     if (!error)
         error = rfn_walk_cut(&walk, &reducer->archive->dictionary,
                              reducer->profile->options.min_calls);
@@ -99,7 +65,7 @@ static int find_shape(const struct reducer *reducer, const struct rfn_structure 
     return error;
 }
 
-static int add_profile(struct reducer *reducer, uint32_t stream, const struct shape *shape)
+static int add_profile(struct reducer *reducer, uint32_t stream, const struct rfn_own_shape *shape)
 {
     const struct rfn_stream_profile *profile = reducer->profile->streams[stream].profile;
     const struct rfn_pack_clock clock = {.kind = RFN_CLOCK_KIND_RUN};
@@ -119,14 +85,14 @@ static int pack_stream(struct reducer *reducer, uint32_t stream)
 {
     struct rfn_stream_info info = rfn_archive_stream(reducer->archive, stream);
     struct rfn_part *part;
-    struct shape shape;
+    struct rfn_own_shape shape;
     RFN_TRY(rfn_part_use(reducer->archive, RFN_CHUNK_STRUCTURE, info.group, NULL, &part,
                          reducer->diag));
     int error = find_shape(reducer, &part->u.structure, &shape);
     shape.shape.volumes = info.volume;
     if (!error)
         error = add_profile(reducer, stream, &shape);
-    release_shape(&shape);
+    rfn_own_shape_release(&shape);
     rfn_part_done(reducer->archive, part);
     return packed(reducer, error);
 }

@@ -1,7 +1,8 @@
 #include "analyze/trace_profile.h"
 
-#include "analyze/process_groups.h"
 #include "analyze/segments.h"
+#include "base/map.h"
+#include "reduce/process_groups.h"
 
 #include <stdlib.h>
 
@@ -13,15 +14,6 @@ static int no_memory(struct rfn_diag *diag)
 }
 
 /* ---- a stream ---- */
-
-static void hash_segment(struct rfn_profiled_stream *stream, const struct rfn_segment *segment)
-{
-    struct rfn_hash128 events = rfn_hash128_bytes(segment->events,
-                                                  segment->n * sizeof *segment->events);
-    const uint64_t words[] = {stream->sequence.low, stream->sequence.high, segment->context,
-                              events.low, events.high};
-    stream->sequence = rfn_hash128_bytes(words, sizeof words);
-}
 
 /* Now and then: says how far reading is, and has the stream hold its share of the memory. */
 static int attend(struct rfn_trace_profile *profile, struct rfn_profiled_stream *stream)
@@ -47,7 +39,6 @@ static int put_segment(struct rfn_trace_profile *profile, struct rfn_profiled_st
         return rfn_fail(diag, error, -1, -1, "the times of a segment descend, or are too large");
     if (error < 0)
         return no_memory(diag);
-    hash_segment(stream, &segment->segment);
     stream->segments++;
     stream->events += segment->segment.n;
     stream->messages += segment->segment.messages;
@@ -91,10 +82,12 @@ int rfn_trace_profile_read(struct rfn_trace_profile *profile, uint32_t stream,
                            struct rfn_diag *diag)
 {
     struct rfn_profiled_stream *read = &profile->streams[stream];
-    if (!rfn_archive_stream(profile->archive, stream).readable)
+    struct rfn_stream_info info = rfn_archive_stream(profile->archive, stream);
+    if (!info.readable)
         return 0;
     RFN_TRY(read_stream(profile, stream, diag));
     read->present = true;
+    read->key = rfn_time_class(read->profile, info.group, info.volume);
     read->stats = rfn_stream_profile_stats(read->profile);
     return 0;
 }
@@ -103,6 +96,110 @@ void rfn_trace_profile_drop(struct rfn_trace_profile *profile, uint32_t stream)
 {
     rfn_stream_profile_free(profile->streams[stream].profile);
     profile->streams[stream].profile = NULL;
+}
+
+/* ---- streams that share times ---- */
+
+/* The lowest stream of each class; streams that are not there are of none. In n_members, by lowest
+ * stream, how many there are. */
+static int find_classes(struct rfn_trace_profile *profile, uint32_t *n_members)
+{
+    struct rfn_map by_key = RFN_MAP_INIT;
+    int error = 0;
+    for (uint32_t i = 0; i < profile->n_streams && !error; i++) {
+        struct rfn_profiled_stream *stream = &profile->streams[i];
+        const uint64_t *known = rfn_map_get(&by_key, stream->key.low);
+        stream->class_ = i;
+        if (!stream->present)
+            continue;
+        if (known && rfn_hash128_equal(profile->streams[*known].key, stream->key))
+            stream->class_ = (uint32_t)*known;
+        else
+            error = rfn_map_put(&by_key, stream->key.low, i);
+        n_members[stream->class_]++;
+    }
+    rfn_map_release(&by_key);
+    return error;
+}
+
+static int join(struct rfn_trace_profile *profile, struct rfn_time_sets *left,
+                struct rfn_time_sets *right)
+{
+    size_t n = right->n;
+    uint32_t *joined = calloc(n + 1, sizeof *joined), *streams = calloc(n + 1, sizeof *streams);
+    for (size_t i = 0; i < n && streams; i++)
+        streams[i] = (uint32_t)right->sets[i].stream;
+    int error = joined && streams ? rfn_time_sets_join(left, right, &profile->across, 0, joined)
+                                  : RFN_E_NOMEM;
+    for (size_t i = 0; i < n && !error; i++) {
+        if (joined[i] != RFN_TIME_SET_ALONE)
+            profile->streams[streams[i]].stands_for_it = (uint32_t)left->sets[joined[i]].stream;
+    }
+    free(joined);
+    free(streams);
+    return error;
+}
+
+/* Puts a stream into its process's list. What is alone in its class matches nothing. */
+static int put_stream(struct rfn_trace_profile *profile, uint32_t stream, const uint32_t *n_members,
+                      struct rfn_time_sets *list)
+{
+    const struct rfn_profiled_stream *of = &profile->streams[stream];
+    struct rfn_time_sets one = {0};
+    if (!of->present || n_members[of->class_] < 2)
+        return 0;
+    int error = rfn_time_sets_add(&one, stream, of->key, of->profile, &RFN_TIME_LINE_NS, 0);
+    if (error > 0)
+        error = join(profile, list, &one);
+    rfn_time_sets_release(&one);
+    return error;
+}
+
+/* Each process has a list; lists are joined as the ranks would do it at the end of a run. */
+static int join_processes(struct rfn_trace_profile *profile, const uint32_t *n_members,
+                          struct rfn_time_sets *lists)
+{
+    uint32_t n = 0, rank = 0;
+    for (uint32_t i = 0; i < profile->n_streams; i++) {
+        uint32_t own = rfn_archive_stream(profile->archive, i).rank;
+        n += i == 0 || own != rank;
+        rank = own;
+        RFN_TRY(put_stream(profile, i, n_members, &lists[n - 1]));
+    }
+    for (uint32_t step = 1; step < n; step *= 2) {
+        for (uint32_t i = 0; i < n - step; i += 2 * step)
+            RFN_TRY(join(profile, &lists[i], &lists[i + step]));
+    }
+    return 0;
+}
+
+static int find_groups(struct rfn_trace_profile *profile, uint32_t *n_members)
+{
+    uint32_t n = profile->n_streams;
+    struct rfn_time_sets *lists = calloc(n + (size_t)1, sizeof *lists);
+    if (!lists)
+        return RFN_E_NOMEM;
+    int error = join_processes(profile, n_members, lists);
+    for (uint32_t i = 0; i < n; i++)
+        rfn_time_sets_release(&lists[i]);
+    free(lists);
+    /* One that stood for others may have been joined itself; it stands before them. */
+    for (uint32_t i = 0; i < n && !error; i++)
+        profile->streams[i].stands_for_it =
+            profile->streams[profile->streams[i].stands_for_it].stands_for_it;
+    return error;
+}
+
+int rfn_trace_profile_join(struct rfn_trace_profile *profile, struct rfn_diag *diag)
+{
+    uint32_t *n_members = calloc(profile->n_streams + (size_t)1, sizeof *n_members);
+    for (uint32_t i = 0; i < profile->n_streams; i++)
+        profile->streams[i].stands_for_it = i;
+    int error = n_members ? find_classes(profile, n_members) : RFN_E_NOMEM;
+    if (!error && profile->across.method)
+        error = find_groups(profile, n_members);
+    free(n_members);
+    return error < 0 ? no_memory(diag) : 0;
 }
 
 /* ---- the whole ---- */
@@ -136,11 +233,6 @@ int rfn_trace_profile_begin(const struct rfn_archive *archive,
         made->events += rfn_archive_stream(archive, i).events;
     *profile = made;
     return 0;
-}
-
-int rfn_trace_profile_join(struct rfn_trace_profile *profile, struct rfn_diag *diag)
-{
-    return rfn_process_groups_find(profile) < 0 ? no_memory(diag) : 0;
 }
 
 int rfn_trace_profile_new(const struct rfn_archive *archive,

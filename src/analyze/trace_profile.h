@@ -11,9 +11,9 @@ struct rfn_profiled_stream {
     struct rfn_stream_profile *profile; /* finished; NULL: freed */
     struct rfn_stream_profile_stats stats;
     uint64_t events, messages, segments;
-    struct rfn_hash128 sequence; /* of the contexts and events of its segments */
-    uint32_t class_;             /* the lowest stream that executed the same segments */
-    uint32_t stands_for_it;      /* the stream whose times are this one's, too; mostly itself */
+    struct rfn_hash128 key; /* of its class: equal for streams that executed the same segments */
+    uint32_t class_;        /* the lowest stream of it */
+    uint32_t stands_for_it; /* the stream whose times are this one's, too; mostly itself */
 };
 
 struct rfn_trace_profile {

@@ -568,14 +568,14 @@ static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
     if (!cursor->times || clock->of_the_run)
         return 0;
     struct rfn_clock_place place = {0};
+    uint32_t of = rfn_stream_times(archive, cursor->stream); /* whose clock it is */
     if (rfn_clock_ns(clock, &place, clock->start) !=
-            (uint64_t)rfn_stream_word(archive, RFN_WORD_START, cursor->stream) ||
-        clock->realtime_offset !=
-            (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, cursor->stream))
+            (uint64_t)rfn_stream_word(archive, RFN_WORD_START, of) ||
+        clock->realtime_offset != (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, of))
         return rfn_payload_fault(&cursor->timing.payload, "its clock starts not as STREAMS says",
                                  diag);
     cursor->marks = cursor->timing.marks;
-    uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, cursor->stream);
+    uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, of);
     cursor->add_ns = rfn_archive_origin(archive, host);
     cursor->correction = rfn_host_clock(&archive->clocks, host);
     return 0;

@@ -3,6 +3,44 @@
 #include <assert.h>
 #include <stdlib.h>
 
+/* ---- shapes ---- */
+
+int rfn_own_shape_make(struct rfn_own_shape *shape, uint32_t n_symbols, uint32_t n_loops,
+                       uint32_t n_contexts)
+{
+    *shape = (struct rfn_own_shape){
+        .failed_polls = calloc(n_symbols + (size_t)1, sizeof *shape->failed_polls),
+        .loops = calloc(n_loops + (size_t)1, sizeof *shape->loops),
+        .contexts = calloc(n_contexts + (size_t)1, sizeof *shape->contexts)};
+    if (!shape->failed_polls || !shape->loops || !shape->contexts)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < n_contexts; i++)
+        shape->contexts[i] = i;
+    shape->shape = (struct rfn_profile_shape){.failed_polls = shape->failed_polls,
+                                              .n_symbols = n_symbols,
+                                              .loops = shape->loops,
+                                              .n_loops = n_loops};
+    return 0;
+}
+
+void rfn_own_shape_release(struct rfn_own_shape *shape)
+{
+    free(shape->failed_polls);
+    free(shape->loops);
+    free(shape->contexts);
+    *shape = (struct rfn_own_shape){0};
+}
+
+void rfn_own_shape_cuts(struct rfn_own_shape *shape, uint32_t loop,
+                        const struct rfn_contexts *contexts, uint32_t of, const rfn_node *body,
+                        size_t length)
+{
+    shape->loops[loop] = (struct rfn_profile_loop){
+        .cuts = true,
+        .n_contexts = rfn_contexts_stretches(contexts, body, length),
+        .contexts = shape->contexts + contexts->loops[of].first};
+}
+
 /* ---- the values of new segments ---- */
 
 /* Where a symbol's columns are. */

@@ -9,6 +9,7 @@
 #define RFN_ARCHIVE_PACK_PROFILE_H
 
 #include "archive/pack.h"
+#include "reduce/contexts.h"
 #include "reduce/stream_profile.h"
 
 /* What the file's numbers mean: symbols, loops and contexts as STRUCTURE counts them. Borrowed. */
@@ -27,6 +28,23 @@ struct rfn_profile_shape {
     bool volumes;         /* events have volumes */
     bool volumes_dropped; /* extra values have them, and the file not */
 };
+
+/* A shape with its arrays, to be filled in by its maker. */
+struct rfn_own_shape {
+    struct rfn_profile_shape shape; /* borrows the arrays */
+    bool *failed_polls;             /* per symbol: false */
+    struct rfn_profile_loop *loops; /* none cuts */
+    uint32_t *contexts;             /* n_contexts of them: 0, 1, 2... */
+};
+
+/* RFN_E_NOMEM. Either way to be released. */
+int rfn_own_shape_make(struct rfn_own_shape *shape, uint32_t n_symbols, uint32_t n_loops,
+                       uint32_t n_contexts);
+void rfn_own_shape_release(struct rfn_own_shape *shape);
+/* Says of a loop that it cuts: its body, with loops as `contexts` numbers them, as `of` there. */
+void rfn_own_shape_cuts(struct rfn_own_shape *shape, uint32_t loop,
+                        const struct rfn_contexts *contexts, uint32_t of, const rfn_node *body,
+                        size_t length);
 
 /* The values of new segments, per symbol. Extra values of segments are, per event in order: polls
  * and time inside, if its symbol is a failed poll; then volume gap and volume inside, if there are

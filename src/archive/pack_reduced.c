@@ -6,58 +6,29 @@
 
 #include <stdlib.h>
 
-struct shape {
-    struct rfn_profile_shape shape;
-    bool *failed_polls;
-    struct rfn_profile_loop *loops;
-    uint32_t *contexts; /* 0, 1, 2... */
-};
-
-static void release_shape(struct shape *shape)
-{
-    free(shape->failed_polls);
-    free(shape->loops);
-    free(shape->contexts);
-}
-
 /* number: of each loop of the fold in the file, or UINT32_MAX. */
-static void fill_loops(struct shape *shape, const struct rfn_fold *fold,
+static void fill_loops(struct rfn_own_shape *shape, const struct rfn_fold *fold,
                        const struct rfn_contexts *contexts, const uint32_t *number)
 {
-    for (uint32_t i = 0; i < contexts->n; i++)
-        shape->contexts[i] = i;
     for (uint32_t i = 0; i < contexts->n_loops; i++) {
         size_t length;
         const rfn_node *body = rfn_fold_body(fold, i, &length);
-        if (number[i] == UINT32_MAX || !rfn_contexts_cuts(contexts, i))
-            continue;
-        shape->loops[number[i]] = (struct rfn_profile_loop){
-            .cuts = true,
-            .n_contexts = rfn_contexts_stretches(contexts, body, length),
-            .contexts = shape->contexts + contexts->loops[i].first};
+        if (number[i] != UINT32_MAX && rfn_contexts_cuts(contexts, i))
+            rfn_own_shape_cuts(shape, number[i], contexts, i, body, length);
     }
 }
 
-static int make_shape(struct shape *shape, const struct rfn_stream *stream, const uint32_t *number,
-                      uint32_t n_loops)
+static int make_shape(struct rfn_own_shape *shape, const struct rfn_stream *stream,
+                      const uint32_t *number, uint32_t n_loops)
 {
     const struct rfn_contexts *contexts = rfn_stream_reduction_contexts(rfn_stream_reduced(stream));
     uint32_t n_symbols = rfn_stream_symbols(stream);
-    *shape = (struct shape){
-        .failed_polls = calloc(n_symbols + (size_t)1, sizeof *shape->failed_polls),
-        .loops = calloc(n_loops + (size_t)1, sizeof *shape->loops),
-        .contexts = calloc(contexts->n + (size_t)1, sizeof *shape->contexts)};
-    if (!shape->failed_polls || !shape->loops || !shape->contexts)
-        return RFN_E_NOMEM;
+    RFN_TRY(rfn_own_shape_make(shape, n_symbols, n_loops, contexts->n));
     for (uint32_t i = 0; i < n_symbols; i++)
         shape->failed_polls[i] = rfn_stream_symbol(stream, i)->failed_poll;
     fill_loops(shape, rfn_stream_fold(stream), contexts, number);
-    shape->shape = (struct rfn_profile_shape){.failed_polls = shape->failed_polls,
-                                              .n_symbols = n_symbols,
-                                              .loops = shape->loops,
-                                              .n_loops = n_loops,
-                                              .volumes = rfn_stream_counts(stream),
-                                              .volumes_dropped = !rfn_stream_has_volume(stream)};
+    shape->shape.volumes = rfn_stream_counts(stream);
+    shape->shape.volumes_dropped = !rfn_stream_has_volume(stream);
     return 0;
 }
 
@@ -66,7 +37,7 @@ int rfn_pack_reduced(const struct rfn_stream *stream, const struct rfn_pack_cloc
 {
     const struct rfn_stream_profile *profile = rfn_stream_reduction_profile(
         rfn_stream_reduced(stream));
-    struct shape shape = {0};
+    struct rfn_own_shape shape;
     uint32_t *number, n_loops;
     *times = (struct rfn_new_times){0};
     RFN_TRY(rfn_pack_loop_numbers(stream, &number, &n_loops));
@@ -75,7 +46,7 @@ int rfn_pack_reduced(const struct rfn_stream *stream, const struct rfn_pack_cloc
         error = rfn_new_times_make(times, profile, &shape.shape);
     if (!error)
         error = rfn_pack_profile(profile, times, &shape.shape, clock, out);
-    release_shape(&shape);
+    rfn_own_shape_release(&shape);
     free(number);
     return error;
 }

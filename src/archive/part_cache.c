@@ -239,8 +239,6 @@ int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,
     struct rfn_payload where = payload;
     const char *fault = rfn_reduced_timing_read(reduced, timing, structure, &payload,
                                                 archive->exact);
-    if (!fault && rfn_stream_times(archive, stream) != stream && !timing->clock.of_the_run)
-        fault = "streams share it whose clocks are not the same";
     int error = timing_fault(archive, stream, timing, &where, fault, diag);
     if (error < 0) {
         rfn_timing_release(timing);

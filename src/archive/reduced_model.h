@@ -79,7 +79,7 @@ struct reduced_run {
     uint8_t clock; /* 0, or 3: of the run */
     bool volume, compress, full;
     /* What is wrong on purpose. */
-    bool not_reduced, with_timing, only_timing, trailing, marks;
+    bool not_reduced, with_timing, only_timing, trailing, marks, other_clock;
     int missing; /* 1 + time set */
     unsigned pairs;
     uint32_t group_of[N_RANKS];
@@ -523,7 +523,7 @@ static void write_reduced_clock(const struct writer *writer, const struct reduce
                                 int stream, struct rfn_buf *out)
 {
     if (run->clock == 0 || run->full) {
-        write_clock(writer, &model[stream], out);
+        write_clock(writer, &model[(stream + run->other_clock) % N_RANKS], out);
         return;
     }
     rfn_buf_u8(out, run->clock);
@@ -697,8 +697,9 @@ static struct reduced_run *new_run(const struct shape *shape, unsigned variant, 
     run->volume = variant & 1;
     run->clock = variant & 2 ? 3 : 0;
     run->compress = variant & 4;
+    bool shared = variant & (2 | 8);
     for (int i = 0; i < N_RANKS; i++)
-        run->set_of[i] = run->clock ? (const int64_t[]){0, 1, 0, 1}[i] : i;
+        run->set_of[i] = shared ? (const int64_t[]){0, 1, 0, 1}[i] : i;
     make_reduced(run, seed);
     return run;
 }

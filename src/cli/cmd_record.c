@@ -22,7 +22,7 @@
 #include "cli/elf_needs.h"
 #include "cli/file_argument.h"
 #include "cli/launch.h"
-#include "refrain/recording.h"
+#include "cli/reduction.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -40,6 +40,7 @@ struct options {
     const char *output;                       /* NULL: named after the program */
     const char *time;                         /* "segments", "full" or "none" */
     const char *similar, *starts, *min_calls; /* with segments; NULL: the recorder's defaults */
+    const char *across;                       /* the same; NULL: processes are not compared */
     const char *polls;                        /* "runs" or "all" */
     const char *mpi;                          /* NULL: found out */
     const char *memory;                       /* bytes; NULL: the recorder's default */
@@ -302,7 +303,8 @@ static bool set_environment(const struct options *options, const char *recorder,
               set("REFRAIN_TIME", options->time) && set("REFRAIN_POLLS", options->polls) &&
               set("REFRAIN_SIMILAR", options->similar) &&
               set("REFRAIN_SEGMENT_MIN_CALLS", options->min_calls) &&
-              set("REFRAIN_STARTS", options->starts) && set("REFRAIN_VOLUME", options->volume) &&
+              set("REFRAIN_STARTS", options->starts) && set("REFRAIN_ACROSS", options->across) &&
+              set("REFRAIN_VOLUME", options->volume) &&
               set("REFRAIN_RESOLUTION", options->resolution) &&
               set("REFRAIN_FUNCTIONS", options->functions) &&
               set("REFRAIN_FUNCTIONS_MIN", options->functions_min) &&
@@ -593,17 +595,10 @@ static const struct argp_option record_options[] = {
      "of "
      "every event; none: no times, only what was called",
      0},
-    {"similar", KEY_SIMILAR, "METHOD[:T]", 0,
-     "When iterations went alike: relDiff, absDiff, manhattan, euclidean, chebyshev, avgWave, "
-     "haarWave, iterK, iterAvg or jitter, and its threshold (default " RFN_SIMILAR_DEFAULT ")",
-     0},
-    {"segment-min-calls", KEY_MIN_CALLS, "N", 0,
-     "Loops with fewer calls in an iteration stay inside the segment around them (default 1)", 0},
-    {"starts", KEY_STARTS, "HOW", 0,
-     "predicted: segments start when those before lead to expect it, as long as that is near "
-     "(default); exact: when they did",
-     0},
-    {"across", KEY_ACROSS, "METHOD[:T]", OPTION_HIDDEN, NULL, 0},
+    RFN_SIMILAR_OPTION(KEY_SIMILAR),
+    RFN_MIN_CALLS_OPTION(KEY_MIN_CALLS),
+    RFN_STARTS_OPTION(KEY_STARTS),
+    RFN_ACROSS_OPTION(KEY_ACROSS, 0),
     {"resolution", KEY_RESOLUTION, "TIME", 0,
      "Coarsest step of the times, as in 50ns or 1us (default 1ns): a coarser one makes a smaller "
      "archive",
@@ -663,71 +658,55 @@ static const char *size_of(struct argp_state *state, const char *arg)
     return text;
 }
 
-/* A number from 1 on, or wrong usage. */
-static const char *count_of(struct argp_state *state, const char *arg)
-{
-    char *end;
-    errno = 0;
-    unsigned long long count = strtoull(arg, &end, 10);
-    if (arg[0] < '0' || arg[0] > '9' || *end || errno || count < 1 || count > INT32_MAX)
-        argp_error(state, "--segment-min-calls is a whole number from 1 on, not '%s'", arg);
-    return arg;
-}
-
 /* What is only of use with reduced times is a misunderstanding without. */
 static void check_segments(struct argp_state *state, const struct options *options)
 {
     const char *option = options->similar     ? "similar"
                          : options->min_calls ? "segment-min-calls"
                          : options->starts    ? "starts"
+                         : options->across    ? "across"
                                               : NULL;
     if (option && strcmp(options->time, "segments") != 0)
         argp_error(state, "--%s is about --time=segments, not --time=%s", option, options->time);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static void check_across(struct argp_state *state, struct options *options)
+{
+    static char text[RFN_ACROSS_TEXT];
+    if (!options->across)
+        return;
+    if (!options->across[0])
+        argp_error(state, "--across: a threshold is missing, as in --across=0.4");
+    rfn_across_argument(state, options->across,
+                        options->similar ? options->similar : RFN_SIMILAR_DEFAULT, text);
+    options->across = text;
+}
+
+/* Options in groups; each parser takes its own, or says ARGP_ERR_UNKNOWN. */
+
+static error_t parse_times(int key, char *arg, struct argp_state *state)
 {
     struct options *options = state->input;
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     switch (key) {
-    case 'o':
-        if (!arg[0])
-            argp_error(state, "the archive's name is empty");
-        options->output = arg;
-        return 0;
-    case 'f':
-        options->force = true;
-        return 0;
-    case 'q':
-        options->quiet = true;
-        return 0;
-    case KEY_START_OFF:
-        options->start_off = true;
-        return 0;
     case KEY_TIME:
         if (strcmp(arg, "segments") != 0 && strcmp(arg, "full") != 0 && strcmp(arg, "none") != 0)
             argp_error(state, "--time is 'segments', 'full' or 'none', not '%s'", arg);
         options->time = arg;
         return 0;
     case KEY_SIMILAR:
-        if (rfn_similarity_check(arg, &diag) < 0)
-            argp_error(state, "--similar: %s", diag.text);
+        rfn_similar_argument(state, arg);
         options->similar = arg;
         return 0;
     case KEY_MIN_CALLS:
-        options->min_calls = count_of(state, arg);
+        rfn_min_calls_argument(state, arg);
+        options->min_calls = arg;
         return 0;
     case KEY_STARTS:
-        options->starts = one_of(state, "starts", arg, "exact", "predicted");
+        rfn_starts_argument(state, arg);
+        options->starts = arg;
         return 0;
     case KEY_ACROSS:
-        argp_error(state, "processes are compared when all is recorded: refrain reduce --across=%s",
-                   arg);
-        return 0;
-    case KEY_VOLUME:
-        if (!rfn_volume_known(arg))
-            argp_error(state, "--volume is cpu, instructions or papi:EVENT, not '%s'", arg);
-        options->volume = arg;
+        options->across = arg;
         return 0;
     case KEY_RESOLUTION:
         if (!rfn_resolution_parse(arg))
@@ -735,6 +714,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
                        arg);
         options->resolution = arg;
         return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_functions(int key, char *arg, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
     case KEY_FUNCTIONS:
         if (!rfn_function_patterns(arg))
             argp_error(state,
@@ -755,11 +743,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
                        "--functions-rate is a number from 1 to 1000000000, or none, not '%s'", arg);
         options->functions_rate = arg;
         return 0;
-    case KEY_POLLS:
-        options->polls = one_of(state, "polls", arg, "runs", "all");
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Those that only say yes. */
+static error_t parse_switches(int key, struct options *options)
+{
+    switch (key) {
+    case 'f':
+        options->force = true;
         return 0;
-    case KEY_MEMORY:
-        options->memory = size_of(state, arg);
+    case 'q':
+        options->quiet = true;
+        return 0;
+    case KEY_START_OFF:
+        options->start_off = true;
         return 0;
     case KEY_NO_CHILDREN:
         options->no_children = true;
@@ -767,23 +767,60 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_IN_PLACE:
         options->in_place = true;
         return 0;
-    case KEY_BESIDE:
-        options->beside[options->n_beside++] = arg;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_others(int key, char *arg, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'o':
+        if (!arg[0])
+            argp_error(state, "the archive's name is empty");
+        options->output = arg;
+        return 0;
+    case KEY_VOLUME:
+        if (!rfn_volume_known(arg))
+            argp_error(state, "--volume is cpu, instructions or papi:EVENT, not '%s'", arg);
+        options->volume = arg;
+        return 0;
+    case KEY_POLLS:
+        options->polls = one_of(state, "polls", arg, "runs", "all");
+        return 0;
+    case KEY_MEMORY:
+        options->memory = size_of(state, arg);
         return 0;
     case KEY_MPI:
         options->mpi = one_of(state, "mpi", arg, "mpich", "openmpi");
         return 0;
-    case ARGP_KEY_ARG: /* the program: what follows is its own */
+    case KEY_BESIDE:
+        options->beside[options->n_beside++] = arg;
+        return 0;
+    default:
+        return parse_switches(key, options);
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct options *options = state->input;
+    error_t (*const groups[])(int, char *, struct argp_state *) = {parse_times, parse_functions,
+                                                                   parse_others};
+    if (key == ARGP_KEY_NO_ARGS)
+        argp_error(state, "no program is given");
+    if (key == ARGP_KEY_ARG) { /* the program: what follows is its own */
         check_segments(state, options);
+        check_across(state, options);
         options->program = state->next - 1;
         state->next = state->argc;
         return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "no program is given");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
     }
+    error_t taken = ARGP_ERR_UNKNOWN;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups && taken == ARGP_ERR_UNKNOWN; i++)
+        taken = groups[i](key, arg, state);
+    return taken;
 }
 
 static int run_record(const struct rfn_command *command, int argc, char **argv)
@@ -822,7 +859,7 @@ const struct rfn_command rfn_cmd_record = {
         "kept "
         "once; --time=full keeps those of every call.",
     .options = record_options,
-    .values = "--time=segments,full,none --starts=predicted,exact --polls=runs,all "
-              "--mpi=openmpi,mpich",
+    .values = "--time=segments,full,none " RFN_SIMILAR_VALUES " " RFN_STARTS_VALUES
+              " --polls=runs,all --mpi=openmpi,mpich",
     .run = run_record,
 };

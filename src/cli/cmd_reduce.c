@@ -3,15 +3,11 @@
 #include "cli/command.h"
 #include "cli/file_argument.h"
 #include "cli/json.h"
+#include "cli/reduction.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
 #include "cli/units.h"
-#include "refrain/recording.h"
 #include "refrain/trace_profile.h"
-
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 enum {
     KEY_SIMILAR = 256,
@@ -26,19 +22,10 @@ enum {
 static const struct argp_option options[] = {
     {"output", 'o', "OUT", 0, "The reduced archive", 0},
     {"force", KEY_FORCE, NULL, 0, "Replace OUT if there is such a file", 0},
-    {"similar", KEY_SIMILAR, "METHOD[:T]", 0,
-     "When iterations are alike: relDiff, absDiff, manhattan, euclidean, chebyshev, avgWave, "
-     "haarWave, iterK, iterAvg or jitter, and its threshold (default " RFN_SIMILAR_DEFAULT ")",
-     0},
-    {"across", KEY_ACROSS, "T", OPTION_ARG_OPTIONAL,
-     "Keep the times of ranks that went alike once, too: by the same method, with threshold T "
-     "(--across=T)",
-     0},
-    {"segment-min-calls", KEY_MIN_CALLS, "N", 0,
-     "Leave iterations with fewer than N calls (1) within those around them", 0},
-    {"starts", KEY_STARTS, "exact|predicted", 0,
-     "Keep the start of each iteration exactly, or within the threshold (predicted, the default)",
-     0},
+    RFN_SIMILAR_OPTION(KEY_SIMILAR),
+    RFN_ACROSS_OPTION(KEY_ACROSS, OPTION_ARG_OPTIONAL),
+    RFN_MIN_CALLS_OPTION(KEY_MIN_CALLS),
+    RFN_STARTS_OPTION(KEY_STARTS),
     {"max-per-kind", KEY_MAX_PER_KIND, "N", 0,
      "Keep at most N iterations of those with the same calls; where that is not enough their "
      "threshold is widened",
@@ -51,30 +38,20 @@ static const struct argp_option options[] = {
 struct arguments {
     struct rfn_file_argument given; /* first: its parser takes what is not an option of ours */
     const char *output;
-    const char *across_threshold; /* NULL: the default */
-    bool across, force;
-    char across_text[128];
+    const char *across; /* as given, "": by default; NULL: not */
+    bool force;
+    char across_text[RFN_ACROSS_TEXT];
     struct rfn_trace_profile_options options;
 };
 
-static uint32_t count_argument(struct argp_state *state, const char *arg, uint64_t least,
-                               const char *option)
+static uint32_t max_per_kind_argument(struct argp_state *state, const char *arg)
 {
     uint64_t n = rfn_number_argument(state, arg, "number");
-    if (n < least || n > UINT32_MAX)
-        argp_error(state, "--%s is at least %d", option, (int)least);
+    if (n < 2 || n > UINT32_MAX)
+        argp_error(state, "--max-per-kind is at least 2");
     return (uint32_t)n;
 }
 
-static bool exact_starts(struct argp_state *state, const char *arg)
-{
-    bool exact = strcmp(arg, "exact") == 0;
-    if (!exact && strcmp(arg, "predicted") != 0)
-        argp_error(state, "--starts is 'exact' or 'predicted', not '%s'", arg);
-    return exact;
-}
-
-/* The method across is the one within, with its own threshold. */
 static void finish_arguments(struct argp_state *state, struct arguments *arguments)
 {
     struct rfn_trace_profile_options *made = &arguments->options;
@@ -82,10 +59,7 @@ static void finish_arguments(struct argp_state *state, struct arguments *argumen
         argp_error(state, "where to? (-o OUT)");
     if (!arguments->across)
         return;
-    const char *threshold = arguments->across_threshold;
-    snprintf(arguments->across_text, sizeof arguments->across_text, "%.*s%s%s",
-             (int)strcspn(made->similar, ":"), made->similar, threshold ? ":" : "",
-             threshold ? threshold : "");
+    rfn_across_argument(state, arguments->across, made->similar, arguments->across_text);
     made->across = arguments->across_text;
 }
 
@@ -103,20 +77,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         arguments->force = true;
         return 0;
     case KEY_SIMILAR:
+        rfn_similar_argument(state, arg);
         made->similar = arg;
         return 0;
     case KEY_ACROSS:
-        arguments->across = true;
-        arguments->across_threshold = arg;
+        arguments->across = arg ? arg : "";
         return 0;
     case KEY_MIN_CALLS:
-        made->min_calls = count_argument(state, arg, 1, "segment-min-calls");
+        made->min_calls = rfn_min_calls_argument(state, arg);
         return 0;
     case KEY_STARTS:
-        made->exact_starts = exact_starts(state, arg);
+        made->exact_starts = rfn_starts_argument(state, arg);
         return 0;
     case KEY_MAX_PER_KIND:
-        made->max_per_kind = count_argument(state, arg, 2, "max-per-kind");
+        made->max_per_kind = max_per_kind_argument(state, arg);
         return 0;
     case KEY_MEMORY:
         made->memory_bytes = rfn_size_argument(state, arg, "memory");
@@ -238,7 +212,6 @@ const struct rfn_command rfn_cmd_reduce = {
         "iterations. Prints how large the archive was and is, and the degree of matching: of the "
         "iterations that could have been left out, how many were.",
     .options = options,
-    .values = "--similar=relDiff,absDiff,manhattan,euclidean,chebyshev,avgWave,haarWave,iterK,"
-              "iterAvg,jitter --starts=exact,predicted",
+    .values = RFN_SIMILAR_VALUES " " RFN_STARTS_VALUES,
     .run = run,
 };

@@ -1,12 +1,63 @@
-/* reduction.h - what a reduced archive says of itself: that its times are approximate, and what
- * became of its segments (doc/trace-profiling.md). */
+/* reduction.h - reduced archives: what can be asked of a reduction, by `refrain record` and
+ * `refrain reduce` alike, and what such an archive says of itself: that its times are approximate,
+ * and what became of its segments (doc/trace-profiling.md). */
 #ifndef RFN_CLI_REDUCTION_H
 #define RFN_CLI_REDUCTION_H
 
 #include "cli/text.h"
 #include "refrain/archive.h"
+#include "refrain/recording.h"
 
+#include <argp.h>
 #include <jansson.h>
+
+/* ---- what can be asked ---- */
+
+/* For completion. */
+#define RFN_SIMILAR_VALUES                                                                    \
+    "--similar=relDiff,absDiff,manhattan,euclidean,chebyshev,avgWave,haarWave,iterK,iterAvg," \
+    "jitter"
+#define RFN_STARTS_VALUES "--starts=exact,predicted"
+
+#define RFN_SIMILAR_OPTION(key)                                                               \
+    {                                                                                         \
+        "similar", key, "METHOD[:T]", 0,                                                      \
+            "When iterations went alike: relDiff, absDiff, manhattan, euclidean, chebyshev, " \
+            "avgWave, haarWave, iterK, iterAvg or jitter, and its threshold "                 \
+            "(default " RFN_SIMILAR_DEFAULT ")",                                              \
+            0                                                                                 \
+    }
+#define RFN_MIN_CALLS_OPTION(key)                                                            \
+    {                                                                                        \
+        "segment-min-calls", key, "N", 0,                                                    \
+            "Leave iterations with fewer than N calls (1) within the segment around them", 0 \
+    }
+#define RFN_STARTS_OPTION(key)                                                            \
+    {                                                                                     \
+        "starts", key, "exact|predicted", 0,                                              \
+            "Keep the start of each iteration exactly, or within the threshold of where " \
+            "those before lead to expect it (predicted, the default)",                    \
+            0                                                                             \
+    }
+/* flags: whether there may be no argument. */
+#define RFN_ACROSS_OPTION(key, flags)                                                      \
+    {                                                                                      \
+        "across", key, "[METHOD:]T", flags,                                                \
+            "Keep the times of processes that went alike once, too: with threshold T, by " \
+            "another method than --similar if it is named",                                \
+            0                                                                              \
+    }
+
+/* What these are given, or wrong usage: for parsers. */
+void rfn_similar_argument(struct argp_state *state, const char *arg);
+uint32_t rfn_min_calls_argument(struct argp_state *state, const char *arg);
+bool rfn_starts_argument(struct argp_state *state, const char *arg); /* whether exact */
+/* When all is parsed: METHOD:T of what is given for --across ("": nothing), with --similar. Room
+ * for RFN_ACROSS_TEXT bytes. */
+void rfn_across_argument(struct argp_state *state, const char *given, const char *similar,
+                         char *text);
+
+/* ---- what an archive says ---- */
 
 /* "times are those of similar iterations (avgWave 0.2)", and how processes were compared, if they
  * were; of a reduced archive. */

@@ -1,5 +1,6 @@
 #include "record/clock_sync.h"
 
+#include "archive/host_clocks.h"
 #include "record/describe.h"
 #include "record/finish.h"
 #include "record/one_node.h"
@@ -161,7 +162,7 @@ static void measure(MPI_Comm comm, const struct rfn_buf *nodes, size_t self,
     }
 }
 
-static uint64_t own_host(void)
+uint64_t rec_clock_sync_host(void)
 {
     struct rfn_buf content = RFN_BUF_INIT;
     rec_host_content(&content);
@@ -182,7 +183,7 @@ static struct own {
 static bool compare_clocks(struct rec_exchange *exchange, struct rfn_clock_offset *offset)
 {
     struct rfn_buf nodes = RFN_BUF_INIT;
-    own.host = own_host();
+    own.host = rec_clock_sync_host();
     bool several = find_nodes(exchange, own.host, &nodes) && nodes.size > NODE_BYTES;
     own.measures = false;
     for (size_t i = 0; several && i < nodes.size / NODE_BYTES; i++) {
@@ -297,6 +298,54 @@ void rec_clock_sync_end(struct rec_exchange *exchange, struct rfn_buf *measured)
     if (rfn_exchange_up(&exchange->exchange, append, hand_over, measured) < 0 ||
         exchange->exchange.rank > 0)
         rfn_buf_release(measured);
+}
+
+/* ---- the correction of one host ---- */
+
+/* Reads what was measured of the next host: how many measurements, of which the first two are in
+ * offsets; -1: there is none. */
+static int next_host(struct rfn_reader *reader, uint64_t *host, struct rfn_clock_offset offsets[2])
+{
+    if (!rfn_reader_left(reader))
+        return -1;
+    *host = rfn_reader_u64(reader);
+    uint64_t n = rfn_reader_limited(reader, 2);
+    for (uint64_t i = 0; i < n; i++) {
+        offsets[i].monotonic_ns = rfn_reader_u64(reader);
+        offsets[i].offset_ns = rfn_reader_svarint(reader);
+        offsets[i].round_trip_ns = rfn_reader_varint(reader);
+    }
+    return reader->failed ? -1 : (int)n;
+}
+
+/* As readers correct times (refrain-archive(5), CLOCKS), to within rounding. */
+static int64_t offset_at(const struct rfn_clock_offset offsets[2], int n, uint64_t monotonic_ns)
+{
+    int64_t since = (int64_t)(monotonic_ns - offsets[0].monotonic_ns);
+    if (n < 2)
+        return offsets[0].offset_ns;
+    int64_t apart = (int64_t)(offsets[1].monotonic_ns - offsets[0].monotonic_ns);
+    if (apart < (int64_t)RFN_CLOCKS_DRIFT_NS && (since < 0 || since >= apart))
+        return offsets[since < 0 ? 0 : 1].offset_ns;
+    double drift = (double)(offsets[1].offset_ns - offsets[0].offset_ns) / (double)apart;
+    return offsets[0].offset_ns + (int64_t)(drift * (double)since);
+}
+
+bool rec_clock_sync_offset(const uint8_t *measured, size_t size, uint64_t of_host,
+                           uint64_t monotonic_ns, int64_t *offset_ns)
+{
+    struct rfn_reader reader = rfn_reader_over(measured, size);
+    struct rfn_clock_offset offsets[2] = {{0}, {0}};
+    uint64_t host;
+    int n;
+    rfn_reader_u64(&reader); /* the reference */
+    while ((n = next_host(&reader, &host, offsets)) >= 0) {
+        if (n == 0 || host != of_host)
+            continue;
+        *offset_ns = offset_at(offsets, n, monotonic_ns);
+        return true;
+    }
+    return false;
 }
 
 /* ---- CLOCKS ---- */

@@ -35,6 +35,14 @@ void rec_clock_sync_end(struct rec_exchange *exchange, struct rfn_buf *measured)
 int rec_clock_sync_pack(const struct rfn_buf *measured, const struct rfn_merge *merge,
                         struct rfn_buf *out);
 
+/* A hash of this process's host, by its name. */
+uint64_t rec_clock_sync_host(void);
+
+/* What is to be added to a moment of a host's CLOCK_MONOTONIC to get that of rank 0's host. The
+ * bytes are those that rec_clock_sync_end gave rank 0. False: nothing is known of the host. */
+bool rec_clock_sync_offset(const uint8_t *measured, size_t size, uint64_t of_host,
+                           uint64_t monotonic_ns, int64_t *offset_ns);
+
 /* Clocks of machines drift by less than a thousandth. Two measurements that differ by more, as two
  * that follow each other quickly on a busy machine do, differ by their errors; and one whose round
  * trip was longer than the other's by more than such a drift amounts to tells nothing: then the one

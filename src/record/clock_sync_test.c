@@ -68,13 +68,65 @@ static void test_no_time_between(void **state)
     expect(AT(SECOND, 50, 500), AT(SECOND - 1, 50, 400), 1, SECOND - 1);
 }
 
+/* ---- what is added to this host's clock ---- */
+
+#define OWN UINT64_C(0x1234567890abcdef)
+
+static void write_host(struct rfn_buf *out, uint64_t host, size_t n,
+                       const struct rfn_clock_offset *of)
+{
+    rfn_buf_u64(out, host);
+    rfn_buf_varint(out, n);
+    for (size_t i = 0; i < n; i++) {
+        rfn_buf_u64(out, of[i].monotonic_ns);
+        rfn_buf_svarint(out, of[i].offset_ns);
+        rfn_buf_varint(out, of[i].round_trip_ns);
+    }
+}
+
+static void expect_offset(const struct rfn_buf *measured, uint64_t at, int64_t expected)
+{
+    int64_t offset = 0;
+    assert_true(rec_clock_sync_offset(measured->data, measured->size, OWN, at, &offset));
+    assert_int_equal(offset, expected);
+}
+
+static void test_offset(void **state)
+{
+    (void)state;
+    const struct rfn_clock_offset one[] = {AT(SECOND, 70, 9000)};
+    const struct rfn_clock_offset near[] = {AT(10 * SECOND, -500, 9), AT(12 * SECOND, -300, 9)};
+    const struct rfn_clock_offset far[] = {AT(10 * SECOND, 1000, 9), AT(20 * SECOND, 2000, 9)};
+    struct rfn_buf measured = RFN_BUF_INIT;
+    int64_t offset;
+    assert_false(rec_clock_sync_offset(NULL, 0, OWN, SECOND, &offset));
+    rfn_buf_u64(&measured, OWN + 1);
+    size_t reference = measured.size;
+    write_host(&measured, OWN + 2, 1, one);
+    assert_false(rec_clock_sync_offset(measured.data, measured.size, OWN, SECOND, &offset));
+    write_host(&measured, OWN, 2, near);
+    expect_offset(&measured, 9 * SECOND, -500);
+    expect_offset(&measured, 11 * SECOND, -400);
+    expect_offset(&measured, 30 * SECOND, -300);
+    measured.size--; /* cut short */
+    assert_false(rec_clock_sync_offset(measured.data, measured.size, OWN, SECOND, &offset));
+    measured.size = reference;
+    write_host(&measured, OWN, 2, far);
+    expect_offset(&measured, 9 * SECOND, 900);
+    expect_offset(&measured, 15 * SECOND, 1500);
+    expect_offset(&measured, 22 * SECOND, 2200);
+    measured.size = reference;
+    write_host(&measured, OWN, 1, one);
+    expect_offset(&measured, 0, 70);
+    rfn_buf_release(&measured);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_long_round_trip),
-        cmocka_unit_test(test_no_time_between),
+        cmocka_unit_test(test_drift),           cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_long_round_trip), cmocka_unit_test(test_no_time_between),
+        cmocka_unit_test(test_offset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

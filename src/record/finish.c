@@ -1,6 +1,7 @@
 #include "record/finish.h"
 
 #include "archive/pack_reduced.h"
+#include "record/across.h"
 #include "record/clock_sync.h"
 #include "record/describe.h"
 #include "record/exchange_mpi.h"
@@ -73,7 +74,7 @@ static int note_moved(struct rec_stream *stream, uint32_t site, unsigned input, 
                       struct rfn_map *set)
 {
     (void)stream, (void)site, (void)input;
-    return rfn_map_put(set, key, 0);
+    return rfn_survey_add(set, key);
 }
 
 static int move_too(struct rec_stream *stream, uint32_t site, unsigned input, uint64_t key,
@@ -89,7 +90,17 @@ static int move_too(struct rec_stream *stream, uint32_t site, unsigned input, ui
 static uint64_t volume_word(void)
 {
     const char *volume = rec_options.volume;
-    return volume ? rfn_hash_bytes(volume, strlen(volume)) >> 1 : 0;
+    return volume ? rfn_hash_bytes(volume, strlen(volume)) >> 2 : 0;
+}
+
+/* What rank 0's word says beside the volume. */
+enum { WANTS_REDUCED = 1, WANTS_ACROSS = 2 };
+
+static uint64_t own_wishes(void)
+{
+    if (!rec_options.segments)
+        return 0;
+    return WANTS_REDUCED | (rec_options.across ? WANTS_ACROSS : 0);
 }
 
 static void keep_volume(uint64_t word, int rank)
@@ -116,8 +127,11 @@ struct finish {
         struct rfn_rope values;
         struct rfn_new_times times; /* if they are reduced */
         struct rfn_hash128 structure_digest, values_digest;
+        uint64_t time_set;              /* the stream whose times these are */
     } * packed;                         /* per stream of the process */
     bool reduced;                       /* rank 0 has reduced its times */
+    bool across;                        /* rank 0 wants processes compared */
+    int not_compared;                   /* on rank 0: why they were not */
     struct rfn_run_reduction reduction; /* over all ranks */
     uint64_t events;                    /* over all ranks */
     uint64_t writes, written;           /* to the journals: how many, bytes; over all ranks */
@@ -138,7 +152,7 @@ static int survey(struct finish *finish, int error)
     struct rfn_map set = RFN_MAP_INIT;
     struct rfn_survey survey = {.set = &set,
                                 .counts[RFN_SURVEY_STREAMS] = description->n_streams,
-                                .first = volume_word() << 1 | rec_options.segments};
+                                .first = volume_word() << 2 | own_wishes()};
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         count_stream(stream, survey.counts);
     if (!error)
@@ -149,8 +163,9 @@ static int survey(struct finish *finish, int error)
     for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
         error = rfn_stream_settle(stream->events);
     if (!error)
-        keep_volume(survey.first >> 1, finish->exchange->rank);
-    finish->reduced = survey.first & 1;
+        keep_volume(survey.first >> 2, finish->exchange->rank);
+    finish->reduced = survey.first & WANTS_REDUCED;
+    finish->across = survey.first & WANTS_ACROSS && !finish->output.alone;
     finish->first_stream = survey.before[RFN_SURVEY_STREAMS];
     finish->n_streams = survey.total[RFN_SURVEY_STREAMS];
     finish->events = survey.total[RFN_SURVEY_EVENTS];
@@ -166,9 +181,26 @@ enum { EXECUTIONS, KINDS, REPRESENTATIVES, CORRECTIONS, WIDENED, REDUCED_STREAMS
 
 _Static_assert(REDUCED_STREAMS < (int)RFN_SURVEY_COUNTS, "a survey counts too little");
 
-static int count_reduction(const struct rfn_stream *stream, struct rfn_survey *survey)
+/* All that is left of their times. */
+static int reduce_times(int error)
 {
-    const struct rfn_stream_reduction *reduction = rfn_stream_reduced(stream);
+    for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
+        error = rfn_stream_reduce(stream->events);
+    return error;
+}
+
+static struct rfn_hash128 class_of(const struct finish *finish, size_t i)
+{
+    const struct rfn_stream *stream = finish->description.streams[i].stream->events;
+    int64_t group = rfn_merge_distinct(&finish->merge.groups, finish->packed[i].structure_digest);
+    return rfn_time_class(rfn_stream_reduction_profile(rfn_stream_reduced(stream)), (uint64_t)group,
+                          rfn_stream_has_volume(stream));
+}
+
+static int count_reduction(const struct finish *finish, size_t i, struct rfn_survey *survey)
+{
+    const struct rfn_stream_reduction *reduction = rfn_stream_reduced(
+        finish->description.streams[i].stream->events);
     if (!reduction)
         return 0;
     struct rfn_stream_profile_stats stats = rfn_stream_profile_stats(
@@ -179,33 +211,74 @@ static int count_reduction(const struct rfn_stream *stream, struct rfn_survey *s
     survey->counts[CORRECTIONS] += stats.corrections;
     survey->counts[WIDENED] += stats.widened;
     survey->counts[REDUCED_STREAMS]++;
-    return rfn_map_put(survey->set, rfn_stream_reduction_class(reduction), 0);
+    return rfn_survey_add(survey->set, class_of(finish, i).low);
 }
 
-/* All ranks reduce what is left of their times, and learn what became of it. */
-static int reduce_times(struct finish *finish, int error)
+static void note_reduction(struct finish *finish, const struct rfn_survey *survey)
 {
-    struct rfn_map classes = RFN_MAP_INIT;
-    struct rfn_survey survey = {.set = &classes};
-    for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next) {
-        error = rfn_stream_reduce(stream->events);
-        if (!error)
-            error = count_reduction(stream->events, &survey);
-    }
-    if (finish->reduced)
-        error = rfn_survey_run(&survey, finish->exchange, error);
     finish->reduction = (struct rfn_run_reduction){
-        .executions = survey.total[EXECUTIONS],
-        .kinds = survey.total[KINDS],
-        .representatives = survey.total[REPRESENTATIVES],
-        .corrections = survey.total[CORRECTIONS],
-        .widened = survey.total[WIDENED],
-        .streams = survey.total[REDUCED_STREAMS],
-        .time_sets = survey.total[REDUCED_STREAMS],
-        .classes = classes.n,
+        .executions = survey->total[EXECUTIONS],
+        .kinds = survey->total[KINDS],
+        .representatives = survey->total[REPRESENTATIVES],
+        .corrections = survey->total[CORRECTIONS],
+        .widened = survey->total[WIDENED],
+        .streams = survey->total[REDUCED_STREAMS],
+        .time_sets = survey->total[REDUCED_STREAMS],
+        .classes = survey->set->n,
         .min_calls = rec_options.segment_min_calls,
         .exact_starts = rec_options.exact_starts,
     };
+}
+
+static void hand_over(struct finish *finish, struct rec_across *across,
+                      const struct rfn_survey *survey)
+{
+    for (size_t i = 0; i < finish->description.n_streams; i++) {
+        const struct rfn_stream *stream = finish->description.streams[i].stream->events;
+        if (!rfn_stream_reduced(stream))
+            continue;
+        struct rfn_hash128 class_ = class_of(finish, i);
+        const uint64_t *often = rfn_map_get(survey->set, class_.low);
+        rec_across_stream(across, stream, finish->first_stream + i, class_, often && *often > 1,
+                          survey->least);
+    }
+}
+
+/* Which streams share times. What fails here costs nothing but that they do not. error: the
+ * recording has failed; then only so that nobody waits. */
+static void compare_processes(struct finish *finish, struct rec_across *across,
+                              const struct rfn_survey *survey, int error)
+{
+    if (error)
+        across->error = error;
+    else
+        hand_over(finish, across, survey);
+    finish->not_compared = rec_across_run(across);
+    if (finish->not_compared)
+        return;
+    finish->reduction.time_sets = across->groups.n_sets;
+    for (size_t i = 0; i < finish->description.n_streams; i++)
+        finish->packed[i].time_set = rec_across_of(across, finish->first_stream + i);
+}
+
+/* All ranks learn what became of all times. After merge_all. */
+static int survey_times(struct finish *finish, int error)
+{
+    struct rfn_map classes = RFN_MAP_INIT;
+    struct rfn_survey survey = {.set = &classes};
+    struct rec_across across = {0};
+    if (!finish->reduced)
+        return error;
+    if (finish->across)
+        rec_across_begin(&across, finish->exchange, finish->clocks);
+    survey.least = across.start_ns;
+    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
+        error = count_reduction(finish, i, &survey);
+    error = rfn_survey_run(&survey, finish->exchange, error);
+    note_reduction(finish, &survey);
+    if (finish->across)
+        compare_processes(finish, &across, &survey, error);
+    rec_across_release(&across);
     rfn_map_release(&classes);
     return error;
 }
@@ -237,6 +310,8 @@ static int merge_all(struct finish *finish, int error)
     finish->packed = calloc(n + 1, sizeof *finish->packed);
     if (!error && !finish->packed)
         error = RFN_E_NOMEM;
+    for (size_t i = 0; i < n && finish->packed; i++)
+        finish->packed[i].time_set = finish->first_stream + i;
     for (size_t i = 0; i < n && !error; i++)
         error = digest(finish, i);
     error = rfn_merge_run(&finish->merge, finish->exchange, error);
@@ -268,7 +343,7 @@ static int tabulate(struct finish *finish, size_t i)
         [RFN_SLOT_REGIONS] = (int64_t)rec_regions_events(of->stream),
         [RFN_SLOT_REALTIME] = rec_options.times ? start.realtime_ns - start.monotonic_ns : 0,
         [RFN_SLOT_VOLUME] = rfn_stream_has_volume(of->stream->events),
-        [RFN_SLOT_TIMES] = (int64_t)(finish->first_stream + i),
+        [RFN_SLOT_TIMES] = (int64_t)packed->time_set,
     };
     for (int s = 0; s < RFN_STREAM_SLOTS; s++)
         RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], true,
@@ -310,6 +385,7 @@ static int chunk_meta(struct finish *finish, uint64_t merge_ns)
     version[strcspn(version, "\n")] = 0;
     for (char *c = version; *c; c++)
         *c = *c == '\t' ? ' ' : *c;
+    bool compared = finish->across && finish->reduced && !finish->not_compared;
     char similar[RFN_CRITERION_TEXT];
     const struct rfn_criterion criterion = rec_options_criterion();
     rfn_criterion_text(&criterion, similar);
@@ -328,6 +404,7 @@ static int chunk_meta(struct finish *finish, uint64_t merge_ns)
         .volume = rec_options.volume,
         .volume_unit = rec_options.volume ? rfn_volume_unit(rec_options.volume) : NULL,
         .similar = finish->reduced ? similar : NULL,
+        .across = compared ? rec_options.across : NULL,
         .reduction = finish->reduction,
     };
     struct rfn_buf payload = RFN_BUF_INIT;
@@ -406,7 +483,8 @@ static int chunk_structure(struct finish *finish, size_t i, uint64_t group)
     return error;
 }
 
-/* A stream's own chunks: structure and values if it is the first to have them, and its times. */
+/* A stream's own chunks: structure and values if it is the first to have them, and its times,
+ * unless they are another's. */
 static int chunk_stream(struct finish *finish, size_t i)
 {
     struct packed *packed = &finish->packed[i];
@@ -419,7 +497,7 @@ static int chunk_stream(struct finish *finish, size_t i)
         RFN_TRY(rec_output_chunk(
             &finish->output, RFN_CHUNK_VALUES, (uint64_t)values, &packed->values, true,
             rfn_stream_spill_of(finish->description.streams[i].stream->events)));
-    return chunk_timing(finish, i);
+    return packed->time_set == stream ? chunk_timing(finish, i) : 0;
 }
 
 static int64_t now_ns(void)
@@ -472,6 +550,10 @@ static void tell(const struct finish *finish, const struct rec_output_result *re
                 finish->exchange->size, finish->exchange->size == 1 ? "" : "s",
                 grouped(finish->events, events), grouped(result->file_bytes, bytes), seconds,
                 (unsigned long long)(result->merge_bytes + 1023) / 1024, path);
+        if (finish->not_compared)
+            rec_say("processes were not compared, and keep their own times: %s",
+                    finish->not_compared == RFN_E_EXCHANGE ? "a rank could not"
+                                                           : rfn_error_text(finish->not_compared));
         rec_notice_gaps(finish->exchange->size);
         tell_journal(finish, "went to a journal while the program ran: --memory allows more");
     }
@@ -495,8 +577,9 @@ static int finish_streams(void)
 static void write_run(struct finish *finish, struct rec_output_result *result, int64_t start,
                       int error)
 {
-    error = reduce_times(finish, error);
+    error = reduce_times(error);
     error = merge_all(finish, error);
+    error = survey_times(finish, error);
     error = tabulate_all(finish, error);
     if (!error && finish->exchange->rank == 0)
         error = chunk_front(finish, (uint64_t)(now_ns() - start));

@@ -96,6 +96,11 @@ static uint64_t own_resolution(void)
     return RFN_RESOLUTION_MIN_NS;
 }
 
+static const char *similar_wanted(void)
+{
+    return rec_options.similar ? rec_options.similar : RFN_SIMILAR_DEFAULT;
+}
+
 /* The same. */
 static char *own_similar(void)
 {
@@ -105,6 +110,20 @@ static char *own_similar(void)
         return similar;
     rec_say("REFRAIN_SIMILAR: %s; the default is taken", diag.text);
     free(similar);
+    return NULL;
+}
+
+/* The same; after REFRAIN_SIMILAR. */
+static char *own_across(void)
+{
+    char text[RFN_ACROSS_TEXT];
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    const char *set = getenv("REFRAIN_ACROSS");
+    if (!set || !*set)
+        return NULL;
+    if (rfn_across_text(set, similar_wanted(), text, &diag) == 0)
+        return strdup(text);
+    rec_say("REFRAIN_ACROSS: %s; processes are not compared", diag.text);
     return NULL;
 }
 
@@ -167,6 +186,7 @@ void rec_options_read(void)
     rec_options.segments = rec_options.times && !is("REFRAIN_TIME", "full");
     rec_options.exact_starts = is("REFRAIN_STARTS", "exact");
     rec_options.similar = own_similar();
+    rec_options.across = own_across();
     rec_options.segment_min_calls = own_min_calls();
     rec_options.all_polls = is("REFRAIN_POLLS", "all");
     rec_options.start_off = is("REFRAIN_START", "off");
@@ -182,9 +202,8 @@ void rec_options_read(void)
 
 struct rfn_criterion rec_options_criterion(void)
 {
-    const char *similar = rec_options.similar ? rec_options.similar : RFN_SIMILAR_DEFAULT;
     struct rfn_criterion criterion = {0};
-    rfn_criterion_parse(similar, false, &criterion, NULL);
+    rfn_criterion_parse(similar_wanted(), false, &criterion, NULL);
     return criterion;
 }
 
@@ -214,15 +233,30 @@ static void drop_preload(const char *path)
 
 void rec_options_clean_environment(void)
 {
-    static const char *const variables[] = {
-        "REFRAIN_OUTPUT",        "REFRAIN_FORCE",         "REFRAIN_TIME",
-        "REFRAIN_POLLS",         "REFRAIN_PID",           "REFRAIN_COMMAND",
-        "REFRAIN_PRELOAD",       "REFRAIN_QUIET",         "REFRAIN_CLOCK",
-        "REFRAIN_MEMORY",        "REFRAIN_VOLUME",        "REFRAIN_RESOLUTION",
-        "REFRAIN_TOOL",          "REFRAIN_CHILDREN",      "REFRAIN_START",
-        "REFRAIN_CLOCK_SYNC",    "REFRAIN_SIMILAR",       "REFRAIN_SEGMENT_MIN_CALLS",
-        "REFRAIN_STARTS",        "REFRAIN_WRITE",         "REFRAIN_FUNCTIONS",
-        "REFRAIN_FUNCTIONS_MIN", "REFRAIN_FUNCTIONS_RATE"};
+    static const char *const variables[] = {"REFRAIN_OUTPUT",
+                                            "REFRAIN_FORCE",
+                                            "REFRAIN_TIME",
+                                            "REFRAIN_POLLS",
+                                            "REFRAIN_PID",
+                                            "REFRAIN_COMMAND",
+                                            "REFRAIN_PRELOAD",
+                                            "REFRAIN_QUIET",
+                                            "REFRAIN_CLOCK",
+                                            "REFRAIN_MEMORY",
+                                            "REFRAIN_VOLUME",
+                                            "REFRAIN_RESOLUTION",
+                                            "REFRAIN_TOOL",
+                                            "REFRAIN_CHILDREN",
+                                            "REFRAIN_START",
+                                            "REFRAIN_CLOCK_SYNC",
+                                            "REFRAIN_SIMILAR",
+                                            "REFRAIN_SEGMENT_MIN_CALLS",
+                                            "REFRAIN_STARTS",
+                                            "REFRAIN_WRITE",
+                                            "REFRAIN_FUNCTIONS",
+                                            "REFRAIN_FUNCTIONS_MIN",
+                                            "REFRAIN_FUNCTIONS_RATE",
+                                            "REFRAIN_ACROSS"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);

@@ -8,13 +8,13 @@
  *   REFRAIN_SEGMENT_MIN_CALLS
  *                     calls of an iteration that is a segment, at least (default 1)
  *   REFRAIN_STARTS    exact: segments start when they did; predicted (default)
- *   REFRAIN_POLLS     all: every unsuccessful poll is an event of its own
- *   REFRAIN_MEMORY    bytes that the recorder may hold, per process (default 32 MiB)
- *   REFRAIN_WRITE     no: nothing is written, neither when memory is full nor in the end; for
- *                     measuring what writing costs
- *   REFRAIN_START     off: nothing is recorded before MPI_Pcontrol(1), except MPI_Init
- *   REFRAIN_PID       the process that was to be recorded: see notice.h
- *   REFRAIN_COMMAND   command line, for the archive (default: the process's own)
+ *   REFRAIN_ACROSS    how processes are compared in the end, METHOD:THRESHOLD, METHOD, or a
+ * threshold with the method of REFRAIN_SIMILAR (default: they are not) REFRAIN_POLLS     all: every
+ * unsuccessful poll is an event of its own REFRAIN_MEMORY    bytes that the recorder may hold, per
+ * process (default 32 MiB) REFRAIN_WRITE     no: nothing is written, neither when memory is full
+ * nor in the end; for measuring what writing costs REFRAIN_START     off: nothing is recorded
+ * before MPI_Pcontrol(1), except MPI_Init REFRAIN_PID       the process that was to be recorded:
+ * see notice.h REFRAIN_COMMAND   command line, for the archive (default: the process's own)
  *   REFRAIN_PRELOAD   the recorder's own path in LD_PRELOAD, to be taken out again
  *   REFRAIN_QUIET     1: no line at the end
  *   REFRAIN_TOOL      path of the tool, which records what the program starts: see spawn.h
@@ -54,6 +54,7 @@ struct rec_options {
     char *functions;                           /* patterns; NULL: none */
     uint64_t functions_min_ns, functions_rate; /* calls per second; UINT64_MAX: no limit */
     char *similar;                             /* NULL: the default; checked */
+    char *across;                              /* METHOD:THRESHOLD, checked; NULL: none */
     uint32_t segment_min_calls;
     uint64_t resolution_ns;
     bool write;

@@ -199,6 +199,8 @@ static void add_times(struct words *list)
         add_option(list, "--similar=", rec_options.similar);
     add_number(list, "--segment-min-calls=", rec_options.segment_min_calls, "");
     add_option(list, "--starts=", rec_options.exact_starts ? "exact" : "predicted");
+    if (rec_options.across)
+        add_option(list, "--across=", rec_options.across);
 }
 
 static void add_functions(struct words *list)

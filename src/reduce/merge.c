@@ -370,14 +370,28 @@ struct survey_way {
     uint64_t children[RFN_EXCHANGE_CHILDREN][RFN_SURVEY_COUNTS]; /* sums before each child */
 };
 
-static int read_set(struct survey_way *way, struct rfn_reader *reader)
+static int add_often(struct rfn_map *set, uint64_t key, uint64_t often)
+{
+    const uint64_t *known = rfn_map_get(set, key);
+    return rfn_map_put(set, key, known || often > 1 ? 2 : 1);
+}
+
+int rfn_survey_add(struct rfn_map *set, uint64_t key)
+{
+    return add_often(set, key, 1);
+}
+
+/* Of a child, which adds to what is there, or of the parent, who knows all. */
+static int read_set(struct survey_way *way, bool adds, struct rfn_reader *reader)
 {
     struct rfn_map *set = way->survey->set;
     int64_t before = map_bytes(set);
     uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
     int error = 0;
-    for (uint64_t i = 0; i < n && !reader->failed && !error; i++)
-        error = rfn_map_put(set, rfn_reader_u64(reader), 0);
+    for (uint64_t i = 0; i < n && !reader->failed && !error; i++) {
+        uint64_t key = rfn_reader_u64(reader), often = rfn_reader_u8(reader);
+        error = adds ? add_often(set, key, often) : rfn_map_put(set, key, often);
+    }
     rfn_exchange_hold(way->exchange, map_bytes(set) - before);
     return error ? error : reader->failed ? RFN_E_EXCHANGE : 0;
 }
@@ -386,8 +400,10 @@ static void write_set(const struct rfn_map *set, struct rfn_buf *out)
 {
     rfn_buf_varint(out, set->n);
     for (uint64_t i = 0; set->slots && i <= set->mask; i++) {
-        if (set->slots[i].used)
-            rfn_buf_u64(out, set->slots[i].key);
+        if (!set->slots[i].used)
+            continue;
+        rfn_buf_u64(out, set->slots[i].key);
+        rfn_buf_u8(out, set->slots[i].value > 1 ? 2 : 1);
     }
 }
 
@@ -399,7 +415,9 @@ static int survey_merge(void *state, int child, const uint8_t *bytes, size_t siz
         way->children[child][c] = way->sums[c];
         way->sums[c] += rfn_reader_varint(&reader);
     }
-    return read_set(way, &reader);
+    int64_t least = rfn_reader_svarint(&reader);
+    way->survey->least = least < way->survey->least ? least : way->survey->least;
+    return read_set(way, true, &reader);
 }
 
 static int survey_write(void *state, struct rfn_buf *out)
@@ -407,6 +425,7 @@ static int survey_write(void *state, struct rfn_buf *out)
     struct survey_way *way = state;
     for (int c = 0; c < RFN_SURVEY_COUNTS; c++)
         rfn_buf_varint(out, way->sums[c]);
+    rfn_buf_svarint(out, way->survey->least);
     write_set(way->survey->set, out);
     return rfn_buf_status(out);
 }
@@ -427,6 +446,7 @@ static int survey_write_down(void *state, int child, struct rfn_buf *out)
         rfn_buf_varint(out, way->survey->total[c]);
     }
     rfn_buf_u64(out, way->survey->first);
+    rfn_buf_svarint(out, way->survey->least);
     write_set(way->survey->set, out);
     return rfn_buf_status(out);
 }
@@ -440,7 +460,8 @@ static int survey_read_down(void *state, const uint8_t *bytes, size_t size)
         way->survey->total[c] = rfn_reader_varint(&reader);
     }
     way->survey->first = rfn_reader_u64(&reader);
-    return read_set(way, &reader);
+    way->survey->least = rfn_reader_svarint(&reader);
+    return read_set(way, false, &reader);
 }
 
 int rfn_survey_run(struct rfn_survey *survey, struct rfn_exchange *exchange, int error)

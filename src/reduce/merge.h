@@ -119,12 +119,17 @@ enum {
 
 /* What is counted is the caller's affair, but for the names above. */
 struct rfn_survey {
-    struct rfn_map *set; /* of 64-bit keys, values 0: becomes the union over all ranks */
+    struct rfn_map *set; /* keys, with how often each was contributed (1, or 2: more than once):
+                            becomes the union over all ranks */
     uint64_t counts[RFN_SURVEY_COUNTS]; /* of this rank */
     uint64_t before[RFN_SURVEY_COUNTS]; /* afterwards: the sums over the ranks before this one, */
     uint64_t total[RFN_SURVEY_COUNTS];  /* and over all */
     uint64_t first;                     /* rank 0's word, afterwards on all ranks */
+    int64_t least;                      /* a number, afterwards the smallest over all ranks */
 };
+
+/* Contributes a key, once more; RFN_E_NOMEM. */
+int rfn_survey_add(struct rfn_map *set, uint64_t key);
 
 /* Collective: up the tree and down again. A failure of any rank (error < 0) reaches all. */
 int rfn_survey_run(struct rfn_survey *survey, struct rfn_exchange *exchange, int error);

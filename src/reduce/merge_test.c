@@ -1,73 +1,26 @@
-/* Ranks are threads here; messages go through a mailbox per pair. */
 #include "reduce/merge.h"
 
-#include <pthread.h>
+#include "reduce/mailboxes.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-enum { MAX_RANKS = 40 };
-
-struct mail {
-    struct rfn_buf bytes;
-    struct mail *next;
-};
-
-struct world {
-    pthread_mutex_t mutex;
-    pthread_cond_t arrived;
-    struct mail *boxes[MAX_RANKS][MAX_RANKS]; /* [to][from], oldest first */
-    int size, failing;                        /* rank that fails, or -1 */
-};
+enum { MOST_RANKS = 40 };
 
 struct member {
-    struct world *world;
     struct rfn_exchange exchange;
     struct rfn_merge merge;
     struct rfn_tables tables, more;
     struct rfn_map set;
     struct rfn_survey survey;
     struct rfn_buf down;
+    bool fails;
     int results[4];
 };
-
-static int send_mail(void *context, int to, const void *bytes, size_t size)
-{
-    struct member *member = context;
-    struct world *world = member->world;
-    struct mail *mail = calloc(1, sizeof *mail);
-    rfn_buf_bytes(&mail->bytes, bytes, size);
-    pthread_mutex_lock(&world->mutex);
-    struct mail **box = &world->boxes[to][member->exchange.rank];
-    while (*box)
-        box = &(*box)->next;
-    *box = mail;
-    pthread_cond_broadcast(&world->arrived);
-    pthread_mutex_unlock(&world->mutex);
-    return 0;
-}
-
-static int receive_mail(void *context, int from, struct rfn_buf *bytes)
-{
-    struct member *member = context;
-    struct world *world = member->world;
-    pthread_mutex_lock(&world->mutex);
-    struct mail **box = &world->boxes[member->exchange.rank][from];
-    while (!*box)
-        pthread_cond_wait(&world->arrived, &world->mutex);
-    struct mail *mail = *box;
-    *box = mail->next;
-    pthread_mutex_unlock(&world->mutex);
-    rfn_buf_bytes(bytes, mail->bytes.data, mail->bytes.size);
-    rfn_buf_release(&mail->bytes);
-    free(mail);
-    return 0;
-}
 
 /* Structure of rank r: class r % 3; values: class r % 2; definitions: one common, one per class,
  * one of its own for even ranks. */
@@ -94,16 +47,17 @@ static void contribute(struct member *member)
     rfn_runs_append(&table->slots[1], rank % 2 ? 5 : rank * rank, true, rank);
     rfn_tables_init(&member->more, 1);
     rfn_runs_append(&rfn_tables_use(&member->more, 0, 1)->slots[0], rank, true, rank);
-    rfn_map_put(&member->set, (uint64_t)rank / 4, 0);
+    rfn_survey_add(&member->set, (uint64_t)rank / 4);
 }
 
 static void *run_member(void *argument)
 {
     struct member *member = argument;
-    int error = member->exchange.rank == member->world->failing ? RFN_E_NOMEM : 0;
+    int error = member->fails ? RFN_E_NOMEM : 0;
     contribute(member);
     member->survey = (struct rfn_survey){.set = &member->set,
-                                         .counts = {1, (uint64_t)member->exchange.rank + 1}};
+                                         .counts = {1, (uint64_t)member->exchange.rank + 1},
+                                         .least = (member->exchange.rank + 5) % 7 - 3};
     struct rfn_tables *tables[] = {&member->tables, &member->more};
     member->results[0] = rfn_survey_run(&member->survey, &member->exchange, error);
     member->results[1] = rfn_merge_run(&member->merge, &member->exchange, error);
@@ -114,39 +68,34 @@ static void *run_member(void *argument)
     return NULL;
 }
 
-static void run_world(struct world *world, struct member *members, int size, int failing)
+/* failing: a rank, or -1. */
+static void run_all(struct member *members, int size, int failing)
 {
-    pthread_t threads[MAX_RANKS];
-    memset(world, 0, sizeof *world);
-    pthread_mutex_init(&world->mutex, NULL);
-    pthread_cond_init(&world->arrived, NULL);
-    world->size = size;
-    world->failing = failing;
-    for (int rank = 0; rank < size; rank++) {
-        members[rank] = (struct member){.world = world};
-        members[rank].exchange = (struct rfn_exchange){.rank = rank,
-                                                       .size = size,
-                                                       .context = &members[rank],
-                                                       .send = send_mail,
-                                                       .receive = receive_mail};
-    }
+    static struct world world;
     for (int rank = 0; rank < size; rank++)
-        assert_int_equal(pthread_create(&threads[rank], NULL, run_member, &members[rank]), 0);
-    for (int rank = 0; rank < size; rank++)
-        pthread_join(threads[rank], NULL);
+        members[rank] = (struct member){.fails = rank == failing};
+    run_world(&world, size, run_member, members, sizeof *members,
+              offsetof(struct member, exchange));
 }
 
-static void release_world(struct world *world, struct member *members)
+static void release_all(struct member *members, int size)
 {
-    for (int rank = 0; rank < world->size; rank++) {
+    for (int rank = 0; rank < size; rank++) {
         rfn_merge_release(&members[rank].merge);
         rfn_tables_release(&members[rank].tables);
         rfn_tables_release(&members[rank].more);
         rfn_map_release(&members[rank].set);
         rfn_buf_release(&members[rank].down);
     }
-    pthread_mutex_destroy(&world->mutex);
-    pthread_cond_destroy(&world->arrived);
+}
+
+/* Of each key, whether it was contributed more than once; the smallest number of the first ranks.
+ */
+static void check_survey(const struct rfn_survey *survey, int size)
+{
+    for (int key = 0; key < (size + 3) / 4; key++)
+        assert_int_equal(*rfn_map_get(survey->set, (uint64_t)key), 4 * key + 1 < size ? 2 : 1);
+    assert_int_equal(survey->least, size < 3 ? 2 : -3);
 }
 
 static void check_numbers(const struct member *member, int size)
@@ -199,10 +148,9 @@ static int64_t mixed(int rank)
 static void test_merge(void **state)
 {
     (void)state;
-    static struct world world;
-    static struct member members[MAX_RANKS];
-    for (int size = 1; size <= MAX_RANKS; size += size < 20 ? 1 : 5) {
-        run_world(&world, members, size, -1);
+    static struct member members[MOST_RANKS];
+    for (int size = 1; size <= MOST_RANKS; size += size < 20 ? 1 : 5) {
+        run_all(members, size, -1);
         for (int rank = 0; rank < size; rank++) {
             const struct member *member = &members[rank];
             for (int i = 0; i < 4; i++)
@@ -215,6 +163,7 @@ static void test_merge(void **state)
             assert_in_range(member->exchange.peak, 3 * sizeof(struct rfn_table), 64 << 10);
             assert_true(member->exchange.held <= member->exchange.peak);
             assert_int_equal(member->set.n, (size + 3) / 4);
+            check_survey(&member->survey, size);
             assert_int_equal(member->down.size, 12);
             check_numbers(member, size);
         }
@@ -226,7 +175,7 @@ static void test_merge(void **state)
             check_slot(&table->slots[1], group, size, mixed);
         }
         assert_int_equal(members[0].more.tables[0].slots[0].n, 1); /* one run: own rank */
-        release_world(&world, members);
+        release_all(members, size);
     }
 }
 
@@ -234,17 +183,16 @@ static void test_merge(void **state)
 static void test_failure(void **state)
 {
     (void)state;
-    static struct world world;
-    static struct member members[MAX_RANKS];
+    static struct member members[MOST_RANKS];
     for (int size = 2; size <= 17; size += 3) {
         for (int failing = 0; failing < size; failing++) {
-            run_world(&world, members, size, failing);
+            run_all(members, size, failing);
             for (int rank = 0; rank < size; rank++) {
                 for (int i = 0; i < 2; i++)
                     assert_true(members[rank].results[i] < 0);
             }
             assert_true(members[0].results[2] < 0);
-            release_world(&world, members);
+            release_all(members, size);
         }
     }
 }

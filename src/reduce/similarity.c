@@ -121,6 +121,28 @@ int rfn_similarity_check(const char *text, struct rfn_diag *diag)
     return rfn_criterion_parse(text, false, &criterion, diag);
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+int rfn_across_text(const char *given, const char *similar, char text[RFN_ACROSS_TEXT],
+                    struct rfn_diag *diag)
+{
+    _Static_assert((int)RFN_ACROSS_TEXT == (int)RFN_CRITERION_TEXT, "one text is shorter");
+    char whole[4 * RFN_ACROSS_TEXT];
+    struct rfn_criterion criterion;
+    text[0] = 0;
+    if (is_letter(given[0]))
+        snprintf(whole, sizeof whole, "%s", given);
+    else
+        snprintf(whole, sizeof whole, "%.*s%s%s", (int)strcspn(similar, ":"), similar,
+                 given[0] ? ":" : "", given);
+    RFN_TRY(rfn_criterion_parse(whole, true, &criterion, diag));
+    rfn_criterion_text(&criterion, text);
+    return 0;
+}
+
 void rfn_criterion_text(const struct rfn_criterion *criterion, char text[RFN_CRITERION_TEXT])
 {
     static const char *const later[] = {[RFN_LATER_LAST] = "",

@@ -1,6 +1,7 @@
 #include "reduce/similarity.h"
 
 #include "reduce/wave.h"
+#include "refrain/recording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -372,6 +373,37 @@ static void test_parse_errors(void **state)
     expect_usage("iterK:3", true, "does not compare processes");
 }
 
+/* What is given for processes, and within them. */
+static void expect_across(const char *given, const char *similar, const char *expected)
+{
+    char text[RFN_ACROSS_TEXT] = "before";
+    struct rfn_diag diag = {0};
+    int error = rfn_across_text(given, similar, text, &diag);
+    assert_int_equal(error, expected[0] ? 0 : RFN_E_USAGE);
+    assert_string_equal(text, expected);
+    assert_int_equal(diag.text[0] != 0, error != 0);
+}
+
+static void test_across(void **state)
+{
+    (void)state;
+    expect_across("0.4", "jitter:0.02", "jitter:0.4");
+    expect_across("", "avgWave:0.1", "avgWave:0.4");
+    expect_across("", "absDiff", "absDiff:10000");
+    expect_across(".5", "euclidean", "euclidean:0.5");
+    expect_across("chebyshev", "iterK:3:average", "chebyshev:0.4");
+    expect_across("chebyshev:1e-1", "jitter", "chebyshev:0.1");
+    expect_across("0.4", "iterK:3", "");
+    expect_across("iterAvg", "jitter", "");
+    expect_across("-1", "jitter", "");
+    expect_across("./program", "jitter", "");
+    expect_across("nearly:0.4", "jitter", "");
+    char longest[1000];
+    memset(longest, '1', sizeof longest - 1);
+    longest[sizeof longest - 1] = 0;
+    expect_across(longest, "jitter", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,7 +415,7 @@ int main(void)
         cmocka_unit_test(test_properties),   cmocka_unit_test(test_monotonic),
         cmocka_unit_test(test_within),       cmocka_unit_test(test_negative),
         cmocka_unit_test(test_wave),         cmocka_unit_test(test_parse),
-        cmocka_unit_test(test_parse_errors),
+        cmocka_unit_test(test_parse_errors), cmocka_unit_test(test_across),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

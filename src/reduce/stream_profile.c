@@ -43,10 +43,11 @@ struct rfn_stream_profile {
     struct rfn_column order, number, lateness;
     struct loose loose;
     uint32_t n_contexts;
-    int64_t first;            /* start of the first segment */
-    int64_t held, held_next;  /* start of the last segment as it is held; where it ends by its
-                                 representative's length */
-    uint64_t total;           /* length of all segments */
+    int64_t first;           /* start of the first segment */
+    int64_t held, held_next; /* start of the last segment as it is held; where it ends by its
+                                representative's length */
+    uint64_t total;          /* length of all segments */
+    struct rfn_hash128 sequence;
     struct context *contexts; /* after finish; NULL before */
     struct rfn_column top;
     uint64_t corrections;
@@ -235,6 +236,16 @@ static int put_compared(struct rfn_stream_profile *profile, const struct rfn_seg
     return rfn_column_append(&profile->number, number);
 }
 
+static void hash_segment(struct rfn_stream_profile *profile, const struct rfn_segment *segment,
+                         bool top)
+{
+    struct rfn_hash128 events = rfn_hash128_bytes(segment->events,
+                                                  segment->n * sizeof *segment->events);
+    const uint64_t words[] = {profile->sequence.low, profile->sequence.high,
+                              top ? UINT64_MAX : segment->context, events.low, events.high};
+    profile->sequence = rfn_hash128_bytes(words, sizeof words);
+}
+
 int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_segment *segment,
                            int64_t start, bool top)
 {
@@ -243,6 +254,7 @@ int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_
     if (length < 0 || length > LENGTH_MAX || profile->total > (uint64_t)(LENGTH_MAX - length))
         return RFN_E_CORRUPT;
     profile->total += (uint64_t)length;
+    hash_segment(profile, segment, top);
     if (top) {
         RFN_TRY(rfn_column_append(&profile->order, TOP));
         RFN_TRY(put_loose(&profile->loose, segment));
@@ -250,6 +262,11 @@ int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_
         RFN_TRY(put_compared(profile, segment, &length));
     }
     return put_start(profile, start, length);
+}
+
+struct rfn_hash128 rfn_stream_profile_sequence(const struct rfn_stream_profile *profile)
+{
+    return profile->sequence;
 }
 
 int rfn_stream_profile_widen(struct rfn_stream_profile *profile)
@@ -639,6 +656,7 @@ static void start_at(struct rfn_profile_walk *walk, struct rfn_executed *execute
 {
     uint64_t tolerance = tolerance_for(walk->profile, executed->vector[2 * executed->n + 1]);
     executed->start = sum(walk->predicted, times(correction, tolerance ? tolerance : 1));
+    executed->pace = pace;
     walk->predicted = sum(executed->start, pace);
 }
 

@@ -19,6 +19,7 @@
 #ifndef RFN_REDUCE_STREAM_PROFILE_H
 #define RFN_REDUCE_STREAM_PROFILE_H
 
+#include "base/hash.h"
 #include "reduce/column.h"
 #include "reduce/store.h"
 
@@ -83,6 +84,10 @@ struct rfn_stream_profile_stats {
 
 struct rfn_stream_profile_stats rfn_stream_profile_stats(const struct rfn_stream_profile *profile);
 
+/* Of the segments so far, by context and events in order: a hash that is equal for streams that
+ * have executed the same ones, and hardly ever for others. */
+struct rfn_hash128 rfn_stream_profile_sequence(const struct rfn_stream_profile *profile);
+
 /* ---- after the last segment ---- */
 
 /* To be called once; then no segment may be put in. RFN_E_NOMEM. */
@@ -115,6 +120,7 @@ struct rfn_executed {
     bool first;             /* it is new: the first execution of its representative */
     uint32_t number;        /* of the representative in the context, as in the columns */
     int64_t start;          /* recreated */
+    int64_t pace;           /* from there on to where the next one's start is predicted */
     const uint32_t *events; /* symbols */
     size_t n;
     const int64_t *vector; /* that of the representative */

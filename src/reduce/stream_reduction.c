@@ -7,20 +7,11 @@
 struct rfn_stream_reduction {
     struct rfn_segment_walk *walk;
     struct rfn_stream_profile *profile;
-    uint64_t class_; /* hash of the segments so far */
 };
-
-static uint64_t hash_segment(uint64_t before, const struct rfn_segment *segment)
-{
-    uint64_t events = rfn_hash_bytes(segment->events, segment->n * sizeof *segment->events);
-    return rfn_hash_bytes((const uint64_t[]){before, events, segment->context},
-                          3 * sizeof(uint64_t));
-}
 
 static int put(void *context, const struct rfn_segment *segment, int64_t start)
 {
     struct rfn_stream_reduction *reduction = context;
-    reduction->class_ = hash_segment(reduction->class_, segment);
     return rfn_stream_profile_put(reduction->profile, segment, start,
                                   segment->context >= RFN_CONTEXT_TOP);
 }
@@ -91,9 +82,4 @@ const struct rfn_contexts *
 rfn_stream_reduction_contexts(const struct rfn_stream_reduction *reduction)
 {
     return rfn_segment_walk_contexts(reduction->walk);
-}
-
-uint64_t rfn_stream_reduction_class(const struct rfn_stream_reduction *reduction)
-{
-    return reduction->class_;
 }

@@ -9,7 +9,6 @@
 #ifndef RFN_REDUCE_STREAM_REDUCTION_H
 #define RFN_REDUCE_STREAM_REDUCTION_H
 
-#include "base/hash.h"
 #include "reduce/contexts.h"
 #include "reduce/stream.h"
 #include "reduce/stream_profile.h"
@@ -44,8 +43,4 @@ rfn_stream_reduction_profile(const struct rfn_stream_reduction *reduction);
 /* What the profile's contexts are; loops as the stream's fold numbers them. */
 const struct rfn_contexts *
 rfn_stream_reduction_contexts(const struct rfn_stream_reduction *reduction);
-/* Equal for streams that have executed the same segments in the same order, and a hash that hardly
- * is for others. */
-uint64_t rfn_stream_reduction_class(const struct rfn_stream_reduction *reduction);
-
 #endif
