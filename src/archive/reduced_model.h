@@ -558,9 +558,11 @@ static void write_profile(struct writer *writer, const struct reduced_run *run, 
     rfn_buf_varint(&out, set->share);
     write_numbers(&set->top, &out);
     for (unsigned c = 0; c < run->n_contexts; c++) {
-        for (int k = 0; k < RFN_PROFILE_COLUMNS; k++)
+        for (int k = 0; k < RFN_PROFILE_PLAIN; k++)
             write_numbers(&set->contexts[c][k], &out);
     }
+    for (unsigned c = 0; c < run->n_contexts; c++)
+        write_numbers(&set->contexts[c][RFN_PROFILE_REPRESENTATIVE], &out);
     if (run->trailing)
         rfn_buf_u8(&out, 0);
     add_chunk(writer, RFN_CHUNK_PROFILE, (uint64_t)stream, &out);
