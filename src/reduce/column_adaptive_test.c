@@ -80,7 +80,7 @@ static void test_bytes(void **state)
     char text[64] = "";
     for (size_t i = 0; i < out.size; i++)
         snprintf(text + 2 * i, 3, "%02x", out.data[i]);
-    assert_string_equal(text, "TEXT");
+    assert_string_equal(text, "0184618ad7");
     rfn_buf_release(&out);
 }
 
