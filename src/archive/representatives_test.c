@@ -559,7 +559,7 @@ static void test_wrong_profiles(void **state)
     } wrong[] = {
         {1, 0, 0, false, false, "it has not as many time sets as its id says"},
         {0, 1, 0, false, false, "its list of time sets is malformed"},
-        {0, 0, 3, false, false, "it has not as many time sets as its id says"},
+        {0, 0, 3, false, false, "streams with the same values have different numbers"},
         {0, 0, 4, false, false, "the chunk belongs to nothing"},
         {0, 0, 5, false, false, "the chunk belongs to nothing"},
         {0, 0, 0, true, false, "the chunk belongs to nothing"},
