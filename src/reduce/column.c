@@ -890,17 +890,19 @@ struct packing {
 /* Codes the n gathered values by the adaptive coder, or another one if that needs no more. */
 static int put_smaller(struct packing *packing, uint32_t n, uint64_t count)
 {
+    enum { LEAST = 4 }; /* bytes: head, form */
     struct rfn_buf plain = RFN_BUF_INIT, adaptive = RFN_BUF_INIT, *out = &packing->blocks;
     put_block(&plain, packing->values, n, count);
     int error = rfn_buf_status(&plain);
-    if (!error)
+    bool small = plain.size <= LEAST;
+    if (!error && !small)
         error = rfn_column_adaptive_encode(
             packing->values, packing->guided ? packing->guide_values : NULL, n, &adaptive);
     size_t begin = out->size;
     if (!error)
         put_head(out, CODER_ADAPTIVE, count, adaptive.size);
     rfn_buf_bytes(out, adaptive.data, adaptive.size);
-    if (!error && !out->failed && plain.size <= out->size - begin) {
+    if (!error && !out->failed && (small || plain.size <= out->size - begin)) {
         out->size = begin;
         rfn_buf_bytes(out, plain.data, plain.size);
     }

@@ -14,7 +14,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     MODELS = 4,
@@ -30,7 +29,7 @@ enum {
 };
 
 struct slot {
-    uint16_t probability, uses; /* of a 1, in 2^16 */
+    uint16_t probability, uses; /* of a 1, in 2^16; one half, and 0 here, before the first use */
 };
 
 struct coder {
@@ -79,13 +78,10 @@ static struct coder *coder_new(uint32_t n)
     while (bits < MOST_BITS && UINT64_C(1) << bits < (uint64_t)n * SLOTS_PER_VALUE)
         bits++;
     size_t n_slots = (size_t)1 << bits;
-    struct coder *coder = malloc(sizeof *coder + MODELS * n_slots * sizeof(struct slot));
+    struct coder *coder = calloc(1, sizeof *coder + MODELS * n_slots * sizeof(struct slot));
     if (!coder)
         return NULL;
-    memset(coder, 0, sizeof *coder);
     struct slot *slots = (struct slot *)(coder + 1);
-    for (size_t i = 0; i < MODELS * n_slots; i++)
-        slots[i] = (struct slot){.probability = 1 << 15};
     for (unsigned i = 0; i < MODELS; i++) {
         coder->slots[i] = slots + i * n_slots;
         coder->weights[i] = FIRST_WEIGHT;
@@ -138,8 +134,9 @@ static void learn(struct coder *coder, uint32_t probability, bool bit)
         int64_t weight = coder->weights[i] + ((6 * error * coder->odds[i] + 65536) >> 17);
         weight = weight > WEIGHT_MAX ? WEIGHT_MAX : weight < -WEIGHT_MAX ? -WEIGHT_MAX : weight;
         coder->weights[i] = (int32_t)weight;
-        int64_t off = (bit ? 65535 : 0) - (int64_t)slot->probability;
-        int64_t next = slot->probability + (off * coder->rates[slot->uses] >> 16);
+        int64_t now = slot->uses ? slot->probability : 1 << 15;
+        int64_t off = (bit ? 65535 : 0) - now;
+        int64_t next = now + (off * coder->rates[slot->uses] >> 16);
         next = next < PROBABILITY_MIN ? PROBABILITY_MIN : next;
         next = next > 65535 - PROBABILITY_MIN ? 65535 - PROBABILITY_MIN : next;
         slot->probability = (uint16_t)next;
