@@ -85,11 +85,11 @@ static int corrupt_at(const struct rfn_chunks *chunks, uint64_t offset, const ch
 static const char *type_name(uint32_t type)
 {
     static const char *const names[] = {
-        [RFN_CHUNK_META] = "META",       [RFN_CHUNK_DEFINITIONS] = "DEFINITIONS",
-        [RFN_CHUNK_STREAMS] = "STREAMS", [RFN_CHUNK_STRUCTURE] = "STRUCTURE",
-        [RFN_CHUNK_VALUES] = "VALUES",   [RFN_CHUNK_PLACES] = "PLACES",
-        [RFN_CHUNK_TIMING] = "TIMING",   [RFN_CHUNK_TOC] = "TOC",
-        [RFN_CHUNK_CLOCKS] = "CLOCKS",   [RFN_CHUNK_PROFILE] = "PROFILE",
+        [RFN_CHUNK_META] = "META",         [RFN_CHUNK_DEFINITIONS] = "DEFINITIONS",
+        [RFN_CHUNK_STREAMS] = "STREAMS",   [RFN_CHUNK_STRUCTURE] = "STRUCTURE",
+        [RFN_CHUNK_VALUES] = "VALUES",     [RFN_CHUNK_PLACES] = "PLACES",
+        [RFN_CHUNK_TIMING] = "TIMING",     [RFN_CHUNK_TOC] = "TOC",
+        [RFN_CHUNK_CLOCKS] = "CLOCKS",     [RFN_CHUNK_PROFILE] = "PROFILE",
         [RFN_CHUNK_PROFILES] = "PROFILES",
     };
     return type < sizeof names / sizeof *names && names[type] ? names[type] : "of unknown type";
