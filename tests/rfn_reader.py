@@ -235,13 +235,116 @@ def histogram_block(reader, count):
     return values
 
 
-CODERS = [constant_block, varint_block, run_block, period_block, histogram_block]
+LOGISTIC = [22, 36, 60, 98, 162, 267, 439, 720, 1179, 1921, 3108, 4971, 7812, 11955, 17625, 24743,
+            32768, 40793, 47911, 53581, 57724, 60565, 62428, 63615, 64357, 64816, 65097, 65269,
+            65374, 65438, 65476, 65500, 65514]
+
+
+def squash(odds):
+    at = max(-2047, min(2047, odds)) + 2048
+    i, more = at >> 7, at & 127
+    return (LOGISTIC[i] * (128 - more) + LOGISTIC[i + 1] * more + 64) >> 7
+
+
+# STRETCH[p]: the least odds whose probability is p or more.
+STRETCH = []
+for odds_ in range(-2047, 2048):
+    STRETCH += [odds_] * ((squash(odds_) >> 4) + 1 - len(STRETCH))
+STRETCH += [2047] * (4096 - len(STRETCH))
+
+
+def mixed(model, a, b):
+    number = ((a + 1) * 0x9e3779b97f4a7c15 + (b + 1) * 0xd6e8feb86659fd93 + model) & MASK
+    return number ^ number >> 29
+
+
+class Adaptive:
+    """Decisions predicted by four models and decoded."""
+
+    def __init__(self, data, count):
+        self.data, self.at = data, 0
+        bits = 8
+        while bits < 16 and 1 << bits < 16 * count:
+            bits += 1
+        self.shift, self.slots = 64 - bits, [{} for _ in range(4)]
+        self.weights, self.contexts = [26214] * 4, None
+        self.low, self.high, self.code = 0, 0xffffffff, 0
+        for _ in range(4):
+            self.shift_in()
+
+    def shift_in(self):
+        byte = self.data[self.at] if self.at < len(self.data) else 0
+        self.code = (self.code << 8 & 0xffffffff) | byte
+        self.at += 1
+
+    def bit(self, probability):
+        middle = self.low + ((self.high - self.low) * probability >> 16)
+        bit = self.code <= middle
+        if bit:
+            self.high = middle
+        else:
+            self.low = middle + 1
+        while not (self.low ^ self.high) >> 24:
+            self.shift_in()
+            self.low = self.low << 8 & 0xffffffff
+            self.high = (self.high << 8 & 0xffffffff) | 255
+        return int(bit)
+
+    def decision(self, node):
+        chosen = [(slots, ((context ^ node * 0xc2b2ae3d27d4eb4f & MASK) * 0x9e3779b97f4a7c15
+                           & MASK) >> self.shift)
+                  for slots, context in zip(self.slots, self.contexts)]
+        states = [slots.get(i, (1 << 15, 0)) for slots, i in chosen]
+        odds = [STRETCH[p >> 4] if uses else 0 for p, uses in states]
+        probability = squash(sum(w * o for w, o in zip(self.weights, odds)) >> 16)
+        bit = self.bit(probability)
+        error = 65536 * bit - probability
+        self.weights = [max(-(1 << 22), min(1 << 22, w + ((6 * error * o + 65536) >> 17)))
+                        for w, o in zip(self.weights, odds)]
+        for (slots, i), (p, uses) in zip(chosen, states):
+            p += (65535 * bit - p) * (5 * 65536 // (5 * uses + 8)) >> 16
+            slots[i] = max(32, min(65503, p)), min(255, uses + 1)
+        return bit
+
+    def number(self):
+        length = 0
+        while length < 64 and self.decision(length):
+            length += 1
+        number = min(length, 1)
+        for i in range(length - 1):
+            bit = self.decision(length << 13 | number) if i < 12 else self.bit(1 << 15)
+            number = number << 1 | bit
+        return number
+
+
+def adaptive_block(reader, count, guide):
+    """guide: as many values, or None."""
+    form, data = reader.u8(), reader.take(reader.left())
+    check(form <= 1 and (not data or data[-1]), "an adaptive block is malformed")
+    coder, values = Adaptive(data, count), []
+    before = [0, 0, 0]
+    for i in range(count):
+        far = before[1] + (before[2] << 20) & MASK if guide is None else guide[i] & MASK
+        coder.contexts = [mixed(0, 0, 0), mixed(1, before[0], 0),
+                          mixed(2, before[1], before[0]) if guide is None else mixed(2, far, 0),
+                          mixed(3, far, before[0])]
+        number = coder.number()
+        before = [number, *before[:2]]
+        values.append((number >> 1) ^ -(number & 1) if form else signed(number))
+    check(coder.at >= len(data), "an adaptive block is too long")
+    return values
+
+
+CODERS = [constant_block, varint_block, run_block, period_block, histogram_block, adaptive_block]
+ADAPTIVE = 5
 
 
 class Column:
-    def __init__(self, reader):
+    def __init__(self, reader, guide=None):
+        """guide: another column; it is one if it is as long."""
         self.n = reader.varint()
         self.data = reader.take(reader.varint())
+        self.guide = guide if guide and guide.n == self.n else None
 
     def blocks(self):
         """Iterables of values; decoded when their turn comes."""
@@ -255,10 +358,20 @@ class Column:
             check(coder < len(CODERS), "a coder is unknown")
             check(0 < count <= left and (coder == 0 or count <= BLOCK_VALUES),
                   "a block has too many values")
-            yield CODERS[coder](payload, count)
+            if coder == ADAPTIVE:
+                yield adaptive_block(payload, count, self.guide and self.beside(left, count))
+            else:
+                yield CODERS[coder](payload, count)
             payload.end()
             left -= count
         check(left == 0, "a column has too few values")
+
+    def beside(self, left, count):
+        """The guide's values beside the next ones."""
+        at = self.n - left
+        values = list(itertools.islice(self.guide, at, at + count))
+        check(len(values) == count, "a guide is too short")
+        return values
 
     def __iter__(self):
         return itertools.chain.from_iterable(self.blocks())
@@ -268,7 +381,7 @@ class Column:
 
 MAGIC, CHUNK_MAGIC = b"\x89RFN\r\n\x1a\n", 0x434e4652
 (META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, PLACES, TIMING, TOC, CLOCKS,
- PROFILE) = range(1, 11)
+ PROFILE, PROFILES) = range(1, 12)
 ZSTD = ctypes.CDLL("libzstd.so.1")
 XXHASH = ctypes.CDLL("libxxhash.so.0")
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
@@ -632,15 +745,47 @@ class Context:
     """Where the segments of a context are executed, and what becomes of new ones."""
 
     def __init__(self, reader):
-        self.columns = [Column(reader) for _ in range(4)]
-        self.representatives, self.corrections, self.paces, self.kept_bits = map(iter, self.columns)
+        self.columns = [Column(reader) for _ in range(3)]
+        self.corrections, self.paces, self.kept_bits = map(iter, self.columns)
         self.n, self.kept = 0, {}
+
+    def read_list(self, reader, guide):
+        self.columns.append(Column(reader, guide))
+        self.representatives = iter(self.columns[-1])
+
+
+class Profiles:
+    """PROFILE of several time sets in one."""
+
+    def __init__(self, reader):
+        check(reader.left() <= 1 << 24, "a PROFILES is too large")
+        sizes = [(reader.varint(), reader.varint(), reader.varint())
+                 for _ in range(reader.count())]
+        self.rests = [reader.take(rest) for rest, _, _ in sizes]
+        self.lists = [reader.take(lists) for _, lists, _ in sizes]
+        self.guides = [guide for _, _, guide in sizes]
+        check(all(guide <= i for i, guide in enumerate(self.guides)), "a guide does not exist")
+
+    def profile(self, number):
+        """Its PROFILE, and the lists that guide its own."""
+        return Reader(bytes(self.rests[number]) + bytes(self.lists[number])), self.guiding(number)
+
+    def guiding(self, number, depth=0):
+        if not self.guides[number]:
+            return []
+        check(depth < 4, "too many lists guide each other")
+        guide = number - self.guides[number]
+        guides, reader, columns = self.guiding(guide, depth + 1), Reader(self.lists[guide]), []
+        while reader.left():
+            i = len(columns)
+            columns.append(Column(reader, guides[i] if i < len(guides) else None))
+        return columns
 
 
 class Profile(Timing):
     """Each stream that shares it reads one of its own: columns are read but once."""
 
-    def __init__(self, reader, structure):
+    def __init__(self, reader, structure, guides):
         super().__init__(reader, structure)
         check(self.times and not self.marks, "a PROFILE without times, or with marks")
         bits = [reader.u8() for _ in structure.loops]
@@ -655,6 +800,8 @@ class Profile(Timing):
                 stretches = 1 + sum(node & 1 and bits[node >> 1] for node in body)
                 for stretch in range(stretches):
                     self.contexts[loop, stretch] = Context(reader)
+        for i, context in enumerate(self.contexts.values()):
+            context.read_list(reader, guides[i] if i < len(guides) else None)
         self.structure = structure
 
     # Where segments begin and end.
@@ -802,6 +949,7 @@ class Stream:
             return False
         polls = any(symbol.failed_poll for symbol in self.archive.structure(self.group).symbols)
         return (any((kind, self.times) in found for kind in (TIMING, PROFILE)) or
+                self.archive.profiles_with(self.times) is not None or
                 not (self.archive.times or self.volume or polls))
 
     def open(self):
@@ -1058,10 +1206,28 @@ class Archive:
         structure = self.structure(group)
         return self.part(PLACES, group, lambda reader: Places(reader, structure, self, ranks))
 
+    def profiles_with(self, times):
+        """The id of the PROFILES that has a time set, or None."""
+        return next((number for kind, number in self.chunks if kind == PROFILES and self.reduced and
+                     number >> 32 <= times < number & 0xffffffff), None)
+
+    def profile_payload(self, times):
+        """(Reader of PROFILE or None, the lists that guide its own)"""
+        if self.reduced and (PROFILE, times) in self.chunks:
+            return self.payload(PROFILE, times), []
+        number = self.profiles_with(times)
+        if number is None:
+            return None, []
+        sets = [s.number for s in self.streams if s.times == s.number and
+                number >> 32 <= s.number < number & 0xffffffff]
+        profiles = self.part(PROFILES, number, Profiles)
+        check(len(profiles.rests) == len(sets), "a PROFILES has not as many time sets as its id says")
+        return profiles.profile(sets.index(times))
+
     def timing(self, stream, structure):
-        if self.reduced and (PROFILE, stream.times) in self.chunks:
-            reader = self.payload(PROFILE, stream.times)
-            profile = Profile(reader, structure)
+        reader, guides = self.profile_payload(stream.times)
+        if reader:
+            profile = Profile(reader, structure, guides)
             reader.end(self.exact)
             return profile
         check(stream.times == stream.number, "streams share times that are not reduced")

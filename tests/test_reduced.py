@@ -55,22 +55,30 @@ def test_what_verbs_say(bench):
 
 
 def test_damaged_bytes(bench):
-    """Every tenth byte of META, STREAMS and PROFILE is spoiled: verify notices, and no verb breaks."""
-    with open(archives(bench)[5], "rb") as file:
-        data = file.read()
+    """Every tenth byte of META, STREAMS, PROFILE and PROFILES is spoiled: verify notices, and no verb
+    breaks."""
     tasks = []
-    for chunk in rfn_reader.listed_chunks(data, rfn_reader.read_header(data)[0], True):
-        if chunk.type not in (rfn_reader.META, rfn_reader.STREAMS, rfn_reader.PROFILE):
-            continue
-        for at in range(chunk.offset, chunk.end, 10):
-            spoilt = test_damage.flipped(data, at)
-            tasks.append((test_damage.check_verify, bench, spoilt, f"byte {at}", f"byte.{at}.rfn"))
+    for number in (5, 32):
+        spoil(bench, archives(bench)[number], tasks)
     test_damage.in_parallel(tasks)
 
 
+def spoil(bench, path, tasks):
+    kinds = (rfn_reader.META, rfn_reader.STREAMS, rfn_reader.PROFILE, rfn_reader.PROFILES)
+    with open(path, "rb") as file:
+        data = file.read()
+    for chunk in rfn_reader.listed_chunks(data, rfn_reader.read_header(data)[0], True):
+        if chunk.type not in kinds:
+            continue
+        for at in range(chunk.offset, chunk.end, 10):
+            name = f"byte.{len(tasks)}.rfn"
+            tasks.append((test_damage.check_verify, bench, test_damage.flipped(data, at),
+                          f"byte {at}", name))
+
+
 def test_forged(bench):
-    """META, STREAMS and PROFILE of chance under right checksums: believed or refused, by both
-    readers alike."""
+    """META, STREAMS, PROFILE and PROFILES of chance under right checksums: believed or refused, by
+    both readers alike."""
     chance, tasks, paths = random.Random(7), [], archives(bench)
     kinds = (rfn_reader.PROFILE, rfn_reader.PROFILE, rfn_reader.STREAMS, rfn_reader.META)
     for number in range(FORGERIES):
@@ -78,7 +86,9 @@ def test_forged(bench):
             data = file.read()
         chunks = [(chunk.type, chunk.id, chunk.payload) for chunk in
                   rfn_reader.listed_chunks(data, rfn_reader.read_header(data)[0], True)]
-        at = chance.choice([i for i, chunk in enumerate(chunks) if chunk[0] == kinds[number % 4]])
+        wanted = {kinds[number % 4]}
+        wanted |= {rfn_reader.PROFILES} if rfn_reader.PROFILE in wanted else set()
+        at = chance.choice([i for i, chunk in enumerate(chunks) if chunk[0] in wanted])
         kind, chunk_id, payload = chunks[at]
         chunks[at] = kind, chunk_id, test_damage.forge(payload, chance)
         tasks.append((test_damage.check_forgery, bench, test_damage.container(data, chunks),

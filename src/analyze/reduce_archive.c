@@ -4,7 +4,7 @@
  * Without comparing processes a stream is packed as soon as it has been read, and what it took is
  * freed; else all are held until it is known which stand for others. */
 #include "analyze/trace_profile.h"
-#include "archive/pack_profile.h"
+#include "archive/pack_profiles.h"
 #include "archive/rewrite.h"
 #include "archive/walk.h"
 
@@ -14,6 +14,7 @@ struct reducer {
     const struct rfn_archive *archive;
     struct rfn_trace_profile *profile;
     struct rfn_rewrite rewrite;
+    struct rfn_gathered gathered; /* PROFILEs that are not in a chunk yet */
     struct rfn_diag *diag;
 };
 
@@ -69,19 +70,31 @@ static int add_profile(struct reducer *reducer, uint32_t stream, const struct rf
 {
     const struct rfn_stream_profile *profile = reducer->profile->streams[stream].profile;
     const struct rfn_pack_clock clock = {.kind = RFN_CLOCK_KIND_RUN};
-    struct rfn_rope payload = RFN_ROPE_INIT;
     struct rfn_new_times times;
     int error = rfn_new_times_make(&times, profile, &shape->shape);
     if (!error)
-        error = rfn_pack_profile(profile, &times, &shape->shape, &clock, &payload);
-    if (!error)
-        error = rfn_rewrite_add(&reducer->rewrite, RFN_CHUNK_PROFILE, stream, &payload);
-    rfn_rope_release(&payload);
+        error = rfn_gathered_add(&reducer->gathered, stream, profile, &times, &shape->shape,
+                                 &clock);
     rfn_new_times_release(&times);
     return error;
 }
 
-static int pack_stream(struct reducer *reducer, uint32_t stream)
+/* Makes a chunk of those that have been gathered. */
+static int add_gathered(struct reducer *reducer)
+{
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    uint32_t type;
+    uint64_t id;
+    if (reducer->gathered.n == 0)
+        return 0;
+    int error = rfn_gathered_pack(&reducer->gathered, &type, &id, &payload);
+    if (!error)
+        error = rfn_rewrite_add(&reducer->rewrite, type, id, &payload);
+    rfn_rope_release(&payload);
+    return packed(reducer, error);
+}
+
+static int pack_present(struct reducer *reducer, uint32_t stream)
 {
     struct rfn_stream_info info = rfn_archive_stream(reducer->archive, stream);
     struct rfn_part *part;
@@ -97,14 +110,25 @@ static int pack_stream(struct reducer *reducer, uint32_t stream)
     return packed(reducer, error);
 }
 
+/* A chunk has all time sets of its range: one that is not there ends it. A large one is alone. */
+static int pack_stream(struct reducer *reducer, uint32_t stream)
+{
+    const struct rfn_profiled_stream *profiled = &reducer->profile->streams[stream];
+    bool small = profiled->present && rfn_gathered_small(profiled->profile);
+    if (!small)
+        RFN_TRY(add_gathered(reducer));
+    if (profiled->present)
+        RFN_TRY(pack_present(reducer, stream));
+    return small && !rfn_gathered_enough(&reducer->gathered) ? 0 : add_gathered(reducer);
+}
+
 /* ---- all of them ---- */
 
 static int pack_one_by_one(struct reducer *reducer)
 {
     for (uint32_t i = 0; i < reducer->profile->n_streams; i++) {
         RFN_TRY(rfn_trace_profile_read(reducer->profile, i, reducer->diag));
-        if (reducer->profile->streams[i].present)
-            RFN_TRY(pack_stream(reducer, i));
+        RFN_TRY(pack_stream(reducer, i));
         rfn_trace_profile_drop(reducer->profile, i);
     }
     return rfn_trace_profile_join(reducer->profile, reducer->diag);
@@ -117,7 +141,7 @@ static int pack_sets(struct reducer *reducer)
     RFN_TRY(rfn_trace_profile_join(reducer->profile, reducer->diag));
     for (uint32_t i = 0; i < reducer->profile->n_streams; i++) {
         const struct rfn_profiled_stream *stream = &reducer->profile->streams[i];
-        if (stream->present && stream->stands_for_it == i)
+        if (stream->stands_for_it == i)
             RFN_TRY(pack_stream(reducer, i));
         rfn_trace_profile_drop(reducer->profile, i);
     }
@@ -241,6 +265,7 @@ static bool stays(uint32_t type, uint32_t minor)
     case RFN_CHUNK_TIMING:
     case RFN_CHUNK_TOC:
     case RFN_CHUNK_PROFILE:
+    case RFN_CHUNK_PROFILES:
         return false;
     case RFN_CHUNK_CLOCKS:
         return minor >= RFN_CLOCKS_SINCE_MINOR;
@@ -286,6 +311,7 @@ static int write_reduced(struct reducer *reducer, const char *path, bool force,
 {
     RFN_TRY(rfn_rewrite_check(&reducer->rewrite, path, force, reducer->diag));
     RFN_TRY(reducer->profile->across.method ? pack_sets(reducer) : pack_one_by_one(reducer));
+    RFN_TRY(add_gathered(reducer));
     RFN_TRY(add_meta(reducer));
     RFN_TRY(add_streams(reducer));
     RFN_TRY(copy_others(reducer));
@@ -309,6 +335,7 @@ int rfn_reduce(const struct rfn_archive *archive, const struct rfn_trace_profile
     int error = rfn_rewrite_init(&reducer.rewrite, archive) < 0
                     ? no_memory(&reducer)
                     : write_reduced(&reducer, path, force, result);
+    rfn_gathered_release(&reducer.gathered);
     rfn_rewrite_release(&reducer.rewrite);
     rfn_trace_profile_free(reducer.profile);
     return error;

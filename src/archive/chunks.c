@@ -85,11 +85,12 @@ static int corrupt_at(const struct rfn_chunks *chunks, uint64_t offset, const ch
 static const char *type_name(uint32_t type)
 {
     static const char *const names[] = {
-        [RFN_CHUNK_META] = "META",       [RFN_CHUNK_DEFINITIONS] = "DEFINITIONS",
-        [RFN_CHUNK_STREAMS] = "STREAMS", [RFN_CHUNK_STRUCTURE] = "STRUCTURE",
-        [RFN_CHUNK_VALUES] = "VALUES",   [RFN_CHUNK_PLACES] = "PLACES",
-        [RFN_CHUNK_TIMING] = "TIMING",   [RFN_CHUNK_TOC] = "TOC",
-        [RFN_CHUNK_CLOCKS] = "CLOCKS",   [RFN_CHUNK_PROFILE] = "PROFILE",
+        [RFN_CHUNK_META] = "META",         [RFN_CHUNK_DEFINITIONS] = "DEFINITIONS",
+        [RFN_CHUNK_STREAMS] = "STREAMS",   [RFN_CHUNK_STRUCTURE] = "STRUCTURE",
+        [RFN_CHUNK_VALUES] = "VALUES",     [RFN_CHUNK_PLACES] = "PLACES",
+        [RFN_CHUNK_TIMING] = "TIMING",     [RFN_CHUNK_TOC] = "TOC",
+        [RFN_CHUNK_CLOCKS] = "CLOCKS",     [RFN_CHUNK_PROFILE] = "PROFILE",
+        [RFN_CHUNK_PROFILES] = "PROFILES",
     };
     return type < sizeof names / sizeof *names && names[type] ? names[type] : "of unknown type";
 }
@@ -618,7 +619,7 @@ bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type)
 {
     if (type == RFN_CHUNK_CLOCKS)
         return chunks->minor >= RFN_CLOCKS_SINCE_MINOR;
-    if (type == RFN_CHUNK_PROFILE)
+    if (type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES)
         return chunks->minor >= RFN_PROFILE_SINCE_MINOR;
     return type <= RFN_CHUNK_TOC;
 }

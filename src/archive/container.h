@@ -22,8 +22,9 @@ enum rfn_chunk_type {
     RFN_CHUNK_PLACES = 6,
     RFN_CHUNK_TIMING = 7,
     RFN_CHUNK_TOC = 8,
-    RFN_CHUNK_CLOCKS = 9,  /* since minor version 2 */
-    RFN_CHUNK_PROFILE = 10 /* since minor version 3 */
+    RFN_CHUNK_CLOCKS = 9,   /* since minor version 2 */
+    RFN_CHUNK_PROFILE = 10, /* since minor version 3 */
+    RFN_CHUNK_PROFILES = 11 /* since minor version 3 */
 };
 
 enum { RFN_HEADER_BYTES = 64, RFN_CHUNK_HEADER_BYTES = 48, RFN_CHUNK_ALIGNMENT = 8 };

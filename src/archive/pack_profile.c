@@ -148,14 +148,21 @@ static void pack_column(const struct rfn_column *column, struct rfn_rope *out)
     rfn_column_pack(column ? column : &empty, out);
 }
 
+static void pack_list(const struct rfn_column *column, const struct rfn_column *guide,
+                      struct rfn_rope *out)
+{
+    static const struct rfn_column empty = {.constant = true};
+    if (rfn_column_pack_list(column ? column : &empty, guide, &out->bytes) < 0)
+        out->bytes.failed = true;
+}
+
 static void pack_loop(const struct rfn_stream_profile *profile, const struct rfn_profile_loop *loop,
                       struct rfn_rope *out)
 {
     for (uint32_t i = 0; i < loop->n_contexts; i++) {
         const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile,
                                                                                loop->contexts[i]);
-        pack_column(columns ? &columns->representative : NULL, out);
-        pack_column(columns ? &columns->correction : NULL, out);
+        pack_list(columns ? &columns->correction : NULL, NULL, out);
         pack_column(columns ? &columns->pace : NULL, out);
         pack_column(columns ? &columns->kept : NULL, out);
     }
@@ -172,9 +179,9 @@ static void pack_starts(const struct rfn_stream_profile *profile, uint64_t start
     rfn_column_pack(rfn_stream_profile_top(profile), out);
 }
 
-int rfn_pack_profile(const struct rfn_stream_profile *profile, const struct rfn_new_times *times,
-                     const struct rfn_profile_shape *shape, const struct rfn_pack_clock *clock,
-                     struct rfn_rope *out)
+int rfn_pack_profile_rest(const struct rfn_stream_profile *profile,
+                          const struct rfn_new_times *times, const struct rfn_profile_shape *shape,
+                          const struct rfn_pack_clock *clock, struct rfn_rope *out)
 {
     enum { TIMES = 1, VOLUMES = 2 };
     rfn_buf_varint(&out->bytes, TIMES | (has_volumes(shape) ? VOLUMES : 0));
@@ -188,5 +195,33 @@ int rfn_pack_profile(const struct rfn_stream_profile *profile, const struct rfn_
         if (shape->loops[i].cuts)
             pack_loop(profile, &shape->loops[i], out);
     }
+    return rfn_rope_status(out);
+}
+
+void rfn_profile_lists(const struct rfn_stream_profile *profile,
+                       const struct rfn_profile_shape *shape,
+                       void (*visit)(void *context, const struct rfn_column *list), void *context)
+{
+    for (uint32_t i = 0; i < shape->n_loops; i++) {
+        const struct rfn_profile_loop *loop = &shape->loops[i];
+        for (uint32_t k = 0; loop->cuts && k < loop->n_contexts; k++) {
+            const struct rfn_profile_columns *columns = rfn_stream_profile_columns(
+                profile, loop->contexts[k]);
+            visit(context, columns ? &columns->representative : NULL);
+        }
+    }
+}
+
+static void pack_unguided(void *context, const struct rfn_column *list)
+{
+    pack_list(list, NULL, context);
+}
+
+int rfn_pack_profile(const struct rfn_stream_profile *profile, const struct rfn_new_times *times,
+                     const struct rfn_profile_shape *shape, const struct rfn_pack_clock *clock,
+                     struct rfn_rope *out)
+{
+    RFN_TRY(rfn_pack_profile_rest(profile, times, shape, clock, out));
+    rfn_profile_lists(profile, shape, pack_unguided, out);
     return rfn_rope_status(out);
 }

@@ -91,12 +91,13 @@ static void expect_segments(struct rfn_reader *reader)
     assert_int_equal(rfn_reader_varint(reader), 0);   /* starts are exact */
     assert_int_equal(rfn_reader_varint(reader), 0);
     COLUMN(reader, 0, 4);
-    COLUMN(reader, 0, 1, 0, 0);
     COLUMN(reader, 0, -2, 30, -2);
     COLUMN(reader, 2, 0);
     COLUMN(reader, 1, 0);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 3; i++)
         EMPTY(reader);
+    COLUMN(reader, 0, 1, 0, 0);
+    EMPTY(reader);
     assert_int_equal(rfn_reader_left(reader), 0);
     assert_false(reader->failed);
 }

@@ -224,6 +224,35 @@ int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
     return error;
 }
 
+/* How many time sets have numbers from `first` to below `end`. */
+static uint32_t time_sets(const struct rfn_archive *archive, uint32_t first, uint32_t end)
+{
+    uint32_t n = 0;
+    for (uint32_t i = first; i < end && i < archive->n_streams; i++)
+        n += rfn_stream_times(archive, i) == i;
+    return n;
+}
+
+/* The payload of PROFILE, which is a chunk or a part of one. */
+static int load_profile(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
+                        uint32_t time_set, struct rfn_payload *payload, struct rfn_guides *guides,
+                        struct rfn_diag *diag)
+{
+    *guides = (struct rfn_guides){0};
+    if (entry->type == RFN_CHUNK_PROFILE)
+        return rfn_chunks_load_events(&archive->chunks, entry, payload, diag);
+    uint32_t first = rfn_profiles_first(entry->id), end = rfn_profiles_end(entry->id);
+    RFN_TRY(rfn_chunks_load(&archive->chunks, entry, payload, diag));
+    struct rfn_payload where = *payload;
+    const char *fault = rfn_profiles_take(payload, time_sets(archive, first, end),
+                                          time_sets(archive, first, time_set), guides);
+    if (fault) {
+        rfn_guides_release(guides);
+        rfn_payload_release(payload);
+    }
+    return rfn_payload_fault(&where, fault, diag);
+}
+
 int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,
                             const struct rfn_structure *structure, struct rfn_timing *timing,
                             struct rfn_reduced_timing *reduced, struct rfn_diag *diag)
@@ -234,10 +263,11 @@ int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,
     if (entry < 0)
         return RFN_E_NOTFOUND;
     struct rfn_payload payload;
-    RFN_TRY(
-        rfn_chunks_load_events(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
+    struct rfn_guides guides;
+    RFN_TRY(load_profile(archive, &archive->chunks.entries[entry],
+                         rfn_stream_times(archive, stream), &payload, &guides, diag));
     struct rfn_payload where = payload;
-    const char *fault = rfn_reduced_timing_read(reduced, timing, structure, &payload,
+    const char *fault = rfn_reduced_timing_read(reduced, timing, structure, &payload, &guides,
                                                 archive->exact);
     int error = timing_fault(archive, stream, timing, &where, fault, diag);
     if (error < 0) {

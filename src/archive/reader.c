@@ -45,7 +45,9 @@ int64_t rfn_reduced_timing_find(const struct rfn_archive *archive, uint32_t stre
 {
     if (!archive->dictionary.run.reduced)
         return -1;
-    return rfn_chunks_find(&archive->chunks, RFN_CHUNK_PROFILE, rfn_stream_times(archive, stream));
+    uint32_t time_set = rfn_stream_times(archive, stream);
+    int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_PROFILE, time_set);
+    return entry < 0 ? rfn_profiles_find(&archive->chunks, time_set) : entry;
 }
 
 /* Counts the groups and checks every number. */
@@ -224,12 +226,14 @@ static int load_one(struct rfn_archive *archive, uint32_t type, struct rfn_paylo
     return rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], payload, diag);
 }
 
-/* The resolution is that of the first stream that has times. */
+/* The resolution is that of the first stream that has times. In PROFILES quanta are nanoseconds. */
 static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
 {
     size_t first;
     struct rfn_chunks *chunks = &archive->chunks;
     uint32_t type = archive->dictionary.run.reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING;
+    if (archive->dictionary.run.reduced && rfn_chunks_count(chunks, RFN_CHUNK_PROFILES, &first))
+        archive->dictionary.run.resolution_ns = 1;
     if (!archive->dictionary.run.times || rfn_chunks_count(chunks, type, &first) == 0)
         return 0;
     struct rfn_payload payload;

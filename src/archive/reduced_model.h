@@ -78,9 +78,11 @@ struct reduced_run {
     unsigned first_context[R_LOOPS];
     uint8_t clock; /* 0, or 3: of the run */
     bool volume, compress, full;
+    bool together; /* in a PROFILES; clock is 3 */
     /* What is wrong on purpose. */
-    bool not_reduced, with_timing, only_timing, trailing, marks, other_clock;
-    int missing; /* 1 + time set */
+    bool not_reduced, with_timing, with_profile, only_timing, trailing, marks, other_clock;
+    int missing;                                   /* 1 + time set */
+    unsigned wrong_number, wrong_guide, wrong_end; /* of PROFILES */
     unsigned pairs;
     uint32_t group_of[N_RANKS];
 };
@@ -534,7 +536,9 @@ static void write_reduced_clock(const struct writer *writer, const struct reduce
     rfn_buf_varint(out, 0);
 }
 
-static void write_profile(struct writer *writer, const struct reduced_run *run, int stream)
+/* What stands before the lists. */
+static struct rfn_buf write_rest(const struct writer *writer, const struct reduced_run *run,
+                                 int stream)
 {
     const struct made_set *set = &run->sets[stream];
     struct rfn_buf out = RFN_BUF_INIT;
@@ -558,12 +562,72 @@ static void write_profile(struct writer *writer, const struct reduced_run *run, 
     rfn_buf_varint(&out, set->share);
     write_numbers(&set->top, &out);
     for (unsigned c = 0; c < run->n_contexts; c++) {
-        for (int k = 0; k < RFN_PROFILE_COLUMNS; k++)
+        for (int k = 0; k < RFN_PROFILE_PLAIN; k++)
             write_numbers(&set->contexts[c][k], &out);
     }
+    return out;
+}
+
+static void write_profile(struct writer *writer, const struct reduced_run *run, int stream)
+{
+    struct rfn_buf out = write_rest(writer, run, stream);
+    for (unsigned c = 0; c < run->n_contexts; c++)
+        write_numbers(&run->sets[stream].contexts[c][RFN_PROFILE_REPRESENTATIVE], &out);
     if (run->trailing)
         rfn_buf_u8(&out, 0);
     add_chunk(writer, RFN_CHUNK_PROFILE, (uint64_t)stream, &out);
+}
+
+static struct rfn_column list_of(const struct numbers *numbers)
+{
+    struct rfn_column column;
+    rfn_column_init(&column);
+    for (size_t i = 0; i < numbers->n; i++)
+        assert_int_equal(rfn_column_append(&column, numbers->values[i]), 0);
+    return column;
+}
+
+/* Each list is guided by that of the time set before. */
+static struct rfn_buf write_lists_of(const struct reduced_run *run, int stream, int guide)
+{
+    struct rfn_buf out = RFN_BUF_INIT;
+    for (unsigned c = 0; c < run->n_contexts; c++) {
+        const int which = RFN_PROFILE_REPRESENTATIVE;
+        struct rfn_column list = list_of(&run->sets[stream].contexts[c][which]);
+        struct rfn_column other = list_of(&run->sets[guide].contexts[c][which]);
+        assert_int_equal(rfn_column_pack_list(&list, guide == stream ? NULL : &other, &out), 0);
+        rfn_column_release(&list);
+        rfn_column_release(&other);
+    }
+    if (run->trailing)
+        rfn_buf_u8(&out, 0);
+    return out;
+}
+
+static void write_profiles(struct writer *writer, const struct reduced_run *run)
+{
+    struct rfn_buf out = RFN_BUF_INIT, rests[N_RANKS], lists[N_RANKS];
+    uint32_t n = 0;
+    int before = 0;
+    for (int i = 0; i < N_RANKS; i++) {
+        if (run->set_of[i] != i)
+            continue;
+        rests[n] = write_rest(writer, run, i);
+        lists[n++] = write_lists_of(run, i, before);
+        before = i;
+    }
+    rfn_buf_varint(&out, n + run->wrong_number);
+    for (uint32_t i = 0; i < n; i++) {
+        rfn_buf_varint(&out, rests[i].size);
+        rfn_buf_varint(&out, lists[i].size);
+        rfn_buf_varint(&out, (i > 0) + run->wrong_guide);
+    }
+    for (uint32_t i = 0; i < 2 * n; i++) {
+        struct rfn_buf *part = i < n ? &rests[i] : &lists[i - n];
+        rfn_buf_bytes(&out, part->data, part->size);
+        rfn_buf_release(part);
+    }
+    add_chunk(writer, RFN_CHUNK_PROFILES, rfn_profiles_id(0, N_RANKS - run->wrong_end), &out);
 }
 
 static int64_t full_word(const struct made_set *set, uint64_t start, size_t e, int which)
@@ -622,9 +686,11 @@ static void write_times(struct writer *writer, const struct reduced_run *run)
         bool own = run->set_of[i] == i && run->missing != i + 1;
         if (run->full || run->with_timing || (run->only_timing && own))
             write_full(writer, run, i);
-        if (!run->full && !run->only_timing && own)
+        if (!run->full && !run->only_timing && own && (!run->together || run->with_profile))
             write_profile(writer, run, i);
     }
+    if (run->together && !run->full)
+        write_profiles(writer, run);
 }
 
 static struct rfn_buf write_reduced(const struct reduced_run *run)
@@ -697,6 +763,7 @@ static struct reduced_run *new_run(const struct shape *shape, unsigned variant, 
     run->volume = variant & 1;
     run->clock = variant & 2 ? 3 : 0;
     run->compress = variant & 4;
+    run->together = (variant & 10) == 10;
     bool shared = variant & (2 | 8);
     for (int i = 0; i < N_RANKS; i++)
         run->set_of[i] = shared ? (const int64_t[]){0, 1, 0, 1}[i] : i;

@@ -50,10 +50,12 @@ static const char *find_columns(struct rfn_reduced_timing *reduced,
 
 const char *rfn_reduced_timing_read(struct rfn_reduced_timing *reduced, struct rfn_timing *timing,
                                     const struct rfn_structure *structure,
-                                    struct rfn_payload *payload, bool exact)
+                                    struct rfn_payload *payload, struct rfn_guides *guides,
+                                    bool exact)
 {
     struct rfn_scan scan;
-    *reduced = (struct rfn_reduced_timing){0};
+    *reduced = (struct rfn_reduced_timing){.guides = *guides};
+    *guides = (struct rfn_guides){0};
     const char *fault = rfn_timing_scan(timing, structure, payload, &scan);
     if (!fault && timing->n_marks)
         fault = "it has time marks";
@@ -70,5 +72,6 @@ void rfn_reduced_timing_release(struct rfn_reduced_timing *reduced)
 {
     free(reduced->cuts);
     free(reduced->columns);
+    rfn_guides_release(&reduced->guides);
     *reduced = (struct rfn_reduced_timing){0};
 }

@@ -8,14 +8,17 @@
 #define RFN_ARCHIVE_REDUCED_TIMING_H
 
 #include "archive/parts.h"
+#include "archive/profiles.h"
 
-/* The columns of a context of a loop that cuts, in their order. */
+/* The columns of a context of a loop that cuts, in their order. The last is a list, and lies behind
+ * all others with those of the other contexts. */
 enum rfn_reduced_column {
-    RFN_PROFILE_REPRESENTATIVE, /* one value per segment: the number of its representative */
-    RFN_PROFILE_CORRECTION,     /* of its start, in units */
+    RFN_PROFILE_CORRECTION,     /* one value per segment: of its start, in units */
     RFN_PROFILE_PACE,           /* one value per representative: quanta */
     RFN_PROFILE_KEPT,           /* whether it is executed again */
-    RFN_PROFILE_COLUMNS
+    RFN_PROFILE_REPRESENTATIVE, /* one value per segment: the number of its representative */
+    RFN_PROFILE_COLUMNS,
+    RFN_PROFILE_PLAIN = RFN_PROFILE_REPRESENTATIVE /* so many are not lists */
 };
 
 struct rfn_reduced_timing {
@@ -23,17 +26,21 @@ struct rfn_reduced_timing {
     uint64_t first;            /* start of the first segment: quanta since the clock's start */
     uint64_t tolerance, share; /* of starts: tolerance + (length * share >> 16) quanta */
     size_t *columns;     /* where each begins, and so where the one before it ends: corrections of
-                            the top, then RFN_PROFILE_COLUMNS per context of loops that cut */
+                            the top, then RFN_PROFILE_PLAIN per context of loops that cut, then a
+                            list per context */
     uint32_t n_contexts; /* of those */
+    struct rfn_guides guides; /* of the lists */
 };
 
 /* No segment, nor the way from one to the next, is longer (quanta). */
 #define RFN_SEGMENT_LENGTH_MAX (UINT64_C(1) << 62)
 
-/* Takes the payload over into timing (also on failure). Both are to be released even on failure. */
+/* Takes the payload over into timing, and the guides (also on failure). Both are to be released
+ * even on failure. */
 const char *rfn_reduced_timing_read(struct rfn_reduced_timing *reduced, struct rfn_timing *timing,
                                     const struct rfn_structure *structure,
-                                    struct rfn_payload *payload, bool exact);
+                                    struct rfn_payload *payload, struct rfn_guides *guides,
+                                    bool exact);
 void rfn_reduced_timing_release(struct rfn_reduced_timing *reduced);
 
 #endif

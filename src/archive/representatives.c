@@ -31,8 +31,9 @@ struct symbol_columns {
 
 /* A context of a loop that cuts. */
 struct context {
-    struct rfn_column_cursor columns[RFN_PROFILE_COLUMNS];
-    uint64_t n; /* representatives so far */
+    struct rfn_column_cursor columns[RFN_PROFILE_PLAIN];
+    struct rfn_list_cursor lists[1 + RFN_GUIDES_MAX]; /* its own, and its guides */
+    uint64_t n;                                       /* representatives so far */
     struct rfn_map kept;
 };
 
@@ -145,7 +146,41 @@ static int columns_of_symbol(struct rfn_representatives *of, uint32_t symbol,
 
 static const size_t *context_at(const struct rfn_representatives *of, uint32_t context)
 {
-    return of->of.reduced->columns + 1 + RFN_PROFILE_COLUMNS * (size_t)context;
+    return of->of.reduced->columns + 1 + RFN_PROFILE_PLAIN * (size_t)context;
+}
+
+static const size_t *list_at(const struct rfn_representatives *of, uint32_t context)
+{
+    return context_at(of, of->of.reduced->n_contexts) + context;
+}
+
+/* Opens the list of another time set that guides `list`, if that has one of this length. */
+static int open_guide(struct rfn_representatives *of, const struct rfn_guide *guide,
+                      uint32_t context, struct rfn_list_cursor *list)
+{
+    struct rfn_list_cursor *next = list + 1;
+    if (context >= guide->n)
+        return 0;
+    const size_t *at = &guide->columns[context];
+    int error = rfn_payload_column(&guide->payload, at[0], at[1], &next->column);
+    if (error < 0)
+        return failed(of, rfn_column_fault(error));
+    if (next->column.n == list->column.n)
+        list->guide = next;
+    return 0;
+}
+
+static int open_lists(struct rfn_representatives *of, uint32_t context,
+                      struct rfn_list_cursor *lists)
+{
+    const struct rfn_guides *guides = &of->of.reduced->guides;
+    RFN_TRY(open_columns(of, list_at(of, context), &lists[0].column, 1));
+    for (unsigned i = 0; i < guides->n; i++) {
+        RFN_TRY(open_guide(of, &guides->guides[i], context, &lists[i]));
+        if (!lists[i].guide)
+            break;
+    }
+    return 0;
 }
 
 static int context_of(struct rfn_representatives *of, uint32_t number, struct context **found)
@@ -156,7 +191,8 @@ static int context_of(struct rfn_representatives *of, uint32_t number, struct co
     *found = of->contexts[number] = calloc(1, sizeof **found);
     if (!*found)
         return failed(of, rfn_out_of_memory);
-    return open_columns(of, context_at(of, number), (*found)->columns, RFN_PROFILE_COLUMNS);
+    RFN_TRY(open_columns(of, context_at(of, number), (*found)->columns, RFN_PROFILE_PLAIN));
+    return open_lists(of, number, (*found)->lists);
 }
 
 /* ---- segments ---- */
@@ -287,7 +323,9 @@ static int take(struct rfn_representatives *of, uint32_t number, int64_t *correc
     int64_t representative;
     RFN_TRY(context_of(of, number, &context));
     struct rfn_column_cursor *columns = context->columns;
-    RFN_TRY(next_value(of, &columns[RFN_PROFILE_REPRESENTATIVE], &representative));
+    int error = rfn_list_next(&context->lists[0], &representative);
+    if (error < 0)
+        return failed(of, rfn_column_fault(error));
     RFN_TRY(next_value(of, &columns[RFN_PROFILE_CORRECTION], correction));
     if (representative < 0 || (uint64_t)representative > context->n)
         return failed(of, "a segment is like one that has not been");
@@ -376,9 +414,11 @@ static int finish_symbol(struct rfn_representatives *of, uint32_t symbol)
 
 static int finish_context(struct rfn_representatives *of, uint32_t context)
 {
-    if (!of->contexts[context])
-        return expect_empty(of, context_at(of, context), RFN_PROFILE_COLUMNS);
-    return expect_end(of, of->contexts[context]->columns, RFN_PROFILE_COLUMNS);
+    struct context *used = of->contexts[context];
+    RFN_TRY(used ? expect_end(of, used->columns, RFN_PROFILE_PLAIN)
+                 : expect_empty(of, context_at(of, context), RFN_PROFILE_PLAIN));
+    return used ? expect_end(of, &used->lists[0].column, 1)
+                : expect_empty(of, list_at(of, context), 1);
 }
 
 int rfn_representatives_finish(struct rfn_representatives *of)
@@ -423,7 +463,9 @@ static void free_context(struct context *context)
 {
     if (!context)
         return;
-    close_columns(context->columns, RFN_PROFILE_COLUMNS);
+    close_columns(context->columns, RFN_PROFILE_PLAIN);
+    for (unsigned i = 0; i < 1 + RFN_GUIDES_MAX; i++)
+        rfn_column_close(&context->lists[i].column);
     rfn_map_release_objects(&context->kept, free);
     free(context);
 }

@@ -551,6 +551,35 @@ static void test_too_many_kept(void **state)
     }
 }
 
+/* What the list of time sets in a PROFILES says wrong. */
+static void test_wrong_profiles(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned number, guide, end;
+        bool with_profile, with_timing;
+        const char *says;
+    } wrong[] = {
+        {1, 0, 0, false, false, "it has not as many time sets as its id says"},
+        {0, 1, 0, false, false, "its list of time sets is malformed"},
+        {0, 0, 3, false, false, "streams with the same values have different numbers"},
+        {0, 0, 4, false, false, "the chunk belongs to nothing"},
+        {0, 0, 5, false, false, "the chunk belongs to nothing"},
+        {0, 0, 0, true, false, "the chunk belongs to nothing"},
+        {0, 0, 0, false, true, "the chunk belongs to nothing"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct reduced_run *run = new_run(&nested, 11, 1);
+        run->wrong_number = wrong[i].number;
+        run->wrong_guide = wrong[i].guide;
+        run->wrong_end = wrong[i].end;
+        run->with_profile = wrong[i].with_profile;
+        run->with_timing = wrong[i].with_timing;
+        expect_damage(run, wrong[i].says);
+        delete_run(run);
+    }
+}
+
 /* A byte of a chunk's payload changed, its checksum too. */
 static void flip(struct rfn_buf *file, const struct rfn_toc_entry *entry, size_t at, uint8_t bits)
 {
@@ -568,12 +597,16 @@ static void flip(struct rfn_buf *file, const struct rfn_toc_entry *entry, size_t
 static void test_bytes(void **state)
 {
     (void)state;
-    for (unsigned shape = 0; shape < N_SHAPES; shape++) {
-        struct reduced_run *run = new_run(shapes[shape], shape % 2 ? 3 : 1, 11);
+    for (unsigned i = 0; i < 2 * N_SHAPES; i++) {
+        bool together = i >= N_SHAPES;
+        unsigned variant = together ? 11 : i % 2 ? 3 : 1;
+        struct reduced_run *run = new_run(shapes[i % N_SHAPES], variant, 11);
         struct rfn_buf file = write_reduced(run);
         struct rfn_archive *archive = open_bytes(&file, 0);
         struct rfn_toc_entry entry =
-            archive->chunks.entries[rfn_chunks_find(&archive->chunks, RFN_CHUNK_PROFILE, 0)];
+            archive->chunks
+                .entries[together ? rfn_profiles_find(&archive->chunks, 0)
+                                  : rfn_chunks_find(&archive->chunks, RFN_CHUNK_PROFILE, 0)];
         rfn_archive_close(archive);
         unsigned refused = 0;
         for (size_t at = 0; at < entry.stored_size; at++) {
@@ -618,7 +651,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_wrong_values),    cmocka_unit_test(test_wrong_lengths),
         cmocka_unit_test(test_contradictions),  cmocka_unit_test(test_other_events),
         cmocka_unit_test(test_unused_contexts), cmocka_unit_test(test_too_many_kept),
-        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_bytes),           cmocka_unit_test(test_wrong_profiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,20 @@ static bool is_time_set(const struct rfn_archive *archive, uint64_t id)
     return id < archive->n_streams && rfn_stream_times(archive, (uint32_t)id) == id;
 }
 
+/* Whether nothing else has the times of what is in a PROFILES. */
+static bool profiles_belong(const struct rfn_archive *archive, const struct rfn_toc_entry *entry)
+{
+    uint32_t first = rfn_profiles_first(entry->id), end = rfn_profiles_end(entry->id);
+    if (!is_time_set(archive, first) || first >= end || end > archive->n_streams)
+        return false;
+    for (uint32_t i = first; i < end; i++) {
+        int64_t found = is_time_set(archive, i) ? rfn_reduced_timing_find(archive, i) : -1;
+        if (found >= 0 && &archive->chunks.entries[found] != entry)
+            return false;
+    }
+    return true;
+}
+
 /* Whether a chunk is one that something refers to. */
 static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entry *entry)
 {
@@ -85,6 +99,8 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
                rfn_reduced_timing_find(archive, (uint32_t)entry->id) < 0;
     case RFN_CHUNK_PROFILE:
         return is_time_set(archive, entry->id) && archive->dictionary.run.reduced;
+    case RFN_CHUNK_PROFILES:
+        return archive->dictionary.run.reduced && profiles_belong(archive, entry);
     default:
         return false;
     }
@@ -109,7 +125,7 @@ static bool clocks_too_late(const struct rfn_archive *archive, const struct rfn_
 static bool holds_events(uint32_t type)
 {
     return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING ||
-           type == RFN_CHUNK_PROFILE;
+           type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES;
 }
 
 /* Nothing refers to chunks of other types, but their checksums are right. */

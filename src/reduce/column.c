@@ -1,4 +1,4 @@
-/* Five coders, of which a block takes the one that needs the fewest bytes:
+/* Six coders, of which a block takes the one that needs the fewest bytes:
  *
  * constant   one value. The only coder whose blocks may have more than RFN_COLUMN_BLOCK values.
  * varints    zigzag varints: a few values have nothing to learn from.
@@ -6,6 +6,7 @@
  * period     value[i] = value[i - p] + step: arithmetic sequences, short periods, both at once.
  * histogram  everything else, times above all (column_histogram.h): noise around a few typical
  *            values, or that after taking away the value `lag` places before.
+ * adaptive   lists, when they are packed as such (column_adaptive.h).
  *
  * A column that grows is blocks that are coded, then at most one run, then staged values. A run
  * that turns out to be short moves into the staging; staged values that turn out to be equal become
@@ -14,11 +15,20 @@
 #include "reduce/column.h"
 
 #include "base/grow.h"
+#include "reduce/column_adaptive.h"
 #include "reduce/column_histogram.h"
 
 #include <stdlib.h>
 
-enum coder { CODER_CONSTANT, CODER_VARINTS, CODER_RUNS, CODER_PERIOD, CODER_HISTOGRAM, N_CODERS };
+enum coder {
+    CODER_CONSTANT,
+    CODER_VARINTS,
+    CODER_RUNS,
+    CODER_PERIOD,
+    CODER_HISTOGRAM,
+    CODER_ADAPTIVE,
+    N_CODERS
+};
 
 enum {
     FIRST_STAGED = 16, /* values that a column makes room for when it is no longer constant */
@@ -287,9 +297,10 @@ static int get_period(struct rfn_reader *payload, int64_t *values, uint32_t n)
     return 0;
 }
 
-/* The other coders' values lie as int64 until the largest of them is known. */
+/* The other coders' values lie as int64 until the largest of them is known. guide: of the adaptive
+ * coder. */
 static int pack_values(enum coder coder, struct rfn_reader *payload, uint32_t n,
-                       struct rfn_packed *packed)
+                       const int64_t *guide, struct rfn_packed *packed)
 {
     int64_t *values = malloc(n * sizeof *values);
     if (!values)
@@ -301,6 +312,8 @@ static int pack_values(enum coder coder, struct rfn_reader *payload, uint32_t n,
         error = get_runs(payload, values, n);
     else if (coder == CODER_PERIOD)
         error = get_period(payload, values, n);
+    else if (coder == CODER_ADAPTIVE)
+        error = rfn_column_adaptive_decode(payload, guide, n, values);
     if (!error)
         error = rfn_packed_values(packed, values, n);
     free(values);
@@ -308,7 +321,7 @@ static int pack_values(enum coder coder, struct rfn_reader *payload, uint32_t n,
 }
 
 /* n is at most RFN_COLUMN_BLOCK, but for constants. */
-static int get_block(enum coder coder, struct rfn_reader *payload, uint64_t n,
+static int get_block(enum coder coder, struct rfn_reader *payload, uint64_t n, const int64_t *guide,
                      struct rfn_packed *packed)
 {
     if (coder == CODER_CONSTANT)
@@ -316,7 +329,7 @@ static int get_block(enum coder coder, struct rfn_reader *payload, uint64_t n,
     else if (coder == CODER_HISTOGRAM)
         RFN_TRY(rfn_column_histogram_decode(payload, (uint32_t)n, packed));
     else
-        RFN_TRY(pack_values(coder, payload, (uint32_t)n, packed));
+        RFN_TRY(pack_values(coder, payload, (uint32_t)n, guide, packed));
     return payload->failed || rfn_reader_left(payload) ? RFN_E_CORRUPT : 0;
 }
 
@@ -729,15 +742,58 @@ static void begin_block(struct rfn_column_cursor *cursor, uint64_t n)
     cursor->end += n;
 }
 
-static int decode(struct rfn_column_cursor *cursor, struct head *head)
+/* Moves on by n values. */
+static int list_skip(struct rfn_list_cursor *list, uint64_t n)
 {
-    RFN_TRY(get_block(head->coder, &head->payload, head->count, &cursor->packed));
+    struct rfn_column_cursor *column = &list->column;
+    while (n) {
+        if (!column->left)
+            RFN_TRY(rfn_list_next_block(list));
+        uint64_t step = n < column->left ? n : column->left;
+        column->left -= step;
+        column->next += step * column->packed.width;
+        n -= step;
+    }
+    return 0;
+}
+
+/* What the guide has beside the n values that begin at `at`, behind those that were asked for. */
+static int read_guide(struct rfn_list_cursor *guide, uint64_t at, uint64_t n, int64_t *values)
+{
+    RFN_TRY(list_skip(guide, at - rfn_column_at(&guide->column)));
+    for (uint64_t i = 0; i < n; i++)
+        RFN_TRY(rfn_list_next(guide, &values[i]));
+    return 0;
+}
+
+static int decode_guided(struct rfn_column_cursor *cursor, struct rfn_list_cursor *guide,
+                         struct head *head)
+{
+    int64_t *values = malloc((size_t)head->count * sizeof *values);
+    if (!values)
+        return RFN_E_NOMEM;
+    int error = read_guide(guide, cursor->end, head->count, values);
+    if (error == RFN_E_RANGE)
+        error = RFN_E_CORRUPT;
+    if (!error)
+        error = get_block(head->coder, &head->payload, head->count, values, &cursor->packed);
+    free(values);
+    return error;
+}
+
+static int decode(struct rfn_column_cursor *cursor, struct rfn_list_cursor *guide,
+                  struct head *head)
+{
+    if (guide && head->coder == CODER_ADAPTIVE)
+        RFN_TRY(decode_guided(cursor, guide, head));
+    else
+        RFN_TRY(get_block(head->coder, &head->payload, head->count, NULL, &cursor->packed));
     begin_block(cursor, head->count);
     return 0;
 }
 
 /* Decodes the block, or passes it over if n reaches behind it. */
-static int next_block(struct rfn_column_cursor *cursor, uint64_t n)
+static int next_block(struct rfn_column_cursor *cursor, struct rfn_list_cursor *guide, uint64_t n)
 {
     struct head head;
     if (cursor->zeros && cursor->end == cursor->n)
@@ -751,7 +807,7 @@ static int next_block(struct rfn_column_cursor *cursor, uint64_t n)
     size_t size = rfn_reader_left(&head.payload);
     int error = 0;
     if (head.count > n)
-        error = decode(cursor, &head);
+        error = decode(cursor, guide, &head);
     else
         cursor->end += head.count;
     if (cursor->store)
@@ -761,7 +817,12 @@ static int next_block(struct rfn_column_cursor *cursor, uint64_t n)
 
 int rfn_column_next_block(struct rfn_column_cursor *cursor)
 {
-    return next_block(cursor, 0);
+    return next_block(cursor, NULL, 0);
+}
+
+int rfn_list_next_block(struct rfn_list_cursor *list)
+{
+    return next_block(&list->column, list->guide, 0);
 }
 
 int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n)
@@ -772,7 +833,7 @@ int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n)
         uint64_t end = cursor->end;
         n -= cursor->left;
         cursor->left = 0;
-        RFN_TRY(next_block(cursor, n));
+        RFN_TRY(next_block(cursor, NULL, n));
         n -= cursor->end - end - cursor->left;
     }
     cursor->left -= n;
@@ -803,7 +864,7 @@ void rfn_column_seek(struct rfn_column_cursor *cursor, const struct rfn_column_p
 
 int rfn_column_pass_block(struct rfn_column_cursor *cursor)
 {
-    RFN_TRY(next_block(cursor, UINT64_MAX));
+    RFN_TRY(next_block(cursor, NULL, UINT64_MAX));
     cursor->left = 0;
     return 0;
 }
@@ -813,4 +874,95 @@ void rfn_column_take_block(struct rfn_column_cursor *cursor, struct rfn_packed *
     *packed = cursor->packed;
     cursor->packed = (struct rfn_packed){0};
     cursor->left = 0;
+}
+
+/* ---- packing lists ---- */
+
+/* What a list is made of, block by block. */
+struct packing {
+    struct rfn_column_cursor column;
+    struct rfn_list_cursor guide;
+    bool guided;
+    int64_t values[RFN_COLUMN_BLOCK], guide_values[RFN_COLUMN_BLOCK];
+    struct rfn_buf blocks;
+};
+
+/* Codes the n gathered values by the adaptive coder, or another one if that needs no more. */
+static int put_smaller(struct packing *packing, uint32_t n, uint64_t count)
+{
+    enum { LEAST = 4 }; /* bytes: head, form */
+    struct rfn_buf plain = RFN_BUF_INIT, adaptive = RFN_BUF_INIT, *out = &packing->blocks;
+    put_block(&plain, packing->values, n, count);
+    int error = rfn_buf_status(&plain);
+    bool small = plain.size <= LEAST;
+    if (!error && !small)
+        error = rfn_column_adaptive_encode(
+            packing->values, packing->guided ? packing->guide_values : NULL, n, &adaptive);
+    size_t begin = out->size;
+    if (!error)
+        put_head(out, CODER_ADAPTIVE, count, adaptive.size);
+    rfn_buf_bytes(out, adaptive.data, adaptive.size);
+    if (!error && !out->failed && (small || plain.size <= out->size - begin)) {
+        out->size = begin;
+        rfn_buf_bytes(out, plain.data, plain.size);
+    }
+    rfn_buf_release(&plain);
+    rfn_buf_release(&adaptive);
+    return error ? error : rfn_buf_status(out);
+}
+
+/* A long run becomes a block of its own, if the next values are one. */
+static int pack_run(struct packing *packing, uint64_t run, bool last)
+{
+    int64_t value;
+    RFN_TRY(rfn_column_next(&packing->column, &value));
+    RFN_TRY(rfn_column_skip(&packing->column, run - 1));
+    put_constant(&packing->blocks, value, last ? 0 : run);
+    return 0;
+}
+
+static int pack_block(struct packing *packing)
+{
+    struct rfn_column_cursor *column = &packing->column;
+    uint64_t at = rfn_column_at(column), left = column->n - at;
+    uint64_t run = column->left ? rfn_column_equal(column) : 0;
+    if (run >= RFN_COLUMN_BLOCK)
+        return pack_run(packing, run, run == left);
+    uint32_t n = left < RFN_COLUMN_BLOCK ? (uint32_t)left : RFN_COLUMN_BLOCK;
+    for (uint32_t i = 0; i < n; i++)
+        RFN_TRY(rfn_column_next(column, &packing->values[i]));
+    if (packing->guided)
+        RFN_TRY(read_guide(&packing->guide, at, n, packing->guide_values));
+    return put_smaller(packing, n, n == left ? 0 : n);
+}
+
+static int pack_blocks(struct packing *packing)
+{
+    while (rfn_column_at(&packing->column) < packing->column.n) {
+        if (!packing->column.left)
+            RFN_TRY(rfn_column_next_block(&packing->column));
+        RFN_TRY(pack_block(packing));
+    }
+    return rfn_buf_status(&packing->blocks);
+}
+
+int rfn_column_pack_list(const struct rfn_column *column, const struct rfn_column *guide,
+                         struct rfn_buf *out)
+{
+    struct packing *packing = malloc(sizeof *packing);
+    if (!packing)
+        return RFN_E_NOMEM;
+    packing->guided = guide && guide->n == column->n;
+    packing->guide.guide = NULL;
+    packing->blocks = (struct rfn_buf)RFN_BUF_INIT;
+    rfn_column_open_growing(&packing->column, column);
+    rfn_column_open_growing(&packing->guide.column, packing->guided ? guide : column);
+    int error = packing->column.zeros ? 0 : pack_blocks(packing);
+    rfn_buf_varint(out, column->n);
+    rfn_buf_blob(out, packing->blocks.data, packing->blocks.size);
+    rfn_column_close(&packing->column);
+    rfn_column_close(&packing->guide.column);
+    rfn_buf_release(&packing->blocks);
+    free(packing);
+    return error ? error : rfn_buf_status(out);
 }

@@ -84,6 +84,12 @@ void rfn_column_write(const struct rfn_column *column, struct rfn_buf *out);
 /* The same into a rope, which borrows large sealed blocks from the column. */
 void rfn_column_pack(const struct rfn_column *column, struct rfn_rope *out);
 
+/* Writes a list of small numbers: blocks may also be of the adaptive coder, which knows what the
+ * guide has beside each value. A guide of another length (or NULL) is none. RFN_E_NOMEM, or the
+ * error of a spill: what is behind out's former size is then without meaning. */
+int rfn_column_pack_list(const struct rfn_column *column, const struct rfn_column *guide,
+                         struct rfn_buf *out);
+
 /* Codes n (1 to RFN_COLUMN_BLOCK) values as one block behind out, choosing the coder that needs
  * the fewest bytes (by estimate). */
 void rfn_column_encode_block(const int64_t *values, uint32_t n, struct rfn_buf *out);
@@ -165,6 +171,24 @@ static inline uint64_t rfn_column_equal(const struct rfn_column_cursor *cursor)
 
 /* Moves on by n values without delivering them; whole blocks are skipped without decoding. */
 int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n);
+
+/* A list (rfn_column_pack_list): a column with a guide. guide: a list of as many values, which
+ * nothing else reads, or NULL. */
+struct rfn_list_cursor {
+    struct rfn_column_cursor column;
+    struct rfn_list_cursor *guide;
+};
+
+/* Decodes the next block; errors as of rfn_column_next_block. */
+int rfn_list_next_block(struct rfn_list_cursor *list);
+
+/* The next value, as rfn_column_next. */
+static inline int rfn_list_next(struct rfn_list_cursor *list, int64_t *value)
+{
+    if (!list->column.left)
+        RFN_TRY(rfn_list_next_block(list));
+    return rfn_column_next(&list->column, value);
+}
 
 /* Where a block begins, for coming back to it with any cursor that is over the same column, opened
  * in the same way. Not of columns that grow. */

@@ -1,0 +1,232 @@
+#include "archive/pack_profiles.h"
+
+#include "archive/container.h"
+#include "archive/profiles.h"
+#include "base/grow.h"
+#include "reduce/column_adaptive.h"
+
+#include <stdlib.h>
+
+enum {
+    SETS_MAX = 64, /* of a chunk: who reads one time set loads them all */
+    BYTES_ENOUGH = 1 << 16,
+    CANDIDATES = 16, /* time sets before, that are tried as guides */
+    SAMPLE = 512     /* values of the longest list, for that */
+};
+
+struct rfn_gathered_set {
+    struct rfn_buf rest, packed; /* of its PROFILE; packed: the lists */
+    struct rfn_column *lists;
+    size_t n, capacity;
+    size_t longest;   /* number of a list */
+    uint32_t sampled; /* values of it */
+    int64_t *sample;
+    uint32_t guide; /* so many before; 0: none */
+    unsigned depth; /* guides that its guides have in all, and its own */
+    int error;
+};
+
+/* ---- copies ---- */
+
+static int copy_values(const struct rfn_column *from, struct rfn_column *to)
+{
+    struct rfn_column_cursor cursor;
+    int64_t value;
+    int error = 0;
+    rfn_column_open_growing(&cursor, from);
+    while (!error && rfn_column_at(&cursor) < from->n) {
+        error = rfn_column_next(&cursor, &value);
+        if (!error)
+            error = rfn_column_append(to, value);
+    }
+    rfn_column_close(&cursor);
+    return error;
+}
+
+static void copy_list(void *context, const struct rfn_column *list)
+{
+    struct rfn_gathered_set *set = context;
+    if (!set->error)
+        set->error = RFN_GROW(set->lists, set->capacity, set->n + 1);
+    if (set->error)
+        return;
+    struct rfn_column *copy = &set->lists[set->n];
+    rfn_column_init(copy);
+    if (list)
+        set->error = copy_values(list, copy);
+    if (copy->n > set->lists[set->longest].n)
+        set->longest = set->n;
+    set->n++;
+}
+
+static int take_sample(struct rfn_gathered_set *set)
+{
+    if (set->n == 0)
+        return 0;
+    const struct rfn_column *list = &set->lists[set->longest];
+    struct rfn_column_cursor cursor;
+    uint32_t n = list->n < SAMPLE ? (uint32_t)list->n : SAMPLE;
+    set->sample = malloc((n + (size_t)1) * sizeof *set->sample);
+    if (!set->sample)
+        return RFN_E_NOMEM;
+    int error = 0;
+    rfn_column_open_growing(&cursor, list);
+    while (!error && set->sampled < n)
+        error = rfn_column_next(&cursor, &set->sample[set->sampled++]);
+    rfn_column_close(&cursor);
+    return error;
+}
+
+/* ---- guides ---- */
+
+/* What the sample takes with this guide; NULL: without. */
+static int sample_size(const struct rfn_gathered_set *set, const int64_t *guide, size_t *size)
+{
+    struct rfn_buf out = RFN_BUF_INIT;
+    int error = rfn_column_adaptive_encode(set->sample, guide, set->sampled, &out);
+    *size = out.size;
+    rfn_buf_release(&out);
+    return error;
+}
+
+static bool may_guide(const struct rfn_gathered_set *guide, const struct rfn_gathered_set *set)
+{
+    return guide->depth < RFN_GUIDES_MAX && guide->longest == set->longest &&
+           guide->sampled == set->sampled &&
+           guide->lists[guide->longest].n == set->lists[set->longest].n;
+}
+
+/* Of the sets before it the one that tells most. The set is the last one. */
+static int choose_guide(const struct rfn_gathered *gathered, struct rfn_gathered_set *set)
+{
+    enum { FEW = 16 };
+    size_t least, size;
+    if (set->sampled < FEW)
+        return 0;
+    RFN_TRY(sample_size(set, NULL, &least));
+    for (uint32_t i = 1; i <= CANDIDATES && i < gathered->n; i++) {
+        const struct rfn_gathered_set *guide = set - i;
+        if (!may_guide(guide, set))
+            continue;
+        RFN_TRY(sample_size(set, guide->sample, &size));
+        if (size < least) {
+            least = size;
+            set->guide = i;
+        }
+    }
+    if (set->guide)
+        set->depth = (set - set->guide)->depth + 1;
+    return 0;
+}
+
+static int pack_lists(struct rfn_gathered_set *set)
+{
+    const struct rfn_gathered_set *guide = set->guide ? set - set->guide : NULL;
+    for (size_t i = 0; i < set->n; i++) {
+        const struct rfn_column *other = guide && i < guide->n ? &guide->lists[i] : NULL;
+        RFN_TRY(rfn_column_pack_list(&set->lists[i], other, &set->packed));
+    }
+    return 0;
+}
+
+/* ---- gathering ---- */
+
+static int append_bytes(void *context, const uint8_t *bytes, size_t size)
+{
+    struct rfn_buf *out = context;
+    rfn_buf_bytes(out, bytes, size);
+    return rfn_buf_status(out);
+}
+
+static int pack_rest(struct rfn_gathered_set *set, const struct rfn_stream_profile *profile,
+                     const struct rfn_new_times *times, const struct rfn_profile_shape *shape,
+                     const struct rfn_pack_clock *clock)
+{
+    struct rfn_rope borrowed = RFN_ROPE_INIT;
+    int error = rfn_pack_profile_rest(profile, times, shape, clock, &borrowed);
+    if (!error)
+        error = rfn_rope_each(&borrowed, append_bytes, &set->rest);
+    rfn_rope_release(&borrowed);
+    return error;
+}
+
+int rfn_gathered_add(struct rfn_gathered *gathered, uint32_t time_set,
+                     const struct rfn_stream_profile *profile, const struct rfn_new_times *times,
+                     const struct rfn_profile_shape *shape, const struct rfn_pack_clock *clock)
+{
+    RFN_TRY(RFN_GROW(gathered->sets, gathered->capacity, gathered->n + 1));
+    struct rfn_gathered_set *set = &gathered->sets[gathered->n++];
+    *set = (struct rfn_gathered_set){.rest = RFN_BUF_INIT, .packed = RFN_BUF_INIT};
+    gathered->first = gathered->n == 1 ? time_set : gathered->first;
+    gathered->end = time_set + 1;
+    RFN_TRY(pack_rest(set, profile, times, shape, clock));
+    rfn_profile_lists(profile, shape, copy_list, set);
+    RFN_TRY(set->error);
+    RFN_TRY(take_sample(set));
+    RFN_TRY(choose_guide(gathered, set));
+    RFN_TRY(pack_lists(set));
+    gathered->bytes += set->rest.size + set->packed.size;
+    return 0;
+}
+
+/* So that what others have gathered, and this, is less than RFN_PROFILES_BYTES_MAX: numbers take 10
+ * bytes at most, and an event that is kept 6 of them. */
+bool rfn_gathered_small(const struct rfn_stream_profile *profile)
+{
+    enum { SEGMENTS_MAX = 1 << 18, EVENTS_MAX = 1 << 16 };
+    struct rfn_stream_profile_stats stats = rfn_stream_profile_stats(profile);
+    return stats.executions <= SEGMENTS_MAX && stats.kept_events <= EVENTS_MAX;
+}
+
+bool rfn_gathered_enough(const struct rfn_gathered *gathered)
+{
+    return gathered->n >= SETS_MAX || gathered->bytes >= BYTES_ENOUGH;
+}
+
+/* ---- the chunk ---- */
+
+static void put_directory(const struct rfn_gathered *gathered, struct rfn_buf *out)
+{
+    rfn_buf_varint(out, gathered->n);
+    for (size_t i = 0; i < gathered->n; i++) {
+        const struct rfn_gathered_set *set = &gathered->sets[i];
+        rfn_buf_varint(out, set->rest.size);
+        rfn_buf_varint(out, set->packed.size);
+        rfn_buf_varint(out, set->guide);
+    }
+}
+
+int rfn_gathered_pack(struct rfn_gathered *gathered, uint32_t *type, uint64_t *id,
+                      struct rfn_rope *payload)
+{
+    bool single = gathered->n == 1;
+    *type = single ? RFN_CHUNK_PROFILE : RFN_CHUNK_PROFILES;
+    *id = single ? gathered->first : rfn_profiles_id(gathered->first, gathered->end);
+    if (!single)
+        put_directory(gathered, &payload->bytes);
+    for (size_t i = 0; i < gathered->n; i++)
+        rfn_buf_bytes(&payload->bytes, gathered->sets[i].rest.data, gathered->sets[i].rest.size);
+    for (size_t i = 0; i < gathered->n; i++)
+        rfn_buf_bytes(&payload->bytes, gathered->sets[i].packed.data,
+                      gathered->sets[i].packed.size);
+    rfn_gathered_release(gathered);
+    return rfn_rope_status(payload);
+}
+
+static void release_set(struct rfn_gathered_set *set)
+{
+    rfn_buf_release(&set->rest);
+    rfn_buf_release(&set->packed);
+    for (size_t i = 0; i < set->n; i++)
+        rfn_column_release(&set->lists[i]);
+    free(set->lists);
+    free(set->sample);
+}
+
+void rfn_gathered_release(struct rfn_gathered *gathered)
+{
+    for (size_t i = 0; i < gathered->n; i++)
+        release_set(&gathered->sets[i]);
+    free(gathered->sets);
+    *gathered = (struct rfn_gathered){0};
+}

@@ -1,0 +1,56 @@
+/* profiles.h - the payload PROFILES: those of PROFILE of several time sets in one
+ * (refrain-archive(5), PROFILES).
+ *
+ * A run of many processes has many small PROFILEs, which are much alike. Together they cost one
+ * chunk's header, compress as one, and the lists of one (which representative is executed, segment
+ * by segment) can guide those of the next.
+ */
+#ifndef RFN_ARCHIVE_PROFILES_H
+#define RFN_ARCHIVE_PROFILES_H
+
+#include "archive/chunks.h"
+
+/* A list is guided by one that is guided by one ... at most so many in all; a payload is no larger
+ * than this: who reads one time set decompresses all of it. */
+enum { RFN_GUIDES_MAX = 4, RFN_PROFILES_BYTES_MAX = 1 << 24 };
+
+/* Its id says which time sets are in it: those with numbers from `first` to below `end`. */
+static inline uint64_t rfn_profiles_id(uint32_t first, uint32_t end)
+{
+    return (uint64_t)first << 32 | end;
+}
+
+static inline uint32_t rfn_profiles_first(uint64_t id)
+{
+    return (uint32_t)(id >> 32);
+}
+
+static inline uint32_t rfn_profiles_end(uint64_t id)
+{
+    return (uint32_t)id;
+}
+
+/* The chunk of this type with the time set, or -1. */
+int64_t rfn_profiles_find(const struct rfn_chunks *chunks, uint32_t time_set);
+
+/* Lists of another time set. */
+struct rfn_guide {
+    struct rfn_payload payload; /* owned */
+    size_t *columns;            /* where each begins, and so where the one before it ends */
+    uint32_t n;
+};
+
+/* Those of a time set: the lists of [i] are guided by those of [i + 1]. */
+struct rfn_guides {
+    struct rfn_guide guides[RFN_GUIDES_MAX];
+    unsigned n;
+};
+
+void rfn_guides_release(struct rfn_guides *guides);
+
+/* Makes the payload, of n_sets time sets, that of PROFILE of one of them, and fills guides. Returns
+ * what is wrong, or NULL; payload and guides are to be released either way. */
+const char *rfn_profiles_take(struct rfn_payload *payload, uint32_t n_sets, uint32_t set,
+                              struct rfn_guides *guides);
+
+#endif
