@@ -13,7 +13,7 @@ static const double least_shown = 0.005;
 
 static double share_of(const struct rfn_behaviour_loop *loop, double ns)
 {
-    return loop->ns > 0 ? loop->share * ns / (double)loop->ns : 0;
+    return loop->looked_at_ns > 0 ? loop->share * ns / (double)loop->looked_at_ns : 0;
 }
 
 /* ---- text ---- */
