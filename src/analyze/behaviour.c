@@ -18,7 +18,7 @@ static const double least_loop = 0.02;
 static const double least_wait = 0.02;
 /* Patterns with less of their loop's time are put together with those that differ in who is late.
  */
-static const double rare = 0.05;
+static const double rare = 0.05, few = 4;
 /* Classes of all patterns of a loop; steps in more patterns are the loop's other steps. */
 enum { MAX_CLASSES = 4 << 20, MAX_PATTERNS = 4096 };
 
@@ -361,12 +361,18 @@ static int join_patterns(struct rfn_behaviour_loop *loop, size_t first, bool but
     return 0;
 }
 
+/* Of some steps that were looked at, what has been seen two or three times is rare, too. */
+static double rare_ns(const struct rfn_behaviour_loop *loop)
+{
+    double share = loop->looked_at < loop->steps ? few / (double)loop->looked_at : 0;
+    return (share > rare ? share : rare) * (double)loop->looked_at_ns;
+}
+
 static int join_rare(struct rfn_behaviour_loop *loop)
 {
     size_t first = 0;
     RFN_TRY(join_patterns(loop, 0, false));
-    while (first < loop->n_patterns &&
-           (double)loop->patterns[first].ns >= rare * (double)loop->looked_at_ns)
+    while (first < loop->n_patterns && (double)loop->patterns[first].ns >= rare_ns(loop))
         first++;
     return join_patterns(loop, first, true);
 }

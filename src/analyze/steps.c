@@ -10,7 +10,7 @@ enum { MAX_PER_KIND = 64 };
 static const size_t max_bytes = 64 << 20;
 /* If not all steps are looked at, so many events are, and one in so many of all. A place may have
  * its part of that before its steps are thinned out. */
-enum { ANYWAY = 8192, ONE_IN = 48, PARTS = 16 };
+enum { ANYWAY = 8192, ONE_IN = 64, PARTS = 16 };
 
 struct rfn_step_tally {
     uint64_t total;            /* executions so far, by the count of the place... */
@@ -24,6 +24,7 @@ struct rfn_step_tally {
 static const uint64_t golden = 0x9e3779b97f4a7c15; /* of 2^64 */
 struct rfn_step_sample {
     uint64_t limit, events; /* that were looked at; halved with the limit */
+    uint32_t parent;        /* that of the place */
 };
 
 static int no_memory(struct rfn_diag *diag)
@@ -114,7 +115,8 @@ int rfn_steps_choose(struct rfn_steps *steps, const struct rfn_archive *archive)
     if (!steps->samples)
         return RFN_E_NOMEM;
     for (size_t i = 0; i < n; i++)
-        steps->samples[i].limit = UINT64_MAX;
+        steps->samples[i] = (struct rfn_step_sample){.limit = UINT64_MAX,
+                                                     .parent = steps->places.items[i].parent};
     for (uint32_t i = 0; i < steps->n_streams; i++) {
         uint32_t group = rfn_archive_stream(archive, i).group;
         if (!n || !rfn_step_places_knows(&steps->places, group))
@@ -227,11 +229,11 @@ int rfn_steps_end_segment(struct rfn_steps *steps, uint32_t number, int64_t ns)
 }
 
 /* How often the parent has been executed, and the place since. Not in line, either. */
-__attribute__((noinline)) static uint64_t
-step_in_parent(const struct rfn_steps *steps, struct rfn_step_stream *stream, uint32_t place)
+__attribute__((noinline)) static uint64_t step_in_parent(struct rfn_step_stream *stream,
+                                                         uint32_t place, uint32_t parent)
 {
     struct rfn_step_tally *tally = &stream->tallies[place];
-    uint64_t parents = stream->tallies[steps->places.items[place].parent - 1].total;
+    uint64_t parents = stream->tallies[parent - 1].total;
     if (parents != tally->parents) {
         tally->parents = parents;
         tally->at_once = tally->total;
@@ -243,11 +245,11 @@ static inline bool begin_step(struct rfn_steps *steps, struct rfn_step_stream *s
                               uint32_t place, uint32_t by)
 {
     struct rfn_step_tally *tally = &stream->tallies[place];
-    uint64_t step = steps->places.items[place].parent ? step_in_parent(steps, stream, place)
-                                                      : tally->total;
+    const struct rfn_step_sample *sample = &steps->samples[place];
+    uint64_t step = sample->parent ? step_in_parent(stream, place, sample->parent) : tally->total;
     tally->total += by;
     tally->n++;
-    if (!is_looked_at(steps, place, step))
+    if (step * golden > sample->limit)
         return false;
     stream->place = place;
     stream->step = step;
