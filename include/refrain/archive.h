@@ -248,7 +248,8 @@ enum { RFN_SEGMENT_EVENTS_MAX = 65536 };
 
 /* Has the cursor tell segments. Loops with fewer calls than min_calls in an iteration (those of
  * inner loops counted once) stay inside of the segment around them; where the program has set marks
- * (refrain/region.h), just those without a mark do. Once, before the first event. RFN_E_NOMEM. */
+ * (refrain/region.h), just those without a mark do. With 0, so do those without a call that may
+ * wait for other ranks: loops around MPI_Irecv, say. Once, before the first event. RFN_E_NOMEM. */
 int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag);
 
 struct rfn_segment_place {

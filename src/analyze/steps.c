@@ -100,7 +100,7 @@ int rfn_steps_open(struct rfn_steps *steps, const struct rfn_archive *archive, u
                    struct rfn_cursor *cursor)
 {
     uint32_t group = rfn_archive_stream(archive, stream).group;
-    RFN_TRY(rfn_cursor_cut_segments(cursor, 1, NULL));
+    RFN_TRY(rfn_cursor_cut_segments(cursor, 0, NULL));
     if (rfn_step_places_knows(&steps->places, group))
         return 0;
     return rfn_step_places_add(&steps->places, archive, group,

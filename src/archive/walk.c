@@ -146,15 +146,44 @@ static bool find_marks(const struct rfn_structure *structure,
     return found;
 }
 
+/* Whether a call may wait for other ranks, by what it is. */
+static bool may_wait(const struct rfn_function_info *function)
+{
+    if (function->flags & (RFN_FUNCTION_NONBLOCKING | RFN_FUNCTION_PERSISTENT))
+        return false;
+    switch (function->class_) {
+    case RFN_CLASS_SEND:
+    case RFN_CLASS_SSEND:
+    case RFN_CLASS_RECV:
+    case RFN_CLASS_SENDRECV:
+    case RFN_CLASS_PROBE:
+    case RFN_CLASS_COMPLETION:
+    case RFN_CLASS_RMA_SYNC:
+        return true;
+    default:
+        return (function->flags & RFN_FUNCTION_COLLECTIVE) != 0;
+    }
+}
+
+static void find_waiting(const struct rfn_structure *structure,
+                         const struct rfn_dictionary *dictionary, bool *counts)
+{
+    for (uint32_t i = 0; i < structure->n_symbols; i++)
+        counts[i] = may_wait(&dictionary->functions[structure->symbols[i].function]);
+}
+
 int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint32_t min_calls)
 {
     const struct rfn_structure *structure = walk->structure;
     bool *counts = calloc(structure->n_symbols + (size_t)1, sizeof *counts);
     bool marked = counts && find_marks(structure, dictionary, counts);
-    int error = counts ? begin_cuts(walk, marked ? 1 : min_calls) : RFN_E_NOMEM;
+    bool some = marked || !min_calls;
+    int error = counts ? begin_cuts(walk, some ? 1 : min_calls) : RFN_E_NOMEM;
+    if (counts && some && !marked)
+        find_waiting(structure, dictionary, counts);
     for (uint32_t i = 0; i < structure->n_loops && !error; i++)
         error = rfn_contexts_add(&walk->cuts->loops, structure->loops[i].nodes,
-                                 structure->loops[i].n, marked ? counts : NULL);
+                                 structure->loops[i].n, some ? counts : NULL);
     free(counts);
     if (error < 0)
         return rfn_walk_failed(walk, rfn_out_of_memory);

@@ -53,7 +53,7 @@ void rfn_walk_close(struct rfn_walk *walk);
 
 /* Has the walk cut segments, before its first event: at loops that have a mark inside, if a symbol
  * is one, else at those whose body has at least so many calls, those of inner loops counted
- * once... */
+ * once, with min_calls 0 at those with a call that may wait for other ranks... */
 int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary,
                  uint32_t min_calls);
 /* ... or at those that loops[] names. */
