@@ -105,7 +105,7 @@ static int add_profile(struct reducer *reducer, uint32_t stream, const struct sh
     const struct rfn_pack_clock clock = {.kind = RFN_CLOCK_KIND_RUN};
     struct rfn_rope payload = RFN_ROPE_INIT;
     struct rfn_new_times times;
-    int error = rfn_new_times_make(&times, profile, &shape->shape);
+    int error = rfn_new_times_make(&times, profile, &shape->shape, (struct rfn_room){0});
     if (!error)
         error = rfn_pack_profile(profile, &times, &shape->shape, &clock, &payload);
     if (!error)

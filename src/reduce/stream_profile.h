@@ -19,7 +19,7 @@
 #ifndef RFN_REDUCE_STREAM_PROFILE_H
 #define RFN_REDUCE_STREAM_PROFILE_H
 
-#include "reduce/column.h"
+#include "reduce/column_relief.h"
 #include "reduce/store.h"
 
 /* Kept segments of one stream have no more events together: readers hold them. */
@@ -85,6 +85,8 @@ struct rfn_stream_profile_stats rfn_stream_profile_stats(const struct rfn_stream
 
 /* ---- after the last segment ---- */
 
+/* Before it: the columns that it makes go to the room's spill where they take more. */
+void rfn_stream_profile_keep_to(struct rfn_stream_profile *profile, const struct rfn_room *room);
 /* To be called once; then no segment may be put in. RFN_E_NOMEM. */
 int rfn_stream_profile_finish(struct rfn_stream_profile *profile);
 
