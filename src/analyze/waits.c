@@ -145,13 +145,14 @@ static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_re
            !record->failed_poll;
 }
 
-/* An event of a segment that is looked at, or one that begins a segment. (Segments are only cut if
- * somebody asks for behaviour.) */
+/* An event of a segment that is looked at, or one that begins a segment. */
 static int show_step(struct rfn_wait_pass *pass, uint32_t number,
                      const struct rfn_replay_stream *at)
 {
     struct rfn_wait_stream *stream = &pass->streams[number];
     uint32_t site = stream->symbol->site;
+    if (!pass->steps)
+        return 0;
     if (at->record->begins) {
         if (stream->in_step)
             RFN_TRY(rfn_steps_end_segment(pass->steps, number, at->before_ns));
