@@ -310,6 +310,16 @@ def test_too_little_memory(bench, flavour):
     harness.compare("events", test_memory.digest(bench, small), test_memory.digest(bench, full))
 
 
+def test_memory_of_an_irregular_run(bench, flavour):
+    """What is held while times are put together and written is bounded as well."""
+    program = bench.program("long_run", flavour)
+    plain = bench.run([*harness.FLAVOURS[flavour].launch(1), program, "1000"], check=True)
+    run, _ = test_memory.record(bench, flavour, 1, 1000000, SEGMENTS)
+    grown = test_memory.largest(run) - test_memory.largest(plain)
+    if grown > 32 * 1024:
+        raise harness.Failure(f"the process has grown by {grown} KiB")
+
+
 def test_ends_early(bench, flavour):
     """A rank that calls MPI_Abort saves its own events, and is compared with nobody."""
     program = bench.program("endings", flavour)

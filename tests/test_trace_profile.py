@@ -10,6 +10,9 @@ TOGETHER = SIMULATED = True
 THREE_BEHAVIOURS = SimpleNamespace(
     name="three_behaviours", source=os.path.join(pathologies.FOLDER, "three_behaviours.c"), ranks=8,
     synchronous=False, arguments=lambda: [])
+TWO_LOOPS = SimpleNamespace(
+    name="two_loops", source=os.path.join(pathologies.FOLDER, "two_loops.c"), ranks=6,
+    synchronous=False, arguments=lambda: [])
 SENDING = {"MPI_Send", "MPI_Ssend", "MPI_Recv", "MPI_Isend", "MPI_Issend", "MPI_Irecv"}
 
 
@@ -151,7 +154,7 @@ def test_behaviour(bench):
 
 
 def test_behaviour_page(bench):
-    """The same for people; without --behaviour there is none of it."""
+    """The same for people: all of it, or what costs most."""
     archive = pathologies.record(bench, THREE_BEHAVIOURS)
     page = " ".join(bench.verb("report", "--behaviour", archive).split())
     for text in ("Behaviour: 100 steps of a loop in main() on ranks 0-7",
@@ -160,5 +163,33 @@ def test_behaviour_page(bench):
                  "all ranks take about equally long in every call"):
         if text not in page:
             raise harness.Failure(f"not on the page: {text}\n{page}")
-    if "Behaviour" in bench.verb("report", archive):
-        raise harness.Failure("behaviour that nobody asked for")
+    brief = bench.verb("report", archive)
+    part = brief[brief.index("Behaviour: "):].split("\n\n", maxsplit=1)[0]
+    if len(part.split("\n")) > 6:
+        raise harness.Failure(f"more than six lines\n{part}")
+    words = " ".join(part.split())
+    for text in ("80.0 % of 100 steps (waiting: ",
+                 " of all ranks' time): ranks 0-3 are late to MPI_Barrier < work_b",
+                 "others wait 6.00 ms: computing in main()", "takes 6.00 ms longer"):
+        if text not in words:
+            raise harness.Failure(f"not in the lines: {text}\n{words}")
+    narrow = bench.run([bench.refrain, "report", archive], env={"COLUMNS": "60"}, check=True).out
+    wide = [line for line in narrow.split("\n") if len(line) > 60]
+    harness.compare("lines that are too wide", wide, [])
+
+
+def test_behaviour_of_loops(bench):
+    """Two loops of as many steps are told apart; in one, ranks go round an inner loop as often as
+    they like."""
+    archive = pathologies.record(bench, TWO_LOOPS)
+    facts = json.loads(bench.verb("report", "--json", "--behaviour", archive))
+    loops = {}
+    for loop in facts["behaviour"]:
+        for pattern in loop["patterns"]:
+            if not pattern["alike"]:
+                where = pattern["waited_in"]["call_path"].split(" < ")[1].split(" ")[0]
+                loops.setdefault(where, []).append(
+                    (loop["ranks"], loop["steps"], pattern["steps"], pattern["late"]))
+    ranks = list(range(6))
+    harness.compare("loops", loops, {"first_loop": [(ranks, 60, 60, [0, 1])],
+                                     "second_loop": [(ranks, 60, 30, [5])]})

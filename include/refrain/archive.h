@@ -218,6 +218,8 @@ struct rfn_record {
                            a run; 0 without volumes */
     int64_t volume_inside; /* counted inside MPI */
     bool failed_poll;
+    bool begins;      /* a segment, where the cursor tells segments, */
+    uint32_t context; /* of this context */
 };
 
 int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct rfn_cursor **cursor,
@@ -246,7 +248,8 @@ enum { RFN_SEGMENT_EVENTS_MAX = 65536 };
 
 /* Has the cursor tell segments. Loops with fewer calls than min_calls in an iteration (those of
  * inner loops counted once) stay inside of the segment around them; where the program has set marks
- * (refrain/region.h), just those without a mark do. Once, before the first event. RFN_E_NOMEM. */
+ * (refrain/region.h), just those without a mark do. With 0, so do those without a call that may
+ * wait for other ranks: loops around MPI_Irecv, say. Once, before the first event. RFN_E_NOMEM. */
 int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag);
 
 struct rfn_segment_place {
@@ -260,6 +263,22 @@ struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor);
 uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor);
 /* Those below this are executed once each: they lie outside of loops that cut. */
 uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor);
+
+#define RFN_NO_CONTEXT UINT32_MAX
+
+/* A call that an execution of a context makes. */
+struct rfn_context_call {
+    uint32_t context;
+    uint32_t list;   /* the first context of the same loop, or of the top */
+    uint32_t around; /* the same of the loop around that loop; RFN_NO_CONTEXT: there is none */
+    uint32_t function, path;
+};
+/* Shows the calls of all contexts, those of a context in order; the top's contexts last. Calls in
+ * loops that are no contexts are left out. Returns what `show` does, if that is negative;
+ * RFN_E_NOMEM. */
+int rfn_cursor_show_calls(const struct rfn_cursor *cursor,
+                          int (*show)(void *context, const struct rfn_context_call *call),
+                          void *context);
 
 /* Checks every checksum and every invariant of the whole file, decoding all of it. Returns 0, or
  * the first error. progress (may be NULL) is told the share done, 0 to 1. */

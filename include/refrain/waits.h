@@ -140,10 +140,16 @@ struct rfn_waits {
     struct rfn_diag diag; /* what goes with error */
 };
 
+struct rfn_behaviour;
+
 struct rfn_waits_options {
     bool fix_clocks; /* repair receives that end before their send begins, by a logical clock */
     struct rfn_profile **profile; /* if not NULL: here the profile goes, to be freed, made of the
                                      same events, as recorded, on the way */
+    struct rfn_behaviour *
+        *behaviour; /* if not NULL: the same for patterns of behaviour
+                       (refrain/behaviour.h), of some steps (NULL without times) */
+    bool all_steps; /* ... of all, which takes much longer */
 };
 
 /* Finds the waits; *waits is to be freed. What cannot be read is left out and counted. progress

@@ -18,7 +18,7 @@ static const double least_loop = 0.02;
 static const double least_wait = 0.02;
 /* Patterns with less of their loop's time are put together with those that differ in who is late.
  */
-static const double rare = 0.05;
+static const double rare = 0.05, few = 4;
 /* Classes of all patterns of a loop; steps in more patterns are the loop's other steps. */
 enum { MAX_CLASSES = 4 << 20, MAX_PATTERNS = 4096 };
 
@@ -41,26 +41,39 @@ struct pattern {
     double step_ns; /* of an average member */
 };
 
+/* What a member does next. */
+struct next {
+    struct rfn_step_walk walk;
+    bool any;
+};
+
+/* In place of a class: the member does not execute the step. */
+#define ABSENT UINT32_MAX
+
 struct counting {
     const struct rfn_steps *steps;
     const struct rfn_step_member *members;
     size_t n;
-    struct rfn_column_cursor *cursors;
-    uint32_t *now; /* the members' classes */
+    struct next *next; /* by member */
+    uint32_t *now;     /* the members' classes */
+    uint32_t *ranks;   /* the members' */
     struct rfn_map
         by_hash; /* of the classes: the pattern. Those of equal hash are taken for equal */
     struct pattern *patterns;
     uint32_t *classes; /* n for each pattern */
     size_t n_patterns, patterns_capacity, classes_capacity;
-    uint64_t other_steps;
+    uint64_t n_steps, other_steps;
     double other_ns;
 };
 
 static double step_length(const struct counting *counting)
 {
     double sum = 0;
-    for (size_t i = 0; i < counting->n; i++)
-        sum += (double)rfn_store_representative(counting->steps->store, 0, counting->now[i]).pace;
+    for (size_t i = 0; i < counting->n; i++) {
+        if (counting->now[i] != ABSENT)
+            sum +=
+                (double)rfn_store_representative(counting->steps->store, 0, counting->now[i]).pace;
+    }
     return sum / (double)counting->n;
 }
 
@@ -70,71 +83,72 @@ static bool has_room(const struct counting *counting)
            (counting->n_patterns + 1) * counting->n <= MAX_CLASSES;
 }
 
-/* Counts `steps` steps with the classes of now. */
-static int count_steps(struct counting *counting, uint64_t steps)
+/* Counts a step with the classes of now. */
+static int count_step(struct counting *counting)
 {
     size_t bytes = counting->n * sizeof *counting->now, n = counting->n_patterns;
     uint64_t hash = rfn_hash_bytes(counting->now, bytes);
     const uint64_t *known = rfn_map_get(&counting->by_hash, hash);
+    counting->n_steps++;
     if (known) {
-        counting->patterns[*known].steps += steps;
+        counting->patterns[*known].steps++;
         return 0;
     }
     if (!has_room(counting)) {
-        counting->other_steps += steps;
-        counting->other_ns += (double)steps * step_length(counting);
+        counting->other_steps++;
+        counting->other_ns += step_length(counting);
         return 0;
     }
     RFN_TRY(RFN_GROW(counting->patterns, counting->patterns_capacity, n + 1));
     RFN_TRY(RFN_GROW(counting->classes, counting->classes_capacity, (n + 1) * counting->n));
     RFN_TRY(rfn_map_put(&counting->by_hash, hash, n));
     memcpy(counting->classes + n * counting->n, counting->now, bytes);
-    counting->patterns[n] = (struct pattern){steps, step_length(counting)};
+    counting->patterns[n] = (struct pattern){1, step_length(counting)};
     counting->n_patterns++;
     return 0;
 }
 
-/* Takes each member's next class; *equal: so many steps in a row have them. */
-static int next_step(struct counting *counting, uint64_t *equal)
+/* The classes of the next step: that with the lowest number. Returns whether there is one. */
+static bool next_step(struct counting *counting)
 {
-    *equal = UINT64_MAX;
+    uint64_t step = UINT64_MAX;
+    bool any = false;
     for (size_t i = 0; i < counting->n; i++) {
-        struct rfn_column_cursor *cursor = &counting->cursors[i];
-        if (!cursor->left)
-            RFN_TRY(rfn_column_next_block(cursor));
-        uint64_t run = rfn_column_equal(cursor);
-        int64_t class_;
-        RFN_TRY(rfn_column_next(cursor, &class_));
-        counting->now[i] = rfn_store_forward(counting->steps->store, 0, (uint32_t)class_);
-        *equal = run < *equal ? run : *equal;
+        const struct next *next = &counting->next[i];
+        any |= next->any;
+        if (next->any && next->walk.step < step)
+            step = next->walk.step;
     }
-    for (size_t i = 0; *equal > 1 && i < counting->n; i++)
-        RFN_TRY(rfn_column_skip(&counting->cursors[i], *equal - 1));
-    return 0;
+    for (size_t i = 0; i < counting->n; i++) {
+        struct next *next = &counting->next[i];
+        bool there = next->any && next->walk.step == step;
+        counting->now[i] = there ? next->walk.class_ : ABSENT;
+        if (there)
+            next->any = rfn_step_next(&next->walk);
+    }
+    return any;
 }
 
 static int count_patterns(struct counting *counting)
 {
-    uint64_t n_steps = counting->members[0].n, equal;
-    counting->cursors = calloc(counting->n, sizeof *counting->cursors);
+    counting->next = calloc(counting->n, sizeof *counting->next);
     counting->now = calloc(counting->n, sizeof *counting->now);
-    if (!counting->cursors || !counting->now)
+    if (!counting->next || !counting->now)
         return RFN_E_NOMEM;
-    for (size_t i = 0; i < counting->n; i++)
-        rfn_column_open_growing(&counting->cursors[i], &counting->members[i].column);
-    for (uint64_t done = 0; done < n_steps; done += equal) {
-        RFN_TRY(next_step(counting, &equal));
-        RFN_TRY(count_steps(counting, equal));
+    for (size_t i = 0; i < counting->n; i++) {
+        counting->next[i].walk = rfn_step_walk(counting->steps, &counting->members[i]);
+        counting->next[i].any = rfn_step_next(&counting->next[i].walk);
     }
+    while (next_step(counting))
+        RFN_TRY(count_step(counting));
     return 0;
 }
 
 static void release_counting(struct counting *counting)
 {
-    for (size_t i = 0; counting->cursors && i < counting->n; i++)
-        rfn_column_close(&counting->cursors[i]);
-    free(counting->cursors);
+    free(counting->next);
     free(counting->now);
+    free(counting->ranks);
     free(counting->patterns);
     free(counting->classes);
     rfn_map_release(&counting->by_hash);
@@ -146,7 +160,8 @@ static void release_counting(struct counting *counting)
 struct segments {
     struct rfn_alike_ranks *items;
     size_t n;
-    uint32_t *of; /* per member */
+    uint32_t *of;       /* per member; ABSENT where there is none */
+    uint32_t n_members; /* that have one */
 };
 
 static int find_segments(const struct counting *counting, const uint32_t *classes,
@@ -156,6 +171,10 @@ static int find_segments(const struct counting *counting, const uint32_t *classe
     int error = 0;
     for (size_t i = 0; i < counting->n && !error; i++) {
         const uint64_t *at = rfn_map_get(&known, classes[i]);
+        segments->of[i] = ABSENT;
+        if (classes[i] == ABSENT)
+            continue;
+        segments->n_members++;
         segments->of[i] = at ? (uint32_t)*at : (uint32_t)segments->n;
         if (at) {
             segments->items[*at].count++;
@@ -174,7 +193,7 @@ static int find_segments(const struct counting *counting, const uint32_t *classe
 static struct rfn_activity activity_of(const struct rfn_steps *steps,
                                        const struct rfn_lateness *lateness)
 {
-    const struct rfn_call_site *sites = steps->activities.sites;
+    const struct rfn_call_site *sites = steps->activities->sites;
     struct rfn_activity activity = {.kind = lateness->in_call ? RFN_ACTIVITY_MPI
                                                               : RFN_ACTIVITY_COMPUTE,
                                     .at = sites[lateness->at],
@@ -185,42 +204,48 @@ static struct rfn_activity activity_of(const struct rfn_steps *steps,
 }
 
 /* The ranks of late members, ascending; members do by stream, and streams by rank. */
-static int list_late(const struct rfn_archive *archive, const struct counting *counting,
-                     const struct segments *segments, struct rfn_behaviour_pattern *told)
+static int list_late(const struct counting *counting, const struct segments *segments,
+                     struct rfn_behaviour_pattern *told)
 {
+    uint32_t n_late = 0;
     uint32_t *late = malloc((counting->n + 1) * sizeof *late), n = 0;
     if (!late)
         return RFN_E_NOMEM;
     for (size_t i = 0; i < counting->n; i++) {
-        uint32_t rank = rfn_archive_stream(archive, counting->members[i].stream).rank;
-        if (segments->items[segments->of[i]].late && (n == 0 || late[n - 1] != rank))
+        uint32_t rank = counting->ranks[i];
+        if (segments->of[i] == ABSENT || !segments->items[segments->of[i]].late)
+            continue;
+        n_late++;
+        if (n == 0 || late[n - 1] != rank)
             late[n++] = rank;
     }
+    told->lost_ns = whole((double)told->wait_ns * (segments->n_members - n_late) *
+                          (double)told->steps);
     told->late = late;
     told->n_late = n;
     return 0;
 }
 
-static int describe(const struct rfn_archive *archive, const struct counting *counting,
-                    const struct segments *segments, struct rfn_behaviour_pattern *told)
+static int describe(const struct counting *counting, const struct segments *segments,
+                    struct rfn_behaviour_pattern *told)
 {
     struct rfn_lateness lateness;
     RFN_TRY(rfn_lateness_find(segments->items, segments->n, least_wait, &lateness));
     told->waiting = lateness.waiting;
     if (!told->waiting)
         return 0;
-    told->waited = counting->steps->activities.sites[lateness.waited];
+    told->waited = counting->steps->activities->sites[lateness.waited];
     told->wait_ns = whole(lateness.wait_ns);
     told->has_cause = lateness.has_cause;
     if (told->has_cause) {
         told->cause = activity_of(counting->steps, &lateness);
         told->excess_ns = whole(lateness.excess_ns);
     }
-    return list_late(archive, counting, segments, told);
+    return list_late(counting, segments, told);
 }
 
-static int tell_pattern(const struct rfn_archive *archive, const struct counting *counting,
-                        size_t number, struct rfn_behaviour_pattern *told)
+static int tell_pattern(const struct counting *counting, size_t number,
+                        struct rfn_behaviour_pattern *told)
 {
     const struct pattern *pattern = &counting->patterns[number];
     struct segments segments = {.items = calloc(counting->n, sizeof *segments.items),
@@ -231,7 +256,7 @@ static int tell_pattern(const struct rfn_archive *archive, const struct counting
     if (segments.items && segments.of)
         error = find_segments(counting, counting->classes + number * counting->n, &segments);
     if (!error)
-        error = describe(archive, counting, &segments, told);
+        error = describe(counting, &segments, told);
     free(segments.items);
     free(segments.of);
     return error;
@@ -289,6 +314,7 @@ static int join(struct rfn_behaviour_pattern *into, struct rfn_behaviour_pattern
     into->excess_ns = mean(into->excess_ns, into->steps, from->excess_ns, from->steps);
     into->steps += from->steps;
     into->ns = whole((double)into->ns + (double)from->ns);
+    into->lost_ns = whole((double)into->lost_ns + (double)from->lost_ns);
     int error = same_late(into, from) ? 0 : unite_late(into, from);
     into->varying |= from->varying;
     free((void *)from->late);
@@ -335,30 +361,47 @@ static int join_patterns(struct rfn_behaviour_loop *loop, size_t first, bool but
     return 0;
 }
 
+/* Of some steps that were looked at, what has been seen two or three times is rare, too. */
+static double rare_ns(const struct rfn_behaviour_loop *loop)
+{
+    double share = loop->looked_at < loop->steps ? few / (double)loop->looked_at : 0;
+    return (share > rare ? share : rare) * (double)loop->looked_at_ns;
+}
+
 static int join_rare(struct rfn_behaviour_loop *loop)
 {
     size_t first = 0;
     RFN_TRY(join_patterns(loop, 0, false));
-    while (first < loop->n_patterns && (double)loop->patterns[first].ns >= rare * (double)loop->ns)
+    while (first < loop->n_patterns && (double)loop->patterns[first].ns >= rare_ns(loop))
         first++;
     return join_patterns(loop, first, true);
 }
 
 /* ---- a loop ---- */
 
-static int list_ranks(const struct rfn_archive *archive, const struct counting *counting,
+static int list_ranks(const struct rfn_archive *archive, struct counting *counting,
                       struct rfn_behaviour_loop *loop)
 {
     uint32_t *ranks = malloc(counting->n * sizeof *ranks);
-    if (!ranks)
+    loop->ranks = ranks;
+    counting->ranks = malloc(counting->n * sizeof *counting->ranks);
+    if (!ranks || !counting->ranks)
         return RFN_E_NOMEM;
     for (size_t i = 0; i < counting->n; i++) {
         uint32_t rank = rfn_archive_stream(archive, counting->members[i].stream).rank;
+        counting->ranks[i] = rank;
         if (i == 0 || ranks[loop->n_ranks - 1] != rank)
             ranks[loop->n_ranks++] = rank;
     }
-    loop->ranks = ranks;
     return 0;
+}
+
+static void sum_up(struct rfn_behaviour_loop *loop)
+{
+    double ns = (double)loop->other_ns;
+    for (size_t i = 0; i < loop->n_patterns; i++)
+        ns += (double)loop->patterns[i].ns;
+    loop->looked_at_ns = whole(ns);
 }
 
 static int tell_loop(const struct rfn_archive *archive, struct counting *counting,
@@ -366,6 +409,9 @@ static int tell_loop(const struct rfn_archive *archive, struct counting *countin
 {
     RFN_TRY(list_ranks(archive, counting, loop));
     RFN_TRY(count_patterns(counting));
+    loop->looked_at = counting->n_steps;
+    if (loop->looked_at > loop->steps)
+        loop->steps = loop->looked_at;
     loop->other_steps = counting->other_steps;
     loop->other_ns = whole(counting->other_ns);
     loop->patterns = calloc(counting->n_patterns + 1, sizeof *loop->patterns);
@@ -373,8 +419,9 @@ static int tell_loop(const struct rfn_archive *archive, struct counting *countin
         return RFN_E_NOMEM;
     for (size_t i = 0; i < counting->n_patterns; i++) {
         loop->n_patterns++;
-        RFN_TRY(tell_pattern(archive, counting, i, &loop->patterns[i]));
+        RFN_TRY(tell_pattern(counting, i, &loop->patterns[i]));
     }
+    sum_up(loop);
     return join_rare(loop);
 }
 
@@ -383,6 +430,7 @@ static int tell_loop(const struct rfn_archive *archive, struct counting *countin
 /* Members first to first + n - 1, and their time. */
 struct candidate {
     size_t first, n;
+    uint64_t steps; /* of the member that has most */
     double ns;
 };
 
@@ -396,10 +444,11 @@ static struct candidate candidate_at(const struct rfn_steps *steps, size_t first
 {
     const struct rfn_step_member *members = steps->members;
     struct candidate candidate = {.first = first};
-    for (size_t i = first; i < steps->n_members && members[i].n == members[first].n &&
-                           members[i].place == members[first].place;
-         i++) {
-        candidate.ns += (double)members[i].ns;
+    for (size_t i = first; i < steps->n_members && members[i].place == members[first].place; i++) {
+        candidate.ns += (double)members[i].looked_at_ns * (double)members[i].n /
+                        (double)members[i].looked_at;
+        if (members[i].n > candidate.steps)
+            candidate.steps = members[i].n;
         candidate.n++;
     }
     return candidate;
@@ -415,7 +464,7 @@ static int choose(const struct rfn_steps *steps, struct candidate *chosen)
     for (size_t at = 0; at < steps->n_members;) {
         struct candidate candidate = candidate_at(steps, at);
         at += candidate.n;
-        if (candidate.n > 1 && candidate.ns >= least_loop * steps->span_ns)
+        if (candidate.n > 1 && candidate.steps > 1 && candidate.ns >= least_loop * steps->span_ns)
             all[n++] = candidate;
     }
     if (n)
@@ -439,9 +488,9 @@ static int tell_loops(const struct rfn_archive *archive, const struct rfn_steps 
         struct counting counting = {.steps = steps, .members = members, .n = chosen[i].n};
         struct rfn_behaviour_loop *loop = &behaviour->loops[behaviour->n_loops++];
         *loop = (struct rfn_behaviour_loop){
-            .first = steps->activities.sites[members->first],
-            .last = steps->activities.sites[members->last],
-            .steps = members->n,
+            .first = steps->activities->sites[members->first],
+            .last = steps->activities->sites[members->last],
+            .steps = chosen[i].steps,
             .n_streams = (uint32_t)chosen[i].n,
             .ns = whole(chosen[i].ns / (double)chosen[i].n),
             .share = steps->span_ns > 0 ? chosen[i].ns / steps->span_ns : 0};
@@ -451,26 +500,34 @@ static int tell_loops(const struct rfn_archive *archive, const struct rfn_steps 
     return error;
 }
 
-int rfn_behaviour_new(const struct rfn_archive *archive, const char *across,
-                      struct rfn_behaviour **behaviour, struct rfn_diag *diag)
+int rfn_behaviour_of(const struct rfn_archive *archive, const struct rfn_steps *steps,
+                     struct rfn_behaviour **behaviour)
 {
-    struct rfn_criterion criterion;
-    struct rfn_steps steps;
-    RFN_TRY(rfn_criterion_parse(across ? across : "avgWave", true, &criterion, diag));
     struct rfn_behaviour *made = calloc(1, sizeof *made);
     if (!made)
-        return no_memory(diag);
-    int error = rfn_steps_read(&steps, archive, &criterion, diag);
-    made->too_irregular = steps.too_irregular;
-    if (!error && tell_loops(archive, &steps, made) < 0)
-        error = no_memory(diag);
-    rfn_steps_release(&steps);
-    if (error < 0) {
+        return RFN_E_NOMEM;
+    made->too_irregular = steps->too_irregular;
+    if (tell_loops(archive, steps, made) < 0) {
         rfn_behaviour_free(made);
-        return error;
+        return RFN_E_NOMEM;
     }
     *behaviour = made;
     return 0;
+}
+
+int rfn_behaviour_new(const struct rfn_archive *archive, const char *across,
+                      struct rfn_behaviour **behaviour, struct rfn_diag *diag)
+{
+    struct rfn_activities activities = {0};
+    struct rfn_criterion criterion;
+    struct rfn_steps steps;
+    RFN_TRY(rfn_criterion_parse(across ? across : RFN_BEHAVIOUR_METHOD, true, &criterion, diag));
+    int error = rfn_steps_read(&steps, archive, &criterion, &activities, diag);
+    if (!error && rfn_behaviour_of(archive, &steps, behaviour) < 0)
+        error = no_memory(diag);
+    rfn_steps_release(&steps);
+    rfn_activities_release(&activities);
+    return error;
 }
 
 static void release_loop(struct rfn_behaviour_loop *loop)

@@ -327,7 +327,9 @@ struct rfn_archive {
     int64_t lists[FAKE_LISTS][FAKE_LIST_WORDS];
     size_t list_lengths[FAKE_LISTS], n_lists;
     struct rfn_comm_info comms[FAKE_COMMS]; /* a test may change their sizes */
-    uint64_t lookups;                       /* of members of communicators */
+    uint32_t around[FAKE_CONTEXTS]; /* of a context that lies in another one that one, + 1 */
+    uint64_t lookups;               /* of members of communicators */
+    bool groups;                    /* each stream is a group of its own */
 };
 
 struct rfn_cursor {
@@ -406,6 +408,8 @@ static struct rfn_record *fake_event(uint32_t rank, enum fake_function function,
                                         .inside_ns = (int64_t)((uint64_t)exit - (uint64_t)enter)};
     event->place = stream->next;
     event->place.begins |= stream->n == 0;
+    event->record.begins = event->place.begins;
+    event->record.context = event->place.context;
     stream->next.begins = false;
     for (size_t i = stream->n; i-- > 0;) {
         if (fake_same(&stream->events[i], event))
@@ -442,6 +446,7 @@ struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uin
 {
     return (struct rfn_stream_info){.rank = archive->streams[stream].rank,
                                     .thread = archive->streams[stream].thread,
+                                    .group = archive->groups ? stream : 0,
                                     .host = stream < 3 ? "north" : "south",
                                     .events = archive->streams[stream].n,
                                     .calls = archive->streams[stream].n,
@@ -601,6 +606,35 @@ struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
 uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor)
 {
     (void)cursor;
+    return 0;
+}
+
+uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
+{
+    (void)cursor;
+    return FAKE_CONTEXTS;
+}
+
+/* Each context is a loop with the calls of its first execution. */
+int rfn_cursor_show_calls(const struct rfn_cursor *cursor,
+                          int (*show)(void *context, const struct rfn_context_call *call),
+                          void *context)
+{
+    const struct fake_stream *stream = &cursor->archive->streams[cursor->stream];
+    for (uint32_t i = 0; i < FAKE_CONTEXTS; i++) {
+        struct rfn_context_call call = {
+            .context = i, .list = i, .around = cursor->archive->around[i] - 1};
+        size_t at = 0;
+        while (at < stream->n && stream->events[at].place.context != i)
+            at++;
+        for (size_t first = at; at < stream->n && stream->events[at].place.context == i; at++) {
+            if (at > first && stream->events[at].place.begins)
+                break;
+            call.function = stream->events[at].record.function;
+            call.path = stream->events[at].record.path;
+            RFN_TRY(show(context, &call));
+        }
+    }
     return 0;
 }
 

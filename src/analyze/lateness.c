@@ -27,7 +27,7 @@ struct table {
 
 static uint64_t key_of(uint32_t site, uint64_t occurrence)
 {
-    return rfn_hash_mix(site, occurrence);
+    return (uint64_t)site << 32 | (uint32_t)occurrence;
 }
 
 /* Which occurrence of its site a call is, counted in `counts`; negative: RFN_E_NOMEM. */

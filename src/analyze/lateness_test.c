@@ -117,6 +117,30 @@ static void test_other_calls(void **state)
     assert_true(found.excess_ns == 87);
 }
 
+/* Calls at sites of small numbers, several at each, are all told apart. */
+static void test_many_calls(void **state)
+{
+    (void)state;
+    static const uint32_t sites[] = {0, 0, 1, 1, 2};
+    struct rfn_alike_ranks ranks[] = {
+        {.sites = sites,
+         .vector = (const int64_t[]){0, 80, 81, 82, 83, 84, 85, 86, 87, 88, 100, 100},
+         .n = 5,
+         .count = 1},
+        {.sites = sites,
+         .vector = (const int64_t[]){0, 10, 11, 12, 13, 14, 15, 16, 17, 18, 100, 100},
+         .n = 5,
+         .count = 1}};
+    struct rfn_lateness found = find(ranks, 2);
+    assert_int_equal(found.waited, 2);
+    assert_true(ranks[0].late);
+    assert_true(found.has_cause);
+    assert_false(found.in_call);
+    assert_int_equal(found.at, 0);
+    assert_int_equal(found.before, 2);
+    assert_true(found.excess_ns == 70);
+}
+
 /* Segments without events have nothing to compare. */
 static void test_no_calls(void **state)
 {
@@ -131,7 +155,7 @@ int main(void)
         cmocka_unit_test(test_computing), cmocka_unit_test(test_around_the_loop),
         cmocka_unit_test(test_in_a_call), cmocka_unit_test(test_from_before),
         cmocka_unit_test(test_alike),     cmocka_unit_test(test_other_calls),
-        cmocka_unit_test(test_no_calls),
+        cmocka_unit_test(test_no_calls),  cmocka_unit_test(test_many_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

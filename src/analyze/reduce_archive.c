@@ -71,7 +71,7 @@ static int add_profile(struct reducer *reducer, uint32_t stream, const struct rf
     const struct rfn_stream_profile *profile = reducer->profile->streams[stream].profile;
     const struct rfn_pack_clock clock = {.kind = RFN_CLOCK_KIND_RUN};
     struct rfn_new_times times;
-    int error = rfn_new_times_make(&times, profile, &shape->shape);
+    int error = rfn_new_times_make(&times, profile, &shape->shape, (struct rfn_room){0});
     if (!error)
         error = rfn_gathered_add(&reducer->gathered, stream, profile, &times, &shape->shape,
                                  &clock);

@@ -15,6 +15,7 @@
 #include "analyze/one_sided.h"
 #include "analyze/profile_pass.h"
 #include "analyze/replay.h"
+#include "analyze/steps.h"
 #include "analyze/topology.h"
 #include "analyze/wait_tally.h"
 #include "base/grow.h"
@@ -95,6 +96,7 @@ struct rfn_wait_stream {
     struct rfn_awaited *awaited;
     size_t n_awaited, awaited_capacity;
     bool one_sided;
+    bool in_step;      /* the segment is looked at (steps.h) */
     int64_t enter_ns;  /* of the current event, or of the unsuccessful polls that it ends */
     int64_t polled_ns; /* inside those */
     /* A run of unsuccessful polls that has left, while it is not known what ends it. */
@@ -120,6 +122,7 @@ struct rfn_wait_pass {
     struct rfn_replay *replay;
     struct rfn_role *roles;
     struct rfn_profile_pass *profile;
+    struct rfn_steps *steps;       /* NULL: nobody asks for behaviour */
     struct rfn_tracker **trackers; /* by rank */
     struct rfn_topologies *topologies;
     struct rfn_groups *groups;

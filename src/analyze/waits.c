@@ -12,6 +12,7 @@
 #include "analyze/trackers.h"
 #include "analyze/wait_pass.h"
 #include "base/grow.h"
+#include "refrain/behaviour.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,12 +145,35 @@ static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_re
            !record->failed_poll;
 }
 
+/* An event of a segment that is looked at, or one that begins a segment. */
+static int show_step(struct rfn_wait_pass *pass, uint32_t number,
+                     const struct rfn_replay_stream *at)
+{
+    struct rfn_wait_stream *stream = &pass->streams[number];
+    uint32_t site = stream->symbol->site;
+    if (!pass->steps)
+        return 0;
+    if (at->record->begins) {
+        if (stream->in_step)
+            RFN_TRY(rfn_steps_end_segment(pass->steps, number, at->before_ns));
+        if (at->first)
+            rfn_steps_start(pass->steps, number, at->enter_ns);
+        stream->in_step = rfn_steps_begin(pass->steps, number, at->record->context, site,
+                                          at->first ? at->enter_ns : at->before_ns);
+        if (!stream->in_step)
+            return 0;
+    }
+    return rfn_steps_take(pass->steps, number, site, at->enter_ns, at->exit_ns);
+}
+
 static int enter(void *context, uint32_t number, const struct rfn_replay_stream *at)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
     RFN_TRY(symbol_of(pass, stream, at->record));
     RFN_TRY(rfn_profile_pass_event(pass->profile, number, at, &stream->volume));
+    if (at->record->begins || stream->in_step)
+        RFN_TRY(show_step(pass, number, at));
     stream->enter_ns = at->enter_ns;
     stream->polled_ns = 0;
     if (ends_polls(stream, at->record)) {
@@ -177,6 +201,9 @@ static int enter(void *context, uint32_t number, const struct rfn_replay_stream 
 static int end(void *context, uint32_t number)
 {
     struct rfn_wait_pass *pass = context;
+    if (pass->steps && pass->streams[number].site != UINT32_MAX)
+        RFN_TRY(rfn_steps_end_stream(pass->steps, number,
+                                     rfn_replay_stream(pass->replay, number)->exit_ns));
     return pass->waits->times ? rfn_pass_flush_polls(pass, &pass->streams[number]) : 0;
 }
 
@@ -228,6 +255,34 @@ static int make_collectives(struct rfn_wait_pass *pass)
     return pass->collectives && pass->one_sided ? 0 : RFN_E_NOMEM;
 }
 
+/* After the replay has opened the streams. */
+static int make_steps(struct rfn_wait_pass *pass, const struct rfn_waits_options *options)
+{
+    struct rfn_criterion criterion;
+    if (!options->behaviour || !pass->waits->times)
+        return 0;
+    RFN_TRY(rfn_criterion_parse(RFN_BEHAVIOUR_METHOD, true, &criterion, NULL));
+    pass->steps = malloc(sizeof *pass->steps);
+    if (!pass->steps)
+        return RFN_E_NOMEM;
+    RFN_TRY(rfn_steps_init(pass->steps, pass->archive, &criterion, options->all_steps,
+                           &pass->activities));
+    for (uint32_t i = 0; i < pass->steps->n_streams; i++) {
+        const struct rfn_replay_stream *stream = rfn_replay_stream(pass->replay, i);
+        if (stream->open)
+            RFN_TRY(rfn_steps_open(pass->steps, pass->archive, i, stream->cursor));
+    }
+    return rfn_steps_choose(pass->steps, pass->archive);
+}
+
+static void free_steps(struct rfn_steps *steps)
+{
+    if (!steps)
+        return;
+    rfn_steps_release(steps);
+    free(steps);
+}
+
 static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double), void *context)
 {
     const struct rfn_replay_hooks hooks = {.enter = enter,
@@ -276,6 +331,7 @@ static void pass_release(struct rfn_wait_pass *pass)
     }
     free(pass->streams);
     free(pass->processes);
+    free_steps(pass->steps);
     rfn_replay_free(pass->replay);
     rfn_channels_release(&pass->channels);
     rfn_collectives_free(pass->collectives);
@@ -361,11 +417,20 @@ static int finish_profile(struct rfn_wait_pass *pass, struct rfn_profile **profi
     return 0;
 }
 
-static int finish(struct rfn_wait_pass *pass, struct rfn_profile **profile)
+static int finish_steps(struct rfn_wait_pass *pass, struct rfn_behaviour **behaviour)
+{
+    if (!pass->steps)
+        return 0;
+    rfn_steps_end(pass->steps);
+    return rfn_behaviour_of(pass->archive, pass->steps, behaviour);
+}
+
+static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *options)
 {
     struct rfn_waits *waits = pass->waits;
     RFN_TRY(rfn_channels_finish(&pass->channels));
     finish_matching(pass);
+    RFN_TRY(finish_steps(pass, options->behaviour));
     waits->unreadable = rfn_replay_lost(pass->replay, &waits->error, &waits->diag);
     if (pass->any_exit && waits->times)
         RFN_TRY(finish_critical(pass));
@@ -373,7 +438,7 @@ static int finish(struct rfn_wait_pass *pass, struct rfn_profile **profile)
     waits->activities = pass->activities.items;
     waits->n_activities = pass->activities.n;
     pass->activities.items = NULL;
-    return profile ? finish_profile(pass, profile) : 0;
+    return options->profile ? finish_profile(pass, options->profile) : 0;
 }
 
 int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_options *options,
@@ -381,13 +446,21 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
                   struct rfn_waits **waits, struct rfn_diag *diag)
 {
     struct rfn_wait_pass pass = {.archive = archive, .fix_clocks = options->fix_clocks};
+    if (options->behaviour)
+        *options->behaviour = NULL;
     int error = pass_init(&pass, progress, context);
+    if (!error)
+        error = make_steps(&pass, options);
     if (!error)
         error = rfn_replay_run(pass.replay);
     if (!error)
-        error = finish(&pass, options->profile);
+        error = finish(&pass, options);
     if (error < 0) {
         rfn_waits_free(pass.waits);
+        if (options->behaviour) {
+            rfn_behaviour_free(*options->behaviour);
+            *options->behaviour = NULL;
+        }
         rfn_fail(diag, error, -1, -1, "%s", rfn_error_text(error));
     } else {
         *waits = pass.waits;

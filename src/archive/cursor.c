@@ -453,9 +453,14 @@ static int read_representative(struct rfn_cursor *cursor, struct symbol_state *s
 /* What most cursors do not do. */
 static int deliver_seldom(struct rfn_cursor *cursor, uint32_t symbol, struct symbol_state *state)
 {
-    if (cursor->walk.cuts)
-        rfn_walk_place(&cursor->walk,
-                       rfn_symbol_mark(&cursor->archive->dictionary, cursor->structure, symbol));
+    const struct rfn_cuts *cuts = cursor->walk.cuts;
+    if (cuts) {
+        rfn_walk_place(&cursor->walk, cuts->marked ? rfn_symbol_mark(&cursor->archive->dictionary,
+                                                                     cursor->structure, symbol)
+                                                   : RFN_MARK_NONE);
+        state->record.begins = cuts->place.begins;
+        state->record.context = cuts->place.context;
+    }
     return cursor->representatives ? read_representative(cursor, state) : 0;
 }
 
@@ -644,6 +649,13 @@ uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor)
 struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor)
 {
     return cursor->walk.cuts->place;
+}
+
+int rfn_cursor_show_calls(const struct rfn_cursor *cursor,
+                          int (*show)(void *context, const struct rfn_context_call *call),
+                          void *context)
+{
+    return rfn_walk_show_calls(&cursor->walk, show, context);
 }
 
 /* ---- closing ---- */

@@ -43,6 +43,8 @@ void rfn_own_shape_cuts(struct rfn_own_shape *shape, uint32_t loop,
 
 /* ---- the values of new segments ---- */
 
+enum { LOOK_EVERY = 4096 }; /* events between two looks at what their columns take */
+
 /* Where a symbol's columns are. */
 struct places {
     size_t *first;  /* per symbol: gap, duration, and of a failed poll polls and inside */
@@ -102,22 +104,38 @@ static int append_segment(struct rfn_new_times *times, const struct places *plac
     return 0;
 }
 
+static int each_new(void *columns, int (*visit)(void *context, struct rfn_column *column),
+                    void *context)
+{
+    struct rfn_new_times *times = columns;
+    for (size_t i = 0; i < times->n; i++)
+        RFN_TRY(visit(context, &times->columns[i]));
+    return 0;
+}
+
 static int append_new(struct rfn_new_times *times, const struct rfn_stream_profile *profile,
-                      const struct places *places, const struct rfn_profile_shape *shape)
+                      const struct places *places, const struct rfn_profile_shape *shape,
+                      struct rfn_room *room)
 {
     struct rfn_profile_walk *walk = rfn_profile_walk_new(profile);
     struct rfn_executed executed;
+    size_t look_every = LOOK_EVERY + 4 * times->n, appended = 0; /* events */
     int more = walk ? 1 : RFN_E_NOMEM;
     while (more > 0 && (more = rfn_profile_walk_next(walk, &executed)) > 0) {
         if ((executed.top || executed.first) && append_segment(times, places, shape, &executed) < 0)
             more = RFN_E_NOMEM;
+        appended += executed.top || executed.first ? executed.n : 0;
+        if (more > 0 && appended >= look_every) {
+            rfn_columns_keep_to(times, each_new, room);
+            appended = 0;
+        }
     }
     rfn_profile_walk_free(walk);
     return more;
 }
 
 int rfn_new_times_make(struct rfn_new_times *times, const struct rfn_stream_profile *profile,
-                       const struct rfn_profile_shape *shape)
+                       const struct rfn_profile_shape *shape, struct rfn_room room)
 {
     struct places places;
     *times = (struct rfn_new_times){0};
@@ -127,7 +145,7 @@ int rfn_new_times_make(struct rfn_new_times *times, const struct rfn_stream_prof
     for (size_t i = 0; times->columns && i < n; i++)
         rfn_column_init(&times->columns[i]);
     times->n = times->columns ? n : 0;
-    int error = times->columns ? append_new(times, profile, &places, shape) : RFN_E_NOMEM;
+    int error = times->columns ? append_new(times, profile, &places, shape, &room) : RFN_E_NOMEM;
     free(places.first);
     return error;
 }

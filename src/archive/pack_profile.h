@@ -54,9 +54,10 @@ struct rfn_new_times {
     size_t n;
 };
 
-/* RFN_E_NOMEM. Either way to be released. The profile is finished. */
+/* What takes more than the room goes to its spill. RFN_E_NOMEM. Either way to be released. The
+ * profile is finished. */
 int rfn_new_times_make(struct rfn_new_times *times, const struct rfn_stream_profile *profile,
-                       const struct rfn_profile_shape *shape);
+                       const struct rfn_profile_shape *shape, struct rfn_room room);
 void rfn_new_times_release(struct rfn_new_times *times);
 
 enum { RFN_CLOCK_KIND_RUN = 3 }; /* quanta are ns since the start of the run; there are no pairs */

@@ -126,7 +126,7 @@ static void expect_payload(const struct rfn_pack_clock *clock, bool volumes)
     struct rfn_new_times times;
     struct rfn_rope rope = RFN_ROPE_INIT;
     struct rfn_buf flat = RFN_BUF_INIT;
-    assert_int_equal(rfn_new_times_make(&times, profile, &shape), 0);
+    assert_int_equal(rfn_new_times_make(&times, profile, &shape, (struct rfn_room){0}), 0);
     assert_int_equal(rfn_pack_profile(profile, &times, &shape, clock, &rope), 0);
     rfn_rope_flatten(&rope, &flat);
     struct rfn_reader reader = rfn_reader_over(flat.data, flat.size);

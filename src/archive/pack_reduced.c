@@ -43,7 +43,7 @@ int rfn_pack_reduced(const struct rfn_stream *stream, const struct rfn_pack_cloc
     RFN_TRY(rfn_pack_loop_numbers(stream, &number, &n_loops));
     int error = make_shape(&shape, stream, number, n_loops);
     if (!error)
-        error = rfn_new_times_make(times, profile, &shape.shape);
+        error = rfn_new_times_make(times, profile, &shape.shape, rfn_stream_room(stream));
     if (!error)
         error = rfn_pack_profile(profile, times, &shape.shape, clock, out);
     rfn_own_shape_release(&shape);

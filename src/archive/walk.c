@@ -119,7 +119,7 @@ static int begin_cuts(struct rfn_walk *walk, uint32_t least)
     if (!walk->cuts)
         return rfn_walk_failed(walk, rfn_out_of_memory);
     rfn_contexts_init(&walk->cuts->loops, least);
-    walk->cuts->pending = true;
+    walk->cuts->pending = walk->cuts->marked = true;
     return 0;
 }
 
@@ -146,18 +146,48 @@ static bool find_marks(const struct rfn_structure *structure,
     return found;
 }
 
+/* Whether a call may wait for other ranks, by what it is. */
+static bool may_wait(const struct rfn_function_info *function)
+{
+    if (function->flags & (RFN_FUNCTION_NONBLOCKING | RFN_FUNCTION_PERSISTENT))
+        return false;
+    switch (function->class_) {
+    case RFN_CLASS_SEND:
+    case RFN_CLASS_SSEND:
+    case RFN_CLASS_RECV:
+    case RFN_CLASS_SENDRECV:
+    case RFN_CLASS_PROBE:
+    case RFN_CLASS_COMPLETION:
+    case RFN_CLASS_RMA_SYNC:
+        return true;
+    default:
+        return (function->flags & RFN_FUNCTION_COLLECTIVE) != 0;
+    }
+}
+
+static void find_waiting(const struct rfn_structure *structure,
+                         const struct rfn_dictionary *dictionary, bool *counts)
+{
+    for (uint32_t i = 0; i < structure->n_symbols; i++)
+        counts[i] = may_wait(&dictionary->functions[structure->symbols[i].function]);
+}
+
 int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint32_t min_calls)
 {
     const struct rfn_structure *structure = walk->structure;
     bool *counts = calloc(structure->n_symbols + (size_t)1, sizeof *counts);
     bool marked = counts && find_marks(structure, dictionary, counts);
-    int error = counts ? begin_cuts(walk, marked ? 1 : min_calls) : RFN_E_NOMEM;
+    bool some = marked || !min_calls;
+    int error = counts ? begin_cuts(walk, some ? 1 : min_calls) : RFN_E_NOMEM;
+    if (counts && some && !marked)
+        find_waiting(structure, dictionary, counts);
     for (uint32_t i = 0; i < structure->n_loops && !error; i++)
         error = rfn_contexts_add(&walk->cuts->loops, structure->loops[i].nodes,
-                                 structure->loops[i].n, marked ? counts : NULL);
+                                 structure->loops[i].n, some ? counts : NULL);
     free(counts);
     if (error < 0)
         return rfn_walk_failed(walk, rfn_out_of_memory);
+    walk->cuts->marked = marked;
     number_contexts(walk);
     return 0;
 }
@@ -173,4 +203,66 @@ int rfn_walk_cut_at(struct rfn_walk *walk, const bool *loops)
     }
     number_contexts(walk);
     return 0;
+}
+
+/* ---- what contexts consist of ---- */
+
+struct showing {
+    const struct rfn_walk *walk;
+    int (*show)(void *context, const struct rfn_context_call *call);
+    void *context;
+};
+
+static int show_list(const struct showing *showing, const struct rfn_node_list *list,
+                     uint32_t first, uint32_t around)
+{
+    const struct rfn_contexts *loops = &showing->walk->cuts->loops;
+    struct rfn_context_call call = {.context = first, .list = first, .around = around};
+    for (uint32_t i = 0; i < list->n; i++) {
+        uint32_t index = rfn_node_index(list->nodes[i]);
+        if (rfn_node_is_loop(list->nodes[i])) {
+            call.context += rfn_contexts_cuts(loops, index);
+            continue;
+        }
+        call.function = showing->walk->structure->symbols[index].function;
+        call.path = showing->walk->structure->symbols[index].path;
+        RFN_TRY(showing->show(showing->context, &call));
+    }
+    return 0;
+}
+
+/* Of each loop the first context of the one around it; of those in several, of the last. */
+static void find_around(const struct rfn_walk *walk, uint32_t *around)
+{
+    const struct rfn_structure *structure = walk->structure;
+    for (uint32_t i = 0; i < structure->n_loops; i++)
+        around[i] = RFN_NO_CONTEXT;
+    for (uint32_t i = 0; i < structure->n_loops; i++) {
+        const struct rfn_node_list *body = &structure->loops[i];
+        for (uint32_t j = 0; j < body->n; j++) {
+            if (rfn_node_is_loop(body->nodes[j]))
+                around[rfn_node_index(body->nodes[j])] = walk->cuts->loops.loops[i].first;
+        }
+    }
+}
+
+int rfn_walk_show_calls(const struct rfn_walk *walk,
+                        int (*show)(void *context, const struct rfn_context_call *call),
+                        void *context)
+{
+    const struct showing showing = {walk, show, context};
+    const struct rfn_structure *structure = walk->structure;
+    uint32_t *around = malloc((structure->n_loops + (size_t)1) * sizeof *around);
+    int error = around ? 0 : RFN_E_NOMEM;
+    if (!error)
+        find_around(walk, around);
+    for (uint32_t i = 0; i < structure->n_loops && !error; i++) {
+        if (rfn_contexts_cuts(&walk->cuts->loops, i))
+            error = show_list(&showing, &structure->loops[i], walk->cuts->loops.loops[i].first,
+                              around[i]);
+    }
+    if (!error)
+        error = show_list(&showing, &structure->top, 0, RFN_NO_CONTEXT);
+    free(around);
+    return error;
 }

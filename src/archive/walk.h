@@ -26,6 +26,7 @@ struct rfn_walk_frame {
 struct rfn_cuts {
     struct rfn_contexts loops;  /* their contexts come behind those of the top */
     uint32_t n_top, n_contexts; /* contexts of the top, and all */
+    bool marked;                /* some symbol may be a mark */
     bool pending;               /* the next event begins a segment */
     uint32_t length;            /* events of the segment so far */
     struct rfn_segment_place place;
@@ -52,7 +53,7 @@ void rfn_walk_close(struct rfn_walk *walk);
 
 /* Has the walk cut segments, before its first event: at loops that have a mark inside, if a symbol
  * is one, else at those whose body has at least so many calls, those of inner loops counted
- * once... */
+ * once, with min_calls 0 at those with a call that may wait for other ranks... */
 int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary,
                  uint32_t min_calls);
 /* ... or at those that loops[] names. */
@@ -67,6 +68,13 @@ static inline enum rfn_mark rfn_symbol_mark(const struct rfn_dictionary *diction
 
 /* How many stretches a list of nodes has when these loops cut. */
 uint32_t rfn_count_stretches(const struct rfn_node_list *list, const bool *loops);
+
+/* Shows the calls of the contexts that loops and the top have of their own, list by list, the top
+ * last; those of loops that do not cut are left out. Once loops are cut. What `show` returns if
+ * that is negative; RFN_E_NOMEM. */
+int rfn_walk_show_calls(const struct rfn_walk *walk,
+                        int (*show)(void *context, const struct rfn_context_call *call),
+                        void *context);
 
 /* What of the walk is not in line. RFN_E_CORRUPT, RFN_E_IO, RFN_E_INCOMPLETE. */
 int rfn_walk_failed(struct rfn_walk *walk, const char *fault);

@@ -82,9 +82,12 @@ static int complain(const struct rfn_report *report)
 
 static int read_events(struct rfn_report *report, const struct options *given,
                        struct rfn_waits **waits, struct rfn_profile **profile,
-                       struct rfn_diag *diag)
+                       struct rfn_behaviour **behaviour, struct rfn_diag *diag)
 {
-    const struct rfn_waits_options how = {.fix_clocks = given->fix_clocks, .profile = profile};
+    const struct rfn_waits_options how = {.fix_clocks = given->fix_clocks,
+                                          .profile = profile,
+                                          .behaviour = behaviour,
+                                          .all_steps = given->behaviour};
     struct rfn_progress progress = {.what = "reading events"};
     int error = rfn_waits_new(report->archive, &how, rfn_progress_show, &progress, waits, diag);
     rfn_progress_done(&progress);
@@ -92,15 +95,8 @@ static int read_events(struct rfn_report *report, const struct options *given,
         return error;
     report->waits = *waits;
     report->profile = *profile;
-    report->efficiency = rfn_profile_efficiency(*profile);
-    return 0;
-}
-
-static int read_behaviour(struct rfn_report *report, struct rfn_behaviour **behaviour,
-                          struct rfn_diag *diag)
-{
-    RFN_TRY(rfn_behaviour_new(report->archive, NULL, behaviour, diag));
     report->behaviour = *behaviour;
+    report->efficiency = rfn_profile_efficiency(*profile);
     return 0;
 }
 
@@ -127,12 +123,10 @@ static int make_report(struct rfn_report *report, const struct options *given)
     struct rfn_profile *profile;
     struct rfn_behaviour *behaviour = NULL;
     struct rfn_waits *waits;
-    int error = read_events(report, given, &waits, &profile, &diag);
+    int error = read_events(report, given, &waits, &profile, &behaviour, &diag);
     if (error < 0)
         return rfn_command_fail(report->file, error, &diag);
     int status = check_call_path(report);
-    if (!status && given->behaviour && read_behaviour(report, &behaviour, &diag) < 0)
-        status = rfn_command_fail(report->file, RFN_E_NOMEM, &diag);
     if (!status)
         status = print(report, given->given.json, complain(report));
     rfn_behaviour_free(behaviour);
@@ -160,6 +154,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                                 .run = rfn_archive_run(archive),
                                 .ranks = given->ranks.n ? &given->ranks : NULL,
                                 .call_path = given->call_path,
+                                .behaviour_table = given->behaviour,
                                 .width = rfn_terminal_columns()};
     report.top = file->top_given ? (size_t)file->top : file->json ? SIZE_MAX : TOP;
     if (!rfn_archive_complete(archive, &why))

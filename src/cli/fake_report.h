@@ -348,4 +348,19 @@ int rfn_archive_verify(const char *path, void (*progress)(void *context, double 
     return 0;
 }
 
+/* Nothing is read: these are only there for who could. */
+uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor)
+{
+    (void)cursor;
+    return 0;
+}
+
+int rfn_cursor_show_calls(const struct rfn_cursor *cursor,
+                          int (*show)(void *context, const struct rfn_context_call *call),
+                          void *context)
+{
+    (void)cursor, (void)show, (void)context;
+    return RFN_E_INCOMPLETE;
+}
+
 #endif

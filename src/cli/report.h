@@ -21,7 +21,8 @@ struct rfn_report {
     const struct rfn_run *run;
     const struct rfn_profile *profile;
     const struct rfn_waits *waits;
-    const struct rfn_behaviour *behaviour; /* NULL: not asked for */
+    const struct rfn_behaviour *behaviour; /* NULL: nothing is known of it */
+    bool behaviour_table;                  /* in full; else what costs most */
     struct rfn_efficiency efficiency;
     const char *incomplete;              /* why the file is not whole, NULL if it is */
     size_t top;                          /* rows of a table */

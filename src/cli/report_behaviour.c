@@ -1,4 +1,5 @@
-/* report_behaviour.c - which ranks did what in the steps of the run, for what share of the time. */
+/* report_behaviour.c - which ranks did what in the steps of the run, for what share of the time: a
+ * few lines with what costs most, or tables of all patterns. */
 #include "cli/activity_text.h"
 #include "cli/hosts.h"
 #include "cli/json.h"
@@ -8,12 +9,16 @@
 #include "cli/wrap.h"
 
 enum { NOTE_INDENT = 6, NAMED = 8 };
+/* Of the few lines: how many, and what is worth one: loops of so many steps, patterns that cost
+ * this share of the time of all ranks. */
+enum { BRIEF_LINES = 6, LEAST_STEPS = 5 };
+static const double least_cost = 0.01;
 /* Patterns with less of the time are other patterns. */
 static const double least_shown = 0.005;
 
 static double share_of(const struct rfn_behaviour_loop *loop, double ns)
 {
-    return loop->ns > 0 ? loop->share * ns / (double)loop->ns : 0;
+    return loop->looked_at_ns > 0 ? loop->share * ns / (double)loop->looked_at_ns : 0;
 }
 
 /* ---- text ---- */
@@ -134,15 +139,127 @@ static void append_loop(struct rfn_text *out, const struct rfn_report *report,
     rfn_table_release(&table);
 }
 
-void rfn_report_behaviour(struct rfn_text *out, const struct rfn_report *report)
+static void append_tables(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_behaviour *behaviour = report->behaviour;
-    for (size_t i = 0; behaviour && i < behaviour->n_loops; i++)
+    for (size_t i = 0; i < behaviour->n_loops; i++)
         append_loop(out, report, &behaviour->loops[i]);
-    if (behaviour && behaviour->n_loops == 0)
+    if (behaviour->n_loops == 0)
         rfn_text_format(out, "\nBehaviour: %s\n",
                         behaviour->too_irregular ? "no two steps are alike"
                                                  : "there is no loop that ranks execute in step");
+}
+
+/* ---- what costs most ---- */
+
+/* A pattern, and what waiting in it costs of the time of all ranks. */
+struct costly {
+    const struct rfn_behaviour_loop *loop;
+    const struct rfn_behaviour_pattern *pattern;
+    double share;
+};
+
+static double cost_of(const struct rfn_behaviour_loop *loop,
+                      const struct rfn_behaviour_pattern *pattern)
+{
+    return share_of(loop, (double)pattern->lost_ns / loop->n_streams);
+}
+
+static bool shows_pattern(const struct rfn_report *report,
+                          const struct rfn_behaviour_pattern *pattern)
+{
+    bool shown = !report->ranks;
+    for (uint32_t i = 0; i < pattern->n_late && !shown; i++)
+        shown = rfn_report_shows_rank(report, pattern->late[i]);
+    return shown && rfn_report_shows_call(report, pattern->waited.function, pattern->waited.path);
+}
+
+/* The costliest pattern that costs less than one before it, or as much and comes later. */
+static struct costly next_costly(const struct rfn_report *report, const struct costly *before)
+{
+    const struct rfn_behaviour *behaviour = report->behaviour;
+    struct costly found = {0};
+    bool behind = !before->pattern;
+    for (size_t i = 0; i < behaviour->n_loops; i++) {
+        const struct rfn_behaviour_loop *loop = &behaviour->loops[i];
+        for (size_t j = 0; j < loop->n_patterns && loop->steps >= LEAST_STEPS; j++) {
+            const struct costly here = {loop, &loop->patterns[j],
+                                        cost_of(loop, &loop->patterns[j])};
+            bool later = !before->pattern || here.share < before->share ||
+                         (here.share == before->share && behind);
+            behind |= here.pattern == before->pattern;
+            if (here.pattern->waiting && here.pattern != before->pattern && later &&
+                here.share > found.share && shows_pattern(report, here.pattern))
+                found = here;
+        }
+    }
+    return found;
+}
+
+/* Shares of some steps are rounded as far as they can be trusted. */
+static void append_share(struct rfn_text *line, const struct costly *costly)
+{
+    const struct rfn_behaviour_loop *loop = costly->loop;
+    double share = (double)costly->pattern->steps / (double)loop->looked_at;
+    if (loop->looked_at < loop->steps)
+        rfn_text_format(line, "about %.0f %%", 100 * share);
+    else
+        rfn_text_string(line, rfn_share_text(share).text);
+    rfn_text_format(line, " of %s steps (waiting: %s of all ranks' time): ",
+                    rfn_count_text(loop->steps).text, rfn_share_text(costly->share).text);
+}
+
+static void append_brief_title(struct rfn_text *out, const struct rfn_behaviour *behaviour)
+{
+    bool some = false;
+    for (size_t i = 0; i < behaviour->n_loops; i++)
+        some |= behaviour->loops[i].looked_at < behaviour->loops[i].steps;
+    rfn_text_string(out,
+                    some ? "\nBehaviour: who is late in which steps, from a sample (--behaviour "
+                           "looks at all)\n"
+                         : "\nBehaviour: who is late in which steps (--behaviour shows all)\n");
+}
+
+static size_t lines_of(const struct rfn_text *text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text->n; i++)
+        n += text->data[i] == '\n';
+    return n;
+}
+
+/* The costliest patterns, as many as there are lines for; nothing where none costs anything. */
+static void append_brief(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct costly costly = {0};
+    size_t lines = 1;
+    while (lines < BRIEF_LINES) {
+        struct rfn_text line = {0}, wrapped = {0};
+        costly = next_costly(report, &costly);
+        if (!costly.pattern || costly.share < least_cost)
+            break;
+        append_share(&line, &costly);
+        append_waiting(&line, report, costly.loop, costly.pattern);
+        rfn_text_string(&wrapped, "  ");
+        rfn_text_wrap(&wrapped, &line, report->width, 4);
+        bool fits = lines == 1 || lines + lines_of(&wrapped) <= BRIEF_LINES;
+        if (fits && lines == 1)
+            append_brief_title(out, report->behaviour);
+        if (fits)
+            rfn_text_bytes(out, wrapped.data, wrapped.n);
+        lines = fits ? lines + lines_of(&wrapped) : BRIEF_LINES;
+        out->failed |= wrapped.failed || line.failed;
+        rfn_text_release(&line);
+        rfn_text_release(&wrapped);
+    }
+}
+
+void rfn_report_behaviour(struct rfn_text *out, const struct rfn_report *report)
+{
+    if (report->behaviour && report->behaviour_table)
+        append_tables(out, report);
+    else if (report->behaviour)
+        append_brief(out, report);
 }
 
 /* ---- JSON ---- */
@@ -169,6 +286,7 @@ static json_t *pattern_json(const struct rfn_report *report, const struct rfn_be
     json_object_set_new(value, "alike", json_boolean(!pattern->waiting));
     if (!pattern->waiting)
         return value;
+    json_object_set_new(value, "lost_share", json_real(cost_of(loop, pattern)));
     json_object_set_new(value, "late", ranks_json(pattern->late, pattern->n_late));
     json_object_set_new(value, "varying", json_boolean(pattern->varying));
     json_object_set_new(value, "waited_in", rfn_report_call_json(report, pattern->waited));
@@ -184,6 +302,7 @@ static json_t *loop_json(const struct rfn_report *report, const struct rfn_behav
 {
     json_t *value = json_object(), *patterns = json_array();
     set_share(value, loop->share, loop->steps);
+    json_object_set_new(value, "looked_at", rfn_json_count(loop->looked_at));
     json_object_set_new(value, "ranks", ranks_json(loop->ranks, loop->n_ranks));
     json_object_set_new(value, "first", rfn_report_call_json(report, loop->first));
     json_object_set_new(value, "last", rfn_report_call_json(report, loop->last));

@@ -389,59 +389,32 @@ const struct rfn_spill *rfn_stream_spill_of(const struct rfn_stream *stream)
     return stream->spilled ? stream->options.spill : NULL;
 }
 
-/* Which columns leave memory: those with at least so many sealed bytes, or also staged values. */
-struct leaving {
-    struct rfn_stream *stream;
-    size_t sealed;
-    uint32_t staged; /* at least so many; 0: staged values stay */
-    size_t wanted;   /* bytes to be freed */
-    size_t freed;
-};
-
-static int leave(void *context, struct rfn_column *column)
+/* Of all that can leave memory. */
+static int each_that_leaves(void *columns, int (*visit)(void *context, struct rfn_column *column),
+                            void *context)
 {
-    struct leaving *leaving = context;
-    bool staged = leaving->staged && column->n_staged >= leaving->staged;
-    if (leaving->freed >= leaving->wanted || (column->sealed.size < leaving->sealed && !staged))
-        return 0;
-    size_t before = rfn_column_bytes(column);
-    RFN_TRY(rfn_column_spill(column, leaving->stream->options.spill, staged));
-    size_t after = rfn_column_bytes(column);
-    leaving->freed += before > after ? before - after : 0;
-    return 0;
-}
-
-static int leave_all(struct leaving *leaving)
-{
-    struct rfn_stream *stream = leaving->stream;
+    struct rfn_stream *stream = columns;
     for (size_t i = 0; i < stream->n_symbols; i++) {
         struct rfn_symbol *symbol = &stream->symbols[i];
         for (unsigned k = 0; k < FIXED + n_columns(stream, symbol); k++)
-            RFN_TRY(leave(leaving, each_column(symbol, k)));
+            RFN_TRY(visit(context, each_column(symbol, k)));
     }
     if (stream->reduction)
         RFN_TRY(rfn_stream_profile_each_column(rfn_stream_reduction_profile(stream->reduction),
-                                               leave, leaving));
-    return rfn_fold_each_column(stream->fold, leave, leaving);
+                                               visit, context));
+    return rfn_fold_each_column(stream->fold, visit, context);
 }
 
-/* Frees about `wanted` bytes, large blocks first: a write should be worth it. */
+/* Frees about `wanted` bytes. */
 static int spill(struct rfn_stream *stream, size_t wanted)
 {
-    static const struct {
-        size_t sealed;
-        uint32_t staged;
-    } rounds[] = {{1 << 14, 0}, {1 << 10, 0}, {1 << 8, 1024}, {1, 64}};
     stream->spilled = true;
-    struct leaving leaving = {.stream = stream, .wanted = wanted};
     size_t before = rfn_lists_bytes(&stream->lists);
     RFN_TRY(rfn_lists_spill(&stream->lists, stream->options.spill));
-    leaving.freed = before - rfn_lists_bytes(&stream->lists);
-    for (size_t i = 0; i < sizeof rounds / sizeof *rounds && leaving.freed < wanted; i++) {
-        leaving.sealed = rounds[i].sealed;
-        leaving.staged = rounds[i].staged;
-        RFN_TRY(leave_all(&leaving));
-    }
+    size_t freed = before - rfn_lists_bytes(&stream->lists);
+    if (freed < wanted)
+        RFN_TRY(rfn_columns_relieve(stream, each_that_leaves, stream->options.spill, wanted - freed,
+                                    NULL));
     if (stream->reduction)
         stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
     return 0;
@@ -975,14 +948,25 @@ int rfn_stream_flush(struct rfn_stream *stream)
     return rfn_stream_settle(stream);
 }
 
+struct rfn_room rfn_stream_room(const struct rfn_stream *stream)
+{
+    const struct rfn_memory *memory = stream->options.memory;
+    if (!memory || stream->spill_failed)
+        return (struct rfn_room){0};
+    size_t used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
+    double share = used ? (double)stream->counted / (double)used : 1;
+    return (struct rfn_room){stream->options.spill, (size_t)((double)(memory->limit / 2) * share)};
+}
+
 int rfn_stream_reduce(struct rfn_stream *stream)
 {
     if (!stream->reduction)
         return 0;
+    const struct rfn_room room = rfn_stream_room(stream);
     RFN_TRY(rfn_stream_reduction_take(stream->reduction));
     each_measured(stream, empty_column, NULL);
     stream->n_marks = 0;
-    return rfn_stream_reduction_finish(stream->reduction);
+    return rfn_stream_reduction_finish(stream->reduction, &room);
 }
 
 const struct rfn_stream_reduction *rfn_stream_reduced(const struct rfn_stream *stream)

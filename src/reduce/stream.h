@@ -49,6 +49,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "event/kind.h"
+#include "reduce/column_relief.h"
 #include "reduce/fold.h"
 
 #include <stdbool.h>
@@ -119,6 +120,9 @@ int rfn_stream_spill(struct rfn_stream *stream);
 /* Where the stream spills to, or NULL as long as it had no need to. */
 const struct rfn_spill *rfn_stream_spill_of(const struct rfn_stream *stream);
 size_t rfn_stream_bytes(const struct rfn_stream *stream); /* held in memory */
+/* What each of the steps behind the last event may hold beside that in columns of its own: its
+ * share of half of the limit. */
+struct rfn_room rfn_stream_room(const struct rfn_stream *stream);
 
 /* Interns a list of words: its number >= 1, 0 for n = 0, RFN_LIST_ABSENT when out of memory; then
  * the next event fails. */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 enum { TOP = -1, LOOSE = -1 };
+enum { LOOK_EVERY = 1024 }; /* segments between two looks at what columns take */
 #define NO_NUMBER UINT32_MAX
 
 #define LENGTH_MAX (INT64_C(1) << 62)
@@ -49,6 +50,7 @@ struct rfn_stream_profile {
     uint64_t total;          /* length of all segments */
     struct rfn_hash128 sequence;
     struct context *contexts; /* after finish; NULL before */
+    struct rfn_room room;     /* of their columns */
     struct rfn_column top;
     uint64_t corrections;
 };
@@ -518,10 +520,33 @@ static int finish_compared(struct rfn_stream_profile *profile, struct finishing 
     return rfn_column_append(&context->columns.correction, correction);
 }
 
+void rfn_stream_profile_keep_to(struct rfn_stream_profile *profile, const struct rfn_room *room)
+{
+    profile->room = *room;
+}
+
+/* Of those that finish makes. */
+static int each_finished(void *columns, int (*visit)(void *context, struct rfn_column *column),
+                         void *context)
+{
+    struct rfn_stream_profile *profile = columns;
+    for (uint32_t i = 0; i < profile->n_contexts; i++) {
+        struct rfn_profile_columns *of = &profile->contexts[i].columns;
+        RFN_TRY(visit(context, &of->representative));
+        RFN_TRY(visit(context, &of->correction));
+        RFN_TRY(visit(context, &of->pace));
+        RFN_TRY(visit(context, &of->kept));
+    }
+    return visit(context, &profile->top);
+}
+
 static int finish_segments(struct rfn_stream_profile *profile, struct finishing *at)
 {
+    uint64_t look_every = LOOK_EVERY + 4 * (uint64_t)profile->n_contexts;
     while (rfn_column_at(&at->order) < at->order.n) {
         int64_t context;
+        if (rfn_column_at(&at->order) % look_every == 0)
+            rfn_columns_keep_to(profile, each_finished, &profile->room);
         RFN_TRY(rfn_column_next(&at->order, &context));
         RFN_TRY(context == TOP ? finish_top(profile, at)
                                : finish_compared(profile, at, (uint32_t)context));

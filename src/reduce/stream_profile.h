@@ -20,7 +20,7 @@
 #define RFN_REDUCE_STREAM_PROFILE_H
 
 #include "base/hash.h"
-#include "reduce/column.h"
+#include "reduce/column_relief.h"
 #include "reduce/store.h"
 
 /* Kept segments of one stream have no more events together: readers hold them. */
@@ -90,6 +90,8 @@ struct rfn_hash128 rfn_stream_profile_sequence(const struct rfn_stream_profile *
 
 /* ---- after the last segment ---- */
 
+/* Before it: the columns that it makes go to the room's spill where they take more. */
+void rfn_stream_profile_keep_to(struct rfn_stream_profile *profile, const struct rfn_room *room);
 /* To be called once; then no segment may be put in. RFN_E_NOMEM. */
 int rfn_stream_profile_finish(struct rfn_stream_profile *profile);
 

@@ -55,9 +55,10 @@ int rfn_stream_reduction_take(struct rfn_stream_reduction *reduction)
     return lost(rfn_segment_walk_run(reduction->walk));
 }
 
-int rfn_stream_reduction_finish(struct rfn_stream_reduction *reduction)
+int rfn_stream_reduction_finish(struct rfn_stream_reduction *reduction, const struct rfn_room *room)
 {
     RFN_TRY(rfn_segment_walk_end(reduction->walk));
+    rfn_stream_profile_keep_to(reduction->profile, room);
     return lost(rfn_stream_profile_finish(reduction->profile));
 }
 

@@ -32,8 +32,9 @@ void rfn_stream_reduction_free(struct rfn_stream_reduction *reduction); /* may b
 /* Takes what has come since the last time, as rfn_segment_walk_run says. After an error the
  * reduction can only be freed. */
 int rfn_stream_reduction_take(struct rfn_stream_reduction *reduction);
-/* After the last time: the profile is finished. */
-int rfn_stream_reduction_finish(struct rfn_stream_reduction *reduction);
+/* After the last time: the profile is finished, in this room. */
+int rfn_stream_reduction_finish(struct rfn_stream_reduction *reduction,
+                                const struct rfn_room *room);
 /* Holds less, with wider thresholds: rfn_store_widen. */
 int rfn_stream_reduction_widen(struct rfn_stream_reduction *reduction);
 
