@@ -38,17 +38,39 @@ struct source {
 
 _Static_assert(sizeof(struct source) == 3 * LINE, "a source has grown by a line");
 
-/* A symbol that has occurred. One allocation: sources and words lie behind. */
+/* What the next events take of a column, of values all of the same width. */
+struct tap {
+    const uint8_t *next; /* where the next value is */
+    int64_t base;
+    uint64_t mask;        /* of 8 bytes loaded there, those that are its own */
+    uint32_t left, width; /* values before it has to be filled again; bytes of each */
+};
+
+/* What a tap is filled from: a column that varies, or so many times its base. */
+struct supply {
+    bool open;
+    struct rfn_column_cursor column;
+    uint64_t left;
+};
+
+enum { GAP, DURATION, TAPS };
+
+/* A symbol that has occurred. One allocation: sources and words lie behind. Most events take but
+ * two times, and touch the first line of the record and that of the taps. */
 struct symbol_state {
     _Alignas(LINE) struct rfn_record record;
-    uint64_t left;                 /* occurrences to come */
-    int64_t gap, duration, inside; /* quanta */
-    int64_t polls;
-    bool counted; /* left is meaningful: there are columns */
-    unsigned n_sources;
+    unsigned n_sources; /* columns beside those of taps */
     struct source *sources;
     int64_t *in, *out;
+    _Alignas(LINE) struct tap taps[TAPS];
+    struct supply supplies[TAPS];
+    int64_t inside; /* quanta */
+    bool counted;   /* there are columns, of so many values: */
+    uint64_t n;
 };
+
+_Static_assert(offsetof(struct rfn_record, path) <= LINE, "what events take of a record has grown");
+_Static_assert(sizeof(struct tap[TAPS]) == LINE, "taps have grown");
 
 /* One column of a symbol before it is known whether it varies. */
 struct wanted {
@@ -56,6 +78,7 @@ struct wanted {
     const size_t *at; /* where in the payload it begins, then where it ends */
     int64_t *target;
     uint8_t kind;
+    struct supply *supply; /* NULL: of no tap */
 };
 
 enum { TIMING_COLUMNS_MAX = 6, WANTED_MAX = 2 * RFN_PARAMS_MAX + TIMING_COLUMNS_MAX };
@@ -71,6 +94,7 @@ struct rfn_cursor {
     struct rfn_representatives *representatives; /* NULL: times are not reduced */
     bool has_timing, times;                      /* has_timing: columns of TIMING */
     bool seldom;                                 /* it tells segments, or has representatives */
+    const struct symbol_state *coming;           /* that of the event behind the next, probably */
     uint64_t events;
     uint64_t last_exit, add_ns;
     struct rfn_clock_place clock_place, correction_place;
@@ -205,29 +229,31 @@ static unsigned want_columns(const struct rfn_cursor *cursor, const struct rfn_s
     const size_t *at = cursor->values->columns + symbol->value;
     for (unsigned i = 0; i < function->n_in; i++) {
         if (symbol->moved >> i & 1)
-            wanted[n++] = (struct wanted){values, at++, &state->in[i], function->params[i].kind};
+            wanted[n++] = (struct wanted){values, at++, &state->in[i], function->params[i].kind,
+                                          NULL};
     }
     for (unsigned i = 0; i < function->n_out; i++)
         wanted[n++] = (struct wanted){values, at++, &state->out[i],
-                                      function->params[function->n_in + i].kind};
+                                      function->params[function->n_in + i].kind, NULL};
     if (!cursor->has_timing)
         return n;
     const struct rfn_payload *timing = &cursor->timing.payload;
     at = cursor->timing.columns + (cursor->times ? symbol->timing : symbol->timing_bare);
     if (cursor->times) {
-        wanted[n++] = (struct wanted){timing, at++, &state->gap, 0};
-        wanted[n++] = (struct wanted){timing, at++, &state->duration, 0};
+        for (unsigned i = 0; i < TAPS; i++)
+            wanted[n++] = (struct wanted){timing, at++, &state->taps[i].base, 0,
+                                          &state->supplies[i]};
     }
     if (symbol->failed_poll) {
-        wanted[n++] = (struct wanted){timing, at++, &state->polls, 0};
+        wanted[n++] = (struct wanted){timing, at++, (int64_t *)&state->record.polls, 0, NULL};
         if (cursor->times)
-            wanted[n++] = (struct wanted){timing, at++, &state->inside, 0};
+            wanted[n++] = (struct wanted){timing, at++, &state->inside, 0, NULL};
     }
     if (cursor->timing.volume) {
         size_t number = (size_t)(symbol - cursor->structure->symbols);
         at = cursor->timing.columns + cursor->timing.n_times + 2 * number;
-        wanted[n++] = (struct wanted){timing, at++, &state->record.volume_gap, 0};
-        wanted[n++] = (struct wanted){timing, at++, &state->record.volume_inside, 0};
+        wanted[n++] = (struct wanted){timing, at++, &state->record.volume_gap, 0, NULL};
+        wanted[n++] = (struct wanted){timing, at++, &state->record.volume_inside, 0, NULL};
     }
     return n;
 }
@@ -244,7 +270,32 @@ static const struct rfn_payload *payload_of(const struct rfn_cursor *cursor,
     return source->of_timing ? &cursor->timing.payload : &cursor->values->payload;
 }
 
-/* Opens a column as a source, unless it is constant: then its value goes to the target for good. */
+static bool is_translated(uint8_t kind)
+{
+    return kind == RFN_KIND_TYPE || kind == RFN_KIND_COMM || kind == RFN_KIND_REGION;
+}
+
+/* Decodes the first block of a column that has been opened. Returns whether it varies: if not, its
+ * value goes to the target for good. */
+static int first_block(struct rfn_cursor *cursor, struct symbol_state *state,
+                       const struct wanted *wanted, struct rfn_column_cursor *column)
+{
+    if (state->counted && state->n != column->n)
+        return fail(cursor, RFN_E_CORRUPT, wanted->payload,
+                    "columns of one symbol have different lengths");
+    state->counted = true;
+    state->n = column->n;
+    int error = column->n ? rfn_column_next_block(column) : RFN_E_RANGE;
+    if (error < 0)
+        return column_failed(cursor, error, wanted->payload);
+    if (column->packed.width || column->left < column->n)
+        return 1;
+    if (rfn_column_bytes_left(column))
+        return column_failed(cursor, RFN_E_CORRUPT, wanted->payload);
+    *wanted->target = column->packed.base;
+    return translate_or_fail(cursor, wanted->kind, wanted->target);
+}
+
 static int add_source(struct rfn_cursor *cursor, struct symbol_state *state,
                       const struct wanted *wanted)
 {
@@ -252,36 +303,55 @@ static int add_source(struct rfn_cursor *cursor, struct symbol_state *state,
     *source = (struct source){.of_timing = wanted->payload == &cursor->timing.payload,
                               .target = wanted->target,
                               .kind = wanted->kind,
-                              .translated = wanted->kind == RFN_KIND_TYPE ||
-                                            wanted->kind == RFN_KIND_COMM ||
-                                            wanted->kind == RFN_KIND_REGION};
+                              .translated = is_translated(wanted->kind)};
     int error = open_column(&source->column, wanted);
     if (error < 0)
         return column_failed(cursor, error, wanted->payload);
     state->n_sources++; /* from here on it is closed with the others */
-    if (state->counted && state->left != source->column.n)
-        return fail(cursor, RFN_E_CORRUPT, wanted->payload,
-                    "columns of one symbol have different lengths");
-    state->counted = true;
-    state->left = source->column.n;
-    if (state->left == 0)
-        return column_failed(cursor, RFN_E_RANGE, wanted->payload);
-    error = rfn_column_next_block(&source->column);
-    if (error < 0)
-        return column_failed(cursor, error, wanted->payload);
-    if (source->column.packed.width || source->column.left < source->column.n)
-        return 0;
-    if (rfn_column_bytes_left(&source->column))
-        return column_failed(cursor, RFN_E_CORRUPT, wanted->payload);
-    *source->target = source->column.packed.base;
-    RFN_TRY(translate_or_fail(cursor, source->kind, source->target));
+    int varies = first_block(cursor, state, wanted, &source->column);
+    if (varies)
+        return varies < 0 ? varies : 0;
     rfn_column_close(&source->column);
     state->n_sources--;
     return 0;
 }
 
+static int add_supply(struct rfn_cursor *cursor, struct symbol_state *state,
+                      const struct wanted *wanted)
+{
+    struct supply *supply = wanted->supply;
+    int error = open_column(&supply->column, wanted);
+    if (error < 0)
+        return column_failed(cursor, error, wanted->payload);
+    supply->open = true; /* from here on it is closed with the others */
+    int varies = first_block(cursor, state, wanted, &supply->column);
+    if (varies)
+        return varies < 0 ? varies : 0;
+    rfn_column_close(&supply->column);
+    supply->open = false;
+    return 0;
+}
+
+/* Opens the columns of a symbol. If that of gaps does not vary, or there is none, its tap counts
+ * the occurrences. */
+static int add_columns(struct rfn_cursor *cursor, struct symbol_state *state,
+                       const struct wanted *wanted, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        RFN_TRY((wanted[i].supply ? add_supply : add_source)(cursor, state, &wanted[i]));
+    state->supplies[GAP].left = state->counted ? state->n : UINT64_MAX;
+    state->supplies[DURATION].left = UINT64_MAX;
+    for (unsigned i = 0; i < TAPS; i++)
+        state->taps[i].next = (const uint8_t *)&state->taps[i]; /* of values without bytes */
+    return 0;
+}
+
 static void free_state(struct symbol_state *state)
 {
+    for (unsigned i = 0; state && i < TAPS; i++) {
+        if (state->supplies[i].open)
+            rfn_column_close(&state->supplies[i].column);
+    }
     for (unsigned i = 0; state && i < state->n_sources; i++)
         rfn_column_close(&state->sources[i].column);
     free(state);
@@ -306,8 +376,8 @@ static struct symbol_state *new_state(const struct rfn_function_info *function, 
 static void fill_record(const struct rfn_symbol_info *info, uint32_t symbol,
                         struct symbol_state *state)
 {
-    state->polls = 1;
-    state->record = (struct rfn_record){.symbol = symbol,
+    state->record = (struct rfn_record){.polls = 1,
+                                        .symbol = symbol,
                                         .function = info->function,
                                         .path = info->path,
                                         .error = info->error,
@@ -330,9 +400,7 @@ static int open_symbol(struct rfn_cursor *cursor, uint32_t symbol)
     fill_record(info, symbol, state);
     fill_inputs(cursor, info, function, state->in);
     unsigned n = want_columns(cursor, info, function, state, wanted);
-    for (unsigned i = 0; i < n; i++)
-        RFN_TRY(add_source(cursor, state, &wanted[i]));
-    return 0;
+    return add_columns(cursor, state, wanted, n);
 }
 
 /* ---- events ---- */
@@ -373,22 +441,73 @@ static inline uint64_t corrected_ns(struct rfn_cursor *cursor, uint64_t quanta)
     return ns;
 }
 
-static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state)
+/* What an event takes of columns of TIMING, in quanta. */
+struct quanta {
+    int64_t gap, duration;
+};
+
+static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state, struct quanta quanta)
 {
     struct rfn_record *record = &state->record;
-    uint64_t enter = cursor->last_exit + (uint64_t)state->gap;
-    uint64_t exit = enter + (uint64_t)state->duration;
+    uint64_t enter = cursor->last_exit + (uint64_t)quanta.gap;
+    uint64_t exit = enter + (uint64_t)quanta.duration;
     if (__builtin_expect(cursor->walk.index % RFN_STREAM_MARK == 0 && cursor->walk.index, 0))
         RFN_TRY(check_mark(cursor, enter));
     uint64_t from = corrected_ns(cursor, enter), to = corrected_ns(cursor, exit);
     record->enter_ns = (int64_t)(from + cursor->add_ns);
     record->exit_ns = (int64_t)(to + cursor->add_ns);
     record->inside_ns = (int64_t)(to - from);
-    if (record->failed_poll) {
+    if (__builtin_expect(record->failed_poll, 0)) {
         to = corrected_ns(cursor, enter + (uint64_t)state->inside);
         record->inside_ns = (int64_t)(to - from);
     }
     cursor->last_exit = exit;
+    return 0;
+}
+
+static void fill_from_column(struct tap *tap, struct rfn_column_cursor *column)
+{
+    *tap = (struct tap){.next = column->next,
+                        .base = column->packed.base,
+                        .mask = column->mask,
+                        .left = (uint32_t)(column->left < UINT32_MAX ? column->left : UINT32_MAX),
+                        .width = column->packed.width};
+    column->left -= tap->left;
+    column->next += (uint64_t)tap->left * tap->width;
+}
+
+/* A tap has run out. */
+static int fill_tap(struct rfn_cursor *cursor, struct symbol_state *state, unsigned which)
+{
+    struct tap *tap = &state->taps[which];
+    struct supply *supply = &state->supplies[which];
+    int error = 0;
+    if (supply->open && !supply->column.left)
+        error = rfn_column_next_block(&supply->column);
+    else if (!supply->open && !supply->left)
+        error = RFN_E_RANGE;
+    if (error < 0)
+        return column_failed(cursor, error,
+                             error == RFN_E_RANGE ? &cursor->values->payload
+                                                  : &cursor->timing.payload);
+    if (supply->open) {
+        fill_from_column(tap, &supply->column);
+        return 0;
+    }
+    tap->left = (uint32_t)(supply->left < UINT32_MAX ? supply->left : UINT32_MAX);
+    supply->left -= tap->left;
+    return 0;
+}
+
+static inline int take(struct rfn_cursor *cursor, struct symbol_state *state, unsigned which,
+                       int64_t *value)
+{
+    struct tap *tap = &state->taps[which];
+    if (__builtin_expect(!tap->left, 0))
+        RFN_TRY(fill_tap(cursor, state, which));
+    tap->left--;
+    *value = (int64_t)((uint64_t)tap->base + (rfn_load_64(tap->next) & tap->mask));
+    tap->next += tap->width;
     return 0;
 }
 
@@ -405,28 +524,27 @@ static int read_sources(struct rfn_cursor *cursor, struct symbol_state *state)
     return 0;
 }
 
-/* The state of the event so many behind the current one, as long as it is in the same loop: mostly
- * right, and only good for prefetching. NULL: it has not occurred. */
-static inline const struct symbol_state *coming(const struct rfn_cursor *cursor, size_t ahead)
+/* The state of the event behind the next one, as long as it is in the same loop: mostly right, and
+ * only good for prefetching. NULL: it has not occurred. */
+static inline struct symbol_state *coming(const struct rfn_cursor *cursor)
 {
     const struct rfn_walk_frame *frame = &cursor->walk.frames[cursor->walk.depth - 1];
-    size_t left = (size_t)(frame->end - frame->node);
-    const uint32_t *node = ahead < left ? frame->node + ahead : frame->body;
+    const uint32_t *node = frame->end - frame->node > 1 ? frame->node + 1 : frame->body;
     return rfn_node_is_loop(*node) ? NULL : cursor->symbols[rfn_node_index(*node)];
 }
 
-/* What events after this one will read. Where the values lie is known only when the sources are
+/* What events after this one will take. Where the values lie is known only when the taps are
  * there. */
-static void prefetch(const struct rfn_cursor *cursor)
+static inline void prefetch(struct rfn_cursor *cursor)
 {
-    const struct symbol_state *next = coming(cursor, 0);
-    for (unsigned i = 0; next && i < next->n_sources; i++)
-        __builtin_prefetch(next->sources[i].column.next);
-    const char *after = (const char *)coming(cursor, 1);
-    for (size_t i = 0; after && i < sizeof(struct symbol_state) / LINE; i++)
-        __builtin_prefetch(after + i * LINE, 1);
-    for (size_t i = 0; after && i < 2; i++)
-        __builtin_prefetch(after + sizeof(struct symbol_state) + i * sizeof(struct source), 1);
+    const struct symbol_state *next = cursor->coming, *after = coming(cursor);
+    cursor->coming = after;
+    for (unsigned i = 0; next && i < TAPS; i++)
+        __builtin_prefetch(next->taps[i].next);
+    if (after) {
+        __builtin_prefetch(&after->record, 1);
+        __builtin_prefetch(&after->taps, 1);
+    }
 }
 
 static int segment_failed(struct rfn_cursor *cursor)
@@ -436,27 +554,29 @@ static int segment_failed(struct rfn_cursor *cursor)
 }
 
 /* What else comes from columns of TIMING. */
-static int read_representative(struct rfn_cursor *cursor, struct symbol_state *state)
+static int read_representative(struct rfn_cursor *cursor, struct symbol_state *state,
+                               struct quanta *quanta)
 {
     struct rfn_recreated event;
     if (rfn_representatives_next(cursor->representatives, &event) < 0)
         return segment_failed(cursor);
-    state->gap = (int64_t)(event.enter - cursor->last_exit);
-    state->duration = (int64_t)(event.exit - event.enter);
+    *quanta = (struct quanta){.gap = (int64_t)(event.enter - cursor->last_exit),
+                              .duration = (int64_t)(event.exit - event.enter)};
     state->inside = event.inside;
-    state->polls = event.polls;
+    state->record.polls = (uint64_t)event.polls;
     state->record.volume_gap = event.volume_gap;
     state->record.volume_inside = event.volume_inside;
     return 0;
 }
 
 /* What most cursors do not do. */
-static int deliver_seldom(struct rfn_cursor *cursor, uint32_t symbol, struct symbol_state *state)
+static int deliver_seldom(struct rfn_cursor *cursor, uint32_t symbol, struct symbol_state *state,
+                          struct quanta *quanta)
 {
     if (cursor->walk.cuts)
         rfn_walk_place(&cursor->walk,
                        rfn_symbol_mark(&cursor->archive->dictionary, cursor->structure, symbol));
-    return cursor->representatives ? read_representative(cursor, state) : 0;
+    return cursor->representatives ? read_representative(cursor, state, quanta) : 0;
 }
 
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
@@ -467,17 +587,17 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     if (!cursor->symbols[symbol])
         RFN_TRY(open_symbol(cursor, symbol));
     struct symbol_state *state = cursor->symbols[symbol];
-    if (state->counted && state->left-- == 0)
-        return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
+    struct quanta quanta;
+    RFN_TRY(take(cursor, state, GAP, &quanta.gap));
+    RFN_TRY(take(cursor, state, DURATION, &quanta.duration));
     if (__builtin_expect(cursor->seldom, 0))
-        RFN_TRY(deliver_seldom(cursor, symbol, state));
+        RFN_TRY(deliver_seldom(cursor, symbol, state, &quanta));
     prefetch(cursor);
     RFN_TRY(read_sources(cursor, state));
-    if (state->polls < 1)
+    if ((int64_t)state->record.polls < 1)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");
     if (cursor->times)
-        RFN_TRY(fill_times(cursor, state));
-    state->record.polls = (uint64_t)state->polls;
+        RFN_TRY(fill_times(cursor, state, quanta));
     state->record.index = cursor->walk.index++;
     *record = &state->record;
     return 1;
@@ -811,9 +931,14 @@ static int finish_symbol(struct rfn_cursor *cursor, uint32_t symbol)
             RFN_TRY(expect_empty(cursor, &wanted[i]));
         return 0;
     }
-    if (state->counted && state->left)
+    bool left = state->taps[GAP].left || (!state->supplies[GAP].open && state->supplies[GAP].left);
+    if (state->counted && left)
         return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
                     "a column is longer than the structure says");
+    for (unsigned i = 0; i < TAPS; i++) {
+        if (state->supplies[i].open)
+            RFN_TRY(expect_end(cursor, &state->supplies[i].column, &cursor->timing.payload));
+    }
     for (unsigned i = 0; i < state->n_sources; i++)
         RFN_TRY(
             expect_end(cursor, &state->sources[i].column, payload_of(cursor, &state->sources[i])));
