@@ -35,6 +35,11 @@ static int64_t input(const struct call *call, int8_t place, int64_t otherwise)
     return rfn_input(call->record, place, otherwise);
 }
 
+static const struct rfn_volume *volume_of(const struct call *call)
+{
+    return rfn_tally_volume(call->symbol->tally);
+}
+
 static bool valid_comm(const struct rfn_wait_pass *pass, int64_t comm)
 {
     return comm >= 0 && comm < rfn_archive_comms(pass->archive);
@@ -55,13 +60,13 @@ static int64_t channel_of(struct call *call, int64_t source, int64_t dest, int64
 }
 
 /* A channel that the symbol may remember. */
-static int64_t remembered(const struct call *call, int64_t channel, uint32_t generation)
+static int64_t remembered(const struct call *call, uint32_t channel, uint32_t generation)
 {
-    if (!call->symbol->constant || channel < 0)
+    if (!call->symbol->constant || !channel)
         return RFN_NONE;
-    struct rfn_channel *of = &call->pass->channels.items[channel];
+    struct rfn_channel *of = &call->pass->channels.items[channel - 1];
     of->used |= of->generation == generation;
-    return of->generation == generation ? channel : RFN_NONE;
+    return of->generation == generation ? (int64_t)channel - 1 : RFN_NONE;
 }
 
 static int64_t send_channel(struct call *call, const struct rfn_volume *volume, int64_t tag)
@@ -72,7 +77,7 @@ static int64_t send_channel(struct call *call, const struct rfn_volume *volume, 
         return channel;
     channel = channel_of(call, call->at->rank, volume->dest_world, volume->comm, tag);
     if (channel >= 0) {
-        symbol->send_channel = channel;
+        symbol->send_channel = (uint32_t)channel + 1;
         symbol->send_generation = call->pass->channels.items[channel].generation;
     }
     return channel;
@@ -122,7 +127,7 @@ static int64_t receive_channel(struct call *call, int64_t comm, int64_t world, i
         return channel;
     channel = channel_of(call, world, call->at->rank, comm, tag);
     if (channel >= 0) {
-        symbol->receive_channel = channel;
+        symbol->receive_channel = (uint32_t)channel + 1;
         symbol->receive_generation = call->pass->channels.items[channel].generation;
     }
     return channel;
@@ -207,10 +212,10 @@ static int receive_now(struct call *call, struct rfn_awaited *awaited)
     struct source source = outcome(call), asked = posted(call);
     bool as_asked = source.source == asked.source && source.tag == asked.tag;
     if (!as_asked)
-        call->symbol->receive_channel = RFN_NONE;
+        call->symbol->receive_channel = 0;
     RFN_TRY(post(call, source.comm, source.source, source.tag, awaited));
     if (!as_asked)
-        call->symbol->receive_channel = RFN_NONE; /* the next one may be of another channel */
+        call->symbol->receive_channel = 0; /* the next one may be of another channel */
     return 0;
 }
 
@@ -288,7 +293,7 @@ static int find_object(struct call *call, int64_t *object, int64_t *place)
 
 static bool moves_data(const struct call *call)
 {
-    const struct rfn_volume *volume = call->stream->volume;
+    const struct rfn_volume *volume = volume_of(call);
     return call->role->always_data || volume->sent_bytes > 0 || volume->received_bytes > 0;
 }
 
@@ -383,7 +388,7 @@ static int set_up(struct call *call, int64_t id)
     *operation = (struct rfn_operation){.role = call->role, .persistent = true};
     *persistent = (struct rfn_persistent){.send_channel = RFN_NONE,
                                           .receive_channel = RFN_NONE,
-                                          .volume = *call->stream->volume,
+                                          .volume = *volume_of(call),
                                           .send_tag = input(call, call->role->send_tag, RFN_ANY)};
     if (call->role->action == RFN_ACT_COLLECTIVE)
         return set_up_collective(call, persistent);
@@ -429,13 +434,13 @@ static int start(struct call *call, uint32_t id)
                                   : 0;
     if (role->partitioned)
         return start_partitioned(call, operation, persistent);
-    call->symbol->send_channel = call->symbol->receive_channel = RFN_NONE;
+    call->symbol->send_channel = call->symbol->receive_channel = 0;
     if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
         RFN_TRY(send(call, &persistent->volume, persistent->send_tag, role, &operation->sends));
     if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
         RFN_TRY(post(call, persistent->volume.comm, persistent->volume.source,
                      persistent->volume.tag, &operation->receives));
-    call->symbol->send_channel = call->symbol->receive_channel = RFN_NONE;
+    call->symbol->send_channel = call->symbol->receive_channel = 0;
     return 0;
 }
 
@@ -463,7 +468,7 @@ static int begin(struct call *call, int64_t id)
     if (role->action == RFN_ACT_COLLECTIVE)
         return collective(call, &operation->sends);
     if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
-        RFN_TRY(send(call, call->stream->volume, input(call, role->send_tag, RFN_ANY), role,
+        RFN_TRY(send(call, volume_of(call), input(call, role->send_tag, RFN_ANY), role,
                      &operation->sends));
     struct source source = posted(call);
     if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
@@ -536,7 +541,7 @@ static int requests(struct call *call)
     const struct rfn_role *role = call->role;
     const struct rfn_replay_stream *at = call->at;
     RFN_TRY(rfn_tracker_event(call->pass->trackers[at->rank], at->thread, at->cursor, call->record,
-                              call->stream->volume, &effects));
+                              volume_of(call), &effects));
     RFN_TRY(rfn_profile_pass_requests(call->pass->profile, call->stream->here.stream, &effects));
     if (effects.created >= 0)
         RFN_TRY((role->persistent ? set_up : begin)(call, effects.created));
@@ -563,15 +568,13 @@ static int blocking(struct call *call)
     const struct rfn_role *role = call->role;
     switch (role->action) {
     case RFN_ACT_SEND:
-        RFN_TRY(
-            send(call, call->stream->volume, input(call, role->send_tag, RFN_ANY), role, &sends));
+        RFN_TRY(send(call, volume_of(call), input(call, role->send_tag, RFN_ANY), role, &sends));
         break;
     case RFN_ACT_RECV:
         RFN_TRY(receive_now(call, &receives));
         break;
     case RFN_ACT_SENDRECV:
-        RFN_TRY(
-            send(call, call->stream->volume, input(call, role->send_tag, RFN_ANY), role, &sends));
+        RFN_TRY(send(call, volume_of(call), input(call, role->send_tag, RFN_ANY), role, &sends));
         RFN_TRY(receive_now(call, &receives));
         break;
     case RFN_ACT_MRECV:

@@ -67,10 +67,10 @@ int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *str
         return 0;
     stream->polls.any = false;
     int64_t all = polls->exit_ns - polls->enter_ns;
-    RFN_TRY(did(pass, stream, polls->symbol.site, RFN_ACTIVITY_COMPUTE, all - polls->inside_ns));
+    RFN_TRY(did(pass, stream, polls->symbol->site, RFN_ACTIVITY_COMPUTE, all - polls->inside_ns));
     if (polls->inside_ns == 0)
         return 0;
-    return rfn_pass_did(pass, stream, polls->symbol.mpi_activity, polls->inside_ns);
+    return rfn_pass_did(pass, stream, polls->symbol->mpi_activity, polls->inside_ns);
 }
 
 /* What led to the end of the wait is not known any more: on the path it was waiting. */
@@ -563,7 +563,7 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_strea
         RFN_TRY(leave_window(&leaving));
     }
     if (at->record->failed_poll)
-        of->polls = (struct rfn_polls){true, *of->symbol, at->enter_ns, at->exit_ns, inside_of(at)};
+        of->polls = (struct rfn_polls){true, of->symbol, at->enter_ns, at->exit_ns, inside_of(at)};
     else if (pass->waits->times)
         RFN_TRY(divide(&leaving));
     if (leaving.in_step)

@@ -65,32 +65,33 @@ struct rfn_wait_process {
     struct rfn_map handles; /* of matched probes: handle -> receive */
 };
 
-/* What is known of a signature of a stream, so that its events need not be looked at again. */
+/* What is known of a signature of a stream, so that its events need not be looked at again. One per
+ * stream and symbol, which does not move: what events of messages take is in one line of the cache.
+ */
 struct rfn_wait_symbol {
-    bool used;
-    bool constant; /* its words never change */
+    _Alignas(64) struct rfn_tally *tally; /* profile_pass.h */
+    const struct rfn_role *role;
     uint32_t site, mpi_activity;
     uint32_t before, region,
-        gap_activity; /* the gap in front, as it was last; UINT32_MAX: not yet */
-    const struct rfn_role *role;
+        gap_activity; /* the gap in front, as it was last; before UINT32_MAX: not yet */
+    uint32_t send_channel, receive_channel; /* + 1; 0: not yet */
+    uint32_t send_generation, receive_generation;
+    bool constant;                              /* its words never change */
     bool concerns, topology, groups, one_sided; /* who is to see it: the tracker; topology.h; ... */
     bool seen_by_some;                          /* one of the last three */
-    int64_t send_channel, receive_channel;      /* -1: not yet */
-    uint32_t send_generation, receive_generation;
-    int64_t object, place; /* -1: not yet */
+    int64_t object, place;                      /* -1: not yet */
 };
 
 struct rfn_wait_stream {
     struct rfn_history history;
     struct rfn_critical_stream critical;
-    struct rfn_wait_symbol *symbols;
-    size_t symbols_capacity; /* those that have not occurred are zeros */
-    uint32_t site;           /* of the event before; UINT32_MAX: none */
+    struct rfn_wait_symbol **symbols; /* NULL: has not occurred */
+    size_t n_symbols;
+    uint32_t site; /* of the event before; UINT32_MAX: none */
     uint32_t *regions;
     size_t n_regions, regions_capacity;
     /* The current event. */
-    struct rfn_wait_symbol *symbol;  /* points into symbols: until the next event */
-    const struct rfn_volume *volume; /* what it communicates: until the next event */
+    struct rfn_wait_symbol *symbol;
     struct rfn_point here;
     struct rfn_awaited *awaited;
     size_t n_awaited, awaited_capacity;
@@ -100,7 +101,7 @@ struct rfn_wait_stream {
     /* A run of unsuccessful polls that has left, while it is not known what ends it. */
     struct rfn_polls {
         bool any;
-        struct rfn_wait_symbol symbol; /* a copy */
+        const struct rfn_wait_symbol *symbol;
         int64_t enter_ns, exit_ns, inside_ns;
     } polls;
 };

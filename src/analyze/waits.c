@@ -41,7 +41,7 @@ const char *rfn_pattern_words(enum rfn_pattern pattern)
 
 /* ---- symbols ---- */
 
-static int symbol_init(struct rfn_wait_pass *pass, struct rfn_wait_symbol *symbol,
+static int symbol_init(struct rfn_wait_pass *pass, uint32_t stream, struct rfn_wait_symbol *symbol,
                        const struct rfn_record *record)
 {
     struct rfn_activity in_mpi = {
@@ -51,7 +51,6 @@ static int symbol_init(struct rfn_wait_pass *pass, struct rfn_wait_symbol *symbo
     int64_t activity = rfn_activity_of(&pass->activities, &in_mpi);
     RFN_TRY((int)(activity < 0 ? activity : 0));
     *symbol = (struct rfn_wait_symbol){
-        .used = true,
         .constant = !record->varying,
         .site = (uint32_t)site,
         .mpi_activity = (uint32_t)activity,
@@ -61,20 +60,22 @@ static int symbol_init(struct rfn_wait_pass *pass, struct rfn_wait_symbol *symbo
         .topology = rfn_topologies_concerns(pass->topologies, record->function),
         .groups = rfn_groups_concerns(pass->groups, record->function),
         .one_sided = rfn_one_sided_concerns(pass->one_sided, record->function),
-        .send_channel = RFN_NONE,
-        .receive_channel = RFN_NONE,
         .object = RFN_NONE,
         .place = RFN_NONE};
     symbol->seen_by_some = symbol->topology || symbol->groups || symbol->one_sided;
-    return 0;
+    return rfn_profile_pass_tally(pass->profile, stream, record, &symbol->tally);
 }
 
-static int symbol_of(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
-                     const struct rfn_record *record)
+static int new_symbol(struct rfn_wait_pass *pass, uint32_t number, const struct rfn_record *record)
 {
-    RFN_TRY(RFN_GROW_ZEROED(stream->symbols, stream->symbols_capacity, (size_t)record->symbol + 1));
-    stream->symbol = &stream->symbols[record->symbol];
-    return stream->symbol->used ? 0 : symbol_init(pass, stream->symbol, record);
+    struct rfn_wait_stream *stream = &pass->streams[number];
+    RFN_TRY(RFN_GROW_ZEROED(stream->symbols, stream->n_symbols, (size_t)record->symbol + 1));
+    struct rfn_wait_symbol *symbol = aligned_alloc(_Alignof(struct rfn_wait_symbol),
+                                                   sizeof *symbol);
+    if (!symbol)
+        return RFN_E_NOMEM;
+    stream->symbols[record->symbol] = symbol;
+    return symbol_init(pass, number, symbol, record);
 }
 
 /* ---- between events ---- */
@@ -140,7 +141,7 @@ static int take_gap(struct rfn_wait_pass *pass, uint32_t number, const struct rf
  */
 static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_record *record)
 {
-    return stream->polls.any && stream->polls.symbol.site == stream->symbol->site &&
+    return stream->polls.any && stream->polls.symbol->site == stream->symbol->site &&
            !record->failed_poll;
 }
 
@@ -148,8 +149,11 @@ static int enter(void *context, uint32_t number, const struct rfn_replay_stream 
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
-    RFN_TRY(symbol_of(pass, stream, at->record));
-    RFN_TRY(rfn_profile_pass_event(pass->profile, number, at, &stream->volume));
+    uint32_t symbol = at->record->symbol;
+    if (symbol >= stream->n_symbols || !stream->symbols[symbol])
+        RFN_TRY(new_symbol(pass, number, at->record));
+    stream->symbol = stream->symbols[symbol];
+    RFN_TRY(rfn_profile_pass_event(pass->profile, number, stream->symbol->tally, at));
     stream->enter_ns = at->enter_ns;
     stream->polled_ns = 0;
     if (ends_polls(stream, at->record)) {
@@ -265,6 +269,8 @@ static void pass_release(struct rfn_wait_pass *pass)
     for (uint32_t i = 0; pass->streams && i < streams; i++) {
         rfn_history_release(&pass->streams[i].history);
         rfn_critical_release(&pass->streams[i].critical);
+        for (size_t k = 0; k < pass->streams[i].n_symbols; k++)
+            free(pass->streams[i].symbols[k]);
         free(pass->streams[i].symbols);
         free(pass->streams[i].regions);
         free(pass->streams[i].awaited);
