@@ -26,7 +26,7 @@ static int enter(void *context, uint32_t stream, const struct rfn_replay_stream 
     if (record->failed_poll || !rfn_tracker_concerns(tracker, record->function))
         return RFN_REPLAY_LEFT;
     RFN_TRY(rfn_tracker_event(tracker, at->thread, at->cursor, record, rfn_tally_volume(tally),
-                              &effects));
+                              rfn_tally_lasts(tally), &effects));
     RFN_TRY(rfn_profile_pass_requests(pass->counts, stream, &effects));
     return RFN_REPLAY_LEFT;
 }

@@ -263,6 +263,11 @@ const struct rfn_volume *rfn_tally_volume(const struct rfn_tally *tally)
     return &tally->volume;
 }
 
+bool rfn_tally_lasts(const struct rfn_tally *tally)
+{
+    return !tally->varies;
+}
+
 /* ---- requests ---- */
 
 /* The tally of the event that made the request; NULL: of another thread of the process. */
@@ -282,7 +287,7 @@ static int take_started(struct rfn_profile_pass *pass, const struct stream *stre
                         const struct rfn_request_origin *origin)
 {
     struct rfn_tally kind;
-    struct rfn_volume volume = origin->volume;
+    struct rfn_volume volume = *origin->volume;
     const struct rfn_tally *made = maker(stream, origin);
     if (!made) {
         RFN_TRY(kind_of(pass, &kind, origin->function, origin->path));
@@ -302,9 +307,9 @@ static int take_completed(struct rfn_profile_pass *pass, const struct stream *st
     const struct rfn_tally *made = maker(stream, origin);
     int64_t row = made ? (int64_t)made->row : row_of(pass, origin->function, origin->path);
     RFN_TRY((int)(row < 0 ? row : 0));
-    if (origin->volume.received_bytes > 0) {
-        pass->profile->rows[row].bytes += (uint64_t)origin->volume.received_bytes;
-        pass->profile->rows[row].received_bytes += (uint64_t)origin->volume.received_bytes;
+    if (origin->volume->received_bytes > 0) {
+        pass->profile->rows[row].bytes += (uint64_t)origin->volume->received_bytes;
+        pass->profile->rows[row].received_bytes += (uint64_t)origin->volume->received_bytes;
     }
     return 0;
 }

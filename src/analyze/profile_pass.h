@@ -26,6 +26,7 @@ int rfn_profile_pass_tally(struct rfn_profile_pass *pass, uint32_t stream,
 /* What the last event of the tally communicates: of runs of unsuccessful polls and of regions
  * nothing that means anything. Where no word of its events varies it stays as it is. */
 const struct rfn_volume *rfn_tally_volume(const struct rfn_tally *tally);
+bool rfn_tally_lasts(const struct rfn_tally *tally); /* it stays so */
 /* The current event of a stream. RFN_E_NOMEM. */
 int rfn_profile_pass_event(struct rfn_profile_pass *pass, uint32_t stream, struct rfn_tally *tally,
                            const struct rfn_replay_stream *at);

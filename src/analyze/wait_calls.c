@@ -494,7 +494,7 @@ static int tell_completed(struct call *call, struct rfn_awaited *awaited,
 static int complete(struct call *call, const struct rfn_completed *completed)
 {
     struct rfn_operation *operation;
-    const struct rfn_volume *volume = &completed->origin->volume;
+    const struct rfn_volume *volume = completed->origin->volume;
     RFN_TRY(operation_of(call, completed->origin->id, &operation));
     struct rfn_awaited parts[] = {operation->sends, operation->receives};
     operation->sends = operation->receives = (struct rfn_awaited){0};
@@ -541,7 +541,7 @@ static int requests(struct call *call)
     const struct rfn_role *role = call->role;
     const struct rfn_replay_stream *at = call->at;
     RFN_TRY(rfn_tracker_event(call->pass->trackers[at->rank], at->thread, at->cursor, call->record,
-                              volume_of(call), &effects));
+                              volume_of(call), call->symbol->volume_lasts, &effects));
     RFN_TRY(rfn_profile_pass_requests(call->pass->profile, call->stream->here.stream, &effects));
     if (effects.created >= 0)
         RFN_TRY((role->persistent ? set_up : begin)(call, effects.created));

@@ -76,7 +76,7 @@ struct rfn_wait_symbol {
         gap_activity; /* the gap in front, as it was last; before UINT32_MAX: not yet */
     uint32_t send_channel, receive_channel; /* + 1; 0: not yet */
     uint32_t send_generation, receive_generation;
-    bool constant;                              /* its words never change */
+    bool constant, volume_lasts;                /* its words never change; neither do outcomes */
     bool concerns, topology, groups, one_sided; /* who is to see it: the tracker; topology.h; ... */
     bool seen_by_some;                          /* one of the last three */
     int64_t object, place;                      /* -1: not yet */

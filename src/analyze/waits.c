@@ -63,7 +63,9 @@ static int symbol_init(struct rfn_wait_pass *pass, uint32_t stream, struct rfn_w
         .object = RFN_NONE,
         .place = RFN_NONE};
     symbol->seen_by_some = symbol->topology || symbol->groups || symbol->one_sided;
-    return rfn_profile_pass_tally(pass->profile, stream, record, &symbol->tally);
+    RFN_TRY(rfn_profile_pass_tally(pass->profile, stream, record, &symbol->tally));
+    symbol->volume_lasts = rfn_tally_lasts(symbol->tally);
+    return 0;
 }
 
 static int new_symbol(struct rfn_wait_pass *pass, uint32_t number, const struct rfn_record *record)
