@@ -232,6 +232,20 @@ static bool goes_backward(const struct leaving *leaving, const struct rfn_messag
     return pass->fix_clocks;
 }
 
+/* Which messages the call is about, as it is known now. */
+static void find_messages(const struct leaving *leaving)
+{
+    const struct rfn_channels *channels = &leaving->pass->channels;
+    const struct rfn_wait_stream *of = leaving->of;
+    for (size_t i = 0; i < of->n_awaited; i++) {
+        struct rfn_awaited *awaited = &of->awaited[i];
+        if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN)
+            awaited->message = &channels->messages[awaited->number];
+        else if (awaited->kind != RFN_AWAITS_ALL)
+            awaited->message = message_of(channels, awaited);
+    }
+}
+
 /* Looks at what is received before anything is measured: whether some message has not been sent yet
  * when it ends, so that the event is put off; and from which channels this call receives. */
 static bool look_at_messages(const struct leaving *leaving)
@@ -240,10 +254,8 @@ static bool look_at_messages(const struct leaving *leaving)
     const struct rfn_wait_stream *of = leaving->of;
     leaving->pass->calls++;
     for (size_t i = 0; i < of->n_awaited; i++) {
-        if (of->awaited[i].kind != RFN_AWAITS_MESSAGE)
-            continue;
-        const struct rfn_message *message = message_of(channels, &of->awaited[i]);
-        if (!message)
+        const struct rfn_message *message = of->awaited[i].message;
+        if (of->awaited[i].kind != RFN_AWAITS_MESSAGE || !message)
             continue;
         if (message->sent.ns > leaving->at->exit_ns && goes_backward(leaving, message))
             return true;
@@ -360,7 +372,7 @@ static int is_there(const struct leaving *leaving, const struct rfn_awaited *awa
     struct rfn_channels *channels = &leaving->pass->channels;
     if (awaited->kind == RFN_AWAITS_ALL)
         return rfn_collectives_ready(leaving->pass->collectives, &awaited->share, leaving->stream);
-    if (!is_receive(awaited) || message_of(channels, awaited) || awaited->cancelled)
+    if (!is_receive(awaited) || awaited->message || awaited->cancelled)
         return true;
     if (awaited->kind == RFN_AWAITS_ARRIVAL)
         return !rfn_channels_probe(channels, awaited->number, leaving->stream);
@@ -426,12 +438,12 @@ static void measure(struct leaving *leaving, const struct rfn_awaited *awaited)
     if (awaited->kind == RFN_AWAITS_ALL) {
         wait = measure_collective(leaving, awaited);
     } else if (is_receive(awaited)) {
-        const struct rfn_message *message = message_of(&pass->channels, awaited);
+        const struct rfn_message *message = awaited->message;
         if (message && message->sent.ns > leaving->of->enter_ns)
             wait = late_sender(pass, at->rank, message, leaving->of->enter_ns, at->exit_ns);
     } else if (!awaited->cancelled) {
-        wait = late_receiver(pass, &pass->channels.messages[awaited->number],
-                             leaving->of->n_awaited == 1, leaving->of->enter_ns, at->exit_ns);
+        wait = late_receiver(pass, awaited->message, leaving->of->n_awaited == 1,
+                             leaving->of->enter_ns, at->exit_ns);
     }
     if (wait.ns > leaving->wait.ns)
         leaving->wait = wait;
@@ -548,6 +560,7 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_strea
         return leave_plain(pass, stream, at);
     struct leaving leaving = {.pass = pass, .of = of, .at = at, .stream = stream};
     if (of->n_awaited) {
+        find_messages(&leaving);
         int there = forced ? 1 : all_there(&leaving);
         if (there <= 0)
             return there < 0 ? there : RFN_REPLAY_PARK;

@@ -34,20 +34,26 @@ enum rfn_awaits {
 
 struct rfn_awaited {
     enum rfn_awaits kind;
-    uint32_t number;        /* of the message, of the receive, of the channel */
-    struct rfn_share share; /* ALL: in a collective call */
     bool cancelled;
+    uint32_t number; /* of the message, of the receive, of the channel */
+    union {
+        struct rfn_share share;            /* ALL: in a collective call */
+        const struct rfn_message *message; /* else, while the call leaves: NULL where not known */
+    };
 };
 
-/* What a request of a process is for: at its id (refrain/completion.h). */
+/* What a request of a process is for: at its id (refrain/completion.h). Of Isendrecv it is both. */
 struct rfn_operation {
-    struct rfn_awaited sends, receives; /* of Isendrecv both; a collective call is in `sends` */
-    const struct rfn_role *role;
-    bool persistent;
+    uint32_t message; /* that is sent, + 1; or RFN_JOINS */
+    uint32_t receive; /* + 1 */
 };
+
+/* In place of a message: a collective call, whose share is at the same id. */
+#define RFN_JOINS UINT32_MAX
 
 /* ... and of a persistent one what each start does. */
 struct rfn_persistent {
+    const struct rfn_role *role;           /* NULL: the request is not persistent */
     int64_t send_channel, receive_channel; /* of partitioned communication, else -1 */
     uint32_t object, place;                /* of a collective call */
     struct rfn_volume volume;
@@ -60,6 +66,8 @@ struct rfn_persistent {
 struct rfn_wait_process {
     struct rfn_operation *operations; /* by request id */
     size_t operations_capacity;
+    struct rfn_share *shares; /* by request id */
+    size_t shares_capacity;
     struct rfn_persistent *persistent; /* by request id */
     size_t persistent_capacity;
     struct rfn_map handles; /* of matched probes: handle -> receive */
@@ -76,10 +84,13 @@ struct rfn_wait_symbol {
         gap_activity; /* the gap in front, as it was last; before UINT32_MAX: not yet */
     uint32_t send_channel, receive_channel; /* + 1; 0: not yet */
     uint32_t send_generation, receive_generation;
-    bool constant, volume_lasts;                /* its words never change; neither do outcomes */
-    bool concerns, topology, groups, one_sided; /* who is to see it: the tracker; topology.h; ... */
-    bool seen_by_some;                          /* one of the last three */
-    int64_t object, place;                      /* -1: not yet */
+    bool constant : 1;     /* its words never change */
+    bool volume_lasts : 1; /* neither do outcomes */
+    bool concerns : 1;     /* the tracker is to see it */
+    bool seen_by_some : 1; /* so are some of these: */
+    bool topology, groups, one_sided;
+    int64_t sent_bytes;    /* of a message in the channel that is remembered */
+    int64_t object, place; /* -1: not yet */
 };
 
 struct rfn_wait_stream {

@@ -279,6 +279,7 @@ static void pass_release(struct rfn_wait_pass *pass)
     }
     for (uint32_t i = 0; pass->processes && i < ranks; i++) {
         free(pass->processes[i].operations);
+        free(pass->processes[i].shares);
         free(pass->processes[i].persistent);
         rfn_map_release(&pass->processes[i].handles);
     }
