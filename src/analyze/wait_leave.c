@@ -82,7 +82,6 @@ static int stay(const struct leaving *leaving)
                                          .region = RFN_NO_REGION};
     int64_t number = rfn_activity_of(&pass->activities, &waiting);
     RFN_TRY((int)(number < 0 ? number : 0));
-    RFN_TRY(RFN_GROW_ZEROED(pass->activity_ns, pass->activity_capacity, (size_t)number + 1));
     return rfn_critical_add(&leaving->of->critical, (uint32_t)number, leaving->wait.ns);
 }
 

@@ -145,9 +145,7 @@ struct rfn_wait_pass {
     struct rfn_wait_tally tally;
     struct rfn_wait_process *processes; /* by rank */
     struct rfn_wait_stream *streams;
-    bool *absent;         /* by rank */
-    int64_t *activity_ns; /* of all streams */
-    size_t activity_capacity;
+    bool *absent; /* by rank */
     struct rfn_late_receive *late;
     size_t n_late, late_capacity;
     uint32_t free_late;
@@ -171,12 +169,10 @@ int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t receive);
 /* What the stream does turns out not to end its unsuccessful polls: they waited for nothing that is
  * known. */
 int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream);
-/* A stream has done something: history, chain, sums. RFN_E_NOMEM. */
+/* A stream has done something: history, chain. RFN_E_NOMEM. */
 static inline int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                                uint32_t activity, int64_t ns)
 {
-    RFN_TRY(RFN_GROW_ZEROED(pass->activity_ns, pass->activity_capacity, (size_t)activity + 1));
-    pass->activity_ns[activity] += ns;
     RFN_TRY(rfn_history_add(&stream->history, &pass->delays.sums, activity, ns));
     return rfn_critical_add(&stream->critical, activity, ns);
 }

@@ -299,7 +299,6 @@ static void pass_release(struct rfn_wait_pass *pass)
     rfn_tally_release(&pass->tally);
     free(pass->roles);
     free(pass->absent);
-    free(pass->activity_ns);
     free(pass->late);
 }
 
@@ -322,6 +321,21 @@ static uint32_t present_ranks(const struct rfn_wait_pass *pass)
     return n;
 }
 
+/* Sums of what all streams did, per activity, from the beginning on. */
+static int sum_histories(struct rfn_wait_pass *pass, size_t n_activities)
+{
+    struct rfn_sums *sums = &pass->delays.sums;
+    uint32_t n = rfn_archive_run(pass->archive)->streams;
+    if (n_activities)
+        RFN_TRY(rfn_sums_grow(sums, (uint32_t)n_activities - 1));
+    rfn_sums_reset(sums);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rfn_history *history = &pass->streams[i].history;
+        rfn_history_sum(history, &history->marks[0], 0, history->at, 1, sums);
+    }
+    return 0;
+}
+
 static int finish_critical(struct rfn_wait_pass *pass)
 {
     struct rfn_waits *waits = pass->waits;
@@ -331,10 +345,11 @@ static int finish_critical(struct rfn_wait_pass *pass)
     waits->critical = calloc(chain->capacity + 1, sizeof *waits->critical);
     if (!waits->critical)
         return RFN_E_NOMEM;
+    RFN_TRY(sum_histories(pass, chain->capacity));
     for (size_t i = 0; i < chain->capacity; i++) {
         if (!chain->ns[i])
             continue;
-        double mean = (double)pass->activity_ns[i] / ranks;
+        double mean = (double)rfn_sums_of(&pass->delays.sums, (uint32_t)i) / ranks;
         waits->critical_ns += chain->ns[i];
         waits->critical[waits->n_critical++] = (struct rfn_critical_row){
             .activity = (uint32_t)i,
