@@ -85,6 +85,15 @@ int rfn_tracker_event(struct rfn_tracker *tracker, uint32_t thread, const struct
                       const struct rfn_record *record, const struct rfn_volume *volume,
                       bool volume_lasts, struct rfn_request_effects *effects);
 
+/* Whether events of this function that have no error do nothing but make a request, so that they
+ * may be shown with rfn_tracker_create, which costs less: it returns what the request was made for,
+ * or NULL: out of memory. */
+bool rfn_tracker_creates(const struct rfn_tracker *tracker, uint32_t function);
+const struct rfn_request_origin *rfn_tracker_create(struct rfn_tracker *tracker, uint32_t thread,
+                                                    const struct rfn_record *record,
+                                                    const struct rfn_volume *volume,
+                                                    bool volume_lasts);
+
 /* Requests that the thread has created so far, persistent ones not counted. */
 uint64_t rfn_tracker_created(const struct rfn_tracker *tracker, uint32_t thread);
 

@@ -445,36 +445,35 @@ struct event {
     const struct rfn_volume *volume;
     bool volume_lasts;
     const struct layout *layout;
-    struct window *own; /* of its thread */
-    uint32_t window;    /* its index */
+    uint32_t thread;
+    struct window *own; /* of the thread */
 };
 
-/* The event's volume, copied if need be. */
-static inline const struct rfn_volume *volume_for(struct live *live, const struct event *event)
+/* A volume that does not last is copied. */
+__attribute__((noinline)) static const struct rfn_volume *keep(struct live *live,
+                                                               const struct rfn_volume *volume)
 {
-    if (event->volume_lasts)
-        return event->volume;
     if (!live->kept)
         live->kept = malloc(sizeof *live->kept);
     if (live->kept)
-        *live->kept = *event->volume;
+        *live->kept = *volume;
     return live->kept;
 }
 
-/* An element for the request that the record makes. */
-static inline struct live *live_new(struct rfn_tracker *tracker, const struct event *event)
+/* An element for the request that the record makes; NULL: out of memory. */
+static inline struct live *live_new(struct rfn_tracker *tracker, const struct rfn_record *record,
+                                    const struct rfn_volume *volume, bool volume_lasts)
 {
     struct live *live = tracker->free;
     if (live)
         tracker->free = live->next_free;
     else if (!(live = live_make(tracker)))
         return NULL;
-    const struct rfn_record *record = event->record;
     live->origin.symbol = record->symbol;
     live->origin.function = record->function;
     live->origin.path = record->path;
-    live->origin.receives = event->layout->receives;
-    live->origin.volume = volume_for(live, event);
+    live->origin.receives = tracker->shared->layouts[record->function].receives;
+    live->origin.volume = volume_lasts ? volume : keep(live, volume);
     live->open = true;
     live->active = false;
     if (live->origin.volume)
@@ -483,21 +482,41 @@ static inline struct live *live_new(struct rfn_tracker *tracker, const struct ev
     return NULL;
 }
 
+bool rfn_tracker_creates(const struct rfn_tracker *tracker, uint32_t function)
+{
+    return rfn_tracker_concerns(tracker, function) &&
+           tracker->shared->layouts[function].use == USE_CREATES;
+}
+
+const struct rfn_request_origin *rfn_tracker_create(struct rfn_tracker *tracker, uint32_t thread,
+                                                    const struct rfn_record *record,
+                                                    const struct rfn_volume *volume,
+                                                    bool volume_lasts)
+{
+    int64_t at = window_for(tracker, thread);
+    struct live *live = at < 0 ? NULL : live_new(tracker, record, volume, volume_lasts);
+    if (!live)
+        return NULL;
+    struct window *window = &tracker->windows[at];
+    live->persistent = false;
+    live->window = (uint32_t)at;
+    live->number = window->created;
+    if (ring_add(window, live) >= 0)
+        return &live->origin;
+    live_give(tracker, live);
+    return NULL;
+}
+
 static int create(struct rfn_tracker *tracker, const struct event *event, int64_t *created)
 {
     if (event->record->error)
         return 0;
-    struct live *live = live_new(tracker, event);
-    if (!live)
+    const struct rfn_request_origin *made = rfn_tracker_create(
+        tracker, event->thread, event->record, event->volume, event->volume_lasts);
+    if (!made)
         return RFN_E_NOMEM;
-    live->persistent = false;
-    live->window = event->window;
-    live->number = event->own->created;
-    *created = live->origin.id;
-    int error = ring_add(event->own, live);
-    if (error < 0)
-        live_give(tracker, live);
-    return error;
+    *created = made->id;
+    return 0;
 }
 
 static int create_persistent(struct rfn_tracker *tracker, const struct event *event,
@@ -510,7 +529,7 @@ static int create_persistent(struct rfn_tracker *tracker, const struct event *ev
     struct live *before = slot_find(tracker, slot);
     if (before)
         live_end(tracker, before);
-    struct live *live = live_new(tracker, event);
+    struct live *live = live_new(tracker, event->record, event->volume, event->volume_lasts);
     if (!live)
         return RFN_E_NOMEM;
     live->persistent = true;
@@ -768,7 +787,7 @@ int rfn_tracker_event(struct rfn_tracker *tracker, uint32_t thread, const struct
                           volume,
                           volume_lasts,
                           &tracker->shared->layouts[record->function],
-                          &tracker->windows[window],
-                          (uint32_t)window};
+                          thread,
+                          &tracker->windows[window]};
     return act(tracker, &event, effects);
 }

@@ -603,6 +603,16 @@ static int cancel(struct call *call, uint32_t id)
     return 0;
 }
 
+static int create(struct call *call)
+{
+    const struct rfn_replay_stream *at = call->at;
+    const struct rfn_request_origin *made = rfn_tracker_create(
+        call->pass->trackers[at->rank], at->thread, call->record, volume_of(call),
+        call->symbol->volume_lasts);
+    return made ? begin(call, made->id) : RFN_E_NOMEM;
+}
+
+/* Whatever else calls do to requests. */
 static int requests(struct call *call)
 {
     struct rfn_request_effects effects;
@@ -610,7 +620,9 @@ static int requests(struct call *call)
     const struct rfn_replay_stream *at = call->at;
     RFN_TRY(rfn_tracker_event(call->pass->trackers[at->rank], at->thread, at->cursor, call->record,
                               volume_of(call), call->symbol->volume_lasts, &effects));
-    RFN_TRY(rfn_profile_pass_requests(call->pass->profile, call->stream->here.stream, &effects));
+    if (effects.n_started || effects.n_completed)
+        RFN_TRY(
+            rfn_profile_pass_requests(call->pass->profile, call->stream->here.stream, &effects));
     if (effects.created >= 0)
         RFN_TRY((role->persistent ? set_up : begin)(call, effects.created));
     for (size_t i = 0; i < effects.n_started; i++)
@@ -689,7 +701,8 @@ static int show(struct call *call)
     return call->symbol->one_sided ? enter_window(call) : 0;
 }
 
-int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_replay_stream *at)
+__attribute__((flatten)) int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream,
+                                           const struct rfn_replay_stream *at)
 {
     const struct rfn_record *record = at->record;
     struct call call = {.pass = pass,
@@ -703,6 +716,8 @@ int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_
         return 0;
     if (call.symbol->seen_by_some)
         RFN_TRY(show(&call));
+    if (call.symbol->creates)
+        return record->error ? 0 : create(&call);
     if (call.symbol->concerns)
         return requests(&call);
     if (record->error && record->error != TRUNCATED)

@@ -86,7 +86,8 @@ struct rfn_wait_symbol {
     uint32_t send_generation, receive_generation;
     bool constant : 1;     /* its words never change */
     bool volume_lasts : 1; /* neither do outcomes */
-    bool concerns : 1;     /* the tracker is to see it */
+    bool concerns : 1;     /* the tracker is to see it: */
+    bool creates : 1;      /* it makes a request, and that is all */
     bool seen_by_some : 1; /* so are some of these: */
     bool topology, groups, one_sided;
     int64_t sent_bytes;    /* of a message in the channel that is remembered */

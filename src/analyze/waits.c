@@ -57,6 +57,7 @@ static int symbol_init(struct rfn_wait_pass *pass, uint32_t stream, struct rfn_w
         .before = UINT32_MAX,
         .role = &pass->roles[record->function],
         .concerns = rfn_tracker_concerns(pass->trackers[0], record->function),
+        .creates = rfn_tracker_creates(pass->trackers[0], record->function),
         .topology = rfn_topologies_concerns(pass->topologies, record->function),
         .groups = rfn_groups_concerns(pass->groups, record->function),
         .one_sided = rfn_one_sided_concerns(pass->one_sided, record->function),
