@@ -311,7 +311,7 @@ static int arrive(struct rfn_replay *replay, uint32_t number)
 
 /* The stream goes on to its next event that has to wait for its turn. Returns whether there is
  * one. */
-static int go_on(struct rfn_replay *replay, uint32_t number)
+__attribute__((flatten)) static int go_on(struct rfn_replay *replay, uint32_t number)
 {
     int result;
     do {

@@ -550,7 +550,8 @@ static int leave_plain(struct rfn_wait_pass *pass, uint32_t stream,
     return 0;
 }
 
-int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced)
+__attribute__((flatten)) int rfn_pass_leave(void *context, uint32_t stream,
+                                            const struct rfn_replay_stream *at, bool forced)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *of = &pass->streams[stream];
