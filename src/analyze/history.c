@@ -54,8 +54,14 @@ static inline void add(struct rfn_sums *sums, uint32_t what, int64_t ns)
 static inline void add_run(const struct rfn_logged *run, size_t n, int64_t sign,
                            struct rfn_sums *sums)
 {
-    for (size_t i = 0; i < n; i++)
-        add(sums, run[i].what, sign * (int64_t)run[i].ns);
+    const struct rfn_logged *end = run + n;
+    if (sign > 0) {
+        for (; run < end; run++)
+            add(sums, run->what, run->ns);
+    } else {
+        for (; run < end; run++)
+            add(sums, run->what, -(int64_t)run->ns);
+    }
 }
 
 /* ... which may go on at the beginning of the log. */

@@ -526,38 +526,11 @@ static int let_go(struct leaving *leaving, const struct rfn_awaited *awaited)
     }
 }
 
-/* The event is over; the last of all events ends the critical path. */
-static void over(struct rfn_wait_pass *pass, struct rfn_wait_stream *of, uint32_t stream,
-                 int64_t exit_ns)
-{
-    of->site = of->symbol->site;
-    if (pass->any_exit && exit_ns <= pass->last_exit_ns)
-        return;
-    pass->any_exit = true;
-    pass->last_exit_ns = exit_ns;
-    pass->last_stream = stream;
-}
-
-/* A call that has waited for nothing and ends nothing. */
-static int leave_plain(struct rfn_wait_pass *pass, uint32_t stream,
-                       const struct rfn_replay_stream *at)
-{
-    struct rfn_wait_stream *of = &pass->streams[stream];
-    int64_t ns = at->exit_ns - at->enter_ns;
-    if (ns > 0 && pass->waits->times)
-        RFN_TRY(rfn_pass_did(pass, of, of->symbol->mpi_activity, ns));
-    over(pass, of, stream, at->exit_ns);
-    return 0;
-}
-
 __attribute__((flatten)) int rfn_pass_leave(void *context, uint32_t stream,
                                             const struct rfn_replay_stream *at, bool forced)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *of = &pass->streams[stream];
-    if (!of->n_awaited && !of->one_sided && at->record->polls == 1 && !of->polled_ns &&
-        !at->record->failed_poll)
-        return leave_plain(pass, stream, at);
     struct leaving leaving = {.pass = pass, .of = of, .at = at, .stream = stream};
     if (of->n_awaited) {
         find_messages(&leaving);
@@ -584,6 +557,6 @@ __attribute__((flatten)) int rfn_pass_leave(void *context, uint32_t stream,
     for (size_t i = 0; i < of->n_awaited; i++)
         RFN_TRY(let_go(&leaving, &of->awaited[i]));
     of->n_awaited = 0;
-    over(pass, of, stream, at->exit_ns);
+    rfn_pass_over(pass, of, stream, at->exit_ns);
     return 0;
 }

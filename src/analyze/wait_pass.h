@@ -167,6 +167,17 @@ int rfn_pass_bound(void *context, uint32_t receive);
 void rfn_pass_wake(void *context, uint32_t stream);
 /* Nobody will ask for this receive again. RFN_E_NOMEM. */
 int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t receive);
+/* The event is over; the last of all events ends the critical path. */
+static inline void rfn_pass_over(struct rfn_wait_pass *pass, struct rfn_wait_stream *of,
+                                 uint32_t stream, int64_t exit_ns)
+{
+    of->site = of->symbol->site;
+    if (pass->any_exit && exit_ns <= pass->last_exit_ns)
+        return;
+    pass->any_exit = true;
+    pass->last_exit_ns = exit_ns;
+    pass->last_stream = stream;
+}
 /* What the stream does turns out not to end its unsuccessful polls: they waited for nothing that is
  * known. */
 int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream);

@@ -148,6 +148,22 @@ static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_re
            !record->failed_poll;
 }
 
+/* An event that has waited for nothing leaves in its enter. */
+static inline int leave_at_once(struct rfn_wait_pass *pass, uint32_t number,
+                                const struct rfn_replay_stream *at)
+{
+    struct rfn_wait_stream *stream = &pass->streams[number];
+    int64_t ns = at->exit_ns - at->enter_ns;
+    if (at->record->polls > 1 || stream->polled_ns || at->record->failed_poll) {
+        RFN_TRY(rfn_pass_leave(pass, number, at, true));
+        return RFN_REPLAY_LEFT;
+    }
+    if (ns > 0 && pass->waits->times)
+        RFN_TRY(rfn_pass_did(pass, stream, stream->symbol->mpi_activity, ns));
+    rfn_pass_over(pass, stream, number, at->exit_ns);
+    return RFN_REPLAY_LEFT;
+}
+
 static int enter(void *context, uint32_t number, const struct rfn_replay_stream *at)
 {
     struct rfn_wait_pass *pass = context;
@@ -164,7 +180,8 @@ static int enter(void *context, uint32_t number, const struct rfn_replay_stream 
         stream->polled_ns = stream->polls.inside_ns;
         stream->polls.any = false;
     } else if (pass->waits->times) {
-        RFN_TRY(rfn_pass_flush_polls(pass, stream));
+        if (stream->polls.any)
+            RFN_TRY(rfn_pass_flush_polls(pass, stream));
         RFN_TRY(take_gap(pass, number, at));
     }
     stream->here = (struct rfn_point){number, stream->history.at, at->enter_ns};
@@ -177,8 +194,7 @@ static int enter(void *context, uint32_t number, const struct rfn_replay_stream 
         RFN_TRY(rfn_pass_call(pass, number, at));
     if (stream->n_awaited || stream->one_sided)
         return 0;
-    RFN_TRY(rfn_pass_leave(pass, number, at, true));
-    return RFN_REPLAY_LEFT;
+    return leave_at_once(pass, number, at);
 }
 
 static int end(void *context, uint32_t number)
