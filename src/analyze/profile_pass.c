@@ -171,7 +171,7 @@ static int settle(struct rfn_profile_pass *pass, uint32_t rank, struct rfn_tally
 static bool same_words(const struct rfn_tally *tally, const struct rfn_record *record,
                        unsigned n_in, unsigned n_out)
 {
-    return (!n_in || memcmp(tally->words, record->in, n_in * sizeof *record->in) == 0) &&
+    return (!record->varying || memcmp(tally->words, record->in, n_in * sizeof *record->in) == 0) &&
            (!n_out || memcmp(tally->words + n_in, record->out, n_out * sizeof *record->out) == 0);
 }
 

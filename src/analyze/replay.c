@@ -329,7 +329,7 @@ static int arrive(struct rfn_replay *replay, uint32_t number)
 
 /* The stream goes on to its next event that has to wait for its turn. Returns whether there is
  * one. */
-__attribute__((flatten)) static int go_on(struct rfn_replay *replay, uint32_t number)
+static int go_on(struct rfn_replay *replay, uint32_t number)
 {
     int result;
     do {
@@ -431,7 +431,7 @@ static void tell(struct rfn_replay *replay)
     replay->hooks.progress(replay->hooks.progress_context, (double)replay->left / replay->events);
 }
 
-int rfn_replay_run(struct rfn_replay *replay)
+__attribute__((flatten)) int rfn_replay_run(struct rfn_replay *replay)
 {
     RFN_TRY(begin(replay));
     take_woken(replay);

@@ -42,8 +42,10 @@ _Static_assert(sizeof(struct source) == 3 * LINE, "a source has grown by a line"
 struct tap {
     const uint8_t *next; /* where the next value is */
     int64_t base;
-    uint64_t mask;        /* of 8 bytes loaded there, those that are its own */
-    uint32_t left, width; /* values before it has to be filled again; bytes of each */
+    uint64_t mask;  /* of 8 bytes loaded there, those that are its own */
+    uint32_t left;  /* values before it has to be filled again */
+    uint16_t width; /* bytes of each */
+    bool others;    /* of a symbol's first: it has columns beside those of taps */
 };
 
 /* What a tap is filled from: a column that varies, or so many times its base. */
@@ -339,6 +341,7 @@ static int add_columns(struct rfn_cursor *cursor, struct symbol_state *state,
 {
     for (unsigned i = 0; i < n; i++)
         RFN_TRY((wanted[i].supply ? add_supply : add_source)(cursor, state, &wanted[i]));
+    state->taps[GAP].others = state->n_sources > 0;
     state->supplies[GAP].left = state->counted ? state->n : UINT64_MAX;
     state->supplies[DURATION].left = UINT64_MAX;
     for (unsigned i = 0; i < TAPS; i++)
@@ -467,11 +470,11 @@ static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state, str
 
 static void fill_from_column(struct tap *tap, struct rfn_column_cursor *column)
 {
-    *tap = (struct tap){.next = column->next,
-                        .base = column->packed.base,
-                        .mask = column->mask,
-                        .left = (uint32_t)(column->left < UINT32_MAX ? column->left : UINT32_MAX),
-                        .width = column->packed.width};
+    tap->next = column->next;
+    tap->base = column->packed.base;
+    tap->mask = column->mask;
+    tap->left = (uint32_t)(column->left < UINT32_MAX ? column->left : UINT32_MAX);
+    tap->width = (uint16_t)column->packed.width;
     column->left -= tap->left;
     column->next += (uint64_t)tap->left * tap->width;
 }
@@ -593,7 +596,8 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     if (__builtin_expect(cursor->seldom, 0))
         RFN_TRY(deliver_seldom(cursor, symbol, state, &quanta));
     prefetch(cursor);
-    RFN_TRY(read_sources(cursor, state));
+    if (state->taps[GAP].others)
+        RFN_TRY(read_sources(cursor, state));
     if ((int64_t)state->record.polls < 1)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");
     if (cursor->times)
