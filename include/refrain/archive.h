@@ -209,15 +209,13 @@ struct rfn_record {
     int64_t inside_ns;         /* time inside MPI: exit - enter, or less in a run of polls */
     uint64_t polls;            /* calls in this event: 1, or the length of a run of failed polls */
     uint64_t index;            /* of the event in its stream, from 0 */
-    const int64_t *in;
-    uint32_t symbol; /* number of the signature in the stream's group: equal symbols have
-                        equal inputs, save those marked in `varying` */
-    uint32_t function;
+    uint32_t symbol;           /* number of the signature in the stream's group: equal symbols have
+                                  equal inputs, save those marked in `varying` */
+    uint32_t function, path;
     uint32_t error; /* MPI error class, 0 for success */
     bool failed_poll;
-    uint32_t path;
     uint32_t varying; /* bit i: input i differs from occurrence to occurrence */
-    const int64_t *out;
+    const int64_t *in, *out;
     int64_t volume_gap;    /* counted outside of MPI since the event before, and between the polls
                               of a run; 0 without volumes */
     int64_t volume_inside; /* counted inside MPI */

@@ -38,41 +38,52 @@ struct source {
 
 _Static_assert(sizeof(struct source) == 3 * LINE, "a source has grown by a line");
 
-/* What the next events take of a column, of values all of the same width. */
-struct tap {
-    const uint8_t *next; /* where the next value is */
-    int64_t base;
-    uint64_t mask;  /* of 8 bytes loaded there, those that are its own */
-    uint32_t left;  /* values before it has to be filled again */
-    uint16_t width; /* bytes of each */
-    bool others;    /* of a symbol's first: it has columns beside those of taps */
+/* The times of an event, in quanta. */
+struct quanta {
+    int64_t gap, duration;
 };
 
-/* What a tap is filled from: a column that varies, or so many times its base. */
+enum { NARROW = 7, WIDE = 3 };
+
+/* The times of the next occurrences of a symbol, the last one first: narrow if they fit. */
+struct ready {
+    _Alignas(LINE) uint32_t n;
+    bool wide;
+    bool others; /* it has columns beside those of times */
+    union {
+        struct {
+            uint32_t gap, duration;
+        } narrow[NARROW];
+        struct quanta wides[WIDE];
+    };
+};
+
+_Static_assert(sizeof(struct ready) == LINE, "what is ready has grown");
+
+/* What gaps or durations are taken from: a column that varies, or so many times the same value. */
 struct supply {
     bool open;
     struct rfn_column_cursor column;
     uint64_t left;
+    int64_t value;
 };
 
-enum { GAP, DURATION, TAPS };
-
 /* A symbol that has occurred. One allocation: sources and words lie behind. Most events take but
- * two times, and touch the first line of the record and that of the taps. */
+ * two times, and touch the first line of the record and the line of what is ready. */
 struct symbol_state {
     _Alignas(LINE) struct rfn_record record;
-    unsigned n_sources; /* columns beside those of taps */
+    unsigned n_sources; /* columns beside those of times */
     struct source *sources;
     int64_t *in, *out;
-    _Alignas(LINE) struct tap taps[TAPS];
-    struct supply supplies[TAPS];
+    struct ready ready;
+    struct supply gaps, durations;
     int64_t inside; /* quanta */
     bool counted;   /* there are columns, of so many values: */
     uint64_t n;
 };
 
-_Static_assert(offsetof(struct rfn_record, path) <= LINE, "what events take of a record has grown");
-_Static_assert(sizeof(struct tap[TAPS]) == LINE, "taps have grown");
+_Static_assert(offsetof(struct rfn_record, varying) <= LINE,
+               "what events take of a record has grown");
 
 /* One column of a symbol before it is known whether it varies. */
 struct wanted {
@@ -80,7 +91,7 @@ struct wanted {
     const size_t *at; /* where in the payload it begins, then where it ends */
     int64_t *target;
     uint8_t kind;
-    struct supply *supply; /* NULL: of no tap */
+    struct supply *supply; /* NULL: not of times */
 };
 
 enum { TIMING_COLUMNS_MAX = 6, WANTED_MAX = 2 * RFN_PARAMS_MAX + TIMING_COLUMNS_MAX };
@@ -96,7 +107,6 @@ struct rfn_cursor {
     struct rfn_representatives *representatives; /* NULL: times are not reduced */
     bool has_timing, times;                      /* has_timing: columns of TIMING */
     bool seldom;                                 /* it tells segments, or has representatives */
-    const struct symbol_state *coming;           /* that of the event behind the next, probably */
     uint64_t events;
     uint64_t last_exit, add_ns;
     struct rfn_clock_place clock_place, correction_place;
@@ -242,9 +252,8 @@ static unsigned want_columns(const struct rfn_cursor *cursor, const struct rfn_s
     const struct rfn_payload *timing = &cursor->timing.payload;
     at = cursor->timing.columns + (cursor->times ? symbol->timing : symbol->timing_bare);
     if (cursor->times) {
-        for (unsigned i = 0; i < TAPS; i++)
-            wanted[n++] = (struct wanted){timing, at++, &state->taps[i].base, 0,
-                                          &state->supplies[i]};
+        wanted[n++] = (struct wanted){timing, at++, &state->gaps.value, 0, &state->gaps};
+        wanted[n++] = (struct wanted){timing, at++, &state->durations.value, 0, &state->durations};
     }
     if (symbol->failed_poll) {
         wanted[n++] = (struct wanted){timing, at++, (int64_t *)&state->record.polls, 0, NULL};
@@ -334,27 +343,25 @@ static int add_supply(struct rfn_cursor *cursor, struct symbol_state *state,
     return 0;
 }
 
-/* Opens the columns of a symbol. If that of gaps does not vary, or there is none, its tap counts
- * the occurrences. */
+/* Opens the columns of a symbol. If that of gaps does not vary, or there is none, occurrences are
+ * counted in its place. */
 static int add_columns(struct rfn_cursor *cursor, struct symbol_state *state,
                        const struct wanted *wanted, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
         RFN_TRY((wanted[i].supply ? add_supply : add_source)(cursor, state, &wanted[i]));
-    state->taps[GAP].others = state->n_sources > 0;
-    state->supplies[GAP].left = state->counted ? state->n : UINT64_MAX;
-    state->supplies[DURATION].left = UINT64_MAX;
-    for (unsigned i = 0; i < TAPS; i++)
-        state->taps[i].next = (const uint8_t *)&state->taps[i]; /* of values without bytes */
+    state->ready.others = state->n_sources > 0;
+    state->gaps.left = state->counted ? state->n : UINT64_MAX;
+    state->durations.left = UINT64_MAX;
     return 0;
 }
 
 static void free_state(struct symbol_state *state)
 {
-    for (unsigned i = 0; state && i < TAPS; i++) {
-        if (state->supplies[i].open)
-            rfn_column_close(&state->supplies[i].column);
-    }
+    if (state && state->gaps.open)
+        rfn_column_close(&state->gaps.column);
+    if (state && state->durations.open)
+        rfn_column_close(&state->durations.column);
     for (unsigned i = 0; state && i < state->n_sources; i++)
         rfn_column_close(&state->sources[i].column);
     free(state);
@@ -444,11 +451,6 @@ static inline uint64_t corrected_ns(struct rfn_cursor *cursor, uint64_t quanta)
     return ns;
 }
 
-/* What an event takes of columns of TIMING, in quanta. */
-struct quanta {
-    int64_t gap, duration;
-};
-
 static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state, struct quanta quanta)
 {
     struct rfn_record *record = &state->record;
@@ -468,49 +470,75 @@ static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state, str
     return 0;
 }
 
-static void fill_from_column(struct tap *tap, struct rfn_column_cursor *column)
+/* How many values there are at once, at least one. */
+static int supplied(struct rfn_cursor *cursor, struct supply *supply, uint64_t *left)
 {
-    tap->next = column->next;
-    tap->base = column->packed.base;
-    tap->mask = column->mask;
-    tap->left = (uint32_t)(column->left < UINT32_MAX ? column->left : UINT32_MAX);
-    tap->width = (uint16_t)column->packed.width;
-    column->left -= tap->left;
-    column->next += (uint64_t)tap->left * tap->width;
-}
-
-/* A tap has run out. */
-static int fill_tap(struct rfn_cursor *cursor, struct symbol_state *state, unsigned which)
-{
-    struct tap *tap = &state->taps[which];
-    struct supply *supply = &state->supplies[which];
-    int error = 0;
+    int error = supply->open || supply->left ? 0 : RFN_E_RANGE;
     if (supply->open && !supply->column.left)
         error = rfn_column_next_block(&supply->column);
-    else if (!supply->open && !supply->left)
-        error = RFN_E_RANGE;
-    if (error < 0)
-        return column_failed(cursor, error,
-                             error == RFN_E_RANGE ? &cursor->values->payload
-                                                  : &cursor->timing.payload);
-    if (supply->open) {
-        fill_from_column(tap, &supply->column);
-        return 0;
+    *left = supply->open ? supply->column.left : supply->left;
+    if (error == RFN_E_RANGE)
+        return column_failed(cursor, error, &cursor->values->payload);
+    return error < 0 ? column_failed(cursor, error, &cursor->timing.payload) : 0;
+}
+
+static inline int64_t supply_at(const struct supply *supply, size_t i)
+{
+    if (!supply->open)
+        return supply->value;
+    const struct rfn_column_cursor *column = &supply->column;
+    uint64_t more = rfn_load_64(column->next + i * column->packed.width) & column->mask;
+    return (int64_t)((uint64_t)column->packed.base + more);
+}
+
+static inline void take(struct supply *supply, size_t n)
+{
+    supply->left -= supply->open ? 0 : n;
+    supply->column.left -= supply->open ? n : 0;
+    supply->column.next += supply->open ? n * supply->column.packed.width : 0;
+}
+
+/* Makes the next times of a symbol ready, at least one. */
+__attribute__((noinline)) static int make_ready(struct rfn_cursor *cursor,
+                                                struct symbol_state *state)
+{
+    struct ready *ready = &state->ready;
+    struct quanta next[NARROW];
+    uint64_t gaps, durations, all = 0;
+    RFN_TRY(supplied(cursor, &state->gaps, &gaps));
+    RFN_TRY(supplied(cursor, &state->durations, &durations));
+    size_t n = gaps < durations ? gaps : durations;
+    n = n < NARROW ? n : NARROW;
+    for (size_t i = 0; i < n; i++) {
+        next[i] = (struct quanta){supply_at(&state->gaps, i), supply_at(&state->durations, i)};
+        all |= (uint64_t)next[i].gap | (uint64_t)next[i].duration;
     }
-    tap->left = (uint32_t)(supply->left < UINT32_MAX ? supply->left : UINT32_MAX);
-    supply->left -= tap->left;
+    ready->wide = all > UINT32_MAX;
+    if (ready->wide && n > WIDE)
+        n = WIDE;
+    for (size_t i = 0; i < n && ready->wide; i++)
+        ready->wides[n - 1 - i] = next[i];
+    for (size_t i = 0; i < n && !ready->wide; i++) {
+        ready->narrow[n - 1 - i].gap = (uint32_t)next[i].gap;
+        ready->narrow[n - 1 - i].duration = (uint32_t)next[i].duration;
+    }
+    take(&state->gaps, n);
+    take(&state->durations, n);
+    ready->n = (uint32_t)n;
     return 0;
 }
 
-static inline int take(struct rfn_cursor *cursor, struct symbol_state *state, unsigned which,
-                       int64_t *value)
+static inline int take_times(struct rfn_cursor *cursor, struct symbol_state *state,
+                             struct quanta *quanta)
 {
-    struct tap *tap = &state->taps[which];
-    if (__builtin_expect(!tap->left, 0))
-        RFN_TRY(fill_tap(cursor, state, which));
-    tap->left--;
-    *value = (int64_t)((uint64_t)tap->base + (rfn_load_64(tap->next) & tap->mask));
-    tap->next += tap->width;
+    struct ready *ready = &state->ready;
+    if (__builtin_expect(!ready->n, 0))
+        RFN_TRY(make_ready(cursor, state));
+    uint32_t at = --ready->n;
+    if (__builtin_expect(ready->wide, 0))
+        *quanta = ready->wides[at];
+    else
+        *quanta = (struct quanta){ready->narrow[at].gap, ready->narrow[at].duration};
     return 0;
 }
 
@@ -527,26 +555,17 @@ static int read_sources(struct rfn_cursor *cursor, struct symbol_state *state)
     return 0;
 }
 
-/* The state of the event behind the next one, as long as it is in the same loop: mostly right, and
- * only good for prefetching. NULL: it has not occurred. */
-static inline struct symbol_state *coming(const struct rfn_cursor *cursor)
+/* What the event behind the next one will take, as long as it is in the same loop: mostly right. */
+static inline void prefetch(const struct rfn_cursor *cursor)
 {
     const struct rfn_walk_frame *frame = &cursor->walk.frames[cursor->walk.depth - 1];
     const uint32_t *node = frame->end - frame->node > 1 ? frame->node + 1 : frame->body;
-    return rfn_node_is_loop(*node) ? NULL : cursor->symbols[rfn_node_index(*node)];
-}
-
-/* What events after this one will take. Where the values lie is known only when the taps are
- * there. */
-static inline void prefetch(struct rfn_cursor *cursor)
-{
-    const struct symbol_state *next = cursor->coming, *after = coming(cursor);
-    cursor->coming = after;
-    for (unsigned i = 0; next && i < TAPS; i++)
-        __builtin_prefetch(next->taps[i].next);
-    if (after) {
-        __builtin_prefetch(&after->record, 1);
-        __builtin_prefetch(&after->taps, 1);
+    if (rfn_node_is_loop(*node))
+        return;
+    const struct symbol_state *state = cursor->symbols[rfn_node_index(*node)];
+    if (state) {
+        __builtin_prefetch(&state->record, 1);
+        __builtin_prefetch(&state->ready, 1);
     }
 }
 
@@ -591,12 +610,11 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
         RFN_TRY(open_symbol(cursor, symbol));
     struct symbol_state *state = cursor->symbols[symbol];
     struct quanta quanta;
-    RFN_TRY(take(cursor, state, GAP, &quanta.gap));
-    RFN_TRY(take(cursor, state, DURATION, &quanta.duration));
+    RFN_TRY(take_times(cursor, state, &quanta));
     if (__builtin_expect(cursor->seldom, 0))
         RFN_TRY(deliver_seldom(cursor, symbol, state, &quanta));
     prefetch(cursor);
-    if (state->taps[GAP].others)
+    if (state->ready.others)
         RFN_TRY(read_sources(cursor, state));
     if ((int64_t)state->record.polls < 1)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");
@@ -935,13 +953,14 @@ static int finish_symbol(struct rfn_cursor *cursor, uint32_t symbol)
             RFN_TRY(expect_empty(cursor, &wanted[i]));
         return 0;
     }
-    bool left = state->taps[GAP].left || (!state->supplies[GAP].open && state->supplies[GAP].left);
+    bool left = state->ready.n || (!state->gaps.open && state->gaps.left);
     if (state->counted && left)
         return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
                     "a column is longer than the structure says");
-    for (unsigned i = 0; i < TAPS; i++) {
-        if (state->supplies[i].open)
-            RFN_TRY(expect_end(cursor, &state->supplies[i].column, &cursor->timing.payload));
+    struct supply *supplies[] = {&state->gaps, &state->durations};
+    for (unsigned i = 0; i < 2; i++) {
+        if (supplies[i]->open)
+            RFN_TRY(expect_end(cursor, &supplies[i]->column, &cursor->timing.payload));
     }
     for (unsigned i = 0; i < state->n_sources; i++)
         RFN_TRY(
