@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of a stream's history: 16 bytes each. */
+/* Entries of a stream's history: 8 bytes each. */
 enum { MANY_STREAMS = 256, LONG_HISTORY = 4096, SHORT_HISTORY = 1024 };
 
 const char *rfn_pattern_name(enum rfn_pattern pattern)
