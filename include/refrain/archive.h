@@ -204,22 +204,23 @@ uint32_t rfn_comm_peers(const struct rfn_archive *archive, uint32_t comm, uint32
  * kind TYPE holds a datatype of rfn_archive_datatype, COMM a communicator of rfn_archive_comm,
  * REGION a region of rfn_archive_region. */
 struct rfn_record {
-    uint64_t index;  /* of the event in its stream, from 0 */
-    uint32_t symbol; /* number of the signature in the stream's group: equal symbols have
-                        equal inputs, save those marked in `varying` */
+    /* First what every event is asked for. */
+    int64_t enter_ns, exit_ns; /* since the start of the run; 0 without times */
+    int64_t inside_ns;         /* time inside MPI: exit - enter, or less in a run of polls */
+    uint64_t polls;            /* calls in this event: 1, or the length of a run of failed polls */
+    uint64_t index;            /* of the event in its stream, from 0 */
+    uint32_t symbol;           /* number of the signature in the stream's group: equal symbols have
+                                  equal inputs, save those marked in `varying` */
     uint32_t function, path;
-    uint32_t error;   /* MPI error class, 0 for success */
+    uint32_t error; /* MPI error class, 0 for success */
+    bool failed_poll;
     uint32_t varying; /* bit i: input i differs from occurrence to occurrence */
     const int64_t *in, *out;
-    int64_t enter_ns, exit_ns; /* since the start of the run; 0 without times */
-    uint64_t polls;            /* calls in this event: 1, or the length of a run of failed polls */
-    int64_t inside_ns;         /* time inside MPI: exit - enter, or less in a run of polls */
-    int64_t volume_gap; /* counted outside of MPI since the event before, and between the polls of
-                           a run; 0 without volumes */
+    int64_t volume_gap;    /* counted outside of MPI since the event before, and between the polls
+                              of a run; 0 without volumes */
     int64_t volume_inside; /* counted inside MPI */
-    bool failed_poll;
-    bool begins;      /* a segment, where the cursor tells segments, */
-    uint32_t context; /* of this context */
+    bool begins;           /* a segment, where the cursor tells segments, */
+    uint32_t context;      /* of this context */
 };
 
 int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct rfn_cursor **cursor,

@@ -27,12 +27,12 @@
 struct rfn_request_origin {
     uint32_t symbol, function, path; /* of the event that made it; symbol: in that stream's group */
     uint32_t id;                     /* see rfn_request_effects */
-    struct rfn_volume volume;        /* source and tag as asked for, bytes at most */
     bool receives;                   /* a point-to-point receive */
+    const struct rfn_volume *volume; /* source and tag as asked for, bytes at most */
 };
 
 struct rfn_completed {
-    const struct rfn_request_origin *origin; /* volume as it really was: source, tag,
+    const struct rfn_request_origin *origin; /* its volume as it really was: source, tag,
                                                 received_bytes */
     uint32_t position; /* in the array of requests of the call, 0 if it has one */
     bool known;        /* the origin is; if not, only receives and volume mean something */
@@ -78,11 +78,21 @@ void rfn_tracker_reset(struct rfn_tracker *tracker);
 bool rfn_tracker_concerns(const struct rfn_tracker *tracker, uint32_t function);
 
 /* Shows the tracker an event that the cursor has just delivered; thread is the number of the
- * cursor's thread in its process (rfn_stream_info), volume is the event's. Returns 0 or
- * RFN_E_NOMEM. */
+ * cursor's thread in its process (rfn_stream_info), volume is the event's. volume_lasts: it stays
+ * where it is and as it is for as long as the tracker is used, so that it need not be copied.
+ * Returns 0 or RFN_E_NOMEM. */
 int rfn_tracker_event(struct rfn_tracker *tracker, uint32_t thread, const struct rfn_cursor *cursor,
                       const struct rfn_record *record, const struct rfn_volume *volume,
-                      struct rfn_request_effects *effects);
+                      bool volume_lasts, struct rfn_request_effects *effects);
+
+/* Whether events of this function that have no error do nothing but make a request, so that they
+ * may be shown with rfn_tracker_create, which costs less: it returns what the request was made for,
+ * or NULL: out of memory. */
+bool rfn_tracker_creates(const struct rfn_tracker *tracker, uint32_t function);
+const struct rfn_request_origin *rfn_tracker_create(struct rfn_tracker *tracker, uint32_t thread,
+                                                    const struct rfn_record *record,
+                                                    const struct rfn_volume *volume,
+                                                    bool volume_lasts);
 
 /* Requests that the thread has created so far, persistent ones not counted. */
 uint64_t rfn_tracker_created(const struct rfn_tracker *tracker, uint32_t thread);

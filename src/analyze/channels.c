@@ -464,8 +464,9 @@ int rfn_channels_finish(struct rfn_channels *channels)
 
 /* ---- sends ---- */
 
-int64_t rfn_channels_send(struct rfn_channels *channels, uint32_t channel, struct rfn_point sent,
-                          int64_t bytes, enum rfn_send_mode mode, bool begun)
+__attribute__((flatten)) int64_t rfn_channels_send(struct rfn_channels *channels, uint32_t channel,
+                                                   struct rfn_point sent, int64_t bytes,
+                                                   enum rfn_send_mode mode, bool begun)
 {
     int64_t at = new_message(channels);
     RFN_TRY((int)(at < 0 ? at : 0));
@@ -547,8 +548,9 @@ static int64_t post(struct rfn_channels *channels, const struct rfn_receive *rec
     return at;
 }
 
-int64_t rfn_channels_post_in(struct rfn_channels *channels, uint32_t channel, uint32_t rank,
-                             struct rfn_point posted)
+__attribute__((flatten)) int64_t rfn_channels_post_in(struct rfn_channels *channels,
+                                                      uint32_t channel, uint32_t rank,
+                                                      struct rfn_point posted)
 {
     const struct rfn_receive receive = {
         .posted = posted, .rank = rank, .known = true, .channel = channel};
@@ -599,7 +601,8 @@ int rfn_channels_dismiss(struct rfn_channels *channels, uint32_t receive)
     return 0;
 }
 
-int rfn_channels_received(struct rfn_channels *channels, uint32_t receive, bool cancelled)
+__attribute__((flatten)) int rfn_channels_received(struct rfn_channels *channels, uint32_t receive,
+                                                   bool cancelled)
 {
     if (cancelled) {
         channels->cancelled++;

@@ -1,14 +1,15 @@
 /* completion.c - the tracker of refrain/completion.h.
  *
- * Open requests lie in a table; an id is a place in it, and the free list hands out the place that
- * was given back last, so the table is as large as the most requests that were open at once.
- * A request leaves the table when it completes or is freed. A persistent request stays until its
- * slot is made anew or freed, and is active from its start to its completion.
+ * Open requests lie in a line of the cache each, which does not move; an id is a place in the table
+ * of them, and the free list hands out the one that was given back last, so there are as many as
+ * the most requests that were open at once. A request is given back when it completes or is freed.
+ * A persistent request stays until its slot is made anew or freed, and is active from its start to
+ * its completion.
  *
- * What leads from words to ids has to cost next to nothing, for there are as many lookups as
+ * What leads from words to requests has to cost next to nothing, for there are as many lookups as
  * nonblocking calls. Creation numbers of a thread are consecutive and most requests live briefly,
- * so the ids of the last 2^k numbers lie in a ring. When a new number would take the place of a
- * request that is still open, the ring is doubled if it is well used; else the old request moves
+ * so the requests of the last 2^k numbers lie in a ring. When a new number would take the place of
+ * a request that is still open, the ring is doubled if it is well used; else the old request moves
  * to a map, as one does that stays open while millions of others come and go. Slots of persistent
  * requests are the lowest that were free: an array, and a map for what only a broken file says.
  *
@@ -49,19 +50,24 @@ struct layout {
 
 enum { FIRST_RING = 16, SLOTS_MAX = 1 << 16 };
 
+enum { LINE = 64 }; /* of the cache */
+
 struct live {
-    struct rfn_request_origin origin;
-    uint64_t number;    /* of creation, or slot */
-    uint32_t window;    /* in which the number counts */
-    uint32_t next_free; /* + 1 */
+    _Alignas(LINE) struct rfn_request_origin origin;
+    uint64_t number;         /* of creation, or slot */
+    struct rfn_volume *kept; /* room for a volume that does not last; NULL: it was not needed yet */
+    struct live *next_free;
+    uint32_t window; /* in which the number counts */
     bool open, persistent;
     bool active; /* of a persistent request */
 };
 
+_Static_assert(sizeof(struct live) == LINE, "a request has grown");
+
 /* The requests of one thread by creation number. */
 struct window {
     uint64_t created;
-    uint32_t *ring;        /* id + 1 of the open request `number` at number & mask */
+    struct live **ring;    /* the open request `number` at number & mask, or NULL */
     uint64_t mask, n_open; /* of those in the ring */
     struct rfn_map old;    /* open ones that are not in the ring: number -> id */
 };
@@ -73,7 +79,10 @@ struct shared {
     uint32_t n_functions;
     struct rfn_completed *completed;
     size_t n_completed, completed_capacity;
-    struct rfn_request_origin *amended; /* of completed ones that became something else */
+    struct amended {
+        struct rfn_request_origin origin;
+        struct rfn_volume volume;
+    } * amended; /* of completed ones that became something else */
     size_t amended_capacity;
     const struct rfn_request_origin **started;
     size_t n_started, started_capacity;
@@ -86,12 +95,12 @@ struct rfn_tracker {
     size_t n_windows, windows_capacity;
     struct rfn_map threads; /* thread -> index in windows */
     uint32_t last_thread, last_window;
-    uint32_t *slots; /* id + 1, by slot */
+    struct live **slots; /* by slot, or NULL */
     size_t n_slots, slots_capacity;
     struct rfn_map far_slots; /* from SLOTS_MAX: slot -> id */
-    struct live *lives;       /* by id */
+    struct live **lives;      /* by id; NULL from the first on that was never needed */
     size_t n_lives, lives_capacity;
-    uint32_t free; /* first free element + 1 */
+    struct live *free; /* the first of the list */
 };
 
 /* ---- once per function ---- */
@@ -207,7 +216,7 @@ void rfn_tracker_reset(struct rfn_tracker *tracker)
     rfn_map_release(&tracker->threads);
     rfn_map_release(&tracker->far_slots);
     tracker->n_windows = tracker->n_slots = tracker->n_lives = 0;
-    tracker->free = 0;
+    tracker->free = NULL;
 }
 
 void rfn_tracker_free(struct rfn_tracker *tracker)
@@ -217,6 +226,10 @@ void rfn_tracker_free(struct rfn_tracker *tracker)
     rfn_tracker_reset(tracker);
     free(tracker->windows);
     free(tracker->slots);
+    for (size_t i = 0; i < tracker->lives_capacity && tracker->lives[i]; i++) {
+        free(tracker->lives[i]->kept);
+        free(tracker->lives[i]);
+    }
     free(tracker->lives);
     if (!tracker->borrowed) {
         free(tracker->shared->layouts);
@@ -271,7 +284,7 @@ static inline int64_t window_for(struct rfn_tracker *tracker, uint32_t thread)
 
 static int ring_resize(struct window *window, uint64_t size)
 {
-    uint32_t *ring = calloc(size, sizeof *ring);
+    struct live **ring = calloc(size, sizeof *ring);
     if (!ring)
         return RFN_E_NOMEM;
     uint64_t old_size = window->ring ? window->mask + 1 : 0;
@@ -292,97 +305,101 @@ __attribute__((noinline)) static int ring_make_room(struct window *window)
     uint64_t size = window->mask + 1;
     if (window->n_open * 4 > size)
         return ring_resize(window, size * 2);
-    uint32_t *place = &window->ring[window->created & window->mask];
-    RFN_TRY(rfn_map_put(&window->old, window->created - size, *place - 1));
-    *place = 0;
+    struct live **place = &window->ring[window->created & window->mask];
+    RFN_TRY(rfn_map_put(&window->old, window->created - size, (*place)->origin.id));
+    *place = NULL;
     window->n_open--;
     return 0;
 }
 
-static inline int ring_add(struct window *window, uint32_t id)
+static inline int ring_add(struct window *window, struct live *live)
 {
     if (!window->ring || window->ring[window->created & window->mask])
         RFN_TRY(ring_make_room(window));
-    window->ring[window->created & window->mask] = id + 1;
+    window->ring[window->created & window->mask] = live;
     window->n_open++;
     window->created++;
     return 0;
 }
 
-/* The id + 1 of an open request, 0 when there is none. */
-static inline uint32_t ring_find(const struct window *window, uint64_t number)
+/* An open request, or NULL. */
+static inline struct live *ring_find(const struct rfn_tracker *tracker, const struct window *window,
+                                     uint64_t number)
 {
     if (number >= window->created)
-        return 0;
+        return NULL;
     if (window->ring && window->created - number <= window->mask + 1) {
-        uint32_t found = window->ring[number & window->mask];
+        struct live *found = window->ring[number & window->mask];
         if (found)
             return found;
     }
     uint64_t *at = rfn_map_get(&window->old, number);
-    return at ? (uint32_t)*at + 1 : 0;
+    return at ? tracker->lives[*at] : NULL;
 }
 
-static inline void ring_remove(struct window *window, uint64_t number, uint32_t id)
+static inline void ring_remove(struct window *window, const struct live *live)
 {
-    uint32_t *place = &window->ring[number & window->mask];
-    if (*place == id + 1) {
-        *place = 0;
+    struct live **place = &window->ring[live->number & window->mask];
+    if (*place == live) {
+        *place = NULL;
         window->n_open--;
     } else {
-        rfn_map_remove(&window->old, number);
+        rfn_map_remove(&window->old, live->number);
     }
 }
 
 /* ---- slots ---- */
 
-static uint32_t slot_find(const struct rfn_tracker *tracker, uint64_t slot)
+static struct live *slot_find(const struct rfn_tracker *tracker, uint64_t slot)
 {
     if (slot < tracker->n_slots)
         return tracker->slots[slot];
     uint64_t *at = slot < SLOTS_MAX ? NULL : rfn_map_get(&tracker->far_slots, slot);
-    return at ? (uint32_t)*at + 1 : 0;
+    return at ? tracker->lives[*at] : NULL;
 }
 
-static int slot_put(struct rfn_tracker *tracker, uint64_t slot, uint32_t id)
+static int slot_put(struct rfn_tracker *tracker, uint64_t slot, struct live *live)
 {
     if (slot >= SLOTS_MAX)
-        return rfn_map_put(&tracker->far_slots, slot, id);
+        return rfn_map_put(&tracker->far_slots, slot, live->origin.id);
     RFN_TRY(RFN_GROW(tracker->slots, tracker->slots_capacity, slot + 1));
     while (tracker->n_slots <= slot)
-        tracker->slots[tracker->n_slots++] = 0;
-    tracker->slots[slot] = id + 1;
+        tracker->slots[tracker->n_slots++] = NULL;
+    tracker->slots[slot] = live;
     return 0;
 }
 
 static void slot_remove(struct rfn_tracker *tracker, uint64_t slot)
 {
     if (slot < tracker->n_slots)
-        tracker->slots[slot] = 0;
+        tracker->slots[slot] = NULL;
     else
         rfn_map_remove(&tracker->far_slots, slot);
 }
 
 /* ---- the table ---- */
 
-static inline int64_t live_add(struct rfn_tracker *tracker)
+__attribute__((noinline)) static struct live *live_make(struct rfn_tracker *tracker)
 {
-    if (tracker->free) {
-        uint32_t id = tracker->free - 1;
-        tracker->free = tracker->lives[id].next_free;
-        return id;
+    size_t id = tracker->n_lives;
+    if (id >= UINT32_MAX - 1 ||
+        RFN_GROW_ZEROED(tracker->lives, tracker->lives_capacity, id + 1) < 0)
+        return NULL;
+    if (!tracker->lives[id]) {
+        tracker->lives[id] = aligned_alloc(LINE, sizeof(struct live));
+        if (!tracker->lives[id])
+            return NULL;
+        *tracker->lives[id] = (struct live){.origin.id = (uint32_t)id};
     }
-    if (tracker->n_lives >= UINT32_MAX - 1)
-        return RFN_E_NOMEM;
-    RFN_TRY(RFN_GROW(tracker->lives, tracker->lives_capacity, tracker->n_lives + 1));
-    return (int64_t)tracker->n_lives++;
+    tracker->n_lives++;
+    return tracker->lives[id];
 }
 
 static inline void live_give(struct rfn_tracker *tracker, struct live *live)
 {
     live->open = false;
     live->next_free = tracker->free;
-    tracker->free = live->origin.id + 1;
+    tracker->free = live;
 }
 
 /* The request is no more; what its element says remains until another takes it. */
@@ -391,20 +408,21 @@ static inline void live_end(struct rfn_tracker *tracker, struct live *live)
     if (live->persistent)
         slot_remove(tracker, live->number);
     else
-        ring_remove(&tracker->windows[live->window], live->number, live->origin.id);
+        ring_remove(&tracker->windows[live->window], live);
     live_give(tracker, live);
 }
 
-/* The id + 1 of a request that is persistent or another thread's. */
-__attribute__((noinline)) static uint32_t find_far(const struct rfn_tracker *tracker, int64_t word)
+/* A request that is persistent or another thread's. */
+__attribute__((noinline)) static struct live *find_far(const struct rfn_tracker *tracker,
+                                                       int64_t word)
 {
     uint64_t value = (uint64_t)word >> 2;
     if ((word & 3) == RFN_REQUEST_SLOT)
         return slot_find(tracker, value);
     if ((word & 3) != RFN_REQUEST_FOREIGN)
-        return 0;
+        return NULL;
     const struct window *other = window_of(tracker, value & ((1u << RFN_FOREIGN_BITS) - 1));
-    return other ? ring_find(other, value >> RFN_FOREIGN_BITS) : 0;
+    return other ? ring_find(tracker, other, value >> RFN_FOREIGN_BITS) : NULL;
 }
 
 /* The request that a word of an event of this window's thread means; NULL: null or unknown. */
@@ -413,12 +431,9 @@ static inline struct live *find(const struct rfn_tracker *tracker, const struct 
 {
     if (word <= 0)
         return NULL;
-    uint32_t found;
-    if ((word & 3) == RFN_REQUEST_RECENT)
-        found = ring_find(own, own->created - ((uint64_t)word >> 2)); /* or too large a number */
-    else
-        found = find_far(tracker, word);
-    return found ? &tracker->lives[found - 1] : NULL;
+    if ((word & 3) == RFN_REQUEST_RECENT) /* or too large a number */
+        return ring_find(tracker, own, own->created - ((uint64_t)word >> 2));
+    return find_far(tracker, word);
 }
 
 /* ---- events ---- */
@@ -428,45 +443,80 @@ struct event {
     const struct rfn_cursor *cursor;
     const struct rfn_record *record;
     const struct rfn_volume *volume;
+    bool volume_lasts;
     const struct layout *layout;
-    struct window *own; /* of its thread */
-    uint32_t window;    /* its index */
+    uint32_t thread;
+    struct window *own; /* of the thread */
 };
 
-/* An element for the request that the record makes. */
-static inline struct live *live_new(struct rfn_tracker *tracker, const struct event *event)
+/* A volume that does not last is copied. */
+__attribute__((noinline)) static const struct rfn_volume *keep(struct live *live,
+                                                               const struct rfn_volume *volume)
 {
-    int64_t id = live_add(tracker);
-    if (id < 0)
+    if (!live->kept)
+        live->kept = malloc(sizeof *live->kept);
+    if (live->kept)
+        *live->kept = *volume;
+    return live->kept;
+}
+
+/* An element for the request that the record makes; NULL: out of memory. */
+static inline struct live *live_new(struct rfn_tracker *tracker, const struct rfn_record *record,
+                                    const struct rfn_volume *volume, bool volume_lasts)
+{
+    struct live *live = tracker->free;
+    if (live)
+        tracker->free = live->next_free;
+    else if (!(live = live_make(tracker)))
         return NULL;
-    const struct rfn_record *record = event->record;
-    struct live *live = &tracker->lives[id];
     live->origin.symbol = record->symbol;
     live->origin.function = record->function;
     live->origin.path = record->path;
-    live->origin.id = (uint32_t)id;
-    live->origin.volume = *event->volume;
-    live->origin.receives = event->layout->receives;
+    live->origin.receives = tracker->shared->layouts[record->function].receives;
+    live->origin.volume = volume_lasts ? volume : keep(live, volume);
     live->open = true;
     live->active = false;
-    return live;
+    if (live->origin.volume)
+        return live;
+    live_give(tracker, live);
+    return NULL;
+}
+
+bool rfn_tracker_creates(const struct rfn_tracker *tracker, uint32_t function)
+{
+    return rfn_tracker_concerns(tracker, function) &&
+           tracker->shared->layouts[function].use == USE_CREATES;
+}
+
+const struct rfn_request_origin *rfn_tracker_create(struct rfn_tracker *tracker, uint32_t thread,
+                                                    const struct rfn_record *record,
+                                                    const struct rfn_volume *volume,
+                                                    bool volume_lasts)
+{
+    int64_t at = window_for(tracker, thread);
+    struct live *live = at < 0 ? NULL : live_new(tracker, record, volume, volume_lasts);
+    if (!live)
+        return NULL;
+    struct window *window = &tracker->windows[at];
+    live->persistent = false;
+    live->window = (uint32_t)at;
+    live->number = window->created;
+    if (ring_add(window, live) >= 0)
+        return &live->origin;
+    live_give(tracker, live);
+    return NULL;
 }
 
 static int create(struct rfn_tracker *tracker, const struct event *event, int64_t *created)
 {
     if (event->record->error)
         return 0;
-    struct live *live = live_new(tracker, event);
-    if (!live)
+    const struct rfn_request_origin *made = rfn_tracker_create(
+        tracker, event->thread, event->record, event->volume, event->volume_lasts);
+    if (!made)
         return RFN_E_NOMEM;
-    live->persistent = false;
-    live->window = event->window;
-    live->number = event->own->created;
-    *created = live->origin.id;
-    int error = ring_add(event->own, live->origin.id);
-    if (error < 0)
-        live_give(tracker, live);
-    return error;
+    *created = made->id;
+    return 0;
 }
 
 static int create_persistent(struct rfn_tracker *tracker, const struct event *event,
@@ -476,16 +526,16 @@ static int create_persistent(struct rfn_tracker *tracker, const struct event *ev
     if (word <= 0 || (word & 3) != RFN_REQUEST_SLOT)
         return 0;
     uint64_t slot = (uint64_t)word >> 2;
-    uint32_t before = slot_find(tracker, slot);
+    struct live *before = slot_find(tracker, slot);
     if (before)
-        live_end(tracker, &tracker->lives[before - 1]);
-    struct live *live = live_new(tracker, event);
+        live_end(tracker, before);
+    struct live *live = live_new(tracker, event->record, event->volume, event->volume_lasts);
     if (!live)
         return RFN_E_NOMEM;
     live->persistent = true;
     live->number = slot;
     *created = live->origin.id;
-    int error = slot_put(tracker, slot, live->origin.id);
+    int error = slot_put(tracker, slot, live);
     if (error < 0)
         live_give(tracker, live);
     return error;
@@ -527,7 +577,8 @@ static int start(struct rfn_tracker *tracker, const struct event *event,
 static inline void complete_one(struct rfn_tracker *tracker, const struct event *event,
                                 int64_t word, size_t position)
 {
-    static const struct rfn_request_origin unknown;
+    static const struct rfn_volume none;
+    static const struct rfn_request_origin unknown = {.volume = &none};
     struct shared *shared = tracker->shared;
     const struct live *live = find(tracker, event->own, word);
     if (word == RFN_REQUEST_NULL || (live && live->persistent && !live->active))
@@ -549,10 +600,12 @@ static void drop(struct shared *shared, size_t at)
 
 /* What was made for it remains as it is: a persistent request is to be started again. */
 static void amend_one(struct rfn_completed *completed, const int64_t *entry,
-                      struct rfn_request_origin *amended)
+                      struct amended *amended)
 {
-    *amended = *completed->origin;
-    completed->origin = amended;
+    amended->origin = *completed->origin;
+    amended->volume = *completed->origin->volume;
+    amended->origin.volume = &amended->volume;
+    completed->origin = &amended->origin;
     if (entry[1] != RFN_AS_POSTED)
         amended->volume.source = entry[1];
     if (entry[2] != RFN_AS_POSTED)
@@ -560,7 +613,7 @@ static void amend_one(struct rfn_completed *completed, const int64_t *entry,
     if (entry[3] != RFN_AS_POSTED)
         amended->volume.received_bytes = entry[3] < 0 ? -1 : entry[3];
     if (!completed->known && entry[3] != RFN_AS_POSTED)
-        amended->receives = true;
+        amended->origin.receives = true;
     completed->error = (uint32_t)entry[4];
     completed->cancelled = entry[5] & RFN_COMPLETION_CANCELLED;
 }
@@ -597,7 +650,7 @@ static void settle(struct rfn_tracker *tracker)
     for (size_t i = 0; i < shared->n_completed; i++) {
         if (!shared->completed[i].known)
             continue;
-        struct live *live = &tracker->lives[shared->completed[i].origin->id];
+        struct live *live = tracker->lives[shared->completed[i].origin->id];
         live->active = false;
         if (live->open && !live->persistent) /* a broken file may name a request twice */
             live_end(tracker, live);
@@ -722,7 +775,7 @@ static int act(struct rfn_tracker *tracker, const struct event *event,
 
 int rfn_tracker_event(struct rfn_tracker *tracker, uint32_t thread, const struct rfn_cursor *cursor,
                       const struct rfn_record *record, const struct rfn_volume *volume,
-                      struct rfn_request_effects *effects)
+                      bool volume_lasts, struct rfn_request_effects *effects)
 {
     *effects = (struct rfn_request_effects){.created = -1};
     if (!rfn_tracker_concerns(tracker, record->function))
@@ -732,8 +785,9 @@ int rfn_tracker_event(struct rfn_tracker *tracker, uint32_t thread, const struct
     struct event event = {cursor,
                           record,
                           volume,
+                          volume_lasts,
                           &tracker->shared->layouts[record->function],
-                          &tracker->windows[window],
-                          (uint32_t)window};
+                          thread,
+                          &tracker->windows[window]};
     return act(tracker, &event, effects);
 }

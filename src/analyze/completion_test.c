@@ -45,7 +45,8 @@ static void run(void)
     while (rfn_cursor_next(&cursor, &record, NULL) > 0) {
         struct rfn_volume volume = rfn_volume_of(volumes, &cursor, 0, record);
         assert_int_equal(
-            rfn_tracker_event(tracker, cursor.stream, &cursor, record, &volume, &effects), 0);
+            rfn_tracker_event(tracker, cursor.stream, &cursor, record, &volume, false, &effects),
+            0);
     }
 }
 
@@ -56,9 +57,9 @@ static void expect_receive(size_t i, uint32_t position, int64_t source, int64_t 
     assert_true(completed->known);
     assert_true(completed->origin->receives);
     assert_int_equal(completed->position, position);
-    assert_int_equal(completed->origin->volume.source, source);
-    assert_int_equal(completed->origin->volume.tag, tag);
-    assert_int_equal(completed->origin->volume.received_bytes, bytes);
+    assert_int_equal(completed->origin->volume->source, source);
+    assert_int_equal(completed->origin->volume->tag, tag);
+    assert_int_equal(completed->origin->volume->received_bytes, bytes);
 }
 
 static void irecv(int64_t source, int64_t tag, int64_t count)
@@ -218,7 +219,7 @@ static void test_persistent(void **state)
         EVENT(0, STARTALL, 0, 0, 1, 2, both);
         run();
         assert_int_equal(effects.n_started, 2);
-        assert_int_equal(effects.started[1]->volume.sent_bytes, 16);
+        assert_int_equal(effects.started[1]->volume->sent_bytes, 16);
         EVENT(0, WAITALL, 0, 0, 1, 2, both, 0);
         run();
         assert_int_equal(effects.n_completed, 2);
@@ -253,11 +254,13 @@ static void test_many(void **state)
         int64_t word = RECENT((i * 7919) % 3 == 0 ? OPEN : 1), none = 0;
         struct rfn_record make = {.symbol = (uint32_t)i, .function = FAKE_IRECV};
         struct rfn_record wait = {.function = FAKE_WAIT, .in = &word, .out = &none};
-        assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &make, &volume, &effects), 0);
+        assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &make, &volume, false, &effects),
+                         0);
         if (i < OPEN)
             continue;
         uint64_t number = rfn_tracker_created(tracker, 0) - (uint64_t)(word >> 2);
-        assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, &effects), 0);
+        assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, false, &effects),
+                         0);
         assert_int_equal(effects.n_completed, 1);
         if (effects.completed[0].known)
             assert_int_equal(effects.completed[0].origin->symbol, number);
@@ -338,7 +341,7 @@ static void test_foreign_before_it_is_made(void **state)
     run_thread(1);
     assert_false(effects.completed[0].known);
     assert_true(effects.completed[0].origin->receives);
-    assert_int_equal(effects.completed[0].origin->volume.received_bytes, 8);
+    assert_int_equal(effects.completed[0].origin->volume->received_bytes, 8);
 }
 
 /* One thread makes a persistent request, others start and complete it. */
@@ -405,7 +408,7 @@ static void test_freed_and_cancelled(void **state)
     EVENT(0, CANCEL, 0, 0, 1, RECENT(2));
     run();
     assert_int_equal(effects.cancelled->id, 0);
-    assert_int_equal(effects.cancelled->volume.tag, 7);
+    assert_int_equal(effects.cancelled->volume->tag, 7);
     assert_int_equal(effects.n_completed, 0);
     EVENT(0, REQUEST_FREE, 0, 0, 1, RECENT(1))->error = 5; /* not freed */
     run();
@@ -413,7 +416,7 @@ static void test_freed_and_cancelled(void **state)
     EVENT(0, REQUEST_FREE, 0, 0, 1, RECENT(1));
     run();
     assert_int_equal(effects.freed->id, 1);
-    assert_int_equal(effects.freed->volume.dest, 3);
+    assert_int_equal(effects.freed->volume->dest, 3);
     EVENT(0, WAIT, 0, 0, 1, RECENT(2),
           LIST(0, ASKED, ASKED, RFN_UNKNOWN, 0, RFN_COMPLETION_CANCELLED));
     run();
@@ -488,30 +491,34 @@ static void test_one_stays_open(void **state)
     struct rfn_record make = {.symbol = 77, .function = FAKE_IRECV};
     int64_t word = RECENT(1), none = 0;
     struct rfn_record wait = {.function = FAKE_WAIT, .in = &word, .out = &none};
-    assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &make, &volume, &effects), 0);
+    assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &make, &volume, false, &effects), 0);
     for (uint32_t i = 0; i < N; i++) {
         make.symbol = i;
-        assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &make, &volume, &effects), 0);
+        assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &make, &volume, false, &effects),
+                         0);
         assert_int_equal(effects.created, 1);
-        assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, &effects), 0);
+        assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, false, &effects),
+                         0);
         assert_int_equal(effects.completed[0].origin->symbol, i);
     }
     for (uint32_t i = 0; i < BLOCK; i++) {
         make.symbol = i;
-        assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &make, &volume, &effects), 0);
+        assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &make, &volume, false, &effects),
+                         0);
         assert_int_equal(effects.created, i + 1);
     }
     for (uint32_t i = 0; i < BLOCK; i++) {
         word = RECENT(BLOCK - (int64_t)i);
-        assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, &effects), 0);
+        assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, false, &effects),
+                         0);
         assert_int_equal(effects.completed[0].origin->symbol, i);
     }
     word = RECENT(N + BLOCK + 1);
-    assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, &effects), 0);
+    assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, false, &effects), 0);
     assert_true(effects.completed[0].known);
     assert_int_equal(effects.completed[0].origin->symbol, 77);
     assert_int_equal(effects.completed[0].origin->id, 0);
-    assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, &effects), 0);
+    assert_int_equal(rfn_tracker_event(tracker, 0, &cursor, &wait, &volume, false, &effects), 0);
     assert_false(effects.completed[0].known);
 }
 

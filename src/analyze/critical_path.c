@@ -26,7 +26,7 @@ static void take_off(struct rfn_chain *chain, const struct rfn_history *history,
                      uint64_t to)
 {
     for (uint64_t i = from; i < to; i++) {
-        const struct rfn_done *done = &history->log[i & history->mask];
+        const struct rfn_logged *done = &history->log[i & history->mask];
         if (done->what < chain->capacity)
             chain->ns[done->what] -= done->ns;
     }

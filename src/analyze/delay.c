@@ -102,11 +102,11 @@ int rfn_delays_find(struct rfn_delays *delays, const struct rfn_history *waiting
         return 0;
     struct rfn_in_step step = in_step(delays, waiting, stream, at, late, until);
     rfn_sums_reset(&delays->sums);
-    RFN_TRY(rfn_history_sum(late, step.mark[1], step.at[1], until->at, 1, &delays->sums));
-    RFN_TRY(rfn_history_sum(waiting, step.mark[0], step.at[0], at, -1, &delays->sums));
+    rfn_history_sum(late, step.mark[1], step.at[1], until->at, 1, &delays->sums);
+    rfn_history_sum(waiting, step.mark[0], step.at[0], at, -1, &delays->sums);
     offer_all(delays);
     if (!delays->n_blames && until->at > late->first) {
-        const struct rfn_done *last = &late->log[(until->at - 1) & late->mask];
+        const struct rfn_logged *last = &late->log[(until->at - 1) & late->mask];
         offer(delays, last->what, 1);
     }
     return divide(delays, late_rank, wait->ns);

@@ -34,39 +34,58 @@ void rfn_sums_reset(struct rfn_sums *sums)
     sums->n_touched = 0;
 }
 
-int rfn_sums_add_new(struct rfn_sums *sums, uint32_t what, int64_t ns)
+int rfn_sums_grow(struct rfn_sums *sums, uint32_t what)
 {
-    size_t at = rfn_sums_at(what);
-    RFN_TRY(RFN_GROW_ZEROED(sums->items, sums->capacity, at + 1));
-    RFN_TRY(RFN_GROW(sums->touched, sums->touched_capacity, sums->n_touched + 1));
+    RFN_TRY(RFN_GROW_ZEROED(sums->items, sums->capacity, (size_t)rfn_sums_at(what) + 1));
+    return RFN_GROW(sums->touched, sums->touched_capacity, sums->capacity);
+}
+
+static inline void add(struct rfn_sums *sums, uint32_t what, int64_t ns)
+{
+    struct rfn_sum *sum = &sums->items[rfn_sums_at(what)];
+    if (sum->question == sums->question) {
+        sum->ns += ns;
+        return;
+    }
     sums->touched[sums->n_touched++] = what;
-    sums->items[at] = (struct rfn_sum){ns, sums->question};
-    return 0;
+    *sum = (struct rfn_sum){ns, sums->question};
 }
 
-static int add_entries(const struct rfn_history *history, uint64_t from, uint64_t to, int sign,
-                       struct rfn_sums *sums)
+static inline void add_run(const struct rfn_logged *run, size_t n, int64_t sign,
+                           struct rfn_sums *sums)
 {
-    const struct rfn_done *log = history->log;
-    const uint64_t mask = history->mask;
-    for (uint64_t i = from; i < to; i++)
-        RFN_TRY(rfn_sums_add(sums, log[i & mask].what, sign * log[i & mask].ns));
-    return 0;
+    const struct rfn_logged *end = run + n;
+    if (sign > 0) {
+        for (; run < end; run++)
+            add(sums, run->what, run->ns);
+    } else {
+        for (; run < end; run++)
+            add(sums, run->what, -(int64_t)run->ns);
+    }
 }
 
-static int add_sums(const struct rfn_mark *mark, int sign, struct rfn_sums *sums)
+/* ... which may go on at the beginning of the log. */
+static void add_entries(const struct rfn_history *history, uint64_t from, uint64_t to, int64_t sign,
+                        struct rfn_sums *sums)
+{
+    size_t at = from & history->mask, room = history->mask + 1 - at;
+    size_t n = to > from ? to - from : 0, behind = n > room ? n - room : 0;
+    add_run(history->log + at, n - behind, sign, sums);
+    add_run(history->log, behind, sign, sums);
+}
+
+static void add_sums(const struct rfn_mark *mark, int64_t sign, struct rfn_sums *sums)
 {
     for (size_t i = 0; i < mark->n_sums; i++)
-        RFN_TRY(rfn_sums_add(sums, mark->sums[i].what, sign * mark->sums[i].ns));
-    return 0;
+        add(sums, mark->sums[i].what, sign * mark->sums[i].ns);
 }
 
-int rfn_history_sum(const struct rfn_history *history, const struct rfn_mark *mark, uint64_t from,
-                    uint64_t to, int sign, struct rfn_sums *sums)
+void rfn_history_sum(const struct rfn_history *history, const struct rfn_mark *mark, uint64_t from,
+                     uint64_t to, int sign, struct rfn_sums *sums)
 {
     if (mark)
-        RFN_TRY(add_sums(mark, sign, sums));
-    return add_entries(history, from < history->first ? history->first : from, to, sign, sums);
+        add_sums(mark, sign, sums);
+    add_entries(history, from < history->first ? history->first : from, to, sign, sums);
 }
 
 /* ---- the log and its marks ---- */
@@ -86,7 +105,7 @@ static int fold_behind(struct rfn_history *history, struct rfn_mark *mark, uint6
                        struct rfn_sums *sums)
 {
     rfn_sums_reset(sums);
-    RFN_TRY(add_entries(history, mark->at, to, 1, sums));
+    add_entries(history, mark->at, to, 1, sums);
     return keep_sums(mark, sums);
 }
 
@@ -94,19 +113,18 @@ static int fold_behind(struct rfn_history *history, struct rfn_mark *mark, uint6
 static int fold_before(struct rfn_mark *mark, const struct rfn_mark *batch, struct rfn_sums *sums)
 {
     rfn_sums_reset(sums);
-    RFN_TRY(add_sums(mark, 1, sums));
-    RFN_TRY(add_sums(batch, 1, sums));
+    add_sums(mark, 1, sums);
+    add_sums(batch, 1, sums);
     return keep_sums(mark, sums);
 }
 
-int rfn_history_add_slow(struct rfn_history *history, struct rfn_sums *sums)
+int rfn_history_make_room(struct rfn_history *history, struct rfn_sums *sums)
 {
     uint64_t to = history->first + (history->mask + 1) / 2;
     struct rfn_mark batch = {0};
     rfn_sums_reset(sums);
-    int error = add_entries(history, history->first, to, 1, sums);
-    if (!error)
-        error = keep_sums(&batch, sums);
+    add_entries(history, history->first, to, 1, sums);
+    int error = keep_sums(&batch, sums);
     for (unsigned i = 0; i < history->n_marks && !error; i++) {
         struct rfn_mark *mark = &history->marks[i];
         if (mark->at <= history->first)
@@ -117,6 +135,14 @@ int rfn_history_add_slow(struct rfn_history *history, struct rfn_sums *sums)
     free(batch.sums);
     history->first = to;
     return error;
+}
+
+int rfn_history_add_long(struct rfn_history *history, struct rfn_sums *sums, uint32_t what,
+                         int64_t ns)
+{
+    for (; ns > UINT32_MAX; ns -= UINT32_MAX)
+        RFN_TRY(rfn_history_add(history, sums, what, UINT32_MAX));
+    return rfn_history_add(history, sums, what, ns);
 }
 
 static struct rfn_mark *oldest_mark(struct rfn_history *history)

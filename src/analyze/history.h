@@ -27,6 +27,11 @@ struct rfn_done {
     int64_t ns;
 };
 
+/* An entry of a log: what takes longer than fits is several. */
+struct rfn_logged {
+    uint32_t what, ns;
+};
+
 struct rfn_mark {
     uint64_t key, count, at;
     struct rfn_done *sums; /* of what has fallen out of the log since `at` */
@@ -34,7 +39,7 @@ struct rfn_mark {
 };
 
 struct rfn_history {
-    struct rfn_done *log; /* entry i at i & mask */
+    struct rfn_logged *log; /* entry i at i & mask */
     uint64_t mask;
     uint64_t at;    /* entries so far */
     uint64_t first; /* the oldest that is still in the log */
@@ -43,7 +48,7 @@ struct rfn_history {
 };
 
 /* Sums per `what`, of one question; of a whole analysis there is one. Activities and causes of
- * waiting take turns in the list. */
+ * waiting take turns in the list. Adding to a log makes room here, so that asking need not. */
 struct rfn_sums {
     struct rfn_sum {
         int64_t ns;
@@ -55,19 +60,33 @@ struct rfn_sums {
     size_t n_touched, touched_capacity;
 };
 
+static inline uint32_t rfn_sums_at(uint32_t what)
+{
+    return what << 1 | what >> 31;
+}
+/* Makes room for a sum; RFN_E_NOMEM. */
+int rfn_sums_grow(struct rfn_sums *sums, uint32_t what);
+
 /* length: of the log, a power of two. RFN_E_NOMEM. */
 int rfn_history_init(struct rfn_history *history, size_t length);
 void rfn_history_release(struct rfn_history *history);
 void rfn_sums_release(struct rfn_sums *sums);
 
-/* The stream has done something; RFN_E_NOMEM. */
-int rfn_history_add_slow(struct rfn_history *history, struct rfn_sums *sums);
+/* The stream has done something, for ns >= 0; sums: those that questions about it are asked with.
+ * RFN_E_NOMEM. */
+int rfn_history_make_room(struct rfn_history *history, struct rfn_sums *sums);
+int rfn_history_add_long(struct rfn_history *history, struct rfn_sums *sums, uint32_t what,
+                         int64_t ns);
 static inline int rfn_history_add(struct rfn_history *history, struct rfn_sums *sums, uint32_t what,
                                   int64_t ns)
 {
-    if (history->at - history->first > history->mask)
-        RFN_TRY(rfn_history_add_slow(history, sums));
-    history->log[history->at++ & history->mask] = (struct rfn_done){what, ns};
+    if (__builtin_expect(ns > UINT32_MAX, 0))
+        return rfn_history_add_long(history, sums, what, ns);
+    if (__builtin_expect(rfn_sums_at(what) >= sums->capacity, 0))
+        RFN_TRY(rfn_sums_grow(sums, what));
+    if (__builtin_expect(history->at - history->first > history->mask, 0))
+        RFN_TRY(rfn_history_make_room(history, sums));
+    history->log[history->at++ & history->mask] = (struct rfn_logged){what, (uint32_t)ns};
     return 0;
 }
 
@@ -88,28 +107,15 @@ struct rfn_in_step rfn_history_in_step(const struct rfn_history *a, uint64_t a_a
 
 /* Begins a question: all sums are 0. */
 void rfn_sums_reset(struct rfn_sums *sums);
-static inline uint32_t rfn_sums_at(uint32_t what)
-{
-    return what << 1 | what >> 31;
-}
+/* There must be room for it. */
 static inline int64_t rfn_sums_of(const struct rfn_sums *sums, uint32_t what)
 {
-    return sums->items[rfn_sums_at(what)].ns;
+    const struct rfn_sum *sum = &sums->items[rfn_sums_at(what)];
+    return sum->question == sums->question ? sum->ns : 0;
 }
-/* Adds ns; RFN_E_NOMEM. */
-int rfn_sums_add_new(struct rfn_sums *sums, uint32_t what, int64_t ns);
-static inline int rfn_sums_add(struct rfn_sums *sums, uint32_t what, int64_t ns)
-{
-    uint32_t at = rfn_sums_at(what);
-    if (at < sums->capacity && sums->items[at].question == sums->question) {
-        sums->items[at].ns += ns;
-        return 0;
-    }
-    return rfn_sums_add_new(sums, what, ns);
-}
-/* Adds what the stream did from `from` (a mark's, if mark is not NULL) to `to`, times sign. What is
- * older than the log and has no mark is left out. */
-int rfn_history_sum(const struct rfn_history *history, const struct rfn_mark *mark, uint64_t from,
-                    uint64_t to, int sign, struct rfn_sums *sums);
+/* Adds what the stream did from `from` (a mark's, if mark is not NULL) to `to`, times sign (1, -1).
+ * What is older than the log and has no mark is left out. */
+void rfn_history_sum(const struct rfn_history *history, const struct rfn_mark *mark, uint64_t from,
+                     uint64_t to, int sign, struct rfn_sums *sums);
 
 #endif

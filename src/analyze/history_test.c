@@ -67,7 +67,7 @@ static int64_t done_between(uint64_t from, uint64_t to, uint32_t what)
 static void expect_sums(const struct rfn_mark *mark, uint64_t from, uint64_t to, uint64_t known)
 {
     rfn_sums_reset(&sums);
-    assert_int_equal(rfn_history_sum(&history, mark, from, to, 1, &sums), 0);
+    rfn_history_sum(&history, mark, from, to, 1, &sums);
     for (uint32_t what = 0; what < WHATS; what++)
         assert_int_equal(sum_of(what), done_between(known, to, what));
 }
@@ -187,12 +187,32 @@ static void test_passed_on(void **state)
     add(RFN_PASSED_ON | 3, 25);
     add(3, 5);
     rfn_sums_reset(&sums);
-    assert_int_equal(rfn_history_sum(&history, NULL, 0, 3, 1, &sums), 0);
+    rfn_history_sum(&history, NULL, 0, 3, 1, &sums);
     assert_int_equal(sum_of(3), 15);
     assert_int_equal(sum_of(RFN_PASSED_ON | 3), 25);
-    assert_int_equal(rfn_history_sum(&history, NULL, 0, 1, -1, &sums), 0);
+    rfn_history_sum(&history, NULL, 0, 1, -1, &sums);
     assert_int_equal(sum_of(3), 5);
     assert_int_equal(sums.n_touched, 2);
+}
+
+/* What takes longer than an entry holds. */
+static void test_long_activity(void **state)
+{
+    (void)state;
+    const int64_t ns = 3 * (int64_t)UINT32_MAX + 7;
+    assert_int_equal(rfn_history_add(&history, &sums, 1, UINT32_MAX), 0);
+    assert_int_equal(rfn_history_add(&history, &sums, 2, ns), 0);
+    assert_int_equal(history.at, 5);
+    rfn_sums_reset(&sums);
+    rfn_history_sum(&history, NULL, 0, history.at, 1, &sums);
+    rfn_history_sum(&history, NULL, 4, history.at, -1, &sums);
+    assert_int_equal(sum_of(1), UINT32_MAX);
+    assert_int_equal(sum_of(2), ns - 7);
+    for (int i = 0; i < 3 * LENGTH; i++) /* it leaves the log */
+        assert_int_equal(rfn_history_add(&history, &sums, 1, 1), 0);
+    rfn_sums_reset(&sums);
+    rfn_history_sum(&history, &history.marks[0], 0, history.at, 1, &sums);
+    assert_int_equal(sum_of(2), ns);
 }
 
 /* Activities at random, and marks between them, for long. */
@@ -270,10 +290,18 @@ static void test_one_is_ahead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_in_log),        TEST(test_beginning),          TEST(test_without_mark),
-        TEST(test_marks),         TEST(test_marks_at_one_place), TEST(test_two_of_a_key),
-        TEST(test_too_many_keys), TEST(test_passed_on),          TEST(test_long),
-        TEST(test_in_step),       TEST(test_one_is_ahead),
+        TEST(test_in_log),
+        TEST(test_beginning),
+        TEST(test_without_mark),
+        TEST(test_marks),
+        TEST(test_marks_at_one_place),
+        TEST(test_two_of_a_key),
+        TEST(test_too_many_keys),
+        TEST(test_passed_on),
+        TEST(test_long),
+        TEST(test_long_activity),
+        TEST(test_in_step),
+        TEST(test_one_is_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,12 +19,14 @@ static int enter(void *context, uint32_t stream, const struct rfn_replay_stream 
     struct pass *pass = context;
     struct rfn_request_effects effects;
     const struct rfn_record *record = at->record;
-    const struct rfn_volume *volume;
-    RFN_TRY(rfn_profile_pass_event(pass->counts, stream, at, &volume));
+    struct rfn_tally *tally;
+    RFN_TRY(rfn_profile_pass_tally(pass->counts, stream, record, &tally));
+    RFN_TRY(rfn_profile_pass_event(pass->counts, stream, tally, at));
     struct rfn_tracker *tracker = pass->trackers[at->rank];
     if (record->failed_poll || !rfn_tracker_concerns(tracker, record->function))
         return RFN_REPLAY_LEFT;
-    RFN_TRY(rfn_tracker_event(tracker, at->thread, at->cursor, record, volume, &effects));
+    RFN_TRY(rfn_tracker_event(tracker, at->thread, at->cursor, record, rfn_tally_volume(tally),
+                              rfn_tally_lasts(tally), &effects));
     RFN_TRY(rfn_profile_pass_requests(pass->counts, stream, &effects));
     return RFN_REPLAY_LEFT;
 }

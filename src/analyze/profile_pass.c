@@ -20,21 +20,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a stream did under one symbol; in front what every event takes. */
-struct tally {
-    bool used, varies; /* varies: the volume may differ from event to event */
-    bool region;       /* a begin, an end or a mark, no call */
-    bool first, last;  /* begins or ends the run time: Init, Finalize */
-    uint64_t events, calls;
+enum { LINE = 64 }; /* of the cache */
+
+/* What a stream did under one symbol; what every event takes is in the first line. */
+struct rfn_tally {
+    _Alignas(LINE) uint64_t events;
+    uint64_t calls;
     uint64_t run; /* events of the current run of equal volumes */
     int64_t time_ns, min_ns, max_ns;
-    struct rfn_volume volume; /* of that run */
-    int64_t *words;           /* inputs and outcomes of that run, if varies */
-    size_t words_capacity;
     uint32_t function, path;
+    bool varies;      /* the volume may differ from event to event */
+    bool region;      /* a begin, an end or a mark, no call */
+    bool first, last; /* begins or ends the run time: Init, Finalize */
+    bool setup;
+    _Alignas(LINE) struct rfn_volume volume; /* of that run */
     size_t row;
-    bool setup, collective, message, later; /* later: bytes count elsewhere (persistent) */
-    bool awaited;                           /* received bytes count at completion */
+    int64_t *words; /* inputs and outcomes of that run, if varies */
+    size_t words_capacity;
+    bool collective, message, later; /* later: bytes count elsewhere (persistent) */
+    bool awaited;                    /* received bytes count at completion */
     uint64_t failed_polls;
     int64_t between_polls_ns;
     uint64_t volume_before, volume_inside;
@@ -42,7 +46,7 @@ struct tally {
 
 struct stream {
     uint32_t rank;
-    struct tally *tallies; /* by symbol; those that have not occurred are zeros */
+    struct rfn_tally **tallies; /* by symbol; NULL: has not occurred */
     size_t n_tallies;
     int64_t first_ns, last_ns; /* first enter, last exit */
     int64_t mpi_ns, unrecorded_ns;
@@ -141,7 +145,7 @@ static void count_bytes(struct rfn_profile_pass *pass, struct rfn_profile_row *r
         row->received_bytes += (uint64_t)volume->received_bytes * count;
 }
 
-static int count_volume(struct rfn_profile_pass *pass, uint32_t rank, const struct tally *tally,
+static int count_volume(struct rfn_profile_pass *pass, uint32_t rank, const struct rfn_tally *tally,
                         const struct rfn_volume *volume, uint64_t count)
 {
     int64_t bytes = rfn_volume_bytes(pass->volumes, tally->function, volume);
@@ -152,7 +156,7 @@ static int count_volume(struct rfn_profile_pass *pass, uint32_t rank, const stru
 }
 
 /* Ends the tally's run of equal volumes. */
-static int settle(struct rfn_profile_pass *pass, uint32_t rank, struct tally *tally)
+static int settle(struct rfn_profile_pass *pass, uint32_t rank, struct rfn_tally *tally)
 {
     struct rfn_volume volume = tally->volume;
     uint64_t run = tally->run;
@@ -164,16 +168,16 @@ static int settle(struct rfn_profile_pass *pass, uint32_t rank, struct tally *ta
     return count_volume(pass, rank, tally, &volume, run);
 }
 
-static bool same_words(const struct tally *tally, const struct rfn_record *record, unsigned n_in,
-                       unsigned n_out)
+static bool same_words(const struct rfn_tally *tally, const struct rfn_record *record,
+                       unsigned n_in, unsigned n_out)
 {
-    return (!n_in || memcmp(tally->words, record->in, n_in * sizeof *record->in) == 0) &&
+    return (!record->varying || memcmp(tally->words, record->in, n_in * sizeof *record->in) == 0) &&
            (!n_out || memcmp(tally->words + n_in, record->out, n_out * sizeof *record->out) == 0);
 }
 
 /* Begins a run with the event's volume, unless its words are those of the current run. */
 static int new_run(struct rfn_profile_pass *pass, uint32_t rank, const struct rfn_cursor *cursor,
-                   struct tally *tally, const struct rfn_record *record)
+                   struct rfn_tally *tally, const struct rfn_record *record)
 {
     const struct rfn_function_info *function = rfn_archive_function(pass->archive, tally->function);
     unsigned n_in = function->n_in, n_out = function->n_out;
@@ -197,7 +201,7 @@ static bool moves_data(uint8_t class_)
 }
 
 /* What kind of calls a tally is of. */
-static int kind_of(struct rfn_profile_pass *pass, struct tally *tally, uint32_t number,
+static int kind_of(struct rfn_profile_pass *pass, struct rfn_tally *tally, uint32_t number,
                    uint32_t path)
 {
     const struct rfn_function_info *function = rfn_archive_function(pass->archive, number);
@@ -205,7 +209,7 @@ static int kind_of(struct rfn_profile_pass *pass, struct tally *tally, uint32_t 
     bool nonblocking = function->flags & (RFN_FUNCTION_NONBLOCKING | RFN_FUNCTION_PERSISTENT);
     int64_t row = row_of(pass, number, path);
     RFN_TRY((int)(row < 0 ? row : 0));
-    *tally = (struct tally){
+    *tally = (struct rfn_tally){
         .first = class_ == RFN_CLASS_SETUP && strstr(function->name, "nit"),
         .last = class_ == RFN_CLASS_SETUP && strstr(function->name, "inalize"),
         .setup = class_ == RFN_CLASS_SETUP,
@@ -223,7 +227,7 @@ static int kind_of(struct rfn_profile_pass *pass, struct tally *tally, uint32_t 
     return 0;
 }
 
-static int tally_init(struct rfn_profile_pass *pass, struct tally *tally,
+static int tally_init(struct rfn_profile_pass *pass, struct rfn_tally *tally,
                       const struct rfn_record *record)
 {
     const struct rfn_function_info *function = rfn_archive_function(pass->archive,
@@ -233,28 +237,47 @@ static int tally_init(struct rfn_profile_pass *pass, struct tally *tally,
     else
         RFN_TRY(kind_of(pass, tally, record->function, record->path));
     tally->varies = record->varying || function->n_out;
-    tally->used = true;
     return 0;
 }
 
-static int new_tally(struct rfn_profile_pass *pass, struct stream *stream,
-                     const struct rfn_record *record)
+int rfn_profile_pass_tally(struct rfn_profile_pass *pass, uint32_t number,
+                           const struct rfn_record *record, struct rfn_tally **tally)
 {
+    struct stream *stream = &pass->streams[number];
     RFN_TRY(RFN_GROW_ZEROED(stream->tallies, stream->n_tallies, (size_t)record->symbol + 1));
-    struct tally *tally = &stream->tallies[record->symbol];
-    return tally->used ? 0 : tally_init(pass, tally, record);
+    struct rfn_tally **of = &stream->tallies[record->symbol];
+    if (!*of) {
+        struct rfn_tally *made = aligned_alloc(LINE, sizeof *made);
+        if (!made)
+            return RFN_E_NOMEM;
+        memset(made, 0, sizeof *made);
+        *of = made;
+        RFN_TRY(tally_init(pass, made, record));
+    }
+    *tally = *of;
+    return 0;
+}
+
+const struct rfn_volume *rfn_tally_volume(const struct rfn_tally *tally)
+{
+    return &tally->volume;
+}
+
+bool rfn_tally_lasts(const struct rfn_tally *tally)
+{
+    return !tally->varies;
 }
 
 /* ---- requests ---- */
 
 /* The tally of the event that made the request; NULL: of another thread of the process. */
-static const struct tally *maker(const struct stream *stream,
-                                 const struct rfn_request_origin *origin)
+static const struct rfn_tally *maker(const struct stream *stream,
+                                     const struct rfn_request_origin *origin)
 {
     if (origin->symbol >= stream->n_tallies)
         return NULL;
-    const struct tally *tally = &stream->tallies[origin->symbol];
-    bool same = tally->used && !tally->region && tally->function == origin->function &&
+    const struct rfn_tally *tally = stream->tallies[origin->symbol];
+    bool same = tally && !tally->region && tally->function == origin->function &&
                 tally->path == origin->path;
     return same ? tally : NULL;
 }
@@ -263,9 +286,9 @@ static const struct tally *maker(const struct stream *stream,
 static int take_started(struct rfn_profile_pass *pass, const struct stream *stream,
                         const struct rfn_request_origin *origin)
 {
-    struct tally kind;
-    struct rfn_volume volume = origin->volume;
-    const struct tally *made = maker(stream, origin);
+    struct rfn_tally kind;
+    struct rfn_volume volume = *origin->volume;
+    const struct rfn_tally *made = maker(stream, origin);
     if (!made) {
         RFN_TRY(kind_of(pass, &kind, origin->function, origin->path));
         made = &kind;
@@ -281,12 +304,12 @@ static int take_completed(struct rfn_profile_pass *pass, const struct stream *st
     const struct rfn_request_origin *origin = completed->origin;
     if (!completed->known || !origin->receives || completed->cancelled)
         return 0;
-    const struct tally *made = maker(stream, origin);
+    const struct rfn_tally *made = maker(stream, origin);
     int64_t row = made ? (int64_t)made->row : row_of(pass, origin->function, origin->path);
     RFN_TRY((int)(row < 0 ? row : 0));
-    if (origin->volume.received_bytes > 0) {
-        pass->profile->rows[row].bytes += (uint64_t)origin->volume.received_bytes;
-        pass->profile->rows[row].received_bytes += (uint64_t)origin->volume.received_bytes;
+    if (origin->volume->received_bytes > 0) {
+        pass->profile->rows[row].bytes += (uint64_t)origin->volume->received_bytes;
+        pass->profile->rows[row].received_bytes += (uint64_t)origin->volume->received_bytes;
     }
     return 0;
 }
@@ -305,7 +328,7 @@ int rfn_profile_pass_requests(struct rfn_profile_pass *pass, uint32_t number,
 /* ---- events ---- */
 
 /* The run's beginning and end. */
-static void take_ends(struct rfn_profile_pass *pass, const struct tally *tally,
+static void take_ends(struct rfn_profile_pass *pass, const struct rfn_tally *tally,
                       const struct rfn_replay_stream *at)
 {
     struct rfn_profile *profile = pass->profile;
@@ -344,7 +367,7 @@ static int64_t inside_of(const struct rfn_replay_stream *at)
     return inside < 0 || inside > all ? all : inside;
 }
 
-static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struct tally *tally,
+static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struct rfn_tally *tally,
                      const struct rfn_replay_stream *at)
 {
     const struct rfn_record *record = at->record;
@@ -371,20 +394,15 @@ static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struc
     return 0;
 }
 
-int rfn_profile_pass_event(struct rfn_profile_pass *pass, uint32_t number,
-                           const struct rfn_replay_stream *at, const struct rfn_volume **volume)
+int rfn_profile_pass_event(struct rfn_profile_pass *pass, uint32_t number, struct rfn_tally *tally,
+                           const struct rfn_replay_stream *at)
 {
     struct stream *stream = &pass->streams[number];
-    const struct rfn_record *record = at->record;
-    if (record->symbol >= stream->n_tallies || !stream->tallies[record->symbol].used)
-        RFN_TRY(new_tally(pass, stream, record));
-    struct tally *tally = &stream->tallies[record->symbol];
-    *volume = &tally->volume;
     tally->events++;
     take_gap(stream, at);
     if (!tally->region)
         return take_call(pass, stream, tally, at);
-    return rfn_regions_event(pass->regions, &stream->regions, record,
+    return rfn_regions_event(pass->regions, &stream->regions, at->record,
                              clock_at(stream, at->from_ns));
 }
 
@@ -407,7 +425,7 @@ static void finish_span(struct rfn_profile_pass *pass, const struct stream *stre
     pass->seen_any = true;
 }
 
-static void finish_volume(const struct tally *tally, struct rfn_profile_row *row,
+static void finish_volume(const struct rfn_tally *tally, struct rfn_profile_row *row,
                           struct rfn_profile_rank *rank)
 {
     row->volume_before += tally->volume_before;
@@ -418,7 +436,7 @@ static void finish_volume(const struct tally *tally, struct rfn_profile_row *row
         rank->volume_setup += tally->volume_inside;
 }
 
-static int finish_tally(struct rfn_profile_pass *pass, uint32_t number, struct tally *tally)
+static int finish_tally(struct rfn_profile_pass *pass, uint32_t number, struct rfn_tally *tally)
 {
     struct rfn_profile *profile = pass->profile;
     struct rfn_profile_rank *rank = &profile->ranks[number];
@@ -452,8 +470,8 @@ static int finish_stream(struct rfn_profile_pass *pass, struct stream *stream)
     rfn_regions_end_stream(pass->regions, &stream->regions, clock_at(stream, stream->last_ns));
     finish_span(pass, stream);
     for (size_t i = 0; i < stream->n_tallies; i++) {
-        if (stream->tallies[i].used)
-            RFN_TRY(finish_tally(pass, stream->rank, &stream->tallies[i]));
+        if (stream->tallies[i])
+            RFN_TRY(finish_tally(pass, stream->rank, stream->tallies[i]));
     }
     return 0;
 }
@@ -583,8 +601,11 @@ int rfn_profile_pass_new(const struct rfn_archive *archive, struct rfn_profile_p
 
 static void release_stream(struct stream *stream)
 {
-    for (size_t i = 0; i < stream->n_tallies; i++)
-        free(stream->tallies[i].words);
+    for (size_t i = 0; i < stream->n_tallies; i++) {
+        if (stream->tallies[i])
+            free(stream->tallies[i]->words);
+        free(stream->tallies[i]);
+    }
     free(stream->tallies);
     rfn_region_stream_release(&stream->regions);
 }

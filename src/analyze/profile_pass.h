@@ -17,11 +17,19 @@ struct rfn_profile_pass;
 int rfn_profile_pass_new(const struct rfn_archive *archive, struct rfn_profile_pass **pass);
 void rfn_profile_pass_free(struct rfn_profile_pass *pass);
 
-/* The current event of a stream. *volume: what it communicates, borrowed until the next event of
- * the stream; of runs of unsuccessful polls and of regions nothing that means anything.
- * RFN_E_NOMEM. */
-int rfn_profile_pass_event(struct rfn_profile_pass *pass, uint32_t stream,
-                           const struct rfn_replay_stream *at, const struct rfn_volume **volume);
+/* What is counted of the events of one signature (symbol) of a stream: borrowed for the life of the
+ * pass, so that users may remember it with what they know of the symbol. */
+struct rfn_tally;
+/* That of a record; the first one tells what they are. RFN_E_NOMEM. */
+int rfn_profile_pass_tally(struct rfn_profile_pass *pass, uint32_t stream,
+                           const struct rfn_record *record, struct rfn_tally **tally);
+/* What the last event of the tally communicates: of runs of unsuccessful polls and of regions
+ * nothing that means anything. Where no word of its events varies it stays as it is. */
+const struct rfn_volume *rfn_tally_volume(const struct rfn_tally *tally);
+bool rfn_tally_lasts(const struct rfn_tally *tally); /* it stays so */
+/* The current event of a stream. RFN_E_NOMEM. */
+int rfn_profile_pass_event(struct rfn_profile_pass *pass, uint32_t stream, struct rfn_tally *tally,
+                           const struct rfn_replay_stream *at);
 /* What that event did to requests, if it concerns any. RFN_E_NOMEM. */
 int rfn_profile_pass_requests(struct rfn_profile_pass *pass, uint32_t stream,
                               const struct rfn_request_effects *effects);

@@ -152,6 +152,23 @@ static void lose(struct rfn_replay *replay, uint32_t number, int error, const st
     }
 }
 
+/* The times of the event that has been fetched. */
+static inline void set_times(const struct rfn_replay *replay, struct rfn_replay_stream *stream,
+                             int64_t enter_ns, int64_t exit_ns)
+{
+    stream->before_ns = stream->exit_ns;
+    if (!stream->shift_ns && enter_ns >= stream->recorded_ns && exit_ns >= enter_ns &&
+        exit_ns <= replay->latest_ns) {
+        stream->enter_ns = stream->from_ns = enter_ns;
+        stream->exit_ns = stream->to_ns = stream->recorded_ns = exit_ns;
+        return;
+    }
+    stream->enter_ns = moved(replay, stream, enter_ns);
+    stream->from_ns = stream->recorded_ns;
+    stream->exit_ns = moved(replay, stream, exit_ns);
+    stream->to_ns = stream->recorded_ns;
+}
+
 /* The next event of a stream: 1, 0 if there is none, RFN_E_NOMEM. */
 static int fetch(struct rfn_replay *replay, uint32_t number)
 {
@@ -165,14 +182,15 @@ static int fetch(struct rfn_replay *replay, uint32_t number)
         close_stream(stream);
         return 0;
     }
-    /* Without times streams take turns, so that none runs ahead of those that it sends to. */
     const struct rfn_record *record = stream->record;
+    if (replay->times) {
+        set_times(replay, stream, record->enter_ns, record->exit_ns);
+        return 1;
+    }
+    /* Without times streams take turns, so that none runs ahead of those that it sends to. */
     int64_t turn = (int64_t)(record->index & (STAMP_MAX - 1));
-    stream->before_ns = stream->exit_ns;
-    stream->enter_ns = moved(replay, stream, replay->times ? record->enter_ns : turn);
-    stream->from_ns = replay->times ? stream->recorded_ns : 0;
-    stream->exit_ns = moved(replay, stream, replay->times ? record->exit_ns : turn);
-    stream->to_ns = replay->times ? stream->recorded_ns : 0;
+    set_times(replay, stream, turn, turn);
+    stream->from_ns = stream->to_ns = 0;
     return 1;
 }
 
@@ -413,7 +431,7 @@ static void tell(struct rfn_replay *replay)
     replay->hooks.progress(replay->hooks.progress_context, (double)replay->left / replay->events);
 }
 
-int rfn_replay_run(struct rfn_replay *replay)
+__attribute__((flatten)) int rfn_replay_run(struct rfn_replay *replay)
 {
     RFN_TRY(begin(replay));
     take_woken(replay);

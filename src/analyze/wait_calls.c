@@ -35,6 +35,11 @@ static int64_t input(const struct call *call, int8_t place, int64_t otherwise)
     return rfn_input(call->record, place, otherwise);
 }
 
+static const struct rfn_volume *volume_of(const struct call *call)
+{
+    return rfn_tally_volume(call->symbol->tally);
+}
+
 static bool valid_comm(const struct rfn_wait_pass *pass, int64_t comm)
 {
     return comm >= 0 && comm < rfn_archive_comms(pass->archive);
@@ -55,27 +60,13 @@ static int64_t channel_of(struct call *call, int64_t source, int64_t dest, int64
 }
 
 /* A channel that the symbol may remember. */
-static int64_t remembered(const struct call *call, int64_t channel, uint32_t generation)
+static int64_t remembered(const struct call *call, uint32_t channel, uint32_t generation)
 {
-    if (!call->symbol->constant || channel < 0)
+    if (!call->symbol->constant || !channel)
         return RFN_NONE;
-    struct rfn_channel *of = &call->pass->channels.items[channel];
+    struct rfn_channel *of = &call->pass->channels.items[channel - 1];
     of->used |= of->generation == generation;
-    return of->generation == generation ? channel : RFN_NONE;
-}
-
-static int64_t send_channel(struct call *call, const struct rfn_volume *volume, int64_t tag)
-{
-    struct rfn_wait_symbol *symbol = call->symbol;
-    int64_t channel = remembered(call, symbol->send_channel, symbol->send_generation);
-    if (channel >= 0)
-        return channel;
-    channel = channel_of(call, call->at->rank, volume->dest_world, volume->comm, tag);
-    if (channel >= 0) {
-        symbol->send_channel = channel;
-        symbol->send_generation = call->pass->channels.items[channel].generation;
-    }
-    return channel;
+    return of->generation == generation ? (int64_t)channel - 1 : RFN_NONE;
 }
 
 /* Communication with nobody, with processes of another job, or on a communicator that is not
@@ -91,18 +82,39 @@ static bool elsewhere(struct call *call, int64_t peer, int64_t world, int64_t co
     return false;
 }
 
-static int send(struct call *call, const struct rfn_volume *volume, int64_t tag,
-                const struct rfn_role *role, struct rfn_awaited *awaited)
+/* The channel of what the call sends, or the start of a persistent request; RFN_E_NOTFOUND: it
+ * sends to nobody that is known. */
+static int64_t find_send_channel(struct call *call, const struct rfn_persistent *persistent)
 {
+    struct rfn_wait_symbol *symbol = call->symbol;
+    const struct rfn_volume *volume = persistent ? &persistent->volume : volume_of(call);
+    int64_t tag = persistent ? persistent->send_tag : input(call, call->role->send_tag, RFN_ANY);
     if (elsewhere(call, volume->dest, volume->dest_world, volume->comm))
-        return 0;
-    int64_t channel = send_channel(call, volume, tag);
+        return RFN_E_NOTFOUND;
+    int64_t channel = channel_of(call, call->at->rank, volume->dest_world, volume->comm, tag);
+    if (channel < 0)
+        return channel;
+    symbol->send_channel = (uint32_t)channel + 1;
+    symbol->send_generation = call->pass->channels.items[channel].generation;
+    symbol->sent_bytes = volume->sent_bytes;
+    return channel;
+}
+
+/* The call sends a message, or the start of a persistent request does. *message: its number + 1, 0
+ * if it goes to nobody. */
+static int send(struct call *call, const struct rfn_role *role,
+                const struct rfn_persistent *persistent, uint32_t *message)
+{
+    const struct rfn_wait_symbol *symbol = call->symbol;
+    int64_t channel = remembered(call, symbol->send_channel, symbol->send_generation);
+    if (channel < 0)
+        channel = find_send_channel(call, persistent);
     if (channel < 0)
         return channel == RFN_E_NOTFOUND ? 0 : (int)channel;
-    int64_t message = rfn_channels_send(&call->pass->channels, (uint32_t)channel,
-                                        call->stream->here, volume->sent_bytes, role->mode, true);
-    RFN_TRY((int)(message < 0 ? message : 0));
-    *awaited = (struct rfn_awaited){.kind = RFN_AWAITS_MESSAGE_TAKEN, .number = (uint32_t)message};
+    int64_t number = rfn_channels_send(&call->pass->channels, (uint32_t)channel, call->stream->here,
+                                       symbol->sent_bytes, role->mode, true);
+    RFN_TRY((int)(number < 0 ? number : 0));
+    *message = (uint32_t)number + 1;
     return 0;
 }
 
@@ -114,64 +126,61 @@ static int64_t world_of(const struct call *call, int64_t comm, int64_t source)
     return rfn_comm_peer(call->pass->archive, (uint32_t)comm, call->at->rank, source);
 }
 
-static int64_t receive_channel(struct call *call, int64_t comm, int64_t world, int64_t tag)
+static int64_t find_receive_channel(struct call *call, int64_t comm, int64_t world, int64_t tag)
 {
     struct rfn_wait_symbol *symbol = call->symbol;
-    int64_t channel = remembered(call, symbol->receive_channel, symbol->receive_generation);
-    if (channel >= 0)
-        return channel;
-    channel = channel_of(call, world, call->at->rank, comm, tag);
+    int64_t channel = channel_of(call, world, call->at->rank, comm, tag);
     if (channel >= 0) {
-        symbol->receive_channel = channel;
+        symbol->receive_channel = (uint32_t)channel + 1;
         symbol->receive_generation = call->pass->channels.items[channel].generation;
     }
     return channel;
 }
 
-/* Posts a receive of a message from `source` (of comm) with a tag, each perhaps RFN_ANY. */
-static int post(struct call *call, int64_t comm, int64_t source, int64_t tag,
-                struct rfn_awaited *awaited)
+/* Posts a receive from a channel. *receive: its number + 1. */
+static int post_in(struct call *call, int64_t channel, uint32_t *receive)
 {
-    struct rfn_channels *channels = &call->pass->channels;
+    int64_t number = rfn_channels_post_in(&call->pass->channels, (uint32_t)channel, call->at->rank,
+                                          call->stream->here);
+    RFN_TRY((int)(number < 0 ? number : 0));
+    *receive = (uint32_t)number + 1;
+    return 0;
+}
+
+/* Posts a receive of a message from `source` (of comm) with a tag, each perhaps RFN_ANY. */
+static int post(struct call *call, int64_t comm, int64_t source, int64_t tag, uint32_t *receive)
+{
     if (source == RFN_PROC_NULL || !valid_comm(call->pass, comm))
         return 0;
-    bool open = source == RFN_ANY || tag == RFN_ANY;
-    int64_t known = open ? RFN_NONE
-                         : remembered(call, call->symbol->receive_channel,
-                                      call->symbol->receive_generation);
-    int64_t world = known >= 0 ? 0 : world_of(call, comm, source);
-    if (known < 0 && source != RFN_ANY && elsewhere(call, source, world, comm))
+    int64_t world = world_of(call, comm, source);
+    if (source != RFN_ANY && elsewhere(call, source, world, comm))
         return 0;
-    int64_t receive;
-    if (open) {
-        receive = rfn_channels_post(channels, call->at->rank, call->stream->here, (uint32_t)comm,
-                                    world, tag);
-    } else {
-        int64_t channel = known >= 0 ? known : receive_channel(call, comm, world, tag);
+    if (source != RFN_ANY && tag != RFN_ANY) {
+        int64_t channel = find_receive_channel(call, comm, world, tag);
         if (channel < 0)
             return channel == RFN_E_NOTFOUND ? 0 : (int)channel;
-        receive = rfn_channels_post_in(channels, (uint32_t)channel, call->at->rank,
-                                       call->stream->here);
+        return post_in(call, channel, receive);
     }
-    RFN_TRY((int)(receive < 0 ? receive : 0));
-    *awaited = (struct rfn_awaited){.kind = RFN_AWAITS_MESSAGE, .number = (uint32_t)receive};
+    int64_t number = rfn_channels_post(&call->pass->channels, call->at->rank, call->stream->here,
+                                       (uint32_t)comm, world, tag);
+    RFN_TRY((int)(number < 0 ? number : 0));
+    *receive = (uint32_t)number + 1;
     return 0;
 }
 
 /* A receive that was posted with a wildcard turns out to be of (source, tag) of comm.
  * RFN_E_NOTFOUND: that is a process of another job. */
-static int tell(struct call *call, const struct rfn_awaited *awaited, int64_t comm, int64_t source,
-                int64_t tag)
+static int tell(struct call *call, uint32_t receive, int64_t comm, int64_t source, int64_t tag)
 {
     struct rfn_channels *channels = &call->pass->channels;
-    if (channels->receives[awaited->number].known || !valid_comm(call->pass, comm))
+    if (channels->receives[receive].known || !valid_comm(call->pass, comm))
         return 0;
     int64_t world = world_of(call, comm, source);
     int64_t channel = channel_of(call, world, call->at->rank, comm, tag);
     if (channel == RFN_E_NOTFOUND)
         return source >= 0 ? RFN_E_NOTFOUND : 0;
     RFN_TRY((int)(channel < 0 ? channel : 0));
-    return rfn_channels_tell(channels, awaited->number, (uint32_t)channel);
+    return rfn_channels_tell(channels, receive, (uint32_t)channel);
 }
 
 /* A receive from this job, or one that is not known yet: with its words as posted (from `in`), and
@@ -201,16 +210,31 @@ static struct source outcome(const struct call *call)
     return source;
 }
 
-/* A blocking receive: its outcome is known, so that it can be posted as if it had asked for it. */
-static int receive_now(struct call *call, struct rfn_awaited *awaited)
+/* What a call asks for, with a request. */
+static int post_asked(struct call *call, uint32_t *receive)
 {
+    const struct rfn_wait_symbol *symbol = call->symbol;
+    int64_t channel = remembered(call, symbol->receive_channel, symbol->receive_generation);
+    if (channel >= 0)
+        return post_in(call, channel, receive);
+    struct source source = posted(call);
+    return post(call, source.comm, source.source, source.tag, receive);
+}
+
+static bool came_as_posted(const struct call *call, int8_t outcome)
+{
+    return outcome < 0 || call->record->out[outcome] == RFN_AS_POSTED;
+}
+
+/* A blocking receive: its outcome is known, so that it can be posted as if it had asked for it. */
+static int receive_now(struct call *call, uint32_t *receive)
+{
+    if (came_as_posted(call, call->role->out_source) && came_as_posted(call, call->role->out_tag))
+        return post_asked(call, receive);
     struct source source = outcome(call), asked = posted(call);
-    bool as_asked = source.source == asked.source && source.tag == asked.tag;
-    if (!as_asked)
-        call->symbol->receive_channel = RFN_NONE;
-    RFN_TRY(post(call, source.comm, source.source, source.tag, awaited));
-    if (!as_asked)
-        call->symbol->receive_channel = RFN_NONE; /* the next one may be of another channel */
+    RFN_TRY(post(call, source.comm, source.source, source.tag, receive));
+    if (source.source != asked.source || source.tag != asked.tag)
+        call->symbol->receive_channel = 0; /* the next one may be of another channel */
     return 0;
 }
 
@@ -218,24 +242,23 @@ static int receive_now(struct call *call, struct rfn_awaited *awaited)
 
 static int probe_matched(struct call *call)
 {
-    struct rfn_awaited awaited = {0};
+    uint32_t receive = 0;
     int64_t handle = call->record->out[call->role->out_message];
-    RFN_TRY(receive_now(call, &awaited));
-    if (awaited.kind == RFN_AWAITS_NOTHING)
+    RFN_TRY(receive_now(call, &receive));
+    if (!receive)
         return 0;
-    RFN_TRY(rfn_map_put(&call->process->handles, (uint64_t)handle, awaited.number));
+    RFN_TRY(rfn_map_put(&call->process->handles, (uint64_t)handle, receive - 1));
     /* The probe waits for the message, but the receive of the handle is the one that ends it. */
-    awaited.kind = RFN_AWAITS_PROBED;
-    return await(call, awaited);
+    return await(call, (struct rfn_awaited){.kind = RFN_AWAITS_PROBED, .number = receive - 1});
 }
 
-static void receive_matched(struct call *call, struct rfn_awaited *awaited)
+static void receive_matched(struct call *call, uint32_t *receive)
 {
     uint64_t handle = (uint64_t)input(call, call->role->message, -1);
-    const uint64_t *receive = rfn_map_get(&call->process->handles, handle);
-    if (!receive)
+    const uint64_t *number = rfn_map_get(&call->process->handles, handle);
+    if (!number)
         return;
-    *awaited = (struct rfn_awaited){.kind = RFN_AWAITS_MESSAGE, .number = (uint32_t)*receive};
+    *receive = (uint32_t)*number + 1;
     rfn_map_remove(&call->process->handles, handle);
 }
 
@@ -288,22 +311,26 @@ static int find_object(struct call *call, int64_t *object, int64_t *place)
 
 static bool moves_data(const struct call *call)
 {
-    const struct rfn_volume *volume = call->stream->volume;
+    const struct rfn_volume *volume = volume_of(call);
     return call->role->always_data || volume->sent_bytes > 0 || volume->received_bytes > 0;
 }
 
+/* What a call does that is about to be waited for, by itself or by who completes its request. */
+struct doing {
+    uint32_t message, receive; /* + 1; 0: none. The message may be RFN_JOINS: */
+    struct rfn_share share;
+};
+
 static int join(struct call *call, uint32_t object, uint32_t place, const struct rfn_role *role,
-                int64_t root, bool data, struct rfn_awaited *awaited)
+                int64_t root, bool data, struct doing *doing)
 {
     const struct rfn_collective_call made = {
         .object = object, .place = place, .kind = role->collective, .root = root, .data = data};
-    RFN_TRY(
-        rfn_collectives_enter(call->pass->collectives, &made, call->stream->here, &awaited->share));
-    awaited->kind = RFN_AWAITS_ALL;
-    return 0;
+    doing->message = RFN_JOINS;
+    return rfn_collectives_enter(call->pass->collectives, &made, call->stream->here, &doing->share);
 }
 
-static int collective(struct call *call, struct rfn_awaited *awaited)
+static int collective(struct call *call, struct doing *doing)
 {
     int64_t object, place;
     RFN_TRY(find_object(call, &object, &place));
@@ -311,11 +338,31 @@ static int collective(struct call *call, struct rfn_awaited *awaited)
         return 0;
     int64_t root = input(call, call->role->root, RFN_UNKNOWN);
     RFN_TRY(
-        join(call, (uint32_t)object, (uint32_t)place, call->role, root, moves_data(call), awaited));
+        join(call, (uint32_t)object, (uint32_t)place, call->role, root, moves_data(call), doing));
     if (call->role->out_file < 0)
         return 0;
-    return rfn_collectives_opened(call->pass->collectives, &awaited->share, call->at->rank,
+    return rfn_collectives_opened(call->pass->collectives, &doing->share, call->at->rank,
                                   call->record->out[call->role->out_file]);
+}
+
+/* The call has to wait for it. */
+static int await_all(struct call *call, const struct doing *doing, bool cancelled)
+{
+    struct rfn_awaited awaited = {.cancelled = cancelled};
+    if (doing->message == RFN_JOINS) {
+        awaited.kind = RFN_AWAITS_ALL;
+        awaited.share = doing->share;
+        RFN_TRY(await(call, awaited));
+    } else if (doing->message) {
+        awaited.kind = RFN_AWAITS_MESSAGE_TAKEN;
+        awaited.number = doing->message - 1;
+        RFN_TRY(await(call, awaited));
+    }
+    if (!doing->receive)
+        return 0;
+    awaited.kind = RFN_AWAITS_MESSAGE;
+    awaited.number = doing->receive - 1;
+    return await(call, awaited);
 }
 
 /* ---- requests ---- */
@@ -326,6 +373,38 @@ static inline int operation_of(struct call *call, int64_t id, struct rfn_operati
     RFN_TRY(RFN_GROW_ZEROED(process->operations, process->operations_capacity, (size_t)id + 1));
     *operation = &process->operations[id];
     return 0;
+}
+
+/* What was begun becomes that of the request. */
+static int keep_doing(struct call *call, uint32_t id, const struct doing *doing)
+{
+    struct rfn_wait_process *process = call->process;
+    process->operations[id] = (struct rfn_operation){doing->message, doing->receive};
+    if (doing->message != RFN_JOINS)
+        return 0;
+    RFN_TRY(RFN_GROW(process->shares, process->shares_capacity, (size_t)id + 1));
+    process->shares[id] = doing->share;
+    return 0;
+}
+
+/* What a request was for: it is for nothing any more. */
+static int take_doing(struct call *call, uint32_t id, struct doing *doing)
+{
+    struct rfn_operation *operation;
+    RFN_TRY(operation_of(call, id, &operation));
+    doing->message = operation->message;
+    doing->receive = operation->receive;
+    if (doing->message == RFN_JOINS)
+        doing->share = call->process->shares[id];
+    *operation = (struct rfn_operation){0};
+    return 0;
+}
+
+static struct rfn_persistent *persistent_of(const struct call *call, size_t id)
+{
+    const struct rfn_wait_process *process = call->process;
+    bool is = id < process->persistent_capacity && process->persistent[id].role;
+    return is ? &process->persistent[id] : NULL;
 }
 
 /* The n-th partitioned send of a channel goes with the n-th partitioned receive. */
@@ -378,20 +457,21 @@ static int set_up(struct call *call, int64_t id)
     struct rfn_operation *operation;
     struct rfn_wait_process *process = call->process;
     RFN_TRY(operation_of(call, id, &operation));
-    RFN_TRY(RFN_GROW(process->persistent, process->persistent_capacity, (size_t)id + 1));
+    RFN_TRY(RFN_GROW_ZEROED(process->persistent, process->persistent_capacity, (size_t)id + 1));
     struct rfn_persistent *persistent = &process->persistent[id];
-    *operation = (struct rfn_operation){.role = call->role, .persistent = true};
-    *persistent = (struct rfn_persistent){.send_channel = RFN_NONE,
+    *operation = (struct rfn_operation){0};
+    *persistent = (struct rfn_persistent){.role = call->role,
+                                          .send_channel = RFN_NONE,
                                           .receive_channel = RFN_NONE,
-                                          .volume = *call->stream->volume,
+                                          .volume = *volume_of(call),
                                           .send_tag = input(call, call->role->send_tag, RFN_ANY)};
     if (call->role->action == RFN_ACT_COLLECTIVE)
         return set_up_collective(call, persistent);
     return call->role->partitioned ? set_up_partitioned(call, persistent) : 0;
 }
 
-static int start_partitioned(struct call *call, struct rfn_operation *operation,
-                             struct rfn_persistent *persistent)
+static int start_partitioned(struct call *call, struct rfn_persistent *persistent,
+                             struct doing *doing)
 {
     struct rfn_channels *channels = &call->pass->channels;
     persistent->ready = 0;
@@ -400,144 +480,149 @@ static int start_partitioned(struct call *call, struct rfn_operation *operation,
                                             call->stream->here, persistent->volume.sent_bytes,
                                             RFN_SEND_STANDARD, persistent->partitions == 0);
         RFN_TRY((int)(message < 0 ? message : 0));
-        operation->sends = (struct rfn_awaited){.kind = RFN_AWAITS_MESSAGE_TAKEN,
-                                                .number = (uint32_t)message};
+        doing->message = (uint32_t)message + 1;
     }
-    if (persistent->receive_channel >= 0) {
-        int64_t receive = rfn_channels_post_in(channels, (uint32_t)persistent->receive_channel,
-                                               call->at->rank, call->stream->here);
-        RFN_TRY((int)(receive < 0 ? receive : 0));
-        operation->receives = (struct rfn_awaited){.kind = RFN_AWAITS_MESSAGE,
-                                                   .number = (uint32_t)receive};
-    }
+    return persistent->receive_channel >= 0
+               ? post_in(call, persistent->receive_channel, &doing->receive)
+               : 0;
+}
+
+/* The start call's symbol has no channel to remember. */
+static int start_messages(struct call *call, const struct rfn_persistent *persistent,
+                          struct doing *doing)
+{
+    const struct rfn_role *role = persistent->role;
+    call->symbol->send_channel = call->symbol->receive_channel = 0;
+    if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
+        RFN_TRY(send(call, role, persistent, &doing->message));
+    if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
+        RFN_TRY(post(call, persistent->volume.comm, persistent->volume.source,
+                     persistent->volume.tag, &doing->receive));
+    call->symbol->send_channel = call->symbol->receive_channel = 0;
     return 0;
 }
 
-/* Start of a persistent request. The start call's symbol has no channel to remember. */
+/* Start of a persistent request. */
 static int start(struct call *call, uint32_t id)
 {
-    struct rfn_operation *operation;
-    RFN_TRY(operation_of(call, id, &operation));
-    const struct rfn_role *role = operation->role;
-    operation->sends = operation->receives = (struct rfn_awaited){0};
-    if (!operation->persistent)
+    struct doing doing = {0};
+    struct rfn_persistent *persistent = persistent_of(call, id);
+    RFN_TRY(take_doing(call, id, &doing));
+    doing = (struct doing){0};
+    if (!persistent)
         return 0;
-    struct rfn_persistent *persistent = &call->process->persistent[id];
-    if (role->action == RFN_ACT_COLLECTIVE)
-        return persistent->object ? join(call, persistent->object - 1, persistent->place, role,
-                                         persistent->root, persistent->data, &operation->sends)
-                                  : 0;
-    if (role->partitioned)
-        return start_partitioned(call, operation, persistent);
-    call->symbol->send_channel = call->symbol->receive_channel = RFN_NONE;
-    if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
-        RFN_TRY(send(call, &persistent->volume, persistent->send_tag, role, &operation->sends));
-    if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
-        RFN_TRY(post(call, persistent->volume.comm, persistent->volume.source,
-                     persistent->volume.tag, &operation->receives));
-    call->symbol->send_channel = call->symbol->receive_channel = RFN_NONE;
-    return 0;
+    if (persistent->role->partitioned)
+        RFN_TRY(start_partitioned(call, persistent, &doing));
+    else if (persistent->role->action != RFN_ACT_COLLECTIVE)
+        RFN_TRY(start_messages(call, persistent, &doing));
+    else if (persistent->object)
+        RFN_TRY(join(call, persistent->object - 1, persistent->place, persistent->role,
+                     persistent->root, persistent->data, &doing));
+    return keep_doing(call, id, &doing);
 }
 
 static int make_ready(struct call *call, uint32_t id, uint64_t partitions)
 {
     struct rfn_operation *operation;
+    struct rfn_persistent *persistent = persistent_of(call, id);
     RFN_TRY(operation_of(call, id, &operation));
-    if (!operation->persistent || operation->sends.kind != RFN_AWAITS_MESSAGE_TAKEN)
+    if (!persistent || !operation->message || operation->message == RFN_JOINS)
         return 0;
-    struct rfn_persistent *persistent = &call->process->persistent[id];
     persistent->ready += (uint32_t)partitions;
-    const struct rfn_message *message = &call->pass->channels.messages[operation->sends.number];
+    const struct rfn_message *message = &call->pass->channels.messages[operation->message - 1];
     if (persistent->ready < persistent->partitions || message->begun)
         return 0;
-    return rfn_channels_begin(&call->pass->channels, operation->sends.number, call->stream->here);
+    return rfn_channels_begin(&call->pass->channels, operation->message - 1, call->stream->here);
 }
 
 /* A nonblocking call. */
 static int begin(struct call *call, int64_t id)
 {
+    struct doing doing = {0};
     struct rfn_operation *operation;
     const struct rfn_role *role = call->role;
+    struct rfn_persistent *persistent = persistent_of(call, (size_t)id);
     RFN_TRY(operation_of(call, id, &operation));
-    *operation = (struct rfn_operation){.role = role};
+    if (persistent)
+        persistent->role = NULL;
     if (role->action == RFN_ACT_COLLECTIVE)
-        return collective(call, &operation->sends);
+        RFN_TRY(collective(call, &doing));
+    else if (role->action == RFN_ACT_MRECV)
+        receive_matched(call, &doing.receive);
     if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
-        RFN_TRY(send(call, call->stream->volume, input(call, role->send_tag, RFN_ANY), role,
-                     &operation->sends));
-    struct source source = posted(call);
+        RFN_TRY(send(call, role, NULL, &doing.message));
     if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
-        RFN_TRY(post(call, source.comm, source.source, source.tag, &operation->receives));
-    if (role->action == RFN_ACT_MRECV)
-        receive_matched(call, &operation->receives);
-    return 0;
+        RFN_TRY(post_asked(call, &doing.receive));
+    return keep_doing(call, (uint32_t)id, &doing);
 }
 
 /* What a completed receive got is told; one from another job is nobody's. */
-static int tell_completed(struct call *call, struct rfn_awaited *awaited,
-                          const struct rfn_volume *volume)
+static int tell_completed(struct call *call, struct doing *doing, const struct rfn_volume *volume)
 {
-    int told = tell(call, awaited, volume->comm, volume->source, volume->tag);
+    uint32_t receive = doing->receive - 1;
+    int told = tell(call, receive, volume->comm, volume->source, volume->tag);
     if (told != RFN_E_NOTFOUND)
         return told;
-    awaited->kind = RFN_AWAITS_NOTHING;
+    doing->receive = 0;
     call->pass->waits->matching.foreign++;
-    return rfn_channels_dismiss(&call->pass->channels, awaited->number);
+    return rfn_channels_dismiss(&call->pass->channels, receive);
 }
 
 /* A request that the call completes. */
 static int complete(struct call *call, const struct rfn_completed *completed)
 {
-    struct rfn_operation *operation;
-    const struct rfn_volume *volume = &completed->origin->volume;
-    RFN_TRY(operation_of(call, completed->origin->id, &operation));
-    struct rfn_awaited parts[] = {operation->sends, operation->receives};
-    operation->sends = operation->receives = (struct rfn_awaited){0};
-    for (int i = 0; i < 2; i++) {
-        parts[i].cancelled = completed->cancelled;
-        if (parts[i].kind == RFN_AWAITS_MESSAGE && !completed->cancelled)
-            RFN_TRY(tell_completed(call, &parts[i], volume));
-        if (parts[i].kind != RFN_AWAITS_NOTHING)
-            RFN_TRY(await(call, parts[i]));
-    }
-    return 0;
+    struct doing doing;
+    RFN_TRY(take_doing(call, completed->origin->id, &doing));
+    if (doing.receive && !completed->cancelled &&
+        !call->pass->channels.receives[doing.receive - 1].known)
+        RFN_TRY(tell_completed(call, &doing, completed->origin->volume));
+    return await_all(call, &doing, completed->cancelled);
 }
 
 /* A request that is given up while it is under way: what it was for happens, and nobody waits. */
 static int give_up(struct call *call, uint32_t id)
 {
-    struct rfn_operation *operation;
-    RFN_TRY(operation_of(call, id, &operation));
-    struct rfn_awaited parts[] = {operation->sends, operation->receives};
-    *operation = (struct rfn_operation){0};
-    for (int i = 0; i < 2; i++) {
-        if (parts[i].kind == RFN_AWAITS_MESSAGE_TAKEN)
-            RFN_TRY(rfn_channels_sent(&call->pass->channels, parts[i].number, false));
-        if (parts[i].kind == RFN_AWAITS_MESSAGE)
-            RFN_TRY(rfn_pass_abandon(call->pass, parts[i].number));
-        if (parts[i].kind == RFN_AWAITS_ALL)
-            rfn_collectives_leave(call->pass->collectives, &parts[i].share);
-    }
-    return 0;
+    struct doing doing;
+    struct rfn_persistent *persistent = persistent_of(call, id);
+    RFN_TRY(take_doing(call, id, &doing));
+    if (persistent)
+        persistent->role = NULL;
+    if (doing.message == RFN_JOINS)
+        rfn_collectives_leave(call->pass->collectives, &doing.share);
+    else if (doing.message)
+        RFN_TRY(rfn_channels_sent(&call->pass->channels, doing.message - 1, false));
+    return doing.receive ? rfn_pass_abandon(call->pass, doing.receive - 1) : 0;
 }
 
 static int cancel(struct call *call, uint32_t id)
 {
     struct rfn_operation *operation;
     RFN_TRY(operation_of(call, id, &operation));
-    if (operation->sends.kind == RFN_AWAITS_MESSAGE_TAKEN)
-        call->pass->channels.messages[operation->sends.number].cancelled = true;
+    if (operation->message && operation->message != RFN_JOINS)
+        call->pass->channels.messages[operation->message - 1].cancelled = true;
     return 0;
 }
 
+static int create(struct call *call)
+{
+    const struct rfn_replay_stream *at = call->at;
+    const struct rfn_request_origin *made = rfn_tracker_create(
+        call->pass->trackers[at->rank], at->thread, call->record, volume_of(call),
+        call->symbol->volume_lasts);
+    return made ? begin(call, made->id) : RFN_E_NOMEM;
+}
+
+/* Whatever else calls do to requests. */
 static int requests(struct call *call)
 {
     struct rfn_request_effects effects;
     const struct rfn_role *role = call->role;
     const struct rfn_replay_stream *at = call->at;
     RFN_TRY(rfn_tracker_event(call->pass->trackers[at->rank], at->thread, at->cursor, call->record,
-                              call->stream->volume, &effects));
-    RFN_TRY(rfn_profile_pass_requests(call->pass->profile, call->stream->here.stream, &effects));
+                              volume_of(call), call->symbol->volume_lasts, &effects));
+    if (effects.n_started || effects.n_completed)
+        RFN_TRY(
+            rfn_profile_pass_requests(call->pass->profile, call->stream->here.stream, &effects));
     if (effects.created >= 0)
         RFN_TRY((role->persistent ? set_up : begin)(call, effects.created));
     for (size_t i = 0; i < effects.n_started; i++)
@@ -559,23 +644,21 @@ enum { TRUNCATED = 15 }; /* MPI_ERR_TRUNCATE: the message was received neverthel
 
 static int blocking(struct call *call)
 {
-    struct rfn_awaited sends = {0}, receives = {0};
+    struct doing doing = {0};
     const struct rfn_role *role = call->role;
     switch (role->action) {
     case RFN_ACT_SEND:
-        RFN_TRY(
-            send(call, call->stream->volume, input(call, role->send_tag, RFN_ANY), role, &sends));
+        RFN_TRY(send(call, role, NULL, &doing.message));
         break;
     case RFN_ACT_RECV:
-        RFN_TRY(receive_now(call, &receives));
+        RFN_TRY(receive_now(call, &doing.receive));
         break;
     case RFN_ACT_SENDRECV:
-        RFN_TRY(
-            send(call, call->stream->volume, input(call, role->send_tag, RFN_ANY), role, &sends));
-        RFN_TRY(receive_now(call, &receives));
+        RFN_TRY(send(call, role, NULL, &doing.message));
+        RFN_TRY(receive_now(call, &doing.receive));
         break;
     case RFN_ACT_MRECV:
-        receive_matched(call, &receives);
+        receive_matched(call, &doing.receive);
         break;
     case RFN_ACT_MPROBE:
         return probe_matched(call);
@@ -584,14 +667,12 @@ static int blocking(struct call *call)
     case RFN_ACT_COLLECTIVE:
     case RFN_ACT_INIT:
     case RFN_ACT_FINALIZE:
-        RFN_TRY(collective(call, &sends));
+        RFN_TRY(collective(call, &doing));
         break;
     default:
         return 0;
     }
-    if (sends.kind != RFN_AWAITS_NOTHING)
-        RFN_TRY(await(call, sends));
-    return receives.kind != RFN_AWAITS_NOTHING ? await(call, receives) : 0;
+    return await_all(call, &doing, false);
 }
 
 /* Events of windows wake who waits at windows: something may be there now. */
@@ -620,7 +701,8 @@ static int show(struct call *call)
     return call->symbol->one_sided ? enter_window(call) : 0;
 }
 
-int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_replay_stream *at)
+__attribute__((flatten)) int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream,
+                                           const struct rfn_replay_stream *at)
 {
     const struct rfn_record *record = at->record;
     struct call call = {.pass = pass,
@@ -634,6 +716,8 @@ int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_
         return 0;
     if (call.symbol->seen_by_some)
         RFN_TRY(show(&call));
+    if (call.symbol->creates)
+        return record->error ? 0 : create(&call);
     if (call.symbol->concerns)
         return requests(&call);
     if (record->error && record->error != TRUNCATED)

@@ -67,10 +67,10 @@ int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *str
         return 0;
     stream->polls.any = false;
     int64_t all = polls->exit_ns - polls->enter_ns;
-    RFN_TRY(did(pass, stream, polls->symbol.site, RFN_ACTIVITY_COMPUTE, all - polls->inside_ns));
+    RFN_TRY(did(pass, stream, polls->symbol->site, RFN_ACTIVITY_COMPUTE, all - polls->inside_ns));
     if (polls->inside_ns == 0)
         return 0;
-    return rfn_pass_did(pass, stream, polls->symbol.mpi_activity, polls->inside_ns);
+    return rfn_pass_did(pass, stream, polls->symbol->mpi_activity, polls->inside_ns);
 }
 
 /* What led to the end of the wait is not known any more: on the path it was waiting. */
@@ -82,7 +82,6 @@ static int stay(const struct leaving *leaving)
                                          .region = RFN_NO_REGION};
     int64_t number = rfn_activity_of(&pass->activities, &waiting);
     RFN_TRY((int)(number < 0 ? number : 0));
-    RFN_TRY(RFN_GROW_ZEROED(pass->activity_ns, pass->activity_capacity, (size_t)number + 1));
     return rfn_critical_add(&leaving->of->critical, (uint32_t)number, leaving->wait.ns);
 }
 
@@ -232,6 +231,20 @@ static bool goes_backward(const struct leaving *leaving, const struct rfn_messag
     return pass->fix_clocks;
 }
 
+/* Which messages the call is about, as it is known now. */
+static void find_messages(const struct leaving *leaving)
+{
+    const struct rfn_channels *channels = &leaving->pass->channels;
+    const struct rfn_wait_stream *of = leaving->of;
+    for (size_t i = 0; i < of->n_awaited; i++) {
+        struct rfn_awaited *awaited = &of->awaited[i];
+        if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN)
+            awaited->message = &channels->messages[awaited->number];
+        else if (awaited->kind != RFN_AWAITS_ALL)
+            awaited->message = message_of(channels, awaited);
+    }
+}
+
 /* Looks at what is received before anything is measured: whether some message has not been sent yet
  * when it ends, so that the event is put off; and from which channels this call receives. */
 static bool look_at_messages(const struct leaving *leaving)
@@ -240,10 +253,8 @@ static bool look_at_messages(const struct leaving *leaving)
     const struct rfn_wait_stream *of = leaving->of;
     leaving->pass->calls++;
     for (size_t i = 0; i < of->n_awaited; i++) {
-        if (of->awaited[i].kind != RFN_AWAITS_MESSAGE)
-            continue;
-        const struct rfn_message *message = message_of(channels, &of->awaited[i]);
-        if (!message)
+        const struct rfn_message *message = of->awaited[i].message;
+        if (of->awaited[i].kind != RFN_AWAITS_MESSAGE || !message)
             continue;
         if (message->sent.ns > leaving->at->exit_ns && goes_backward(leaving, message))
             return true;
@@ -360,7 +371,7 @@ static int is_there(const struct leaving *leaving, const struct rfn_awaited *awa
     struct rfn_channels *channels = &leaving->pass->channels;
     if (awaited->kind == RFN_AWAITS_ALL)
         return rfn_collectives_ready(leaving->pass->collectives, &awaited->share, leaving->stream);
-    if (!is_receive(awaited) || message_of(channels, awaited) || awaited->cancelled)
+    if (!is_receive(awaited) || awaited->message || awaited->cancelled)
         return true;
     if (awaited->kind == RFN_AWAITS_ARRIVAL)
         return !rfn_channels_probe(channels, awaited->number, leaving->stream);
@@ -426,12 +437,12 @@ static void measure(struct leaving *leaving, const struct rfn_awaited *awaited)
     if (awaited->kind == RFN_AWAITS_ALL) {
         wait = measure_collective(leaving, awaited);
     } else if (is_receive(awaited)) {
-        const struct rfn_message *message = message_of(&pass->channels, awaited);
+        const struct rfn_message *message = awaited->message;
         if (message && message->sent.ns > leaving->of->enter_ns)
             wait = late_sender(pass, at->rank, message, leaving->of->enter_ns, at->exit_ns);
     } else if (!awaited->cancelled) {
-        wait = late_receiver(pass, &pass->channels.messages[awaited->number],
-                             leaving->of->n_awaited == 1, leaving->of->enter_ns, at->exit_ns);
+        wait = late_receiver(pass, awaited->message, leaving->of->n_awaited == 1,
+                             leaving->of->enter_ns, at->exit_ns);
     }
     if (wait.ns > leaving->wait.ns)
         leaving->wait = wait;
@@ -515,39 +526,14 @@ static int let_go(struct leaving *leaving, const struct rfn_awaited *awaited)
     }
 }
 
-/* The event is over; the last of all events ends the critical path. */
-static void over(struct rfn_wait_pass *pass, struct rfn_wait_stream *of, uint32_t stream,
-                 int64_t exit_ns)
-{
-    of->site = of->symbol->site;
-    if (pass->any_exit && exit_ns <= pass->last_exit_ns)
-        return;
-    pass->any_exit = true;
-    pass->last_exit_ns = exit_ns;
-    pass->last_stream = stream;
-}
-
-/* A call that has waited for nothing and ends nothing. */
-static int leave_plain(struct rfn_wait_pass *pass, uint32_t stream,
-                       const struct rfn_replay_stream *at)
-{
-    struct rfn_wait_stream *of = &pass->streams[stream];
-    int64_t ns = at->exit_ns - at->enter_ns;
-    if (ns > 0 && pass->waits->times)
-        RFN_TRY(rfn_pass_did(pass, of, of->symbol->mpi_activity, ns));
-    over(pass, of, stream, at->exit_ns);
-    return 0;
-}
-
-int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced)
+__attribute__((flatten)) int rfn_pass_leave(void *context, uint32_t stream,
+                                            const struct rfn_replay_stream *at, bool forced)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *of = &pass->streams[stream];
-    if (!of->n_awaited && !of->one_sided && at->record->polls == 1 && !of->polled_ns &&
-        !at->record->failed_poll)
-        return leave_plain(pass, stream, at);
     struct leaving leaving = {.pass = pass, .of = of, .at = at, .stream = stream};
     if (of->n_awaited) {
+        find_messages(&leaving);
         int there = forced ? 1 : all_there(&leaving);
         if (there <= 0)
             return there < 0 ? there : RFN_REPLAY_PARK;
@@ -563,7 +549,7 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_strea
         RFN_TRY(leave_window(&leaving));
     }
     if (at->record->failed_poll)
-        of->polls = (struct rfn_polls){true, *of->symbol, at->enter_ns, at->exit_ns, inside_of(at)};
+        of->polls = (struct rfn_polls){true, of->symbol, at->enter_ns, at->exit_ns, inside_of(at)};
     else if (pass->waits->times)
         RFN_TRY(divide(&leaving));
     if (leaving.in_step)
@@ -571,6 +557,6 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_strea
     for (size_t i = 0; i < of->n_awaited; i++)
         RFN_TRY(let_go(&leaving, &of->awaited[i]));
     of->n_awaited = 0;
-    over(pass, of, stream, at->exit_ns);
+    rfn_pass_over(pass, of, stream, at->exit_ns);
     return 0;
 }

@@ -35,20 +35,26 @@ enum rfn_awaits {
 
 struct rfn_awaited {
     enum rfn_awaits kind;
-    uint32_t number;        /* of the message, of the receive, of the channel */
-    struct rfn_share share; /* ALL: in a collective call */
     bool cancelled;
+    uint32_t number; /* of the message, of the receive, of the channel */
+    union {
+        struct rfn_share share;            /* ALL: in a collective call */
+        const struct rfn_message *message; /* else, while the call leaves: NULL where not known */
+    };
 };
 
-/* What a request of a process is for: at its id (refrain/completion.h). */
+/* What a request of a process is for: at its id (refrain/completion.h). Of Isendrecv it is both. */
 struct rfn_operation {
-    struct rfn_awaited sends, receives; /* of Isendrecv both; a collective call is in `sends` */
-    const struct rfn_role *role;
-    bool persistent;
+    uint32_t message; /* that is sent, + 1; or RFN_JOINS */
+    uint32_t receive; /* + 1 */
 };
+
+/* In place of a message: a collective call, whose share is at the same id. */
+#define RFN_JOINS UINT32_MAX
 
 /* ... and of a persistent one what each start does. */
 struct rfn_persistent {
+    const struct rfn_role *role;           /* NULL: the request is not persistent */
     int64_t send_channel, receive_channel; /* of partitioned communication, else -1 */
     uint32_t object, place;                /* of a collective call */
     struct rfn_volume volume;
@@ -61,37 +67,44 @@ struct rfn_persistent {
 struct rfn_wait_process {
     struct rfn_operation *operations; /* by request id */
     size_t operations_capacity;
+    struct rfn_share *shares; /* by request id */
+    size_t shares_capacity;
     struct rfn_persistent *persistent; /* by request id */
     size_t persistent_capacity;
     struct rfn_map handles; /* of matched probes: handle -> receive */
 };
 
-/* What is known of a signature of a stream, so that its events need not be looked at again. */
+/* What is known of a signature of a stream, so that its events need not be looked at again. One per
+ * stream and symbol, which does not move: what events of messages take is in one line of the cache.
+ */
 struct rfn_wait_symbol {
-    bool used;
-    bool constant; /* its words never change */
+    _Alignas(64) struct rfn_tally *tally; /* profile_pass.h */
+    const struct rfn_role *role;
     uint32_t site, mpi_activity;
     uint32_t before, region,
-        gap_activity; /* the gap in front, as it was last; UINT32_MAX: not yet */
-    const struct rfn_role *role;
-    bool concerns, topology, groups, one_sided; /* who is to see it: the tracker; topology.h; ... */
-    bool seen_by_some;                          /* one of the last three */
-    int64_t send_channel, receive_channel;      /* -1: not yet */
+        gap_activity; /* the gap in front, as it was last; before UINT32_MAX: not yet */
+    uint32_t send_channel, receive_channel; /* + 1; 0: not yet */
     uint32_t send_generation, receive_generation;
+    bool constant : 1;     /* its words never change */
+    bool volume_lasts : 1; /* neither do outcomes */
+    bool concerns : 1;     /* the tracker is to see it: */
+    bool creates : 1;      /* it makes a request, and that is all */
+    bool seen_by_some : 1; /* so are some of these: */
+    bool topology, groups, one_sided;
+    int64_t sent_bytes;    /* of a message in the channel that is remembered */
     int64_t object, place; /* -1: not yet */
 };
 
 struct rfn_wait_stream {
     struct rfn_history history;
     struct rfn_critical_stream critical;
-    struct rfn_wait_symbol *symbols;
-    size_t symbols_capacity; /* those that have not occurred are zeros */
-    uint32_t site;           /* of the event before; UINT32_MAX: none */
+    struct rfn_wait_symbol **symbols; /* NULL: has not occurred */
+    size_t n_symbols;
+    uint32_t site; /* of the event before; UINT32_MAX: none */
     uint32_t *regions;
     size_t n_regions, regions_capacity;
     /* The current event. */
-    struct rfn_wait_symbol *symbol;  /* points into symbols: until the next event */
-    const struct rfn_volume *volume; /* what it communicates: until the next event */
+    struct rfn_wait_symbol *symbol;
     struct rfn_point here;
     struct rfn_awaited *awaited;
     size_t n_awaited, awaited_capacity;
@@ -102,7 +115,7 @@ struct rfn_wait_stream {
     /* A run of unsuccessful polls that has left, while it is not known what ends it. */
     struct rfn_polls {
         bool any;
-        struct rfn_wait_symbol symbol; /* a copy */
+        const struct rfn_wait_symbol *symbol;
         int64_t enter_ns, exit_ns, inside_ns;
     } polls;
 };
@@ -136,9 +149,7 @@ struct rfn_wait_pass {
     struct rfn_wait_tally tally;
     struct rfn_wait_process *processes; /* by rank */
     struct rfn_wait_stream *streams;
-    bool *absent;         /* by rank */
-    int64_t *activity_ns; /* of all streams */
-    size_t activity_capacity;
+    bool *absent; /* by rank */
     struct rfn_late_receive *late;
     size_t n_late, late_capacity;
     uint32_t free_late;
@@ -159,15 +170,24 @@ int rfn_pass_bound(void *context, uint32_t receive);
 void rfn_pass_wake(void *context, uint32_t stream);
 /* Nobody will ask for this receive again. RFN_E_NOMEM. */
 int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t receive);
+/* The event is over; the last of all events ends the critical path. */
+static inline void rfn_pass_over(struct rfn_wait_pass *pass, struct rfn_wait_stream *of,
+                                 uint32_t stream, int64_t exit_ns)
+{
+    of->site = of->symbol->site;
+    if (pass->any_exit && exit_ns <= pass->last_exit_ns)
+        return;
+    pass->any_exit = true;
+    pass->last_exit_ns = exit_ns;
+    pass->last_stream = stream;
+}
 /* What the stream does turns out not to end its unsuccessful polls: they waited for nothing that is
  * known. */
 int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream);
-/* A stream has done something: history, chain, sums. RFN_E_NOMEM. */
+/* A stream has done something: history, chain. RFN_E_NOMEM. */
 static inline int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                                uint32_t activity, int64_t ns)
 {
-    RFN_TRY(RFN_GROW_ZEROED(pass->activity_ns, pass->activity_capacity, (size_t)activity + 1));
-    pass->activity_ns[activity] += ns;
     RFN_TRY(rfn_history_add(&stream->history, &pass->delays.sums, activity, ns));
     return rfn_critical_add(&stream->critical, activity, ns);
 }

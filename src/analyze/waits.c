@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of a stream's history: 16 bytes each. */
+/* Entries of a stream's history: 8 bytes each. */
 enum { MANY_STREAMS = 256, LONG_HISTORY = 4096, SHORT_HISTORY = 1024 };
 
 const char *rfn_pattern_name(enum rfn_pattern pattern)
@@ -42,7 +42,7 @@ const char *rfn_pattern_words(enum rfn_pattern pattern)
 
 /* ---- symbols ---- */
 
-static int symbol_init(struct rfn_wait_pass *pass, struct rfn_wait_symbol *symbol,
+static int symbol_init(struct rfn_wait_pass *pass, uint32_t stream, struct rfn_wait_symbol *symbol,
                        const struct rfn_record *record)
 {
     struct rfn_activity in_mpi = {
@@ -52,30 +52,34 @@ static int symbol_init(struct rfn_wait_pass *pass, struct rfn_wait_symbol *symbo
     int64_t activity = rfn_activity_of(&pass->activities, &in_mpi);
     RFN_TRY((int)(activity < 0 ? activity : 0));
     *symbol = (struct rfn_wait_symbol){
-        .used = true,
         .constant = !record->varying,
         .site = (uint32_t)site,
         .mpi_activity = (uint32_t)activity,
         .before = UINT32_MAX,
         .role = &pass->roles[record->function],
         .concerns = rfn_tracker_concerns(pass->trackers[0], record->function),
+        .creates = rfn_tracker_creates(pass->trackers[0], record->function),
         .topology = rfn_topologies_concerns(pass->topologies, record->function),
         .groups = rfn_groups_concerns(pass->groups, record->function),
         .one_sided = rfn_one_sided_concerns(pass->one_sided, record->function),
-        .send_channel = RFN_NONE,
-        .receive_channel = RFN_NONE,
         .object = RFN_NONE,
         .place = RFN_NONE};
     symbol->seen_by_some = symbol->topology || symbol->groups || symbol->one_sided;
+    RFN_TRY(rfn_profile_pass_tally(pass->profile, stream, record, &symbol->tally));
+    symbol->volume_lasts = rfn_tally_lasts(symbol->tally);
     return 0;
 }
 
-static int symbol_of(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
-                     const struct rfn_record *record)
+static int new_symbol(struct rfn_wait_pass *pass, uint32_t number, const struct rfn_record *record)
 {
-    RFN_TRY(RFN_GROW_ZEROED(stream->symbols, stream->symbols_capacity, (size_t)record->symbol + 1));
-    stream->symbol = &stream->symbols[record->symbol];
-    return stream->symbol->used ? 0 : symbol_init(pass, stream->symbol, record);
+    struct rfn_wait_stream *stream = &pass->streams[number];
+    RFN_TRY(RFN_GROW_ZEROED(stream->symbols, stream->n_symbols, (size_t)record->symbol + 1));
+    struct rfn_wait_symbol *symbol = aligned_alloc(_Alignof(struct rfn_wait_symbol),
+                                                   sizeof *symbol);
+    if (!symbol)
+        return RFN_E_NOMEM;
+    stream->symbols[record->symbol] = symbol;
+    return symbol_init(pass, number, symbol, record);
 }
 
 /* ---- between events ---- */
@@ -141,7 +145,7 @@ static int take_gap(struct rfn_wait_pass *pass, uint32_t number, const struct rf
  */
 static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_record *record)
 {
-    return stream->polls.any && stream->polls.symbol.site == stream->symbol->site &&
+    return stream->polls.any && stream->polls.symbol->site == stream->symbol->site &&
            !record->failed_poll;
 }
 
@@ -166,12 +170,31 @@ static int show_step(struct rfn_wait_pass *pass, uint32_t number,
     return rfn_steps_take(pass->steps, number, site, at->enter_ns, at->exit_ns);
 }
 
+/* An event that has waited for nothing leaves in its enter. */
+static inline int leave_at_once(struct rfn_wait_pass *pass, uint32_t number,
+                                const struct rfn_replay_stream *at)
+{
+    struct rfn_wait_stream *stream = &pass->streams[number];
+    int64_t ns = at->exit_ns - at->enter_ns;
+    if (at->record->polls > 1 || stream->polled_ns || at->record->failed_poll) {
+        RFN_TRY(rfn_pass_leave(pass, number, at, true));
+        return RFN_REPLAY_LEFT;
+    }
+    if (ns > 0 && pass->waits->times)
+        RFN_TRY(rfn_pass_did(pass, stream, stream->symbol->mpi_activity, ns));
+    rfn_pass_over(pass, stream, number, at->exit_ns);
+    return RFN_REPLAY_LEFT;
+}
+
 static int enter(void *context, uint32_t number, const struct rfn_replay_stream *at)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
-    RFN_TRY(symbol_of(pass, stream, at->record));
-    RFN_TRY(rfn_profile_pass_event(pass->profile, number, at, &stream->volume));
+    uint32_t symbol = at->record->symbol;
+    if (symbol >= stream->n_symbols || !stream->symbols[symbol])
+        RFN_TRY(new_symbol(pass, number, at->record));
+    stream->symbol = stream->symbols[symbol];
+    RFN_TRY(rfn_profile_pass_event(pass->profile, number, stream->symbol->tally, at));
     if (at->record->begins || stream->in_step)
         RFN_TRY(show_step(pass, number, at));
     stream->enter_ns = at->enter_ns;
@@ -181,7 +204,8 @@ static int enter(void *context, uint32_t number, const struct rfn_replay_stream 
         stream->polled_ns = stream->polls.inside_ns;
         stream->polls.any = false;
     } else if (pass->waits->times) {
-        RFN_TRY(rfn_pass_flush_polls(pass, stream));
+        if (stream->polls.any)
+            RFN_TRY(rfn_pass_flush_polls(pass, stream));
         RFN_TRY(take_gap(pass, number, at));
     }
     stream->here = (struct rfn_point){number, stream->history.at, at->enter_ns};
@@ -194,8 +218,7 @@ static int enter(void *context, uint32_t number, const struct rfn_replay_stream 
         RFN_TRY(rfn_pass_call(pass, number, at));
     if (stream->n_awaited || stream->one_sided)
         return 0;
-    RFN_TRY(rfn_pass_leave(pass, number, at, true));
-    return RFN_REPLAY_LEFT;
+    return leave_at_once(pass, number, at);
 }
 
 static int end(void *context, uint32_t number)
@@ -320,12 +343,15 @@ static void pass_release(struct rfn_wait_pass *pass)
     for (uint32_t i = 0; pass->streams && i < streams; i++) {
         rfn_history_release(&pass->streams[i].history);
         rfn_critical_release(&pass->streams[i].critical);
+        for (size_t k = 0; k < pass->streams[i].n_symbols; k++)
+            free(pass->streams[i].symbols[k]);
         free(pass->streams[i].symbols);
         free(pass->streams[i].regions);
         free(pass->streams[i].awaited);
     }
     for (uint32_t i = 0; pass->processes && i < ranks; i++) {
         free(pass->processes[i].operations);
+        free(pass->processes[i].shares);
         free(pass->processes[i].persistent);
         rfn_map_release(&pass->processes[i].handles);
     }
@@ -346,7 +372,6 @@ static void pass_release(struct rfn_wait_pass *pass)
     rfn_tally_release(&pass->tally);
     free(pass->roles);
     free(pass->absent);
-    free(pass->activity_ns);
     free(pass->late);
 }
 
@@ -369,6 +394,21 @@ static uint32_t present_ranks(const struct rfn_wait_pass *pass)
     return n;
 }
 
+/* Sums of what all streams did, per activity, from the beginning on. */
+static int sum_histories(struct rfn_wait_pass *pass, size_t n_activities)
+{
+    struct rfn_sums *sums = &pass->delays.sums;
+    uint32_t n = rfn_archive_run(pass->archive)->streams;
+    if (n_activities)
+        RFN_TRY(rfn_sums_grow(sums, (uint32_t)n_activities - 1));
+    rfn_sums_reset(sums);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rfn_history *history = &pass->streams[i].history;
+        rfn_history_sum(history, &history->marks[0], 0, history->at, 1, sums);
+    }
+    return 0;
+}
+
 static int finish_critical(struct rfn_wait_pass *pass)
 {
     struct rfn_waits *waits = pass->waits;
@@ -378,10 +418,11 @@ static int finish_critical(struct rfn_wait_pass *pass)
     waits->critical = calloc(chain->capacity + 1, sizeof *waits->critical);
     if (!waits->critical)
         return RFN_E_NOMEM;
+    RFN_TRY(sum_histories(pass, chain->capacity));
     for (size_t i = 0; i < chain->capacity; i++) {
         if (!chain->ns[i])
             continue;
-        double mean = (double)pass->activity_ns[i] / ranks;
+        double mean = (double)rfn_sums_of(&pass->delays.sums, (uint32_t)i) / ranks;
         waits->critical_ns += chain->ns[i];
         waits->critical[waits->n_critical++] = (struct rfn_critical_row){
             .activity = (uint32_t)i,

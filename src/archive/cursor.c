@@ -38,17 +38,52 @@ struct source {
 
 _Static_assert(sizeof(struct source) == 3 * LINE, "a source has grown by a line");
 
-/* A symbol that has occurred. One allocation: sources and words lie behind. */
+/* The times of an event, in quanta. */
+struct quanta {
+    int64_t gap, duration;
+};
+
+enum { NARROW = 7, WIDE = 3 };
+
+/* The times of the next occurrences of a symbol, the last one first: narrow if they fit. */
+struct ready {
+    _Alignas(LINE) uint32_t n;
+    bool wide;
+    bool others; /* it has columns beside those of times */
+    union {
+        struct {
+            uint32_t gap, duration;
+        } narrow[NARROW];
+        struct quanta wides[WIDE];
+    };
+};
+
+_Static_assert(sizeof(struct ready) == LINE, "what is ready has grown");
+
+/* What gaps or durations are taken from: a column that varies, or so many times the same value. */
+struct supply {
+    bool open;
+    struct rfn_column_cursor column;
+    uint64_t left;
+    int64_t value;
+};
+
+/* A symbol that has occurred. One allocation: sources and words lie behind. Most events take but
+ * two times, and touch the first line of the record and the line of what is ready. */
 struct symbol_state {
     _Alignas(LINE) struct rfn_record record;
-    uint64_t left;                 /* occurrences to come */
-    int64_t gap, duration, inside; /* quanta */
-    int64_t polls;
-    bool counted; /* left is meaningful: there are columns */
-    unsigned n_sources;
+    unsigned n_sources; /* columns beside those of times */
     struct source *sources;
     int64_t *in, *out;
+    struct ready ready;
+    struct supply gaps, durations;
+    int64_t inside; /* quanta */
+    bool counted;   /* there are columns, of so many values: */
+    uint64_t n;
 };
+
+_Static_assert(offsetof(struct rfn_record, varying) <= LINE,
+               "what events take of a record has grown");
 
 /* One column of a symbol before it is known whether it varies. */
 struct wanted {
@@ -56,6 +91,7 @@ struct wanted {
     const size_t *at; /* where in the payload it begins, then where it ends */
     int64_t *target;
     uint8_t kind;
+    struct supply *supply; /* NULL: not of times */
 };
 
 enum { TIMING_COLUMNS_MAX = 6, WANTED_MAX = 2 * RFN_PARAMS_MAX + TIMING_COLUMNS_MAX };
@@ -205,29 +241,30 @@ static unsigned want_columns(const struct rfn_cursor *cursor, const struct rfn_s
     const size_t *at = cursor->values->columns + symbol->value;
     for (unsigned i = 0; i < function->n_in; i++) {
         if (symbol->moved >> i & 1)
-            wanted[n++] = (struct wanted){values, at++, &state->in[i], function->params[i].kind};
+            wanted[n++] = (struct wanted){values, at++, &state->in[i], function->params[i].kind,
+                                          NULL};
     }
     for (unsigned i = 0; i < function->n_out; i++)
         wanted[n++] = (struct wanted){values, at++, &state->out[i],
-                                      function->params[function->n_in + i].kind};
+                                      function->params[function->n_in + i].kind, NULL};
     if (!cursor->has_timing)
         return n;
     const struct rfn_payload *timing = &cursor->timing.payload;
     at = cursor->timing.columns + (cursor->times ? symbol->timing : symbol->timing_bare);
     if (cursor->times) {
-        wanted[n++] = (struct wanted){timing, at++, &state->gap, 0};
-        wanted[n++] = (struct wanted){timing, at++, &state->duration, 0};
+        wanted[n++] = (struct wanted){timing, at++, &state->gaps.value, 0, &state->gaps};
+        wanted[n++] = (struct wanted){timing, at++, &state->durations.value, 0, &state->durations};
     }
     if (symbol->failed_poll) {
-        wanted[n++] = (struct wanted){timing, at++, &state->polls, 0};
+        wanted[n++] = (struct wanted){timing, at++, (int64_t *)&state->record.polls, 0, NULL};
         if (cursor->times)
-            wanted[n++] = (struct wanted){timing, at++, &state->inside, 0};
+            wanted[n++] = (struct wanted){timing, at++, &state->inside, 0, NULL};
     }
     if (cursor->timing.volume) {
         size_t number = (size_t)(symbol - cursor->structure->symbols);
         at = cursor->timing.columns + cursor->timing.n_times + 2 * number;
-        wanted[n++] = (struct wanted){timing, at++, &state->record.volume_gap, 0};
-        wanted[n++] = (struct wanted){timing, at++, &state->record.volume_inside, 0};
+        wanted[n++] = (struct wanted){timing, at++, &state->record.volume_gap, 0, NULL};
+        wanted[n++] = (struct wanted){timing, at++, &state->record.volume_inside, 0, NULL};
     }
     return n;
 }
@@ -244,7 +281,32 @@ static const struct rfn_payload *payload_of(const struct rfn_cursor *cursor,
     return source->of_timing ? &cursor->timing.payload : &cursor->values->payload;
 }
 
-/* Opens a column as a source, unless it is constant: then its value goes to the target for good. */
+static bool is_translated(uint8_t kind)
+{
+    return kind == RFN_KIND_TYPE || kind == RFN_KIND_COMM || kind == RFN_KIND_REGION;
+}
+
+/* Decodes the first block of a column that has been opened. Returns whether it varies: if not, its
+ * value goes to the target for good. */
+static int first_block(struct rfn_cursor *cursor, struct symbol_state *state,
+                       const struct wanted *wanted, struct rfn_column_cursor *column)
+{
+    if (state->counted && state->n != column->n)
+        return fail(cursor, RFN_E_CORRUPT, wanted->payload,
+                    "columns of one symbol have different lengths");
+    state->counted = true;
+    state->n = column->n;
+    int error = column->n ? rfn_column_next_block(column) : RFN_E_RANGE;
+    if (error < 0)
+        return column_failed(cursor, error, wanted->payload);
+    if (column->packed.width || column->left < column->n)
+        return 1;
+    if (rfn_column_bytes_left(column))
+        return column_failed(cursor, RFN_E_CORRUPT, wanted->payload);
+    *wanted->target = column->packed.base;
+    return translate_or_fail(cursor, wanted->kind, wanted->target);
+}
+
 static int add_source(struct rfn_cursor *cursor, struct symbol_state *state,
                       const struct wanted *wanted)
 {
@@ -252,36 +314,54 @@ static int add_source(struct rfn_cursor *cursor, struct symbol_state *state,
     *source = (struct source){.of_timing = wanted->payload == &cursor->timing.payload,
                               .target = wanted->target,
                               .kind = wanted->kind,
-                              .translated = wanted->kind == RFN_KIND_TYPE ||
-                                            wanted->kind == RFN_KIND_COMM ||
-                                            wanted->kind == RFN_KIND_REGION};
+                              .translated = is_translated(wanted->kind)};
     int error = open_column(&source->column, wanted);
     if (error < 0)
         return column_failed(cursor, error, wanted->payload);
     state->n_sources++; /* from here on it is closed with the others */
-    if (state->counted && state->left != source->column.n)
-        return fail(cursor, RFN_E_CORRUPT, wanted->payload,
-                    "columns of one symbol have different lengths");
-    state->counted = true;
-    state->left = source->column.n;
-    if (state->left == 0)
-        return column_failed(cursor, RFN_E_RANGE, wanted->payload);
-    error = rfn_column_next_block(&source->column);
-    if (error < 0)
-        return column_failed(cursor, error, wanted->payload);
-    if (source->column.packed.width || source->column.left < source->column.n)
-        return 0;
-    if (rfn_column_bytes_left(&source->column))
-        return column_failed(cursor, RFN_E_CORRUPT, wanted->payload);
-    *source->target = source->column.packed.base;
-    RFN_TRY(translate_or_fail(cursor, source->kind, source->target));
+    int varies = first_block(cursor, state, wanted, &source->column);
+    if (varies)
+        return varies < 0 ? varies : 0;
     rfn_column_close(&source->column);
     state->n_sources--;
     return 0;
 }
 
+static int add_supply(struct rfn_cursor *cursor, struct symbol_state *state,
+                      const struct wanted *wanted)
+{
+    struct supply *supply = wanted->supply;
+    int error = open_column(&supply->column, wanted);
+    if (error < 0)
+        return column_failed(cursor, error, wanted->payload);
+    supply->open = true; /* from here on it is closed with the others */
+    int varies = first_block(cursor, state, wanted, &supply->column);
+    if (varies)
+        return varies < 0 ? varies : 0;
+    rfn_column_close(&supply->column);
+    supply->open = false;
+    return 0;
+}
+
+/* Opens the columns of a symbol. If that of gaps does not vary, or there is none, occurrences are
+ * counted in its place. */
+static int add_columns(struct rfn_cursor *cursor, struct symbol_state *state,
+                       const struct wanted *wanted, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        RFN_TRY((wanted[i].supply ? add_supply : add_source)(cursor, state, &wanted[i]));
+    state->ready.others = state->n_sources > 0;
+    state->gaps.left = state->counted ? state->n : UINT64_MAX;
+    state->durations.left = UINT64_MAX;
+    return 0;
+}
+
 static void free_state(struct symbol_state *state)
 {
+    if (state && state->gaps.open)
+        rfn_column_close(&state->gaps.column);
+    if (state && state->durations.open)
+        rfn_column_close(&state->durations.column);
     for (unsigned i = 0; state && i < state->n_sources; i++)
         rfn_column_close(&state->sources[i].column);
     free(state);
@@ -306,8 +386,8 @@ static struct symbol_state *new_state(const struct rfn_function_info *function, 
 static void fill_record(const struct rfn_symbol_info *info, uint32_t symbol,
                         struct symbol_state *state)
 {
-    state->polls = 1;
-    state->record = (struct rfn_record){.symbol = symbol,
+    state->record = (struct rfn_record){.polls = 1,
+                                        .symbol = symbol,
                                         .function = info->function,
                                         .path = info->path,
                                         .error = info->error,
@@ -330,9 +410,7 @@ static int open_symbol(struct rfn_cursor *cursor, uint32_t symbol)
     fill_record(info, symbol, state);
     fill_inputs(cursor, info, function, state->in);
     unsigned n = want_columns(cursor, info, function, state, wanted);
-    for (unsigned i = 0; i < n; i++)
-        RFN_TRY(add_source(cursor, state, &wanted[i]));
-    return 0;
+    return add_columns(cursor, state, wanted, n);
 }
 
 /* ---- events ---- */
@@ -373,22 +451,94 @@ static inline uint64_t corrected_ns(struct rfn_cursor *cursor, uint64_t quanta)
     return ns;
 }
 
-static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state)
+static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state, struct quanta quanta)
 {
     struct rfn_record *record = &state->record;
-    uint64_t enter = cursor->last_exit + (uint64_t)state->gap;
-    uint64_t exit = enter + (uint64_t)state->duration;
+    uint64_t enter = cursor->last_exit + (uint64_t)quanta.gap;
+    uint64_t exit = enter + (uint64_t)quanta.duration;
     if (__builtin_expect(cursor->walk.index % RFN_STREAM_MARK == 0 && cursor->walk.index, 0))
         RFN_TRY(check_mark(cursor, enter));
     uint64_t from = corrected_ns(cursor, enter), to = corrected_ns(cursor, exit);
     record->enter_ns = (int64_t)(from + cursor->add_ns);
     record->exit_ns = (int64_t)(to + cursor->add_ns);
     record->inside_ns = (int64_t)(to - from);
-    if (record->failed_poll) {
+    if (__builtin_expect(record->failed_poll, 0)) {
         to = corrected_ns(cursor, enter + (uint64_t)state->inside);
         record->inside_ns = (int64_t)(to - from);
     }
     cursor->last_exit = exit;
+    return 0;
+}
+
+/* How many values there are at once, at least one. */
+static int supplied(struct rfn_cursor *cursor, struct supply *supply, uint64_t *left)
+{
+    int error = supply->open || supply->left ? 0 : RFN_E_RANGE;
+    if (supply->open && !supply->column.left)
+        error = rfn_column_next_block(&supply->column);
+    *left = supply->open ? supply->column.left : supply->left;
+    if (error == RFN_E_RANGE)
+        return column_failed(cursor, error, &cursor->values->payload);
+    return error < 0 ? column_failed(cursor, error, &cursor->timing.payload) : 0;
+}
+
+static inline int64_t supply_at(const struct supply *supply, size_t i)
+{
+    if (!supply->open)
+        return supply->value;
+    const struct rfn_column_cursor *column = &supply->column;
+    uint64_t more = rfn_load_64(column->next + i * column->packed.width) & column->mask;
+    return (int64_t)((uint64_t)column->packed.base + more);
+}
+
+static inline void take(struct supply *supply, size_t n)
+{
+    supply->left -= supply->open ? 0 : n;
+    supply->column.left -= supply->open ? n : 0;
+    supply->column.next += supply->open ? n * supply->column.packed.width : 0;
+}
+
+/* Makes the next times of a symbol ready, at least one. */
+__attribute__((noinline)) static int make_ready(struct rfn_cursor *cursor,
+                                                struct symbol_state *state)
+{
+    struct ready *ready = &state->ready;
+    struct quanta next[NARROW];
+    uint64_t gaps, durations, all = 0;
+    RFN_TRY(supplied(cursor, &state->gaps, &gaps));
+    RFN_TRY(supplied(cursor, &state->durations, &durations));
+    size_t n = gaps < durations ? gaps : durations;
+    n = n < NARROW ? n : NARROW;
+    for (size_t i = 0; i < n; i++) {
+        next[i] = (struct quanta){supply_at(&state->gaps, i), supply_at(&state->durations, i)};
+        all |= (uint64_t)next[i].gap | (uint64_t)next[i].duration;
+    }
+    ready->wide = all > UINT32_MAX;
+    if (ready->wide && n > WIDE)
+        n = WIDE;
+    for (size_t i = 0; i < n && ready->wide; i++)
+        ready->wides[n - 1 - i] = next[i];
+    for (size_t i = 0; i < n && !ready->wide; i++) {
+        ready->narrow[n - 1 - i].gap = (uint32_t)next[i].gap;
+        ready->narrow[n - 1 - i].duration = (uint32_t)next[i].duration;
+    }
+    take(&state->gaps, n);
+    take(&state->durations, n);
+    ready->n = (uint32_t)n;
+    return 0;
+}
+
+static inline int take_times(struct rfn_cursor *cursor, struct symbol_state *state,
+                             struct quanta *quanta)
+{
+    struct ready *ready = &state->ready;
+    if (__builtin_expect(!ready->n, 0))
+        RFN_TRY(make_ready(cursor, state));
+    uint32_t at = --ready->n;
+    if (__builtin_expect(ready->wide, 0))
+        *quanta = ready->wides[at];
+    else
+        *quanta = (struct quanta){ready->narrow[at].gap, ready->narrow[at].duration};
     return 0;
 }
 
@@ -405,28 +555,18 @@ static int read_sources(struct rfn_cursor *cursor, struct symbol_state *state)
     return 0;
 }
 
-/* The state of the event so many behind the current one, as long as it is in the same loop: mostly
- * right, and only good for prefetching. NULL: it has not occurred. */
-static inline const struct symbol_state *coming(const struct rfn_cursor *cursor, size_t ahead)
+/* What the event behind the next one will take, as long as it is in the same loop: mostly right. */
+static inline void prefetch(const struct rfn_cursor *cursor)
 {
     const struct rfn_walk_frame *frame = &cursor->walk.frames[cursor->walk.depth - 1];
-    size_t left = (size_t)(frame->end - frame->node);
-    const uint32_t *node = ahead < left ? frame->node + ahead : frame->body;
-    return rfn_node_is_loop(*node) ? NULL : cursor->symbols[rfn_node_index(*node)];
-}
-
-/* What events after this one will read. Where the values lie is known only when the sources are
- * there. */
-static void prefetch(const struct rfn_cursor *cursor)
-{
-    const struct symbol_state *next = coming(cursor, 0);
-    for (unsigned i = 0; next && i < next->n_sources; i++)
-        __builtin_prefetch(next->sources[i].column.next);
-    const char *after = (const char *)coming(cursor, 1);
-    for (size_t i = 0; after && i < sizeof(struct symbol_state) / LINE; i++)
-        __builtin_prefetch(after + i * LINE, 1);
-    for (size_t i = 0; after && i < 2; i++)
-        __builtin_prefetch(after + sizeof(struct symbol_state) + i * sizeof(struct source), 1);
+    const uint32_t *node = frame->end - frame->node > 1 ? frame->node + 1 : frame->body;
+    if (rfn_node_is_loop(*node))
+        return;
+    const struct symbol_state *state = cursor->symbols[rfn_node_index(*node)];
+    if (state) {
+        __builtin_prefetch(&state->record, 1);
+        __builtin_prefetch(&state->ready, 1);
+    }
 }
 
 static int segment_failed(struct rfn_cursor *cursor)
@@ -436,22 +576,24 @@ static int segment_failed(struct rfn_cursor *cursor)
 }
 
 /* What else comes from columns of TIMING. */
-static int read_representative(struct rfn_cursor *cursor, struct symbol_state *state)
+static int read_representative(struct rfn_cursor *cursor, struct symbol_state *state,
+                               struct quanta *quanta)
 {
     struct rfn_recreated event;
     if (rfn_representatives_next(cursor->representatives, &event) < 0)
         return segment_failed(cursor);
-    state->gap = (int64_t)(event.enter - cursor->last_exit);
-    state->duration = (int64_t)(event.exit - event.enter);
+    *quanta = (struct quanta){.gap = (int64_t)(event.enter - cursor->last_exit),
+                              .duration = (int64_t)(event.exit - event.enter)};
     state->inside = event.inside;
-    state->polls = event.polls;
+    state->record.polls = (uint64_t)event.polls;
     state->record.volume_gap = event.volume_gap;
     state->record.volume_inside = event.volume_inside;
     return 0;
 }
 
 /* What most cursors do not do. */
-static int deliver_seldom(struct rfn_cursor *cursor, uint32_t symbol, struct symbol_state *state)
+static int deliver_seldom(struct rfn_cursor *cursor, uint32_t symbol, struct symbol_state *state,
+                          struct quanta *quanta)
 {
     const struct rfn_cuts *cuts = cursor->walk.cuts;
     if (cuts) {
@@ -461,7 +603,7 @@ static int deliver_seldom(struct rfn_cursor *cursor, uint32_t symbol, struct sym
         state->record.begins = cuts->place.begins;
         state->record.context = cuts->place.context;
     }
-    return cursor->representatives ? read_representative(cursor, state) : 0;
+    return cursor->representatives ? read_representative(cursor, state, quanta) : 0;
 }
 
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
@@ -472,17 +614,17 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     if (!cursor->symbols[symbol])
         RFN_TRY(open_symbol(cursor, symbol));
     struct symbol_state *state = cursor->symbols[symbol];
-    if (state->counted && state->left-- == 0)
-        return column_failed(cursor, RFN_E_RANGE, &cursor->values->payload);
+    struct quanta quanta;
+    RFN_TRY(take_times(cursor, state, &quanta));
     if (__builtin_expect(cursor->seldom, 0))
-        RFN_TRY(deliver_seldom(cursor, symbol, state));
+        RFN_TRY(deliver_seldom(cursor, symbol, state, &quanta));
     prefetch(cursor);
-    RFN_TRY(read_sources(cursor, state));
-    if (state->polls < 1)
+    if (state->ready.others)
+        RFN_TRY(read_sources(cursor, state));
+    if ((int64_t)state->record.polls < 1)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a run of no polls");
     if (cursor->times)
-        RFN_TRY(fill_times(cursor, state));
-    state->record.polls = (uint64_t)state->polls;
+        RFN_TRY(fill_times(cursor, state, quanta));
     state->record.index = cursor->walk.index++;
     *record = &state->record;
     return 1;
@@ -823,9 +965,15 @@ static int finish_symbol(struct rfn_cursor *cursor, uint32_t symbol)
             RFN_TRY(expect_empty(cursor, &wanted[i]));
         return 0;
     }
-    if (state->counted && state->left)
+    bool left = state->ready.n || (!state->gaps.open && state->gaps.left);
+    if (state->counted && left)
         return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
                     "a column is longer than the structure says");
+    struct supply *supplies[] = {&state->gaps, &state->durations};
+    for (unsigned i = 0; i < 2; i++) {
+        if (supplies[i]->open)
+            RFN_TRY(expect_end(cursor, &supplies[i]->column, &cursor->timing.payload));
+    }
     for (unsigned i = 0; i < state->n_sources; i++)
         RFN_TRY(
             expect_end(cursor, &state->sources[i].column, payload_of(cursor, &state->sources[i])));

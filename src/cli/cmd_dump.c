@@ -167,8 +167,8 @@ static int request_rest(struct dump *dump, const struct rfn_record *record,
     const struct rfn_function_info *function = rfn_archive_function(dump->archive,
                                                                     record->function);
     struct rfn_volume volume = rfn_volume_of(dump->volumes, dump->cursor, dump->rank, record);
-    RFN_TRY(
-        rfn_tracker_event(dump->tracker, dump->thread, dump->cursor, record, &volume, &effects));
+    RFN_TRY(rfn_tracker_event(dump->tracker, dump->thread, dump->cursor, record, &volume, false,
+                              &effects));
     if (function->flags & (RFN_FUNCTION_NONBLOCKING | RFN_FUNCTION_PERSISTENT))
         return cached_rest(dump, record, text);
     dump->scratch.n = 0;

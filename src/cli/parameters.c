@@ -318,7 +318,7 @@ static void append_single(struct rfn_text *text, const struct rfn_parameters *pa
     if (!completed->origin->receives || completed->cancelled)
         return;
     rfn_text_char(text, ' ');
-    append_received(text, parameters, &completed->origin->volume, ' ');
+    append_received(text, parameters, completed->origin->volume, ' ');
 }
 
 static void append_entry(struct rfn_text *text, const struct rfn_parameters *parameters,
@@ -331,7 +331,7 @@ static void append_entry(struct rfn_text *text, const struct rfn_parameters *par
         rfn_text_format(text, "(error=%u)", completed->error);
     } else if (completed->origin->receives) {
         rfn_text_char(text, '(');
-        append_received(text, parameters, &completed->origin->volume, ',');
+        append_received(text, parameters, completed->origin->volume, ',');
         rfn_text_char(text, ')');
     }
 }
@@ -349,8 +349,8 @@ static void append_completed(struct rfn_text *text, const struct rfn_parameters 
             rfn_text_char(text, ',');
         append_entry(text, parameters, completed);
         if (completed->origin->receives && !completed->cancelled &&
-            completed->origin->volume.received_bytes >= 0) {
-            bytes += completed->origin->volume.received_bytes;
+            completed->origin->volume->received_bytes >= 0) {
+            bytes += completed->origin->volume->received_bytes;
             received = true;
         }
     }
@@ -379,7 +379,7 @@ static void append_started(struct rfn_text *text, const struct rfn_parameters *p
     bool sends = false;
     for (size_t i = 0; i < parameters->effects->n_started; i++) {
         const struct rfn_request_origin *origin = parameters->effects->started[i];
-        int64_t size = rfn_volume_bytes(parameters->volumes, origin->function, &origin->volume);
+        int64_t size = rfn_volume_bytes(parameters->volumes, origin->function, origin->volume);
         if (origin->receives || size < 0)
             continue;
         bytes += size;
