@@ -286,7 +286,7 @@ bool rfn_steps_begin(struct rfn_steps *steps, uint32_t number, uint32_t context,
 {
     struct rfn_step_stream *stream = &steps->streams[number];
     const struct rfn_step_group *group = stream->group;
-    if (context >= group->n_contexts)
+    if (!group || context >= group->n_contexts) /* no places; a damaged archive */
         return false;
     if (!(group->marked ? begin_marked(steps, stream, site)
                         : begin_context(steps, stream, context)))

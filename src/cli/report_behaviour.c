@@ -209,15 +209,19 @@ static void append_share(struct rfn_text *line, const struct costly *costly)
                     rfn_count_text(loop->steps).text, rfn_share_text(costly->share).text);
 }
 
-static void append_brief_title(struct rfn_text *out, const struct rfn_behaviour *behaviour)
+static void append_brief_title(struct rfn_text *out, const struct rfn_report *report)
 {
+    const struct rfn_behaviour *behaviour = report->behaviour;
+    struct rfn_text text = {0};
     bool some = false;
     for (size_t i = 0; i < behaviour->n_loops; i++)
         some |= behaviour->loops[i].looked_at < behaviour->loops[i].steps;
-    rfn_text_string(out,
-                    some ? "\nBehaviour: who is late in which steps, from a sample (--behaviour "
-                           "looks at all)\n"
-                         : "\nBehaviour: who is late in which steps (--behaviour shows all)\n");
+    rfn_text_format(&text, "Behaviour: who is late in which steps%s",
+                    some ? ", from a sample (--behaviour looks at all)"
+                         : " (--behaviour shows all)");
+    rfn_text_char(out, '\n');
+    rfn_text_wrap(out, &text, report->width, 2);
+    rfn_text_release(&text);
 }
 
 static size_t lines_of(const struct rfn_text *text)
@@ -244,7 +248,7 @@ static void append_brief(struct rfn_text *out, const struct rfn_report *report)
         rfn_text_wrap(&wrapped, &line, report->width, 4);
         bool fits = lines == 1 || lines + lines_of(&wrapped) <= BRIEF_LINES;
         if (fits && lines == 1)
-            append_brief_title(out, report->behaviour);
+            append_brief_title(out, report);
         if (fits)
             rfn_text_bytes(out, wrapped.data, wrapped.n);
         lines = fits ? lines + lines_of(&wrapped) : BRIEF_LINES;
