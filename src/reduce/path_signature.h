@@ -17,11 +17,10 @@
 
 #include "reduce/column.h"
 #include "reduce/fold.h"
+#include "refrain/clusters.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-enum rfn_path_form { RFN_PATHS_ELASTIC, RFN_PATHS_STRICT, RFN_PATHS_XOR };
 
 struct rfn_path_nodes {
     const rfn_node *nodes;
