@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum { D = RFN_EXPRESSION_DIMENSIONS };
+/* Two ranks that are each other's partners are always some xor of each other. */
+enum { D = RFN_EXPRESSION_DIMENSIONS, XOR_LEAST = 4 };
 
 /* ---- evaluating; arithmetic is modulo 2^64 ---- */
 
@@ -127,7 +128,7 @@ static bool fit_xor(struct rfn_rank_expression *expression, const struct values 
 {
     *expression = (struct rfn_rank_expression){
         .form = RFN_EXPRESSION_XOR, .offset = values->first->value ^ (int64_t)values->first->rank};
-    return values->ranks && fits(expression, values);
+    return values->ranks && values->n >= XOR_LEAST && fits(expression, values);
 }
 
 /* A shift is told by one value, up to the side's length: the shorter way. With open ends both ways
