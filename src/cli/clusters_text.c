@@ -47,6 +47,18 @@ void rfn_rank_blocks_append(struct rfn_text *text, const struct rfn_rank_block *
     append_blocks(text, blocks, n_blocks, n_blocks);
 }
 
+static uint64_t count_ranks(const struct rfn_rank_block *blocks, size_t n_blocks)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < n_blocks; i++) {
+        uint64_t n = 1;
+        for (uint32_t k = 0; k < blocks[i].n_dimensions; k++)
+            n *= blocks[i].dimensions[k].count;
+        all += n;
+    }
+    return all;
+}
+
 /* ---- expressions ---- */
 
 /* " + 3", " - 3", or nothing. */
@@ -83,7 +95,7 @@ static void append_shifted(struct rfn_text *text, const struct rfn_rank_expressi
     if (expression->n_dimensions > 1) {
         rfn_text_string(text, "rank of ");
         append_place(text, expression);
-        rfn_text_string(text, expression->open ? " on a " : " round a ");
+        rfn_text_string(text, expression->open ? " on the " : " round the ");
         append_grid(text, expression);
     } else {
         rfn_text_string(text, expression->open ? "rank" : "(rank");
@@ -117,7 +129,7 @@ static void append_affine(struct rfn_text *text, const struct rfn_rank_expressio
     rfn_text_string(text, ", rank being ");
     struct rfn_rank_expression grid = {.n_dimensions = expression->n_dimensions};
     append_place(text, &grid);
-    rfn_text_string(text, " on a ");
+    rfn_text_string(text, " on the ");
     append_grid(text, expression);
 }
 
@@ -128,7 +140,7 @@ static void append_permuted(struct rfn_text *text, const struct rfn_rank_express
     append_place(text, expression);
     rfn_text_string(text, " on the transposed grid, rank being ");
     append_place(text, &grid);
-    rfn_text_string(text, " on a ");
+    rfn_text_string(text, " on the ");
     append_grid(text, expression);
 }
 
@@ -337,7 +349,12 @@ static void append_parameters(struct rfn_text *out, const struct rfn_archive *ar
         append_parameter(out, parameter);
         rfn_text_string(out, " (");
         append_call(out, archive, parameter->function, parameter->path);
-        rfn_text_string(out, ")\n");
+        rfn_text_char(out, ')');
+        if (count_ranks(parameter->blocks, parameter->n_blocks) < main->ranks) {
+            rfn_text_string(out, " on ");
+            append_blocks(out, parameter->blocks, parameter->n_blocks, BLOCKS_MAX);
+        }
+        rfn_text_char(out, '\n');
     }
     if (main->n_parameters > PARAMETERS_MAX)
         rfn_text_format(out, "    and %" PRIu32 " more\n", main->n_parameters - PARAMETERS_MAX);
@@ -382,6 +399,8 @@ void rfn_clusters_append(struct rfn_text *out, const struct rfn_archive *archive
     if (rfn_clustering_unreadable(clustering))
         append_number(out, "Left out", rfn_clustering_unreadable(clustering),
                       "ranks that are not readable");
+    if (!mains)
+        return;
     rfn_text_char(out, '\n');
     append_table(out, clustering, n);
     if (n < mains)
