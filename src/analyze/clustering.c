@@ -435,7 +435,7 @@ int rfn_clustering_new(const struct rfn_archive *archive, enum rfn_path_form for
 {
     *clustering = calloc(1, sizeof **clustering);
     if (!*clustering)
-        return RFN_E_NOMEM;
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s", rfn_error_text(RFN_E_NOMEM));
     (*clustering)->archive = archive;
     (*clustering)->parameters = rfn_rank_parameters_new(archive, form);
     int error = (*clustering)->parameters ? merge_ranks(*clustering, diag) : RFN_E_NOMEM;

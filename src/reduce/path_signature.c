@@ -12,6 +12,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+/* A few bytes can stand for more executions than can be walked while fuzzing. */
+#ifdef RFN_FUZZING
+enum { EXECUTIONS_MAX = 1 << 12 };
+#else
+#define EXECUTIONS_MAX UINT64_MAX
+#endif
+
 enum { PERIOD = 10 };                                  /* of the factors of the xor form */
 static const uint64_t prime = ((uint64_t)1 << 61) - 1; /* of the strict form */
 static const uint64_t base = 0x0f3a1c59d27b64e5;
@@ -275,7 +282,7 @@ static int begin(struct work *work)
     const struct rfn_path_source *source = work->source;
     __extension__ unsigned __int128 most =
         (unsigned __int128)(source->events + 1) * (source->n_loops + (uint64_t)1) + source->n_loops;
-    work->executions_max = most > UINT64_MAX ? UINT64_MAX : (uint64_t)most;
+    work->executions_max = most > EXECUTIONS_MAX ? EXECUTIONS_MAX : (uint64_t)most;
     work->numbers = calloc(source->n_symbols + (size_t)1, sizeof *work->numbers);
     work->hashes = calloc(source->n_symbols + (size_t)1, sizeof *work->hashes);
     work->loops = calloc(source->n_loops + (size_t)1, sizeof *work->loops);
