@@ -64,6 +64,8 @@ static size_t shorten(uint32_t *letters, size_t from, size_t to, size_t out, uns
                       struct rfn_path_alphabet *alphabet)
 {
     size_t a = from, b = from;
+    if (to == from)
+        return out;
     if (to - from <= 2 || depth == DEPTH_MAX ||
         find_covers(letters, from, to, alphabet, &a, &b) == to - from) {
         if (to == from + 2 && letters[from] == letters[from + 1])
@@ -84,7 +86,8 @@ static size_t shorten(uint32_t *letters, size_t from, size_t to, size_t out, uns
 
 void rfn_path_word_shorten(struct rfn_path_word *word, struct rfn_path_alphabet *alphabet)
 {
-    word->n = shorten(word->letters, 0, word->n, 0, 0, alphabet);
+    if (word->n)
+        word->n = shorten(word->letters, 0, word->n, 0, 0, alphabet);
     word->reduce_at = word->n < REDUCE_FIRST / 2 ? REDUCE_FIRST : 2 * word->n;
 }
 
