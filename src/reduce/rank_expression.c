@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Two ranks that are each other's partners are always some xor of each other. */
-enum { D = RFN_EXPRESSION_DIMENSIONS, XOR_LEAST = 4 };
+enum { D = RFN_EXPRESSION_DIMENSIONS, XOR_LEAST = 4, AFFINE_LEAST = 4 };
 
 /* ---- evaluating; arithmetic is modulo 2^64 ---- */
 
@@ -172,7 +172,7 @@ static bool fit_permuted(struct rfn_rank_expression *expression, const struct va
 /* Finds two values whose ranks differ in one coordinate only, and from them its factor; a
  * coordinate that is the same for all needs none. */
 static bool find_factor(struct rfn_rank_expression *expression, const struct values *values,
-                        uint32_t dimension, unsigned *numbers)
+                        uint32_t dimension)
 {
     uint32_t first[D] = {0}, at[D] = {0};
     bool varies = false;
@@ -192,29 +192,36 @@ static bool find_factor(struct rfn_rank_expression *expression, const struct val
             change == INT64_MIN || change % step != 0)
             return false;
         expression->factors[dimension] = change / step;
-        ++*numbers;
         return true;
     }
     return !varies;
 }
 
+/* An offset of 0, factors of 0 and 1 are not free: coordinates as they are, colours and keys of
+ * splits. */
+static size_t free_numbers(const struct rfn_rank_expression *expression)
+{
+    size_t n = expression->offset != 0;
+    for (uint32_t i = 0; i < expression->n_dimensions; i++)
+        n += expression->factors[i] != 0 && expression->factors[i] != 1;
+    return n;
+}
+
 static bool fit_affine(struct rfn_rank_expression *expression, const struct values *values)
 {
     uint32_t at[D] = {0};
-    unsigned numbers = 1;
     expression->form = RFN_EXPRESSION_AFFINE;
     for (uint32_t i = 0; i < expression->n_dimensions; i++) {
-        if (!find_factor(expression, values, i, &numbers))
+        if (!find_factor(expression, values, i))
             return false;
     }
-    if (values->n < 2 * (size_t)numbers)
-        return false;
     uint64_t offset = (uint64_t)values->at[0].value;
     coordinates(expression, values->at[0].rank, at);
     for (uint32_t i = 0; i < expression->n_dimensions; i++)
         offset -= (uint64_t)expression->factors[i] * at[i];
     expression->offset = (int64_t)offset;
-    return fits(expression, values);
+    return values->n >= AFFINE_LEAST && values->n >= 2 * free_numbers(expression) &&
+           fits(expression, values);
 }
 
 typedef bool fit_on_grid(struct rfn_rank_expression *expression, const struct values *values);

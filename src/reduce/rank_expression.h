@@ -5,8 +5,8 @@
  * enum rfn_expression_form has the forms in the order in which they are tried.
  *
  * A form with p free numbers must explain at least 2 * p ranks, so that few values at random do not
- * fit (XOR: 4). Time: O(values * grids); n has few divisors, and a form that does not fit mostly
- * fails with the first values.
+ * fit (XOR: 4; AFFINE: 4, offset 0 and factors 0 and 1 not being free). Time: O(values * grids); n
+ * has few divisors, and a form that does not fit mostly fails with the first values.
  */
 #ifndef RFN_REDUCE_RANK_EXPRESSION_H
 #define RFN_REDUCE_RANK_EXPRESSION_H

@@ -166,6 +166,25 @@ static void test_affine(void **state)
     }
 }
 
+/* The smallest splits: 2 x 2 ranks. */
+static void test_four_ranks(void **state)
+{
+    (void)state;
+    begin(4);
+    for (uint32_t i = 0; i < 4; i++)
+        values[i].value = i / 2;
+    assert_int_equal(fit().form, RFN_EXPRESSION_AFFINE);
+    for (uint32_t i = 0; i < 4; i++)
+        values[i].value = i % 2;
+    assert_int_equal(fit().form, RFN_EXPRESSION_AFFINE);
+    const int64_t none[][4] = {{7, 1, 9, 4}, {0, 0, 0, 1}, {5, 2, 2, 6}};
+    for (size_t k = 0; k < 3; k++) {
+        for (uint32_t i = 0; i < 4; i++)
+            values[i].value = none[k][i];
+        assert_int_equal(fit().form, RFN_EXPRESSION_NONE);
+    }
+}
+
 static void test_random(void **state)
 {
     (void)state;
@@ -224,8 +243,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_number), cmocka_unit_test(test_grids),
         cmocka_unit_test(test_permuted),   cmocka_unit_test(test_affine),
-        cmocka_unit_test(test_random),     cmocka_unit_test(test_own_sizes),
-        cmocka_unit_test(test_any_words),
+        cmocka_unit_test(test_four_ranks), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_own_sizes),  cmocka_unit_test(test_any_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
