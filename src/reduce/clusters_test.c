@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "reduce/exchange.h"
 #include "reduce/random_clusters.h"
 
 enum { RANKS = 48 };
@@ -104,6 +105,79 @@ static void test_any_order(void **state)
     }
 }
 
+/* ---- up the tree of ranks, as at the end of a run ---- */
+
+static struct rfn_buf mail[RANKS]; /* to the parent; ranks have one each */
+
+static int send_mail(void *context, int to, const void *bytes, size_t size)
+{
+    (void)to;
+    rfn_buf_bytes(&mail[*(int *)context], bytes, size);
+    return 0;
+}
+
+static int receive_mail(void *context, int from, struct rfn_buf *bytes)
+{
+    (void)context;
+    rfn_buf_bytes(bytes, mail[from].data, mail[from].size);
+    rfn_buf_release(&mail[from]);
+    return 0;
+}
+
+static int merge_message(void *state, const uint8_t *bytes, size_t size)
+{
+    struct rfn_clusters other = {0};
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    int error = rfn_clusters_read(&other, &reader, RANKS);
+    if (!error)
+        error = rfn_clusters_merge(state, &other);
+    rfn_clusters_release(&other);
+    return error;
+}
+
+static int write_message(void *state, struct rfn_buf *out)
+{
+    rfn_clusters_write(state, out);
+    return rfn_buf_status(out);
+}
+
+/* Children have higher numbers: they are through before their parent begins. */
+static struct rfn_clusters merge_up(uint32_t n)
+{
+    struct rfn_clusters own;
+    for (int rank = (int)n - 1;; rank--) {
+        struct rfn_exchange exchange = {.rank = rank,
+                                        .size = (int)n,
+                                        .context = &rank,
+                                        .send = send_mail,
+                                        .receive = receive_mail};
+        begin_with(&own, (uint32_t)rank);
+        assert_int_equal(rfn_exchange_up(&exchange, merge_message, write_message, &own), 0);
+        if (rank == 0)
+            return own;
+        rfn_clusters_release(&own);
+    }
+}
+
+static void test_tree(void **state)
+{
+    (void)state;
+    srand(13);
+    for (uint32_t n = 1; n <= RANKS; n++) {
+        for (uint32_t k = 0; k < n; k++)
+            make_member(&members[k], k);
+        struct rfn_clusters up = merge_up(n), other = merge_randomly(n);
+        struct rfn_buf a = bytes_of(&up), b = bytes_of(&other);
+        check_all(&up, n);
+        assert_int_equal(a.size, b.size);
+        assert_memory_equal(a.data, b.data, a.size);
+        rfn_buf_release(&a);
+        rfn_buf_release(&b);
+        rfn_clusters_release(&up);
+        rfn_clusters_release(&other);
+    }
+}
+
 /* Sets that come as bytes from other ranks are merged like those that are made here. */
 static void test_damaged_bytes(void **state)
 {
@@ -190,9 +264,8 @@ static void test_fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_order),
-        cmocka_unit_test(test_damaged_bytes),
-        cmocka_unit_test(test_division),
+        cmocka_unit_test(test_any_order),     cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_damaged_bytes), cmocka_unit_test(test_division),
         cmocka_unit_test(test_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
