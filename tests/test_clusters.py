@@ -59,6 +59,9 @@ PROGRAMS = {
                       lambda ranks: (1, None, None)),
     "workers": Program(os.path.join(FOLDER, "workers.c"), ["2"], SIZES,
                        lambda ranks: (2, ranks, 2)),
+    # A message per pair of ranks; at 128 they do not stand in the structure any more.
+    "pairwise": Program(os.path.join(FOLDER, "pairwise.c"), ["1"], [8, 12, 64, 128],
+                        lambda ranks: (1, 1, 1)),
 }
 
 
@@ -143,6 +146,11 @@ def test_ghosts(bench):
 def test_workers(bench):
     """However many tasks a worker gets."""
     check_all(bench, "workers")
+
+
+def test_pairwise(bench):
+    """Parameters in columns, of which only the extremes are compared."""
+    check_all(bench, "pairwise")
 
 
 def test_real(bench, flavour):
