@@ -90,7 +90,7 @@ static int sign(const void *fold)
     RFN_TRY(fold_source((struct rfn_fold *)(uintptr_t)fold, letters, 4, &loops, &source));
     int error = 0;
     for (int form = RFN_PATHS_ELASTIC; form <= RFN_PATHS_XOR && !error; form++) {
-        error = rfn_path_signature(&source, form, &signature);
+        error = rfn_path_signature(&source, (enum rfn_path_form)form, &signature);
         if (!error && !known[form])
             known[form] = signature;
         assert_true(error || signature == known[form]);

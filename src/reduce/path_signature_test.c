@@ -47,7 +47,7 @@ static uint64_t flat_signature(enum rfn_path_form form)
                                      .letters = letters,
                                      .trips = no_trips,
                                      .events = n_events};
-    assert_int_equal(rfn_path_signature(&source, form, &signature), 0);
+    assert_int_equal(rfn_path_signature(&source, (enum rfn_path_form)form, &signature), 0);
     return signature;
 }
 
@@ -60,7 +60,7 @@ static uint64_t folded_signature(enum rfn_path_form form)
     for (size_t i = 0; i < n_events; i++)
         assert_int_equal(rfn_fold_append(fold, events[i]), 0);
     assert_int_equal(fold_source(fold, letters, SYMBOLS, &loops, &source), 0);
-    assert_int_equal(rfn_path_signature(&source, form, &signature), 0);
+    assert_int_equal(rfn_path_signature(&source, (enum rfn_path_form)form, &signature), 0);
     free(loops);
     rfn_fold_free(fold);
     return signature;
@@ -127,7 +127,8 @@ static void test_unfolding(void **state)
         struct part *program = random_part(DEPTH, i & 1);
         run_program(program);
         for (int form = RFN_PATHS_ELASTIC; form <= RFN_PATHS_XOR; form++)
-            assert_true(flat_signature(form) == folded_signature(form));
+            assert_true(flat_signature((enum rfn_path_form)form) ==
+                        folded_signature((enum rfn_path_form)form));
         free_part(program);
     }
 }
@@ -175,12 +176,12 @@ static void test_known(void **state)
     set_letters();
     assert_true(same(RFN_PATHS_ELASTIC, "dededef", "adcebf"));
     assert_true(same(RFN_PATHS_ELASTIC, "dkdldkdl", "dk"));
-    assert_false(same(RFN_PATHS_ELASTIC, "dedef", "def" + 1));
+    assert_false(same(RFN_PATHS_ELASTIC, "dedef", "ef"));
     assert_false(same(RFN_PATHS_ELASTIC, "de", "ed"));
     assert_false(same(RFN_PATHS_STRICT, "dedef", "def"));
     assert_true(same(RFN_PATHS_STRICT, "dkdlaf", "dldkcbf"));
-    assert_true(same(RFN_PATHS_XOR, "dededededededededede", "eeeeeeeeeeeeeeeeeeee") ||
-                !same(RFN_PATHS_XOR, "de", "ed"));
+    assert_true(same(RFN_PATHS_XOR, "dkdlaf", "dldkcbf"));
+    assert_false(same(RFN_PATHS_XOR, "de", "ed"));
 }
 
 /* The paper's form by its formula. */
@@ -224,7 +225,8 @@ static void test_large(void **state)
     struct rfn_path_source source = {{top, 1}, loops,    2,      SYMBOLS,
                                      letters,  trips_of, &trips, 1u << 31};
     for (int form = 0; form < 3; form++)
-        assert_int_equal(rfn_path_signature(&source, form, &signature[form]), 0);
+        assert_int_equal(rfn_path_signature(&source, (enum rfn_path_form)form, &signature[form]),
+                         0);
     set_events("efg");
     assert_true(signature[0] == flat_signature(RFN_PATHS_ELASTIC));
     rfn_column_release(&trips);
