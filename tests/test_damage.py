@@ -22,12 +22,13 @@ import rfn_text
 
 OPTIONS = {"full": ["--time=full", "--volume=cpu"], "none": ["--time=none"]}
 FLIPS, CUTS, SAMPLE, FORGERIES = 300, 100, 150, 250
-VERBS = ("info", "dump", "report", "verify")
+VERBS = ("info", "clusters", "dump", "report", "verify")
 
 
 def run(bench, verb, path):
     """(exit, lines on standard output, messages)"""
-    done = subprocess.run([bench.refrain, verb, path], capture_output=True, timeout=30,
+    words = ["info", "--clusters"] if verb == "clusters" else [verb]
+    done = subprocess.run([bench.refrain, *words, path], capture_output=True, timeout=30,
                           stdin=subprocess.DEVNULL, check=False)
     return done.returncode, done.stdout.split(b"\n")[:-1], done.stderr.decode(errors="replace")
 
@@ -58,7 +59,7 @@ def check_verify(bench, data, what, name):
 def check_verbs(bench, data, what, name):
     """A damaged file: the other verbs may not need the spoilt part, but they know how to fail."""
     path = spoil(bench, name, data)
-    for verb in VERBS[:3]:
+    for verb in VERBS[:4]:
         code, _, err = run(bench, verb, path)
         if code not in (0, 3):
             raise harness.Failure(f"{verb}, {what}: exit {code}: {err}")

@@ -1,6 +1,7 @@
 /* cmd_info.c - refrain info: what is in an archive, without its events. */
 #include "cli/children.h"
 #include "cli/clocks.h"
+#include "cli/clusters_text.h"
 #include "cli/command.h"
 #include "cli/file_argument.h"
 #include "cli/hosts.h"
@@ -16,6 +17,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print the facts as JSON", 0},
@@ -23,21 +25,56 @@ static const struct argp_option options[] = {
      "also tell how large a traditional trace and a trace profile of the run would be; METHOD "
      "says how segments are compared: " RFN_SIMILAR_DEFAULT ", the default, or another",
      0},
+    {"clusters", 'c', "FORM", OPTION_ARG_OPTIONAL,
+     "also tell which ranks behave alike, and what distinguishes them; FORM says how sequences of "
+     "calls are compared: elastic, the default, strict (how often counts, too), or xor",
+     0},
+    {"strict", 's', NULL, 0, "the same as --clusters=strict", 0},
     {0},
 };
 
 struct info_options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
     const char *model;              /* NULL: not asked for */
+    bool clusters;
+    enum rfn_path_form form;
 };
+
+/* What is printed besides what is in any archive; NULL: not asked for. */
+struct extras {
+    const struct rfn_trace_model *model;
+    const struct rfn_clustering *clustering;
+};
+
+static void parse_form(struct info_options *given, const char *form, struct argp_state *state)
+{
+    static const char *const names[] = {"elastic", "strict", "xor"};
+    given->clusters = true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (form && !strcmp(form, names[i]))
+            given->form = (enum rfn_path_form)i;
+        if (!form || !strcmp(form, names[i]))
+            return;
+    }
+    argp_error(state, "--clusters: there is no form '%s' (elastic, strict, xor)", form);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct info_options *given = state->input;
-    if (key != 'm')
+    switch (key) {
+    case 'm':
+        given->model = arg ? arg : RFN_SIMILAR_DEFAULT;
+        return 0;
+    case 'c':
+        parse_form(given, arg, state);
+        return 0;
+    case 's':
+        parse_form(given, "strict", state);
+        return 0;
+    default:
         return rfn_file_argument_parse(key, arg, state);
-    given->model = arg ? arg : RFN_SIMILAR_DEFAULT;
-    return 0;
+    }
 }
 
 /* Sums over the streams and groups. */
@@ -186,7 +223,7 @@ static void set_run(json_t *value, const struct rfn_run *run)
 }
 
 static int print_json(const struct rfn_archive *archive, const struct totals *totals,
-                      const struct rfn_trace_model *model, const char *file, int status)
+                      const struct extras *extras, const char *file, int status)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
     const char *why = NULL;
@@ -214,8 +251,10 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
     for (uint32_t i = 0; i < rfn_archive_groups(archive); i++)
         json_array_append_new(groups, group_json(archive, i));
     json_object_set_new(value, "group_list", groups);
-    if (model)
-        json_object_set_new(value, "model", rfn_json_trace_model(model));
+    if (extras->model)
+        json_object_set_new(value, "model", rfn_json_trace_model(extras->model));
+    if (extras->clustering)
+        rfn_json_clusters(value, archive, extras->clustering);
     return rfn_json_print(value, status);
 }
 
@@ -296,7 +335,7 @@ static void append_groups(struct rfn_text *out, const struct rfn_archive *archiv
 }
 
 static int print_text(const struct rfn_archive *archive, const struct totals *totals,
-                      const struct rfn_trace_model *model, const char *file, int status)
+                      const struct extras *extras, const char *file, int status)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
     struct rfn_text out = {0};
@@ -320,8 +359,10 @@ static int print_text(const struct rfn_archive *archive, const struct totals *to
     line(&out, "Complete", rfn_archive_complete(archive, NULL) ? "yes" : "no");
     append_groups(&out, archive);
     rfn_clocks_append(&out, archive);
-    if (model)
-        rfn_trace_model_append(&out, model);
+    if (extras->model)
+        rfn_trace_model_append(&out, extras->model);
+    if (extras->clustering)
+        rfn_clusters_append(&out, archive, extras->clustering);
     if (out.failed)
         status = rfn_command_fail(file, RFN_E_NOMEM, NULL);
     else
@@ -355,9 +396,16 @@ static int print(const struct rfn_archive *archive, const struct info_options *o
         return rfn_command_fail(NULL, error, &diag);
     if (error < 0)
         status = rfn_command_fail(file, error, &diag);
-    const struct rfn_trace_model *made = options->model && !error ? &model : NULL;
-    return options->given.json ? print_json(archive, &totals, made, file, status)
-                               : print_text(archive, &totals, made, file, status);
+    struct rfn_clustering *clustering = NULL;
+    struct extras extras = {.model = options->model && !error ? &model : NULL};
+    error = options->clusters ? rfn_clustering_new(archive, options->form, &clustering, &diag) : 0;
+    if (error < 0)
+        status = rfn_command_fail(file, error, &diag);
+    extras.clustering = clustering;
+    status = options->given.json ? print_json(archive, &totals, &extras, file, status)
+                                 : print_text(archive, &totals, &extras, file, status);
+    rfn_clustering_free(clustering);
+    return status;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)

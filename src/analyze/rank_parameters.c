@@ -1,0 +1,763 @@
+/* Streams that share a value set have equal structures and columns. What takes reading columns,
+ * signatures and the extremes of what varies, is found once per value set and kept. */
+#include "analyze/rank_parameters.h"
+
+#include "archive/walk.h"
+#include "base/grow.h"
+#include "reduce/path_signature.h"
+#include "refrain/clusters.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_ROOM = 1 << 20, THREAD_SHIFT = 20 };
+enum { WORLD = -1 }; /* instead of the number of a communicator */
+
+/* Least and most of an input's values that do not stand in the structure. */
+struct extremes {
+    bool there;
+    int64_t least, most;
+    int64_t *values; /* of ranks: the different ones, ascending; else NULL */
+    size_t n_values;
+};
+
+/* What a value set says. */
+struct digest {
+    uint64_t group; /* of the streams that have it */
+    uint64_t signature;
+    struct varying { /* inputs that vary or are lists, keys ascending */
+        uint64_t key;
+        struct extremes extremes;
+    } * inputs;
+    size_t n_inputs, capacity;
+};
+
+static uint64_t input_key(uint32_t symbol, unsigned input)
+{
+    return (uint64_t)symbol * RFN_PARAMS_MAX + input;
+}
+
+/* An input of a call path, of the rank that is being read. */
+struct input {
+    uint32_t number, role, width; /* words per entry */
+    int64_t *words;
+    size_t n_words, capacity;
+    bool ranges; /* only least and most, which are the first two words */
+};
+
+struct path {
+    uint64_t key;
+    struct input *inputs;
+    uint32_t n_inputs;
+};
+
+/* One stream. */
+struct stream {
+    uint32_t number, rank, thread, member;
+    struct rfn_part *structure_part, *values_part, *places_part;
+    const struct rfn_structure *structure;
+    const struct rfn_values *values;
+    const struct rfn_member_table *places;
+    const struct digest *digest;
+};
+
+struct rfn_rank_parameters {
+    const struct rfn_archive *archive;
+    enum rfn_path_form form;
+    uint64_t *keys;         /* of function and path: by path, then function, see path_key */
+    struct rfn_map paths;   /* key -> struct rfn_parameter_path, as an object */
+    struct rfn_map digests; /* value set -> struct digest */
+    struct rfn_map members; /* world rank and communicator -> rank there + 1 */
+    struct path *of_rank;   /* of the rank that is being read, in order of the first call */
+    size_t n_paths, capacity;
+    struct rfn_map numbers; /* key -> place in of_rank */
+};
+
+/* ---- memory ---- */
+
+static void free_digest(void *object)
+{
+    struct digest *digest = object;
+    for (size_t i = 0; digest->inputs && i < digest->n_inputs; i++)
+        free(digest->inputs[i].extremes.values);
+    free(digest->inputs);
+    free(digest);
+}
+
+static void forget_rank(struct rfn_rank_parameters *parameters)
+{
+    for (size_t i = 0; i < parameters->n_paths; i++) {
+        struct path *path = &parameters->of_rank[i];
+        for (uint32_t k = 0; k < path->n_inputs; k++)
+            free(path->inputs[k].words);
+        free(path->inputs);
+    }
+    parameters->n_paths = 0;
+    rfn_map_release(&parameters->numbers);
+    parameters->numbers = (struct rfn_map)RFN_MAP_INIT;
+}
+
+struct rfn_rank_parameters *rfn_rank_parameters_new(const struct rfn_archive *archive,
+                                                    enum rfn_path_form form)
+{
+    struct rfn_rank_parameters *parameters = calloc(1, sizeof *parameters);
+    if (!parameters)
+        return NULL;
+    parameters->archive = archive;
+    parameters->form = form;
+    parameters->keys = calloc(archive->dictionary.n_paths + (size_t)1, sizeof *parameters->keys);
+    if (parameters->keys)
+        return parameters;
+    free(parameters);
+    return NULL;
+}
+
+void rfn_rank_parameters_free(struct rfn_rank_parameters *parameters)
+{
+    if (!parameters)
+        return;
+    forget_rank(parameters);
+    rfn_map_release_objects(&parameters->paths, free);
+    rfn_map_release_objects(&parameters->digests, free_digest);
+    rfn_map_release(&parameters->members);
+    free(parameters->of_rank);
+    free(parameters->keys);
+    free(parameters);
+}
+
+static int fault(const struct stream *stream, const struct rfn_archive *archive, int error,
+                 const char *what, struct rfn_diag *diag)
+{
+    const struct rfn_payload *payload = &stream->values->payload;
+    return rfn_fail(diag, error, (int64_t)payload->offset, (int)stream->rank,
+                    "%s: stream %" PRIu32 " of rank %" PRIu32 ", in the chunk at offset %" PRIu64
+                    ": %s",
+                    archive->chunks.path, stream->number, stream->rank, payload->offset, what);
+}
+
+/* ---- keys of call paths ---- */
+
+/* The hash of a path's frames. Inlined functions are frames of their own, equal wherever their
+ * place is. */
+static uint64_t frames_key(const struct rfn_archive *archive, uint32_t number, bool xor)
+{
+    struct rfn_path path = rfn_archive_path(archive, number);
+    uint64_t hash = 1;
+    for (uint32_t i = 0; i < path.n_frames; i++) {
+        struct rfn_location at = rfn_archive_location(archive, path.frames[i]);
+        const char *module = at.module ? at.module : "";
+        const uint64_t words[] = {xor? 0 : hash, at.offset, rfn_hash_bytes(module, strlen(module))};
+        hash = (xor? hash : 0) ^ rfn_hash_bytes(words, sizeof words);
+    }
+    return hash;
+}
+
+static uint64_t path_key(struct rfn_rank_parameters *parameters, uint32_t function, uint32_t path)
+{
+    uint64_t *key = &parameters->keys[path];
+    const char *name = rfn_archive_function(parameters->archive, function)->name;
+    if (!*key)
+        *key = frames_key(parameters->archive, path, parameters->form == RFN_PATHS_XOR) | 1;
+    uint64_t words[] = {*key, rfn_hash_bytes(name, strlen(name))};
+    return parameters->form == RFN_PATHS_XOR ? words[0] ^ words[1]
+                                             : rfn_hash_bytes(words, sizeof words);
+}
+
+/* Whether events of the symbol count: calls of MPI that are no unsuccessful polls. */
+static bool counts(const struct rfn_archive *archive, const struct rfn_symbol_info *symbol)
+{
+    return !symbol->failed_poll &&
+           rfn_class_is_mpi(archive->dictionary.functions[symbol->function].class_);
+}
+
+/* ---- which inputs are parameters ---- */
+
+static uint32_t role_of(const struct rfn_function_info *function, unsigned input)
+{
+    switch (function->params[input].kind) {
+    case RFN_KIND_RANK:
+        return function->class_ == RFN_CLASS_ONE_TO_ALL || function->class_ == RFN_CLASS_ALL_TO_ONE
+                   ? RFN_ROLE_ROOT
+                   : RFN_ROLE_PEER;
+    case RFN_KIND_COUNT:
+    case RFN_KIND_BYTES:
+    case RFN_KIND_COUNT | RFN_KIND_LIST:
+        return RFN_ROLE_COUNT;
+    case RFN_KIND_TYPE:
+    case RFN_KIND_OP:
+        return RFN_ROLE_EXACT;
+    case RFN_KIND_COMM:
+        return RFN_ROLE_COMM;
+    case RFN_KIND_PLACE:
+        return RFN_ROLE_PLACE;
+    default:
+        return RFN_ROLE_CALL;
+    }
+}
+
+static uint32_t width_of(uint32_t role)
+{
+    switch (role) {
+    case RFN_ROLE_PEER:
+    case RFN_ROLE_COMM:
+        return 3;
+    case RFN_ROLE_RANGE:
+    case RFN_ROLE_COUNT:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+/* ---- digests of value sets ---- */
+
+static int open_trips(void *context, uint32_t loop, struct rfn_column_cursor *cursor)
+{
+    const struct rfn_values *values = context;
+    return rfn_payload_column(&values->payload, values->columns[loop], values->columns[loop + 1],
+                              cursor);
+}
+
+static int find_signature(struct rfn_rank_parameters *parameters, const struct stream *stream,
+                          uint64_t *letters, struct rfn_path_nodes *loops, uint64_t *signature)
+{
+    const struct rfn_structure *structure = stream->structure;
+    for (uint32_t i = 0; i < structure->n_symbols; i++) {
+        const struct rfn_symbol_info *symbol = &structure->symbols[i];
+        if (counts(parameters->archive, symbol))
+            letters[i] = path_key(parameters, symbol->function, symbol->path);
+    }
+    for (uint32_t i = 0; i < structure->n_loops; i++)
+        loops[i] = (struct rfn_path_nodes){structure->loops[i].nodes, structure->loops[i].n};
+    struct rfn_path_source source = {
+        .top = {structure->top.nodes, structure->top.n},
+        .loops = loops,
+        .n_loops = structure->n_loops,
+        .n_symbols = structure->n_symbols,
+        .letters = letters,
+        .trips = open_trips,
+        .context = (void *)(uintptr_t)stream->values,
+        .events = (uint64_t)rfn_stream_word(parameters->archive, RFN_WORD_EVENTS, stream->number)};
+    return rfn_path_signature(&source, parameters->form, signature);
+}
+
+static int digest_signature(struct rfn_rank_parameters *parameters, const struct stream *stream,
+                            struct digest *digest, struct rfn_diag *diag)
+{
+    uint64_t *letters = calloc(stream->structure->n_symbols + (size_t)1, sizeof *letters);
+    struct rfn_path_nodes *loops = calloc(stream->structure->n_loops + (size_t)1, sizeof *loops);
+    int error = letters && loops
+                    ? find_signature(parameters, stream, letters, loops, &digest->signature)
+                    : RFN_E_NOMEM;
+    free(letters);
+    free(loops);
+    if (error == RFN_E_RANGE)
+        return fault(stream, parameters->archive, RFN_E_UNSUPPORTED,
+                     "loops are nested so that no signature can be computed", diag);
+    return error < 0 ? fault(stream, parameters->archive, error, "trip counts are malformed", diag)
+                     : 0;
+}
+
+static void widen(struct extremes *extremes, int64_t value)
+{
+    if (!extremes->there || value < extremes->least)
+        extremes->least = value;
+    if (!extremes->there || value > extremes->most)
+        extremes->most = value;
+    extremes->there = true;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* What a column has: extremes, and with `all` each different value. */
+static int read_values(struct rfn_column_cursor *column, bool all, struct extremes *extremes)
+{
+    struct rfn_map seen = RFN_MAP_INIT;
+    size_t capacity = 0;
+    int64_t value;
+    int error = 0;
+    for (uint64_t at = 0; at < column->n && !error; at = rfn_column_at(column)) {
+        error = rfn_column_next(column, &value);
+        if (!error && !column->packed.width)
+            error = rfn_column_skip(column, column->left);
+        if (error)
+            break;
+        widen(extremes, value);
+        if (!all || rfn_map_get(&seen, (uint64_t)value))
+            continue;
+        error = rfn_map_put(&seen, (uint64_t)value, 1);
+        if (!error)
+            error = RFN_GROW(extremes->values, capacity, extremes->n_values + 1);
+        if (!error)
+            extremes->values[extremes->n_values++] = value;
+    }
+    rfn_map_release(&seen);
+    if (extremes->n_values)
+        qsort(extremes->values, extremes->n_values, sizeof *extremes->values, compare_words);
+    return error;
+}
+
+static int widen_by_list(const struct stream *stream, struct rfn_list_reader *lists, int64_t number,
+                         struct extremes *extremes)
+{
+    struct rfn_list_copy *copy;
+    bool made;
+    if (number == 0)
+        widen(extremes, 0);
+    if (number <= 0)
+        return 0;
+    if ((uint64_t)number > stream->values->lists.n)
+        return RFN_E_CORRUPT;
+    RFN_TRY(rfn_list_reader_find(lists, (uint64_t)number * RFN_LIST_FORMS, (uint64_t)number, &copy,
+                                 &made));
+    for (uint32_t i = 0; i < copy->n; i++)
+        widen(extremes, copy->words[i]);
+    return 0;
+}
+
+/* The extremes of the words of the lists whose numbers a column has. */
+static int read_lists(const struct stream *stream, struct rfn_list_reader *lists,
+                      struct rfn_column_cursor *column, struct extremes *extremes)
+{
+    for (uint64_t at = 0; at < column->n; at = rfn_column_at(column)) {
+        int64_t number;
+        RFN_TRY(rfn_column_next(column, &number));
+        if (!column->packed.width)
+            RFN_TRY(rfn_column_skip(column, column->left));
+        RFN_TRY(widen_by_list(stream, lists, number, extremes));
+    }
+    return 0;
+}
+
+static int digest_input(const struct stream *stream, const struct rfn_symbol_info *symbol,
+                        unsigned input, uint8_t kind, struct rfn_list_reader *lists, size_t column,
+                        struct extremes *extremes)
+{
+    bool list = kind & RFN_KIND_LIST;
+    if (!(symbol->moved >> input & 1))
+        return list ? widen_by_list(stream, lists, symbol->in[input], extremes) : 0;
+    struct rfn_column_cursor cursor;
+    const size_t *at = &stream->values->columns[column];
+    RFN_TRY(rfn_payload_column(&stream->values->payload, at[0], at[1], &cursor));
+    int error = list ? read_lists(stream, lists, &cursor, extremes)
+                     : read_values(&cursor, kind == RFN_KIND_RANK, extremes);
+    rfn_column_close(&cursor);
+    return error == RFN_E_RANGE ? RFN_E_CORRUPT : error;
+}
+
+static int digest_symbol(const struct rfn_archive *archive, const struct stream *stream,
+                         struct rfn_list_reader *lists, uint32_t number, struct digest *digest)
+{
+    const struct rfn_symbol_info *symbol = &stream->structure->symbols[number];
+    const struct rfn_function_info *function = &archive->dictionary.functions[symbol->function];
+    size_t column = symbol->value;
+    for (unsigned i = 0; i < function->n_in; i++) {
+        bool moved = symbol->moved >> i & 1;
+        uint8_t kind = function->params[i].kind;
+        if (role_of(function, i) != RFN_ROLE_CALL && (moved || kind & RFN_KIND_LIST)) {
+            RFN_TRY(RFN_GROW(digest->inputs, digest->capacity, digest->n_inputs + 1));
+            struct varying *varying = &digest->inputs[digest->n_inputs++];
+            *varying = (struct varying){.key = input_key(number, i)};
+            RFN_TRY(digest_input(stream, symbol, i, kind, lists, column, &varying->extremes));
+        }
+        column += moved;
+    }
+    return 0;
+}
+
+static const struct extremes *find_extremes(const struct digest *digest, uint64_t key)
+{
+    size_t low = 0, high = digest->n_inputs;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (digest->inputs[middle].key <= key)
+            low = middle;
+        else
+            high = middle;
+    }
+    assert(low < digest->n_inputs && digest->inputs[low].key == key);
+    return &digest->inputs[low].extremes;
+}
+
+static int make_digest(struct rfn_rank_parameters *parameters, const struct stream *stream,
+                       struct digest *digest, struct rfn_diag *diag)
+{
+    RFN_TRY(digest_signature(parameters, stream, digest, diag));
+    struct rfn_list_reader *lists = rfn_list_reader_new(&stream->values->lists,
+                                                        &stream->values->payload, LIST_ROOM);
+    int error = lists ? 0 : RFN_E_NOMEM;
+    for (uint32_t i = 0; i < stream->structure->n_symbols && !error; i++) {
+        if (counts(parameters->archive, &stream->structure->symbols[i]))
+            error = digest_symbol(parameters->archive, stream, lists, i, digest);
+    }
+    rfn_list_reader_free(lists);
+    return error < 0 ? fault(stream, parameters->archive, error,
+                             "values of parameters are malformed", diag)
+                     : 0;
+}
+
+static int use_digest(struct rfn_rank_parameters *parameters, struct stream *stream,
+                      struct rfn_diag *diag)
+{
+    uint64_t set = (uint64_t)rfn_stream_word(parameters->archive, RFN_WORD_VALUES, stream->number);
+    uint64_t group = (uint64_t)rfn_stream_word(parameters->archive, RFN_WORD_GROUP, stream->number);
+    struct digest *digest = rfn_map_object(&parameters->digests, set);
+    if (!digest) {
+        digest = rfn_map_make_object(&parameters->digests, set, sizeof *digest);
+        if (!digest)
+            return RFN_E_NOMEM;
+        digest->group = group;
+        RFN_TRY(make_digest(parameters, stream, digest, diag));
+    }
+    if (digest->group != group)
+        return fault(stream, parameters->archive, RFN_E_CORRUPT,
+                     "its values are those of another structure", diag);
+    stream->digest = digest;
+    return 0;
+}
+
+/* ---- communicators ---- */
+
+/* A local communicator as archive number, or -1. */
+static int64_t comm_of(const struct stream *stream, int64_t local)
+{
+    if (local < 0 || local >= stream->structure->n_comms)
+        return -1;
+    return rfn_member_word(stream->places, stream->structure->n_places + (size_t)local,
+                           stream->member, 0);
+}
+
+/* Who calls, among whom: of a call without communicator, in the world. */
+struct own {
+    int64_t place, size, comm;
+};
+
+static int find_own(struct rfn_rank_parameters *parameters, const struct stream *stream,
+                    const struct rfn_symbol_info *symbol, const struct rfn_function_info *function,
+                    struct own *own)
+{
+    const struct rfn_archive *archive = parameters->archive;
+    int64_t local = -1;
+    *own = (struct own){stream->rank, archive->dictionary.run.ranks, WORLD};
+    for (unsigned i = 0; i < function->n_in; i++) {
+        if (function->params[i].kind == RFN_KIND_COMM)
+            local = symbol->moved >> i & 1 ? -1 : symbol->in[i];
+    }
+    int64_t comm = comm_of(stream, local);
+    if (comm < 0 || rfn_archive_comm(archive, (uint32_t)comm)->kind == RFN_COMM_WORLD)
+        return 0;
+    int64_t place = rfn_comm_rank_of(archive, (uint32_t)comm, stream->rank);
+    if (place < 0)
+        return 0;
+    *own = (struct own){place, rfn_comm_peers(archive, (uint32_t)comm, stream->rank),
+                        local | (int64_t)stream->thread << THREAD_SHIFT};
+    return rfn_map_put(&parameters->members, rfn_hash_mix(stream->rank, (uint64_t)own->comm),
+                       (uint64_t)place + 1);
+}
+
+int64_t rfn_rank_parameters_place(const struct rfn_rank_parameters *parameters, uint32_t rank,
+                                  int64_t comm)
+{
+    if (comm == WORLD)
+        return rank;
+    const uint64_t *place = rfn_map_get(&parameters->members, rfn_hash_mix(rank, (uint64_t)comm));
+    return place ? (int64_t)*place - 1 : -1;
+}
+
+/* ---- one call path ---- */
+
+static int fill_path(struct path *path, const struct rfn_function_info *function)
+{
+    path->inputs = calloc(function->n_in + (size_t)1, sizeof *path->inputs);
+    if (!path->inputs)
+        return RFN_E_NOMEM;
+    for (unsigned i = 0; i < function->n_in; i++) {
+        uint32_t role = role_of(function, i);
+        if (role != RFN_ROLE_CALL)
+            path->inputs[path->n_inputs++] = (struct input){
+                .number = i, .role = role, .width = width_of(role)};
+    }
+    return 0;
+}
+
+/* The path of the rank's that a symbol belongs to; NULL: out of memory. */
+static struct path *use_path(struct rfn_rank_parameters *parameters, const struct stream *stream,
+                             const struct rfn_symbol_info *symbol)
+{
+    uint64_t words[] = {path_key(parameters, symbol->function, symbol->path), stream->thread};
+    uint64_t key = stream->thread ? rfn_hash_bytes(words, sizeof words) : words[0];
+    const uint64_t *known = rfn_map_get(&parameters->numbers, key);
+    if (known)
+        return &parameters->of_rank[*known];
+    struct rfn_parameter_path *where = rfn_map_object(&parameters->paths, key);
+    if (!where && !(where = rfn_map_make_object(&parameters->paths, key, sizeof *where)))
+        return NULL;
+    if (RFN_GROW(parameters->of_rank, parameters->capacity, parameters->n_paths + 1) < 0 ||
+        rfn_map_put(&parameters->numbers, key, parameters->n_paths) < 0)
+        return NULL;
+    *where = (struct rfn_parameter_path){stream->thread, symbol->function, symbol->path};
+    struct path *path = &parameters->of_rank[parameters->n_paths++];
+    *path = (struct path){.key = key};
+    return fill_path(path, &parameters->archive->dictionary.functions[symbol->function]) < 0 ? NULL
+                                                                                             : path;
+}
+
+/* Appends an entry unless it is there. */
+static int add_entry(struct input *input, const int64_t *entry)
+{
+    size_t size = input->width * sizeof *entry;
+    for (size_t i = 0; i < input->n_words; i += input->width) {
+        if (!memcmp(input->words + i, entry, size))
+            return 0;
+    }
+    RFN_TRY(RFN_GROW(input->words, input->capacity, input->n_words + input->width));
+    memcpy(input->words + input->n_words, entry, size);
+    input->n_words += input->width;
+    return 0;
+}
+
+/* Widens what the first two words say. */
+static int add_range(struct input *input, int64_t least, int64_t most)
+{
+    RFN_TRY(RFN_GROW(input->words, input->capacity, 2));
+    if (input->n_words < 2 || least < input->words[0])
+        input->words[0] = least;
+    if (input->n_words < 2 || most > input->words[1])
+        input->words[1] = most;
+    input->n_words = 2;
+    return 0;
+}
+
+static int64_t relative(int64_t word, const struct own *own)
+{
+    int64_t offset = (word - own->place) % own->size;
+    return offset < 0 ? offset + own->size : offset;
+}
+
+static bool is_rank(int64_t word, const struct own *own)
+{
+    return word >= 0 && own->size > 0 && word < own->size;
+}
+
+static int add_peer(struct input *input, int64_t word, const struct own *own)
+{
+    if (!is_rank(word, own))
+        return add_entry(input, (const int64_t[3]){word, 0, WORLD});
+    return add_entry(input, (const int64_t[3]){relative(word, own), own->size, own->comm});
+}
+
+static int add_comm(const struct rfn_archive *archive, const struct stream *stream,
+                    struct input *input, int64_t local)
+{
+    int64_t comm = comm_of(stream, local);
+    const struct rfn_comm_info *info = comm < 0 ? NULL : rfn_archive_comm(archive, (uint32_t)comm);
+    return add_entry(
+        input, (const int64_t[3]){local, info ? (int64_t)info->kind : -1, info ? info->size : 0});
+}
+
+/* What there was before of an input whose values are too many is forgotten: least and most of
+ * what came since say enough. */
+static void begin_ranges(struct input *input)
+{
+    if (input->ranges)
+        return;
+    input->ranges = true;
+    if (input->role != RFN_ROLE_COUNT)
+        input->n_words = 0;
+    if (input->role == RFN_ROLE_PEER)
+        input->role = RFN_ROLE_RANGE;
+}
+
+static int add_moved(struct input *input, const struct extremes *extremes, const struct own *own)
+{
+    begin_ranges(input);
+    if (input->role != RFN_ROLE_RANGE)
+        return extremes->there ? add_range(input, extremes->least, extremes->most) : 0;
+    for (size_t i = 0; i < extremes->n_values; i++) {
+        int64_t word = extremes->values[i];
+        int64_t offset = is_rank(word, own) ? relative(word, own) : word;
+        RFN_TRY(add_range(input, offset, offset));
+    }
+    return 0;
+}
+
+/* A word that stands in the structure or in PLACES. */
+static int add_word(const struct rfn_archive *archive, const struct stream *stream,
+                    struct input *input, int64_t word, const struct own *own)
+{
+    switch (input->role) {
+    case RFN_ROLE_COMM:
+        return input->ranges ? 0 : add_comm(archive, stream, input, word);
+    case RFN_ROLE_PEER:
+        return add_peer(input, word, own);
+    case RFN_ROLE_RANGE:
+        word = is_rank(word, own) ? relative(word, own) : word;
+        return add_range(input, word, word);
+    case RFN_ROLE_COUNT:
+        return add_range(input, word, word);
+    default:
+        return input->ranges ? add_range(input, word, word) : add_entry(input, &word);
+    }
+}
+
+/* ---- one stream ---- */
+
+static int add_input(struct rfn_rank_parameters *parameters, const struct stream *stream,
+                     uint32_t number, struct input *input, size_t place, const struct own *own)
+{
+    const struct rfn_symbol_info *symbol = &stream->structure->symbols[number];
+    const struct rfn_function_info *function =
+        &parameters->archive->dictionary.functions[symbol->function];
+    uint8_t kind = function->params[input->number].kind;
+    bool moved = symbol->moved >> input->number & 1;
+    if (moved || kind & RFN_KIND_LIST) {
+        const struct extremes *extremes = find_extremes(stream->digest,
+                                                        input_key(number, input->number));
+        if (moved && !(kind & RFN_KIND_LIST))
+            return add_moved(input, extremes, own);
+        return extremes->there ? add_range(input, extremes->least, extremes->most) : 0;
+    }
+    int64_t word = symbol->in[input->number];
+    if (rfn_symbol_in_places(symbol, function, input->number))
+        word = rfn_member_word(stream->places, place, stream->member,
+                               kind == RFN_KIND_RANK ? own->place : stream->rank);
+    return add_word(parameters->archive, stream, input, word, own);
+}
+
+static int add_symbol(struct rfn_rank_parameters *parameters, const struct stream *stream,
+                      uint32_t number)
+{
+    const struct rfn_symbol_info *symbol = &stream->structure->symbols[number];
+    const struct rfn_function_info *function =
+        &parameters->archive->dictionary.functions[symbol->function];
+    struct own own;
+    if (!counts(parameters->archive, symbol))
+        return 0;
+    struct path *path = use_path(parameters, stream, symbol);
+    if (!path)
+        return RFN_E_NOMEM;
+    RFN_TRY(find_own(parameters, stream, symbol, function, &own));
+    size_t place = symbol->place;
+    for (unsigned i = 0, k = 0; i < function->n_in && k < path->n_inputs; i++) {
+        if (path->inputs[k].number == i)
+            RFN_TRY(add_input(parameters, stream, number, &path->inputs[k++], place, &own));
+        place += rfn_symbol_in_places(symbol, function, i);
+    }
+    return 0;
+}
+
+static int add_stream(struct rfn_rank_parameters *parameters, struct stream *stream,
+                      struct rfn_diag *diag)
+{
+    const struct rfn_archive *archive = parameters->archive;
+    uint64_t group = (uint64_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream->number);
+    uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream->number);
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &stream->structure_part, diag));
+    stream->structure = &stream->structure_part->u.structure;
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_PLACES, group, stream->structure, &stream->places_part,
+                         diag));
+    stream->places = &stream->places_part->u.places;
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_VALUES, values, stream->structure, &stream->values_part,
+                         diag));
+    stream->values = &stream->values_part->u.values;
+    RFN_TRY(use_digest(parameters, stream, diag));
+    for (uint32_t i = 0; i < stream->structure->n_symbols; i++)
+        RFN_TRY(add_symbol(parameters, stream, i));
+    return 0;
+}
+
+static int read_stream(struct rfn_rank_parameters *parameters, uint32_t number, uint64_t *signature,
+                       struct rfn_diag *diag)
+{
+    const struct rfn_archive *archive = parameters->archive;
+    struct rfn_stream_info info = rfn_archive_stream(archive, number);
+    struct stream stream = {.number = number,
+                            .rank = info.rank,
+                            .thread = info.thread,
+                            .member = rfn_stream_place(archive, number)};
+    int error = add_stream(parameters, &stream, diag);
+    if (!error)
+        *signature = stream.digest->signature;
+    if (stream.values_part)
+        rfn_part_done(archive, stream.values_part);
+    if (stream.places_part)
+        rfn_part_done(archive, stream.places_part);
+    if (stream.structure_part)
+        rfn_part_done(archive, stream.structure_part);
+    return error;
+}
+
+/* ---- the rank ---- */
+
+/* What the paths have, one after the other. */
+static void list_fields(const struct rfn_rank_parameters *parameters,
+                        struct rfn_cluster_field *fields, int64_t *words)
+{
+    for (size_t i = 0; i < parameters->n_paths; i++) {
+        const struct path *path = &parameters->of_rank[i];
+        *fields++ = (struct rfn_cluster_field){.path = path->key, .role = RFN_ROLE_CALL};
+        for (uint32_t k = 0; k < path->n_inputs; k++) {
+            const struct input *input = &path->inputs[k];
+            *fields++ = (struct rfn_cluster_field){path->key, input->number, input->role,
+                                                   (uint32_t)input->n_words};
+            if (input->n_words)
+                memcpy(words, input->words, input->n_words * sizeof *words);
+            words += input->n_words;
+        }
+    }
+}
+
+static int make_member(const struct rfn_rank_parameters *parameters,
+                       struct rfn_cluster_member *member, struct rfn_clusters *clusters)
+{
+    size_t n_words = 0;
+    for (size_t i = 0; i < parameters->n_paths; i++) {
+        member->n_fields += 1 + parameters->of_rank[i].n_inputs;
+        for (uint32_t k = 0; k < parameters->of_rank[i].n_inputs; k++)
+            n_words += parameters->of_rank[i].inputs[k].n_words;
+    }
+    struct rfn_cluster_field *fields = calloc(member->n_fields + 1, sizeof *fields);
+    int64_t *words = calloc(n_words + 1, sizeof *words);
+    int error = fields && words ? 0 : RFN_E_NOMEM;
+    if (!error) {
+        list_fields(parameters, fields, words);
+        member->fields = fields;
+        member->words = words;
+        error = rfn_clusters_begin(clusters, member);
+    }
+    free(fields);
+    free(words);
+    return error;
+}
+
+int rfn_rank_parameters_read(struct rfn_rank_parameters *parameters, uint32_t first, uint32_t end,
+                             struct rfn_clusters *clusters, struct rfn_diag *diag)
+{
+    struct rfn_cluster_member member = {
+        .rank = rfn_archive_stream(parameters->archive, first).rank};
+    int error = 0;
+    for (uint32_t i = first; i < end && !error; i++) {
+        uint64_t words[2] = {member.signature, 0};
+        error = read_stream(parameters, i, &words[1], diag);
+        member.signature = i == first ? words[1] : rfn_hash_bytes(words, sizeof words);
+        member.calls += rfn_archive_stream(parameters->archive, i).calls;
+    }
+    if (!error)
+        error = make_member(parameters, &member, clusters);
+    forget_rank(parameters);
+    if (error == RFN_E_NOMEM)
+        rfn_fail(diag, error, -1, (int)member.rank, "%s", rfn_error_text(error));
+    return error;
+}
+
+const struct rfn_parameter_path *
+rfn_rank_parameters_path(const struct rfn_rank_parameters *parameters, uint64_t key)
+{
+    return rfn_map_object(&parameters->paths, key);
+}

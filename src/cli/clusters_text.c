@@ -1,0 +1,557 @@
+#include "cli/clusters_text.h"
+
+#include "cli/call_path.h"
+#include "cli/hosts.h"
+#include "cli/json.h"
+#include "cli/table.h"
+#include "cli/units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { CLUSTERS_MAX = 12, PARAMETERS_MAX = 8, CALLS_MAX = 12, PATH_WIDTH = 60, BLOCKS_MAX = 6 };
+
+static const char letters[] = "ijk";
+
+/* ---- ranks ---- */
+
+static void append_block(struct rfn_text *text, const struct rfn_rank_block *block)
+{
+    uint32_t n = block->n_dimensions;
+    rfn_text_unsigned(text, block->start);
+    if (n == 0)
+        return;
+    uint32_t count = block->dimensions[n - 1].count, stride = block->dimensions[n - 1].stride;
+    rfn_text_format(text, "-%" PRIu64, block->start + (count - (uint64_t)1) * stride);
+    if (stride > 1)
+        rfn_text_format(text, ":%" PRIu32, stride);
+    while (--n > 0)
+        rfn_text_format(text, ", %" PRIu32 " times %" PRIu32 " apart",
+                        block->dimensions[n - 1].count, block->dimensions[n - 1].stride);
+}
+
+static void append_blocks(struct rfn_text *text, const struct rfn_rank_block *blocks,
+                          size_t n_blocks, size_t most)
+{
+    for (size_t i = 0; i < n_blocks && i < most; i++) {
+        rfn_text_string(text, i ? "; " : "");
+        append_block(text, &blocks[i]);
+    }
+    if (n_blocks > most)
+        rfn_text_string(text, "; ...");
+}
+
+void rfn_rank_blocks_append(struct rfn_text *text, const struct rfn_rank_block *blocks,
+                            size_t n_blocks)
+{
+    append_blocks(text, blocks, n_blocks, n_blocks);
+}
+
+static uint64_t count_ranks(const struct rfn_rank_block *blocks, size_t n_blocks)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < n_blocks; i++) {
+        uint64_t n = 1;
+        for (uint32_t k = 0; k < blocks[i].n_dimensions; k++)
+            n *= blocks[i].dimensions[k].count;
+        all += n;
+    }
+    return all;
+}
+
+/* ---- expressions ---- */
+
+/* " + 3", " - 3", or nothing. */
+static void append_offset(struct rfn_text *text, int64_t offset)
+{
+    if (offset)
+        rfn_text_format(text, " %c %" PRIu64, offset < 0 ? '-' : '+',
+                        offset < 0 ? -(uint64_t)offset : (uint64_t)offset);
+}
+
+static void append_grid(struct rfn_text *text, const struct rfn_rank_expression *expression)
+{
+    for (uint32_t i = 0; i < expression->n_dimensions; i++)
+        rfn_text_format(text, "%s%" PRIu32, i ? " x " : "", expression->dimensions[i]);
+    rfn_text_string(text, " grid");
+}
+
+/* "(i, j)", or with the shifts or in the order of the expression. */
+static void append_place(struct rfn_text *text, const struct rfn_rank_expression *expression)
+{
+    bool permuted = expression->form == RFN_EXPRESSION_PERMUTED;
+    rfn_text_char(text, '(');
+    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
+        rfn_text_string(text, i ? ", " : "");
+        rfn_text_char(text, letters[permuted ? expression->order[i] : i]);
+        if (!permuted)
+            append_offset(text, expression->factors[i]);
+    }
+    rfn_text_char(text, ')');
+}
+
+static void append_shifted(struct rfn_text *text, const struct rfn_rank_expression *expression)
+{
+    if (expression->n_dimensions > 1) {
+        rfn_text_string(text, "rank of ");
+        append_place(text, expression);
+        rfn_text_string(text, expression->open ? " on the " : " round the ");
+        append_grid(text, expression);
+    } else {
+        rfn_text_string(text, expression->open ? "rank" : "(rank");
+        append_offset(text, expression->factors[0]);
+        if (!expression->open)
+            rfn_text_format(text, ") mod %" PRIu32, expression->dimensions[0]);
+    }
+    if (expression->open)
+        rfn_text_string(text, ", MPI_PROC_NULL beyond the ends");
+}
+
+static void append_affine(struct rfn_text *text, const struct rfn_rank_expression *expression)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
+        int64_t factor = expression->factors[i];
+        if (!factor)
+            continue;
+        rfn_text_string(text, any ? " + " : "");
+        if (factor != 1)
+            rfn_text_format(text, "%" PRId64 " * ", factor);
+        if (expression->n_dimensions == 1)
+            rfn_text_string(text, "rank");
+        else
+            rfn_text_char(text, letters[i]);
+        any = true;
+    }
+    append_offset(text, expression->offset);
+    if (expression->n_dimensions < 2)
+        return;
+    rfn_text_string(text, ", rank being ");
+    struct rfn_rank_expression grid = {.n_dimensions = expression->n_dimensions};
+    append_place(text, &grid);
+    rfn_text_string(text, " on the ");
+    append_grid(text, expression);
+}
+
+static void append_permuted(struct rfn_text *text, const struct rfn_rank_expression *expression)
+{
+    struct rfn_rank_expression grid = {.n_dimensions = expression->n_dimensions};
+    rfn_text_string(text, "rank of ");
+    append_place(text, expression);
+    rfn_text_string(text, " on the transposed grid, rank being ");
+    append_place(text, &grid);
+    rfn_text_string(text, " on the ");
+    append_grid(text, expression);
+}
+
+void rfn_expression_append(struct rfn_text *text, const struct rfn_rank_expression *expression)
+{
+    switch (expression->form) {
+    case RFN_EXPRESSION_CONSTANT:
+        rfn_text_signed(text, expression->offset);
+        break;
+    case RFN_EXPRESSION_OFFSET:
+        rfn_text_string(text, "rank");
+        append_offset(text, expression->offset);
+        break;
+    case RFN_EXPRESSION_SHIFTED:
+        append_shifted(text, expression);
+        break;
+    case RFN_EXPRESSION_XOR:
+        rfn_text_format(text, "rank xor %" PRId64, expression->offset);
+        break;
+    case RFN_EXPRESSION_PERMUTED:
+        append_permuted(text, expression);
+        break;
+    case RFN_EXPRESSION_AFFINE:
+        append_affine(text, expression);
+        break;
+    default:
+        rfn_text_string(text, "no expression");
+    }
+}
+
+static const char *part_words(const struct rfn_cluster_parameter *parameter)
+{
+    switch (parameter->part) {
+    case RFN_PART_SIZE:
+        return "size of the communicator";
+    case RFN_PART_COMM:
+        return "communicator";
+    case RFN_PART_LEAST:
+        return parameter->role == RFN_ROLE_RANGE ? "least distance of" : "least";
+    case RFN_PART_MOST:
+        return parameter->role == RFN_ROLE_RANGE ? "largest distance of" : "largest";
+    default:
+        return NULL;
+    }
+}
+
+/* "dest = rank + 1", "dest 2 of 3: 14 values, no expression". */
+static void append_parameter(struct rfn_text *text, const struct rfn_cluster_parameter *parameter)
+{
+    const char *part = part_words(parameter);
+    if (part)
+        rfn_text_format(text, "%s ", part);
+    rfn_text_printable(text, parameter->name);
+    if (parameter->occurrences > 1)
+        rfn_text_format(text, " %" PRIu32 " of %" PRIu32, parameter->occurrence + 1,
+                        parameter->occurrences);
+    if (parameter->expression.form == RFN_EXPRESSION_NONE) {
+        rfn_text_format(text, ": %s values, no expression",
+                        rfn_count_text(parameter->n_values).text);
+        return;
+    }
+    rfn_text_string(text, " = ");
+    rfn_expression_append(text, &parameter->expression);
+}
+
+/* ---- calls ---- */
+
+static void append_call(struct rfn_text *text, const struct rfn_archive *archive, uint32_t function,
+                        uint32_t path)
+{
+    rfn_text_printable(text, rfn_archive_function(archive, function)->name);
+    rfn_text_string(text, " in ");
+    rfn_call_path_short(text, archive, path, PATH_WIDTH);
+}
+
+/* Which clusters make a call. */
+struct owner {
+    uint64_t key; /* function and path */
+    uint32_t cluster;
+};
+
+struct owners {
+    struct owner *at; /* by key, then cluster */
+    size_t n;
+    uint32_t mains;
+};
+
+static int compare_owners(const void *a, const void *b)
+{
+    const struct owner *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->cluster > y->cluster) - (x->cluster < y->cluster);
+}
+
+static uint64_t key_of(const uint32_t *path)
+{
+    return (uint64_t)path[0] << 32 | path[1];
+}
+
+static bool find_owners(struct owners *owners, const struct rfn_clustering *clustering)
+{
+    size_t n = 0;
+    *owners = (struct owners){.mains = rfn_clustering_mains(clustering)};
+    for (uint32_t i = 0; i < owners->mains; i++)
+        n += rfn_clustering_main(clustering, i)->n_paths;
+    owners->at = malloc((n + 1) * sizeof *owners->at);
+    for (uint32_t i = 0; i < owners->mains && owners->at; i++) {
+        const struct rfn_main_cluster *main = rfn_clustering_main(clustering, i);
+        for (uint32_t k = 0; k < main->n_paths; k++)
+            owners->at[owners->n++] = (struct owner){key_of(main->paths + 2 * (size_t)k), i};
+    }
+    if (owners->n)
+        qsort(owners->at, owners->n, sizeof *owners->at, compare_owners);
+    return owners->at;
+}
+
+/* The clusters of a call, numbered from 1; several threads of a rank may make it. */
+static size_t owners_of(const struct owners *owners, uint64_t key, uint32_t *clusters)
+{
+    size_t low = 0, high = owners->n, n = 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (owners->at[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < owners->n && owners->at[low].key == key; low++) {
+        if (n == 0 || clusters[n - 1] != owners->at[low].cluster + 1)
+            clusters[n++] = owners->at[low].cluster + 1;
+    }
+    return n;
+}
+
+/* ---- the page ---- */
+
+static void append_table(struct rfn_text *out, const struct rfn_clustering *clustering, uint32_t n)
+{
+    static const char *const titles[] = {"cluster",    "ranks",        "calls of a rank",
+                                         "call paths", "sub-clusters", "after expressions",
+                                         "which"};
+    struct rfn_table table;
+    rfn_table_init(&table, "rrrrrrl");
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        rfn_table_cell(&table, titles[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rfn_main_cluster *main = rfn_clustering_main(clustering, i);
+        struct rfn_text text = {0};
+        rfn_table_cell(&table, rfn_count_text(i + (uint64_t)1).text);
+        rfn_table_cell(&table, rfn_count_text(main->ranks).text);
+        rfn_text_string(&text, rfn_count_text(main->calls_least).text);
+        if (main->calls_most > main->calls_least)
+            rfn_text_format(&text, "-%s", rfn_count_text(main->calls_most).text);
+        rfn_text_char(&text, '\0');
+        rfn_table_cell(&table, text.failed ? "?" : text.data);
+        rfn_table_cell(&table, rfn_count_text(main->n_paths).text);
+        rfn_table_cell(&table, rfn_count_text(main->sub_clusters).text);
+        rfn_table_cell(&table, rfn_count_text(main->after_expressions).text);
+        text.n = 0;
+        append_blocks(&text, main->blocks, main->n_blocks, BLOCKS_MAX);
+        rfn_text_char(&text, '\0');
+        rfn_table_cell(&table, text.failed ? "?" : text.data);
+        rfn_text_release(&text);
+    }
+    rfn_table_print(&table, 2, out);
+    rfn_table_release(&table);
+}
+
+/* Calls that not all clusters make, each where the first cluster that makes it does. */
+static void append_own_calls(struct rfn_text *out, const struct rfn_archive *archive,
+                             const struct rfn_clustering *clustering, const struct owners *owners,
+                             uint32_t *clusters)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < owners->mains; i++) {
+        const struct rfn_main_cluster *main = rfn_clustering_main(clustering, i);
+        for (uint32_t k = 0; k < main->n_paths; k++) {
+            const uint32_t *path = main->paths + 2 * (size_t)k;
+            size_t makers = owners_of(owners, key_of(path), clusters);
+            if (makers == owners->mains || clusters[0] != i + 1 || n++ >= CALLS_MAX)
+                continue;
+            if (n == 1)
+                rfn_text_string(out, "\nCalls that not all clusters make\n");
+            rfn_text_string(out, "  ");
+            append_call(out, archive, path[0], path[1]);
+            rfn_text_string(out, makers == 1 ? ": cluster " : ": clusters ");
+            rfn_ranks_append(out, clusters, makers);
+            rfn_text_char(out, '\n');
+        }
+    }
+    if (n > CALLS_MAX)
+        rfn_text_format(out, "  and %s more\n", rfn_count_text(n - CALLS_MAX).text);
+}
+
+static void append_parameters(struct rfn_text *out, const struct rfn_archive *archive,
+                              const struct rfn_clustering *clustering, uint32_t number)
+{
+    const struct rfn_main_cluster *main = rfn_clustering_main(clustering, number);
+    if (main->n_parameters)
+        rfn_text_format(out, "  cluster %" PRIu32 "\n", number + 1);
+    for (uint32_t i = 0; i < main->n_parameters && i < PARAMETERS_MAX; i++) {
+        const struct rfn_cluster_parameter *parameter = rfn_clustering_parameter(
+            clustering, main->first_parameter + i);
+        rfn_text_string(out, "    ");
+        append_parameter(out, parameter);
+        rfn_text_string(out, " (");
+        append_call(out, archive, parameter->function, parameter->path);
+        rfn_text_char(out, ')');
+        if (count_ranks(parameter->blocks, parameter->n_blocks) < main->ranks) {
+            rfn_text_string(out, " on ");
+            append_blocks(out, parameter->blocks, parameter->n_blocks, BLOCKS_MAX);
+        }
+        rfn_text_char(out, '\n');
+    }
+    if (main->n_parameters > PARAMETERS_MAX)
+        rfn_text_format(out, "    and %" PRIu32 " more\n", main->n_parameters - PARAMETERS_MAX);
+}
+
+static void append_details(struct rfn_text *out, const struct rfn_archive *archive,
+                           const struct rfn_clustering *clustering, uint32_t n)
+{
+    struct owners owners;
+    uint32_t *clusters = malloc((rfn_clustering_mains(clustering) + (size_t)1) * sizeof *clusters);
+    bool room = find_owners(&owners, clustering) && clusters, any = false;
+    if (room)
+        append_own_calls(out, archive, clustering, &owners, clusters);
+    for (uint32_t i = 0; i < n && room; i++) {
+        if (!any && rfn_clustering_main(clustering, i)->n_parameters) {
+            rfn_text_string(out, "\nParameters in which ranks of a cluster differ\n");
+            any = true;
+        }
+        append_parameters(out, archive, clustering, i);
+    }
+    out->failed |= !room;
+    free(owners.at);
+    free(clusters);
+}
+
+static void append_number(struct rfn_text *out, const char *name, uint64_t n, const char *meaning)
+{
+    rfn_text_format(out, "  %-20s%-8s%s\n", name, rfn_count_text(n).text, meaning);
+}
+
+void rfn_clusters_append(struct rfn_text *out, const struct rfn_archive *archive,
+                         const struct rfn_clustering *clustering)
+{
+    uint32_t mains = rfn_clustering_mains(clustering);
+    uint32_t n = mains < CLUSTERS_MAX ? mains : CLUSTERS_MAX;
+    rfn_text_string(out, "\nClusters: ranks that behave alike\n");
+    append_number(out, "Main clusters", mains, "make the same calls in the same order");
+    append_number(out, "Sub-clusters", rfn_clustering_subs(clustering),
+                  "the same, and their parameters are equal");
+    append_number(out, "After expressions", rfn_clustering_after_expressions(clustering),
+                  "the same, but for parameters that an expression gives");
+    if (rfn_clustering_unreadable(clustering))
+        append_number(out, "Left out", rfn_clustering_unreadable(clustering),
+                      "ranks that are not readable");
+    if (!mains)
+        return;
+    rfn_text_char(out, '\n');
+    append_table(out, clustering, n);
+    if (n < mains)
+        rfn_text_format(out, "  and %s more\n", rfn_count_text(mains - n).text);
+    append_details(out, archive, clustering, n);
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_of_text(struct rfn_text *text)
+{
+    rfn_text_char(text, '\0');
+    json_t *value = rfn_json_text(text->failed ? NULL : text->data);
+    rfn_text_release(text);
+    return value;
+}
+
+static json_t *json_blocks(const struct rfn_rank_block *blocks, uint32_t n)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < n; i++) {
+        json_t *block = json_object(), *dimensions = json_array();
+        json_object_set_new(block, "start", json_integer(blocks[i].start));
+        for (uint32_t k = 0; k < blocks[i].n_dimensions; k++)
+            json_array_append_new(dimensions,
+                                  json_pack("[II]", (json_int_t)blocks[i].dimensions[k].count,
+                                            (json_int_t)blocks[i].dimensions[k].stride));
+        json_object_set_new(block, "dimensions", dimensions);
+        json_array_append_new(list, block);
+    }
+    return list;
+}
+
+static json_t *json_expression(const struct rfn_rank_expression *expression)
+{
+    static const char *const names[] = {"none", "constant", "offset", "shifted",
+                                        "xor",  "permuted", "affine"};
+    json_t *value = json_object(), *grid = json_array(), *factors = json_array(),
+           *order = json_array();
+    struct rfn_text text = {0};
+    if (expression->form == RFN_EXPRESSION_NONE) {
+        json_decref(grid), json_decref(factors), json_decref(order), json_decref(value);
+        return json_null();
+    }
+    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
+        json_array_append_new(grid, json_integer(expression->dimensions[i]));
+        json_array_append_new(factors, json_integer(expression->factors[i]));
+        json_array_append_new(order, json_integer(expression->order[i]));
+    }
+    json_object_set_new(value, "form", json_string(names[expression->form]));
+    json_object_set_new(value, "offset", json_integer(expression->offset));
+    json_object_set_new(value, "grid", grid);
+    json_object_set_new(value, "factors", factors);
+    json_object_set_new(value, "order", order);
+    json_object_set_new(value, "open", json_boolean(expression->open));
+    rfn_expression_append(&text, expression);
+    json_object_set_new(value, "text", json_of_text(&text));
+    return value;
+}
+
+static json_t *json_parameter(const struct rfn_archive *archive,
+                              const struct rfn_cluster_parameter *parameter)
+{
+    static const char *const parts[] = {"value", "size", "communicator", "least", "largest"};
+    json_t *value = json_object();
+    struct rfn_text path = {0}, text = {0};
+    rfn_call_path_full(&path, archive, parameter->path);
+    append_parameter(&text, parameter);
+    json_object_set_new(value, "function",
+                        rfn_json_text(rfn_archive_function(archive, parameter->function)->name));
+    json_object_set_new(value, "path", json_of_text(&path));
+    json_object_set_new(value, "name", rfn_json_text(parameter->name));
+    json_object_set_new(value, "part", json_string(parts[parameter->part]));
+    json_object_set_new(value, "occurrence", json_integer(parameter->occurrence));
+    json_object_set_new(value, "occurrences", json_integer(parameter->occurrences));
+    json_object_set_new(value, "ranks", json_blocks(parameter->blocks, parameter->n_blocks));
+    json_object_set_new(value, "values", rfn_json_count(parameter->n_values));
+    json_object_set_new(value, "expression", json_expression(&parameter->expression));
+    json_object_set_new(value, "text", json_of_text(&text));
+    return value;
+}
+
+static json_t *json_calls(const struct rfn_archive *archive, const struct rfn_main_cluster *main)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < main->n_paths; i++) {
+        const uint32_t *path = main->paths + 2 * (size_t)i;
+        json_t *call = json_object();
+        struct rfn_text text = {0};
+        rfn_call_path_full(&text, archive, path[1]);
+        json_object_set_new(call, "function",
+                            rfn_json_text(rfn_archive_function(archive, path[0])->name));
+        json_object_set_new(call, "path", json_of_text(&text));
+        json_array_append_new(list, call);
+    }
+    return list;
+}
+
+static json_t *json_subs(const struct rfn_clustering *clustering,
+                         const struct rfn_main_cluster *main)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < main->sub_clusters; i++) {
+        const struct rfn_sub_cluster *sub = rfn_clustering_sub(clustering, main->first_sub + i);
+        json_t *value = json_object();
+        json_object_set_new(value, "representative", json_integer(sub->representative));
+        json_object_set_new(value, "n_ranks", json_integer(sub->ranks));
+        json_object_set_new(value, "ranks", json_blocks(sub->blocks, sub->n_blocks));
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+static json_t *json_main(const struct rfn_archive *archive, const struct rfn_clustering *clustering,
+                         uint32_t number)
+{
+    const struct rfn_main_cluster *main = rfn_clustering_main(clustering, number);
+    json_t *value = json_object(), *parameters = json_array();
+    char signature[17];
+    snprintf(signature, sizeof signature, "%016" PRIx64, main->signature);
+    json_object_set_new(value, "signature", json_string(signature));
+    json_object_set_new(value, "representative", json_integer(main->representative));
+    json_object_set_new(value, "n_ranks", json_integer(main->ranks));
+    json_object_set_new(value, "ranks", json_blocks(main->blocks, main->n_blocks));
+    json_object_set_new(value, "calls_least", rfn_json_count(main->calls_least));
+    json_object_set_new(value, "calls_largest", rfn_json_count(main->calls_most));
+    json_object_set_new(value, "sub_clusters", json_integer(main->sub_clusters));
+    json_object_set_new(value, "sub_clusters_after_expressions",
+                        json_integer(main->after_expressions));
+    json_object_set_new(value, "call_paths", json_calls(archive, main));
+    json_object_set_new(value, "subs", json_subs(clustering, main));
+    for (uint32_t i = 0; i < main->n_parameters; i++)
+        json_array_append_new(parameters,
+                              json_parameter(archive, rfn_clustering_parameter(
+                                                          clustering, main->first_parameter + i)));
+    json_object_set_new(value, "parameters", parameters);
+    return value;
+}
+
+void rfn_json_clusters(json_t *value, const struct rfn_archive *archive,
+                       const struct rfn_clustering *clustering)
+{
+    json_t *list = json_array();
+    uint32_t mains = rfn_clustering_mains(clustering);
+    for (uint32_t i = 0; i < mains; i++)
+        json_array_append_new(list, json_main(archive, clustering, i));
+    json_object_set_new(value, "main_clusters", json_integer(mains));
+    json_object_set_new(value, "sub_clusters", json_integer(rfn_clustering_subs(clustering)));
+    json_object_set_new(value, "sub_clusters_after_expressions",
+                        json_integer(rfn_clustering_after_expressions(clustering)));
+    json_object_set_new(value, "unclustered_ranks",
+                        json_integer(rfn_clustering_unreadable(clustering)));
+    json_object_set_new(value, "clusters", list);
+}

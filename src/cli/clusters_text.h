@@ -1,0 +1,23 @@
+/* clusters_text.h - clusters of ranks, for people and as JSON. */
+#ifndef RFN_CLI_CLUSTERS_TEXT_H
+#define RFN_CLI_CLUSTERS_TEXT_H
+
+#include "cli/text.h"
+#include "refrain/clusters.h"
+
+#include <jansson.h>
+
+/* "0-15", "0-12:4", "9-14, 6 times 8 apart"; several with "; " between them. */
+void rfn_rank_blocks_append(struct rfn_text *text, const struct rfn_rank_block *blocks,
+                            size_t n_blocks);
+/* "rank + 1", "(rank + 1) mod 16", "rank of (i, j + 1) round a 4 x 4 grid". */
+void rfn_expression_append(struct rfn_text *text, const struct rfn_rank_expression *expression);
+
+/* A page, with an empty line before it. */
+void rfn_clusters_append(struct rfn_text *out, const struct rfn_archive *archive,
+                         const struct rfn_clustering *clustering);
+/* Sets main_clusters, sub_clusters, sub_clusters_after_expressions and clusters. */
+void rfn_json_clusters(json_t *value, const struct rfn_archive *archive,
+                       const struct rfn_clustering *clustering);
+
+#endif

@@ -1,0 +1,290 @@
+/* Each form is proposed from a few values, then checked against all by evaluating it. */
+#include "reduce/rank_expression.h"
+
+#include "refrain/event.h"
+
+#include <string.h>
+
+/* Two ranks that are each other's partners are always some xor of each other. */
+enum { D = RFN_EXPRESSION_DIMENSIONS, XOR_LEAST = 4, AFFINE_LEAST = 4 };
+
+/* ---- evaluating; arithmetic is modulo 2^64 ---- */
+
+static void coordinates(const struct rfn_rank_expression *grid, uint32_t rank, uint32_t *at)
+{
+    for (uint32_t i = grid->n_dimensions; i-- > 0; rank /= grid->dimensions[i])
+        at[i] = rank % grid->dimensions[i];
+}
+
+static int64_t shifted(const struct rfn_rank_expression *expression, uint32_t rank, uint32_t size)
+{
+    struct rfn_rank_expression grid = *expression;
+    uint32_t at[D] = {0};
+    int64_t value = 0;
+    if (grid.n_dimensions == 1)
+        grid.dimensions[0] = size; /* each rank's own communicator */
+    coordinates(&grid, rank, at);
+    for (uint32_t i = 0; i < grid.n_dimensions; i++) {
+        int64_t side = grid.dimensions[i], to = (int64_t)at[i] + grid.factors[i];
+        if (grid.open && (to < 0 || to >= side))
+            return RFN_PROC_NULL;
+        value = value * side + (to % side + side) % side;
+    }
+    return value;
+}
+
+static int64_t permuted(const struct rfn_rank_expression *expression, uint32_t rank)
+{
+    uint32_t at[D] = {0};
+    int64_t value = 0;
+    coordinates(expression, rank, at);
+    for (uint32_t i = 0; i < expression->n_dimensions; i++)
+        value = value * expression->dimensions[expression->order[i]] + at[expression->order[i]];
+    return value;
+}
+
+static int64_t affine(const struct rfn_rank_expression *expression, uint32_t rank)
+{
+    uint32_t at[D] = {0};
+    uint64_t value = (uint64_t)expression->offset;
+    coordinates(expression, rank, at);
+    for (uint32_t i = 0; i < expression->n_dimensions; i++)
+        value += (uint64_t)expression->factors[i] * at[i];
+    return (int64_t)value;
+}
+
+int64_t rfn_rank_expression_value(const struct rfn_rank_expression *expression, uint32_t rank,
+                                  uint32_t size)
+{
+    switch (expression->form) {
+    case RFN_EXPRESSION_OFFSET:
+        return (int64_t)((uint64_t)expression->offset + rank);
+    case RFN_EXPRESSION_SHIFTED:
+        return shifted(expression, rank, size);
+    case RFN_EXPRESSION_XOR:
+        return expression->offset ^ (int64_t)rank;
+    case RFN_EXPRESSION_PERMUTED:
+        return permuted(expression, rank);
+    case RFN_EXPRESSION_AFFINE:
+        return affine(expression, rank);
+    default:
+        return expression->offset;
+    }
+}
+
+/* ---- fitting ---- */
+
+struct values {
+    const struct rfn_rank_value *at;
+    size_t n;
+    const struct rfn_rank_value *first; /* that is no MPI_PROC_NULL */
+    bool ends;                          /* some are */
+    bool ranks;                         /* all others are ranks */
+    uint32_t size;                      /* of all communicators; 0: they differ */
+};
+
+static bool fits(const struct rfn_rank_expression *expression, const struct values *values)
+{
+    for (size_t i = 0; i < values->n; i++) {
+        const struct rfn_rank_value *one = &values->at[i];
+        if (rfn_rank_expression_value(expression, one->rank, one->size) != one->value)
+            return false;
+    }
+    return true;
+}
+
+static struct values look(const struct rfn_rank_value *at, size_t n, bool ranks)
+{
+    struct values values = {.at = at, .n = n, .ranks = ranks, .size = at[0].size};
+    for (size_t i = 0; i < n; i++) {
+        bool end = ranks && at[i].value == RFN_PROC_NULL;
+        values.ends |= end;
+        if (end)
+            continue;
+        values.first = values.first ? values.first : &at[i];
+        values.ranks &= at[i].value >= 0 && at[i].value < at[i].size;
+        if (at[i].size != values.size)
+            values.size = 0;
+    }
+    return values;
+}
+
+static bool fit_constant(struct rfn_rank_expression *expression, const struct values *values)
+{
+    *expression = (struct rfn_rank_expression){.form = RFN_EXPRESSION_CONSTANT,
+                                               .offset = values->at[0].value};
+    return fits(expression, values);
+}
+
+static bool fit_offset(struct rfn_rank_expression *expression, const struct values *values)
+{
+    *expression = (struct rfn_rank_expression){
+        .form = RFN_EXPRESSION_OFFSET,
+        .offset = (int64_t)((uint64_t)values->first->value - values->first->rank)};
+    return fits(expression, values);
+}
+
+static bool fit_xor(struct rfn_rank_expression *expression, const struct values *values)
+{
+    *expression = (struct rfn_rank_expression){
+        .form = RFN_EXPRESSION_XOR, .offset = values->first->value ^ (int64_t)values->first->rank};
+    return values->ranks && values->n >= XOR_LEAST && fits(expression, values);
+}
+
+/* A shift is told by one value, up to the side's length: the shorter way. With open ends both ways
+ * are possible, and the values tell. */
+static bool fit_shifts(struct rfn_rank_expression *expression, const struct values *values)
+{
+    uint32_t from[D] = {0}, to[D] = {0};
+    if (!values->ranks || values->n < 2 * (size_t)expression->n_dimensions)
+        return false;
+    expression->form = RFN_EXPRESSION_SHIFTED;
+    expression->open = values->ends;
+    coordinates(expression, values->first->rank, from);
+    coordinates(expression, (uint32_t)values->first->value, to);
+    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
+        int64_t side = expression->dimensions[i], shift = (int64_t)to[i] - (int64_t)from[i];
+        if (!values->ends && shift > side / 2)
+            shift -= side;
+        if (!values->ends && shift < -((side - 1) / 2))
+            shift += side;
+        expression->factors[i] = shift;
+    }
+    return fits(expression, values);
+}
+
+/* Two orders of two digits, six of three; the first is the rank itself. */
+static bool fit_permuted(struct rfn_rank_expression *expression, const struct values *values)
+{
+    static const uint32_t orders[][D] = {{1, 0, 2}, {0, 2, 1}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1}};
+    size_t n = expression->n_dimensions == 2 ? 1 : sizeof orders / sizeof *orders;
+    if (!values->ranks || expression->n_dimensions < 2 || values->n < 3)
+        return false;
+    expression->form = RFN_EXPRESSION_PERMUTED;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(expression->order, orders[i], sizeof orders[i]);
+        if (fits(expression, values))
+            return true;
+    }
+    return false;
+}
+
+/* Finds two values whose ranks differ in one coordinate only, and from them its factor; a
+ * coordinate that is the same for all needs none. */
+static bool find_factor(struct rfn_rank_expression *expression, const struct values *values,
+                        uint32_t dimension)
+{
+    uint32_t first[D] = {0}, at[D] = {0};
+    bool varies = false;
+    coordinates(expression, values->at[0].rank, first);
+    for (size_t i = 1; i < values->n; i++) {
+        coordinates(expression, values->at[i].rank, at);
+        if (at[dimension] == first[dimension])
+            continue;
+        varies = true;
+        bool alone = true;
+        for (uint32_t k = 0; k < expression->n_dimensions; k++)
+            alone &= k == dimension || at[k] == first[k];
+        if (!alone)
+            continue;
+        int64_t step = (int64_t)at[dimension] - (int64_t)first[dimension], change;
+        if (__builtin_sub_overflow(values->at[i].value, values->at[0].value, &change) ||
+            change == INT64_MIN || change % step != 0)
+            return false;
+        expression->factors[dimension] = change / step;
+        return true;
+    }
+    return !varies;
+}
+
+/* An offset of 0, factors of 0 and 1 are not free: coordinates as they are, colours and keys of
+ * splits. */
+static size_t free_numbers(const struct rfn_rank_expression *expression)
+{
+    size_t n = expression->offset != 0;
+    for (uint32_t i = 0; i < expression->n_dimensions; i++)
+        n += expression->factors[i] != 0 && expression->factors[i] != 1;
+    return n;
+}
+
+static bool fit_affine(struct rfn_rank_expression *expression, const struct values *values)
+{
+    uint32_t at[D] = {0};
+    expression->form = RFN_EXPRESSION_AFFINE;
+    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
+        if (!find_factor(expression, values, i))
+            return false;
+    }
+    uint64_t offset = (uint64_t)values->at[0].value;
+    coordinates(expression, values->at[0].rank, at);
+    for (uint32_t i = 0; i < expression->n_dimensions; i++)
+        offset -= (uint64_t)expression->factors[i] * at[i];
+    expression->offset = (int64_t)offset;
+    return values->n >= AFFINE_LEAST && values->n >= 2 * free_numbers(expression) &&
+           fits(expression, values);
+}
+
+typedef bool fit_on_grid(struct rfn_rank_expression *expression, const struct values *values);
+
+static bool try_grid(struct rfn_rank_expression *expression, const struct values *values,
+                     uint32_t n, const uint32_t *dimensions, fit_on_grid *fit)
+{
+    *expression = (struct rfn_rank_expression){.n_dimensions = n};
+    memcpy(expression->dimensions, dimensions, n * sizeof *dimensions);
+    return fit(expression, values);
+}
+
+/* All grids of so many dimensions, with sides of at least 2 if there are several. */
+static bool try_grids(struct rfn_rank_expression *expression, const struct values *values,
+                      uint32_t n, fit_on_grid *fit)
+{
+    uint32_t size = values->size;
+    if (n == 1)
+        return try_grid(expression, values, 1, &values->at[0].size, fit);
+    for (uint32_t a = 2; a <= size / 2; a++) {
+        if (size % a)
+            continue;
+        uint32_t rest = size / a;
+        if (n == 2 && try_grid(expression, values, 2, (uint32_t[]){a, rest}, fit))
+            return true;
+        for (uint32_t b = 2; n == 3 && b <= rest / 2; b++) {
+            if (rest % b == 0 && try_grid(expression, values, 3, (uint32_t[]){a, b, rest / b}, fit))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool fit_some(struct rfn_rank_expression *expression, const struct values *values)
+{
+    if (fit_constant(expression, values))
+        return true;
+    if (!values->first)
+        return false;
+    if (fit_offset(expression, values) || try_grids(expression, values, 1, fit_shifts) ||
+        fit_xor(expression, values))
+        return true;
+    for (uint32_t n = 2; n <= D && values->size; n++) {
+        if (try_grids(expression, values, n, fit_shifts))
+            return true;
+    }
+    for (uint32_t n = 2; n <= D && values->size; n++) {
+        if (try_grids(expression, values, n, fit_permuted))
+            return true;
+    }
+    for (uint32_t n = 1; n <= D && values->size; n++) {
+        if (try_grids(expression, values, n, fit_affine))
+            return true;
+    }
+    return false;
+}
+
+struct rfn_rank_expression rfn_rank_expression_fit(const struct rfn_rank_value *at, size_t n,
+                                                   bool ranks)
+{
+    struct values values = look(at, n, ranks);
+    struct rfn_rank_expression expression;
+    if (fit_some(&expression, &values))
+        return expression;
+    return (struct rfn_rank_expression){.form = RFN_EXPRESSION_NONE};
+}

@@ -1,0 +1,250 @@
+/* Expressions from tables that were made by one, each form with its ends; tables with a wrong
+ * value, and random ones, fit nothing. */
+#include "reduce/rank_expression.h"
+
+#include "refrain/event.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { RANKS_MAX = 1024 };
+
+static struct rfn_rank_value values[RANKS_MAX];
+static size_t n_values;
+
+static void begin(uint32_t size)
+{
+    n_values = size;
+    for (uint32_t i = 0; i < size; i++)
+        values[i] = (struct rfn_rank_value){.rank = i, .size = size};
+}
+
+static struct rfn_rank_expression fit(void)
+{
+    struct rfn_rank_expression found = rfn_rank_expression_fit(values, n_values, true);
+    for (size_t i = 0; found.form && i < n_values; i++)
+        assert_int_equal(rfn_rank_expression_value(&found, values[i].rank, values[i].size),
+                         values[i].value);
+    return found;
+}
+
+/* One value is changed: nothing fits any more. */
+static void assert_no_noise(void)
+{
+    size_t at = (size_t)rand() % n_values;
+    int64_t kept = values[at].value;
+    values[at].value = (kept + 1 + rand() % (int)(values[at].size - 1)) % values[at].size;
+    if (values[at].value != kept && n_values >= 8)
+        assert_int_equal(fit().form, RFN_EXPRESSION_NONE);
+    values[at].value = kept;
+}
+
+static void assert_form(enum rfn_expression_form form)
+{
+    assert_int_equal(fit().form, form);
+    assert_no_noise();
+}
+
+static const uint32_t sizes[] = {8, 12, 16, 32, 64, 128, 256, 512, 1024};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static void test_one_number(void **state)
+{
+    (void)state;
+    srand(1);
+    for (size_t k = 0; k < SIZES; k++) {
+        uint32_t size = sizes[k];
+        begin(size);
+        for (uint32_t i = 0; i < size; i++)
+            values[i].value = 5;
+        assert_form(RFN_EXPRESSION_CONSTANT);
+        for (uint32_t i = 0; i < size; i++)
+            values[i].value = (i + 3) % size;
+        assert_form(RFN_EXPRESSION_SHIFTED);
+        assert_int_equal(fit().factors[0], 3);
+        assert_false(fit().open);
+        for (uint32_t i = 0; i < size; i++)
+            values[i].value = i >= 2 ? (int64_t)i - 2 : RFN_PROC_NULL;
+        assert_form(RFN_EXPRESSION_SHIFTED);
+        assert_int_equal(fit().factors[0], -2);
+        assert_true(fit().open);
+        n_values = size - 2;
+        for (uint32_t i = 0; i < n_values; i++)
+            values[i].value = i + 2;
+        assert_form(RFN_EXPRESSION_OFFSET);
+        begin(size);
+        for (uint32_t i = 0; i < size; i++)
+            values[i].value = i ^ 5;
+        if (size != 12)
+            assert_form(RFN_EXPRESSION_XOR);
+    }
+}
+
+/* Neighbours on grids of all shapes, round and open. */
+static void shift_on(uint32_t a, uint32_t b, uint32_t c, const int *by, bool open)
+{
+    begin(a * b * c);
+    for (uint32_t i = 0; i < n_values; i++) {
+        int x = (int)(i / (b * c)) + by[0], y = (int)(i / c % b) + by[1], z = (int)(i % c) + by[2];
+        bool out = x < 0 || y < 0 || z < 0 || x >= (int)a || y >= (int)b || z >= (int)c;
+        x = (x + (int)a) % (int)a;
+        y = (y + (int)b) % (int)b;
+        z = (z + (int)c) % (int)c;
+        values[i].value = open && out ? RFN_PROC_NULL : (x * (int)b + y) * (int)c + z;
+    }
+}
+
+static void test_grids(void **state)
+{
+    (void)state;
+    static const uint32_t grids[][3] = {{1, 4, 4}, {1, 8, 4},  {1, 3, 4}, {1, 32, 32},
+                                        {4, 4, 4}, {8, 16, 8}, {3, 4, 5}, {2, 2, 2}};
+    srand(2);
+    for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
+        const uint32_t *g = grids[k];
+        for (int i = 0; i < 27; i++) {
+            const int by[3] = {g[0] > 1 ? i / 9 - 1 : 0, i / 3 % 3 - 1, i % 3 - 1};
+            for (int open = 0; open < 2; open++) {
+                shift_on(g[0], g[1], g[2], by, open);
+                assert_int_not_equal(fit().form, RFN_EXPRESSION_NONE);
+                if (n_values > 16)
+                    assert_no_noise();
+            }
+        }
+    }
+}
+
+/* The partners of a conjugate gradient, and transposition in three dimensions. */
+static void test_permuted(void **state)
+{
+    (void)state;
+    srand(3);
+    for (uint32_t r = 2; r <= 32; r *= 2) {
+        begin(r * r);
+        for (uint32_t i = 0; i < n_values; i++)
+            values[i].value = i % r * r + i / r;
+        assert_int_equal(fit().form, RFN_EXPRESSION_PERMUTED);
+        assert_no_noise();
+        if (2 * r * r > RANKS_MAX)
+            continue;
+        begin(2 * r * r);
+        for (uint32_t i = 0; i < n_values; i++)
+            values[i].value = 2 * (i / 2 % r * r + i / 2 / r) + i % 2;
+        assert_int_equal(fit().form, RFN_EXPRESSION_PERMUTED);
+        assert_no_noise();
+    }
+    begin(2 * 3 * 5);
+    for (uint32_t i = 0; i < n_values; i++)
+        values[i].value = i % 5 * 6 + i / 15 * 3 + i / 5 % 3;
+    assert_form(RFN_EXPRESSION_PERMUTED);
+}
+
+/* Colour and key of splits, and counts that grow with a coordinate. */
+static void test_affine(void **state)
+{
+    (void)state;
+    srand(4);
+    for (size_t k = 0; k < SIZES; k++) {
+        uint32_t size = sizes[k], side = size == 12 ? 4 : 2;
+        while (side * side < size && size != 12)
+            side *= 2;
+        begin(size);
+        for (uint32_t i = 0; i < size; i++)
+            values[i].value = i / side;
+        assert_form(RFN_EXPRESSION_AFFINE);
+        for (uint32_t i = 0; i < size; i++)
+            values[i].value = 100 + 7 * (int64_t)(i % side) - 3 * (int64_t)(i / side);
+        assert_form(RFN_EXPRESSION_AFFINE);
+        for (uint32_t i = 0; i < size; i++)
+            values[i].value = INT64_MIN + 1 + 3 * (int64_t)i;
+        assert_int_equal(fit().form, RFN_EXPRESSION_AFFINE);
+    }
+}
+
+/* The smallest splits: 2 x 2 ranks. */
+static void test_four_ranks(void **state)
+{
+    (void)state;
+    begin(4);
+    for (uint32_t i = 0; i < 4; i++)
+        values[i].value = i / 2;
+    assert_int_equal(fit().form, RFN_EXPRESSION_AFFINE);
+    for (uint32_t i = 0; i < 4; i++)
+        values[i].value = i % 2;
+    assert_int_equal(fit().form, RFN_EXPRESSION_AFFINE);
+    const int64_t none[][4] = {{7, 1, 9, 4}, {0, 0, 0, 1}, {5, 2, 2, 6}};
+    for (size_t k = 0; k < 3; k++) {
+        for (uint32_t i = 0; i < 4; i++)
+            values[i].value = none[k][i];
+        assert_int_equal(fit().form, RFN_EXPRESSION_NONE);
+    }
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    srand(5);
+    for (unsigned i = 0; i < 3000; i++) {
+        begin(8 + (uint32_t)rand() % 120);
+        for (size_t k = 0; k < n_values; k++)
+            values[k].value = rand() % (i & 1 ? (int)n_values : 3);
+        struct rfn_rank_expression found = fit();
+        if (found.form && i & 1)
+            fail_msg("%zu random ranks fit form %d", n_values, (int)found.form);
+    }
+    /* Two ranks with any two values. */
+    unsigned fitted = 0;
+    for (unsigned i = 0; i < 2000; i++) {
+        begin(64);
+        values[0] = (struct rfn_rank_value){(uint32_t)rand() % 32, 64, rand() % 64};
+        values[1] = (struct rfn_rank_value){32 + (uint32_t)rand() % 32, 64, rand() % 64};
+        n_values = 2;
+        fitted += fit().form != RFN_EXPRESSION_NONE;
+    }
+    assert_true(fitted < 200);
+}
+
+/* Communicators of different sizes: each rank wraps round its own. */
+static void test_own_sizes(void **state)
+{
+    (void)state;
+    begin(64);
+    for (uint32_t i = 0; i < 64; i++) {
+        uint32_t size = i < 32 ? 8 : 4;
+        values[i] = (struct rfn_rank_value){i % size, size, (i + 1) % size};
+    }
+    struct rfn_rank_expression found = fit();
+    assert_int_equal(found.form, RFN_EXPRESSION_SHIFTED);
+    assert_int_equal(found.n_dimensions, 1);
+}
+
+/* Words as a damaged archive may have them. */
+static void test_any_words(void **state)
+{
+    (void)state;
+    static const int64_t words[] = {INT64_MIN, INT64_MAX, -1, 0, 1, -2, INT64_MIN + 1};
+    srand(6);
+    for (unsigned i = 0; i < 3000; i++) {
+        begin(1 + (uint32_t)rand() % 20);
+        for (size_t k = 0; k < n_values; k++)
+            values[k].value = words[(size_t)rand() % (i % 2 ? 7 : 2)];
+        fit();
+        rfn_rank_expression_fit(values, n_values, false);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_number), cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_permuted),   cmocka_unit_test(test_affine),
+        cmocka_unit_test(test_four_ranks), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_own_sizes),  cmocka_unit_test(test_any_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
