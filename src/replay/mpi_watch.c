@@ -30,6 +30,8 @@ enum { EXIT_HANGS = 1, RANKS_THAT_SAY = 16 };
 
 static const char *volatile call_name;
 static volatile uint64_t call_event;
+static uint64_t seen_event; /* when the alarm rang before */
+static unsigned patience;
 static uint32_t own_rank;
 
 static size_t add_text(char *text, size_t n, const char *more)
@@ -55,7 +57,12 @@ static size_t add_number(char *text, size_t n, uint64_t number)
 static void ring(int signal)
 {
     char text[256];
-    size_t n = add_text(text, 0, "refrain: replay takes too long (see --timeout): rank ");
+    if (call_event != seen_event) {
+        seen_event = call_event;
+        alarm(patience);
+        return;
+    }
+    size_t n = add_text(text, 0, "refrain: replay gets no further (see --timeout): rank ");
     (void)signal;
     n = add_number(text, n, own_rank);
     if (call_name) {
@@ -72,9 +79,12 @@ static void ring(int signal)
 
 void rpl_watch_start(unsigned seconds, uint32_t rank)
 {
-    struct sigaction action = {.sa_handler = ring};
+    struct sigaction action = {.sa_handler = ring, .sa_flags = SA_RESTART};
     own_rank = rank;
     call_name = NULL;
+    call_event = 0;
+    seen_event = UINT64_MAX;
+    patience = seconds;
     sigaction(SIGALRM, &action, NULL);
     alarm(seconds);
 }
