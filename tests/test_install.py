@@ -164,7 +164,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 def test_completion(bench):
     cases = [
-        (["refrain", "re"], ["record", "reduce", "report"]),
+        (["refrain", "re"], ["record", "reduce", "replay", "report"]),
         (["refrain", "ver"], ["verify"]),
         (["refrain", "help", "du"], ["dump"]),
         (["refrain", "record", "--st"], ["--start-off", "--starts"]),
@@ -189,7 +189,7 @@ def test_completion(bench):
 
 def test_completion_knows_every_option(bench):
     """What --help lists is what completes."""
-    for verb in ("record", "report", "info", "reduce", "compare", "dump", "verify"):
+    for verb in ("record", "report", "info", "reduce", "compare", "replay", "dump", "verify"):
         text = bench.run([bench.refrain, verb, "--help"], check=True).out
         options = set(re.findall(r"^ .*?(--[a-z-]+)", text, re.M)) - {"--usage"}
         found = set(completions(bench, "refrain", verb, "--"))

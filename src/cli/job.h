@@ -18,8 +18,8 @@ const char *rfn_job_flavour(void);
 bool rfn_own_path(char *path, size_t size);
 
 /* The path of a file that is built with the tool: in lib/ beside the tool where it was built, in
- * lib/refrain beside its directory where it is installed. access: as of access(2). *path holds at
- * least PATH_MAX bytes. */
+ * lib/refrain beside its directory where it is installed. access_mode is that of access(2). *path
+ * holds at least PATH_MAX bytes. */
 bool rfn_find_part(const char *name, int access_mode, char *path);
 
 #endif

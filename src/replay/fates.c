@@ -88,8 +88,10 @@ static void settle(struct rpl_fates *fates, const struct rfn_request_origin *ori
     pending->settled = true;
     pending->fate.cancelled = cancelled;
     if (received && !cancelled) {
-        pending->fate.source = origin->volume.source;
-        pending->fate.tag = origin->volume.tag;
+        struct rfn_volume volume = origin->volume;
+        rpl_match(&volume, pending->fate.source, pending->fate.tag);
+        pending->fate.source = volume.source;
+        pending->fate.tag = volume.tag;
     }
 }
 

@@ -102,7 +102,7 @@ static enum rpl_treatment treatment_of(const struct rpl_operation *operation,
         return RPL_ISSUE;
     if (is_one_of(operation->name, local))
         return RPL_LOCAL;
-    return communicates(operation, function) ? RPL_SKIP : RPL_LOCAL;
+    return operation->communicates ? RPL_SKIP : RPL_LOCAL;
 }
 
 static void describe(struct rpl_operation *operation, const struct rfn_function_info *function,
@@ -115,6 +115,7 @@ static void describe(struct rpl_operation *operation, const struct rfn_function_
     name_operation(operation, function);
     operation->class_ = class_;
     operation->handler = handler_of(operation->name, operation->mode);
+    operation->communicates = communicates(operation, function);
     operation->treatment = treatment_of(operation, function);
     operation->sends = class_ == RFN_CLASS_SEND || class_ == RFN_CLASS_SSEND ||
                        class_ == RFN_CLASS_SENDRECV;
@@ -259,7 +260,7 @@ int rpl_decide(struct rpl_known *known, const struct rpl_call *call)
         return RPL_FAILED;
     for (int i = 0; i < function->n_in && treatment == RPL_ISSUE; i++) {
         if (!is_there(known, function->params[i].kind, call->record->in[i]))
-            treatment = RPL_SKIP;
+            treatment = call->operation->communicates ? RPL_SKIP : RPL_LOCAL;
     }
     for (int i = 0; i < function->n_out; i++) {
         RFN_TRY(note(known, function->params[function->n_in + i].kind, call->record->out[i],

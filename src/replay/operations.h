@@ -15,6 +15,7 @@
 
 #include "refrain/archive.h"
 #include "refrain/event.h"
+#include "refrain/volume.h"
 
 /* Inputs by their names in the MPI standard. */
 #define RPL_ROLES(X)   \
@@ -110,7 +111,8 @@ struct rpl_operation {
     uint8_t class_;
     bool sends, receives; /* messages from point to point */
     bool ordered; /* a collective call that all members of its communicator make, in one order */
-    bool refused; /* a replay is not possible with it: sessions, MPI_Abort */
+    bool communicates;      /* concerns others than the calling rank */
+    bool refused;           /* a replay is not possible with it: sessions, MPI_Abort */
     int8_t in[RPL_N_ROLES]; /* place of the input, -1 */
     int8_t comm;            /* place of the call's communicator among the inputs, -1 */
 };
@@ -160,6 +162,16 @@ int64_t rpl_bytes(const struct rpl_call *call, enum rpl_role count, enum rpl_rol
 int64_t rpl_times(int64_t a, int64_t b);
 /* The words of a list; NULL and *n = 0 without. */
 const int64_t *rpl_list(const struct rpl_call *call, enum rpl_role role, uint8_t kind, size_t *n);
+
+/* What was received is what was asked for where that was not anything: MPICH 4.0 does not fill in
+ * the status of MPI_Isendrecv. */
+static inline void rpl_match(struct rfn_volume *volume, int64_t source, int64_t tag)
+{
+    if (source != RFN_ANY)
+        volume->source = source;
+    if (tag != RFN_ANY)
+        volume->tag = tag;
+}
 
 /* ---- what is there ---- */
 

@@ -10,7 +10,8 @@
 
 /* What has to be known of an open request. */
 struct open {
-    uint64_t sent; /* the number of the message that it sends, 0 none */
+    uint64_t sent;       /* the number of the message that it sends, 0 none */
+    int64_t source, tag; /* as asked for */
 };
 
 struct work {
@@ -103,6 +104,8 @@ static int created(struct work *work, const struct rpl_call *call, const struct 
     RFN_TRY(RFN_GROW_ZEROED(work->open, work->open_capacity, (size_t)id + 1));
     bool message = call->operation->sends || call->operation->receives;
     work->open[id].sent = message ? sent(work, call, volume) : 0;
+    work->open[id].source = volume->source;
+    work->open[id].tag = volume->tag;
     if (call->operation->mode == RPL_NONBLOCKING)
         work->survey->messages += work->open[id].sent;
     if (call->operation->receives && is_wildcard(volume))
@@ -120,7 +123,11 @@ static int completed(struct work *work, const struct rfn_record *record,
     const struct rpl_operation *made = &work->operations->of[one->origin->function];
     if (one->cancelled && one->origin->id < work->open_capacity)
         work->survey->messages -= work->open[one->origin->id].sent;
-    return made->receives && !one->cancelled ? received(work, record, &one->origin->volume) : 0;
+    if (!made->receives || one->cancelled || one->origin->id >= work->open_capacity)
+        return 0;
+    struct rfn_volume volume = one->origin->volume;
+    rpl_match(&volume, work->open[one->origin->id].source, work->open[one->origin->id].tag);
+    return received(work, record, &volume);
 }
 
 /* A receive that the program does not wait for is taken to have had its message. */
