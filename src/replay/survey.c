@@ -270,18 +270,24 @@ static int read_all(struct work *work)
 int rpl_survey_stream(const struct rfn_archive *archive, uint32_t rank, uint32_t *stream,
                       struct rfn_diag *diag)
 {
-    uint32_t n = rfn_archive_run(archive)->streams, found = 0;
+    uint32_t n = rfn_archive_run(archive)->streams, callers = 0;
+    bool found = false;
     for (uint32_t i = 0; i < n; i++) {
         struct rfn_stream_info info = rfn_archive_stream(archive, i);
-        if (info.rank != rank || (found && info.calls <= info.region_events))
+        bool calls = info.calls >
+                     info.region_events; /* else it is in regions of the program only */
+        if (info.rank != rank || (found && !calls))
             continue;
-        if (found++)
-            return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, (int)rank,
-                            "rank %u called MPI from several threads: only programs that call it "
-                            "from one can be replayed",
-                            rank);
-        *stream = i;
+        found = true;
+        callers += calls;
+        if (callers <= 1)
+            *stream = i;
     }
+    if (callers > 1)
+        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, (int)rank,
+                        "rank %u called MPI from several threads: only programs that call it from "
+                        "one can be replayed",
+                        rank);
     if (!found)
         return rfn_fail(diag, RFN_E_NOTFOUND, -1, (int)rank, "rank %u has no events", rank);
     return 0;
