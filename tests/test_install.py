@@ -196,6 +196,15 @@ def test_completion_knows_every_option(bench):
         harness.compare(f"options of {verb}", found, options)
 
 
+def test_replay(bench, flavour):
+    """The installed tool finds the installed programs that replay."""
+    _, archive = bench.record(flavour, 2, [bench.program("point_to_point", flavour)])
+    run = bench.run([*harness.FLAVOURS[flavour].launch(2), f"{tree(bench)}/bin/refrain", "replay", archive],
+                    check=True)
+    if "received as recorded" not in run.out:
+        raise harness.Failure(run.out)
+
+
 def test_uninstall(bench):
     """Nothing is left, and what others have put there stays."""
     prefix = tree(bench)

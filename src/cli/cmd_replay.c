@@ -65,8 +65,10 @@ static void add_word(struct argp_state *state, const char *name, const char *val
     size_t length = strlen(name), size = length + (value ? strlen(value) : 0) + 2;
     char *word = malloc(size);
     int at = 1;
-    if (!word)
+    if (!word) {
         argp_failure(state, RFN_EXIT_FAILURE, 0, "%s", rfn_error_text(RFN_E_NOMEM));
+        return;
+    }
     snprintf(word, size, "%s%s%s", name, value ? "=" : "", value ? value : "");
     while (at < arguments->n_words && strncmp(arguments->words[at], name, length) != 0)
         at++;

@@ -266,5 +266,5 @@ int rpl_decide(struct rpl_known *known, const struct rpl_call *call)
         RFN_TRY(note(known, function->params[function->n_in + i].kind, call->record->out[i],
                      treatment == RPL_ISSUE));
     }
-    return treatment;
+    return (int)treatment;
 }
