@@ -6,9 +6,12 @@ byte, and as many calls of each function that a replay issues.
 import collections
 import json
 import os
+import random
 import re
 
 import harness
+import rfn_reader
+import test_damage
 import test_events
 import test_smpi
 
@@ -267,3 +270,27 @@ def test_damaged(bench):
         told = [line for line in run.err.split("\n") if line.startswith("refrain: ")]
         if run.code == 0 or len(told) != 1 or path not in told[0]:
             raise harness.Failure(f"{number}: exit {run.code}: {run.out}{run.err}")
+
+
+def test_forged(bench):
+    """Checksums are right, the content is not: a replay is refused, or ends by itself, but does not break
+    or hang. (134: SMPI ends by abort where MPI would.)"""
+    with open(bench.path("platform.xml"), "w", encoding="ascii") as file:
+        file.write(test_smpi.PLATFORM)
+    for name, ranks in (("collectives", 3), ("completions", 2)):
+        _, archive = bench.record("openmpi", ranks, [bench.program(name, "openmpi")])
+        with open(archive, "rb") as file:
+            data = file.read()
+        toc, _ = rfn_reader.read_header(data)
+        chunks = [(c.type, c.id, c.payload) for c in rfn_reader.listed_chunks(data, toc, True)]
+        chance = random.Random(3)
+        for number in range(25):
+            at = number % len(chunks)
+            kind, chunk_id, payload = chunks[at]
+            forged = [*chunks[:at], (kind, chunk_id, test_damage.forge(payload, chance)), *chunks[at + 1:]]
+            path = bench.path("forged.rfn")
+            with open(path, "wb") as file:
+                file.write(test_damage.container(data, forged))
+            run = simulated_replay(bench, ranks, "--no-compute", path)
+            if run.code not in (0, 1, 2, 3, 134):
+                raise harness.Failure(f"{name} {number}: exit {run.code}: {run.out}{run.err}")

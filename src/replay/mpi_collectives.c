@@ -90,9 +90,19 @@ static void look_at_comm(struct rpl_player *player, struct arguments *a)
         neighbours(a->comm, &a->sources, &a->destinations);
 }
 
+/* Where MPI takes MPI_IN_PLACE: a damaged archive may have it anywhere. */
+static bool may_be_in_place(const struct arguments *a, enum rpl_role role)
+{
+    bool scatters = strncmp(a->call->operation->name, "Scatter", 7) == 0;
+    uint8_t class_ = a->call->operation->class_;
+    if (role == RPL_recvbuf || scatters)
+        return role == RPL_recvbuf && scatters && a->roots;
+    return class_ != RFN_CLASS_NEIGHBOR && (class_ != RFN_CLASS_ALL_TO_ONE || a->roots);
+}
+
 static bool in_place(const struct arguments *a, enum rpl_role role)
 {
-    return rpl_word(a->call, role, 0) == RFN_BUFFER_IN_PLACE;
+    return rpl_word(a->call, role, 0) == RFN_BUFFER_IN_PLACE && may_be_in_place(a, role);
 }
 
 /* Bytes of the pool that stay until the call is complete. */
