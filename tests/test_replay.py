@@ -111,9 +111,8 @@ def test_persistent(bench, flavour):
 def test_other_mpi(bench):
     """What one MPI has recorded the other one replays."""
     for recorded, replayed in (("openmpi", "mpich"), ("mpich", "openmpi")):
-        for name, ranks in (("one_sided", 2), ("communicators", 4)):
-            _, archive = bench.record(recorded, ranks, [bench.program(name, recorded)])
-            check_replay(bench, replayed, ranks, archive)
+        _, archive = bench.record(recorded, 2, [bench.program("one_sided", recorded)])
+        check_replay(bench, replayed, 2, archive)
 
 
 def test_reduced_and_full(bench, flavour):
@@ -139,15 +138,15 @@ def test_reduced_and_full(bench, flavour):
 def test_compute(bench, flavour):
     """What was computed is left out, or takes as long as it is to."""
     program = bench.program(os.path.join(harness.PROGRAMS, "pathologies", "late_sender.c"), flavour)
-    _, archive = bench.record(flavour, 2, [program, "--iterations", "5", "--work", "0.02", "--extra", "0.04"])
+    _, archive = bench.record(flavour, 2, [program, "--iterations", "5", "--work", "0.02", "--extra", "0.02"])
     def seconds(*words):
         facts = json.loads(replay(bench, flavour, 2, "--json", *words, archive).out)
         return facts["replayed_seconds"], facts["compute"], "accuracy" in facts
     took, compute, _ = seconds("--compute=sleep")
-    if compute != "sleep" or took < 0.3:
+    if compute != "sleep" or took < 0.2:
         raise harness.Failure(f"{compute} for {took} s")
     twice, _, told = seconds("--compute=busy", "--scale-compute=2")
-    if twice < 0.6 or told:
+    if twice < 0.4 or told:
         raise harness.Failure(f"twice the work took {twice} s; accuracy told: {told}")
     nothing, compute, _ = seconds("--no-compute")
     if compute != "none" or nothing > took:
@@ -172,10 +171,13 @@ def test_refused(bench, flavour):
     _, archive = bench.record(flavour, 2, [bench.program("point_to_point", flavour)])
     check_refused(bench, flavour, 3, archive, 2, "recorded on 2 ranks", "mpirun -n 2")
     check_refused(bench, flavour, 2, bench.path("absent.rfn"), 1, "absent.rfn")
-    _, threads = bench.record(flavour, 2, [bench.program("threads", flavour)])
-    check_refused(bench, flavour, 2, threads, 1, "several threads")
-    _, parts = bench.record(flavour, 2, [bench.program("pcontrol", flavour)])
-    check_refused(bench, flavour, 2, parts, 1, "sent and not received")
+
+
+def test_refused_programs(bench):
+    _, threads = bench.record("openmpi", 2, [bench.program("threads", "openmpi")])
+    check_refused(bench, "openmpi", 2, threads, 1, "several threads")
+    _, parts = bench.record("openmpi", 2, [bench.program("pcontrol", "openmpi")])
+    check_refused(bench, "openmpi", 2, parts, 1, "sent and not received")
 
 
 def test_outside_of_a_job(bench):
@@ -189,11 +191,11 @@ def test_outside_of_a_job(bench):
             raise harness.Failure(f"{words}: exit {run.code}: {run.err}")
 
 
-def test_gets_no_further(bench, flavour):
+def test_gets_no_further(bench):
     """A rank that is in one call for longer than it may ends the job, and says where it is."""
-    program = bench.program(os.path.join(harness.PROGRAMS, "pathologies", "late_sender.c"), flavour)
-    _, archive = bench.record(flavour, 2, [program, "--iterations", "1", "--work", "0", "--extra", "6"])
-    run = replay(bench, flavour, 2, "--compute=sleep", "--timeout=1", archive, timeout=60)
+    program = bench.program(os.path.join(harness.PROGRAMS, "pathologies", "late_sender.c"), "openmpi")
+    _, archive = bench.record("openmpi", 2, [program, "--iterations", "1", "--work", "0", "--extra", "3"])
+    run = replay(bench, "openmpi", 2, "--compute=sleep", "--timeout=1", archive, timeout=60)
     if run.code == 0 or "gets no further" not in run.err:
         raise harness.Failure(f"exit {run.code}: {run.out}{run.err}")
 
@@ -284,7 +286,7 @@ def test_forged(bench):
         toc, _ = rfn_reader.read_header(data)
         chunks = [(c.type, c.id, c.payload) for c in rfn_reader.listed_chunks(data, toc, True)]
         chance = random.Random(3)
-        for number in range(25):
+        for number in range(15):
             at = number % len(chunks)
             kind, chunk_id, payload = chunks[at]
             forged = [*chunks[:at], (kind, chunk_id, test_damage.forge(payload, chance)), *chunks[at + 1:]]
