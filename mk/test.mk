@@ -6,7 +6,7 @@
 RECORD_MPI_TESTS := params_test=1,4
 
 RECORD_MPI_NAMES := $(foreach t,$(RECORD_MPI_TESTS),$(firstword $(subst =, ,$(t))))
-UNIT_SRC         := $(foreach f,$(LIB_FOLDERS) cli,$(wildcard src/$(f)/*_test.c))
+UNIT_SRC         := $(foreach f,$(LIB_FOLDERS) cli replay,$(wildcard src/$(f)/*_test.c))
 UNIT_TESTS       := $(foreach s,$(UNIT_SRC),$(O)/test/$(basename $(notdir $(s))))
 REAL_FLAVOURS    := $(filter-out smpi,$(FLAVOURS))
 RECORD_TEST_SRC  := $(wildcard src/record/*_test.c)
@@ -31,11 +31,13 @@ list-fuzzers:
 # In tests named x_nomem_test allocations go through functions of the test, which fail some of them.
 NOMEM_FLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc
 
-# Tests of the tool's modules are linked with them, except for main.
+# Tests of the tool's modules are linked with them, except for main; tests of replay with those of
+# its modules that do not call MPI.
 CLI_TEST_OBJ := $(filter-out %/main.o $(O)/obj/cli/cmd_%.o,$(CLI_OBJ))
 
 define unit_test_rule
-$(O)/test/$(basename $(notdir $(1))): $(1) $(if $(filter src/cli/%,$(1)),$(CLI_TEST_OBJ)) $(LIB)
+$(O)/test/$(basename $(notdir $(1))): $(1) $(if $(filter src/cli/%,$(1)),$(CLI_TEST_OBJ)) \
+    $(if $(filter src/replay/%,$(1)),$(REPLAY_PLAIN_OBJ)) $(LIB)
 	@mkdir -p $$(@D)
 	$$(call say,TEST,$$@)
 	$$(q)$$(CC) $(if $(filter src/cli/%,$(1)),$$(CLI_FLAGS),$$(LIB_FLAGS)) -MF $$@.d -MT $$@ \

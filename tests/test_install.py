@@ -164,7 +164,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 def test_completion(bench):
     cases = [
-        (["refrain", "re"], ["record", "reduce", "report"]),
+        (["refrain", "re"], ["record", "reduce", "replay", "report"]),
         (["refrain", "ver"], ["verify"]),
         (["refrain", "help", "du"], ["dump"]),
         (["refrain", "record", "--st"], ["--start-off", "--starts"]),
@@ -189,11 +189,20 @@ def test_completion(bench):
 
 def test_completion_knows_every_option(bench):
     """What --help lists is what completes."""
-    for verb in ("record", "report", "info", "reduce", "compare", "dump", "verify"):
+    for verb in ("record", "report", "info", "reduce", "compare", "replay", "dump", "verify"):
         text = bench.run([bench.refrain, verb, "--help"], check=True).out
         options = set(re.findall(r"^ .*?(--[a-z-]+)", text, re.M)) - {"--usage"}
         found = set(completions(bench, "refrain", verb, "--"))
         harness.compare(f"options of {verb}", found, options)
+
+
+def test_replay(bench, flavour):
+    """The installed tool finds the installed programs that replay."""
+    _, archive = bench.record(flavour, 2, [bench.program("point_to_point", flavour)])
+    run = bench.run([*harness.FLAVOURS[flavour].launch(2), f"{tree(bench)}/bin/refrain", "replay", archive],
+                    check=True)
+    if "received as recorded" not in run.out:
+        raise harness.Failure(run.out)
 
 
 def test_uninstall(bench):

@@ -17,10 +17,11 @@
  * the place of the command, with --in-place. Then nothing is refused: what cannot be recorded runs
  * all the same.
  */
-#define _POSIX_C_SOURCE 200809L /* readlink, setenv, strdup */
+#define _POSIX_C_SOURCE 200809L /* setenv, strdup */
 #include "cli/command.h"
 #include "cli/elf_needs.h"
 #include "cli/file_argument.h"
+#include "cli/job.h"
 #include "cli/launch.h"
 #include "cli/reduction.h"
 
@@ -60,20 +61,6 @@ struct options {
 
 /* ---- messages ---- */
 
-/* Whether this process is to speak: outside of a job every process is, inside of one rank 0. */
-static bool speaks(void)
-{
-    static const char *const ranks[] = {
-        "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
-        "MV2_COMM_WORLD_RANK",  NULL};
-    for (const char *const *name = ranks; *name; name++) {
-        const char *rank = getenv(*name);
-        if (rank && rank[0])
-            return strcmp(rank, "0") == 0;
-    }
-    return true;
-}
-
 /* What is refused now will run all the same; of that, whether to be silent. */
 static bool is_refused_softly, is_silent;
 
@@ -87,7 +74,7 @@ static int refuse(int status, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (speaks() && !(is_refused_softly && is_silent))
+    if (rfn_job_speaks() && !(is_refused_softly && is_silent))
         rfn_command_error(is_refused_softly ? "not recorded: %s" : "%s", text);
     return status;
 }
@@ -99,37 +86,18 @@ static int no_memory(void)
 
 /* ---- this tool and its recorders ---- */
 
-/* The path of this executable: size bytes at path. */
-static bool own_path(char *path, size_t size)
-{
-    ssize_t n = readlink("/proc/self/exe", path, size - 1);
-    if (n <= 0 || (size_t)n >= size - 1)
-        return false;
-    path[n] = 0;
-    return true;
-}
-
-/* The recorder of a flavour: in lib/ beside the tool where it was built, in lib/refrain beside its
- * directory where it is installed. *path holds at least PATH_MAX bytes. */
+/* The recorder of a flavour. *path holds at least PATH_MAX bytes. */
 static bool find_recorder(const char *flavour, char *path)
 {
-    char own[PATH_MAX];
-    if (!own_path(own, sizeof own))
-        return false;
-    *strrchr(own, '/') = 0;
-    static const char *const places[] = {"lib", "../lib/refrain"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        int n = snprintf(path, PATH_MAX, "%s/%s/librefrain-%s.so", own, places[i], flavour);
-        if (n > 0 && n < PATH_MAX && access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
+    char name[64];
+    snprintf(name, sizeof name, "librefrain-%s.so", flavour);
+    return rfn_find_part(name, R_OK, path);
 }
 
 static int no_recorder(const char *flavour)
 {
     char own[PATH_MAX] = "";
-    own_path(own, sizeof own);
+    rfn_own_path(own, sizeof own);
     bool mpich = strcmp(flavour, "mpich") == 0;
     return refuse(RFN_EXIT_FAILURE,
                   "the recorder for %s, librefrain-%s.so, is not there (looked beside %s): Refrain "
@@ -139,16 +107,6 @@ static int no_recorder(const char *flavour)
 }
 
 /* ---- which recorder ---- */
-
-/* Which MPI the job's launcher belongs to, or NULL. Slurm sets PMI_RANK for both. */
-static const char *flavour_of_job(void)
-{
-    if (getenv("OMPI_COMM_WORLD_SIZE"))
-        return "openmpi";
-    if (getenv("MPI_LOCALNRANKS") || (getenv("PMI_RANK") && !getenv("SLURM_PROCID")))
-        return "mpich";
-    return NULL;
-}
 
 static const char *flavour_of_library(const struct rfn_needs *needs)
 {
@@ -223,7 +181,7 @@ static int choose_recorder(const struct options *options, const char *file, cons
     if (status != 0)
         return status;
     if (!flavour)
-        flavour = flavour_of_job();
+        flavour = rfn_job_flavour();
     if (!flavour)
         return refuse(RFN_EXIT_USAGE,
                       "%s %s, so that its MPI cannot be told; if it loads MPI later or starts a "
@@ -312,7 +270,7 @@ static bool set_environment(const struct options *options, const char *recorder,
               set("REFRAIN_QUIET", options->quiet ? "1" : NULL) &&
               set("REFRAIN_MEMORY", options->memory) && set("REFRAIN_PID", pid) &&
               set("REFRAIN_COMMAND", command) && set("REFRAIN_PRELOAD", recorder) &&
-              set("REFRAIN_TOOL", own_path(tool, sizeof tool) ? tool : NULL) &&
+              set("REFRAIN_TOOL", rfn_own_path(tool, sizeof tool) ? tool : NULL) &&
               set("REFRAIN_CHILDREN", options->no_children ? "no" : NULL) && set_preload(recorder);
     free(command);
     free(output);
@@ -528,7 +486,7 @@ static int exec_launcher(const struct options *options, const struct rfn_launch 
 {
     char own[PATH_MAX];
     bool denied;
-    if (!own_path(own, sizeof own))
+    if (!rfn_own_path(own, sizeof own))
         return refuse(RFN_EXIT_FAILURE, "this program's own path is not known (/proc is needed)");
     char *output = options->output ? absolute(options->output) : NULL;
     char **words = calloc((size_t)(argc + options->n_given) + 6, sizeof *words);

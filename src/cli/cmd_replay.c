@@ -1,0 +1,208 @@
+/* cmd_replay.c - `refrain replay`: issue what was recorded anew, on as many ranks.
+ *
+ * The verb runs once per rank and becomes the program that replays with the launcher's MPI
+ * (src/replay), which is not a part of the tool, so that the tool needs no MPI. Here the command
+ * line is checked and brought into the form that the program takes.
+ */
+#define _POSIX_C_SOURCE 200809L /* access' modes */
+#include "cli/command.h"
+#include "cli/file_argument.h"
+#include "cli/job.h"
+#include "refrain/archive.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    KEY_AGAINST = 256,
+    KEY_REPEAT,
+    KEY_SCALE,
+    KEY_NO_COMPUTE,
+    KEY_COMPUTE,
+    KEY_MPI,
+    KEY_TIMEOUT
+};
+
+static const struct argp_option options[] = {
+    {"against", KEY_AGAINST, "FULL", 0,
+     "Replay FULL, too, an archive of the same run with full times, in turn with FILE, and say how "
+     "near both are",
+     0},
+    {"repeat", KEY_REPEAT, "N", 0, "Replay N times and take the median (1; with --against 3)", 0},
+    {"scale-compute", KEY_SCALE, "F", 0, "Compute F times as long between the calls", 0},
+    {"no-compute", KEY_NO_COMPUTE, NULL, 0, "Do not compute: one call after the other", 0},
+    {"compute", KEY_COMPUTE, "HOW", 0,
+     "busy: keep the core busy; sleep: leave it to others (default: busy when every rank has a "
+     "core of its own)",
+     0},
+    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich: where the launcher does not tell", 0},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0,
+     "End the replay when a rank gets no further for so long (default: a minute and 20 times what "
+     "was recorded)",
+     0},
+    {"json", 'j', NULL, 0, "Print the result as JSON", 0},
+    {0}};
+
+enum { WORDS_MAX = 12, REPEATS_MAX = 1000, TIMEOUT_MAX = 10000000 };
+
+struct arguments {
+    struct rfn_file_argument given; /* first: its parser takes what is not an option of ours */
+    const char *mpi;
+    char *words[WORDS_MAX]; /* for the program that replays */
+    int n_words;
+};
+
+/* Adds NAME=VALUE to the words, or NAME. An option that is given twice counts as it was given last.
+ */
+static void add_word(struct argp_state *state, const char *name, const char *value)
+{
+    struct arguments *arguments = state->input;
+    size_t length = strlen(name), size = length + (value ? strlen(value) : 0) + 2;
+    char *word = malloc(size);
+    int at = 1;
+    if (!word) {
+        argp_failure(state, RFN_EXIT_FAILURE, 0, "%s", rfn_error_text(RFN_E_NOMEM));
+        return;
+    }
+    snprintf(word, size, "%s%s%s", name, value ? "=" : "", value ? value : "");
+    while (at < arguments->n_words && strncmp(arguments->words[at], name, length) != 0)
+        at++;
+    if (at < arguments->n_words)
+        free(arguments->words[at]);
+    else
+        arguments->n_words++;
+    arguments->words[at] = word;
+}
+
+static void check_factor(struct argp_state *state, const char *arg)
+{
+    char *end;
+    double factor = strtod(arg, &end);
+    if (end == arg || *end || !isfinite(factor) || factor < 0)
+        argp_error(state, "--scale-compute is a number from 0 on, not '%s'", arg);
+}
+
+static void check_number(struct argp_state *state, const char *option, const char *arg, long most)
+{
+    char *end;
+    long number = strtol(arg, &end, 10);
+    if (arg[0] < '1' || arg[0] > '9' || *end || number > most)
+        argp_error(state, "--%s is a whole number from 1 to %ld, not '%s'", option, most, arg);
+}
+
+static void check_word(struct argp_state *state, const char *option, const char *arg, const char *a,
+                       const char *b)
+{
+    if (strcmp(arg, a) != 0 && strcmp(arg, b) != 0)
+        argp_error(state, "--%s is '%s' or '%s', not '%s'", option, a, b, arg);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    switch (key) {
+    case KEY_AGAINST:
+        if (!arg[0])
+            argp_error(state, "the name of the archive to hold it against is empty");
+        add_word(state, "--against", arg);
+        return 0;
+    case KEY_REPEAT:
+        check_number(state, "repeat", arg, REPEATS_MAX);
+        add_word(state, "--repeat", arg);
+        return 0;
+    case KEY_SCALE:
+        check_factor(state, arg);
+        add_word(state, "--scale-compute", arg);
+        return 0;
+    case KEY_NO_COMPUTE:
+        add_word(state, "--no-compute", NULL);
+        return 0;
+    case KEY_COMPUTE:
+        check_word(state, "compute", arg, "busy", "sleep");
+        add_word(state, "--compute", arg);
+        return 0;
+    case KEY_MPI:
+        check_word(state, "mpi", arg, "mpich", "openmpi");
+        arguments->mpi = arg;
+        return 0;
+    case KEY_TIMEOUT:
+        check_number(state, "timeout", arg, TIMEOUT_MAX);
+        add_word(state, "--timeout", arg);
+        return 0;
+    default:
+        return rfn_file_argument_parse(key, arg, state);
+    }
+}
+
+/* Outside of a job: how many ranks it takes, if the archive tells. */
+static int refuse_alone(const char *file)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_archive *archive;
+    int error = rfn_archive_open(file, &archive, &diag);
+    if (error < 0)
+        return rfn_command_fail(file, error, &diag);
+    uint32_t ranks = rfn_archive_run(archive)->ranks;
+    rfn_archive_close(archive);
+    rfn_command_error("a replay is an MPI job of %u ranks: mpirun -n %u refrain replay %s (if this "
+                      "is one already, name its MPI: --mpi=openmpi or --mpi=mpich)",
+                      ranks, ranks, file);
+    return RFN_EXIT_USAGE;
+}
+
+static int fail(int status, const char *what, const char *why)
+{
+    if (rfn_job_speaks())
+        rfn_command_error("%s: %s", what, why);
+    return status;
+}
+
+static int become(const struct arguments *arguments, const char *flavour)
+{
+    char name[64], path[PATH_MAX];
+    snprintf(name, sizeof name, "refrain-replay-%s", flavour);
+    if (!rfn_find_part(name, X_OK, path))
+        return fail(RFN_EXIT_FAILURE, name,
+                    "this program is not there: Refrain was built where that MPI was not "
+                    "installed");
+    execv(path, arguments->words);
+    return fail(RFN_EXIT_FAILURE, path, strerror(errno));
+}
+
+static int run(const struct rfn_command *command, int argc, char **argv)
+{
+    static char end[] = "--", json[] = "--json";
+    struct arguments arguments = {.words = {argv[0]}, .n_words = 1};
+    rfn_command_parse(command, parse, argc, argv, &arguments);
+    const char *flavour = arguments.mpi ? arguments.mpi : rfn_job_flavour();
+    if (!flavour)
+        return refuse_alone(arguments.given.file);
+    if (arguments.given.json)
+        arguments.words[arguments.n_words++] = json;
+    arguments.words[arguments.n_words++] = end;
+    arguments.words[arguments.n_words++] = (char *)arguments.given.file;
+    return become(&arguments, flavour);
+}
+
+const struct rfn_command rfn_cmd_replay = {
+    .name = "replay",
+    .summary = "Issues the recorded calls anew, on as many ranks, and times that",
+    .usage = "FILE",
+    .about =
+        "Runs as an MPI job of as many ranks as were recorded:\n"
+        "\n"
+        "  mpirun -n 8 refrain replay app.8.rfn\n"
+        "\n"
+        "Messages, collective calls and the like have the recorded sizes and partners; for what "
+        "the program computed between them stands a loop, or sleep. Every message is checked when "
+        "it is received. Prints how long the replay took, how long the run did, and the accuracy "
+        "ACC = 1 - |t - t'| / t.",
+    .options = options,
+    .values = "--compute=busy,sleep --mpi=openmpi,mpich",
+    .run = run,
+};

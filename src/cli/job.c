@@ -1,0 +1,54 @@
+#define _POSIX_C_SOURCE 200809L /* readlink */
+#include "cli/job.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool rfn_job_speaks(void)
+{
+    static const char *const ranks[] = {
+        "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
+        "MV2_COMM_WORLD_RANK",  NULL};
+    for (const char *const *name = ranks; *name; name++) {
+        const char *rank = getenv(*name);
+        if (rank && rank[0])
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+const char *rfn_job_flavour(void)
+{
+    if (getenv("OMPI_COMM_WORLD_SIZE"))
+        return "openmpi";
+    if (getenv("MPI_LOCALNRANKS") || (getenv("PMI_RANK") && !getenv("SLURM_PROCID")))
+        return "mpich";
+    return NULL;
+}
+
+bool rfn_own_path(char *path, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    if (n <= 0 || (size_t)n >= size - 1)
+        return false;
+    path[n] = 0;
+    return true;
+}
+
+bool rfn_find_part(const char *name, int access_mode, char *path)
+{
+    char own[PATH_MAX];
+    if (!rfn_own_path(own, sizeof own))
+        return false;
+    *strrchr(own, '/') = 0;
+    static const char *const places[] = {"lib", "../lib/refrain"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        int n = snprintf(path, PATH_MAX, "%s/%s/%s", own, places[i], name);
+        if (n > 0 && n < PATH_MAX && access(path, access_mode) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,30 @@
+/* fates.h - what will become of a request that is about to be made.
+ *
+ * A nonblocking receive from anyone says only at its completion whom the message came from, and a
+ * request that is cancelled later must not match anything. Replay has to know when it posts: a
+ * second cursor runs ahead of the first one, as far as it takes. What is kept is proportional to
+ * the requests in between.
+ */
+#ifndef RFN_REPLAY_FATES_H
+#define RFN_REPLAY_FATES_H
+
+#include "refrain/volume.h"
+#include "replay/operations.h"
+
+struct rpl_fate {
+    int64_t source, tag; /* of the message that was received; else as asked for */
+    bool cancelled;
+};
+
+struct rpl_fates;
+
+/* operations and volumes are borrowed. */
+int rpl_fates_open(struct rpl_fates **fates, const struct rpl_operations *operations,
+                   const struct rfn_volumes *volumes, uint32_t stream, struct rfn_diag *diag);
+void rpl_fates_close(struct rpl_fates *fates);
+
+/* The fate of the next request from point to point that the stream makes (not of persistent ones)
+ * or starts. 0, or an error. */
+int rpl_fates_next(struct rpl_fates *fates, struct rpl_fate *fate, struct rfn_diag *diag);
+
+#endif

@@ -1,0 +1,470 @@
+/* mpi_messages.c - messages from point to point: blocking, nonblocking, persistent, probes. */
+#include "replay/mpi_player.h"
+
+#include "base/grow.h"
+
+#include <string.h>
+
+/* A message that MPI is to send: where to, and its bytes. */
+struct outgoing {
+    struct rpl_piece piece;
+    void *buffer;
+    int dest, tag;
+    MPI_Comm comm;
+};
+
+static bool starts_with(const struct rpl_call *call, char letter)
+{
+    return call->operation->name[0] == letter;
+}
+
+static int64_t room_of(const struct rpl_call *call)
+{
+    bool two = rpl_has(call, RPL_recvcount);
+    int64_t bytes = rpl_bytes(call, two ? RPL_recvcount : RPL_count,
+                              two ? RPL_recvtype : RPL_datatype);
+    return rpl_has(call, RPL_partitions) ? rpl_times(bytes, rpl_word(call, RPL_partitions, 0))
+                                         : bytes;
+}
+
+static int64_t sent_bytes(const struct rpl_call *call)
+{
+    return rpl_has(call, RPL_sendcount) ? rpl_bytes(call, RPL_sendcount, RPL_sendtype)
+                                        : room_of(call);
+}
+
+static int64_t send_tag(const struct rpl_call *call)
+{
+    return rpl_word(call, RPL_sendtag, rpl_word(call, RPL_tag, 0));
+}
+
+static int stamp_outgoing(struct rpl_player *player, int64_t comm, int64_t dest, int64_t tag,
+                          int64_t bytes, void *buffer)
+{
+    uint64_t stamp = 0;
+    if (dest < 0)
+        return 0;
+    RFN_TRY(rpl_stamp(player, comm, dest, tag, true, &stamp));
+    rpl_stamp_put(stamp, buffer, bytes);
+    return 0;
+}
+
+static int prepare(struct rpl_player *player, const struct rpl_call *call, struct outgoing *out)
+{
+    int64_t bytes = sent_bytes(call), dest = rpl_word(call, RPL_dest, RFN_PROC_NULL);
+    RFN_TRY(rpl_take(player, bytes, &out->buffer));
+    out->piece = rpl_piece(player, bytes);
+    out->dest = rpl_mpi_rank(dest);
+    out->tag = rpl_mpi_tag(send_tag(call));
+    out->comm = rpl_mpi_comm(player, rpl_comm(call));
+    if (call->operation->mode == RPL_PERSISTENT) /* its starts are */
+        return 0;
+    return stamp_outgoing(player, rpl_comm(call), dest, send_tag(call), bytes, out->buffer);
+}
+
+/* ---- sends ---- */
+
+#define ARGUMENTS(out) \
+    (out)->buffer, (out)->piece.count, (out)->piece.type, (out)->dest, (out)->tag, (out)->comm
+
+static void send_blocking(const struct rpl_call *call, const struct outgoing *out)
+{
+    if (starts_with(call, 'B'))
+        MPI_Bsend(ARGUMENTS(out));
+    else if (strcmp(call->operation->name, "Ssend") == 0)
+        MPI_Ssend(ARGUMENTS(out));
+    else /* a ready send, too: the receive might come later than it did */
+        MPI_Send(ARGUMENTS(out));
+}
+
+static void send_nonblocking(const struct rpl_call *call, const struct outgoing *out,
+                             MPI_Request *request)
+{
+    if (starts_with(call, 'B'))
+        MPI_Ibsend(ARGUMENTS(out), request);
+    else if (strcmp(call->operation->name, "Ssend") == 0)
+        MPI_Issend(ARGUMENTS(out), request);
+    else
+        MPI_Isend(ARGUMENTS(out), request);
+}
+
+static void send_init(const struct rpl_call *call, const struct outgoing *out, MPI_Request *request)
+{
+    if (starts_with(call, 'B'))
+        MPI_Bsend_init(ARGUMENTS(out), request);
+    else if (strcmp(call->operation->name, "Ssend") == 0)
+        MPI_Ssend_init(ARGUMENTS(out), request);
+    else
+        MPI_Send_init(ARGUMENTS(out), request);
+}
+
+/* Stands where nothing comes: it is cancelled as it was. */
+static int post_nowhere(struct rpl_player *player, struct rpl_request *request, MPI_Request *handle)
+{
+    request->posted = false;
+    MPI_Irecv(request->buffer, 0, MPI_BYTE, 0, 0, player->nowhere, handle);
+    return 0;
+}
+
+static int issue_send(struct rpl_player *player, const struct rpl_call *call)
+{
+    struct outgoing out;
+    if (call->operation->mode == RPL_BLOCKING) {
+        RFN_TRY(prepare(player, call, &out));
+        send_blocking(call, &out);
+        rpl_pool_give(&player->pool, out.buffer);
+        return 0;
+    }
+    struct rpl_request *request = rpl_new_request(player, call);
+    struct rpl_fate fate = {0};
+    if (!request)
+        return rpl_no_memory(player);
+    if (call->operation->mode == RPL_NONBLOCKING)
+        RFN_TRY(rpl_fate(player, &player->volume, &fate));
+    if (fate.cancelled)
+        return post_nowhere(player, request, &request->request);
+    RFN_TRY(prepare(player, call, &out));
+    request->buffer = out.buffer;
+    request->bytes = sent_bytes(call);
+    request->peer = rpl_word(call, RPL_dest, RFN_PROC_NULL);
+    request->tag = send_tag(call);
+    if (call->operation->mode == RPL_PERSISTENT)
+        send_init(call, &out, &request->request);
+    else
+        send_nonblocking(call, &out, &request->request);
+    return 0;
+}
+
+/* ---- receives ---- */
+
+/* Posts what is to be received, and notes with what stamp it will come. */
+static int post(struct rpl_player *player, struct rpl_request *request, int64_t source, int64_t tag,
+                MPI_Request *handle)
+{
+    struct rpl_piece piece = rpl_piece(player, request->bytes);
+    request->stamped = source >= 0 && tag >= 0;
+    request->posted = true;
+    request->type = piece.type;
+    if (request->stamped)
+        RFN_TRY(rpl_stamp(player, request->comm, source, tag, false, &request->stamp));
+    MPI_Irecv(request->buffer, piece.count, piece.type, rpl_mpi_rank(source), rpl_mpi_tag(tag),
+              rpl_mpi_comm(player, request->comm), handle);
+    return 0;
+}
+
+static int receive_blocking(struct rpl_player *player, const struct rpl_call *call)
+{
+    const struct rfn_volume *volume = &player->volume;
+    struct rpl_piece piece = rpl_piece(player, room_of(call));
+    bool stamped = volume->source >= 0;
+    uint64_t stamp = 0;
+    void *buffer;
+    MPI_Status status;
+    RFN_TRY(rpl_take(player, room_of(call), &buffer));
+    if (stamped)
+        RFN_TRY(rpl_stamp(player, volume->comm, volume->source, volume->tag, false, &stamp));
+    MPI_Recv(buffer, piece.count, piece.type, rpl_mpi_rank(volume->source),
+             rpl_mpi_tag(volume->tag), rpl_mpi_comm(player, volume->comm), &status);
+    rpl_check(player, &status, piece.type, volume, stamped ? &stamp : NULL, buffer);
+    rpl_pool_give(&player->pool, buffer);
+    return 0;
+}
+
+static int issue_recv(struct rpl_player *player, const struct rpl_call *call)
+{
+    if (call->operation->mode == RPL_BLOCKING)
+        return receive_blocking(player, call);
+    struct rpl_request *request = rpl_new_request(player, call);
+    struct rpl_fate fate;
+    if (!request)
+        return rpl_no_memory(player);
+    request->bytes = room_of(call);
+    request->peer = rpl_word(call, RPL_source, RFN_PROC_NULL);
+    request->tag = rpl_word(call, RPL_tag, RFN_ANY);
+    RFN_TRY(rpl_take(player, request->bytes, &request->buffer));
+    if (call->operation->mode == RPL_NONBLOCKING) {
+        RFN_TRY(rpl_fate(player, &player->volume, &fate));
+        return fate.cancelled ? post_nowhere(player, request, &request->request)
+                              : post(player, request, fate.source, fate.tag, &request->request);
+    }
+    struct rpl_piece piece = rpl_piece(player, request->bytes);
+    request->type = piece.type;
+    MPI_Recv_init(request->buffer, piece.count, piece.type, rpl_mpi_rank(request->peer),
+                  rpl_mpi_tag(request->tag), rpl_mpi_comm(player, request->comm),
+                  &request->request);
+    return 0;
+}
+
+/* ---- both ---- */
+
+static int exchange(struct rpl_player *player, const struct rpl_call *call,
+                    const struct outgoing *out, void *buffer, struct rpl_piece piece)
+{
+    const struct rfn_volume *volume = &player->volume;
+    bool stamped = volume->source >= 0;
+    uint64_t stamp = 0;
+    MPI_Status status;
+    if (stamped)
+        RFN_TRY(rpl_stamp(player, volume->comm, volume->source, volume->tag, false, &stamp));
+    if (strcmp(call->operation->name, "Sendrecv_replace") == 0)
+        MPI_Sendrecv_replace(out->buffer, out->piece.count, out->piece.type, out->dest, out->tag,
+                             rpl_mpi_rank(volume->source), rpl_mpi_tag(volume->tag), out->comm,
+                             &status);
+    else
+        MPI_Sendrecv(out->buffer, out->piece.count, out->piece.type, out->dest, out->tag, buffer,
+                     piece.count, piece.type, rpl_mpi_rank(volume->source),
+                     rpl_mpi_tag(volume->tag), out->comm, &status);
+    rpl_check(player, &status, piece.type, volume, stamped ? &stamp : NULL, buffer);
+    return 0;
+}
+
+/* Where one buffer is for both, the piece and the buffer are those of what is sent. */
+static int issue_sendrecv(struct rpl_player *player, const struct rpl_call *call)
+{
+    struct outgoing out;
+    void *buffer = NULL;
+    RFN_TRY(prepare(player, call, &out));
+    bool replaces = strcmp(call->operation->name, "Sendrecv_replace") == 0;
+    if (!replaces)
+        RFN_TRY(rpl_take(player, room_of(call), &buffer));
+    RFN_TRY(exchange(player, call, &out, replaces ? out.buffer : buffer,
+                     rpl_piece(player, room_of(call))));
+    rpl_pool_give(&player->pool, buffer);
+    rpl_pool_give(&player->pool, out.buffer);
+    return 0;
+}
+
+#if RPL_HAVE_MPI_Isendrecv
+static int issue_isendrecv(struct rpl_player *player, const struct rpl_call *call)
+{
+    struct rpl_request *request = rpl_new_request(player, call);
+    struct rpl_fate fate;
+    struct outgoing out;
+    if (!request)
+        return rpl_no_memory(player);
+    RFN_TRY(rpl_fate(player, &player->volume, &fate));
+    RFN_TRY(prepare(player, call, &out));
+    struct rpl_piece piece = rpl_piece(player, room_of(call));
+    request->type = piece.type;
+    request->bytes = room_of(call);
+    request->stamped = fate.source >= 0 && fate.tag >= 0;
+    if (request->stamped)
+        RFN_TRY(rpl_stamp(player, request->comm, fate.source, fate.tag, false, &request->stamp));
+    if (strcmp(call->operation->name, "Sendrecv_replace") == 0) {
+        request->buffer = out.buffer;
+        MPI_Isendrecv_replace(out.buffer, out.piece.count, out.piece.type, out.dest, out.tag,
+                              rpl_mpi_rank(fate.source), rpl_mpi_tag(fate.tag), out.comm,
+                              &request->request);
+        return 0;
+    }
+    request->kept[0] = out.buffer;
+    RFN_TRY(rpl_take(player, request->bytes, &request->buffer));
+    MPI_Isendrecv(out.buffer, out.piece.count, out.piece.type, out.dest, out.tag, request->buffer,
+                  piece.count, piece.type, rpl_mpi_rank(fate.source), rpl_mpi_tag(fate.tag),
+                  out.comm, &request->request);
+    return 0;
+}
+#endif
+
+static int issue_exchange(struct rpl_player *player, const struct rpl_call *call)
+{
+#if RPL_HAVE_MPI_Isendrecv
+    if (call->operation->mode == RPL_NONBLOCKING)
+        return issue_isendrecv(player, call);
+#endif
+    return issue_sendrecv(player, call);
+}
+
+/* ---- probes ---- */
+
+/* A successful Iprobe is waited for. */
+static int issue_probe(struct rpl_player *player, const struct rpl_call *call)
+{
+    const struct rfn_volume *volume = &player->volume;
+    MPI_Status status;
+    (void)call;
+    MPI_Probe(rpl_mpi_rank(volume->source), rpl_mpi_tag(volume->tag),
+              rpl_mpi_comm(player, volume->comm), &status);
+    return 0;
+}
+
+static int issue_mprobe(struct rpl_player *player, const struct rpl_call *call)
+{
+    const struct rfn_volume *volume = &player->volume;
+    struct rpl_message message = {.stamped = volume->source >= 0};
+    int64_t slot = rpl_outcome(call, RFN_KIND_MESSAGE);
+    MPI_Status status;
+    if (message.stamped)
+        RFN_TRY(
+            rpl_stamp(player, volume->comm, volume->source, volume->tag, false, &message.stamp));
+    MPI_Mprobe(rpl_mpi_rank(volume->source), rpl_mpi_tag(volume->tag),
+               rpl_mpi_comm(player, volume->comm), &message.message, &status);
+    if (slot < 0 || slot > UINT16_MAX)
+        return 0;
+    RFN_TRY(RFN_GROW_ZEROED(player->messages, player->messages_capacity, (size_t)slot + 1));
+    player->messages[slot] = message;
+    return 0;
+}
+
+/* The message that a matched receive fetches. */
+static struct rpl_message fetch(const struct rpl_player *player, const struct rpl_call *call)
+{
+    int64_t slot = rpl_word(call, RPL_message, -1);
+    if (slot >= 0 && (uint64_t)slot < player->messages_capacity && player->messages[slot].message)
+        return player->messages[slot];
+    return (struct rpl_message){.message = MPI_MESSAGE_NO_PROC};
+}
+
+static int issue_mrecv(struct rpl_player *player, const struct rpl_call *call)
+{
+    struct rpl_message message = fetch(player, call);
+    struct rpl_piece piece = rpl_piece(player, room_of(call));
+    MPI_Status status;
+    void *buffer;
+    RFN_TRY(rpl_take(player, room_of(call), &buffer));
+    if (call->operation->mode == RPL_BLOCKING) {
+        MPI_Mrecv(buffer, piece.count, piece.type, &message.message, &status);
+        rpl_check(player, &status, piece.type, &player->volume,
+                  message.stamped ? &message.stamp : NULL, buffer);
+        rpl_pool_give(&player->pool, buffer);
+        return 0;
+    }
+    struct rpl_request *request = rpl_new_request(player, call);
+    struct rpl_fate fate;
+    if (!request)
+        return rpl_no_memory(player);
+    RFN_TRY(rpl_fate(player, &player->volume, &fate));
+    request->buffer = buffer;
+    request->type = piece.type;
+    request->stamp = message.stamp;
+    request->stamped = message.stamped;
+    MPI_Imrecv(buffer, piece.count, piece.type, &message.message, &request->request);
+    return 0;
+}
+
+/* ---- persistent ones ---- */
+
+/* A start of a request. Of a receive from anyone, and of one that is cancelled, the source is not
+ * that of the persistent request: one that is good for this start takes its place, *own is false.
+ */
+static int begin_start(struct rpl_player *player, struct rpl_request *request,
+                       const struct rfn_request_origin *origin, bool *own)
+{
+    const struct rpl_operation *made = &player->operations->of[origin->function];
+    struct rpl_fate fate;
+    *own = true;
+    if (!made->sends && !made->receives)
+        return 0;
+    RFN_TRY(rpl_fate(player, &origin->volume, &fate));
+    if (request->request == MPI_REQUEST_NULL) /* it could not be made */
+        return 0;
+    *own = !fate.cancelled && request->peer != RFN_ANY && request->tag != RFN_ANY;
+    if (request->partitioned)
+        return 0;
+    if (fate.cancelled)
+        return post_nowhere(player, request, &request->once);
+    request->posted = true;
+    if (made->sends)
+        return stamp_outgoing(player, request->comm, request->peer, request->tag, request->bytes,
+                              request->buffer);
+    if (!*own)
+        return post(player, request, fate.source, fate.tag, &request->once);
+    request->stamped = request->peer >= 0;
+    return request->stamped ? rpl_stamp(player, request->comm, request->peer, request->tag, false,
+                                        &request->stamp)
+                            : 0;
+}
+
+static int issue_start(struct rpl_player *player, const struct rpl_call *call)
+{
+    int n = 0;
+    size_t started = player->effects.n_started;
+    RFN_TRY(RFN_GROW(player->handles, player->handles_capacity, started + 1));
+    for (size_t i = 0; i < started; i++) {
+        const struct rfn_request_origin *origin = player->effects.started[i];
+        struct rpl_request *request = rpl_request_of(player, origin);
+        bool own = false;
+        if (!request)
+            continue;
+        request->active = true;
+        RFN_TRY(begin_start(player, request, origin, &own));
+        if (own && request->request != MPI_REQUEST_NULL)
+            player->handles[n++] = request->request;
+    }
+    if (n == 1 && strcmp(call->operation->name, "Start") == 0)
+        MPI_Start(player->handles);
+    else if (n)
+        MPI_Startall(n, player->handles);
+    return 0;
+}
+
+#if RPL_HAVE_MPI_Psend_init
+/* Partitions are as large as they were; what they carry is not looked at. */
+static int issue_partitioned(struct rpl_player *player, const struct rpl_call *call)
+{
+    struct rpl_request *request = rpl_new_request(player, call);
+    bool sends = call->operation->sends;
+    int64_t part = rpl_bytes(call, RPL_count, RPL_datatype);
+    if (!request)
+        return rpl_no_memory(player);
+    request->partitioned = true;
+    request->bytes = room_of(call);
+    request->peer = rpl_word(call, sends ? RPL_dest : RPL_source, RFN_PROC_NULL);
+    request->tag = send_tag(call);
+    RFN_TRY(rpl_take(player, request->bytes, &request->buffer));
+    if (sends)
+        MPI_Psend_init(request->buffer, (int)rpl_word(call, RPL_partitions, 0), part, MPI_BYTE,
+                       rpl_mpi_rank(request->peer), rpl_mpi_tag(request->tag),
+                       rpl_mpi_comm(player, request->comm), MPI_INFO_NULL, &request->request);
+    else
+        MPI_Precv_init(request->buffer, (int)rpl_word(call, RPL_partitions, 0), part, MPI_BYTE,
+                       rpl_mpi_rank(request->peer), rpl_mpi_tag(request->tag),
+                       rpl_mpi_comm(player, request->comm), MPI_INFO_NULL, &request->request);
+    return 0;
+}
+
+static int issue_pready(struct rpl_player *player, const struct rpl_call *call)
+{
+    const struct rfn_request_origin *origin = player->effects.ready;
+    struct rpl_request *request = origin ? rpl_request_of(player, origin) : NULL;
+    if (!request || request->request == MPI_REQUEST_NULL)
+        return 0;
+    if (rpl_has(call, RPL_partition_low)) {
+        MPI_Pready_range((int)rpl_word(call, RPL_partition_low, 0),
+                         (int)rpl_word(call, RPL_partition_high, 0), request->request);
+    } else if (rpl_has(call, RPL_array_of_partitions)) {
+        size_t n;
+        int *list = rpl_int_list(player, call, RPL_array_of_partitions, RFN_KIND_INT, 0, &n);
+        if (!list)
+            return rpl_no_memory(player);
+        MPI_Pready_list((int)n, list, request->request);
+        rpl_pool_give(&player->pool, list);
+    } else {
+        MPI_Pready((int)rpl_word(call, RPL_partition, 0), request->request);
+    }
+    return 0;
+}
+#endif
+
+const struct rpl_named_handler rpl_message_handlers[] = {{"Send", issue_send},
+                                                         {"Bsend", issue_send},
+                                                         {"Ssend", issue_send},
+                                                         {"Rsend", issue_send},
+                                                         {"Recv", issue_recv},
+                                                         {"Sendrecv", issue_exchange},
+                                                         {"Sendrecv_replace", issue_exchange},
+                                                         {"Probe", issue_probe},
+                                                         {"Iprobe", issue_probe},
+                                                         {"Mprobe", issue_mprobe},
+                                                         {"Improbe", issue_mprobe},
+                                                         {"Mrecv", issue_mrecv},
+                                                         {"Start", issue_start},
+                                                         {"Startall", issue_start},
+#if RPL_HAVE_MPI_Psend_init
+                                                         {"Psend", issue_partitioned},
+                                                         {"Precv", issue_partitioned},
+                                                         {"Pready", issue_pready},
+                                                         {"Pready_range", issue_pready},
+                                                         {"Pready_list", issue_pready},
+#endif
+                                                         {NULL, NULL}};

@@ -1,0 +1,439 @@
+#include "replay/mpi_player.h"
+
+#include "base/grow.h"
+#include "replay/mpi_watch.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A datatype of more bytes than an integer counts. */
+struct rpl_large_type {
+    int64_t bytes;
+    MPI_Datatype type;
+};
+
+/* ---- handlers by name ---- */
+
+static const struct rpl_named_handler *const tables[] = {
+    rpl_message_handlers, rpl_request_handlers, rpl_collective_handlers,
+    rpl_comm_handlers,    rpl_window_handlers,
+};
+
+enum { N_TABLES = sizeof tables / sizeof *tables, HANDLERS_PER_TABLE = 64 };
+
+/* What this MPI does not have in that mode. */
+static bool is_missing(const char *name, enum rpl_mode mode)
+{
+    (void)name;
+    (void)mode;
+#if !RPL_HAVE_MPI_Isendrecv
+    if (mode == RPL_NONBLOCKING && strncmp(name, "Sendrecv", 8) == 0)
+        return true;
+#endif
+#if !RPL_HAVE_MPI_Bcast_init
+    for (const struct rpl_named_handler *one = rpl_collective_handlers; one->name; one++) {
+        if (mode == RPL_PERSISTENT && strcmp(one->name, name) == 0)
+            return true;
+    }
+#endif
+    return false;
+}
+
+int rpl_handler_of(const char *name, enum rpl_mode mode)
+{
+    for (int table = 0; table < N_TABLES; table++) {
+        for (int i = 0; tables[table][i].name; i++) {
+            if (strcmp(tables[table][i].name, name) == 0)
+                return is_missing(name, mode) ? -1 : table * HANDLERS_PER_TABLE + i;
+        }
+    }
+    return -1;
+}
+
+static int issue(struct rpl_player *player, const struct rpl_call *call)
+{
+    int number = call->operation->handler;
+    rpl_watch_call(rfn_archive_function(player->archive, call->record->function)->name,
+                   call->record->index);
+    int error = tables[number / HANDLERS_PER_TABLE][number % HANDLERS_PER_TABLE].handler(player,
+                                                                                         call);
+    rpl_pace_returned(&player->pace);
+    return error;
+}
+
+/* ---- for handlers ---- */
+
+int rpl_no_memory(struct rpl_player *player)
+{
+    return rfn_fail(player->diag, RFN_E_NOMEM, -1, (int)player->rank, "rank %u: out of memory",
+                    player->rank);
+}
+
+int rpl_take(struct rpl_player *player, int64_t bytes, void **buffer)
+{
+    *buffer = rpl_pool_take(&player->pool, bytes);
+    if (*buffer)
+        return 0;
+    return rfn_fail(player->diag, RFN_E_NOMEM, -1, (int)player->rank,
+                    "rank %u: out of memory for a message of %lld bytes", player->rank,
+                    (long long)bytes);
+}
+
+enum { LARGE_UNIT = 1 << 20 };
+
+static MPI_Datatype make_large(int64_t bytes)
+{
+    MPI_Datatype unit, made;
+    int lengths[] = {(int)(bytes / LARGE_UNIT), (int)(bytes % LARGE_UNIT)};
+    MPI_Aint places[] = {0, (MPI_Aint)(bytes - bytes % LARGE_UNIT)};
+    PMPI_Type_contiguous(LARGE_UNIT, MPI_BYTE, &unit);
+    MPI_Datatype types[] = {unit, MPI_BYTE};
+    PMPI_Type_create_struct(2, lengths, places, types, &made);
+    PMPI_Type_commit(&made);
+    PMPI_Type_free(&unit);
+    return made;
+}
+
+struct rpl_piece rpl_piece(struct rpl_player *player, int64_t bytes)
+{
+    if (bytes <= INT_MAX)
+        return (struct rpl_piece){bytes > 0 ? (int)bytes : 0, MPI_BYTE};
+    for (size_t i = 0; i < player->n_large; i++) {
+        if (player->large[i].bytes == bytes)
+            return (struct rpl_piece){1, player->large[i].type};
+    }
+    /* Without memory for it the buffer cannot be had either: its message comes first. */
+    if (bytes > INT64_C(1) << 46 ||
+        RFN_GROW(player->large, player->large_capacity, player->n_large + 1) < 0)
+        return (struct rpl_piece){0, MPI_BYTE};
+    player->large[player->n_large++] = (struct rpl_large_type){bytes, make_large(bytes)};
+    return (struct rpl_piece){1, player->large[player->n_large - 1].type};
+}
+
+int rpl_mpi_rank(int64_t word)
+{
+    if (word >= 0 && word <= INT_MAX)
+        return (int)word;
+    return word == RFN_ANY ? MPI_ANY_SOURCE : word == RFN_ROOT ? MPI_ROOT : MPI_PROC_NULL;
+}
+
+int rpl_mpi_tag(int64_t word)
+{
+    return word >= 0 && word <= INT_MAX ? (int)word : MPI_ANY_TAG;
+}
+
+MPI_Comm rpl_mpi_comm(const struct rpl_player *player, int64_t word)
+{
+    return word >= 0 && word < player->known.n_comms ? player->comms[word] : MPI_COMM_NULL;
+}
+
+int *rpl_ints(struct rpl_player *player, size_t n)
+{
+    return rpl_pool_take(&player->pool, (int64_t)((n + 1) * sizeof(int)));
+}
+
+int *rpl_int_list(struct rpl_player *player, const struct rpl_call *call, enum rpl_role role,
+                  uint8_t kind, size_t least, size_t *n)
+{
+    size_t n_words;
+    const int64_t *words = rpl_list(call, role, kind, &n_words);
+    *n = n_words > least ? n_words : least;
+    int *list = rpl_ints(player, *n);
+    for (size_t i = 0; list && i < *n; i++) {
+        int64_t word = i < n_words ? words[i] : 0;
+        list[i] = kind == RFN_KIND_RANK ? rpl_mpi_rank(word) : (int)word;
+    }
+    return list;
+}
+
+/* ---- requests ---- */
+
+struct rpl_request *rpl_request_of(struct rpl_player *player,
+                                   const struct rfn_request_origin *origin)
+{
+    return origin->id < player->requests_capacity ? &player->requests[origin->id] : NULL;
+}
+
+static const struct rpl_request no_request = {
+    .request = MPI_REQUEST_NULL, .once = MPI_REQUEST_NULL, .posted = true};
+
+/* Elements for all ids up to this one. */
+static int grow_requests(struct rpl_player *player, size_t id)
+{
+    size_t before = player->requests_capacity;
+    RFN_TRY(RFN_GROW(player->requests, player->requests_capacity, id + 1));
+    for (size_t i = before; i < player->requests_capacity; i++)
+        player->requests[i] = no_request;
+    return 0;
+}
+
+struct rpl_request *rpl_new_request(struct rpl_player *player, const struct rpl_call *call)
+{
+    if (player->effects.created < 0)
+        return NULL;
+    struct rpl_request *request = &player->requests[player->effects.created];
+    request->function = call->record->function;
+    request->comm = rpl_comm(call);
+    request->active = call->operation->mode == RPL_NONBLOCKING;
+    request->type = MPI_BYTE;
+    return request;
+}
+
+void rpl_give_request(struct rpl_player *player, struct rpl_request *request)
+{
+    rpl_pool_give(&player->pool, request->buffer);
+    for (int i = 0; i < RPL_KEPT; i++)
+        rpl_pool_give(&player->pool, request->kept[i]);
+    *request = no_request;
+}
+
+void rpl_bury_orphans(struct rpl_player *player)
+{
+    for (size_t i = player->n_orphans; i-- > 0;) {
+        int done = 0;
+        PMPI_Test(&player->orphans[i].request, &done, MPI_STATUS_IGNORE);
+        if (!done)
+            continue;
+        rpl_give_request(player, &player->orphans[i]);
+        player->orphans[i] = player->orphans[--player->n_orphans];
+    }
+}
+
+int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct rpl_fate *fate)
+{
+    if (player->fates)
+        return rpl_fates_next(player->fates, fate, player->diag);
+    *fate = (struct rpl_fate){volume->source, volume->tag, false};
+    return 0;
+}
+
+/* ---- what messages carry ---- */
+
+int rpl_stamp(struct rpl_player *player, int64_t comm, int64_t peer, int64_t tag, bool sending,
+              uint64_t *stamp)
+{
+    int64_t world = comm < 0 ? -1
+                             : rfn_comm_peer(player->archive, (uint32_t)comm, player->rank, peer);
+    int64_t own = player->rank;
+    struct rpl_channel channel = {comm, sending ? own : world, sending ? world : own, tag, sending};
+    if (rpl_stamps_next(&player->stamps, &channel, stamp) < 0)
+        return rpl_no_memory(player);
+    return 0;
+}
+
+static void is_wrong(struct rpl_player *player, const char *text)
+{
+    if (player->wrong++ == 0)
+        snprintf(player->first_wrong, sizeof player->first_wrong, "rank %u: %s", player->rank,
+                 text);
+}
+
+/* Bytes of a status; -1 where MPI does not tell. */
+static int64_t bytes_of(MPI_Status *status, MPI_Datatype type)
+{
+#ifndef RPL_SIMULATED /* which does not have it */
+    MPI_Count bytes = 0;
+    PMPI_Get_elements_x(status, type, &bytes);
+    return bytes == MPI_UNDEFINED ? -1 : (int64_t)bytes;
+#else
+    int bytes = 0;
+    PMPI_Get_count(status, MPI_BYTE, &bytes);
+    (void)type;
+    return bytes == MPI_UNDEFINED ? -1 : bytes;
+#endif
+}
+
+void rpl_check(struct rpl_player *player, MPI_Status *status, MPI_Datatype type,
+               const struct rfn_volume *recorded, const uint64_t *stamp, const void *buffer)
+{
+    char text[200];
+    int64_t bytes = bytes_of(status, type);
+    if (recorded->source == RFN_PROC_NULL || recorded->received_bytes < 0)
+        return;
+    if (bytes != recorded->received_bytes) {
+        snprintf(text, sizeof text, "received %lld bytes from rank %lld, where %lld were recorded",
+                 (long long)bytes, (long long)recorded->source,
+                 (long long)recorded->received_bytes);
+        is_wrong(player, text);
+    } else if (stamp && !rpl_stamp_fits(*stamp, buffer, bytes)) {
+        snprintf(text, sizeof text,
+                 "received another message of %lld bytes from rank %lld than was recorded",
+                 (long long)bytes, (long long)recorded->source);
+        is_wrong(player, text);
+    }
+}
+
+/* ---- a run ---- */
+
+/* The tracker's account of requests; what a call creates has an element afterwards. */
+static int follow_requests(struct rpl_player *player, const struct rfn_record *record)
+{
+    player->effects = (struct rfn_request_effects){.created = -1};
+    player->volume = rfn_volume_of(player->volumes, player->cursor, player->rank, record);
+    if (!rfn_tracker_concerns(player->tracker, record->function))
+        return 0;
+    RFN_TRY(rfn_tracker_event(player->tracker, player->thread, player->cursor, record,
+                              &player->volume, &player->effects));
+    if (player->effects.created < 0)
+        return 0;
+    RFN_TRY(grow_requests(player, (size_t)player->effects.created));
+    player->requests[player->effects.created] = no_request;
+    return 0;
+}
+
+/* Fates are told for every request, issued or not. */
+static int drop_fates(struct rpl_player *player, const struct rfn_record *record)
+{
+    const struct rpl_operation *operation = &player->operations->of[record->function];
+    struct rpl_fate fate;
+    bool message = operation->sends || operation->receives;
+    if (message && operation->mode == RPL_NONBLOCKING && player->effects.created >= 0)
+        RFN_TRY(rpl_fate(player, &player->volume, &fate));
+    return 0;
+}
+
+static void owe(struct rpl_player *player, const struct rfn_record *record, int64_t *last_ns,
+                int treatment)
+{
+    int64_t inside = record->exit_ns - record->enter_ns;
+    rpl_pace_owe(&player->pace, record->enter_ns - *last_ns);
+    if (record->failed_poll) /* what was computed between the polls */
+        rpl_pace_owe(&player->pace, inside - record->inside_ns);
+    else if (treatment != RPL_ISSUE && treatment != RPL_END)
+        rpl_pace_owe(&player->pace, inside);
+    *last_ns = record->exit_ns;
+}
+
+static int play_event(struct rpl_player *player, const struct rfn_record *record, int64_t *last_ns,
+                      bool *begun, bool *ended)
+{
+    const struct rpl_call call = {player->archive, &player->operations->of[record->function],
+                                  player->cursor, record, player->rank};
+    int treatment = record->failed_poll ? RPL_LOCAL : rpl_decide(&player->known, &call);
+    RFN_TRY(treatment);
+    if (treatment == RPL_NO_CALL)
+        return 0;
+    if (treatment == RPL_BEGIN)
+        *begun = true;
+    if (!*begun || *ended)
+        return 0;
+    if (treatment == RPL_BEGIN) {
+        rpl_pace_owe(&player->pace, record->exit_ns - *last_ns);
+        *last_ns = record->exit_ns;
+        return 0;
+    }
+    owe(player, record, last_ns, treatment);
+    *ended = treatment == RPL_END;
+    if (treatment != RPL_ISSUE && treatment != RPL_END) {
+        RFN_TRY(follow_requests(player, record));
+        return drop_fates(player, record);
+    }
+    rpl_pace_spend(&player->pace);
+    if (treatment == RPL_END)
+        return 0;
+    RFN_TRY(follow_requests(player, record));
+    return issue(player, &call);
+}
+
+static int play_all(struct rpl_player *player, int64_t begin_ns)
+{
+    const struct rfn_record *record;
+    int64_t last_ns = begin_ns;
+    bool begun = false, ended = false;
+    int got;
+    while ((got = rfn_cursor_next(player->cursor, &record, player->diag)) > 0)
+        RFN_TRY(play_event(player, record, &last_ns, &begun, &ended));
+    return got;
+}
+
+/* ---- before and after ---- */
+
+static int open_stream(struct rpl_player *player, const struct rpl_role_of_rank *role)
+{
+    RFN_TRY(rpl_known_init(&player->known, player->archive));
+    player->tracker = rfn_tracker_new(player->archive);
+    player->comms = calloc((size_t)player->known.n_comms + 1, sizeof *player->comms);
+    player->owned = calloc((size_t)player->known.n_comms + 1, sizeof *player->owned);
+    if (!player->tracker || !player->comms || !player->owned)
+        return rpl_no_memory(player);
+    for (uint32_t i = 0; i < player->known.n_comms; i++) {
+        enum rfn_comm_kind kind = rfn_archive_comm(player->archive, i)->kind;
+        player->comms[i] = kind == RFN_COMM_WORLD  ? MPI_COMM_WORLD
+                           : kind == RFN_COMM_SELF ? MPI_COMM_SELF
+                                                   : MPI_COMM_NULL;
+    }
+    if (role->survey->wants_fates)
+        RFN_TRY(rpl_fates_open(&player->fates, role->operations, role->volumes, role->stream,
+                               player->diag));
+    RFN_TRY(rfn_cursor_open(player->archive, role->stream, &player->cursor, player->diag));
+    return 0;
+}
+
+/* What the program left open. All members free a communicator in the order of numbers. */
+static void close_all(struct rpl_player *player)
+{
+    rpl_bury_orphans(player);
+    for (uint32_t i = 0; player->owned && i < player->known.n_comms; i++) {
+        if (player->owned[i] && player->comms[i] != MPI_COMM_NULL)
+            PMPI_Comm_free(&player->comms[i]);
+    }
+    for (size_t i = 0; i < player->n_large; i++)
+        PMPI_Type_free(&player->large[i].type);
+    PMPI_Comm_free(&player->nowhere);
+    if (player->bsend) {
+        void *buffer;
+        int size;
+        PMPI_Buffer_detach(&buffer, &size);
+        free(player->bsend);
+    }
+}
+
+static void release(struct rpl_player *player)
+{
+    if (player->cursor)
+        rfn_cursor_close(player->cursor);
+    rfn_tracker_free(player->tracker);
+    rpl_fates_close(player->fates);
+    rpl_known_release(&player->known);
+    rpl_pool_release(&player->pool);
+    rpl_stamps_release(&player->stamps);
+    free(player->comms);
+    free(player->owned);
+    free(player->groups);
+    free(player->wins);
+    free(player->messages);
+    free(player->requests);
+    free(player->orphans);
+    free(player->handles);
+    free(player->statuses);
+    free(player->large);
+}
+
+int rpl_play(const struct rpl_role_of_rank *role, struct rpl_player *player, struct rfn_diag *diag)
+{
+    struct rfn_stream_info info = rfn_archive_stream(role->operations->archive, role->stream);
+    *player = (struct rpl_player){.archive = role->operations->archive,
+                                  .operations = role->operations,
+                                  .volumes = role->volumes,
+                                  .survey = role->survey,
+                                  .diag = diag,
+                                  .rank = info.rank,
+                                  .thread = info.thread};
+    PMPI_Comm_dup(MPI_COMM_SELF, &player->nowhere);
+    int error = open_stream(player, role);
+    if (error == 0) {
+        PMPI_Barrier(MPI_COMM_WORLD);
+        int64_t start = rpl_now_ns();
+        rpl_pace_start(&player->pace, &role->pace);
+        error = play_all(player, role->begin_ns);
+        if (error == 0) {
+            PMPI_Barrier(MPI_COMM_WORLD);
+            player->seconds = (double)(rpl_now_ns() - start) * 1e-9;
+            close_all(player);
+        }
+    }
+    release(player);
+    return error;
+}

@@ -1,0 +1,163 @@
+/* mpi_player.h - one rank's replay of one archive.
+ *
+ * The player reads the rank's events (the survey has found before that they can be replayed),
+ * stands in for what was computed between them (mpi_pace.h), and issues each call with what was
+ * recorded: handlers of operations by name, in mpi_messages.c, mpi_requests.c, mpi_collectives.c,
+ * mpi_comms.c, mpi_windows.c. What the player does for itself it does by the names PMPI_*, so that
+ * a recorder in front of MPI sees the calls of the program and no others.
+ *
+ * MPI's own errors are fatal, as is MPI's default: no rank is left waiting.
+ */
+#ifndef RFN_REPLAY_MPI_PLAYER_H
+#define RFN_REPLAY_MPI_PLAYER_H
+
+#include "refrain/completion.h"
+#include "replay/fates.h"
+#include "replay/have.gen.h" /* RPL_HAVE_MPI_X: this MPI has MPI_X */
+#include "replay/mpi_pace.h"
+#include "replay/operations.h"
+#include "replay/pool.h"
+#include "replay/stamps.h"
+#include "replay/survey.h"
+
+#include <mpi.h>
+
+enum { RPL_KEPT = 9 };
+
+/* A recorded request, by the tracker's id. */
+struct rpl_request {
+    MPI_Request request;
+    MPI_Request once; /* of a persistent one: what stands for this start, else null */
+    MPI_Datatype type;
+    void *buffer;
+    void *kept[RPL_KEPT]; /* what else MPI may read or write until it completes */
+    int64_t bytes;        /* that are sent, or room for what is received */
+    int64_t peer, tag, comm;
+    uint64_t stamp;
+    uint32_t function;
+    bool stamped; /* what is received is to have the stamp */
+    bool posted;  /* a cancelled one is not, but stands where it does not match */
+    bool partitioned;
+    bool active; /* not completed, or started */
+};
+
+/* A message of a matched probe. */
+struct rpl_message {
+    MPI_Message message;
+    uint64_t stamp;
+    bool stamped;
+};
+
+struct rpl_player {
+    const struct rfn_archive *archive;
+    const struct rpl_operations *operations;
+    const struct rfn_volumes *volumes;
+    const struct rpl_survey *survey;
+    struct rfn_diag *diag;
+    uint32_t rank, thread;
+    struct rfn_cursor *cursor;
+    struct rfn_tracker *tracker;
+    struct rpl_fates *fates; /* NULL: none needed */
+    struct rpl_known known;
+    struct rpl_pool pool;
+    struct rpl_stamps stamps;
+    struct rpl_pace pace;
+    MPI_Comm nowhere; /* of this process alone: what is posted here matches nothing */
+    MPI_Comm *comms;  /* by archive number */
+    bool *owned;      /* made here, and not freed yet */
+    MPI_Group *groups;
+    MPI_Win *wins;
+    struct rpl_message *messages;
+    struct rpl_request *requests; /* by id */
+    size_t groups_capacity, wins_capacity, messages_capacity, requests_capacity;
+    struct rpl_request *orphans; /* freed while they were active */
+    size_t n_orphans, orphans_capacity;
+    void *bsend;     /* the attached buffer */
+    void *access[2]; /* what one-sided accesses read and write */
+    int64_t access_bytes;
+    /* Room for the arguments of one call. */
+    MPI_Request *handles;
+    MPI_Status *statuses;
+    size_t handles_capacity, statuses_capacity;
+    struct rpl_large_type *large;
+    size_t n_large, large_capacity;
+    /* Of the event at hand. */
+    struct rfn_request_effects effects;
+    struct rfn_volume volume;
+    /* What came of it. */
+    uint64_t wrong; /* messages that were not as recorded */
+    char first_wrong[256];
+    double seconds;
+};
+
+typedef int rpl_handler(struct rpl_player *player, const struct rpl_call *call);
+
+struct rpl_named_handler {
+    const char *name; /* of the operation */
+    rpl_handler *handler;
+};
+
+/* The handlers of a file, ended by a NULL name. */
+extern const struct rpl_named_handler rpl_message_handlers[];
+extern const struct rpl_named_handler rpl_request_handlers[];
+extern const struct rpl_named_handler rpl_collective_handlers[];
+extern const struct rpl_named_handler rpl_comm_handlers[];
+extern const struct rpl_named_handler rpl_window_handlers[];
+
+/* For rpl_operations_init. */
+int rpl_handler_of(const char *name, enum rpl_mode mode);
+
+/* What there is to know before a run, of one rank and one archive. */
+struct rpl_role_of_rank {
+    const struct rpl_operations *operations;
+    const struct rfn_volumes *volumes;
+    const struct rpl_survey *survey;
+    uint32_t stream;
+    int64_t begin_ns; /* of the run: when the first rank left MPI_Init */
+    struct rpl_pace_options pace;
+};
+
+/* Collective over all ranks. Fills seconds and what was wrong. 0, or an error of this rank's, which
+ * the others do not know of. */
+int rpl_play(const struct rpl_role_of_rank *role, struct rpl_player *player, struct rfn_diag *diag);
+
+/* ---- for handlers ---- */
+
+/* How `bytes` bytes are told to MPI, in integers. */
+struct rpl_piece {
+    int count;
+    MPI_Datatype type;
+};
+struct rpl_piece rpl_piece(struct rpl_player *player, int64_t bytes);
+
+int rpl_mpi_rank(int64_t word);
+int rpl_mpi_tag(int64_t word);
+MPI_Comm rpl_mpi_comm(const struct rpl_player *player, int64_t word);
+/* A buffer of the pool; fails with words. */
+int rpl_take(struct rpl_player *player, int64_t bytes, void **buffer);
+/* Room for n + 1 integers, of the pool; NULL without memory. */
+int *rpl_ints(struct rpl_player *player, size_t n);
+/* The words of a list as such integers, at least `least` of them (0 beyond the list), which are n;
+ * NULL without memory. */
+int *rpl_int_list(struct rpl_player *player, const struct rpl_call *call, enum rpl_role role,
+                  uint8_t kind, size_t least, size_t *n);
+int rpl_no_memory(struct rpl_player *player);
+
+/* The element of the request that the call at hand creates; NULL: out of memory. */
+struct rpl_request *rpl_new_request(struct rpl_player *player, const struct rpl_call *call);
+struct rpl_request *rpl_request_of(struct rpl_player *player,
+                                   const struct rfn_request_origin *origin);
+/* Gives its buffers back. */
+void rpl_give_request(struct rpl_player *player, struct rpl_request *request);
+/* The same for those orphans that have completed in the meantime. */
+void rpl_bury_orphans(struct rpl_player *player);
+
+/* The stamp of the next message from or to a rank of the call's communicator. */
+int rpl_stamp(struct rpl_player *player, int64_t comm, int64_t peer, int64_t tag, bool sending,
+              uint64_t *stamp);
+/* Compares what came with what was recorded. stamp: NULL when it is not known. */
+void rpl_check(struct rpl_player *player, MPI_Status *status, MPI_Datatype type,
+               const struct rfn_volume *recorded, const uint64_t *stamp, const void *buffer);
+int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct rpl_fate *fate);
+
+#endif

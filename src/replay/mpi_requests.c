@@ -1,0 +1,176 @@
+/* mpi_requests.c - what completes requests, or ends them otherwise.
+ *
+ * A completion call waits for those requests that it completed when it was recorded, and for no
+ * others, whichever call it was: MPI_Waitany for the one, MPI_Testsome for some. So replay goes the
+ * same way whatever comes first now. Unsuccessful tests are left out.
+ */
+#include "replay/mpi_player.h"
+
+#include "base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- completion ---- */
+
+/* What MPI is to wait for. */
+static MPI_Request *handle_of(struct rpl_request *request)
+{
+    return request->once != MPI_REQUEST_NULL ? &request->once : &request->request;
+}
+
+/* A request has completed; its handle is MPI's again, unless it is persistent. */
+static void finish(struct rpl_player *player, const struct rfn_completed *completed,
+                   struct rpl_request *request, MPI_Status *status)
+{
+    const struct rpl_operation *made = &player->operations->of[request->function];
+    const struct rfn_volume *volume = &completed->origin->volume;
+    bool told = made->receives && !made->sends; /* of MPI_Isendrecv MPICH 4.0 tells nothing */
+    if (told && request->posted && !request->partitioned)
+        rpl_check(player, status, request->type, volume, request->stamped ? &request->stamp : NULL,
+                  request->buffer);
+    request->active = false;
+    if (made->mode != RPL_PERSISTENT)
+        rpl_give_request(player, request);
+}
+
+static int wait_for(struct rpl_player *player, const struct rpl_call *call, int n)
+{
+    const char *name = call->operation->name;
+    if (n != 1 || strcmp(name, "Waitall") == 0 || strcmp(name, "Testall") == 0) {
+        MPI_Waitall(n, player->handles, player->statuses);
+    } else if (strcmp(name, "Waitany") == 0) {
+        int index;
+        MPI_Waitany(1, player->handles, &index, player->statuses);
+    } else {
+        MPI_Wait(player->handles, player->statuses);
+    }
+    return 0;
+}
+
+static struct rpl_request *completed_request(struct rpl_player *player, size_t i)
+{
+    const struct rfn_completed *completed = &player->effects.completed[i];
+    struct rpl_request *request = completed->known ? rpl_request_of(player, completed->origin)
+                                                   : NULL;
+    return request && *handle_of(request) != MPI_REQUEST_NULL ? request : NULL;
+}
+
+static int issue_completion(struct rpl_player *player, const struct rpl_call *call)
+{
+    size_t n_completed = player->effects.n_completed;
+    int n = 0;
+    RFN_TRY(RFN_GROW(player->handles, player->handles_capacity, n_completed + 1));
+    RFN_TRY(RFN_GROW(player->statuses, player->statuses_capacity, n_completed + 1));
+    for (size_t i = 0; i < n_completed; i++) {
+        struct rpl_request *request = completed_request(player, i);
+        if (request)
+            player->handles[n++] = *handle_of(request);
+    }
+    if (n == 0 && n_completed)
+        return 0;
+    RFN_TRY(wait_for(player, call, n));
+    n = 0;
+    for (size_t i = 0; i < n_completed; i++) {
+        struct rpl_request *request = completed_request(player, i);
+        if (!request)
+            continue;
+        *handle_of(request) = player->handles[n];
+        finish(player, &player->effects.completed[i], request, &player->statuses[n++]);
+    }
+    return 0;
+}
+
+/* It told of a completion, and so does this, some time. */
+static int issue_get_status(struct rpl_player *player, const struct rpl_call *call)
+{
+    (void)call;
+    for (size_t i = 0; i < player->effects.n_completed; i++) {
+        struct rpl_request *request = completed_request(player, i);
+        int done = request == NULL;
+        while (!done)
+            MPI_Request_get_status(*handle_of(request), &done, MPI_STATUS_IGNORE);
+    }
+    return 0;
+}
+
+/* ---- other ends ---- */
+
+/* One that is active is not freed but asked from time to time, so that its buffer can be used again
+ * when its message is through. */
+static int issue_request_free(struct rpl_player *player, const struct rpl_call *call)
+{
+    const struct rfn_request_origin *origin = player->effects.freed;
+    struct rpl_request *request = origin ? rpl_request_of(player, origin) : NULL;
+    (void)call;
+    if (!request || request->request == MPI_REQUEST_NULL)
+        return 0;
+    rpl_bury_orphans(player);
+    if (request->active) {
+        RFN_TRY(RFN_GROW(player->orphans, player->orphans_capacity, player->n_orphans + 1));
+        player->orphans[player->n_orphans++] = *request;
+        *request = (struct rpl_request){.request = MPI_REQUEST_NULL, .once = MPI_REQUEST_NULL};
+        return 0;
+    }
+    MPI_Request_free(&request->request);
+    rpl_give_request(player, request);
+    return 0;
+}
+
+/* Only where it was successful: such a request stands where it matches nothing. */
+static int issue_cancel(struct rpl_player *player, const struct rpl_call *call)
+{
+    const struct rfn_request_origin *origin = player->effects.cancelled;
+    struct rpl_request *request = origin ? rpl_request_of(player, origin) : NULL;
+    (void)call;
+    if (request && !request->posted && *handle_of(request) != MPI_REQUEST_NULL)
+        MPI_Cancel(handle_of(request));
+    return 0;
+}
+
+/* ---- the buffer of MPI_Bsend ---- */
+
+/* What MPI needs beside the messages may be more than where this was recorded. */
+enum { BSEND_MORE = 1 << 20 };
+
+static int issue_buffer_attach(struct rpl_player *player, const struct rpl_call *call)
+{
+    int64_t size = rpl_word(call, RPL_size, 0);
+    if (size < 0 || size > INT32_MAX - BSEND_MORE)
+        size = INT32_MAX - BSEND_MORE;
+    if (player->bsend)
+        return 0;
+    player->bsend = malloc((size_t)size + BSEND_MORE);
+    if (!player->bsend)
+        return rpl_no_memory(player);
+    MPI_Buffer_attach(player->bsend, (int)size + BSEND_MORE);
+    return 0;
+}
+
+static int issue_buffer_detach(struct rpl_player *player, const struct rpl_call *call)
+{
+    void *buffer;
+    int size;
+    (void)call;
+    if (!player->bsend)
+        return 0;
+    MPI_Buffer_detach(&buffer, &size);
+    free(player->bsend);
+    player->bsend = NULL;
+    return 0;
+}
+
+const struct rpl_named_handler rpl_request_handlers[] = {{"Wait", issue_completion},
+                                                         {"Waitall", issue_completion},
+                                                         {"Waitany", issue_completion},
+                                                         {"Waitsome", issue_completion},
+                                                         {"Test", issue_completion},
+                                                         {"Testall", issue_completion},
+                                                         {"Testany", issue_completion},
+                                                         {"Testsome", issue_completion},
+                                                         {"Request_get_status", issue_get_status},
+                                                         {"Request_free", issue_request_free},
+                                                         {"Cancel", issue_cancel},
+                                                         {"Buffer_attach", issue_buffer_attach},
+                                                         {"Buffer_detach", issue_buffer_detach},
+                                                         {NULL, NULL}};

@@ -1,0 +1,267 @@
+/* mpi_windows.c - one-sided communication.
+ *
+ * Windows are as large as they were. What is put, got and accumulated are bytes at the recorded
+ * displacements; accumulation is MPI_BOR unless it was MPI_REPLACE or MPI_NO_OP. Windows whose
+ * memory is attached later (MPI_Win_create_dynamic) are not replayed: their displacements are
+ * addresses.
+ */
+#include "replay/mpi_player.h"
+
+#include "base/grow.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* ---- windows ---- */
+
+static MPI_Win win_of(const struct rpl_player *player, const struct rpl_call *call)
+{
+    int64_t slot = rpl_word(call, RPL_win, -1);
+    return slot >= 0 && (uint64_t)slot < player->wins_capacity ? player->wins[slot] : MPI_WIN_NULL;
+}
+
+static int keep_win(struct rpl_player *player, const struct rpl_call *call, MPI_Win win)
+{
+    int64_t slot = rpl_outcome(call, RFN_KIND_WIN);
+    size_t before = player->wins_capacity;
+    if (slot < 0 || slot >= 1 << 20)
+        return rfn_fail(player->diag, RFN_E_CORRUPT, -1, (int)player->rank,
+                        "a window has no number");
+    RFN_TRY(RFN_GROW(player->wins, player->wins_capacity, (size_t)slot + 1));
+    for (size_t i = before; i < player->wins_capacity; i++)
+        player->wins[i] = MPI_WIN_NULL;
+    player->wins[slot] = win;
+    return 0;
+}
+
+/* Memory of MPI_Win_create is MPI's here, so that it goes with the window. */
+static int issue_win_create(struct rpl_player *player, const struct rpl_call *call)
+{
+    int64_t size = rpl_word(call, RPL_size, 0), unit = rpl_word(call, RPL_disp_unit, 1);
+    MPI_Comm comm = rpl_mpi_comm(player, rpl_comm(call));
+    int disp_unit = unit > 0 && unit <= INT_MAX ? (int)unit : 1;
+    MPI_Aint bytes = size > 0 ? (MPI_Aint)size : 0;
+    void *base;
+    MPI_Win win;
+    if (strcmp(call->operation->name, "Win_allocate_shared") == 0)
+        MPI_Win_allocate_shared(bytes, disp_unit, MPI_INFO_NULL, comm, &base, &win);
+    else
+        MPI_Win_allocate(bytes, disp_unit, MPI_INFO_NULL, comm, &base, &win);
+    return keep_win(player, call, win);
+}
+
+static int issue_win_free(struct rpl_player *player, const struct rpl_call *call)
+{
+    MPI_Win win = win_of(player, call);
+    if (win == MPI_WIN_NULL)
+        return 0;
+    MPI_Win_free(&win);
+    player->wins[rpl_word(call, RPL_win, 0)] = MPI_WIN_NULL;
+    return 0;
+}
+
+/* ---- synchronization ---- */
+
+/* The lock's type is the number of the MPI with which this was recorded. */
+static int lock_type(const struct rpl_call *call)
+{
+    bool mpich = strcmp(rfn_archive_run(call->archive)->flavour, "mpich") == 0;
+    return rpl_word(call, RPL_lock_type, 0) == (mpich ? 235 : 2) ? MPI_LOCK_SHARED
+                                                                 : MPI_LOCK_EXCLUSIVE;
+}
+
+static int issue_win_sync(struct rpl_player *player, const struct rpl_call *call)
+{
+    MPI_Win win = win_of(player, call);
+    const char *name = call->operation->name;
+    int rank = rpl_mpi_rank(rpl_word(call, RPL_rank, 0));
+    if (strcmp(name, "Win_fence") == 0)
+        MPI_Win_fence(0, win);
+    else if (strcmp(name, "Win_lock") == 0)
+        MPI_Win_lock(lock_type(call), rank, 0, win);
+    else if (strcmp(name, "Win_unlock") == 0)
+        MPI_Win_unlock(rank, win);
+    else if (strcmp(name, "Win_lock_all") == 0)
+        MPI_Win_lock_all(0, win);
+    else if (strcmp(name, "Win_unlock_all") == 0)
+        MPI_Win_unlock_all(win);
+    else if (strcmp(name, "Win_flush") == 0)
+        MPI_Win_flush(rank, win);
+    else if (strcmp(name, "Win_flush_all") == 0)
+        MPI_Win_flush_all(win);
+    else if (strcmp(name, "Win_flush_local") == 0)
+        MPI_Win_flush_local(rank, win);
+    else if (strcmp(name, "Win_flush_local_all") == 0)
+        MPI_Win_flush_local_all(win);
+    else if (strcmp(name, "Win_complete") == 0)
+        MPI_Win_complete(win);
+    else /* MPI_Win_wait, and a successful MPI_Win_test */
+        MPI_Win_wait(win);
+    return 0;
+}
+
+static int issue_win_group(struct rpl_player *player, const struct rpl_call *call)
+{
+    int64_t slot = rpl_word(call, RPL_group, -1);
+    MPI_Group group = slot >= 0 && (uint64_t)slot < player->groups_capacity ? player->groups[slot]
+                                                                            : MPI_GROUP_EMPTY;
+    if (strcmp(call->operation->name, "Win_post") == 0)
+        MPI_Win_post(group, 0, win_of(player, call));
+    else
+        MPI_Win_start(group, 0, win_of(player, call));
+    return 0;
+}
+
+/* MPI_Group_free takes it, as it was. */
+static int issue_win_get_group(struct rpl_player *player, const struct rpl_call *call)
+{
+    int64_t slot = rpl_outcome(call, RFN_KIND_GROUP);
+    MPI_Group group;
+    MPI_Win_get_group(win_of(player, call), &group);
+    if (slot < 0 || slot >= 1 << 20)
+        return 0;
+    RFN_TRY(RFN_GROW(player->groups, player->groups_capacity, (size_t)slot + 1));
+    player->groups[slot] = group;
+    return 0;
+}
+
+/* ---- access ---- */
+
+/* One side of an access. */
+static struct rpl_piece side(struct rpl_player *player, const struct rpl_call *call,
+                             enum rpl_role count, enum rpl_role type)
+{
+    return rpl_piece(player, rpl_bytes(call, count, type));
+}
+
+static MPI_Op op_of(const struct rpl_call *call)
+{
+    const char *name = rfn_kind_predefined(
+        RFN_KIND_OP,
+        rpl_word(call, RPL_op, 0) < 0 ? (unsigned)(-1 - rpl_word(call, RPL_op, 0)) : 0);
+    if (name && strcmp(name, "MPI_REPLACE") == 0)
+        return MPI_REPLACE;
+    return name && strcmp(name, "MPI_NO_OP") == 0 ? MPI_NO_OP : MPI_BOR;
+}
+
+/* A datatype with which MPI does arithmetic. */
+static MPI_Datatype element(const struct rpl_call *call)
+{
+    switch (rpl_type_bytes(call, rpl_word(call, RPL_datatype, -1))) {
+    case 1:
+        return MPI_UINT8_T;
+    case 2:
+        return MPI_UINT16_T;
+    case 4:
+        return MPI_UINT32_T;
+    default:
+        return MPI_UINT64_T;
+    }
+}
+
+struct access {
+    void *origin, *result;
+    struct rpl_piece sent, got, target;
+    int rank;
+    MPI_Aint disp;
+    MPI_Win win;
+};
+
+/* A pair of buffers serves all accesses: what is read from one does not matter, and what is written
+ * to the other is not looked at. When they become larger the old ones stay, as they may be in use.
+ */
+static int prepare(struct rpl_player *player, const struct rpl_call *call, struct access *access)
+{
+    int64_t origin = rpl_bytes(call, RPL_origin_count, RPL_origin_datatype);
+    int64_t result = rpl_bytes(call, RPL_result_count, RPL_result_datatype);
+    access->sent = side(player, call, RPL_origin_count, RPL_origin_datatype);
+    access->got = side(player, call, RPL_result_count, RPL_result_datatype);
+    access->target = side(player, call, RPL_target_count, RPL_target_datatype);
+    access->rank = rpl_mpi_rank(rpl_word(call, RPL_target_rank, RFN_PROC_NULL));
+    access->disp = (MPI_Aint)rpl_word(call, RPL_target_disp, 0);
+    access->win = win_of(player, call);
+    int64_t bytes = (origin > result ? origin : result) + 64;
+    if (bytes > player->access_bytes) {
+        RFN_TRY(rpl_take(player, bytes, &player->access[0]));
+        RFN_TRY(rpl_take(player, bytes, &player->access[1]));
+        player->access_bytes = bytes;
+    }
+    access->origin = player->access[0];
+    access->result = player->access[1];
+    return 0;
+}
+
+#define ORIGIN(a) (a).origin, (a).sent.count, (a).sent.type
+#define RESULT(a) (a).result, (a).got.count, (a).got.type
+#define TARGET(a) (a).rank, (a).disp, (a).target.count, (a).target.type
+
+static int issue_access(struct rpl_player *player, const struct rpl_call *call)
+{
+    struct access a;
+    const char *name = call->operation->name;
+    RFN_TRY(prepare(player, call, &a));
+    if (strcmp(name, "Put") == 0)
+        MPI_Put(ORIGIN(a), TARGET(a), a.win);
+    else if (strcmp(name, "Get") == 0)
+        MPI_Get(a.result, a.sent.count, a.sent.type, TARGET(a), a.win);
+    else if (strcmp(name, "Accumulate") == 0)
+        MPI_Accumulate(ORIGIN(a), TARGET(a), op_of(call), a.win);
+    else if (strcmp(name, "Get_accumulate") == 0)
+        MPI_Get_accumulate(ORIGIN(a), RESULT(a), TARGET(a), op_of(call), a.win);
+    else if (strcmp(name, "Fetch_and_op") == 0)
+        MPI_Fetch_and_op(a.origin, a.result, element(call), a.rank, a.disp, op_of(call), a.win);
+    else
+        MPI_Compare_and_swap(a.origin, a.origin, a.result, element(call), a.rank, a.disp, a.win);
+    return 0;
+}
+
+static int issue_access_with_request(struct rpl_player *player, const struct rpl_call *call)
+{
+    struct access a;
+    const char *name = call->operation->name;
+    struct rpl_request *request = rpl_new_request(player, call);
+    if (!request)
+        return rpl_no_memory(player);
+    RFN_TRY(prepare(player, call, &a));
+    if (strcmp(name, "Rput") == 0)
+        MPI_Rput(ORIGIN(a), TARGET(a), a.win, &request->request);
+    else if (strcmp(name, "Rget") == 0)
+        MPI_Rget(a.result, a.sent.count, a.sent.type, TARGET(a), a.win, &request->request);
+    else if (strcmp(name, "Raccumulate") == 0)
+        MPI_Raccumulate(ORIGIN(a), TARGET(a), op_of(call), a.win, &request->request);
+    else
+        MPI_Rget_accumulate(ORIGIN(a), RESULT(a), TARGET(a), op_of(call), a.win, &request->request);
+    return 0;
+}
+
+const struct rpl_named_handler rpl_window_handlers[] = {
+    {"Win_create", issue_win_create},
+    {"Win_allocate", issue_win_create},
+    {"Win_allocate_shared", issue_win_create},
+    {"Win_free", issue_win_free},
+    {"Win_fence", issue_win_sync},
+    {"Win_lock", issue_win_sync},
+    {"Win_unlock", issue_win_sync},
+    {"Win_lock_all", issue_win_sync},
+    {"Win_unlock_all", issue_win_sync},
+    {"Win_flush", issue_win_sync},
+    {"Win_flush_all", issue_win_sync},
+    {"Win_flush_local", issue_win_sync},
+    {"Win_flush_local_all", issue_win_sync},
+    {"Win_complete", issue_win_sync},
+    {"Win_wait", issue_win_sync},
+    {"Win_test", issue_win_sync},
+    {"Win_post", issue_win_group},
+    {"Win_start", issue_win_group},
+    {"Win_get_group", issue_win_get_group},
+    {"Put", issue_access},
+    {"Get", issue_access},
+    {"Accumulate", issue_access},
+    {"Get_accumulate", issue_access},
+    {"Fetch_and_op", issue_access},
+    {"Compare_and_swap", issue_access},
+    {"Rput", issue_access_with_request},
+    {"Rget", issue_access_with_request},
+    {"Raccumulate", issue_access_with_request},
+    {"Rget_accumulate", issue_access_with_request},
+    {NULL, NULL}};

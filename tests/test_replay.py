@@ -1,0 +1,298 @@
+"""Replay: what was recorded is issued anew, checks itself, and takes as long.
+
+A replay is recorded in its turn. That record has to have the messages of the first one, byte for
+byte, and as many calls of each function that a replay issues.
+"""
+import collections
+import json
+import os
+import random
+import re
+
+import harness
+import rfn_reader
+import test_damage
+import test_events
+import test_smpi
+
+# What stands for what in a replay (doc/replay.md); completions of all kinds count as one.
+STANDS_FOR = {
+    "MPI_Iprobe": "MPI_Probe", "MPI_Improbe": "MPI_Mprobe", "MPI_Comm_split_type": "MPI_Comm_split",
+    "MPI_Rsend": "MPI_Send", "MPI_Irsend": "MPI_Isend", "MPI_Rsend_init": "MPI_Send_init",
+    "MPI_Win_create": "MPI_Win_allocate", "MPI_Win_test": "MPI_Win_wait",
+    "MPI_Comm_idup_with_info": "MPI_Comm_idup",
+}
+# Of these a replay makes another number: see doc/replay.md.
+OTHER_NUMBER = re.compile(r"MPI_(Wait|Test|Start|Cancel|Request_|Init|Finalize|Parrived)")
+ISSUED = re.compile(
+    r"MPI_(I?[bsr]?(send|recv)|[BSR]?send|Recv|I?sendrecv|Sendrecv|P(send|recv)|Pready|M?probe|"
+    r"Probe|I?m?recv|Mrecv|Mprobe|I?barrier|Barrier|I?bcast|Bcast|I?(all)?gather|(All)?[Gg]ather|"
+    r"Allgather|I?scatter|Scatter|I?alltoall|Alltoall|I?(all)?reduce|(All)?[Rr]educe(?!_local)|"
+    r"I?(ex)?scan|Scan|Exscan|I?neighbor|Neighbor|Comm_(dup|idup|split|create(?!_keyval|_err)|free(?!_)|"
+    r"disconnect|group|remote_group)|Intercomm|Group_(incl|excl|range|union|diff|inter|free)|"
+    r"Cart_(create|sub)|Graph_create|Dist_graph_create|Buffer_|Win_(create$|allocate|free$|fence|"
+    r"lock|unlock|flush|complete|wait|post|start|test)|Put|Get$|Rput|Rget|R?accumulate|Accumulate|"
+    r"Get_accumulate|Fetch_and_op|Compare_and_swap)")
+
+
+def calls(bench, archive):
+    """Calls by rank and function that a replay issues, and those of functions that it skips."""
+    counts = collections.Counter()
+    for event in bench.dump(archive):
+        function = re.sub(r"_c$", "", event["function"])
+        function = STANDS_FOR.get(function, function)
+        failed_poll = harness.parameter(event, "polls")
+        if ISSUED.match(function) and not OTHER_NUMBER.match(function) and not failed_poll:
+            counts[event["rank"], function] += 1
+    return counts
+
+
+def matrix(bench, archive):
+    """Messages and bytes by pair of ranks."""
+    facts = json.loads(bench.verb("report", "--json", archive))
+    return facts["communication_matrix"], facts["message_sizes"]
+
+
+def replay(bench, flavour, ranks, *words, timeout=120):
+    return bench.run([*harness.FLAVOURS[flavour].launch(ranks), bench.refrain, "replay", *words],
+                     timeout=timeout)
+
+
+def check_replay(bench, flavour, ranks, archive, *words):
+    """The facts that a replay prints, and an archive of it that has the same communication."""
+    again = bench.fresh("again.rfn")
+    run = bench.run([*harness.FLAVOURS[flavour].launch(ranks), bench.refrain, "record", "--force",
+                     "-q", "--time=full", "-o", again, bench.refrain, "replay", "--json", *words,
+                     archive], check=True)
+    facts = json.loads(run.out)
+    before, after = calls(bench, archive), calls(bench, again)
+    different = {key: (after[key], before[key]) for key in {*before, *after}
+                 if before[key] != after[key] and key[1] not in facts["not_replayed"]}
+    harness.compare("calls (replayed, recorded)", different, {})
+    if not facts["not_replayed"]:
+        harness.compare("messages", matrix(bench, again), matrix(bench, archive))
+    return facts
+
+
+# ---- real MPIs ----
+
+# Programs that together call most of MPI, and halves of them that replay does another way.
+WHOLE = ["collectives", "communicators", "completions", "datatypes", "info_and_groups", "matched", "one_sided",
+         "partitioned", "persistent_collectives", "point_to_point", "polls", "sends", "topologies", "large_counts"]
+PARTS = {"windows": {"MPI_Win_create_dynamic"}, "files": {"MPI_File_open", "MPI_File_close"}}
+
+
+def make_test(name, ranks):
+    def test(bench, flavour):
+        _, archive = bench.record(flavour, ranks, [bench.program(name, flavour)])
+        facts = check_replay(bench, flavour, ranks, archive)
+        missing = PARTS.get(name, set()) - set(facts["not_replayed"])
+        if missing or name in WHOLE and facts["not_replayed"]:
+            raise harness.Failure(f"not replayed: {facts['not_replayed']}, without {missing}")
+    return test
+
+
+for _name, _ranks in test_events.programs():
+    if _name in WHOLE or _name in PARTS:
+        globals()[f"test_{_name}"] = make_test(_name, _ranks)
+
+
+def test_persistent(bench, flavour):
+    """Starts of receives from anyone, and of cancelled ones, become receives of their own; the messages
+    are the same."""
+    _, archive = bench.record(flavour, 2, [bench.program("persistent", flavour)])
+    run = replay(bench, flavour, 2, "--json", archive)
+    facts = json.loads(run.out)
+    sizes = matrix(bench, archive)[1]["point_to_point"]
+    harness.compare("messages", facts["messages"], sum(one["count"] for one in sizes))
+    harness.compare("bytes", facts["message_bytes"], sum(one["bytes"] for one in sizes))
+
+
+def test_other_mpi(bench):
+    """What one MPI has recorded the other one replays."""
+    for recorded, replayed in (("openmpi", "mpich"), ("mpich", "openmpi")):
+        _, archive = bench.record(recorded, 2, [bench.program("one_sided", recorded)])
+        check_replay(bench, replayed, 2, archive)
+
+
+def test_reduced_and_full(bench, flavour):
+    """Both in one job, in turn; times of the reduced archive are recreated."""
+    program = bench.program(os.path.join(harness.HERE, "..", "examples", "halo.c"), flavour)
+    _, full = bench.record(flavour, 4, [program, "20", "8"])
+    small = bench.fresh("small.rfn")
+    bench.verb("reduce", full, "-o", small)
+    run = replay(bench, flavour, 4, "--json", f"--against={full}", small)
+    if run.code:
+        raise harness.Failure(run.err)
+    facts = json.loads(run.out)
+    harness.compare("reduced", (facts["reduced"], facts["against"]["reduced"]), (True, False))
+    harness.compare("messages", (facts["messages"], facts["message_bytes"]), (320, 320 * 64))
+    harness.compare("repetitions", len(facts["repetitions"]), 3)
+    if not facts["accuracy_against"] <= 1 or facts["replayed_seconds"] <= 0:
+        raise harness.Failure(f"figures: {facts}")
+    text = replay(bench, flavour, 4, "--repeat=1", f"--against={full}", small).out
+    if not re.search(r"\(reduced\): 4 ranks .*ACC .* % *\n.*ACC of .* against the replay of", text, re.S):
+        raise harness.Failure(text)
+
+
+def test_compute(bench, flavour):
+    """What was computed is left out, or takes as long as it is to."""
+    program = bench.program(os.path.join(harness.PROGRAMS, "pathologies", "late_sender.c"), flavour)
+    _, archive = bench.record(flavour, 2, [program, "--iterations", "5", "--work", "0.02", "--extra", "0.02"])
+    def seconds(*words):
+        facts = json.loads(replay(bench, flavour, 2, "--json", *words, archive).out)
+        return facts["replayed_seconds"], facts["compute"], "accuracy" in facts
+    took, compute, _ = seconds("--compute=sleep")
+    if compute != "sleep" or took < 0.2:
+        raise harness.Failure(f"{compute} for {took} s")
+    twice, _, told = seconds("--compute=busy", "--scale-compute=2")
+    if twice < 0.4 or told:
+        raise harness.Failure(f"twice the work took {twice} s; accuracy told: {told}")
+    nothing, compute, _ = seconds("--no-compute")
+    if compute != "none" or nothing > took:
+        raise harness.Failure(f"{compute} for {nothing} s")
+
+
+# ---- what is refused ----
+
+def check_refused(bench, flavour, ranks, archive, status, *texts):
+    run = replay(bench, flavour, ranks, archive)
+    told = [line for line in run.err.split("\n") if line.startswith("refrain: ")]
+    if run.code == 0 or len(told) != 1 or run.out.startswith(archive):
+        raise harness.Failure(f"exit {run.code}: {run.out}{run.err}")
+    for text in texts:
+        if text not in told[0]:
+            raise harness.Failure(f"no {text!r} in {told[0]!r}")
+    if flavour == "openmpi":  # MPICH's launcher joins the ranks' statuses
+        harness.compare("exit status", run.code, status)
+
+
+def test_refused(bench, flavour):
+    _, archive = bench.record(flavour, 2, [bench.program("point_to_point", flavour)])
+    check_refused(bench, flavour, 3, archive, 2, "recorded on 2 ranks", "mpirun -n 2")
+    check_refused(bench, flavour, 2, bench.path("absent.rfn"), 1, "absent.rfn")
+
+
+def test_refused_programs(bench):
+    _, threads = bench.record("openmpi", 2, [bench.program("threads", "openmpi")])
+    check_refused(bench, "openmpi", 2, threads, 1, "several threads")
+    _, parts = bench.record("openmpi", 2, [bench.program("pcontrol", "openmpi")])
+    check_refused(bench, "openmpi", 2, parts, 1, "sent and not received")
+
+
+def test_outside_of_a_job(bench):
+    _, archive = bench.record("openmpi", 2, [bench.program("point_to_point", "openmpi")])
+    run = bench.run([bench.refrain, "replay", archive])
+    if run.code != 2 or "mpirun -n 2 refrain replay" not in run.err:
+        raise harness.Failure(f"exit {run.code}: {run.err}")
+    for words in (["--repeat=no"], ["--compute=never"], ["--scale-compute=-1"], ["--timeout=0"], ["--mpi=smpi"]):
+        run = bench.run([bench.refrain, "replay", *words, archive])
+        if run.code != 2 or words[0].split("=")[0] not in run.err:
+            raise harness.Failure(f"{words}: exit {run.code}: {run.err}")
+
+
+def test_gets_no_further(bench):
+    """A rank that is in one call for longer than it may ends the job, and says where it is."""
+    program = bench.program(os.path.join(harness.PROGRAMS, "pathologies", "late_sender.c"), "openmpi")
+    _, archive = bench.record("openmpi", 2, [program, "--iterations", "1", "--work", "0", "--extra", "3"])
+    run = replay(bench, "openmpi", 2, "--compute=sleep", "--timeout=1", archive, timeout=60)
+    if run.code == 0 or "gets no further" not in run.err:
+        raise harness.Failure(f"exit {run.code}: {run.out}{run.err}")
+
+
+# ---- simulated ----
+
+SIMULATED_PROGRAMS = [(os.path.join("pathologies", name + ".c"), ["--iterations", "5"])
+                      for name in ("late_sender", "early_gather", "imbalance_at_barrier", "dyn_load_balance")]
+SIMULATED_PROGRAMS += [(os.path.join(harness.HERE, "..", "bench", "wavefront.c"), ["3", "8", "4"]),
+                       (os.path.join(harness.HERE, "..", "bench", "adi.c"), ["3", "32"]),
+                       (os.path.join(harness.HERE, "..", "examples", "halo.c"), ["10", "8"])]
+
+
+def simulated_replay(bench, ranks, *words, timeout=60):
+    return bench.run(["smpirun", "-np", str(ranks), "-platform", bench.path("platform.xml"),
+                      "--log=root.thresh:error", "--cfg=smpi/simulate-computation:no",
+                      os.path.join(bench.build, "lib", "refrain-replay-smpi"), *words],
+                     timeout=timeout)
+
+
+def facts_of(run):
+    """smpirun and SMPI say things before."""
+    if run.code:
+        raise harness.Failure(f"exit {run.code}: {run.out}{run.err}")
+    return json.loads(run.out[run.out.index("{\n"):])
+
+
+def check_simulated(bench, name, arguments, ranks):
+    """Full, reduced, and without computing: times are exact, so a replay takes what the run took."""
+    program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, name))
+    archive = test_smpi.smpi_run(bench, program, ranks, arguments)
+    small = bench.fresh("small.rfn")
+    bench.verb("reduce", archive, "-o", small)
+    facts = facts_of(simulated_replay(bench, ranks, "--json", "--repeat=1", f"--against={archive}", small))
+    sizes = matrix(bench, archive)[1]["point_to_point"]
+    harness.compare(f"{name}: messages", facts["messages"], sum(one["count"] for one in sizes))
+    harness.compare(f"{name}: bytes", facts["message_bytes"], sum(one["bytes"] for one in sizes))
+    if not facts["against"]["accuracy"] >= 0.95 or not facts["accuracy_against"] >= 0.95:
+        raise harness.Failure(f"{name} on {ranks} ranks: {facts}")
+    none = facts_of(simulated_replay(bench, ranks, "--json", "--no-compute", archive))
+    if none["replayed_seconds"] > facts["against"]["replayed_seconds"]:
+        raise harness.Failure(f"{name} on {ranks} ranks without computing: {none}")
+
+
+def test_simulated_4(bench):
+    for name, arguments in SIMULATED_PROGRAMS:
+        check_simulated(bench, name, arguments, 4)
+
+
+def test_simulated_16(bench):
+    for name, arguments in SIMULATED_PROGRAMS[::2]:
+        check_simulated(bench, name, arguments, 16)
+
+
+def test_simulated_64(bench):
+    for name, arguments in SIMULATED_PROGRAMS[4::2]:
+        check_simulated(bench, name, arguments, 64)
+
+
+def test_damaged(bench):
+    """Bytes changed and files cut: an error that names the file, and no replay."""
+    program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "late_sender.c"))
+    archive = test_smpi.smpi_run(bench, program, 4)
+    with open(archive, "rb") as file:
+        data = file.read()
+    spoiled = [data[:len(data) // 2], data[:-9], data[:70], b""]
+    spoiled += [data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1:]
+                for at in (3, 20, 90, len(data) // 3, len(data) // 2, len(data) - 40)]
+    for number, content in enumerate(spoiled):
+        path = bench.path("spoiled.rfn")
+        with open(path, "wb") as file:
+            file.write(content)
+        run = simulated_replay(bench, 4, path)
+        told = [line for line in run.err.split("\n") if line.startswith("refrain: ")]
+        if run.code == 0 or len(told) != 1 or path not in told[0]:
+            raise harness.Failure(f"{number}: exit {run.code}: {run.out}{run.err}")
+
+
+def test_forged(bench):
+    """Checksums are right, the content is not: a replay is refused, or ends by itself, but does not break
+    or hang. (134: SMPI ends by abort where MPI would.)"""
+    with open(bench.path("platform.xml"), "w", encoding="ascii") as file:
+        file.write(test_smpi.PLATFORM)
+    for name, ranks in (("collectives", 3), ("completions", 2)):
+        _, archive = bench.record("openmpi", ranks, [bench.program(name, "openmpi")])
+        with open(archive, "rb") as file:
+            data = file.read()
+        toc, _ = rfn_reader.read_header(data)
+        chunks = [(c.type, c.id, c.payload) for c in rfn_reader.listed_chunks(data, toc, True)]
+        chance = random.Random(3)
+        for number in range(15):
+            at = number % len(chunks)
+            kind, chunk_id, payload = chunks[at]
+            forged = [*chunks[:at], (kind, chunk_id, test_damage.forge(payload, chance)), *chunks[at + 1:]]
+            path = bench.path("forged.rfn")
+            with open(path, "wb") as file:
+                file.write(test_damage.container(data, forged))
+            run = simulated_replay(bench, ranks, "--no-compute", path)
+            if run.code not in (0, 1, 2, 3, 134):
+                raise harness.Failure(f"{name} {number}: exit {run.code}: {run.out}{run.err}")
