@@ -31,18 +31,22 @@ list-fuzzers:
 # In tests named x_nomem_test allocations go through functions of the test, which fail some of them.
 NOMEM_FLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc
 
-# Tests of the tool's modules are linked with them, except for main; tests of replay with those of
-# its modules that do not call MPI.
-CLI_TEST_OBJ := $(filter-out %/main.o $(O)/obj/cli/cmd_%.o,$(CLI_OBJ))
+# Tests of the tool's modules are linked with those of them that they need, of all but the commands;
+# tests of replay with those of its modules that do not call MPI.
+CLI_TEST_LIB := $(O)/obj/cli/modules.a
+
+$(CLI_TEST_LIB): $(filter-out %/main.o $(O)/obj/cli/cmd_%.o,$(CLI_OBJ))
+	$(call say,AR,$@)
+	$(q)rm -f $@ && $(AR) rcsD $@ $^
 
 define unit_test_rule
-$(O)/test/$(basename $(notdir $(1))): $(1) $(if $(filter src/cli/%,$(1)),$(CLI_TEST_OBJ)) \
+$(O)/test/$(basename $(notdir $(1))): $(1) $(if $(filter src/cli/%,$(1)),$(CLI_TEST_LIB)) \
     $(if $(filter src/replay/%,$(1)),$(REPLAY_PLAIN_OBJ)) $(LIB)
 	@mkdir -p $$(@D)
 	$$(call say,TEST,$$@)
 	$$(q)$$(CC) $(if $(filter src/cli/%,$(1)),$$(CLI_FLAGS),$$(LIB_FLAGS)) -MF $$@.d -MT $$@ \
 	    $$(LDFLAGS) $(if $(filter %_nomem_test.c,$(1)),$$(NOMEM_FLAGS)) -o $$@ \
-	    $$(filter %.c %.o,$$^) $$(LIB) -lcmocka $$(LIBS) -lm -lpthread
+	    $$(filter %.c %.o,$$^) $$(filter %/modules.a,$$^) $$(LIB) -lcmocka $$(LIBS) -lm -lpthread
 endef
 $(foreach s,$(UNIT_SRC),$(eval $(call unit_test_rule,$(s))))
 

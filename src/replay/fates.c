@@ -88,7 +88,7 @@ static void settle(struct rpl_fates *fates, const struct rfn_request_origin *ori
     pending->settled = true;
     pending->fate.cancelled = cancelled;
     if (received && !cancelled) {
-        struct rfn_volume volume = origin->volume;
+        struct rfn_volume volume = *origin->volume;
         rpl_match(&volume, pending->fate.source, pending->fate.tag);
         pending->fate.source = volume.source;
         pending->fate.tag = volume.tag;
@@ -110,7 +110,7 @@ static int take(struct rpl_fates *fates, const struct rfn_record *record,
     for (size_t i = 0; i < effects->n_started && !record->error; i++) {
         const struct rfn_request_origin *origin = effects->started[i];
         if (is_message(fates, origin->function))
-            RFN_TRY(post(fates, origin->id, &origin->volume));
+            RFN_TRY(post(fates, origin->id, origin->volume));
     }
     bool looks = fates->operations->of[record->function].class_ != RFN_CLASS_COMPLETION;
     for (size_t i = 0; i < effects->n_completed && !looks; i++) {
@@ -136,8 +136,8 @@ static int advance(struct rpl_fates *fates, struct rfn_diag *diag)
     if (!rfn_tracker_concerns(fates->tracker, record->function))
         return 1;
     struct rfn_volume volume = rfn_volume_of(fates->volumes, fates->cursor, fates->rank, record);
-    RFN_TRY(
-        rfn_tracker_event(fates->tracker, fates->thread, fates->cursor, record, &volume, &effects));
+    RFN_TRY(rfn_tracker_event(fates->tracker, fates->thread, fates->cursor, record, &volume, false,
+                              &effects));
     RFN_TRY(take(fates, record, &effects, &volume));
     return 1;
 }

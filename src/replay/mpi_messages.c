@@ -355,7 +355,7 @@ static int begin_start(struct rpl_player *player, struct rpl_request *request,
     *own = true;
     if (!made->sends && !made->receives)
         return 0;
-    RFN_TRY(rpl_fate(player, &origin->volume, &fate));
+    RFN_TRY(rpl_fate(player, origin->volume, &fate));
     if (request->request == MPI_REQUEST_NULL) /* it could not be made */
         return 0;
     *own = !fate.cancelled && request->peer != RFN_ANY && request->tag != RFN_ANY;

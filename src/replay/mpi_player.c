@@ -275,7 +275,7 @@ static int follow_requests(struct rpl_player *player, const struct rfn_record *r
     if (!rfn_tracker_concerns(player->tracker, record->function))
         return 0;
     RFN_TRY(rfn_tracker_event(player->tracker, player->thread, player->cursor, record,
-                              &player->volume, &player->effects));
+                              &player->volume, false, &player->effects));
     if (player->effects.created < 0)
         return 0;
     RFN_TRY(grow_requests(player, (size_t)player->effects.created));

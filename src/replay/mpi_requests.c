@@ -24,7 +24,7 @@ static void finish(struct rpl_player *player, const struct rfn_completed *comple
                    struct rpl_request *request, MPI_Status *status)
 {
     const struct rpl_operation *made = &player->operations->of[request->function];
-    const struct rfn_volume *volume = &completed->origin->volume;
+    const struct rfn_volume *volume = completed->origin->volume;
     bool told = made->receives && !made->sends; /* of MPI_Isendrecv MPICH 4.0 tells nothing */
     if (told && request->posted && !request->partitioned)
         rpl_check(player, status, request->type, volume, request->stamped ? &request->stamp : NULL,

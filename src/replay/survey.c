@@ -125,7 +125,7 @@ static int completed(struct work *work, const struct rfn_record *record,
         work->survey->messages -= work->open[one->origin->id].sent;
     if (!made->receives || one->cancelled || one->origin->id >= work->open_capacity)
         return 0;
-    struct rfn_volume volume = one->origin->volume;
+    struct rfn_volume volume = *one->origin->volume;
     rpl_match(&volume, work->open[one->origin->id].source, work->open[one->origin->id].tag);
     return received(work, record, &volume);
 }
@@ -136,7 +136,7 @@ static int freed(struct work *work, const struct rfn_record *record,
 {
     const struct rpl_operation *made = &work->operations->of[origin->function];
     bool waits = made->receives && made->mode == RPL_NONBLOCKING;
-    return waits ? received(work, record, &origin->volume) : 0;
+    return waits ? received(work, record, origin->volume) : 0;
 }
 
 static int requests(struct work *work, const struct rpl_call *call, const struct rfn_volume *volume,
@@ -146,7 +146,7 @@ static int requests(struct work *work, const struct rpl_call *call, const struct
     if (!rfn_tracker_concerns(work->tracker, call->record->function))
         return 0;
     RFN_TRY(rfn_tracker_event(work->tracker, work->thread, work->cursor, call->record, volume,
-                              &effects));
+                              false, &effects));
     if (effects.cancelled)
         work->survey->wants_fates = true;
     if (effects.created >= 0 && issued)
