@@ -493,9 +493,12 @@ static inline int64_t supply_at(const struct supply *supply, size_t i)
 
 static inline void take(struct supply *supply, size_t n)
 {
-    supply->left -= supply->open ? 0 : n;
-    supply->column.left -= supply->open ? n : 0;
-    supply->column.next += supply->open ? n * supply->column.packed.width : 0;
+    if (!supply->open) {
+        supply->left -= n;
+        return;
+    }
+    supply->column.left -= n;
+    supply->column.next += n * supply->column.packed.width;
 }
 
 /* Makes the next times of a symbol ready, at least one. */
