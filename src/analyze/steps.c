@@ -288,6 +288,8 @@ bool rfn_steps_begin(struct rfn_steps *steps, uint32_t number, uint32_t context,
     const struct rfn_step_group *group = stream->group;
     if (!group || context >= group->n_contexts) /* no places; a damaged archive */
         return false;
+    if (!group->marked && !group->contexts) /* none of its calls is in a place */
+        return false;
     if (!(group->marked ? begin_marked(steps, stream, site)
                         : begin_context(steps, stream, context)))
         return false;
