@@ -27,7 +27,7 @@ import pathologies
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 PARTS = ("calls", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
-         "segments", "resolution", "read", "report", "smpi", "fold", "column")
+         "segments", "clusters", "resolution", "read", "report", "smpi", "fold", "column")
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
@@ -206,6 +206,73 @@ class Bench:
             facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))
             print(f"{f'{ranks} ranks, Open MPI':34}{facts['events']:12,}{facts['bytes']:11,}"
                   f"{facts['bytes'] / facts['events']:11.3f}{facts['merge_seconds']:8.2f} s{0.1:8}")
+
+    # ---- alike ranks stored once, against merging all of them ----
+
+    def merged(self, command, merge):
+        """Seconds from the end of the program to a whole archive on rank 0."""
+        err = run_both(command, self.folder, {"REFRAIN_MERGE": merge}).stderr
+        return float(re.search(r"merged in ([0-9.]+) s", err).group(1))
+
+    def clusters(self):
+        """Finalizing 64 ranks: with clusters, and as if every rank's chunks were handed to rank 0."""
+        print(f"\nClusters while recording, 64 ranks, Open MPI, {self.pairs} pairs of runs: seconds at "
+              "the end, bytes sent per rank\n")
+        print(f"{'':24}{'clusters':>10}{'all':>9}{'ratio':>8}{'quartiles':>16}{'limit':>7}"
+              f"{'sent':>9}{'all':>11}{'share':>8}{'limit':>7}")
+        programs = os.path.join(HERE, "..", "tests", "programs", "clusters")
+        for title, source, arguments in (
+                ("ghosts, 100 steps", os.path.join(programs, "ghosts.c"), (100,)),
+                ("wavefront, 10 steps", os.path.join(HERE, "wavefront.c"), (10, 8, 16)),
+                ("sweeps, 5 steps", os.path.join(HERE, "adi.c"), (5, 64))):
+            self.clusters_row(title, self.compile("openmpi", source, title.split(",", maxsplit=1)[0]),
+                              arguments)
+
+        print(f"\nMerging while the program runs (--cluster-every), halo exchange, {self.pairs} pairs of "
+              "runs: seconds at the end, in meetings on rank 0, of the whole run\n")
+        print(f"{'':24}{'end only':>10}{'every':>9}{'ratio':>8}{'quartiles':>16}{'meetings':>10}"
+              f"{'run':>9}{'every':>9}{'ratio':>8}")
+        halo = self.compile("openmpi", os.path.join(HERE, "..", "examples", "halo.c"), "halo")
+        for ranks, steps in ((16, 100000), (64, 10000)):
+            self.every_row(f"{ranks} ranks, {steps:,} steps", ranks, halo, (steps, 8))
+
+    def merging(self, ranks, program, arguments, options):
+        """Seconds at the end, in meetings, and of the whole run."""
+        begin = time.perf_counter()
+        archive = self.record("openmpi", ranks, program, arguments, ["--time=segments", *options])
+        whole = time.perf_counter() - begin
+        facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))["merging"]
+        return (sum(facts["seconds"].values()), (facts["before"] or {"seconds": 0})["seconds"], whole)
+
+    def every_row(self, title, ranks, program, arguments):
+        ways, pairs = {"end": (), "every": ("--cluster-every=10000",)}, []
+        for i in range(self.pairs):
+            both = {every: self.merging(ranks, program, arguments, options)
+                    for every, options in list(ways.items())[::1 if i % 2 else -1]}
+            pairs.append((both["end"], both["every"]))
+        ends, wholes = ([every[k] / plain[k] for plain, every in pairs] for k in (0, 2))
+        low, middle, high = quartiles(ends)
+        medians = [[statistics.median(one[k] for one in runs) for k in range(3)]
+                   for runs in zip(*pairs)]
+        print(f"{title:24}{medians[0][0]:10.3f}{medians[1][0]:9.3f}{middle:8.2f}"
+              f"{f'{low:.2f} to {high:.2f}':>16}{medians[1][1]:10.3f}{medians[0][2]:9.2f}"
+              f"{medians[1][2]:9.2f}{statistics.median(wholes):8.2f}")
+
+    def clusters_row(self, title, program, arguments):
+        archive = os.path.join(self.folder, "clusters.rfn")
+        command = ["mpirun.openmpi", *ROOT, "--oversubscribe", "-np", "64", self.refrain, "record",
+                   "--force", "-o", archive, "--time=full", program, *map(str, arguments)]
+        pairs = []
+        for i in range(self.pairs):
+            both = {merge: self.merged(command, merge) for merge in (("", "all"), ("all", ""))[i % 2]}
+            pairs.append((both[""], both["all"]))
+        self.merged(command, "")
+        low, middle, high = quartiles([clusters / all_ for clusters, all_ in pairs])
+        facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))["merging"]
+        moved = facts["all_bytes"] + facts["all_definition_bytes"]
+        print(f"{title:24}{statistics.median(p[0] for p in pairs):10.3f}"
+              f"{statistics.median(p[1] for p in pairs):9.3f}{middle:8.2f}{f'{low:.2f} to {high:.2f}':>16}"
+              f"{0.1:7}{facts['bytes'] / 64:9,.0f}{moved / 64:11,.0f}{facts['bytes'] / moved:8.2%}{'1%':>7}")
 
     def resolution(self):
         """The programs of the table at 1 ns and, where the recorder can, coarser."""

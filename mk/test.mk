@@ -15,7 +15,7 @@ RECORD_WITH_MPI  := $(filter $(RECORD_MPI_NAMES),$(basename $(notdir $(RECORD_TE
 RECORD_TESTS     := $(RECORD_ALONE:%=$(O)/test/%) \
                     $(foreach f,$(REAL_FLAVOURS),$(RECORD_WITH_MPI:%=$(O)/test/%.$(f)))
 
-.PHONY: unit-tests list-tests list-unit-tests list-fuzzers check check-layers check-format format lint fuzz bench bench-overhead study
+.PHONY: unit-tests list-tests list-unit-tests list-fuzzers check check-layers check-format format lint fuzz bench bench-overhead study clusters-table clusters-long
 
 unit-tests: $(UNIT_TESTS)
 tests: $(UNIT_TESTS) $(RECORD_TESTS)
@@ -39,12 +39,15 @@ $(CLI_TEST_LIB): $(filter-out %/main.o $(O)/obj/cli/cmd_%.o,$(CLI_OBJ))
 	$(call say,AR,$@)
 	$(q)rm -f $@ && $(AR) rcsD $@ $^
 
+# Tests are compiled in half the time so, and run hardly longer: the library is what it is.
+TEST_OPTIMIZE := $(if $(DEBUG),,-O1)
+
 define unit_test_rule
 $(O)/test/$(basename $(notdir $(1))): $(1) $(if $(filter src/cli/%,$(1)),$(CLI_TEST_LIB)) \
     $(if $(filter src/replay/%,$(1)),$(REPLAY_PLAIN_OBJ)) $(LIB)
 	@mkdir -p $$(@D)
 	$$(call say,TEST,$$@)
-	$$(q)$$(CC) $(if $(filter src/cli/%,$(1)),$$(CLI_FLAGS),$$(LIB_FLAGS)) -MF $$@.d -MT $$@ \
+	$$(q)$$(CC) $(if $(filter src/cli/%,$(1)),$$(CLI_FLAGS),$$(LIB_FLAGS)) $$(TEST_OPTIMIZE) -MF $$@.d -MT $$@ \
 	    $$(LDFLAGS) $(if $(filter %_nomem_test.c,$(1)),$$(NOMEM_FLAGS)) -o $$@ \
 	    $$(filter %.c %.o,$$^) $$(filter %/modules.a,$$^) $$(LIB) -lcmocka $$(LIBS) -lm -lpthread
 endef
@@ -138,6 +141,14 @@ bench: all $(BENCHES)
 # What recording costs while the program runs, and of that writing: doc/overhead.md.
 bench-overhead: all
 	@python3 bench/overhead.py --build $(O)
+
+# Clusters beside those of the paper: a section of doc/clustering.md.
+clusters-table: all
+	@python3 tools/clusters_table.py --build $(O)
+
+# What long runs on 1024 ranks move when MPI ends; 10 minutes.
+clusters-long: all
+	@python3 tools/clusters_table.py --build $(O) --long
 
 # All similarity methods over all thresholds: doc/study.md and what is in doc/study.
 study: all

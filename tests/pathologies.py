@@ -26,7 +26,7 @@ PLATFORM = """<?xml version='1.0'?>
 </platform>
 """
 # Only what the programs ask for takes time; everybody is given a broadcast by its root.
-SIMULATION = ["--cfg=smpi/simulate-computation:no", "--cfg=smpi/bcast:flattree",
+SIMULATION = ["--cfg=smpi/simulate-computation:no", "--cfg=smpi/bcast:flattree", "--cfg=smpi/reduce:binomial",
               "--cfg=smpi/lat-factor:0:1"]
 # That a synchronous send waited shows where it ends after the receive began: there a message must
 # take some time. Each node has a link of half as much.

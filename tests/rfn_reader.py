@@ -14,6 +14,7 @@ import itertools
 import struct
 import sys
 
+import rfn_formula
 import rfn_text
 
 MASK, HALF = (1 << 64) - 1, 1 << 63
@@ -259,15 +260,17 @@ def mixed(model, a, b):
 
 
 class Adaptive:
-    """Decisions predicted by four models and decoded."""
+    """Decisions predicted by some models and decoded."""
 
-    def __init__(self, data, count):
+    def __init__(self, data, count, matches):
         self.data, self.at = data, 0
         bits = 8
         while bits < 16 and 1 << bits < 16 * count:
             bits += 1
-        self.shift, self.slots = 64 - bits, [{} for _ in range(4)]
-        self.weights, self.contexts = [26214] * 4, None
+        models = 8 if matches else 4
+        self.shift, self.slots = 64 - bits, [{} for _ in range(models)]
+        self.weights, self.contexts = [16384 if matches else 26214] * models, None
+        self.match = Match() if matches else None
         self.low, self.high, self.code = 0, 0xffffffff, 0
         for _ in range(4):
             self.shift_in()
@@ -290,47 +293,105 @@ class Adaptive:
             self.high = (self.high << 8 & 0xffffffff) | 255
         return int(bit)
 
-    def decision(self, node):
-        chosen = [(slots, ((context ^ node * 0xc2b2ae3d27d4eb4f & MASK) * 0x9e3779b97f4a7c15
-                           & MASK) >> self.shift)
+    def slot(self, context, node):
+        return ((context ^ node * 0xc2b2ae3d27d4eb4f & MASK) * 0x9e3779b97f4a7c15
+                & MASK) >> self.shift
+
+    def decision(self, node, expected=None):
+        """expected: by the match; None: it expects nothing."""
+        chosen = [(slots, self.slot(context, node), 0)
                   for slots, context in zip(self.slots, self.contexts)]
-        states = [slots.get(i, (1 << 15, 0)) for slots, i in chosen]
-        odds = [STRETCH[p >> 4] if uses else 0 for p, uses in states]
+        if expected is not None:
+            chosen.append((self.slots[7], min(self.match.length, 15), 1 - expected))
+        states = [slots.get(i, (1 << 15, 0)) for slots, i, _ in chosen]
+        odds = [(-1) ** inverse * STRETCH[p >> 4] if uses else 0
+                for (p, uses), (_, _, inverse) in zip(states, chosen)]
         probability = squash(sum(w * o for w, o in zip(self.weights, odds)) >> 16)
         bit = self.bit(probability)
         error = 65536 * bit - probability
-        self.weights = [max(-(1 << 22), min(1 << 22, w + ((6 * error * o + 65536) >> 17)))
-                        for w, o in zip(self.weights, odds)]
-        for (slots, i), (p, uses) in zip(chosen, states):
-            p += (65535 * bit - p) * (5 * 65536 // (5 * uses + 8)) >> 16
+        self.weights[:len(odds)] = [
+            max(-(1 << 22), min(1 << 22, w + ((6 * error * o + 65536) >> 17)))
+            for w, o in zip(self.weights, odds)]
+        for (slots, i, inverse), (p, uses) in zip(chosen, states):
+            p += (65535 * (bit ^ inverse) - p) * (5 * 65536 // (5 * uses + 8)) >> 16
             slots[i] = max(32, min(65503, p)), min(255, uses + 1)
         return bit
 
     def number(self):
-        length = 0
-        while length < 64 and self.decision(length):
+        like = self.match.expected() if self.match else None
+        length, wanted = 0, -1 if like is None else like.bit_length()
+        while length < 64 and self.decision(length,
+                                            int(length < wanted) if length <= wanted else None):
             length += 1
         number = min(length, 1)
         for i in range(length - 1):
-            bit = self.decision(length << 13 | number) if i < 12 else self.bit(1 << 15)
+            at = length - 2 - i
+            expected = like >> at & 1 if length == wanted and like >> at + 1 == number else None
+            bit = (self.decision(length << 13 | number, expected) if i < 12
+                   else self.bit(1 << 15))
             number = number << 1 | bit
         return number
+
+
+class Match:
+    """What followed the last time that the numbers before were the same."""
+
+    def __init__(self):
+        self.numbers, self.last, self.at, self.length = [], {}, None, 0
+
+    def look(self, slot):
+        at, before = self.last.get(slot), self.numbers
+        if at and self.length < 8:
+            length = 0
+            while length < min(at, 32) and before[at - 1 - length] == before[-1 - length]:
+                length += 1
+            if length > self.length:
+                self.at, self.length = at, length
+        self.last[slot] = len(before)
+
+    def expected(self):
+        return None if self.at is None else self.numbers[self.at]
+
+    def follow(self, number):
+        self.numbers.append(number)
+        if self.at is not None:
+            self.length = self.length + 1 if self.numbers[self.at] == number else 0
+            self.at += 1
+
+
+def old_contexts(x, guided):
+    far = x[1] + (x[2] << 20) & MASK if guided is None else guided[0]
+    return [mixed(0, 0, 0), mixed(1, x[0], 0),
+            mixed(2, x[1], x[0]) if guided is None else mixed(2, far, 0), mixed(3, far, x[0])]
+
+
+def contexts_of(x, guided):
+    """x: the numbers before, the latest first. guided: the guide's value and its next one."""
+    three = mixed(2, mixed(2, x[0], x[1]), x[2])
+    five = mixed(5, mixed(5, x[0], x[1]), guided[0] if guided else mixed(5, x[2], x[3]))
+    return [mixed(0, 0, 0), mixed(1, x[0], 0), three,
+            mixed(3, mixed(3, three, x[3]), mixed(3, x[4], x[5])),
+            mixed(4, guided[0], 0) if guided else mixed(4, x[0], x[1]), five,
+            mixed(6, guided[0], guided[1]) if guided else mixed(6, five, x[4])]
 
 
 def adaptive_block(reader, count, guide):
     """guide: as many values, or None."""
     form, data = reader.u8(), reader.take(reader.left())
-    check(form <= 1 and (not data or data[-1]), "an adaptive block is malformed")
-    coder, values = Adaptive(data, count), []
-    before = [0, 0, 0]
+    check(form <= 3 and (not data or data[-1]), "an adaptive block is malformed")
+    coder, values = Adaptive(data, count, form & 2), []
+    before = [0] * 6
+    ahead = [word & MASK for word in guide] + [0] if guide else []
     for i in range(count):
-        far = before[1] + (before[2] << 20) & MASK if guide is None else guide[i] & MASK
-        coder.contexts = [mixed(0, 0, 0), mixed(1, before[0], 0),
-                          mixed(2, before[1], before[0]) if guide is None else mixed(2, far, 0),
-                          mixed(3, far, before[0])]
+        guided = ahead[i:i + 2] if guide else None
+        coder.contexts = (contexts_of if form & 2 else old_contexts)(before, guided)
+        if coder.match:
+            coder.match.look(coder.slot(coder.contexts[3], 0))
         number = coder.number()
-        before = [number, *before[:2]]
-        values.append((number >> 1) ^ -(number & 1) if form else signed(number))
+        if coder.match:
+            coder.match.follow(number)
+        before = [number, *before[:5]]
+        values.append((number >> 1) ^ -(number & 1) if form & 1 else signed(number))
     check(coder.at >= len(data), "an adaptive block is too long")
     return values
 
@@ -381,7 +442,7 @@ class Column:
 
 MAGIC, CHUNK_MAGIC = b"\x89RFN\r\n\x1a\n", 0x434e4652
 (META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, PLACES, TIMING, TOC, CLOCKS,
- PROFILE, PROFILES) = range(1, 12)
+ PROFILE, PROFILES, CLUSTERS, SPREADS) = range(1, 14)
 ZSTD = ctypes.CDLL("libzstd.so.1")
 XXHASH = ctypes.CDLL("libxxhash.so.0")
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
@@ -604,16 +665,117 @@ class Values:
             self.outcomes.append([Column(reader) for _ in symbol.function.outcomes])
 
 
-def read_runs(reader, references):
+PROC_NULL = -2
+OFFSET, SHIFTED, XOR, PERMUTED, AFFINE, FORMULA = range(2, 8)
+
+
+class Expression:
+    """A word that follows from the rank."""
+
+    def __init__(self, reader):
+        self.form = reader.varint()
+        check(OFFSET <= self.form <= FORMULA, "an expression of unknown form")
+        self.open = reader.below(2, "way to leave a grid") if self.form == SHIFTED else 0
+        self.offset = reader.svarint() if self.form in (OFFSET, XOR, AFFINE) else 0
+        self.sides, self.numbers = [], []
+        if self.form in (SHIFTED, PERMUTED, AFFINE):
+            self.read_grid(reader)
+        if self.form == FORMULA:
+            self.read_formula(reader)
+
+    def read_grid(self, reader):
+        n, ranks = reader.varint(), 1
+        check(1 <= n <= 3, "a grid has no such number of dimensions")
+        for _ in range(n):
+            self.sides.append(reader.varint())
+            self.numbers.append(reader.varint() if self.form == PERMUTED else reader.svarint())
+            ranks *= self.sides[-1]
+            check(1 <= ranks < 1 << 31, "a grid is too large")
+        if self.form == PERMUTED:
+            check(sorted(self.numbers) == list(range(n)), "an order of dimensions is none")
+        if self.form == SHIFTED:
+            check(max(map(abs, self.numbers)) < 1 << 31, "a shift is too large")
+
+    def read_formula(self, reader):
+        self.coded, self.size = reader.below(2, "way to code a value"), reader.varint()
+        check(1 <= self.size < 1 << 31, "a formula has no such number of ranks")
+        try:
+            self.formula = rfn_formula.Formula(reader.blob().decode("latin-1"))
+        except rfn_formula.Malformed as why:
+            check(False, f"a formula is malformed: {why}")
+
+    def by_formula(self, rank):
+        try:
+            value = self.formula(rank, self.size)
+        except rfn_formula.NoValue:
+            value = 0
+        return signed((value << 1 ^ value >> 63) & MASK) if self.coded else value
+
+    def digits(self, rank):
+        found = []
+        for side in reversed(self.sides):
+            found.insert(0, rank % side)
+            rank //= side
+        return found
+
+    def __call__(self, rank):
+        if self.form == FORMULA:
+            return self.by_formula(rank)
+        at = self.digits(rank)
+        if self.form == OFFSET:
+            return signed(rank + self.offset)
+        if self.form == XOR:
+            return signed(rank ^ self.offset)
+        if self.form == AFFINE:
+            return signed(self.offset + sum(x * f for x, f in zip(at, self.numbers)))
+        order = self.numbers if self.form == PERMUTED else range(len(at))
+        if self.form == SHIFTED:
+            at = [x + shift for x, shift in zip(at, self.numbers)]
+            if self.open and any(not 0 <= x < side for x, side in zip(at, self.sides)):
+                return PROC_NULL
+        value = 0
+        for i in order:
+            value = value * self.sides[i] + at[i] % self.sides[i]
+        return value
+
+
+ABSOLUTE, RELATIVE, BY_EXPRESSION = range(3)
+
+
+def read_runs(reader, references, forms=RELATIVE):
     """The word of each stream or member whose reference is given."""
     words = []
     while len(words) < len(references):
-        head, value = reader.varint(), reader.svarint()
-        begin, end = len(words), len(words) + (head >> 2)
-        check(begin < end <= len(references) and head & 3 <= 1, "runs over ranks are malformed")
-        words += [signed(value + reference) if head & 1 else value
+        head = reader.varint()
+        begin, end, form = len(words), len(words) + (head >> 2), head & 3
+        check(begin < end <= len(references) and form <= forms, "runs over ranks are malformed")
+        if form == BY_EXPRESSION:
+            words += map(Expression(reader), references[begin:end])
+            continue
+        value = reader.svarint()
+        words += [signed(value + reference) if form == RELATIVE else value
                   for reference in references[begin:end]]
     return words
+
+
+def read_places_runs(reader, references):
+    return read_runs(reader, references, BY_EXPRESSION)
+
+
+def read_comm_runs(reader, references):
+    """Communicators are relative to nothing."""
+    return read_runs(reader, references, ABSOLUTE)
+
+
+def read_sequence(reader, references):
+    """The same in CLUSTERS."""
+    way = reader.below(3, "way of writing a sequence")
+    if way == 0:
+        return read_runs(reader, references, BY_EXPRESSION)
+    column = Column(reader)
+    check(column.n == len(references), "a sequence over ranks has another length")
+    return [signed(value + (reference if way == 2 else 0))
+            for value, reference in zip(column, references)]
 
 
 class Places:
@@ -622,10 +784,14 @@ class Places:
     def __init__(self, reader, structure, archive, ranks):
         n_inputs = sum(len(symbol.placed) for symbol in structure.symbols)
         check(reader.varint() == n_inputs + structure.n_comms, "the number of slots is wrong")
+        self.read(reader, structure, archive, ranks, read_places_runs, read_comm_runs)
+
+    def read(self, reader, structure, archive, ranks, read, read_comms):
+        n_inputs = sum(len(symbol.placed) for symbol in structure.symbols)
         start = reader.at
         for _ in range(n_inputs):  # the references need the communicators, which come last
-            read_runs(reader, ranks)
-        self.comms = [read_runs(reader, ranks) for _ in range(structure.n_comms)]
+            read(reader, ranks)
+        self.comms = [read_comms(reader, ranks) for _ in range(structure.n_comms)]
         check(all(-1 <= comm < len(archive.comms) for words in self.comms for comm in words),
               "no such communicator")
         end, reader.at = reader.at, start
@@ -633,7 +799,7 @@ class Places:
         for symbol in structure.symbols:
             kinds = [symbol.function.inputs[i][1] for i in symbol.placed]
             own = self.own_ranks(symbol, archive, ranks) if KIND_RANK in kinds else ranks
-            self.words.append([read_runs(reader, own if kind == KIND_RANK else ranks)
+            self.words.append([read(reader, own if kind == KIND_RANK else ranks)
                                for kind in kinds])
         reader.at = end
 
@@ -647,6 +813,84 @@ class Places:
             found = archive.comms[comm].rank_of(rank) if comm >= 0 else None
             own.append(rank if found is None else found)
         return own
+
+
+class ClusteredPlaces(Places):
+    """Those of a group of a shape: the members with numbers from..end - 1 of its groups' ones."""
+
+    def __init__(self, reader, structure, archive, ranks, members):
+        self.read(reader, structure, archive, ranks, read_sequence, read_sequence)
+        reader.end()
+        self.comms = [words[members] for words in self.comms]
+        self.words = [[words[members] for words in symbol] for symbol in self.words]
+
+
+# ---- what groups have together ----
+
+def varint_bytes(number):
+    out = bytearray()
+    while number >= 0x80:
+        out.append(number & 0x7f | 0x80)
+        number >>= 7
+    return bytes(out) + bytes([number])
+
+
+def read_numbers(data, references, i):
+    """Those of the i-th thing."""
+    reader = Reader(data)
+    numbers, at = reader.many(reader.varint), -1
+    check(numbers, "a shape has no numbers")
+    for _ in range(reader.count()):
+        at += reader.varint() + 1
+        check(at < len(numbers), "there is no such number")
+        numbers[at] = read_sequence(reader, references)[i] & MASK
+    reader.end()
+    return numbers
+
+
+class Clusters:
+    def __init__(self, reader, number, archive):
+        self.archive, self.shapes = archive, []
+        at, self.end = number >> 32, number & 0xffffffff
+        check(reader.left() <= 1 << 24, "a CLUSTERS is too large")
+        reader.varint()
+        sizes = [[reader.varint() for _ in range(4)] for _ in range(reader.count())]
+        for n, *parts in sizes:
+            check(n > 0, "a shape has no groups")
+            self.shapes.append((range(at, at + n), [reader.take(size) for size in parts]))
+            at += n
+        check(at == self.end <= archive.n_groups(), "shapes have other groups than the id says")
+        self.columns = []
+        while reader.left():
+            begin = reader.at
+            Column(reader)
+            self.columns.append(bytes(reader.data[begin:reader.at]))
+
+    def shape(self, group):
+        return next(shape for shape in self.shapes if group in shape[0])
+
+    def structure(self, group):
+        groups, parts = self.shape(group)
+        lowest = [self.archive.members(g)[0].rank for g in groups]
+        numbers = read_numbers(parts[0], lowest, groups.index(group))
+        return Reader(b"".join(map(varint_bytes, numbers)))
+
+    def places(self, group, structure):
+        groups, parts = self.shape(group)
+        ranks, begin = [], 0
+        for g in groups:
+            begin = len(ranks) if g == group else begin
+            ranks += [stream.rank for stream in self.archive.members(g)]
+        members = slice(begin, begin + len(self.archive.members(group)))
+        return ClusteredPlaces(Reader(parts[1]), structure, self.archive, ranks, members)
+
+    def values(self, number, group):
+        groups, parts = self.shape(group)
+        check(parts[2], "the values of a group are missing")
+        sets = sorted({stream.set for g in groups for stream in self.archive.members(g)})
+        n_lists, *columns = read_numbers(parts[2], range(len(sets)), sets.index(number))
+        check(all(column < len(self.columns) for column in columns), "there is no such column")
+        return Reader(varint_bytes(n_lists) + b"".join(self.columns[i] for i in columns))
 
 
 # ---- times ----
@@ -945,6 +1189,8 @@ class Stream:
     def readable(self):
         found = self.archive.chunks
         parts = ((STRUCTURE, self.group), (PLACES, self.group), (VALUES, self.set))
+        if self.archive.clusters(self.group):
+            parts = ()
         if not all(part in found for part in parts):
             return False
         polls = any(symbol.failed_poll for symbol in self.archive.structure(self.group).symbols)
@@ -955,7 +1201,7 @@ class Stream:
     def open(self):
         archive = self.archive
         self.structure = archive.structure(self.group)
-        self.values = archive.values(self.set, self.structure)
+        self.values = archive.values(self.set, self.structure, self.group)
         self.places = archive.places(self.group)
         self.place = [s.number for s in archive.streams if s.group == self.group].index(self.number)
         self.comms = [words[self.place] for words in self.places.comms]
@@ -1112,15 +1358,85 @@ class Stream:
             check(all(next(column, None) is None for column in ends), "values are left over")
 
 
+def spread_bin(number):
+    return number.bit_length()
+
+
+def spread_number(code):
+    """What a code of SPREADS stands for: its 8 highest binary digits."""
+    check(code <= 128 * 56 + 255, "no such number in a spread")
+    return code if code < 256 else (128 + code % 128) << (code // 128 - 1)
+
+
+def read_spread(reader, n):
+    """{n, min_ns, mean_ns, max_ns, deviation_ns, first_bin, bins} of n times"""
+    spread = dict.fromkeys(("n", "min_ns", "mean_ns", "max_ns", "deviation_ns", "first_bin"), 0)
+    if not n:
+        return {**spread, "bins": []}
+    least = reader.varint()
+    span = reader.varint()
+    mean = reader.varint() if span else 0
+    check(mean <= span, "a mean above the maximum")
+    low, high = spread_number(least), spread_number(least + span)
+    spread.update(n=n, min_ns=low, max_ns=high, mean_ns=spread_number(least + mean),
+                  deviation_ns=spread_number(reader.varint()) if span else 0,
+                  first_bin=spread_bin(low))
+    bins = range(spread_bin(low), spread_bin(high) + 1)
+    alone = spread_number(128 * max(n.bit_length() - 8, 0) + (n >> max(n.bit_length() - 8, 0)))
+    return {**spread, "bins": [spread_number(reader.varint()) for _ in bins] if len(bins) > 1
+            else [alone]}
+
+
+class Spreads:
+    """SPREADS: `positions`, of every site and of its failed polls that have events."""
+
+    def __init__(self, reader, archive):
+        self.positions, stream, before = [], 0, set()
+        clusters = archive.sites_in_order()
+        for i in range(reader.varint()):
+            gap = reader.varint()
+            stream += gap
+            check(stream < len(archive.streams) and (gap or not i), "no such stream in SPREADS")
+            sites = archive.structure(archive.streams[stream].group).sites
+            number = clusters.index(sites)
+            check(number not in before, "a cluster is in SPREADS twice")
+            before.add(number)
+            self.read_cluster(reader, archive, number, sites)
+
+    def read_cluster(self, reader, archive, number, sites):
+        of = [s for s in archive.streams if archive.structure(s.group).sites == sites]
+        check(1 <= reader.varint() <= len(of), "a spread of more streams than there are")
+        left, n_sites = sum(stream.n_events for stream in of), reader.varint()
+        check(n_sites <= len(sites), "a spread of more sites than there are")
+        for function, path in sites[:n_sites]:
+            head = self.read_position(reader, (number, archive.functions[function], path, False))
+            if head & 1:
+                head = self.read_position(reader,
+                                          (number, archive.functions[function], path, True))
+                check(head & 1 == 0, "failed polls of failed polls")
+        check(sum(p["duration"]["n"] for p in self.positions if p["cluster"] == number) <= left,
+              "more times than events")
+
+    def read_position(self, reader, place):
+        head = reader.varint()
+        n, firsts = head >> 2, reader.varint() if head & 2 else 0
+        check(firsts <= n and (firsts or not head & 2), "first events that are not there")
+        before, duration = read_spread(reader, n - firsts), read_spread(reader, n)
+        if n:
+            self.positions.append(dict(zip(("cluster", "function", "path", "failed_poll"), place),
+                                       before=before, duration=duration))
+        return head
+
+
 class Archive:
     def __init__(self, path):
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.minor, self.exact, self.complete = minor, minor == 3, toc is not None
+        self.minor, self.exact, self.complete = minor, minor == 4, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
-        self.made = {}
+        self.made, self.of_group = {}, {}
         self.read_meta(self.payload(META))
         self.read_definitions(self.payload(DEFINITIONS))
         self.read_streams(self.payload(STREAMS))
@@ -1141,6 +1457,19 @@ class Archive:
             self.reduced = [reader.string(), reader.string()]
             self.reduced += [reader.varint() for _ in range(11)]
             check(self.times, "times that are not there are reduced")
+        self.path_ends = None
+        if flags & 32 and self.minor >= 4:
+            self.path_ends = reader.varint(), reader.varint()
+            check(self.path_ends[1] > 0, "call paths have no frames")
+        self.merging = None
+        if flags & 64 and self.minor >= 4:
+            self.merging = [reader.varint() for _ in range(11)]
+            check(self.merging[0] > 0, "merging without messages")
+        self.merged = reader.string() if flags & 128 and self.minor >= 4 else None
+        self.meetings = None
+        if flags & 256 and self.minor >= 4:
+            self.meetings = [reader.varint() for _ in range(4)]
+            check(self.meetings[0] > 0, "no meetings")
         reader.end(self.exact)
 
     def read_definitions(self, reader):
@@ -1164,6 +1493,7 @@ class Archive:
         regions = reader.many(lambda: (signed(reader.u64()), name())) if reader.left() else []
         self.regions = dict(regions)
         check(len(self.regions) == len(regions), "a region is there twice")
+        self.cores = [reader.varint() for _ in self.hosts] if reader.left() else []
         reader.end(self.exact)
 
     def read_streams(self, reader):
@@ -1186,24 +1516,53 @@ class Archive:
                   self.streams[stream.times].group == stream.group,
                   "a time set is not that of a lower stream of the group")
 
-    def part(self, kind, number, make):
-        """A chunk's content, made once."""
+    def members(self, group):
+        if not self.of_group:
+            for stream in self.streams:
+                self.of_group.setdefault(stream.group, []).append(stream)
+        return self.of_group[group]
+
+    def n_groups(self):
+        return 1 + max(stream.group for stream in self.streams)
+
+    def part(self, kind, number, make, clustered=None):
+        """A chunk's content, made once; or what `clustered` has of it."""
         key = kind, number
         if key not in self.made:
-            reader = self.payload(kind, number)
+            reader = clustered() if clustered else self.payload(kind, number)
             self.made[key] = make(reader)
             reader.end(self.exact)
         return self.made[key]
 
-    def structure(self, group):
-        return self.part(STRUCTURE, group, lambda reader: Structure(reader, self))
+    def clusters(self, group):
+        """The CLUSTERS that has a group, or None."""
+        number = next((number for kind, number in self.chunks if kind == CLUSTERS and
+                       self.minor >= 4 and number >> 32 <= group < number & 0xffffffff), None)
+        if number is None:
+            return None
+        sets = sorted({(stream.set, stream.group) for stream in self.streams})
+        check([g for _, g in sets] == sorted(g for _, g in sets),
+              "the value sets are not in order of their groups")
+        return self.part(CLUSTERS, number, lambda reader: Clusters(reader, number, self))
 
-    def values(self, number, structure):
-        return self.part(VALUES, number, lambda reader: Values(reader, structure))
+    def structure(self, group):
+        found = self.clusters(group)
+        return self.part(STRUCTURE, group, lambda reader: Structure(reader, self),
+                         found and (lambda: found.structure(group)))
+
+    def values(self, number, structure, group):
+        found = None if (VALUES, number) in self.chunks else self.clusters(group)
+        return self.part(VALUES, number, lambda reader: Values(reader, structure),
+                         found and (lambda: found.values(number, group)))
 
     def places(self, group):
-        ranks = [stream.rank for stream in self.streams if stream.group == group]
-        structure = self.structure(group)
+        structure, found = self.structure(group), self.clusters(group)
+        if found:
+            key = PLACES, group
+            if key not in self.made:
+                self.made[key] = found.places(group, structure)
+            return self.made[key]
+        ranks = [stream.rank for stream in self.members(group)]
         return self.part(PLACES, group, lambda reader: Places(reader, structure, self, ranks))
 
     def profiles_with(self, times):
@@ -1237,6 +1596,22 @@ class Archive:
                   f"stream {stream.number} has no TIMING")
             return None
         return self.part(TIMING, stream.number, lambda reader: Timing(reader, structure))
+
+    def sites_in_order(self):
+        """The sites of each cluster of spreads, in order of the clusters' lowest streams."""
+        found = []
+        for stream in self.streams:
+            sites = self.structure(stream.group).sites
+            if sites not in found:
+                found.append(sites)
+        return found
+
+    def spreads(self):
+        """What SPREADS says, or None."""
+        if self.minor < 4 or (SPREADS, 0) not in self.chunks:
+            return None
+        check(self.reduced, "spreads of times that are all there")
+        return self.part(SPREADS, 0, lambda reader: Spreads(reader, self))
 
     def read_clocks(self):
         self.reference, self.clocks, self.first = 0, {}, None

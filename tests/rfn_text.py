@@ -589,7 +589,7 @@ class Writer:
                 detail = f"({','.join(self.received(entry.volume))})" if came else ""
             entries.append(f"{entry.position}{detail}")
         items = [f"completed=[{','.join(entries)}]"]
-        return items + ([f"bytes={sum(sizes)}"] if sizes else [])
+        return items + ([f"bytes={min(sum(sizes), INT64_MAX)}"] if sizes else [])
 
     def single(self, entry):
         items = ["cancelled=1"] if entry.cancelled else []
@@ -600,7 +600,7 @@ class Writer:
     def bytes(self, function, rules, volume, started):
         sizes = [one_size(live.rules, live.volume) for live in started if not live.receives]
         sizes = [size for size in sizes if size is not None]
-        items = [f"bytes={sum(sizes)}"] if sizes else []
+        items = [f"bytes={min(sum(sizes), INT64_MAX)}"] if sizes else []
         if function.flags & PERSISTENT:
             return items
         if function.class_ == SENDRECV:

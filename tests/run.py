@@ -11,9 +11,9 @@ system refuses what a test needs (harness.Refused), that is told and counted, as
 Most tests wait more than they compute: for launchers, for ranks that sleep. So several lanes, which
 are processes with a harness each, take one test after the other, those of a module with
 TOGETHER = True as one. Tests of waiting in real time (harness.real_time) are run by the first lane,
-before anything else, and until it is through with them only the second lane works beside it, first
-on modules with SIMULATED = True, whose ranks are one process: tests in real time have to bear that
-much at a time, not the load of a full machine.
+before anything else, and until it is through with them only the second lane works beside it, on
+modules with SIMULATED = True, whose ranks are one process, but for their tests with a flavour: tests
+in real time have to bear that much at a time, not the load of a full machine.
 """
 import argparse
 import contextlib
@@ -45,7 +45,7 @@ class Test:
         self.name = f"{module.__name__[5:]}.{name[5:]}" + (f"[{flavour}]" if flavour else "")
         self.real_time = getattr(function, "real_time", getattr(module, "REAL_TIME", False))
         self.together = getattr(module, "TOGETHER", False)
-        self.simulated = getattr(module, "SIMULATED", False)
+        self.simulated = getattr(module, "SIMULATED", False) and not flavour
 
 
 def collect(only, modules, but):
@@ -150,6 +150,11 @@ class Lane:
         self.process.join()
 
 
+def simulated(tests, unit):
+    """Whether nothing in a list of numbers runs ranks of a real MPI."""
+    return all(tests[number].simulated for number in unit)
+
+
 def split(tests):
     """Numbers of tests, in lists that one lane is to run: of tests in real time, and of others,
     simulated ones first."""
@@ -163,7 +168,7 @@ def split(tests):
             others.append([number])
             if test.together:
                 together[test.module] = others[-1]
-    return real_time, sorted(others, key=lambda unit: not tests[unit[0]].simulated)
+    return real_time, sorted(others, key=lambda unit: not simulated(tests, unit))
 
 
 def run_all(tests, lanes):
@@ -177,7 +182,7 @@ def run_all(tests, lanes):
         elif not first.todo:
             open_lanes = lanes
         for lane in open_lanes:
-            if others and not lane.todo:
+            if others and not lane.todo and (open_lanes is lanes or simulated(tests, others[0])):
                 lane.give(others.pop(0))
         busy = {lane.pipe: lane for lane in lanes if lane.todo}
         if not busy:

@@ -2,13 +2,16 @@
 
 The programs are in programs/clusters (and bench/adi.c); what is expected of them is derived in
 doc/clustering.md. Each test prints a table, one line per run: main clusters, sub-clusters, and
-sub-clusters after expressions, expected / found; - where any number is right.
+sub-clusters after expressions, expected / found; - where any number is right; the bytes that go up a tree
+of ranks, per rank, as clusters and without merging; and the CPU time of clustering off line. The same stands
+in doc/clustering.md beside the paper's (tools/clusters_table.py).
 """
 import json
 import os
 import re
 
 import harness
+import test_reader
 import test_smpi
 
 SIMULATED = True
@@ -84,28 +87,80 @@ def check_sum(facts):
                         cluster["representative"])
 
 
-def check(bench, name, ranks, archive):
-    """Prints a line of the table; returns what is wrong, or nothing."""
+def check_cost(facts):
+    """What goes up a tree: half of the sets at each level, which are no larger than their ranks' own ones
+    together."""
+    cost, left = facts["clustering_cost"], facts["ranks"]
+    levels, messages = cost["levels"], []
+    while left > 1:
+        messages.append(left // 2)
+        left -= left // 2
+    harness.compare("messages", [level["messages"] for level in levels], messages)
+    harness.compare("sets of one rank", levels[0]["bytes"], levels[0]["unmerged_bytes"])
+    for level in levels:
+        if level["bytes"] > level["unmerged_bytes"] or level["seconds"] < 0:
+            raise harness.Failure(f"clusters are larger than what they are of: {level}")
+    for name in ("messages", "bytes", "unmerged_bytes"):
+        harness.compare(name, cost["merging"][name], sum(level[name] for level in levels))
+
+
+TITLES = ["program", "ranks", "main", "sub", "after expressions", "bytes per rank", "unmerged",
+          "CPU seconds"]
+SECTION = os.path.join(harness.HERE, "..", "doc", "clustering.md")
+
+
+def seconds(facts):
+    """CPU time of all steps of clustering off line."""
+    cost = facts["clustering_cost"]
+    return cost["merging"]["seconds"] + sum(cost[f"{step}_seconds"]
+                                            for step in ("reading", "dividing", "expression"))
+
+
+def cells(name, facts):
+    """What TITLES call for."""
+    ranks, merging = facts["ranks"], facts["clustering_cost"]["merging"]
+    found = [f"{'-' if wanted is None else wanted} / {got}"
+             for wanted, got in zip(PROGRAMS[name].expected(ranks), counts(facts))]
+    return [name, str(ranks), *found, f"{merging['bytes'] / ranks:.0f}",
+            f"{merging['unmerged_bytes'] / ranks:.0f}", f"{seconds(facts):.4f}"]
+
+
+def header(titles):
+    return f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}"
+
+
+def documented():
+    """The lines of doc/clustering.md with these cells, but for the time, by program and number of ranks."""
+    with open(SECTION, encoding="utf-8") as file:
+        lines = [line.strip("| \n").split(" | ") for line in file if line.startswith("| ")]
+    return {(line[0], int(line[1])): line[:len(TITLES) - 1] for line in lines
+            if len(line) > len(TITLES) and line[0] in PROGRAMS and "/" in line[2]}
+
+
+def check(bench, name, ranks, archive, written=None):
+    """Prints a line of the table; returns what is wrong, or nothing. written: what that line is to be."""
     facts = clusters(bench, archive)
     found, expected = counts(facts), PROGRAMS[name].expected(ranks)
-    cells = " | ".join(f"{'-' if wanted is None else wanted} / {got}"
-                       for wanted, got in zip(expected, found))
-    print(f"| {name} | {ranks} | {cells} |", flush=True)
+    line = cells(name, facts)
+    print(f"| {' | '.join(line)} |", flush=True)
     check_sum(facts)
+    check_cost(facts)
+    if written and written != line[:-1]:
+        return f"doc/clustering.md has {written}, found {line[:-1]}: make clusters-table"
     wrong = [got for wanted, got in zip(expected, found) if wanted not in (None, got)]
     return f"{name} on {ranks} ranks: found {found}, expected {expected}" if wrong else None
 
 
-def simulate(bench, name, ranks):
+def simulate(bench, name, ranks, time="none", cluster="no"):
     program = PROGRAMS[name]
     compiled = test_smpi.smpi_program(bench, program.source)
-    return test_smpi.smpi_run(bench, compiled, ranks, program.arguments,
-                              env={"REFRAIN_TIME": "none"})
+    return test_smpi.smpi_run(bench, compiled, ranks, program.arguments, env={"REFRAIN_TIME": time, "REFRAIN_CLUSTER": cluster})
 
 
 def check_all(bench, name):
-    print("| program | ranks | main | sub | after expressions |\n|---|---|---|---|---|")
-    faults = [check(bench, name, ranks, simulate(bench, name, ranks))
+    print(header(TITLES))
+    written = documented()
+    faults = [check(bench, name, ranks, simulate(bench, name, ranks), written.get((name, ranks)))
               for ranks in PROGRAMS[name].sizes]
     if any(faults):
         raise harness.Failure("\n".join(filter(None, faults)))
@@ -114,6 +169,29 @@ def check_all(bench, name):
 def test_sweep2d(bench):
     """A wavefront: corners, edges and the interior."""
     check_all(bench, "sweep2d")
+
+
+def test_alike(bench):
+    """What the report says: the nine clusters of a wavefront are kinds of ranks by the calls that they
+    make, two fewer for each neighbour that a rank does not have."""
+    archive = simulate(bench, "sweep2d", 16)
+    alike = json.loads(bench.verb("report", "--json", archive))["alike"]
+    kinds = alike["kinds"]
+    harness.compare("kinds", sorted(kind["ranks"] for kind in kinds),
+                    [[0], [1, 2], [3], [4, 8], [5, 6, 9, 10], [7, 11], [12], [13, 14], [15]])
+    harness.compare("most ranks first", kinds[0]["ranks"], [5, 6, 9, 10])
+    for kind in kinds:
+        rank = kind["ranks"][0]
+        missing = (rank // 4 in (0, 3)) + (rank % 4 in (0, 3))
+        harness.compare("calls", (len(kind["also_calls"]), len(kind["does_not_call"])),
+                        (0, 2 * missing))
+        harness.compare("partners", kind["sends_to"], [4 - missing] * 2)
+    page = bench.run([bench.refrain, "report", archive], env={"COLUMNS": "100"}, check=True).out
+    lines = page[page.index("\nAlike ranks"):].split("\n\n")[0].splitlines()[1:]
+    harness.compare("lines", len(lines) <= 8, True)
+    harness.compare("the inner ranks", lines[1].startswith("  4 of 16 ranks (5-6,9-10): "), True)
+    harness.compare("others are told apart by their calls", "do not call MPI_" in lines[2] + lines[3],
+                    True)
 
 
 def test_adi(bench):
@@ -164,6 +242,182 @@ def test_real(bench, flavour):
         faults.append(check(bench, name, ranks, archive))
     if any(faults):
         raise harness.Failure("\n".join(filter(None, faults)))
+
+
+def clustered(bench, archive, *options):
+    """The archive with clusters stored once."""
+    out = bench.fresh("clustered.rfn")
+    bench.verb("reduce", "--cluster", *options, archive, "-o", out)
+    bench.verb("verify", out)
+    return out
+
+
+def check_stored(bench, name, ranks):
+    """Nothing is lost, by either reader; parameters and the whole file take less."""
+    full = simulate(bench, name, ranks, "full")
+    out = clustered(bench, full)
+    lines = test_reader.dump(bench, out)
+    harness.compare(f"{name}: dumps", test_reader.dump(bench, full) == lines, True)
+    test_reader.compare(bench, out, name)
+    before, facts = (json.loads(bench.verb("info", "--json", path)) for path in (full, out))
+    bytes_, unclustered = facts["parameter_bytes"], facts["unclustered_parameter_bytes"]
+    print(f"| {name} | {before['groups']} | {unclustered} | {bytes_} |", flush=True)
+    harness.compare(f"{name}: sizes before", unclustered, before["parameter_bytes"])
+    harness.compare(f"{name}: groups", facts["clustered_groups"], before["groups"])
+    for least, most in ((bytes_, unclustered), (facts["bytes"], before["bytes"])):
+        if least >= most:
+            raise harness.Failure(f"{name}: {least} bytes, before {most}")
+    return full
+
+
+def check_smaller(name, plain, out, reduced):
+    """Than what all representatives take by themselves, and hardly larger than off line."""
+    print(f"| {name} | {plain['bytes']} | {out['bytes']} | {reduced['bytes']} | {plain['parameter_bytes']} | "
+          f"{out['parameter_bytes']} | {reduced['parameter_bytes']} |", flush=True)
+    harness.compare(f"{name}: groups", out["clustered_groups"], plain["groups"])
+    for part, slack in (("bytes", 64), ("parameter_bytes", 0)):
+        if out[part] >= plain[part] or out[part] > reduced[part] + slack:
+            raise harness.Failure(f"{name}: {out[part]} {part}, {plain[part]} without clusters, "
+                                  f"{reduced[part]} off line")
+
+
+def check_moved(name, ranks, merging):
+    """Each rank but one sends a message in a survey, an offer and what was asked for, and tables; half as many
+    bits as ranks have numbers are passed on the way, by what is handed on."""
+    hops = sum(bin(rank).count("1") for rank in range(ranks))
+    if merging["messages"] < 4 * (ranks - 1) or not merging["bytes"] > 20 * merging["messages"]:
+        raise harness.Failure(f"{name}: {merging}")
+    share = merging["all_bytes"] / hops / (merging["trace_bytes"] / ranks)
+    if not 0.5 < share < 2:
+        raise harness.Failure(f"{name}: {merging}: hops of an average trace {share}")
+    share = merging["bytes"] / (merging["all_bytes"] + merging["all_definition_bytes"])
+    print(f"| {name} | {merging['bytes'] / ranks:.0f} | {merging['all_bytes'] / ranks:.0f} | "
+          f"{merging['all_definition_bytes'] / ranks:.0f} | {share:.1%} |", flush=True)
+    if share > (0.5 if name == "ghosts" else 0.25):  # in ghosts all ranks are different
+        raise harness.Failure(f"{name}: of all traces {share:.1%} are moved: {merging}")
+
+
+def check_recorded(bench, name, ranks, time):
+    """The recorder's own clusters: what is dumped of every rank is what it is without, and what `reduce` makes
+    of that."""
+    plain, kept = simulate(bench, name, ranks, time), bench.fresh("unclustered.rfn")
+    os.rename(plain, kept)
+    out, reduced = simulate(bench, name, ranks, time, "yes"), clustered(bench, kept)
+    bench.verb("verify", out)
+    expected = test_reader.dump(bench, kept)
+    harness.compare(f"{name}: recorded dumps", test_reader.dump(bench, out) == expected, True)
+    harness.compare(f"{name}: reduced dumps", test_reader.dump(bench, reduced) == expected, True)
+    test_reader.compare(bench, out, name)
+    facts = [json.loads(bench.verb("info", "--json", path)) for path in (kept, out, reduced)]
+    check_smaller(name, *facts)
+    check_moved(name, ranks, facts[1]["merging"])
+
+
+def test_recorded(bench):
+    """Recorded with and without clusters, with all times or those of segments, on 64 ranks."""
+    print("| program | unclustered | recorded | reduced | parameters | recorded | reduced |\n"
+          "|---|---|---|---|---|---|---|")
+    for i, name in enumerate(PROGRAMS):
+        check_recorded(bench, name, 64, "full" if i % 2 else "segments")
+
+
+def test_recorded_real(bench, flavour):
+    """One rank, an odd number, threads, little memory, and all ranks' chunks handed to rank 0."""
+    ring = bench.program(os.path.join(FOLDER, "open_ring.c"), flavour)
+    ghosts = bench.program(os.path.join(FOLDER, "ghosts.c"), flavour)
+    threads = bench.program("threads", flavour)
+    for ranks, command, options, env in (
+            (1, [ring, "2"], [], {}), (5, [ring, "2"], [], {}), (4, [ghosts, "2"], [], {}),
+            (4, [ghosts, "300"], ["--memory=1M"], {}), (2, [threads], [], {}),
+            (4, [ghosts, "2"], [], {"REFRAIN_MERGE": "all"})):
+        dumps = []
+        for more, environment in (([], env), (["--no-cluster"], {})):
+            _, archive = bench.record(flavour, ranks, command, ["--time=none", *options, *more],
+                                      archive=bench.fresh("real.rfn"), env=environment)
+            bench.verb("verify", archive)
+            dumps.append(test_reader.dump(bench, archive))
+            facts = json.loads(bench.verb("info", "--json", archive))
+            if more or environment or ranks >= 4:
+                harness.compare("clusters", facts["clustered_groups"] > 0, not more and not environment)
+        harness.compare(f"{ranks} ranks of {command}", dumps[0] == dumps[1], True)
+
+
+GROWING = """#include <mpi.h>
+int main(int argc, char **argv)
+{
+    int rank, size;
+    static char data[64];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Sendrecv(data, rank + 1, MPI_CHAR, (rank + 1) % size, 0, data + 32, 32, MPI_CHAR,
+                 (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Bcast(data, 2 * (rank / 2) + 3, MPI_CHAR, 0, MPI_COMM_SELF);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_recorded_growing(bench, flavour):
+    """Numbers that grow with the rank: each rank is a group, in which just they differ."""
+    source = bench.path(f"growing.{flavour}.c")
+    with open(source, "w", encoding="ascii") as file:
+        file.write(GROWING)
+    program = bench.program(source, flavour)
+    dumps = []
+    for more in ([], ["--no-cluster"]):
+        _, archive = bench.record(flavour, 4, [program], ["--time=none", *more],
+                                  archive=bench.fresh("growing.rfn"))
+        bench.verb("verify", archive)
+        dumps.append(test_reader.dump(bench, archive))
+    counts = [sum(b"sendcount=%d " % n in line for line in dumps[0]) for n in range(1, 5)]
+    harness.compare("counts", counts, [1, 1, 1, 1])
+    harness.compare("dumps", dumps[0] == dumps[1], True)
+
+
+def test_stored(bench):
+    """All programs on 64 ranks, with times, clustered in a file; the table of doc/clustering.md."""
+    print("| program | groups | before | clustered |\n|---|---|---|---|")
+    for name in PROGRAMS:
+        full = check_stored(bench, name, 64)
+        reduced = bench.fresh("reduced.rfn")
+        bench.verb("reduce", "--across", full, "-o", reduced)
+        expected = test_reader.dump(bench, reduced)
+        for out in (clustered(bench, full, "--across"), clustered(bench, reduced)):
+            harness.compare(f"{name}: reduced times", test_reader.dump(bench, out) == expected, True)
+
+
+def test_stored_analyses(bench):
+    """Whoever reads an archive finds in a clustered one what is in the other."""
+    for name in ("ghosts", "vcycle"):
+        full = simulate(bench, name, 64, "full")
+        out = clustered(bench, full)
+        for verb in ("report", "clusters"):
+            words = ["info", "--clusters"] if verb == "clusters" else [verb]
+            told = [json.loads(bench.verb(*words, "--json", path)) for path in (full, out)]
+            if verb == "clusters":
+                told = [{key: facts[key] for key in ("clusters", "sub_clusters")} for facts in told]
+            for facts in told:
+                for key in ("file", "bytes", "archive"):
+                    facts.pop(key, None)
+            harness.compare(f"{name}: {verb}", told[1] == told[0], True)
+        bench.verb("compare", full, out)
+
+
+def test_stored_many(bench):
+    """On 256 ranks, parameters take hardly more than on 64."""
+    for name in ("adi", "sweep2d", "transpose"):
+        sizes = []
+        for ranks in (64, 256):
+            full = simulate(bench, name, ranks)
+            out = clustered(bench, full)
+            harness.compare(f"{name}: dumps", test_reader.dump(bench, full) ==
+                            test_reader.dump(bench, out), True)
+            sizes.append(json.loads(bench.verb("info", "--json", out))["parameter_bytes"])
+        print(f"| {name} | {sizes[0]} | {sizes[1]} |", flush=True)
+        if sizes[1] > 1.5 * sizes[0]:
+            raise harness.Failure(f"{name}: {sizes} bytes on 64 and 256 ranks")
 
 
 def test_words(bench):

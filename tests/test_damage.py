@@ -1,6 +1,6 @@
 """Damaged and cut archives, and files that are none.
 
-Small archives of a real program, with times and volumes and without, are spoiled in many ways: every byte of
+Small archives of real programs, with times and volumes, without, and clustered, are spoiled in many ways: every byte of
 the file's header, of the chunks' headers and of the table of contents is changed, bytes elsewhere
 at random, and the file is cut at many lengths. Whatever was done: no verb dies of a signal,
 `verify` never says that the file is whole, and messages name the file and the place. What is
@@ -20,14 +20,15 @@ import harness
 import rfn_reader
 import rfn_text
 
-OPTIONS = {"full": ["--time=full", "--volume=cpu"], "none": ["--time=none"]}
+OPTIONS = {"full": ["--time=full", "--volume=cpu", "--no-cluster"], "none": ["--time=none"],
+           "clustered": ["--time=none", "--no-cluster"]}
 FLIPS, CUTS, SAMPLE, FORGERIES = 300, 100, 150, 250
-VERBS = ("info", "clusters", "dump", "report", "verify")
+VERBS = ("info", "clusters", "spread", "dump", "report", "verify")
 
 
 def run(bench, verb, path):
     """(exit, lines on standard output, messages)"""
-    words = ["info", "--clusters"] if verb == "clusters" else [verb]
+    words = ["info", f"--{verb}"] if verb in ("clusters", "spread") else [verb]
     done = subprocess.run([bench.refrain, *words, path], capture_output=True, timeout=30,
                           stdin=subprocess.DEVNULL, check=False)
     return done.returncode, done.stdout.split(b"\n")[:-1], done.stderr.decode(errors="replace")
@@ -59,7 +60,7 @@ def check_verify(bench, data, what, name):
 def check_verbs(bench, data, what, name):
     """A damaged file: the other verbs may not need the spoilt part, but they know how to fail."""
     path = spoil(bench, name, data)
-    for verb in VERBS[:4]:
+    for verb in VERBS[:5]:
         code, _, err = run(bench, verb, path)
         if code not in (0, 3):
             raise harness.Failure(f"{verb}, {what}: exit {code}: {err}")
@@ -142,11 +143,22 @@ def flipped(data, at):
 ARCHIVES = {}
 
 
+def recorded(bench, flavour, time):
+    if time != "clustered":
+        program = bench.program("damage", flavour)
+        return bench.record(flavour, 2, [program], OPTIONS[time], timeout=60)[1]
+    # Every rank sends other amounts: groups that differ in numbers.
+    program = bench.program(os.path.join(harness.PROGRAMS, "clusters", "ghosts.c"), flavour)
+    _, full = bench.record(flavour, 4, [program, "1"], OPTIONS[time], timeout=60)
+    out = bench.fresh("clustered.rfn")
+    bench.verb("reduce", "--cluster", full, "-o", out)
+    return out
+
+
 def archive(bench, flavour, time):
     """A small archive and its whole dump by stream; recorded once."""
     if (flavour, time) not in ARCHIVES:
-        program = bench.program("damage", flavour)
-        _, path = bench.record(flavour, 2, [program], OPTIONS[time], timeout=60)
+        path = recorded(bench, flavour, time)
         with open(path, "rb") as file:
             data = file.read()
         code, lines, err = run(bench, "dump", path)
@@ -196,7 +208,7 @@ def make_test(check, time):
     return test
 
 
-for _time in ("full", "none"):
+for _time in OPTIONS:
     globals()[f"test_changed_bytes_{_time}"] = make_test(check_flips, _time)
     globals()[f"test_cut_{_time}"] = make_test(check_cuts, _time)
 
@@ -232,7 +244,7 @@ def test_versions(bench):
 
 def test_older_minor_version(bench):
     """What minor version 1 has added may be missing."""
-    _, path = bench.record("openmpi", 2, [bench.program("matched", "openmpi")])
+    _, path = bench.record("openmpi", 2, [bench.program("matched", "openmpi")], ["--no-cluster"])
     with open(path, "rb") as file:
         data = file.read()
     whole = run(bench, "dump", path)[1]
@@ -330,8 +342,9 @@ def check_forgery(bench, data, what, name):
             check_message(path, err, f"{verb}, {what}")
     if codes["verify"] == 0:
         harness.compare(f"exits, {what}", set(codes.values()), {0})
-        read = [line.encode("utf-8", "surrogateescape")
-                for line in rfn_text.lines(rfn_reader.Archive(path))]
+        archive = rfn_reader.Archive(path)
+        archive.spreads()
+        read = [line.encode("utf-8", "surrogateescape") for line in rfn_text.lines(archive)]
         harness.compare(f"{what}, read independently", lines["dump"], read)
     os.unlink(path)
 
@@ -352,7 +365,7 @@ def check_forgeries(bench, flavour, time):
     in_parallel(tasks)
 
 
-for _time in ("full", "none"):
+for _time in OPTIONS:
     globals()[f"test_forged_{_time}"] = make_test(check_forgeries, _time)
 
 

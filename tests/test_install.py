@@ -1,4 +1,5 @@
 """make install: what is installed works where it is, and make uninstall takes all of it away."""
+import json
 import os
 import re
 
@@ -121,6 +122,17 @@ def test_reading_library(bench):
               check=True)
     _, archive = bench.record("openmpi", 2, [bench.program("regions", "openmpi")])
     harness.compare("what it reads", bench.run([program, archive], check=True).out, "2 whole\n")
+
+
+def test_plugin(bench):
+    """The example of a plug-in is made with what is installed."""
+    tree(bench)
+    library = bench.path("installed-plugin.so")
+    bench.run(["gcc", "-shared", "-fPIC", "-o", library, os.path.join(ROOT, "examples", "plugin.c"),
+               *flags(bench, "refrain", "--cflags")], check=True)
+    _, archive = bench.record("openmpi", 2, [bench.program("regions", "openmpi")])
+    found = json.loads(bench.verb("info", "--json", "--clusters", "--plugin", library, archive))
+    harness.compare("malformed", found["expressions"]["malformed"], 0)
 
 
 def test_man_pages(bench):

@@ -1,10 +1,13 @@
 """refrain reduce: what was called stays, times stay as near as the method promises."""
 import json
+import math
 import os
 import re
 import shutil
 
 import harness
+import rfn_reader
+import rfn_text
 import test_smpi
 
 METHODS = ("relDiff", "absDiff", "manhattan", "euclidean", "chebyshev", "avgWave", "haarWave",
@@ -129,6 +132,31 @@ def test_across(bench):
         bench, archive, reduced(bench, archive, "--similar=absDiff:0", "--across=0")[0], 0), None)
 
 
+def times_of(events, rank):
+    return [(event["function"], event["enter_ns"], event["exit_ns"]) for event in events
+            if event["rank"] == str(rank)]
+
+
+def test_across_one(bench):
+    """All ranks have the times of rank 0, which are exact; all: they have their own."""
+    archive = simulated_halo(bench, 9, 30)
+    full = bench.dump(archive)
+    out, told = reduced(bench, archive, "--similar=absDiff:0", "--across=one")
+    check_same(bench, archive, out, None)
+    found = bench.dump(out)
+    harness.compare("time sets", (told["time_sets"], told["degree_of_matching"] > 0.8), (1, True))
+    for rank in range(9):
+        harness.compare(f"times of rank {rank}", times_of(found, rank), times_of(full, 0))
+    if times_of(full, 0) == times_of(full, 4):
+        raise harness.Failure("ranks have equal times anyway")
+    every, _ = reduced(bench, archive, "--similar=absDiff:0", "--across=all")
+    without, _ = reduced(bench, archive, "--similar=absDiff:0")
+    with open(every, "rb") as one, open(without, "rb") as other:
+        harness.compare("all is as without", one.read() == other.read(), True)
+    clustered, _ = reduced(bench, archive, "--cluster", "--across=all")
+    harness.compare("times", json.loads(bench.verb("info", "--json", clustered))["reduced"], None)
+
+
 def test_small(bench):
     """A long and regular run takes a few KiB, whatever its length."""
     archive = simulated_halo(bench, 16, 3000)
@@ -203,6 +231,30 @@ def test_incomplete(bench, flavour):
         raise harness.Failure("no file had events")
 
 
+def test_cluster(bench, flavour):
+    """Clusters stored once, and again; not of what is cut; times stay unless something is said of them."""
+    archive = halo(bench, flavour, 4, 50, ["--no-cluster"])
+    out, told = reduced(bench, archive, "--cluster")
+    harness.compare("degree of matching", told["degree_of_matching"], None)
+    harness.compare("dump", bench.verb("dump", out) == bench.verb("dump", archive), True)
+    harness.compare("times", json.loads(bench.verb("info", "--json", out))["reduced"], None)
+    twice, told = reduced(bench, out, "--cluster")
+    harness.compare("twice", bench.verb("dump", twice) == bench.verb("dump", archive), True)
+    harness.compare("no larger", told["bytes"] <= told["full_bytes"], True)
+    line = bench.verb("reduce", archive, "--cluster", "--force", "-o", out)
+    if "matching" in line or "Clustered" not in bench.verb("info", out):
+        raise harness.Failure(line)
+    small, both = reduced(bench, archive, "--cluster", "--starts=exact")
+    harness.compare("times, too", both["degree_of_matching"] is None, False)
+    again, _ = reduced(bench, out, "--cluster", "--starts=exact")
+    harness.compare("times of what is clustered",
+                    bench.verb("dump", again) == bench.verb("dump", small), True)
+    cut = bench.path("cut.rfn")
+    shutil.copy(archive, cut)
+    os.truncate(cut, os.path.getsize(archive) - 100)
+    expect(bench, 3, "cannot be clustered", cut, "--cluster", "-o", bench.fresh("cut.out.rfn"))
+
+
 def test_damaged(bench, flavour):
     """Any byte may be wrong: that is an error, or what is written can be read."""
     archive = halo(bench, flavour, 2, 30)
@@ -217,3 +269,203 @@ def test_damaged(bench, flavour):
             raise harness.Failure(f"byte {at}: exit {run.code}: {run.err}")
         if run.code == 0:
             bench.verb("verify", out)
+
+
+def expected_spreads(path):
+    """What the spreads of an archive with full times are, by plain calculation."""
+    archive, times = rfn_reader.Archive(path), {}
+    clusters = archive.sites_in_order()
+    for stream in archive.streams:
+        sites = archive.structure(stream.group).sites
+        last = None
+        for event in stream.events():
+            key = (clusters.index(sites), event.symbol.function.name, event.symbol.path,
+                   bool(event.symbol.failed_poll))
+            before, duration = times.setdefault(key, ([], []))
+            if last is not None:
+                before.append(event.enter - last)
+            duration.append(event.exit - event.enter)
+            last = event.exit
+    return {key: [spread_of(some) for some in both] for key, both in times.items()}
+
+
+def rounded(number):
+    shift = max(number.bit_length() - 8, 0)
+    return number >> shift << shift
+
+
+def spread_of(times):
+    if not times:
+        return {"n": 0, "min_ns": 0, "mean_ns": 0, "max_ns": 0, "deviation_ns": 0, "first_bin": 0,
+                "bins": []}
+    mean, bins = sum(times) // len(times), [time.bit_length() for time in times]
+    deviation = math.isqrt(sum((time - mean) ** 2 for time in times) // len(times))
+    low, high = rounded(min(times)), rounded(max(times))
+    return {"n": len(times), "min_ns": low, "max_ns": high,
+            "mean_ns": low if low == high else rounded(mean),
+            "deviation_ns": 0 if low == high else rounded(deviation), "first_bin": min(bins),
+            "bins": [rounded(bins.count(i)) for i in range(min(bins), max(bins) + 1)]}
+
+
+def told_spreads(bench, path, kept):
+    told = json.loads(bench.verb("info", "--json", "--spread", path))["spread"]
+    harness.compare("spreads are kept", told["kept"], kept)
+    return told
+
+
+def as_text(facts):
+    return json.dumps(facts, sort_keys=True)
+
+
+def check_spreads(bench, path, expected):
+    """Of a reduced archive, by both readers."""
+    read = {(p["cluster"], p["function"].name, p["path"], p["failed_poll"]):
+            [p["before"], p["duration"]] for p in rfn_reader.Archive(path).spreads().positions}
+    harness.compare("spreads, read independently", read, expected)
+    told = told_spreads(bench, path, True)
+    harness.compare("spreads", sorted(as_text([p["before"], p["duration"]])
+                                      for p in told["positions"]),
+                    sorted(as_text(both) for both in expected.values()))
+    return told
+
+
+def test_spreads(bench):
+    """However times were reduced, how far they lay apart is what the full archive says: when reducing
+    and when recording, of programs with one cluster and several, and with failed polls."""
+    for name, ranks, arguments in (("halo", 16, ["300", "4"]), ("sweep2d", 16, []), ("polls", 2, []),
+                                   ("workers", 6, [])):
+        source = next(p for p in (HALO, os.path.join(harness.PROGRAMS, "clusters", f"{name}.c"),
+                                  os.path.join(harness.PROGRAMS, f"{name}.c"))
+                      if os.path.basename(p) == f"{name}.c" and os.path.exists(p))
+        program, full = test_smpi.smpi_program(bench, source), bench.fresh(f"{name}.rfn")
+        shutil.copy(test_smpi.smpi_run(bench, program, ranks, arguments), full)
+        expected = expected_spreads(full)
+        told = told_spreads(bench, full, False)
+        again = []
+        for options in (["--similar=avgWave"], ["--similar=iterK:1", "--across=relDiff:1"],
+                        ["--across", "--cluster"]):
+            out = reduced(bench, full, *options)[0]
+            again.append(check_spreads(bench, out, expected))
+        for across in ("", "relDiff:1"):
+            env = {"REFRAIN_TIME": "segments", **({"REFRAIN_ACROSS": across} if across else {})}
+            out = test_smpi.smpi_run(bench, program, ranks, arguments, env)
+            again.append(check_spreads(bench, out, expected))
+        clustered = bench.fresh("clustered.rfn")
+        bench.verb("reduce", "--cluster", out, "-o", clustered)
+        again.append(check_spreads(bench, clustered, expected))
+        for one in again:
+            harness.compare("positions", one["positions"], told["positions"])
+            harness.compare("clusters", [c["ranks"] for c in one["clusters"]],
+                            [c["ranks"] for c in told["clusters"]])
+
+
+def test_spread_text(bench):
+    """The table names the costliest call first, and --top narrows it."""
+    archive = simulated_halo(bench, 16, 500)
+    text = bench.verb("info", "--spread", "--top=1", archive).split("\nSpread:")[1]
+    words = [line.split() for line in text.splitlines()]
+    row = next(row for row in words if "MPI_Waitall" in row)
+    harness.compare("times of MPI_Waitall", row[0], "8,000")
+    harness.compare("the rest is left out", ["14", "more:", "--top"] in words and
+                    "MPI_Irecv" not in text, True)
+    told = json.loads(bench.verb("info", "--json", "--spread", "--top=2", archive))["spread"]
+    harness.compare("--json", [p["function"] for p in told["positions"]],
+                    ["MPI_Waitall", "MPI_Allreduce"])
+
+
+def cluster_program(bench, name, ranks, clustered=True):
+    """The archive of one of the programs whose clusters are known, with full times."""
+    program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "clusters", f"{name}.c"))
+    archive = bench.fresh(f"{name}.rfn")
+    env = {} if clustered else {"REFRAIN_CLUSTER": "no"}
+    shutil.copy(test_smpi.smpi_run(bench, program, ranks, env=env), archive)
+    return archive
+
+
+def merged(bench, archive, names):
+    """What it says of itself, and its events by rank; both readers agree."""
+    out, told = reduced(bench, archive, "--cluster", f"--merge-parameter={names}")
+    harness.compare("merged", told["merged"], True)
+    run = bench.run([bench.refrain, "dump", out], check=True)
+    harness.compare("the independent reader's dump", run.out.splitlines(),
+                    list(rfn_text.lines(rfn_reader.Archive(out))))
+    says = "some parameters are those of the lowest rank of each cluster"
+    page = " ".join(bench.verb("report", out).split())
+    for what, text in (("dump", run.err), ("info", bench.verb("info", out)), ("report", page)):
+        harness.compare(f"{what} tells", says in text and f"({names})" in text, True)
+    facts = json.loads(bench.verb("info", "--json", "--clusters", out))
+    harness.compare("merged parameters", facts["merged_parameters"], names)
+    told = json.loads(bench.verb("report", "--json", out))
+    harness.compare("merged parameters, in the report", told["merged_parameters"], names)
+    of_rank = {}
+    for event in bench.dump(out):
+        of_rank.setdefault(int(event["rank"]), []).append(event)
+    return facts, of_rank
+
+
+def offsets(events, rank, ranks):
+    """(function, partner relative to the rank, count, tag) of sends and receives."""
+    found = []
+    for event in events:
+        partner = harness.parameter(event, "dest") or harness.parameter(event, "source")
+        if partner is not None:
+            found.append((event["function"], (int(partner) - rank) % ranks,
+                          harness.parameter(event, "count"), harness.parameter(event, "tag")))
+    return found
+
+
+def test_merged_parameters(bench):
+    """Partners and counts drawn at random no longer tell ranks apart: all have those of rank 0, partners
+    as seen from themselves. What is not merged stays."""
+    archive = cluster_program(bench, "ghosts", 16)
+    before = {}
+    for event in bench.dump(archive):
+        before.setdefault(int(event["rank"]), []).append(event)
+    known = json.loads(bench.verb("info", "--json", "--clusters", archive))
+    harness.compare("sub-clusters", known["sub_clusters"], 16)
+    harness.compare("nothing merged", known["merged_parameters"], None)
+    facts, after = merged(bench, archive, "peer,count")
+    harness.compare("sub-clusters, merged", (facts["main_clusters"], facts["sub_clusters"]), (1, 1))
+    first = offsets(before[0], 0, 16)
+    for rank in range(16):
+        harness.compare(f"rank {rank}, merged", offsets(after[rank], rank, 16), first)
+    after = merged(bench, archive, "count")[1]
+    counts = [count for _, _, count, _ in first]
+    for rank in range(16):
+        was = offsets(before[rank], rank, 16)
+        harness.compare(f"rank {rank}, only counts", offsets(after[rank], rank, 16),
+                        [(*one[:2], count, one[3]) for one, count in zip(was, counts)])
+
+
+def test_merged_ring(bench):
+    """The open ring's ends are clusters of their own, and its inner ranks have the same offsets anyway:
+    nothing changes. A split by row and column merges to the colour and key of rank 0."""
+    archive = cluster_program(bench, "open_ring", 8, clustered=False)
+    merged(bench, archive, "peer")
+    out = reduced(bench, archive, "--cluster", "--merge-parameter=peer")[0]
+    harness.compare("dump", bench.verb("dump", out), bench.verb("dump", archive))
+    archive = cluster_program(bench, "transpose", 16)
+    facts, after = merged(bench, archive, "place")
+    harness.compare("sub-clusters", facts["sub_clusters"], 1)
+    splits = {tuple((harness.parameter(event, "color"), harness.parameter(event, "key"))
+                    for event in events if event["function"] == "MPI_Comm_split")
+              for events in after.values()}
+    harness.compare("splits", len(splits), 1)
+
+
+def test_merged_wrong(bench):
+    """Names that are none, and merging without clustering. Where clusters make a file no smaller, nothing
+    is merged, and it says so."""
+    single = bench.fresh("single.rfn")
+    program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "late_sender.c"))
+    shutil.copy(test_smpi.smpi_run(bench, program, 2), single)
+    out = bench.fresh("same.rfn")
+    options = ["--cluster", "--merge-parameter=tag", "-o", out]
+    harness.compare("not merged", "no parameters were merged" in
+                    bench.verb("reduce", single, *options),
+                    json.loads(bench.verb("info", "--json", out))["merged_parameters"] is None)
+    archive = cluster_program(bench, "open_ring", 8)
+    for options, text in ((["--cluster", "--merge-parameter=peer,cont"], "no parameters 'cont'"),
+                          (["--merge-parameter=peer"], "goes with --cluster")):
+        run = bench.run([bench.refrain, "reduce", archive, "-o", bench.fresh("no.rfn"), *options])
+        harness.compare(f"{options}", (run.code, text in run.err), (2, True))

@@ -55,7 +55,7 @@ def test_what_verbs_say(bench):
 
 
 def test_damaged_bytes(bench):
-    """Every tenth byte of META, STREAMS, PROFILE and PROFILES is spoiled: verify notices, and no verb
+    """Every tenth byte of META, STREAMS, PROFILE, PROFILES and SPREADS is spoiled: verify notices, and no verb
     breaks."""
     tasks = []
     for number in (5, 32):
@@ -64,7 +64,8 @@ def test_damaged_bytes(bench):
 
 
 def spoil(bench, path, tasks):
-    kinds = (rfn_reader.META, rfn_reader.STREAMS, rfn_reader.PROFILE, rfn_reader.PROFILES)
+    kinds = (rfn_reader.META, rfn_reader.STREAMS, rfn_reader.PROFILE, rfn_reader.PROFILES,
+             rfn_reader.SPREADS)
     with open(path, "rb") as file:
         data = file.read()
     for chunk in rfn_reader.listed_chunks(data, rfn_reader.read_header(data)[0], True):
@@ -77,10 +78,10 @@ def spoil(bench, path, tasks):
 
 
 def test_forged(bench):
-    """META, STREAMS, PROFILE and PROFILES of chance under right checksums: believed or refused, by
+    """META, STREAMS, PROFILE, PROFILES and SPREADS of chance under right checksums: believed or refused, by
     both readers alike."""
     chance, tasks, paths = random.Random(7), [], archives(bench)
-    kinds = (rfn_reader.PROFILE, rfn_reader.PROFILE, rfn_reader.STREAMS, rfn_reader.META)
+    kinds = (rfn_reader.PROFILE, rfn_reader.SPREADS, rfn_reader.STREAMS, rfn_reader.META)
     for number in range(FORGERIES):
         with open(paths[number % len(paths)], "rb") as file:
             data = file.read()

@@ -11,6 +11,7 @@ import re
 
 import harness
 import rfn_reader
+import test_clusters
 import test_damage
 import test_events
 import test_smpi
@@ -253,6 +254,30 @@ def test_simulated_16(bench):
 def test_simulated_64(bench):
     for name, arguments in SIMULATED_PROGRAMS[4::2]:
         check_simulated(bench, name, arguments, 64)
+
+
+def test_clustered(bench):
+    """Archives in which alike ranks are kept once, times too where they went alike, take as long as full ones."""
+    print("| program, 16 ranks | bytes | clustered | ACC | against the full one |", flush=True)
+    for name in test_clusters.PROGRAMS:
+        ranks = 12 if name == "pairwise" else 16
+        full, small = test_clusters.simulate(bench, name, ranks, "full"), bench.fresh("small.rfn")
+        bench.verb("reduce", "--similar=jitter", "--across=0.4", "--cluster", full, "-o", small)
+        facts = facts_of(simulated_replay(bench, ranks, "--json", "--repeat=1", f"--against={full}", small))
+        harness.compare(f"{name}: messages", facts["messages"], facts["against"]["messages"])
+        print(f"| {name} | {os.path.getsize(full)} | {os.path.getsize(small)} | {facts['accuracy']:.4f} | "
+              f"{facts['accuracy_against']:.4f} |", flush=True)
+        if facts["accuracy_against"] < 0.95:
+            raise harness.Failure(f"{name}: {facts}")
+
+
+def test_merged_parameters(bench):
+    """Partners that are another rank's: nobody would send what a rank waits for."""
+    full, merged = test_clusters.simulate(bench, "ghosts", 16, "full"), bench.fresh("merged.rfn")
+    bench.verb("reduce", "--cluster", "--merge-parameter=peer", full, "-o", merged)
+    run = simulated_replay(bench, 16, merged)
+    harness.compare("merged, replayed", (run.code != 0, "messages may not match" in run.err,
+                                         "received as recorded" in run.out), (True, True, False))
 
 
 def test_damaged(bench):

@@ -46,6 +46,29 @@ def check_sound(found):
     for what, count in (("messages", "count"), ("bytes", "bytes")):
         harness.compare(f"{what} by size and by pair", sum(m[count] for m in messages),
                         sum(pair[what] for pair in found["communication_matrix"]))
+    check_alike(found)
+
+
+def check_alike(found):
+    """Each rank is of one kind of ranks, and kinds have what their ranks have together."""
+    kinds, ranks = found["alike"]["kinds"], found["time_per_rank"]
+    harness.compare("ranks of kinds", sorted(r for kind in kinds for r in kind["ranks"]),
+                    [r["rank"] for r in ranks])
+    pairs = [(pair["source"], pair["dest"]) for pair in found["communication_matrix"]]
+    for kind in kinds:
+        of_kind = [ranks[r] for r in kind["ranks"]]
+        for name in ("sent_bytes", "collective_bytes"):
+            harness.compare(name, kind[name], sum(one[name] for one in of_kind))
+        messages = [one["messages"] for one in of_kind]
+        harness.compare("messages", kind["messages"], [min(messages), max(messages)])
+        for name, end in (("sends_to", 0), ("gets_from", 1)):
+            numbers = [sum(pair[end] == r for pair in pairs) for r in kind["ranks"]]
+            harness.compare(name, kind[name], [min(numbers), max(numbers)])
+        for name in ("mpi", "outside"):
+            close_to(name, kind[f"{name}_seconds"],
+                     sum(one[f"{name}_ns"] for one in of_kind) / 1e9)
+    harness.compare("calls that tell the first kind apart",
+                    kinds[0]["also_calls"] + kinds[0]["does_not_call"], [])
 
 
 def close_to(what, found, expected, slack=1e-6):
@@ -169,6 +192,9 @@ def test_farm(bench, flavour):
                         (n + 1, size if rank == 0 else 2 * size))
         harness.compare(f"calls of rank {rank}", one["calls"],
                         4 + 2 * (n + 1) + (n if rank else 0))
+    master, = (kind for kind in found["alike"]["kinds"] if 0 in kind["ranks"])
+    harness.compare("alike to the master", master["ranks"], [0])
+    harness.compare("ranks that the master sends to", master["sends_to"], [workers, workers])
     harness.compare("received at the master", [
         (p["calls"], p["received_bytes"], p["sent_bytes"]) for p in found["call_paths"]
         if p["function"] == "MPI_Recv" and p["min_rank"] == 0],

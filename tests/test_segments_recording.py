@@ -120,10 +120,28 @@ def test_across_others(bench):
         check_across(bench, program_path(name), ranks, env={"EXPECT_OUT": "log"})
 
 
+def test_across_one(bench):
+    """One rank's times for all that executed the same segments, whatever they are; "all": each its own."""
+    for source, ranks, arguments in ((HALO, 16, ["100", "4"]), (program_path("late_sender"), 8, []),
+                                     (program_path("segments"), 4, [])):
+        archive, found = check_as_reduced(bench, source, ranks, arguments, ["--across=one"],
+                                          {"REFRAIN_ACROSS": "one", "EXPECT_OUT": "log"})
+        harness.compare("across", (found["across"], found["time_sets"]), ("one", found["classes"]))
+        for verb in ("info", "report"):
+            said = " ".join(bench.verb(verb, archive).split())
+            harness.compare(f"{verb} says so", "times of one rank stand for those of its cluster" in
+                            said, True)
+    archive, found = check_as_reduced(bench, HALO, 4, ["100", "4"], ["--across=all"],
+                                      {"REFRAIN_ACROSS": "all"})
+    harness.compare("all", (found["across"], found["time_sets"]), (None, 4))
+
+
 def test_across_pathologies(bench):
-    """The 18 programs: the sets that are found off line, and archives that are not larger for it, but for
-    what META says."""
+    """The sets that are found off line, and archives that are not larger for it, but for what META says. Of
+    programs with noise that of 1024 nodes is enough."""
     for program in pathologies.PROGRAMS:
+        if program.numbers.get("nodes") == 32:
+            continue
         full = kept_apart(bench, pathologies.record(bench, program))
         size = {}
         for across in ("", "0.4"):

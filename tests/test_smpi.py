@@ -17,28 +17,32 @@ PLATFORM = """<?xml version='1.0'?>
 """
 
 
-def smpi_program(bench, source, recorded=True):
-    """Compiles a program with smpicc, with the recorder in it."""
+def smpi_program(bench, source, recorded=True, before=None):
+    """Compiles a program with smpicc, with the recorder in it; `before`: a header to include before all else."""
     library = os.path.join(bench.build, "lib", "librefrain-smpi.a")
     link = ["-Wl,--build-id", "-Wl,-Bsymbolic", "-Wl,--whole-archive", library,
             "-Wl,--no-whole-archive", "-lzstd", "-lunwind", "-ldw", "-lelf", "-ldl"]
-    return bench.compiled(f"{os.path.basename(source)[:-2]}.smpi{'' if recorded else '.plain'}", [
-        "smpicc", "-O1", "-g", "-w", "-I", harness.PROGRAMS, "-I", harness.INCLUDE, source,
+    name = f"{os.path.basename(source)[:-2]}.smpi{'' if recorded else '.plain'}"
+    return bench.compiled(name + (".computing" if before else ""), [
+        "smpicc", "-O1", "-g", "-w", *(["-include", before] if before else []),
+        "-I", harness.PROGRAMS, "-I", harness.INCLUDE, source,
         bench.region_library, *(link if recorded else []), "-lm"])
 
 
-def smpi_launch(bench, program, ranks, arguments=(), env=None):
-    """Runs on simulated nodes, with full times unless env says something else; the run and the path
-    of the archive, if it makes one."""
+def smpi_launch(bench, program, ranks, arguments=(), env=None, seconds=300):
+    """Runs on simulated nodes, with full times unless env says something else, for so many seconds of this machine
+    at most; the run and the path of the archive, if it makes one."""
     platform = bench.path("platform.xml")
     with open(platform, "w", encoding="ascii") as file:
         file.write(PLATFORM)
     archive = bench.path(f"{os.path.basename(program)}.{ranks}.rfn")
-    # Only simulated time counts: not how long this machine computes between calls.
+    # Only simulated time counts: not how long this machine computes between calls. SimGrid's own reduction takes
+    # time with the square of the ranks.
     run = bench.run(["smpirun", "-np", str(ranks), "-platform", platform,
-                     "--cfg=smpi/simulate-computation:no", program, *arguments],
+                     "--cfg=smpi/simulate-computation:no", "--cfg=smpi/reduce:binomial", program,
+                     *arguments],
                     env={"REFRAIN_TIME": "full", **(env or {}), "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1"},
-                    timeout=300, check=True)
+                    timeout=seconds, check=True)
     return run, archive
 
 

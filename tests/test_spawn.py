@@ -163,12 +163,16 @@ def test_children_of_fortran(bench):
 def test_children_options(bench):
     """What is to be recorded, and how, is the same for children."""
     case = Case(bench, "options")
-    run = case.run("one", "./app", options=("-o", "x.rfn", "--time=none", "--quiet"),
+    run = case.run("one", "./app", options=("-o", "x.rfn", "--time=none", "--quiet",
+                                              "--call-path-match=ends:1,2", "--no-cluster"),
                    archive="x.spawn1.rfn")
     harness.compare("lines", own_lines(run), [])
     for archive in case.archives():
         event = bench.dump(case.path(archive))[0]
         harness.compare(f"time in {archive}", event["enter_ns"], "-")
+        facts = json.loads(bench.verb("info", "--json", case.path(archive)))
+        harness.compare(f"paths in {archive}", facts["call_path_ends"], {"outer": 1, "inner": 2})
+        harness.compare(f"clusters in {archive}", facts["clustered_groups"], 0)
     run = case.run("one", "./app", archive="x.spawn2.rfn")  # existing archives stay
     harness.compare("archives", case.archives(),
                     ["x.2.rfn", "x.rfn", "x.spawn1.rfn", "x.spawn2.rfn"])
@@ -176,6 +180,8 @@ def test_children_options(bench):
     run = case.run("one", "./app", options=("-f", "-o", "x.rfn"), archive="x.spawn1.rfn")
     case.compare("x.rfn", case.log, 2)
     case.compare("x.spawn1.rfn", case.log + "-child", 3)
+    facts = json.loads(bench.verb("info", "--json", case.path("x.spawn1.rfn")))
+    harness.compare("clusters of children", facts["clustered_groups"], facts["groups"])
 
 
 def test_no_children(bench):

@@ -9,7 +9,8 @@ sanitizers, the fuzzers), then runs
   - every cmocka program in DIR/test and in DIR-san/test; names with .mpich or .openmpi at the end
     are MPI programs, run by that MPI's launcher on the numbers of ranks of --ranks,
   - every src/*/*_test.py, for what is written in Python,
-  - every fuzzer in DIR/fuzz, FUZZ_SECONDS (60) in total,
+  - every fuzzer in DIR/fuzz, FUZZ_SECONDS (30) in total, from one seed, so that what is found is found
+    again (FUZZ_SEED=0 FUZZ_SECONDS=600 tools/check.py --build build _fuzz looks further),
   - every tests/*_test.py, tests of the built tool in Python's unittest,
   - tests/run.py, the whole runs (the modules tests/test_*.py are its own), several at once,
   - the checks of layering, format and doc/coverage.md.
@@ -18,9 +19,10 @@ Each program has its own time limit and counts as many tests as it says it ran: 
 unittest by its last lines, others by a last line "N passed, N failed"; whatever says nothing counts
 as one. A program that fails, crashes, hangs or skips something counts at least one failure. The
 output of what failed is printed, and of all programs the tables, lines that begin with "|", and the
-whole runs that the system refuses, lines "refused NAME: why", which count as neither. The last line
-is "N passed, N failed"; the exit status is 0 only
-if nothing failed. With ONLY, just the programs whose name contains one of the words run.
+whole runs that the system refuses, lines "refused NAME: why", which count as neither. In the end
+stands again what failed, and why, in few lines: who sees only the end of the output sees that. The
+last line is "N passed, N failed"; the exit status is 0 only if nothing failed. With ONLY, just the
+programs whose name contains one of the words run.
 """
 
 import argparse
@@ -35,6 +37,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SAN = "address,undefined"
+MOST_REASONS = 12  # lines, per program
 LAUNCHERS = {
     "mpich": ["mpiexec.hydra", "mpiexec.mpich", "mpiexec"],
     "openmpi": ["mpirun.openmpi", "orterun", "mpirun"],
@@ -113,6 +116,17 @@ def run(program):
     return Outcome(program.name, passed, failed, time.monotonic() - start, output, note)
 
 
+def with_reasons(lines):
+    """Those that name a failed test, the indented ones below each, which say why, and what a sanitizer says in
+    a line."""
+    named, below = [], False
+    for line in lines:
+        below = line.startswith(("FAIL", "not ok")) or below and line.startswith("      ")
+        if below or ": runtime error: " in line or line.startswith("SUMMARY: "):
+            named.append(line)
+    return named
+
+
 def tell(outcome):
     words = f"{outcome.passed} passed" if outcome.passed else ""
     if outcome.failed:
@@ -125,10 +139,16 @@ def tell(outcome):
             print(f"    {line}", flush=True)
     if outcome.failed:
         lines = [line for line in outcome.output.splitlines() if not line.startswith("ok ")]
-        named = [line for line in lines[:-80] if line.startswith(("FAIL", "not ok"))]
-        for line in named + lines[-80:]:
+        for line in with_reasons(lines[:-80]) + lines[-80:]:
             print(f"      | {line}")
         sys.stdout.flush()
+
+
+def summary(outcome):
+    """Which tests of a program failed, and why, in a few lines."""
+    why = with_reasons(outcome.output.splitlines())[:MOST_REASONS]
+    note = f" ({outcome.note})" if outcome.note else ""
+    return "\n".join([f"Failed: {outcome.name}{note}", *(f"  {line[:160]}" for line in why)])
 
 
 def run_all(programs):
@@ -205,14 +225,14 @@ def sanitized_tests(build):
 
 def fuzzers(build):
     found = listed(build, "list-fuzzers")
-    seconds = int(os.environ.get("FUZZ_SECONDS", "60"))
+    seconds = int(os.environ.get("FUZZ_SECONDS", "30"))
     for path in found:
         share = max(1, 2 * seconds // max(2, len(found)))  # two run at once
         corpus = build / "fuzz" / "corpus" / path.name
         corpus.mkdir(parents=True, exist_ok=True)
         seeds = ROOT / "tests" / "fuzz" / path.name
-        command = [path, f"-max_total_time={share}", "-timeout=10", "-rss_limit_mb=2048",
-                   "-print_final_stats=0", "-verbosity=0",
+        command = [path, f"-max_total_time={share}", f"-seed={os.environ.get('FUZZ_SEED', 1)}",
+                   "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=0", "-verbosity=0",
                    f"-artifact_prefix={build / 'fuzz'}/{path.name}-", corpus]
         yield Program(path.name, command + ([seeds] if seeds.is_dir() else []), share + 60)
 
@@ -257,9 +277,9 @@ def main():
         programs = [p for p in programs if any(word in p.name for word in arguments.only)]
     outcomes += run_all(programs)
 
-    faulty = [outcome.name for outcome in outcomes if outcome.failed]
-    if faulty:
-        print("Failed: " + ", ".join(faulty))
+    faulty = [outcome for outcome in outcomes if outcome.failed]
+    for outcome in faulty:
+        print(summary(outcome))
     print(f"In {time.monotonic() - start:.0f} s.")
     print(f"{sum(o.passed for o in outcomes)} passed, {sum(o.failed for o in outcomes)} failed")
     return 1 if faulty else 0

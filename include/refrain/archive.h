@@ -17,6 +17,7 @@
 #define REFRAIN_ARCHIVE_H
 
 #include "refrain/error.h"
+#include "refrain/recording.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,6 +52,33 @@ struct rfn_run_reduction {
     bool exact_starts;        /* of segments */
 };
 
+/* What ranks did to become one archive when the run ended, before it was written. */
+enum rfn_merging_step {
+    RFN_MERGING_SURVEY,     /* ranks describe what they have, and count it */
+    RFN_MERGING_SIGNATURES, /* digests of structures and values */
+    RFN_MERGING_MERGE,      /* who is alike, along a tree */
+    RFN_MERGING_TIMES,      /* of segments: what was kept, and what processes share */
+    RFN_MERGING_TABLES,     /* what depends on the rank, along the tree */
+    RFN_MERGING_CLUSTERS,   /* what alike ranks did becomes CLUSTERS */
+    RFN_MERGING_STEPS
+};
+
+/* What they did so before, while the program ran. */
+struct rfn_run_meetings {
+    uint64_t meetings;        /* 0: none */
+    uint64_t ns;              /* in them, on rank 0 */
+    uint64_t bytes, messages; /* that ranks sent */
+};
+
+struct rfn_run_merging {
+    uint64_t messages, bytes; /* that ranks sent; messages 0: not known (one rank, old archives) */
+    uint64_t trace_bytes;     /* of all ranks' own structures, values, places and times */
+    uint64_t all_bytes;       /* of these, had they been handed on to rank 0 from rank to rank */
+    uint64_t all_definition_bytes; /* the same of what they refer to: call paths, functions, ... */
+    uint64_t step_ns[RFN_MERGING_STEPS]; /* as rank 0 saw it */
+    struct rfn_run_meetings before;      /* the end: not in what stands above */
+};
+
 struct rfn_run {
     const char *recorder;      /* "refrain 0.1.0" */
     const char *program;       /* path or name of the program */
@@ -63,17 +91,21 @@ struct rfn_run {
                                   each rank its first thread comes first */
     bool times;                /* events have times */
     bool all_polls;
-    bool start_off;          /* recording was off until the first MPI_Pcontrol(1) */
-    double resolution_ns;    /* of the times; 0 without */
-    const char *volume;      /* what was counted beside the clock: "cpu", "instructions",
-                                "papi:EVENT"; NULL: nothing */
-    const char *volume_unit; /* "ns", "instructions" or "", plain numbers; NULL without */
-    double merge_seconds;    /* time spent in merging, as rank 0 saw it */
+    bool start_off;                 /* recording was off until the first MPI_Pcontrol(1) */
+    struct rfn_path_ends path_ends; /* frames that make a call path; inner 0: all */
+    double resolution_ns;           /* of the times; 0 without */
+    const char *volume;             /* what was counted beside the clock: "cpu", "instructions",
+                                       "papi:EVENT"; NULL: nothing */
+    const char *volume_unit;        /* "ns", "instructions" or "", plain numbers; NULL without */
+    double merge_seconds;           /* time spent in merging, as rank 0 saw it */
     uint64_t file_bytes;
     bool reduced;        /* times of alike iterations are kept once, so times are approximate */
     const char *similar; /* how they were compared, "avgWave:0.2"; NULL unless reduced */
     const char *across;  /* the same across processes; NULL: they were not compared */
     struct rfn_run_reduction reduction; /* zeros unless reduced */
+    struct rfn_run_merging merging;
+    const char *merged; /* parameters that are those of the lowest rank of a cluster for all of its
+                           ranks, as "peer,count" (refrain reduce --merge-parameter); NULL: none */
 };
 
 const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive);
@@ -104,6 +136,7 @@ struct rfn_clock_offset {
  * day. */
 struct rfn_host_info {
     const char *name;
+    uint32_t cores;                         /* that were in use; 0: not known */
     bool reference;                         /* the other hosts were compared with it */
     const struct rfn_clock_offset *offsets; /* in order of time, borrowed; NULL: none */
     uint32_t n_offsets;
@@ -117,11 +150,22 @@ struct rfn_group_info {
     const uint32_t *members;
     uint32_t n_members;
     uint32_t symbols, loops, nodes; /* sizes of the structure; 0 if it is not readable */
-    uint64_t bytes;                 /* of its structure in the file */
+    uint64_t bytes; /* of its structure in the file; 0: it is stored together with others */
 };
 
 uint32_t rfn_archive_groups(const struct rfn_archive *archive);
 struct rfn_group_info rfn_archive_group(const struct rfn_archive *archive, uint32_t group);
+
+/* What calls, parameters and counts take in the file: all but times and definitions. In a clustered
+ * archive (refrain reduce --cluster) some groups are stored together. */
+struct rfn_parameter_sizes {
+    uint32_t clustered_groups;
+    uint64_t bytes, unclustered_bytes; /* as it is, and as it would be without clusters */
+};
+
+/* RFN_E_CORRUPT, RFN_E_IO, RFN_E_NOMEM: in CLUSTERS. */
+int rfn_archive_parameter_sizes(const struct rfn_archive *archive,
+                                struct rfn_parameter_sizes *sizes, struct rfn_diag *diag);
 
 /* ---- definitions: what events refer to ---- */
 

@@ -9,6 +9,7 @@
 #define REFRAIN_CLUSTERS_H
 
 #include "refrain/archive.h"
+#include "refrain/expression.h"
 
 /* ---- ranks ---- */
 
@@ -34,6 +35,7 @@ struct rfn_rank_block {
  *   XOR        r xor offset
  *   PERMUTED   r's digits in the mixed radix of a grid, in another order: transposition
  *   AFFINE     offset + sum of factor * coordinate on a grid of n ranks: colour and key of a split
+ *   FORMULA    what a formula gives (refrain/expression.h); users wrote it
  */
 enum rfn_expression_form {
     RFN_EXPRESSION_NONE, /* a table */
@@ -42,7 +44,8 @@ enum rfn_expression_form {
     RFN_EXPRESSION_SHIFTED,
     RFN_EXPRESSION_XOR,
     RFN_EXPRESSION_PERMUTED,
-    RFN_EXPRESSION_AFFINE
+    RFN_EXPRESSION_AFFINE,
+    RFN_EXPRESSION_FORMULA
 };
 
 enum { RFN_EXPRESSION_DIMENSIONS = 3 };
@@ -55,6 +58,11 @@ struct rfn_rank_expression {
     int64_t factors[RFN_EXPRESSION_DIMENSIONS];     /* shifts, or factors of the coordinates */
     uint32_t order[RFN_EXPRESSION_DIMENSIONS]; /* PERMUTED: digit order[i] of r is digit i of it */
     bool open;                                 /* SHIFTED: does not wrap round */
+    const char *formula;                       /* FORMULA: no zero byte ends it; borrowed from where
+                                                  the expression came from */
+    uint32_t formula_size;
+    bool coded; /* FORMULA: the value is zigzag coded (in archives, where numbers of structures are)
+                 */
 };
 
 /* ---- clusters ---- */
@@ -119,10 +127,32 @@ struct rfn_cluster_parameter {
     struct rfn_rank_expression expression;
 };
 
-/* Clusters the ranks of an archive; *clustering is the caller's, and borrows the archive. Ranks
+/* What clustering costs: sets of clusters go up a binary tree of ranks, as bytes
+ * (doc/clustering.md, Format), and are merged there; the root divides the result. Seconds are CPU
+ * time of the process. */
+enum { RFN_CLUSTER_LEVELS = 33 };
+
+struct rfn_cluster_level {
+    uint64_t messages;       /* sets that go up; at level i to one of 2^i ranks */
+    uint64_t bytes;          /* of them */
+    uint64_t unmerged_bytes; /* if what each rank brought went up as it is */
+    double seconds;          /* of merging */
+};
+
+struct rfn_clustering_cost {
+    struct rfn_cluster_level levels[RFN_CLUSTER_LEVELS];
+    uint32_t n_levels;
+    double reading;     /* all ranks' signatures and parameters */
+    double dividing;    /* into main and sub-clusters */
+    double expressions; /* looking for them */
+};
+
+/* Clusters the ranks of an archive; *clustering is the caller's, and borrows the archive and the
+ * users' expressions, which may be NULL. cost may be NULL: counting bytes takes time itself. Ranks
  * that are not readable are left out. RFN_E_NOMEM, RFN_E_UNSUPPORTED (a structure beyond all
  * measure), and the errors of reading. */
 int rfn_clustering_new(const struct rfn_archive *archive, enum rfn_path_form form,
+                       struct rfn_expressions *expressions, struct rfn_clustering_cost *cost,
                        struct rfn_clustering **clustering, struct rfn_diag *diag);
 void rfn_clustering_free(struct rfn_clustering *clustering);
 

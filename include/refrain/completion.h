@@ -94,6 +94,9 @@ const struct rfn_request_origin *rfn_tracker_create(struct rfn_tracker *tracker,
                                                     const struct rfn_volume *volume,
                                                     bool volume_lasts);
 
+/* The thread has created so many requests that nobody will ask for. Returns 0 or RFN_E_NOMEM. */
+int rfn_tracker_skip(struct rfn_tracker *tracker, uint32_t thread, uint64_t n);
+
 /* Requests that the thread has created so far, persistent ones not counted. */
 uint64_t rfn_tracker_created(const struct rfn_tracker *tracker, uint32_t thread);
 

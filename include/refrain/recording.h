@@ -19,6 +19,26 @@ enum { RFN_RESOLUTION_MIN_NS = 1, RFN_RESOLUTION_MAX_NS = 1000000000 };
  * 0 if it is not one or is outside of the limits above. */
 uint64_t rfn_resolution_parse(const char *text);
 
+/* Which frames of a call path make it: paths that agree in these are one. inner 0: all frames. */
+struct rfn_path_ends {
+    uint32_t outer; /* so many of the outermost frames, from main on */
+    uint32_t inner; /* so many of the innermost, from the call of MPI on */
+};
+
+/* Reads "all", "ends" (which is ends:1,1) or "ends:OUTER,INNER". INNER is at least 1, both are at
+ * most 1000. false: it is none of these; all frames then. */
+bool rfn_path_match_parse(const char *text, struct rfn_path_ends *ends);
+
+/* How often the ranks of a run merge while it goes on: each time one has executed so many segments,
+ * or after so long. One of them is 0; both: never. */
+struct rfn_every {
+    uint64_t segments, ns;
+};
+
+/* Reads a number of segments from 1 to 10^9, as "1000", or of seconds up to 10^6, as "30s" or
+ * "0.5s". false: it is neither; never then. */
+bool rfn_every_parse(const char *text, struct rfn_every *every);
+
 /* How times of segments are compared unless it is asked for something else: doc/study.md. */
 #define RFN_SIMILAR_DEFAULT "jitter:0.02"
 
@@ -27,8 +47,9 @@ uint64_t rfn_resolution_parse(const char *text);
 int rfn_similarity_check(const char *text, struct rfn_diag *diag);
 
 /* How processes are compared, as METHOD:THRESHOLD. given: METHOD, METHOD:THRESHOLD, or a threshold
- * alone, with the method of `similar`; "" is that method with its default. 0, or RFN_E_USAGE, and
- * *diag says what is possible; then text is empty. */
+ * alone, with the method of `similar`; "" is that method with its default. "one" stays as it is:
+ * the times of one process stand for all that executed the same segments. "all" gives no text: each
+ * process keeps its own. 0, or RFN_E_USAGE, and *diag says what is possible; then text is empty. */
 enum { RFN_ACROSS_TEXT = 64 };
 int rfn_across_text(const char *given, const char *similar, char text[RFN_ACROSS_TEXT],
                     struct rfn_diag *diag);

@@ -5,11 +5,13 @@
 #define REFRAIN_TRACE_PROFILE_H
 
 #include "refrain/archive.h"
+#include "refrain/expression.h"
 
 struct rfn_trace_profile;
 
 struct rfn_trace_profile_options {
-    const char *similar;   /* METHOD or METHOD:THRESHOLD, as "avgWave:0.2" */
+    const char *similar;   /* METHOD or METHOD:THRESHOLD, as "avgWave:0.2"; rfn_reduce: NULL: times
+                              stay as they are */
     const char *across;    /* the same, for comparing processes; NULL: they are not */
     uint32_t min_calls;    /* loops with fewer calls in an iteration cut no segments */
     uint32_t max_per_kind; /* representatives; when it is reached the threshold is widened. At least
@@ -17,9 +19,19 @@ struct rfn_trace_profile_options {
     bool exact_starts;     /* segments start when they really did */
     uint64_t memory_bytes; /* for what is held of all streams at once; to keep that, thresholds are
                               widened. 0: no limit */
+    bool cluster;      /* of rfn_reduce: what alike ranks did is stored once (doc/clustering.md) */
+    const char *merge; /* with cluster: parameters that no longer tell ranks apart, as "peer,count"
+                          (rfn_merged_check); NULL: none */
+    struct rfn_expressions *expressions; /* users', for that (refrain/expression.h), or NULL */
     void (*progress)(void *context, double share); /* may be NULL; share of the events read */
     void *progress_context;
 };
+
+enum { RFN_MERGED_TEXT = 40 };
+
+/* Whether these are names of parameters that can be merged: some of peer, root, count, exact
+ * (datatypes, operations), comm, place (colour, key) and tag, separated by commas. RFN_E_USAGE. */
+int rfn_merged_check(const char *names, struct rfn_diag *diag);
 
 /* Reads all streams that are there, twice. *profile is the caller's; the archive is borrowed until
  * it is freed. RFN_E_USAGE: there is no such method or threshold; RFN_E_UNSUPPORTED: the archive
@@ -56,14 +68,17 @@ double rfn_degree_of_matching(const struct rfn_trace_profile_stats *stats, bool 
 struct rfn_reduction {
     uint64_t full_bytes, bytes; /* of the archive, and of the reduced one */
     double degree_of_matching;
+    bool merged; /* parameters: where clusters make the file no smaller, they are not */
     struct rfn_trace_profile_stats stats;
+    struct rfn_expression_counts expressions; /* 0 without */
 };
 
 /* Writes a reduced archive to `path`, which takes the place of a file there only if `force`; a
- * device or pipe is written to. What is missing in an incomplete archive is missing in the new one.
+ * device or pipe is written to. What is missing in an incomplete archive is missing in the new one
+ * (and it cannot be clustered: RFN_E_INCOMPLETE). Without `similar`, statistics are 0.
  * RFN_E_EXISTS; RFN_E_USAGE, also where the path is the archive itself; RFN_E_UNSUPPORTED: it is
- * reduced already, or has no times; RFN_E_VERSION: it is of a later version; RFN_E_IO, RFN_E_NOMEM,
- * and the errors of reading. */
+ * reduced already, or has no times; RFN_E_VERSION: it is of a later version;
+ * RFN_E_IO, RFN_E_NOMEM, and the errors of reading. */
 int rfn_reduce(const struct rfn_archive *archive, const struct rfn_trace_profile_options *options,
                const char *path, bool force, struct rfn_reduction *result, struct rfn_diag *diag);
 

@@ -7,7 +7,7 @@
  */
 #include "analyze/channels.h"
 
-#include "base/grow.h"
+#include "analyze/channels_inline.h"
 #include "refrain/event.h"
 
 #include <stdlib.h>
@@ -120,41 +120,13 @@ int64_t rfn_channel_of(struct rfn_channels *channels, const struct rfn_channel_k
 
 /* ---- pools ---- */
 
-static int64_t new_message(struct rfn_channels *channels)
-{
-    if (channels->free_message) {
-        uint32_t at = channels->free_message - 1;
-        channels->free_message = channels->messages[at].next;
-        return at;
-    }
-    RFN_TRY(RFN_GROW(channels->messages, channels->messages_capacity, channels->n_messages + 1));
-    return (int64_t)channels->n_messages++;
-}
-
-static void free_message(struct rfn_channels *channels, uint32_t at)
-{
-    channels->messages[at].next = channels->free_message;
-    channels->free_message = at + 1;
-}
-
-static int64_t new_receive(struct rfn_channels *channels)
-{
-    if (channels->free_receive) {
-        uint32_t at = channels->free_receive - 1;
-        channels->free_receive = channels->receives[at].next;
-        return at;
-    }
-    RFN_TRY(RFN_GROW(channels->receives, channels->receives_capacity, channels->n_receives + 1));
-    return (int64_t)channels->n_receives++;
-}
-
 static void free_receive(struct rfn_channels *channels, uint32_t at)
 {
     channels->receives[at].next = channels->free_receive;
     channels->free_receive = at + 1;
 }
 
-/* ---- channels with messages that no receive has taken: a heap per destination ---- */
+/* ---- channels with messages that no receive has taken: few, or a heap, per destination ---- */
 
 static int64_t oldest_ns(const struct rfn_channels *channels, uint32_t channel)
 {
@@ -197,49 +169,55 @@ static void sift_down(struct rfn_channels *channels, struct rfn_channel_rank *ra
     put_pending(channels, rank, at, channel);
 }
 
-/* The first message of a channel is another one now, or none. */
-static int first_changed(struct rfn_channels *channels, uint32_t number)
+/* They are more than a few now. */
+static void make_heap(struct rfn_channels *channels, struct rfn_channel_rank *rank)
+{
+    for (size_t i = rank->n_pending / 2; i-- > 0;)
+        sift_down(channels, rank, rank->pending[i]);
+}
+
+/* A channel has got its first message. */
+static int add_pending(struct rfn_channels *channels, struct rfn_channel_rank *rank,
+                       uint32_t number)
+{
+    RFN_TRY(RFN_GROW(rank->pending, rank->pending_capacity, rank->n_pending + 1));
+    put_pending(channels, rank, rank->n_pending++, number);
+    if (rank->n_pending == RFN_FEW_PENDING + 1)
+        make_heap(channels, rank);
+    else if (rank->n_pending > RFN_FEW_PENDING)
+        sift_up(channels, rank, rank->n_pending - 1, number);
+    return 0;
+}
+
+/* A channel has no messages any more. Returns which one is at its place now. */
+static uint32_t remove_pending(struct rfn_channels *channels, struct rfn_channel_rank *rank,
+                               uint32_t number)
+{
+    struct rfn_channel *channel = &channels->items[number];
+    uint32_t last = rank->pending[--rank->n_pending];
+    if (last != number)
+        put_pending(channels, rank, channel->place - 1, last);
+    channel->place = 0;
+    return last;
+}
+
+int rfn_channels_first_changed(struct rfn_channels *channels, uint32_t number)
 {
     struct rfn_channel *channel = &channels->items[number];
     struct rfn_channel_rank *rank = &channels->ranks[channel->key.dest];
-    size_t at = channel->place ? channel->place - 1 : rank->n_pending;
-    if (!channel->place && !channel->first_message)
+    if (!channel->place)
+        return channel->first_message ? add_pending(channels, rank, number) : 0;
+    uint32_t moved = number;
+    if (!channel->first_message)
+        moved = remove_pending(channels, rank, number);
+    if (rank->n_pending <= RFN_FEW_PENDING || !channels->items[moved].place)
         return 0;
-    if (!channel->place) {
-        RFN_TRY(RFN_GROW(rank->pending, rank->pending_capacity, rank->n_pending + 1));
-        rank->n_pending++;
-    } else if (!channel->first_message) {
-        channel->place = 0;
-        uint32_t last = rank->pending[--rank->n_pending];
-        if (last == number)
-            return 0;
-        number = last;
-    }
-    sift_up(channels, rank, at, number);
-    sift_down(channels, rank, number);
+    sift_up(channels, rank, channels->items[moved].place - 1, moved);
+    sift_down(channels, rank, moved);
     return 0;
 }
 
 /* ---- joining ---- */
-
-static int tell_bound(struct rfn_channels *channels, uint32_t receive)
-{
-    struct rfn_receive *of = &channels->receives[receive];
-    return of->stream && channels->messages[of->message - 1].begun
-               ? channels->bound(channels->context, receive)
-               : 0;
-}
-
-static int bind(struct rfn_channels *channels, uint32_t message, uint32_t receive)
-{
-    struct rfn_message *of = &channels->messages[message];
-    of->receive = receive + 1;
-    of->taken = true;
-    of->posted = channels->receives[receive].posted;
-    channels->receives[receive].message = message + 1;
-    channels->joined++;
-    return tell_bound(channels, receive);
-}
 
 /* The message and its receive are nothing to each other any more. */
 static void part(struct rfn_channels *channels, uint32_t message, uint32_t receive)
@@ -248,16 +226,6 @@ static void part(struct rfn_channels *channels, uint32_t message, uint32_t recei
     channels->messages[message].taken = false;
     channels->receives[receive].message = 0;
     channels->joined--;
-}
-
-static int queue_message(struct rfn_channels *channels, uint32_t number, uint32_t at)
-{
-    struct rfn_channel *channel = &channels->items[number];
-    channels->messages[at].next = 0;
-    *(channel->last_message ? &channels->messages[channel->last_message - 1].next
-                            : &channel->first_message) = at + 1;
-    channel->last_message = at + 1;
-    return channel->first_message == at + 1 ? first_changed(channels, number) : 0;
 }
 
 static int unqueue_message(struct rfn_channels *channels, uint32_t number, uint32_t at)
@@ -273,15 +241,7 @@ static int unqueue_message(struct rfn_channels *channels, uint32_t number, uint3
     *link = channels->messages[at].next;
     if (channel->last_message == at + 1)
         channel->last_message = before;
-    return before ? 0 : first_changed(channels, number);
-}
-
-static void queue_receive(struct rfn_channels *channels, struct rfn_channel *channel, uint32_t at)
-{
-    channels->receives[at].next = 0;
-    *(channel->last_receive ? &channels->receives[channel->last_receive - 1].next
-                            : &channel->first_receive) = at + 1;
-    channel->last_receive = at + 1;
+    return before ? 0 : rfn_channels_first_changed(channels, number);
 }
 
 static void unqueue_receive(struct rfn_channels *channels, struct rfn_channel *channel, uint32_t at)
@@ -298,38 +258,6 @@ static void unqueue_receive(struct rfn_channels *channels, struct rfn_channel *c
         channel->last_receive = before;
 }
 
-/* A message that is (again) nobody's goes to the receive that waits longest, or waits itself. */
-static int offer(struct rfn_channels *channels, uint32_t at)
-{
-    struct rfn_channel *channel = &channels->items[channels->messages[at].channel];
-    uint32_t receive = channel->first_receive;
-    if (!receive || channel->first_message) { /* it may have to wait behind a doubtful one */
-        RFN_TRY(queue_message(channels, channels->messages[at].channel, at));
-        if (channel->prober)
-            channels->wake(channels->context, channel->prober - 1);
-        channel->prober = 0;
-        return 0;
-    }
-    unqueue_receive(channels, channel, receive - 1);
-    return bind(channels, at, receive - 1);
-}
-
-/* A receive takes its place in its channel. A message that may be cancelled is not given out before
- * that is decided. */
-static int place(struct rfn_channels *channels, uint32_t at)
-{
-    struct rfn_receive *receive = &channels->receives[at];
-    struct rfn_channel *channel = &channels->items[receive->channel];
-    uint32_t message = channel->first_message;
-    receive->placed = true;
-    if (!message || channels->messages[message - 1].cancelled) {
-        queue_receive(channels, channel, at);
-        return 0;
-    }
-    RFN_TRY(unqueue_message(channels, receive->channel, message - 1));
-    return bind(channels, message - 1, at);
-}
-
 /* A doubtful message, in front of a channel, has been decided: receives that wait take what is
  * there. */
 static int pair_up(struct rfn_channels *channels, uint32_t number)
@@ -341,7 +269,7 @@ static int pair_up(struct rfn_channels *channels, uint32_t number)
             return 0;
         RFN_TRY(unqueue_message(channels, number, message - 1));
         unqueue_receive(channels, channel, receive - 1);
-        RFN_TRY(bind(channels, message - 1, receive - 1));
+        RFN_TRY(rfn_channels_bind(channels, message - 1, receive - 1));
     }
 }
 
@@ -354,7 +282,7 @@ static int give_back(struct rfn_channels *channels, uint32_t at)
     channel->first_message = at + 1;
     if (!channel->last_message)
         channel->last_message = at + 1;
-    RFN_TRY(first_changed(channels, message->channel));
+    RFN_TRY(rfn_channels_first_changed(channels, message->channel));
     if (channel->prober)
         channels->wake(channels->context, channel->prober - 1);
     channel->prober = 0;
@@ -369,9 +297,8 @@ static bool may_take(const struct rfn_receive *open, const struct rfn_channel_ke
            (open->tag == RFN_ANY || open->tag == key->tag);
 }
 
-/* Whether one of the first n open receives of a rank may come before one of this channel. */
-static bool is_behind(const struct rfn_channels *channels, const struct rfn_channel_rank *rank,
-                      size_t n, uint32_t channel)
+bool rfn_channels_is_behind(const struct rfn_channels *channels,
+                            const struct rfn_channel_rank *rank, size_t n, uint32_t channel)
 {
     const struct rfn_channel_key *key = &channels->items[channel].key;
     for (size_t i = 0; i < n; i++) {
@@ -382,24 +309,44 @@ static bool is_behind(const struct rfn_channels *channels, const struct rfn_chan
     return false;
 }
 
-/* ... from a place of the heap on. */
+/* Whether the channel at a place has an older message that no receive may take (channels.h). */
+static bool is_older_here(const struct rfn_channels *channels, const struct rfn_channel_rank *rank,
+                          size_t at, int64_t ns, uint64_t call)
+{
+    uint32_t channel = rank->pending[at];
+    return oldest_ns(channels, channel) < ns && channels->items[channel].got_by != call &&
+           !rfn_channels_is_behind(channels, rank, rank->n_open, channel);
+}
+
+/* ... or one from a place of the heap on. */
 static bool is_older(const struct rfn_channels *channels, const struct rfn_channel_rank *rank,
                      size_t at, int64_t ns, uint64_t call)
 {
     if (at >= rank->n_pending || oldest_ns(channels, rank->pending[at]) >= ns)
         return false;
-    uint32_t channel = rank->pending[at];
-    if (channels->items[channel].got_by != call &&
-        !is_behind(channels, rank, rank->n_open, channel))
-        return true;
-    return is_older(channels, rank, 2 * at + 1, ns, call) ||
+    return is_older_here(channels, rank, at, ns, call) ||
+           is_older(channels, rank, 2 * at + 1, ns, call) ||
            is_older(channels, rank, 2 * at + 2, ns, call);
 }
 
-bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
-                        uint64_t call)
+/* The same where they lie in any order. */
+static bool is_older_of_few(const struct rfn_channels *channels,
+                            const struct rfn_channel_rank *rank, int64_t ns, uint64_t call)
 {
-    return is_older(channels, &channels->ranks[rank], 0, ns, call);
+    for (size_t i = 0; i < rank->n_pending; i++) {
+        if (is_older_here(channels, rank, i, ns, call))
+            return true;
+    }
+    return false;
+}
+
+bool rfn_channels_any_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
+                            uint64_t call)
+{
+    const struct rfn_channel_rank *to = &channels->ranks[rank];
+    if (to->n_pending <= RFN_FEW_PENDING)
+        return is_older_of_few(channels, to, ns, call);
+    return is_older(channels, to, 0, ns, call);
 }
 
 static void remove_open(const struct rfn_channels *channels, struct rfn_channel_rank *rank,
@@ -418,12 +365,12 @@ static int settle(struct rfn_channels *channels, struct rfn_channel_rank *rank)
         uint32_t at = rank->open[i];
         const struct rfn_receive *receive = &channels->receives[at];
         left -= receive->known;
-        if (!receive->known || is_behind(channels, rank, i, receive->channel)) {
+        if (!receive->known || rfn_channels_is_behind(channels, rank, i, receive->channel)) {
             i++;
             continue;
         }
         remove_open(channels, rank, i);
-        RFN_TRY(place(channels, at));
+        RFN_TRY(rfn_channels_place(channels, at));
     }
     return 0;
 }
@@ -439,7 +386,7 @@ static void forget_open(struct rfn_channels *channels, uint32_t at)
     }
 }
 
-static int make_open(struct rfn_channels *channels, uint32_t at)
+int rfn_channels_make_open(struct rfn_channels *channels, uint32_t at)
 {
     struct rfn_channel_rank *rank = &channels->ranks[channels->receives[at].rank];
     RFN_TRY(RFN_GROW(rank->open, rank->capacity, rank->n_open + 1));
@@ -454,7 +401,7 @@ int rfn_channels_finish(struct rfn_channels *channels)
         struct rfn_channel_rank *rank = &channels->ranks[i];
         for (size_t k = 0; k < rank->n_open; k++) {
             if (channels->receives[rank->open[k]].known)
-                RFN_TRY(place(channels, rank->open[k]));
+                RFN_TRY(rfn_channels_place(channels, rank->open[k]));
         }
         if (rank->n_open) /* memory of ranks that only claim to be there is not touched */
             rank->n_open = rank->n_known = 0;
@@ -468,19 +415,7 @@ __attribute__((flatten)) int64_t rfn_channels_send(struct rfn_channels *channels
                                                    struct rfn_point sent, int64_t bytes,
                                                    enum rfn_send_mode mode, bool begun)
 {
-    int64_t at = new_message(channels);
-    RFN_TRY((int)(at < 0 ? at : 0));
-    channels->messages[at] = (struct rfn_message){
-        .sent = sent,
-        .bytes = bytes,
-        .mode = mode,
-        .begun = begun,
-        .channel = channel,
-        .dest = channels->items[channel].key.dest,
-    };
-    channels->sends++;
-    RFN_TRY(offer(channels, (uint32_t)at));
-    return at;
+    return rfn_channels_send_in(channels, channel, sent, bytes, mode, begun);
 }
 
 int rfn_channels_begin(struct rfn_channels *channels, uint32_t message, struct rfn_point sent)
@@ -489,8 +424,8 @@ int rfn_channels_begin(struct rfn_channels *channels, uint32_t message, struct r
     of->sent = sent;
     of->begun = true;
     if (channels->items[of->channel].first_message == message + 1)
-        RFN_TRY(first_changed(channels, of->channel));
-    return of->receive ? tell_bound(channels, of->receive - 1) : 0;
+        RFN_TRY(rfn_channels_first_changed(channels, of->channel));
+    return of->receive ? rfn_channels_tell_bound(channels, of->receive - 1) : 0;
 }
 
 /* A message that was never sent. The receive that it was bound to gets the next one. */
@@ -503,12 +438,12 @@ static int cancel(struct rfn_channels *channels, uint32_t at)
     if (!receive) {
         uint32_t channel = message->channel;
         RFN_TRY(unqueue_message(channels, channel, at));
-        free_message(channels, at);
+        rfn_channels_free_message(channels, at);
         return pair_up(channels, channel);
     }
     part(channels, at, receive - 1);
-    free_message(channels, at);
-    return place(channels, receive - 1);
+    rfn_channels_free_message(channels, at);
+    return rfn_channels_place(channels, receive - 1);
 }
 
 /* It was asked to cancel a message, but too late: a receive may have waited for the answer. */
@@ -519,7 +454,7 @@ static int keep(struct rfn_channels *channels, uint32_t at)
     return message->taken ? 0 : pair_up(channels, message->channel);
 }
 
-int rfn_channels_sent(struct rfn_channels *channels, uint32_t message, bool cancelled)
+int rfn_channels_sent_or_cancelled(struct rfn_channels *channels, uint32_t message, bool cancelled)
 {
     struct rfn_message *of = &channels->messages[message];
     if (cancelled && !of->got)
@@ -528,41 +463,29 @@ int rfn_channels_sent(struct rfn_channels *channels, uint32_t message, bool canc
         RFN_TRY(keep(channels, message));
     of->over = true;
     if (of->got)
-        free_message(channels, message);
+        rfn_channels_free_message(channels, message);
     return 0;
 }
 
 /* ---- receives ---- */
 
-static int64_t post(struct rfn_channels *channels, const struct rfn_receive *receive)
-{
-    int64_t at = new_receive(channels);
-    RFN_TRY((int)(at < 0 ? at : 0));
-    channels->receives[at] = *receive;
-    channels->posts++;
-    struct rfn_channel_rank *rank = &channels->ranks[receive->rank];
-    if (receive->known && !is_behind(channels, rank, rank->n_open, receive->channel))
-        RFN_TRY(place(channels, (uint32_t)at));
-    else
-        RFN_TRY(make_open(channels, (uint32_t)at));
-    return at;
-}
-
 __attribute__((flatten)) int64_t rfn_channels_post_in(struct rfn_channels *channels,
                                                       uint32_t channel, uint32_t rank,
                                                       struct rfn_point posted)
 {
-    const struct rfn_receive receive = {
-        .posted = posted, .rank = rank, .known = true, .channel = channel};
-    return post(channels, &receive);
+    return rfn_channels_receive_in(channels, channel, rank, posted);
 }
 
 int64_t rfn_channels_post(struct rfn_channels *channels, uint32_t rank, struct rfn_point posted,
                           uint32_t comm, int64_t source, int64_t tag)
 {
-    const struct rfn_receive receive = {
+    int64_t at = rfn_channels_new_receive(channels);
+    RFN_TRY((int)(at < 0 ? at : 0));
+    channels->receives[at] = (struct rfn_receive){
         .posted = posted, .rank = rank, .comm = comm, .source = source, .tag = tag};
-    return post(channels, &receive);
+    channels->posts++;
+    RFN_TRY(rfn_channels_make_open(channels, (uint32_t)at));
+    return at;
 }
 
 int rfn_channels_tell(struct rfn_channels *channels, uint32_t receive, uint32_t channel)
@@ -601,24 +524,11 @@ int rfn_channels_dismiss(struct rfn_channels *channels, uint32_t receive)
     return 0;
 }
 
-__attribute__((flatten)) int rfn_channels_received(struct rfn_channels *channels, uint32_t receive,
-                                                   bool cancelled)
+int rfn_channels_withdraw(struct rfn_channels *channels, uint32_t receive)
 {
-    if (cancelled) {
-        channels->cancelled++;
-        channels->posts--;
-        RFN_TRY(withdraw(channels, receive));
-    }
-    uint32_t message = channels->receives[receive].message;
-    if (message) {
-        struct rfn_message *of = &channels->messages[message - 1];
-        of->receive = 0;
-        of->got = true;
-        if (of->over)
-            free_message(channels, message - 1);
-    }
-    free_receive(channels, receive);
-    return 0;
+    channels->cancelled++;
+    channels->posts--;
+    return withdraw(channels, receive);
 }
 
 const struct rfn_message *rfn_channels_peek(const struct rfn_channels *channels, uint32_t channel)

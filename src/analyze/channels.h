@@ -26,18 +26,17 @@ struct rfn_channel_key {
 struct rfn_message {
     struct rfn_point sent; /* where the send was entered; of a partitioned one its last Pready */
     int64_t bytes;
+    uint32_t channel, dest; /* the channels' own */
+    uint32_t receive;       /* ... + 1 */
+    uint32_t next;          /* ... + 1: in the channel, or free */
     enum rfn_send_mode mode;
     bool begun;              /* sent means something */
-    bool taken;              /* by a receive: */
-    struct rfn_point posted; /* where that was posted */
-    bool waited;             /* the user's: the send did, for the receive, */
-    uint64_t over_at;        /* until this point of its stream */
+    bool taken;              /* by a receive: posted means something */
+    bool waited;             /* the user's: the send did, for the receive; so does over_at */
     bool cancelled;          /* or about to be */
-    /* the channels' own */
-    uint32_t channel, dest;
-    uint32_t receive; /* + 1 */
-    uint32_t next;    /* + 1: in the channel, or free */
-    bool over, got;   /* the send is; the receive is */
+    bool over, got;          /* the channels' own: the send is; the receive is */
+    struct rfn_point posted; /* where the receive was posted */
+    uint64_t over_at;        /* the user's: the send waited until this point of its stream */
 };
 
 struct rfn_receive {
@@ -66,8 +65,12 @@ struct rfn_channel {
     bool used, free;
 };
 
+/* A rank's channels that have messages lie in any order as long as there are but so many. */
+enum { RFN_FEW_PENDING = 8 };
+
 /* Receives of a rank that have no place yet, in order of posting; channels to it that have
- * messages, as a heap: the one whose first was sent first is on top. */
+ * messages: if they are more than a few, as a heap, the one whose first was sent first is on top.
+ */
 struct rfn_channel_rank {
     uint32_t *open, *pending;
     size_t n_open, capacity, n_pending, pending_capacity;
@@ -106,8 +109,25 @@ int64_t rfn_channel_of(struct rfn_channels *channels, const struct rfn_channel_k
 int64_t rfn_channels_send(struct rfn_channels *channels, uint32_t channel, struct rfn_point sent,
                           int64_t bytes, enum rfn_send_mode mode, bool begun);
 int rfn_channels_begin(struct rfn_channels *channels, uint32_t message, struct rfn_point sent);
+static inline void rfn_channels_free_message(struct rfn_channels *channels, uint32_t message)
+{
+    channels->messages[message].next = channels->free_message;
+    channels->free_message = message + 1;
+}
+/* It was asked to cancel the message. */
+int rfn_channels_sent_or_cancelled(struct rfn_channels *channels, uint32_t message, bool cancelled);
 /* The send is over; cancelled: nobody gets the message. RFN_E_NOMEM. */
-int rfn_channels_sent(struct rfn_channels *channels, uint32_t message, bool cancelled);
+static inline int rfn_channels_sent(struct rfn_channels *channels, uint32_t message, bool cancelled)
+{
+    struct rfn_message *of = &channels->messages[message];
+    if (__builtin_expect(cancelled || of->cancelled, 0))
+        RFN_TRY(rfn_channels_sent_or_cancelled(channels, message, cancelled));
+    else if (of->got)
+        rfn_channels_free_message(channels, message);
+    else
+        of->over = true;
+    return 0;
+}
 
 /* A receive is posted. What it takes: comm, source (world rank or RFN_ANY), tag (or RFN_ANY). Its
  * number; RFN_E_NOMEM. */
@@ -132,7 +152,24 @@ static inline const struct rfn_message *rfn_channels_message(const struct rfn_ch
 /* The receive is over. cancelled: it has not taken a message, and its place is free. Of one without
  * a message the user says so only when it will never come: it may be bound after the call that
  * completes it. RFN_E_NOMEM. */
-int rfn_channels_received(struct rfn_channels *channels, uint32_t receive, bool cancelled);
+int rfn_channels_withdraw(struct rfn_channels *channels, uint32_t receive);
+static inline int rfn_channels_received(struct rfn_channels *channels, uint32_t receive,
+                                        bool cancelled)
+{
+    if (__builtin_expect(cancelled, 0))
+        RFN_TRY(rfn_channels_withdraw(channels, receive));
+    struct rfn_receive *over = &channels->receives[receive];
+    if (over->message) {
+        struct rfn_message *of = &channels->messages[over->message - 1];
+        of->receive = 0;
+        of->got = true;
+        if (of->over)
+            rfn_channels_free_message(channels, over->message - 1);
+    }
+    over->next = channels->free_receive;
+    channels->free_receive = receive + 1;
+    return 0;
+}
 
 /* The next message that a receive from this channel would get now; NULL: there is none. */
 const struct rfn_message *rfn_channels_peek(const struct rfn_channels *channels, uint32_t channel);
@@ -141,8 +178,27 @@ bool rfn_channels_probe(struct rfn_channels *channels, uint32_t channel, uint32_
 /* Whether a message to a rank that was sent before `ns` lies there, no receive has taken it or,
  * with a wildcard, still may, and it does not just follow one of the same channel that this call
  * receives: its number is in got_by of the channels that it receives from. */
-bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
-                        uint64_t call);
+bool rfn_channels_any_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
+                            uint64_t call);
+/* ... at a glance: false if there is none. */
+static inline bool rfn_channels_may_be_older(const struct rfn_channels *channels, uint32_t rank,
+                                             int64_t ns)
+{
+    const struct rfn_channel_rank *to = &channels->ranks[rank];
+    size_t n = to->n_pending <= RFN_FEW_PENDING ? to->n_pending : 1;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t first = channels->items[to->pending[i]].first_message;
+        if (channels->messages[first - 1].sent.ns < ns)
+            return true;
+    }
+    return false;
+}
+static inline bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank,
+                                      int64_t ns, uint64_t call)
+{
+    return rfn_channels_may_be_older(channels, rank, ns) &&
+           rfn_channels_any_older(channels, rank, ns, call);
+}
 /* At the end of the record: receives whose order could not be decided take places as they were
  * posted. RFN_E_NOMEM. */
 int rfn_channels_finish(struct rfn_channels *channels);

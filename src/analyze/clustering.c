@@ -4,19 +4,24 @@
 #include "refrain/clusters.h"
 
 #include "analyze/rank_parameters.h"
+#include "analyze/user_expressions.h"
+#include "archive/parameter_roles.h"
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/grow.h"
 #include "reduce/rank_expression.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { LEVELS = 33 };
+enum { LEVELS = RFN_CLUSTER_LEVELS };
 static const double count_tolerance = 0.05;
 
 struct rfn_clustering {
     const struct rfn_archive *archive;
     struct rfn_rank_parameters *parameters;
+    struct rfn_expression_finder *finder; /* users' expressions, or NULL */
     struct rfn_clusters clusters;
     struct rfn_arena arena;    /* call paths of main clusters */
     struct rfn_rank_set *sets; /* of main and sub-clusters: what they list is borrowed from here */
@@ -26,7 +31,17 @@ struct rfn_clustering {
     struct rfn_cluster_parameter *found;
     size_t n_mains, mains_capacity, n_subs, subs_capacity, n_found, found_capacity;
     uint32_t after, unreadable;
+    struct rfn_clustering_cost cost;
+    bool count_bytes;
+    clock_t since; /* what comes after is not charged to a step yet */
 };
+
+static void charge(struct rfn_clustering *clustering, double *step)
+{
+    clock_t now = clock();
+    *step += (double)(now - clustering->since) / CLOCKS_PER_SEC;
+    clustering->since = now;
+}
 
 /* ---- the ranks ---- */
 
@@ -34,16 +49,65 @@ struct rfn_clustering {
 struct tree {
     struct rfn_clusters sets[LEVELS];
     uint64_t sizes[LEVELS];
+    uint64_t own_bytes[LEVELS]; /* of what their ranks brought */
     unsigned n;
 };
 
-static int join_last(struct tree *tree)
+static int count_bytes(struct rfn_clustering *clustering, const struct rfn_clusters *set,
+                       uint64_t *bytes)
+{
+    struct rfn_buf buf = RFN_BUF_INIT;
+    *bytes = 0;
+    if (!clustering->count_bytes)
+        return 0;
+    rfn_clusters_write(set, &buf);
+    int error = rfn_buf_status(&buf);
+    *bytes = buf.size;
+    rfn_buf_release(&buf);
+    clustering->since = clock(); /* that is no step */
+    return error;
+}
+
+/* The level at which a set of so many ranks, a power of two, gets another one. */
+static struct rfn_cluster_level *level_of(struct rfn_clustering_cost *cost, uint64_t ranks)
+{
+    uint32_t number = 0;
+    while (ranks >> number > 1)
+        number++;
+    if (number >= cost->n_levels)
+        cost->n_levels = number + 1;
+    return &cost->levels[number];
+}
+
+static int join_last(struct rfn_clustering *clustering, struct tree *tree)
 {
     unsigned last = --tree->n;
-    int error = rfn_clusters_merge(&tree->sets[last - 1], &tree->sets[last]);
+    struct rfn_cluster_level *level = level_of(&clustering->cost, tree->sizes[last - 1]);
+    uint64_t bytes;
+    int error = count_bytes(clustering, &tree->sets[last], &bytes);
+    if (!error)
+        error = rfn_clusters_merge(&tree->sets[last - 1], &tree->sets[last]);
     rfn_clusters_release(&tree->sets[last]);
+    charge(clustering, &level->seconds);
+    level->messages++;
+    level->bytes += bytes;
+    level->unmerged_bytes += tree->own_bytes[last];
     tree->sizes[last - 1] += tree->sizes[last];
+    tree->own_bytes[last - 1] += tree->own_bytes[last];
     return error;
+}
+
+static int add_rank(struct rfn_clustering *clustering, struct tree *tree, uint32_t first,
+                    uint32_t end, struct rfn_diag *diag)
+{
+    unsigned at = tree->n;
+    RFN_TRY(rfn_rank_parameters_read(clustering->parameters, first, end, &tree->sets[at], diag));
+    tree->sizes[tree->n++] = 1;
+    charge(clustering, &clustering->cost.reading);
+    RFN_TRY(count_bytes(clustering, &tree->sets[at], &tree->own_bytes[at]));
+    while (tree->n > 1 && tree->sizes[tree->n - 1] == tree->sizes[tree->n - 2])
+        RFN_TRY(join_last(clustering, tree));
+    return 0;
 }
 
 static int read_ranks(struct rfn_clustering *clustering, struct tree *tree, struct rfn_diag *diag)
@@ -56,22 +120,18 @@ static int read_ranks(struct rfn_clustering *clustering, struct tree *tree, stru
         for (end = first; end < n && rfn_archive_stream(archive, end).rank == rank; end++)
             readable &= rfn_archive_stream(archive, end).readable;
         clustering->unreadable += !readable;
-        if (!readable)
-            continue;
-        RFN_TRY(rfn_rank_parameters_read(clustering->parameters, first, end, &tree->sets[tree->n],
-                                         diag));
-        tree->sizes[tree->n++] = 1;
-        while (tree->n > 1 && tree->sizes[tree->n - 1] == tree->sizes[tree->n - 2])
-            RFN_TRY(join_last(tree));
+        if (readable)
+            RFN_TRY(add_rank(clustering, tree, first, end, diag));
     }
     while (tree->n > 1)
-        RFN_TRY(join_last(tree));
+        RFN_TRY(join_last(clustering, tree));
     return 0;
 }
 
 static int merge_ranks(struct rfn_clustering *clustering, struct rfn_diag *diag)
 {
     struct tree tree = {.n = 0};
+    clustering->since = clock();
     int error = read_ranks(clustering, &tree, diag);
     if (!error) {
         clustering->clusters = tree.sets[0];
@@ -163,24 +223,41 @@ static uint64_t count_ranks(const struct rfn_cluster_shape *shape)
     return n;
 }
 
+/* What users have where no form of ours fits. */
+static int ask_users(struct rfn_expression_finder *finder,
+                     const struct rfn_sought_parameter *parameter,
+                     const struct rfn_rank_value *values, size_t n,
+                     struct rfn_rank_expression *expression)
+{
+    if (!finder || expression->form != RFN_EXPRESSION_NONE)
+        return 0;
+    finder->asked++;
+    int found = finder->find(finder->context, parameter, values, n, expression);
+    finder->found += found > 0;
+    return found < 0 ? found : 0;
+}
+
 static int fit_slot(const struct rfn_clustering *clustering, const struct rfn_cluster_shape *shape,
-                    uint32_t slot, bool peer, struct rfn_rank_expression *expression)
+                    uint32_t slot, bool peer, const struct rfn_sought_parameter *parameter,
+                    struct rfn_rank_expression *expression)
 {
     uint64_t n = count_ranks(shape);
     uint32_t *ranks = malloc((n + 1) * sizeof *ranks);
     struct numbered_value *listed = malloc((n + 1) * sizeof *listed);
     struct rfn_rank_value *values = malloc((n + 1) * sizeof *values);
     bool room = ranks && listed && values;
+    int error = room ? 0 : RFN_E_NOMEM;
     *expression = (struct rfn_rank_expression){.form = RFN_EXPRESSION_NONE};
     if (room && list_values(clustering, shape, slot, peer, ranks, listed)) {
         for (uint64_t i = 0; i < n; i++)
             values[i] = listed[i].value;
         *expression = rfn_rank_expression_fit(values, n, peer);
+        error = ask_users(clustering->finder, parameter, values, n, expression);
     }
     free(ranks);
     free(listed);
     free(values);
-    return room ? 0 : RFN_E_NOMEM;
+    return error;
 }
 
 /* ---- parameters ---- */
@@ -225,6 +302,13 @@ static uint32_t words_per_entry(const struct rfn_cluster_field *field)
     return part_of(field, 0) == RFN_PART_LEAST ? 2 : 1;
 }
 
+/* Sizes and numbers of communicators stand with partners, too. */
+static const char *role_name(const struct rfn_cluster_parameter *parameter)
+{
+    bool comm = parameter->part == RFN_PART_SIZE || parameter->part == RFN_PART_COMM;
+    return comm ? "comm" : rfn_role_name(parameter->role);
+}
+
 static int add_parameter(struct rfn_clustering *clustering, const struct rfn_cluster_shape *shape,
                          uint32_t slot, const struct rfn_rank_set *ranks, bool *explained)
 {
@@ -251,7 +335,9 @@ static int add_parameter(struct rfn_clustering *clustering, const struct rfn_clu
                                             .n_blocks = (uint32_t)ranks->n_blocks};
     bool peer = found->role == RFN_ROLE_PEER && found->part == RFN_PART_VALUE;
     RFN_TRY(count_values(shape, slot, &found->n_values));
-    RFN_TRY(fit_slot(clustering, shape, slot, peer, &found->expression));
+    const struct rfn_sought_parameter sought = {
+        .function = function->name, .name = found->name, .role = role_name(found)};
+    RFN_TRY(fit_slot(clustering, shape, slot, peer, &sought, &found->expression));
     explained[slot] = found->expression.form != RFN_EXPRESSION_NONE;
     clustering->n_found++;
     return 0;
@@ -336,9 +422,11 @@ static int divide(struct rfn_clustering *clustering, const struct rfn_cluster_sh
     main->sub_clusters += (uint32_t)n;
     RFN_TRY(rfn_shape_differing(shape, &slots, &n_slots));
     int error = 0;
+    charge(clustering, &clustering->cost.dividing);
     for (size_t i = 0; i < n_slots && !error; i++)
         error = add_parameter(clustering, shape, slots[i], &of_shape, explained);
     free(slots);
+    charge(clustering, &clustering->cost.expressions);
     RFN_TRY(error);
     n = rfn_shape_divide(shape, count_tolerance, explained, groups);
     RFN_TRY(n < 0 ? (int)n : 0);
@@ -431,16 +519,23 @@ static int make_mains(struct rfn_clustering *clustering)
 /* ---- the whole ---- */
 
 int rfn_clustering_new(const struct rfn_archive *archive, enum rfn_path_form form,
+                       struct rfn_expressions *expressions, struct rfn_clustering_cost *cost,
                        struct rfn_clustering **clustering, struct rfn_diag *diag)
 {
     *clustering = calloc(1, sizeof **clustering);
     if (!*clustering)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s", rfn_error_text(RFN_E_NOMEM));
     (*clustering)->archive = archive;
+    (*clustering)->finder = expressions ? rfn_expressions_finder(expressions) : NULL;
+    (*clustering)->count_bytes = cost != NULL;
     (*clustering)->parameters = rfn_rank_parameters_new(archive, form);
     int error = (*clustering)->parameters ? merge_ranks(*clustering, diag) : RFN_E_NOMEM;
     if (!error)
         error = make_mains(*clustering);
+    if (!error)
+        charge(*clustering, &(*clustering)->cost.dividing);
+    if (!error && cost)
+        *cost = (*clustering)->cost;
     if (!error)
         return 0;
     if (error == RFN_E_NOMEM)

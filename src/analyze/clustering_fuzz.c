@@ -34,12 +34,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct rfn_archive *archive;
     struct rfn_clustering *clustering;
+    struct rfn_clustering_cost cost;
     struct rfn_diag diag = {.file_offset = -1};
     if (rfn_archive_open_memory(bytes, size, &archive, &diag) < 0)
         return 0;
     for (int form = RFN_PATHS_ELASTIC; form <= RFN_PATHS_XOR; form++) {
         diag.text[0] = '\0';
-        int error = rfn_clustering_new(archive, (enum rfn_path_form)form, &clustering, &diag);
+        int error = rfn_clustering_new(archive, (enum rfn_path_form)form, NULL, &cost, &clustering,
+                                       &diag);
         if (error < 0 && !diag.text[0])
             abort();
         if (error < 0)

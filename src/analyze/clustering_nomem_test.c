@@ -40,10 +40,11 @@ static int cluster(const void *of)
     const struct job *job = of;
     struct rfn_archive *archive;
     struct rfn_clustering *clustering;
+    struct rfn_clustering_cost cost;
     struct rfn_diag diag = {.text = ""};
     RFN_TRY(rfn_archive_open_memory(job->file.data, job->file.size, &archive, &diag));
     archive->chunks.resident_max = job->resident_max;
-    int error = rfn_clustering_new(archive, job->form, &clustering, &diag);
+    int error = rfn_clustering_new(archive, job->form, NULL, &cost, &clustering, &diag);
     assert_true(!error || diag.text[0]);
     if (!error)
         check(archive, clustering);

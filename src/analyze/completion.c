@@ -507,6 +507,23 @@ const struct rfn_request_origin *rfn_tracker_create(struct rfn_tracker *tracker,
     return NULL;
 }
 
+int rfn_tracker_skip(struct rfn_tracker *tracker, uint32_t thread, uint64_t n)
+{
+    int64_t at = window_for(tracker, thread);
+    RFN_TRY((int)(at < 0 ? at : 0));
+    struct window *window = &tracker->windows[at];
+    if (!window->n_open) { /* none is in the way */
+        window->created += n;
+        return 0;
+    }
+    for (; n > 0; n--) {
+        if (window->ring && window->ring[window->created & window->mask])
+            RFN_TRY(ring_make_room(window));
+        window->created++;
+    }
+    return 0;
+}
+
 static int create(struct rfn_tracker *tracker, const struct event *event, int64_t *created)
 {
     if (event->record->error)

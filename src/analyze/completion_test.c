@@ -25,7 +25,7 @@ static int setup(void **state)
     fake_reset();
     volumes = rfn_volumes_new(&fake);
     tracker = rfn_tracker_new(&fake);
-    cursor = (struct rfn_cursor){&fake, 0, 0};
+    cursor = (struct rfn_cursor){.archive = &fake};
     return volumes && tracker ? 0 : -1;
 }
 

@@ -23,9 +23,9 @@ struct rfn_chain {
 };
 
 struct rfn_critical_stream {
-    struct rfn_chain chains[RFN_CHAINS_KEPT];
     unsigned current, n_before; /* those before the current one that are kept */
     bool forgot;                /* there were more */
+    struct rfn_chain chains[RFN_CHAINS_KEPT];
 };
 
 /* The stream has done something that is part of its chain; RFN_E_NOMEM. */

@@ -45,11 +45,14 @@ static void offer(struct rfn_delays *delays, uint32_t what, int64_t ns)
 static void offer_all(struct rfn_delays *delays)
 {
     const struct rfn_sums *sums = &delays->sums;
+    int64_t least_ns = 1;
     delays->n_blames = 0;
     for (size_t i = 0; i < sums->n_touched; i++) {
-        int64_t ns = rfn_sums_of(sums, sums->touched[i]);
-        if (ns > 0)
-            offer(delays, sums->touched[i], ns);
+        int64_t ns = sums->ns[rfn_sums_at(sums->touched[i])];
+        if (ns < least_ns)
+            continue;
+        offer(delays, sums->touched[i], ns);
+        least_ns = rfn_most(least_ns, delays->blames[0].ns / 64);
     }
     while (delays->n_blames > 1 &&
            delays->blames[delays->n_blames - 1].ns < delays->blames[0].ns / 64)
@@ -79,15 +82,22 @@ static int divide(struct rfn_delays *delays, uint32_t rank, int64_t wait_ns)
     return 0;
 }
 
-/* Where the two streams were last in step: by a mark, or by a message since then. */
+/* Where the two streams were last in step: by a mark, or by a message since then. The last message
+ * is mostly later than all marks. */
 static struct rfn_in_step in_step(const struct rfn_delays *delays,
                                   const struct rfn_history *waiting, uint32_t stream, uint64_t at,
-                                  const struct rfn_history *late, const struct rfn_point *until)
+                                  const struct rfn_history *late, const struct rfn_wait *wait)
 {
-    struct rfn_in_step step = rfn_history_in_step(waiting, at, late, until->at);
-    const struct rfn_meeting *met = rfn_meetings_find(&delays->meetings, stream, until->stream);
-    if (met && met->at > step.at[0] && met->at <= at && met->at >= waiting->first &&
-        met->other_at <= until->at && met->other_at >= late->first)
+    const struct rfn_point *until = &wait->until;
+    const struct rfn_meeting *met = rfn_meetings_find(&delays->meetings, wait->meeting, stream,
+                                                      until->stream);
+    if (met && (met->at > at || met->at < waiting->first || met->other_at > until->at ||
+                met->other_at < late->first))
+        met = NULL;
+    struct rfn_in_step step = {0};
+    if (!met || met->at <= waiting->marked)
+        step = rfn_history_in_step(waiting, at, late, until->at);
+    if (met && met->at > step.at[0])
         step = (struct rfn_in_step){{met->at, met->other_at}, {NULL, NULL}};
     return step;
 }
@@ -100,7 +110,7 @@ int rfn_delays_find(struct rfn_delays *delays, const struct rfn_history *waiting
     delays->n_blames = 0;
     if (until->at < late->first) /* what it did until then is not known any more */
         return 0;
-    struct rfn_in_step step = in_step(delays, waiting, stream, at, late, until);
+    struct rfn_in_step step = in_step(delays, waiting, stream, at, late, wait);
     rfn_sums_reset(&delays->sums);
     rfn_history_sum(late, step.mark[1], step.at[1], until->at, 1, &delays->sums);
     rfn_history_sum(waiting, step.mark[0], step.at[0], at, -1, &delays->sums);

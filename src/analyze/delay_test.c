@@ -50,7 +50,7 @@ static void meet(uint64_t at, uint64_t late_at)
 /* The wait began where the one is now, and lasted until the point `at` of the other. */
 static void find_until(uint64_t at, int64_t ns)
 {
-    const struct rfn_wait wait = {RFN_LATE_SENDER, ns, {LATE, at, 0}};
+    const struct rfn_wait wait = {RFN_LATE_SENDER, ns, {LATE, at, 0}, 0};
     int64_t sum = 0;
     assert_int_equal(
         rfn_delays_find(&delays, &waiting, WAITING, waiting.at, &late, LATE_RANK, &wait), 0);

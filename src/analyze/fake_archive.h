@@ -13,6 +13,7 @@
 #ifndef RFN_ANALYZE_FAKE_ARCHIVE_H
 #define RFN_ANALYZE_FAKE_ARCHIVE_H
 
+#include "archive/cursor.h"
 #include "refrain/archive.h"
 #include "refrain/event.h"
 
@@ -28,7 +29,7 @@
 #ifndef FAKE_LISTS
 #define FAKE_LISTS 32
 #endif
-enum { FAKE_LIST_WORDS = 32, FAKE_COMMS = 9, FAKE_CONTEXTS = 8 };
+enum { FAKE_LIST_WORDS = 32, FAKE_COMMS = 9, FAKE_CONTEXTS = 8, FAKE_WIDTH = 8, FAKE_LOOPS = 8 };
 
 /* ---- functions ---- */
 
@@ -330,12 +331,18 @@ struct rfn_archive {
     uint32_t around[FAKE_CONTEXTS]; /* of a context that lies in another one that one, + 1 */
     uint64_t lookups;               /* of members of communicators */
     bool groups;                    /* each stream is a group of its own */
+    bool batches;                   /* what repeats itself comes so (archive/cursor.h) */
+    uint64_t in_batches;            /* events that have come so */
 };
 
 struct rfn_cursor {
     const struct rfn_archive *archive;
     uint32_t stream;
     size_t at;
+    size_t bodies[FAKE_LOOPS], widths[FAKE_LOOPS]; /* of loops: where one was found; 0: none */
+    struct rfn_batch batch;
+    const struct rfn_record *records[FAKE_WIDTH];
+    struct rfn_batch_time times[FAKE_EVENTS];
 };
 
 static struct rfn_archive fake;
@@ -573,7 +580,7 @@ int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct r
     *cursor = malloc(sizeof **cursor);
     if (!*cursor)
         return RFN_E_NOMEM;
-    **cursor = (struct rfn_cursor){archive, stream, 0};
+    **cursor = (struct rfn_cursor){.archive = archive, .stream = stream};
     return 0;
 }
 
@@ -586,6 +593,78 @@ int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
                    ? rfn_fail(diag, stream->fails_with, 99, (int)cursor->stream, "broken")
                    : 0;
     *record = &stream->events[cursor->at++].record;
+    return 1;
+}
+
+/* Whether so many events, which may come in batches, are as those `width` before them. */
+static bool fake_repeats(const struct fake_stream *stream, size_t at, size_t width)
+{
+    for (size_t i = at; i < at + width; i++) {
+        const struct fake_event *event = &stream->events[i], *before = event - width;
+        uint8_t class_ = fake_functions[event->record.function].class_;
+        int64_t gap = i ? event->record.enter_ns - event[-1].record.exit_ns : -1;
+        if (i >= stream->n || class_ == RFN_CLASS_SETUP || !rfn_class_is_mpi(class_) ||
+            event->record.failed_poll || event->record.symbol != before->record.symbol ||
+            memcmp(event->out, before->out, sizeof event->out) != 0 || gap < 0 ||
+            event->record.exit_ns < event->record.enter_ns)
+            return false;
+    }
+    return true;
+}
+
+/* The number of the loop whose body ends in front of an event. */
+static uint32_t fake_loop(struct rfn_cursor *cursor, size_t at, size_t width)
+{
+    const struct fake_stream *stream = &cursor->archive->streams[cursor->stream];
+    for (uint32_t i = 0; i < FAKE_LOOPS; i++) {
+        bool same = cursor->widths[i] == width;
+        for (size_t k = 0; k < width && same; k++)
+            same = stream->events[cursor->bodies[i] + k].record.symbol ==
+                   stream->events[at + k].record.symbol;
+        if (!same && cursor->widths[i])
+            continue;
+        cursor->bodies[i] = at;
+        cursor->widths[i] = width;
+        return i;
+    }
+    abort();
+}
+
+/* At most two iterations, of the narrowest loop. */
+int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
+                          struct rfn_diag *diag)
+{
+    const struct fake_stream *stream = &cursor->archive->streams[cursor->stream];
+    size_t at = cursor->at, width = 1, end = at;
+    (void)diag;
+    while (cursor->archive->batches && end == at && width <= FAKE_WIDTH && width <= at) {
+        for (; end + width <= stream->n && end < at + 2 * width && fake_repeats(stream, end, width);
+             end += width)
+            continue;
+        width += end == at;
+    }
+    if (end == at)
+        return 0;
+    const struct rfn_record *before = &stream->events[at - 1].record;
+    for (size_t i = at; i < end; i++) {
+        const struct rfn_record *record = &stream->events[i].record;
+        cursor->times[i - at] = (struct rfn_batch_time){
+            .gap_ns = (uint32_t)(record->enter_ns - stream->events[i - 1].record.exit_ns),
+            .duration_ns = (uint32_t)(record->exit_ns - record->enter_ns)};
+    }
+    for (size_t i = 0; i < width; i++)
+        cursor->records[i] = &stream->events[at + i].record;
+    cursor->batch = (struct rfn_batch){.loop = fake_loop(cursor, at, width),
+                                       .width = (uint32_t)width,
+                                       .n = (uint32_t)(end - at),
+                                       .records = cursor->records,
+                                       .times = cursor->times,
+                                       .first = at,
+                                       .before_ns = before->exit_ns,
+                                       .end_ns = stream->events[end - 1].record.exit_ns};
+    cursor->at = end;
+    fake.in_batches += end - at;
+    *batch = &cursor->batch;
     return 1;
 }
 

@@ -30,7 +30,7 @@ static int tear_down(void **state)
 
 static void show(uint32_t rank, const struct rfn_record *record)
 {
-    struct rfn_cursor cursor = {&fake, rank, 0};
+    struct rfn_cursor cursor = {.archive = &fake, .stream = rank};
     assert_int_equal(rfn_groups_event(groups, &cursor, rank, record), 0);
 }
 #define SHOW(rank, function, ...) show(rank, EVENT(rank, function, 0, 0, 1, __VA_ARGS__))

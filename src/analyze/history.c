@@ -7,7 +7,7 @@
 
 int rfn_history_init(struct rfn_history *history, size_t length)
 {
-    *history = (struct rfn_history){.n_marks = 1, .mask = length - 1};
+    *history = (struct rfn_history){.n_marks = 1, .mask = length - 1, .full = length};
     history->marks[0].key = RFN_MARK_BEGINNING;
     history->log = malloc(length * sizeof *history->log);
     return history->log ? 0 : RFN_E_NOMEM;
@@ -24,49 +24,65 @@ void rfn_history_release(struct rfn_history *history)
 
 void rfn_sums_release(struct rfn_sums *sums)
 {
-    free(sums->items);
+    free(sums->ns);
+    free(sums->seen);
     free(sums->touched);
 }
 
 void rfn_sums_reset(struct rfn_sums *sums)
 {
-    sums->question++;
+    for (size_t i = 0; i < sums->n_touched; i++)
+        sums->seen[rfn_sums_at(sums->touched[i])] = false;
     sums->n_touched = 0;
 }
 
 int rfn_sums_grow(struct rfn_sums *sums, uint32_t what)
 {
-    RFN_TRY(RFN_GROW_ZEROED(sums->items, sums->capacity, (size_t)rfn_sums_at(what) + 1));
-    return RFN_GROW(sums->touched, sums->touched_capacity, sums->capacity);
+    RFN_TRY(RFN_GROW_ZEROED(sums->seen, sums->seen_capacity, (size_t)rfn_sums_at(what) + 1));
+    RFN_TRY(RFN_GROW(sums->ns, sums->ns_capacity, sums->seen_capacity));
+    RFN_TRY(RFN_GROW(sums->touched, sums->touched_capacity, sums->seen_capacity));
+    sums->capacity = sums->seen_capacity;
+    return 0;
 }
 
-static inline void add(struct rfn_sums *sums, uint32_t what, int64_t ns)
+/* For each sum that a question is about once: apart from the loops that add. */
+__attribute__((noinline)) static void touch(struct rfn_sums *sums, uint32_t what, int64_t ns)
 {
-    struct rfn_sum *sum = &sums->items[rfn_sums_at(what)];
-    if (sum->question == sums->question) {
-        sum->ns += ns;
-        return;
-    }
+    uint32_t at = rfn_sums_at(what);
+    sums->seen[at] = true;
+    sums->ns[at] = ns;
     sums->touched[sums->n_touched++] = what;
-    *sum = (struct rfn_sum){ns, sums->question};
 }
 
-static inline void add_run(const struct rfn_logged *run, size_t n, int64_t sign,
-                           struct rfn_sums *sums)
+static void add(struct rfn_sums *sums, uint32_t what, int64_t ns)
 {
-    const struct rfn_logged *end = run + n;
-    if (sign > 0) {
-        for (; run < end; run++)
-            add(sums, run->what, run->ns);
-    } else {
-        for (; run < end; run++)
-            add(sums, run->what, -(int64_t)run->ns);
+    uint32_t at = rfn_sums_at(what);
+    if (sums->seen[at])
+        sums->ns[at] += ns;
+    else
+        touch(sums, what, ns);
+}
+
+/* Where the sums lie is looked at once for a run of entries, and the sign not at all. */
+__attribute__((always_inline)) static inline void add_run(const struct rfn_logged *run, size_t n,
+                                                          int64_t sign, struct rfn_sums *sums)
+{
+    int64_t *const all = sums->ns;
+    const bool *const seen = sums->seen;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = rfn_sums_at(run[i].what);
+        if (__builtin_expect(seen[at], 1))
+            all[at] += sign * (int64_t)run[i].ns;
+        else
+            touch(sums, run[i].what, sign * (int64_t)run[i].ns);
     }
 }
 
 /* ... which may go on at the beginning of the log. */
-static void add_entries(const struct rfn_history *history, uint64_t from, uint64_t to, int64_t sign,
-                        struct rfn_sums *sums)
+__attribute__((always_inline)) static inline void add_entries(const struct rfn_history *history,
+                                                              uint64_t from, uint64_t to,
+                                                              int64_t sign, struct rfn_sums *sums)
 {
     size_t at = from & history->mask, room = history->mask + 1 - at;
     size_t n = to > from ? to - from : 0, behind = n > room ? n - room : 0;
@@ -85,7 +101,11 @@ void rfn_history_sum(const struct rfn_history *history, const struct rfn_mark *m
 {
     if (mark)
         add_sums(mark, sign, sums);
-    add_entries(history, from < history->first ? history->first : from, to, sign, sums);
+    uint64_t first = from < history->first ? history->first : from;
+    if (sign > 0)
+        add_entries(history, first, to, 1, sums);
+    else
+        add_entries(history, first, to, -1, sums);
 }
 
 /* ---- the log and its marks ---- */
@@ -134,15 +154,40 @@ int rfn_history_make_room(struct rfn_history *history, struct rfn_sums *sums)
     }
     free(batch.sums);
     history->first = to;
+    history->full = to + history->mask + 1;
     return error;
 }
 
-int rfn_history_add_long(struct rfn_history *history, struct rfn_sums *sums, uint32_t what,
-                         int64_t ns)
+static int add_pieces(struct rfn_history *history, struct rfn_sums *sums, uint32_t what, int64_t ns)
 {
     for (; ns > UINT32_MAX; ns -= UINT32_MAX)
         RFN_TRY(rfn_history_add(history, sums, what, UINT32_MAX));
     return rfn_history_add(history, sums, what, ns);
+}
+
+/* All marks are older than the log: they get what would only pass through it. */
+static int add_to_marks(struct rfn_history *history, struct rfn_sums *sums, uint32_t what,
+                        int64_t ns)
+{
+    struct rfn_done done = {what, ns};
+    const struct rfn_mark passed = {.sums = &done, .n_sums = 1};
+    for (unsigned i = 0; i < history->n_marks; i++)
+        RFN_TRY(fold_before(&history->marks[i], &passed, sums));
+    return 0;
+}
+
+/* Once a turn of the log is full of pieces, further whole turns change the marks' sums only. */
+int rfn_history_add_long(struct rfn_history *history, struct rfn_sums *sums, uint32_t what,
+                         int64_t ns)
+{
+    const int64_t turn = (int64_t)(history->mask + 1) * UINT32_MAX;
+    if (ns > 2 * turn) {
+        int64_t whole = (ns - turn - 1) / turn * turn;
+        RFN_TRY(add_pieces(history, sums, what, turn));
+        RFN_TRY(add_to_marks(history, sums, what, whole));
+        ns -= turn + whole;
+    }
+    return add_pieces(history, sums, what, ns);
 }
 
 static struct rfn_mark *oldest_mark(struct rfn_history *history)
@@ -175,7 +220,7 @@ void rfn_history_mark(struct rfn_history *history, uint64_t key, uint64_t count)
         mark = &history->marks[history->n_marks++];
     mark->key = key;
     mark->count = count;
-    mark->at = history->at;
+    mark->at = history->marked = history->at;
     mark->n_sums = 0;
 }
 

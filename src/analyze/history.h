@@ -43,21 +43,20 @@ struct rfn_history {
     uint64_t mask;
     uint64_t at;    /* entries so far */
     uint64_t first; /* the oldest that is still in the log */
+    uint64_t full;  /* so many entries before it has to be made room for the next one */
     struct rfn_mark marks[RFN_HISTORY_MARKS];
     unsigned n_marks;
+    uint64_t marked; /* where the last mark was made */
 };
 
 /* Sums per `what`, of one question; of a whole analysis there is one. Activities and causes of
  * waiting take turns in the list. Adding to a log makes room here, so that asking need not. */
 struct rfn_sums {
-    struct rfn_sum {
-        int64_t ns;
-        uint64_t question;
-    } * items;
-    size_t capacity;
-    uint64_t question;
+    int64_t *ns; /* at rfn_sums_at; of those that have been touched */
+    bool *seen;  /* touched by this question */
     uint32_t *touched;
-    size_t n_touched, touched_capacity;
+    size_t n_touched, capacity; /* there is room for, of which each array has at least as much: */
+    size_t ns_capacity, seen_capacity, touched_capacity;
 };
 
 static inline uint32_t rfn_sums_at(uint32_t what)
@@ -84,7 +83,7 @@ static inline int rfn_history_add(struct rfn_history *history, struct rfn_sums *
         return rfn_history_add_long(history, sums, what, ns);
     if (__builtin_expect(rfn_sums_at(what) >= sums->capacity, 0))
         RFN_TRY(rfn_sums_grow(sums, what));
-    if (__builtin_expect(history->at - history->first > history->mask, 0))
+    if (__builtin_expect(history->at == history->full, 0))
         RFN_TRY(rfn_history_make_room(history, sums));
     history->log[history->at++ & history->mask] = (struct rfn_logged){what, (uint32_t)ns};
     return 0;
@@ -110,8 +109,8 @@ void rfn_sums_reset(struct rfn_sums *sums);
 /* There must be room for it. */
 static inline int64_t rfn_sums_of(const struct rfn_sums *sums, uint32_t what)
 {
-    const struct rfn_sum *sum = &sums->items[rfn_sums_at(what)];
-    return sum->question == sums->question ? sum->ns : 0;
+    uint32_t at = rfn_sums_at(what);
+    return sums->seen[at] ? sums->ns[at] : 0;
 }
 /* Adds what the stream did from `from` (a mark's, if mark is not NULL) to `to`, times sign (1, -1).
  * What is older than the log and has no mark is left out. */

@@ -215,6 +215,39 @@ static void test_long_activity(void **state)
     assert_int_equal(sum_of(2), ns);
 }
 
+static int64_t sum_since(const struct rfn_history *of, const struct rfn_mark *mark, uint32_t what)
+{
+    rfn_sums_reset(&sums);
+    rfn_history_sum(of, mark, mark->at, of->at, 1, &sums);
+    return sum_of(what);
+}
+
+/* One that would turn the log over many times is what its pieces one by one are. */
+static void test_longest_activity(void **state)
+{
+    (void)state;
+    const int64_t turn = (int64_t)LENGTH * UINT32_MAX;
+    const int64_t lengths[] = {2 * turn, 2 * turn + 1, 3 * turn, 3 * turn + 1, 21 * turn + 99};
+    for (size_t i = 0; i < 3 * LENGTH + sizeof lengths / sizeof *lengths; i++) {
+        int64_t left = lengths[i % (sizeof lengths / sizeof *lengths)];
+        assert_int_equal(rfn_history_add(&history, &sums, 1, 5), 0); /* at any place of the log */
+        assert_int_equal(rfn_history_add(&other, &sums, 1, 5), 0);
+        rfn_history_mark(&history, i % 3, i);
+        rfn_history_mark(&other, i % 3, i);
+        assert_int_equal(rfn_history_add(&history, &sums, 2, left), 0);
+        for (; left > 0; left -= UINT32_MAX)
+            assert_int_equal(
+                rfn_history_add(&other, &sums, 2, left < UINT32_MAX ? left : UINT32_MAX), 0);
+        assert_int_equal(history.at - history.first, other.at - other.first);
+        for (unsigned m = 0; m < history.n_marks; m++) {
+            for (uint32_t what = 1; what <= 2; what++)
+                assert_int_equal(sum_since(&history, &history.marks[m], what),
+                                 sum_since(&other, &other.marks[m], what));
+        }
+    }
+    assert_true(history.at < other.at / 2);
+}
+
 /* Activities at random, and marks between them, for long. */
 static void test_long(void **state)
 {
@@ -290,17 +323,10 @@ static void test_one_is_ahead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_in_log),
-        TEST(test_beginning),
-        TEST(test_without_mark),
-        TEST(test_marks),
-        TEST(test_marks_at_one_place),
-        TEST(test_two_of_a_key),
-        TEST(test_too_many_keys),
-        TEST(test_passed_on),
-        TEST(test_long),
-        TEST(test_long_activity),
-        TEST(test_in_step),
+        TEST(test_in_log),        TEST(test_beginning),          TEST(test_without_mark),
+        TEST(test_marks),         TEST(test_marks_at_one_place), TEST(test_two_of_a_key),
+        TEST(test_too_many_keys), TEST(test_passed_on),          TEST(test_longest_activity),
+        TEST(test_long),          TEST(test_long_activity),      TEST(test_in_step),
         TEST(test_one_is_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

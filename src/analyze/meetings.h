@@ -26,12 +26,33 @@ struct rfn_meetings {
 
 void rfn_meetings_release(struct rfn_meetings *meetings);
 
+/* Where the last meeting of the two streams is, made if need be. RFN_E_NOMEM. */
+int64_t rfn_meetings_place(struct rfn_meetings *meetings, const struct rfn_meeting *meeting);
 /* The meeting takes place of the one that the two streams had before; `hint` is where the caller
  * remembers the pair, 0 at first. RFN_E_NOMEM. */
-int rfn_meetings_add(struct rfn_meetings *meetings, uint32_t *hint,
-                     const struct rfn_meeting *meeting);
-/* The last one of `stream` with `other`; NULL: none. */
-const struct rfn_meeting *rfn_meetings_find(const struct rfn_meetings *meetings, uint32_t stream,
-                                            uint32_t other);
+static inline int rfn_meetings_add(struct rfn_meetings *meetings, uint32_t *hint,
+                                   const struct rfn_meeting *meeting)
+{
+    const struct rfn_meeting *hinted = *hint ? &meetings->items[*hint - 1] : NULL;
+    if (!hinted || hinted->stream != meeting->stream || hinted->other != meeting->other) {
+        int64_t at = rfn_meetings_place(meetings, meeting);
+        RFN_TRY((int)(at < 0 ? at : 0));
+        *hint = (uint32_t)at + 1;
+    }
+    meetings->items[*hint - 1] = *meeting;
+    return 0;
+}
+/* The last one of `stream` with `other`; NULL: none. hint: as above, or 0. */
+const struct rfn_meeting *rfn_meetings_look_up(const struct rfn_meetings *meetings, uint32_t stream,
+                                               uint32_t other);
+static inline const struct rfn_meeting *rfn_meetings_find(const struct rfn_meetings *meetings,
+                                                          uint32_t hint, uint32_t stream,
+                                                          uint32_t other)
+{
+    const struct rfn_meeting *hinted = hint ? &meetings->items[hint - 1] : NULL;
+    if (hinted && hinted->stream == stream && hinted->other == other)
+        return hinted;
+    return rfn_meetings_look_up(meetings, stream, other);
+}
 
 #endif

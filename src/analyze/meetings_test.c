@@ -30,12 +30,15 @@ static void add(uint32_t *hint, uint32_t stream, uint32_t other, uint64_t at, ui
 
 static void expect(uint32_t stream, uint32_t other, uint64_t at, uint64_t other_at)
 {
-    const struct rfn_meeting *meeting = rfn_meetings_find(&meetings, stream, other);
-    assert_non_null(meeting);
-    assert_int_equal(meeting->stream, stream);
-    assert_int_equal(meeting->other, other);
-    assert_int_equal(meeting->at, at);
-    assert_int_equal(meeting->other_at, other_at);
+    const uint32_t hints[] = {0, 1, (uint32_t)meetings.n};
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        const struct rfn_meeting *meeting = rfn_meetings_find(&meetings, hints[i], stream, other);
+        assert_non_null(meeting);
+        assert_int_equal(meeting->stream, stream);
+        assert_int_equal(meeting->other, other);
+        assert_int_equal(meeting->at, at);
+        assert_int_equal(meeting->other_at, other_at);
+    }
 }
 
 /* Who met whom has a direction. */
@@ -43,9 +46,9 @@ static void test_pairs(void **state)
 {
     (void)state;
     uint32_t one = 0, back = 0;
-    assert_null(rfn_meetings_find(&meetings, 1, 2));
+    assert_null(rfn_meetings_find(&meetings, 0, 1, 2));
     add(&one, 1, 2, 10, 20);
-    assert_null(rfn_meetings_find(&meetings, 2, 1));
+    assert_null(rfn_meetings_find(&meetings, 0, 2, 1));
     add(&back, 2, 1, 30, 40);
     expect(1, 2, 10, 20);
     expect(2, 1, 30, 40);

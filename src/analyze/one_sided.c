@@ -433,7 +433,7 @@ static void wait_until(const struct call *call, struct rfn_point left, struct rf
     int64_t end = until.ns < left.ns ? until.ns : left.ns;
     if (end <= call->entered_ns)
         return;
-    *wait = (struct rfn_wait){pattern, end - call->entered_ns, until};
+    *wait = (struct rfn_wait){.pattern = pattern, .ns = end - call->entered_ns, .until = until};
 }
 
 static void leave_fence(struct call *call, struct rfn_point left, struct rfn_wait *wait)

@@ -48,7 +48,7 @@ static struct rfn_point point(uint32_t stream, int64_t ns)
 
 static void show_enter(uint32_t stream, uint32_t rank, const struct rfn_record *record)
 {
-    struct rfn_cursor cursor = {&fake, rank, 0};
+    struct rfn_cursor cursor = {.archive = &fake, .stream = rank};
     assert_int_equal(rfn_groups_event(groups, &cursor, rank, record), 0);
     assert_int_equal(
         rfn_one_sided_enter(os, &cursor, rank, record, point(stream, record->enter_ns)), 0);
@@ -61,7 +61,7 @@ static void show_enter(uint32_t stream, uint32_t rank, const struct rfn_record *
 
 static struct rfn_wait leave(uint32_t stream, int64_t ns)
 {
-    struct rfn_wait wait = {RFN_LATE_SENDER, -1, {9, 9, 9}};
+    struct rfn_wait wait = {RFN_LATE_SENDER, -1, {9, 9, 9}, 0};
     assert_int_equal(rfn_one_sided_leave(os, point(stream, ns), &wait), 0);
     return wait;
 }
@@ -747,7 +747,7 @@ static void test_streams_out_of_range(void **state)
     no_wait(5, 200);
     no_wait(UINT32_MAX, 200);
     struct rfn_record *record = EVENT(0, FENCE, 0, 100, 100, 0, 0);
-    struct rfn_cursor cursor = {&fake, 0, 0};
+    struct rfn_cursor cursor = {.archive = &fake};
     assert_int_equal(rfn_one_sided_enter(os, &cursor, 77, record, point(0, 100)), 0);
     no_wait(0, 200);
 }

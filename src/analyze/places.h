@@ -7,6 +7,34 @@
 
 #include <string.h>
 
+/* Inputs that say what a call moves and between whom. */
+#define RFN_VOLUME_INPUTS(X) \
+    X(count)                 \
+    X(datatype)              \
+    X(dest)                  \
+    X(source)                \
+    X(tag)                   \
+    X(recvtag)               \
+    X(root)                  \
+    X(partitions)            \
+    X(sendbuf)               \
+    X(recvbuf)               \
+    X(sendcount)             \
+    X(sendtype)              \
+    X(sendcounts)            \
+    X(sendtypes)             \
+    X(recvcount)             \
+    X(recvtype)              \
+    X(recvcounts)            \
+    X(recvtypes)             \
+    X(origin_count)          \
+    X(origin_datatype)       \
+    X(result_count)          \
+    X(result_datatype)       \
+    X(target_count)          \
+    X(target_datatype)       \
+    X(target_rank)
+
 /* The input of that name, -1 when there is none. */
 static inline int8_t rfn_input_named(const struct rfn_function_info *function, const char *name)
 {

@@ -14,7 +14,7 @@ struct pass {
     struct rfn_tracker **trackers; /* by rank */
 };
 
-static int enter(void *context, uint32_t stream, const struct rfn_replay_stream *at)
+static int enter(void *context, uint32_t stream, struct rfn_replay_stream *at)
 {
     struct pass *pass = context;
     struct rfn_request_effects effects;

@@ -298,6 +298,12 @@ static int take_started(struct rfn_profile_pass *pass, const struct stream *stre
     return count_volume(pass, stream->rank, made, &volume, 1);
 }
 
+static void receive_bytes(struct rfn_profile_row *row, uint64_t bytes)
+{
+    row->bytes += bytes;
+    row->received_bytes += bytes;
+}
+
 static int take_completed(struct rfn_profile_pass *pass, const struct stream *stream,
                           const struct rfn_completed *completed)
 {
@@ -307,11 +313,15 @@ static int take_completed(struct rfn_profile_pass *pass, const struct stream *st
     const struct rfn_tally *made = maker(stream, origin);
     int64_t row = made ? (int64_t)made->row : row_of(pass, origin->function, origin->path);
     RFN_TRY((int)(row < 0 ? row : 0));
-    if (origin->volume->received_bytes > 0) {
-        pass->profile->rows[row].bytes += (uint64_t)origin->volume->received_bytes;
-        pass->profile->rows[row].received_bytes += (uint64_t)origin->volume->received_bytes;
-    }
+    if (origin->volume->received_bytes > 0)
+        receive_bytes(&pass->profile->rows[row], (uint64_t)origin->volume->received_bytes);
     return 0;
+}
+
+void rfn_profile_pass_received(struct rfn_profile_pass *pass, const struct rfn_tally *tally,
+                               uint64_t bytes, uint64_t count)
+{
+    receive_bytes(&pass->profile->rows[tally->row], bytes * count);
 }
 
 int rfn_profile_pass_requests(struct rfn_profile_pass *pass, uint32_t number,
@@ -360,18 +370,11 @@ static struct rfn_region_clock clock_at(const struct stream *stream, int64_t ns)
     return (struct rfn_region_clock){ns, stream->mpi_ns, stream->unrecorded_ns};
 }
 
-/* Of the event's time that inside MPI. */
-static int64_t inside_of(const struct rfn_replay_stream *at)
-{
-    int64_t all = at->to_ns - at->from_ns, inside = at->record->inside_ns;
-    return inside < 0 || inside > all ? all : inside;
-}
-
 static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struct rfn_tally *tally,
                      const struct rfn_replay_stream *at)
 {
     const struct rfn_record *record = at->record;
-    int64_t ns = inside_of(at);
+    int64_t ns = rfn_replay_inside_ns(at);
     tally->calls += record->polls;
     tally->time_ns += ns;
     tally->min_ns = ns < tally->min_ns ? ns : tally->min_ns;
@@ -404,6 +407,53 @@ int rfn_profile_pass_event(struct rfn_profile_pass *pass, uint32_t number, struc
         return take_call(pass, stream, tally, at);
     return rfn_regions_event(pass->regions, &stream->regions, at->record,
                              clock_at(stream, at->from_ns));
+}
+
+/* ---- batches ---- */
+
+static void skip_pauses(struct stream *stream, const struct rfn_batch *batch)
+{
+    int64_t ns = batch->before_ns;
+    for (uint32_t i = 0; i < batch->taken; i++) {
+        int64_t from_ns = ns + batch->times[i].gap_ns;
+        stream->unrecorded_ns += rfn_pauses_overlap(stream->pauses, &stream->pause, ns, from_ns);
+        ns = from_ns + batch->times[i].duration_ns;
+    }
+}
+
+/* The events at one place of the iterations, which are calls of one symbol. */
+static int64_t take_calls(struct rfn_tally *tally, const struct rfn_batch *batch, uint32_t place)
+{
+    uint32_t n = 0, min = UINT32_MAX, max = 0;
+    int64_t time_ns = 0;
+    for (uint32_t i = place; i < batch->taken; i += batch->width, n++) {
+        uint32_t ns = batch->times[i].duration_ns;
+        time_ns += ns;
+        min = ns < min ? ns : min;
+        max = ns > max ? ns : max;
+    }
+    if (!n)
+        return 0;
+    tally->events += n;
+    tally->calls += n;
+    tally->run += n;
+    tally->time_ns += time_ns;
+    tally->min_ns = min < tally->min_ns ? min : tally->min_ns;
+    tally->max_ns = max > tally->max_ns ? max : tally->max_ns;
+    return time_ns;
+}
+
+void rfn_profile_pass_batch(struct rfn_profile_pass *pass, uint32_t number,
+                            const struct rfn_batch *batch)
+{
+    struct stream *stream = &pass->streams[number];
+    for (uint32_t i = 0; i < batch->width; i++) /* most are far from the processor */
+        __builtin_prefetch(stream->tallies[batch->records[i]->symbol], 1);
+    if (stream->pauses)
+        skip_pauses(stream, batch);
+    for (uint32_t i = 0; i < batch->width; i++)
+        stream->mpi_ns += take_calls(stream->tallies[batch->records[i]->symbol], batch, i);
+    stream->last_ns = rfn_batch_taken_ns(batch);
 }
 
 /* ---- after the last event ---- */

@@ -30,6 +30,13 @@ bool rfn_tally_lasts(const struct rfn_tally *tally); /* it stays so */
 /* The current event of a stream. RFN_E_NOMEM. */
 int rfn_profile_pass_event(struct rfn_profile_pass *pass, uint32_t stream, struct rfn_tally *tally,
                            const struct rfn_replay_stream *at);
+/* The events of a batch that have been taken, in place of each of them: their recorded times are in
+ * order, and each symbol has occurred before. */
+void rfn_profile_pass_batch(struct rfn_profile_pass *pass, uint32_t stream,
+                            const struct rfn_batch *batch);
+/* So many receives that events of the tally have begun are over: of so many bytes each. */
+void rfn_profile_pass_received(struct rfn_profile_pass *pass, const struct rfn_tally *tally,
+                               uint64_t bytes, uint64_t count);
 /* What that event did to requests, if it concerns any. RFN_E_NOMEM. */
 int rfn_profile_pass_requests(struct rfn_profile_pass *pass, uint32_t stream,
                               const struct rfn_request_effects *effects);

@@ -2,6 +2,7 @@
  * signatures and the extremes of what varies, is found once per value set and kept. */
 #include "analyze/rank_parameters.h"
 
+#include "archive/parameter_roles.h"
 #include "archive/walk.h"
 #include "base/grow.h"
 #include "reduce/path_signature.h"
@@ -56,7 +57,7 @@ struct path {
 /* One stream. */
 struct stream {
     uint32_t number, rank, thread, member;
-    struct rfn_part *structure_part, *values_part, *places_part;
+    struct rfn_stream_parts parts;
     const struct rfn_structure *structure;
     const struct rfn_values *values;
     const struct rfn_member_table *places;
@@ -173,29 +174,6 @@ static bool counts(const struct rfn_archive *archive, const struct rfn_symbol_in
 }
 
 /* ---- which inputs are parameters ---- */
-
-static uint32_t role_of(const struct rfn_function_info *function, unsigned input)
-{
-    switch (function->params[input].kind) {
-    case RFN_KIND_RANK:
-        return function->class_ == RFN_CLASS_ONE_TO_ALL || function->class_ == RFN_CLASS_ALL_TO_ONE
-                   ? RFN_ROLE_ROOT
-                   : RFN_ROLE_PEER;
-    case RFN_KIND_COUNT:
-    case RFN_KIND_BYTES:
-    case RFN_KIND_COUNT | RFN_KIND_LIST:
-        return RFN_ROLE_COUNT;
-    case RFN_KIND_TYPE:
-    case RFN_KIND_OP:
-        return RFN_ROLE_EXACT;
-    case RFN_KIND_COMM:
-        return RFN_ROLE_COMM;
-    case RFN_KIND_PLACE:
-        return RFN_ROLE_PLACE;
-    default:
-        return RFN_ROLE_CALL;
-    }
-}
 
 static uint32_t width_of(uint32_t role)
 {
@@ -360,7 +338,8 @@ static int digest_symbol(const struct rfn_archive *archive, const struct stream 
     for (unsigned i = 0; i < function->n_in; i++) {
         bool moved = symbol->moved >> i & 1;
         uint8_t kind = function->params[i].kind;
-        if (role_of(function, i) != RFN_ROLE_CALL && (moved || kind & RFN_KIND_LIST)) {
+        if ((uint32_t)rfn_parameter_role(function, i) != RFN_ROLE_CALL &&
+            (moved || kind & RFN_KIND_LIST)) {
             RFN_TRY(RFN_GROW(digest->inputs, digest->capacity, digest->n_inputs + 1));
             struct varying *varying = &digest->inputs[digest->n_inputs++];
             *varying = (struct varying){.key = input_key(number, i)};
@@ -478,7 +457,7 @@ static int fill_path(struct path *path, const struct rfn_function_info *function
     if (!path->inputs)
         return RFN_E_NOMEM;
     for (unsigned i = 0; i < function->n_in; i++) {
-        uint32_t role = role_of(function, i);
+        uint32_t role = (uint32_t)rfn_parameter_role(function, i);
         if (role != RFN_ROLE_CALL)
             path->inputs[path->n_inputs++] = (struct input){
                 .number = i, .role = role, .width = width_of(role)};
@@ -655,17 +634,10 @@ static int add_symbol(struct rfn_rank_parameters *parameters, const struct strea
 static int add_stream(struct rfn_rank_parameters *parameters, struct stream *stream,
                       struct rfn_diag *diag)
 {
-    const struct rfn_archive *archive = parameters->archive;
-    uint64_t group = (uint64_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream->number);
-    uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream->number);
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &stream->structure_part, diag));
-    stream->structure = &stream->structure_part->u.structure;
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_PLACES, group, stream->structure, &stream->places_part,
-                         diag));
-    stream->places = &stream->places_part->u.places;
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_VALUES, values, stream->structure, &stream->values_part,
-                         diag));
-    stream->values = &stream->values_part->u.values;
+    RFN_TRY(rfn_stream_parts_use(parameters->archive, stream->number, &stream->parts, diag));
+    stream->structure = &stream->parts.structure->u.structure;
+    stream->places = &stream->parts.places->u.places;
+    stream->values = &stream->parts.values->u.values;
     RFN_TRY(use_digest(parameters, stream, diag));
     for (uint32_t i = 0; i < stream->structure->n_symbols; i++)
         RFN_TRY(add_symbol(parameters, stream, i));
@@ -684,12 +656,7 @@ static int read_stream(struct rfn_rank_parameters *parameters, uint32_t number, 
     int error = add_stream(parameters, &stream, diag);
     if (!error)
         *signature = stream.digest->signature;
-    if (stream.values_part)
-        rfn_part_done(archive, stream.values_part);
-    if (stream.places_part)
-        rfn_part_done(archive, stream.places_part);
-    if (stream.structure_part)
-        rfn_part_done(archive, stream.structure_part);
+    rfn_stream_parts_done(archive, &stream.parts);
     return error;
 }
 

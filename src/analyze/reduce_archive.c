@@ -1,20 +1,33 @@
-/* refrain/trace_profile.h, rfn_reduce: the times of every stream become a PROFILE, META and STREAMS
- * say so, and all other chunks are taken over as they are stored.
+/* refrain/trace_profile.h, rfn_reduce: the times of every stream become a PROFILE, what alike ranks
+ * did is stored once (cluster_archive.h), META and STREAMS say so, and all other chunks are taken
+ * over as they are stored.
  *
  * Without comparing processes a stream is packed as soon as it has been read, and what it took is
  * freed; else all are held until it is known which stand for others. */
 #include "analyze/trace_profile.h"
+#include "analyze/user_expressions.h"
+#include "archive/cluster_archive.h"
+#include "archive/merged_parameters.h"
 #include "archive/pack_profiles.h"
-#include "archive/rewrite.h"
+#include "archive/pack_spreads.h"
+#include "archive/rewrite_facts.h"
+#include "archive/time_spreads.h"
 #include "archive/walk.h"
 
 #include <stdlib.h>
 
 struct reducer {
     const struct rfn_archive *archive;
-    struct rfn_trace_profile *profile;
+    struct rfn_trace_profile *profile; /* NULL: times stay as they are */
+    bool cluster;
+    unsigned merged_roles;                /* merged_parameters.h */
+    struct rfn_expression_finder *finder; /* users' expressions, or NULL */
+    struct rfn_cluster_plan plan;
     struct rfn_rewrite rewrite;
-    struct rfn_gathered gathered; /* PROFILEs that are not in a chunk yet */
+    struct rfn_gathered gathered;             /* PROFILEs that are not in a chunk yet */
+    struct rfn_spreads spreads;               /* of the times as they were */
+    struct rfn_spread_table spread;           /* of the stream that is being read */
+    struct rfn_structure_positions positions; /* of its symbols */
     struct rfn_diag *diag;
 };
 
@@ -122,12 +135,51 @@ static int pack_stream(struct reducer *reducer, uint32_t stream)
     return small && !rfn_gathered_enough(&reducer->gathered) ? 0 : add_gathered(reducer);
 }
 
+/* ---- how far its times lie apart ---- */
+
+static int spread_segment(void *context, const struct rfn_segment *segment, bool first)
+{
+    struct reducer *reducer = context;
+    for (size_t i = 0; i < segment->n; i++) {
+        const int64_t *times = &segment->vector[2 * i];
+        RFN_TRY(rfn_spread_table_event(&reducer->spread,
+                                       reducer->positions.positions[segment->events[i]],
+                                       first && i == 0, times[0], times[1], times[2]));
+    }
+    return 0;
+}
+
+static int read_stream(struct reducer *reducer, uint32_t stream)
+{
+    if (!rfn_archive_stream(reducer->archive, stream).readable)
+        return 0;
+    RFN_TRY(rfn_structure_positions(reducer->archive, stream, &reducer->positions, reducer->diag));
+    int error = rfn_trace_profile_read(reducer->profile, stream, reducer->diag);
+    if (!error &&
+        rfn_spreads_add(&reducer->spreads, reducer->positions.digest, stream, &reducer->spread) < 0)
+        error = no_memory(reducer);
+    rfn_spread_table_release(&reducer->spread);
+    rfn_structure_positions_release(&reducer->positions);
+    return error;
+}
+
+/* How far the times lie apart of which not all are kept. */
+static int add_spreads(struct reducer *reducer)
+{
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    int error = rfn_pack_spreads(&reducer->spreads, &payload.bytes);
+    if (!error)
+        error = rfn_rewrite_add(&reducer->rewrite, RFN_CHUNK_SPREADS, 0, &payload);
+    rfn_rope_release(&payload);
+    return packed(reducer, error);
+}
+
 /* ---- all of them ---- */
 
 static int pack_one_by_one(struct reducer *reducer)
 {
     for (uint32_t i = 0; i < reducer->profile->n_streams; i++) {
-        RFN_TRY(rfn_trace_profile_read(reducer->profile, i, reducer->diag));
+        RFN_TRY(read_stream(reducer, i));
         RFN_TRY(pack_stream(reducer, i));
         rfn_trace_profile_drop(reducer->profile, i);
     }
@@ -137,7 +189,7 @@ static int pack_one_by_one(struct reducer *reducer)
 static int pack_sets(struct reducer *reducer)
 {
     for (uint32_t i = 0; i < reducer->profile->n_streams; i++)
-        RFN_TRY(rfn_trace_profile_read(reducer->profile, i, reducer->diag));
+        RFN_TRY(read_stream(reducer, i));
     RFN_TRY(rfn_trace_profile_join(reducer->profile, reducer->diag));
     for (uint32_t i = 0; i < reducer->profile->n_streams; i++) {
         const struct rfn_profiled_stream *stream = &reducer->profile->streams[i];
@@ -166,77 +218,92 @@ static struct rfn_run_reduction reduction_of(const struct reducer *reducer)
                                       .exact_starts = reducer->profile->options.exact_starts};
 }
 
-static const char *known(const char *text)
+/* What META says of times that are reduced. */
+static void fill_times(const struct reducer *reducer, struct rfn_pack_meta *meta,
+                       char similar[RFN_CRITERION_TEXT], char across[RFN_CRITERION_TEXT])
 {
-    return text ? text : "";
+    const struct rfn_trace_profile *profile = reducer->profile;
+    rfn_criterion_text(&profile->criterion, similar);
+    across[0] = '\0';
+    if (profile->across.method)
+        rfn_criterion_text(&profile->across, across);
+    meta->similar = similar;
+    meta->across = across;
+    meta->reduction = reduction_of(reducer);
 }
 
 static int add_meta(struct reducer *reducer)
 {
-    const struct rfn_run *run = rfn_archive_run(reducer->archive);
-    const struct rfn_trace_profile *profile = reducer->profile;
-    char similar[RFN_CRITERION_TEXT], across[RFN_CRITERION_TEXT] = "";
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    rfn_criterion_text(&profile->criterion, similar);
-    if (profile->across.method)
-        rfn_criterion_text(&profile->across, across);
-    struct rfn_pack_meta meta = {.recorder = known(run->recorder),
-                                 .program = known(run->program),
-                                 .command = known(run->command),
-                                 .mpi = known(run->mpi),
-                                 .flavour = known(run->flavour),
-                                 .start_realtime_ns = (uint64_t)run->start_realtime_ns,
-                                 .ranks = run->ranks,
-                                 .times = true,
-                                 .all_polls = run->all_polls,
-                                 .start_off = run->start_off,
-                                 .merge_ns = (uint64_t)(run->merge_seconds * 1e9 + 0.5),
-                                 .volume = run->volume,
-                                 .volume_unit = known(run->volume_unit),
-                                 .similar = similar,
-                                 .across = across,
-                                 .reduction = reduction_of(reducer)};
-    int error = rfn_pack_meta(&meta, &payload.bytes);
-    if (!error)
-        error = rfn_rewrite_add(&reducer->rewrite, RFN_CHUNK_META, 0, &payload);
-    rfn_rope_release(&payload);
-    return packed(reducer, error);
+    char similar[RFN_CRITERION_TEXT], across[RFN_CRITERION_TEXT], merged[RFN_MERGED_TEXT];
+    struct rfn_pack_meta meta = rfn_rewrite_meta_of(reducer->archive);
+    if (reducer->profile)
+        fill_times(reducer, &meta, similar, across);
+    rfn_merged_roles_text(reducer->merged_roles, merged);
+    if (merged[0])
+        meta.merged = merged;
+    return packed(reducer, rfn_rewrite_add_meta(&reducer->rewrite, &meta));
 }
 
-static int fill_streams(const struct reducer *reducer, struct rfn_table *table)
+/* Groups and value sets have other numbers where they are clustered, and time sets where times are
+ * reduced. */
+static int64_t word_of(const void *context, enum rfn_stream_word word, uint32_t stream)
 {
-    static const enum rfn_stream_word words[RFN_STREAM_SLOTS] = {
-        [RFN_SLOT_RANK] = RFN_WORD_RANK,         [RFN_SLOT_THREAD] = RFN_WORD_THREAD,
-        [RFN_SLOT_GROUP] = RFN_WORD_GROUP,       [RFN_SLOT_VALUES] = RFN_WORD_VALUES,
-        [RFN_SLOT_HOST] = RFN_WORD_HOST,         [RFN_SLOT_EVENTS] = RFN_WORD_EVENTS,
-        [RFN_SLOT_CALLS] = RFN_WORD_CALLS,       [RFN_SLOT_START] = RFN_WORD_START,
-        [RFN_SLOT_REALTIME] = RFN_WORD_REALTIME, [RFN_SLOT_VOLUME] = RFN_WORD_VOLUME,
-        [RFN_SLOT_REGIONS] = RFN_WORD_REGIONS,   [RFN_SLOT_TIMES] = RFN_WORD_TIMES};
-    for (uint32_t i = 0; i < reducer->profile->n_streams; i++) {
-        for (int slot = 0; slot < RFN_STREAM_SLOTS; slot++) {
-            int64_t word = slot == RFN_SLOT_TIMES
-                               ? reducer->profile->streams[i].stands_for_it
-                               : rfn_stream_word(reducer->archive, words[slot], i);
-            RFN_TRY(rfn_runs_append(&table->slots[slot], word, true, i));
-        }
-    }
-    return 0;
+    const struct reducer *reducer = context;
+    const struct rfn_archive *archive = reducer->archive;
+    if (word == RFN_WORD_TIMES)
+        return reducer->profile ? reducer->profile->streams[stream].stands_for_it
+                                : rfn_stream_times(archive, stream);
+    int64_t old = rfn_stream_word(archive, word, stream);
+    if (reducer->cluster && word == RFN_WORD_GROUP)
+        return reducer->plan.groups[old];
+    if (reducer->cluster && word == RFN_WORD_VALUES)
+        return reducer->plan.sets[old];
+    return old;
 }
 
 static int add_streams(struct reducer *reducer)
 {
-    struct rfn_runs slots[RFN_STREAM_SLOTS] = {RFN_RUNS_INIT};
-    struct rfn_table table = {.slots = slots, .n_slots = RFN_STREAM_SLOTS};
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    int error = fill_streams(reducer, &table);
-    if (!error)
-        error = rfn_pack_streams(&table, reducer->profile->n_streams, &payload.bytes);
-    if (!error)
-        error = rfn_rewrite_add(&reducer->rewrite, RFN_CHUNK_STREAMS, 0, &payload);
-    for (int slot = 0; slot < RFN_STREAM_SLOTS; slot++)
-        rfn_runs_release(&slots[slot]);
-    rfn_rope_release(&payload);
-    return packed(reducer, error);
+    return packed(reducer, rfn_rewrite_add_streams(&reducer->rewrite, reducer->archive->n_streams,
+                                                   word_of, reducer));
+}
+
+/* ---- clusters ---- */
+
+/* What STREAMS would take of the file, with or without the new numbers. */
+static int weigh_streams(struct reducer *reducer, bool cluster, uint64_t *bytes)
+{
+    struct rfn_rewrite *rewrite = &reducer->rewrite;
+    reducer->cluster = cluster;
+    RFN_TRY(add_streams(reducer));
+    *bytes = rfn_chunk_bytes(&rewrite->chunks[rewrite->n - 1].entry);
+    rfn_rewrite_drop(rewrite);
+    return 0;
+}
+
+/* Clusters only where the file becomes smaller, new numbers in STREAMS included. */
+static int add_clusters(struct reducer *reducer)
+{
+    struct rfn_rewrite *rewrite = &reducer->rewrite;
+    struct rfn_parameter_sizes sizes;
+    size_t before = rewrite->n;
+    uint64_t with, without;
+    RFN_TRY(rfn_archive_parameter_sizes(reducer->archive, &sizes, reducer->diag));
+    const struct rfn_cluster_options options = {.merged_roles = reducer->merged_roles,
+                                                .finder = reducer->finder};
+    RFN_TRY(
+        rfn_cluster_archive(reducer->archive, &options, rewrite, &reducer->plan, reducer->diag));
+    RFN_TRY(weigh_streams(reducer, false, &without));
+    RFN_TRY(weigh_streams(reducer, true, &with));
+    for (size_t i = before; i < rewrite->n; i++)
+        with += rfn_chunk_bytes(&rewrite->chunks[i].entry);
+    reducer->cluster = with < without + sizes.bytes;
+    while (!reducer->cluster && rewrite->n > before)
+        rfn_rewrite_drop(rewrite);
+    if (!reducer->cluster)
+        reducer->merged_roles = 0;
+    if (reducer->finder && !reducer->cluster)
+        reducer->finder->stored = 0;
+    return 0;
 }
 
 /* ---- the other chunks ---- */
@@ -256,19 +323,35 @@ static int add_regions(struct reducer *reducer, size_t entry)
     return packed(reducer, error);
 }
 
-/* Types that an old version does not have mean nothing there. */
-static bool stays(uint32_t type, uint32_t minor)
+static bool makes_meta(const struct reducer *reducer)
 {
+    return reducer->profile || reducer->merged_roles;
+}
+
+/* Types that an old version does not have mean nothing there. */
+static bool stays(const struct reducer *reducer, uint32_t type)
+{
+    const struct rfn_chunks *chunks = &reducer->archive->chunks;
     switch (type) {
-    case RFN_CHUNK_META:
     case RFN_CHUNK_STREAMS:
-    case RFN_CHUNK_TIMING:
     case RFN_CHUNK_TOC:
+        return false;
+    case RFN_CHUNK_META:
+        return !makes_meta(reducer);
+    case RFN_CHUNK_TIMING:
+        return !reducer->profile;
     case RFN_CHUNK_PROFILE:
     case RFN_CHUNK_PROFILES:
-        return false;
+    case RFN_CHUNK_SPREADS:
+        return !reducer->profile && rfn_chunks_know(chunks, type);
+    case RFN_CHUNK_STRUCTURE:
+    case RFN_CHUNK_PLACES:
+    case RFN_CHUNK_VALUES:
+        return !reducer->cluster;
+    case RFN_CHUNK_CLUSTERS:
+        return !reducer->cluster && rfn_chunks_know(chunks, type);
     case RFN_CHUNK_CLOCKS:
-        return minor >= RFN_CLOCKS_SINCE_MINOR;
+        return rfn_chunks_know(chunks, type);
     default:
         return true;
     }
@@ -279,7 +362,7 @@ static int copy_others(struct reducer *reducer)
     const struct rfn_chunks *chunks = &reducer->archive->chunks;
     for (size_t i = 0; i < chunks->n; i++) {
         uint32_t type = chunks->entries[i].type;
-        if (!stays(type, chunks->minor))
+        if (!stays(reducer, type))
             continue;
         if (type == RFN_CHUNK_DEFINITIONS && chunks->minor == 0 &&
             rfn_archive_regions(reducer->archive) == 0)
@@ -292,51 +375,97 @@ static int copy_others(struct reducer *reducer)
 
 /* ---- the whole ---- */
 
-static int check_input(const struct rfn_archive *archive, struct rfn_diag *diag)
+static int check_input(const struct reducer *reducer)
 {
-    const struct rfn_run *run = rfn_archive_run(archive);
-    if (run->reduced)
-        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
-                        "%s is reduced already (%s); what is to be reduced is the full archive",
-                        archive->chunks.path, run->similar);
+    const struct rfn_archive *archive = reducer->archive;
     if (archive->chunks.minor > RFN_FORMAT_MINOR)
-        return rfn_fail(diag, RFN_E_VERSION, -1, -1,
+        return rfn_fail(reducer->diag, RFN_E_VERSION, -1, -1,
                         "%s was written by a later version of Refrain, which has to reduce it",
                         archive->chunks.path);
+    if (reducer->cluster && !archive->complete)
+        return rfn_fail(reducer->diag, archive->chunks.fault, -1, -1,
+                        "%s: %s; so it cannot be clustered", archive->chunks.path, archive->why);
     return 0;
+}
+
+static int check_times(const struct reducer *reducer)
+{
+    const struct rfn_run *run = rfn_archive_run(reducer->archive);
+    if (!run->reduced)
+        return 0;
+    return rfn_fail(reducer->diag, RFN_E_UNSUPPORTED, -1, -1,
+                    "%s is reduced already (%s); what is to be reduced is the full archive",
+                    reducer->archive->chunks.path, run->similar);
+}
+
+static int write_times(struct reducer *reducer)
+{
+    RFN_TRY(reducer->profile->across.method ? pack_sets(reducer) : pack_one_by_one(reducer));
+    RFN_TRY(add_gathered(reducer));
+    return add_spreads(reducer);
+}
+
+static void tell(const struct reducer *reducer, struct rfn_reduction *result)
+{
+    result->full_bytes = rfn_archive_run(reducer->archive)->file_bytes;
+    result->merged = reducer->merged_roles;
+    if (!reducer->profile)
+        return;
+    result->stats = rfn_trace_profile_stats(reducer->profile);
+    result->degree_of_matching = rfn_degree_of_matching(&result->stats,
+                                                        reducer->profile->across.method != NULL);
 }
 
 static int write_reduced(struct reducer *reducer, const char *path, bool force,
                          struct rfn_reduction *result)
 {
     RFN_TRY(rfn_rewrite_check(&reducer->rewrite, path, force, reducer->diag));
-    RFN_TRY(reducer->profile->across.method ? pack_sets(reducer) : pack_one_by_one(reducer));
-    RFN_TRY(add_gathered(reducer));
-    RFN_TRY(add_meta(reducer));
+    if (reducer->profile)
+        RFN_TRY(write_times(reducer));
+    if (reducer->cluster)
+        RFN_TRY(add_clusters(reducer));
+    if (makes_meta(reducer))
+        RFN_TRY(add_meta(reducer));
     RFN_TRY(add_streams(reducer));
     RFN_TRY(copy_others(reducer));
     int error = rfn_rewrite_write(&reducer->rewrite, path, force, &result->bytes, reducer->diag);
     if (error == RFN_E_NOMEM)
         return no_memory(reducer);
     RFN_TRY(error);
-    result->full_bytes = rfn_archive_run(reducer->archive)->file_bytes;
-    result->stats = rfn_trace_profile_stats(reducer->profile);
-    result->degree_of_matching = rfn_degree_of_matching(&result->stats,
-                                                        reducer->profile->across.method != NULL);
+    tell(reducer, result);
+    return 0;
+}
+
+static int begin_times(struct reducer *reducer, const struct rfn_trace_profile_options *options)
+{
+    RFN_TRY(check_times(reducer));
+    RFN_TRY(rfn_trace_profile_begin(reducer->archive, options, &reducer->profile, reducer->diag));
+    reducer->profile->watch = spread_segment;
+    reducer->profile->watch_context = reducer;
     return 0;
 }
 
 int rfn_reduce(const struct rfn_archive *archive, const struct rfn_trace_profile_options *options,
                const char *path, bool force, struct rfn_reduction *result, struct rfn_diag *diag)
 {
-    struct reducer reducer = {.archive = archive, .diag = diag};
-    RFN_TRY(check_input(archive, diag));
-    RFN_TRY(rfn_trace_profile_begin(archive, options, &reducer.profile, diag));
+    struct reducer reducer = {.archive = archive, .cluster = options->cluster, .diag = diag};
+    if (options->cluster && options->expressions)
+        reducer.finder = rfn_expressions_finder(options->expressions);
+    *result = (struct rfn_reduction){0};
+    RFN_TRY(check_input(&reducer));
+    if (options->merge && options->cluster)
+        RFN_TRY(rfn_merged_roles_parse(options->merge, &reducer.merged_roles, diag));
+    if (options->similar)
+        RFN_TRY(begin_times(&reducer, options));
     int error = rfn_rewrite_init(&reducer.rewrite, archive) < 0
                     ? no_memory(&reducer)
                     : write_reduced(&reducer, path, force, result);
+    if (reducer.finder)
+        result->expressions = rfn_expressions_counts(options->expressions);
     rfn_gathered_release(&reducer.gathered);
     rfn_rewrite_release(&reducer.rewrite);
+    rfn_cluster_plan_release(&reducer.plan);
     rfn_trace_profile_free(reducer.profile);
+    rfn_spreads_release(&reducer.spreads);
     return error;
 }

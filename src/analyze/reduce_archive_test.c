@@ -1,8 +1,11 @@
 /* Reducing a small archive that comes through the real reader: of each version, with every method,
- * with each byte damaged. What is written is read and verified again. */
+ * with each byte damaged. What is written is read and verified again.
+ *
+ * With the arguments "seeds DIR" it writes clustered archives, for the fuzzer. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
 #include "archive/archive_model.h"
+#include "archive/merged_parameters.h"
 #include "refrain/trace_profile.h"
 
 #include <stdio.h>
@@ -46,15 +49,29 @@ static struct rfn_archive *open_reduced(void)
     return archive;
 }
 
-static int reduce(const struct rfn_archive *archive, const char *similar, const char *across,
-                  struct rfn_reduction *reduction)
+static int reduce_as(const struct rfn_archive *archive, const char *similar, const char *across,
+                     bool cluster, struct rfn_reduction *reduction)
 {
-    struct rfn_trace_profile_options options = {
-        .similar = similar, .across = across, .min_calls = 1, .exact_starts = true};
+    struct rfn_trace_profile_options options = {.similar = similar,
+                                                .across = across,
+                                                .min_calls = 1,
+                                                .exact_starts = true,
+                                                .cluster = cluster};
     struct rfn_diag diag = {0};
     int error = rfn_reduce(archive, &options, path, true, reduction, &diag);
     assert_true(error == 0 || diag.text[0]);
     return error;
+}
+
+static int reduce(const struct rfn_archive *archive, const char *similar, const char *across,
+                  struct rfn_reduction *reduction)
+{
+    return reduce_as(archive, similar, across, false, reduction);
+}
+
+static int cluster(const struct rfn_archive *archive, struct rfn_reduction *reduction)
+{
+    return reduce_as(archive, NULL, NULL, true, reduction);
 }
 
 static void expect_words(const int64_t *words, const int64_t *expected, unsigned n)
@@ -112,6 +129,7 @@ static void expect_reduced(const struct rfn_archive *full, const char *similar, 
     assert_string_equal(run->command, before->command);
     assert_int_equal(run->reduction.executions, reduction.stats.executions);
     assert_true(run->merge_seconds == before->merge_seconds);
+    assert_memory_equal(&run->merging, &before->merging, sizeof run->merging);
     for (uint32_t i = 0; i < run->streams; i++)
         expect_stream(archive, full, i, all);
     rfn_archive_close(archive);
@@ -201,7 +219,7 @@ static void test_refused(void **state)
 }
 
 /* Damaged archives: an error, or a file. Of what verification lets pass, a sound one. */
-static bool try_bytes(const struct rfn_buf *file, const char *similar)
+static bool try_bytes(const struct rfn_buf *file, const char *similar, const char *across)
 {
     struct rfn_reduction reduction;
     struct rfn_diag diag = {0};
@@ -209,7 +227,7 @@ static bool try_bytes(const struct rfn_buf *file, const char *similar)
     if (rfn_archive_open_memory(file->data, file->size, &archive, NULL) < 0)
         return false;
     bool sound = rfn_archive_verify_open(archive, NULL, NULL, NULL) == 0;
-    int error = reduce(archive, similar, "absDiff:1e9", &reduction);
+    int error = reduce_as(archive, similar, across, !across, &reduction);
     rfn_archive_close(archive);
     assert_true(error == 0 || !sound);
     if (error)
@@ -229,7 +247,8 @@ static void test_flips(void **state)
     for (size_t i = 0; i < file.size; i++) {
         uint8_t before = file.data[i];
         file.data[i] ^= (uint8_t)(1u << i % 8);
-        files += try_bytes(&file, "absDiff:1");
+        files += try_bytes(&file, "absDiff:1", "absDiff:1e9");
+        files += try_bytes(&file, NULL, NULL);
         file.data[i] = before;
     }
     assert_true(files > 0);
@@ -243,18 +262,252 @@ static void test_contradictions(void **state)
     size_t files = 0;
     for (enum fault fault = SOUND; fault < N_FAULTS; fault++) {
         struct rfn_buf file = write_archive(fault, fault % 2, true);
-        files += try_bytes(&file, "absDiff:1");
+        files += try_bytes(&file, "absDiff:1", "absDiff:1e9");
+        files += try_bytes(&file, NULL, NULL);
         rfn_buf_release(&file);
     }
     assert_true(files > 0);
 }
 
-int main(void)
+static int merge_as(const struct rfn_archive *archive, const char *merge)
 {
+    struct rfn_trace_profile_options options = {.cluster = true, .merge = merge};
+    struct rfn_reduction reduction;
+    struct rfn_diag diag = {0};
+    int error = rfn_reduce(archive, &options, path, true, &reduction, &diag);
+    assert_true(error == 0 || diag.text[0]);
+    return error;
+}
+
+static bool try_merging(const struct rfn_buf *file)
+{
+    struct rfn_archive *archive;
+    if (rfn_archive_open_memory(file->data, file->size, &archive, NULL) < 0)
+        return false;
+    bool sound = rfn_archive_verify_open(archive, NULL, NULL, NULL) == 0;
+    int error = merge_as(archive, "peer,root,count,exact,comm,place,tag");
+    rfn_archive_close(archive);
+    assert_true(error == 0 || !sound);
+    assert_true(error || !sound || rfn_archive_verify(path, NULL, NULL, NULL) == 0);
+    return error == 0;
+}
+
+/* ---- clusters ---- */
+
+static void expect_clustered(const struct rfn_archive *full, bool all)
+{
+    struct rfn_archive *archive = open_reduced();
+    struct rfn_parameter_sizes sizes, before;
+    assert_int_equal(rfn_archive_parameter_sizes(archive, &sizes, NULL), 0);
+    assert_int_equal(rfn_archive_parameter_sizes(full, &before, NULL), 0);
+    assert_int_equal(sizes.clustered_groups, N_GROUPS);
+    assert_int_equal(before.clustered_groups, 0);
+    assert_int_equal(before.bytes, before.unclustered_bytes);
+    assert_int_equal(sizes.unclustered_bytes, before.bytes);
+    assert_true(sizes.bytes < before.bytes);
+    for (uint32_t i = 0; i < rfn_archive_run(full)->streams; i++)
+        expect_stream(archive, full, i, all);
+    rfn_archive_close(archive);
+}
+
+/* Nothing is lost, of archives that older versions have written neither; and the file is smaller.
+ */
+static void test_clusters(void **state)
+{
+    (void)state;
+    struct rfn_reduction reduction;
+    for (unsigned minor = 0; minor <= RFN_FORMAT_MINOR; minor++) {
+        for (int way = 0; way < 4; way++) {
+            struct rfn_buf file = write_version(minor, SOUND, way & 1, way & 2);
+            struct rfn_archive *full = open_bytes(&file);
+            assert_int_equal(cluster(full, &reduction), 0);
+            assert_true(reduction.bytes < reduction.full_bytes);
+            expect_clustered(full, true);
+            rfn_archive_close(full);
+            rfn_buf_release(&file);
+        }
+    }
+}
+
+/* Together with reduced times, in either order. */
+static void test_clusters_and_times(void **state)
+{
+    (void)state;
+    struct rfn_reduction reduction;
+    struct rfn_archive *clustered;
+    struct rfn_buf file = write_archive(SOUND, false, true);
+    struct rfn_archive *full = open_bytes(&file);
+    assert_int_equal(reduce_as(full, "chebyshev:0", "chebyshev:0", true, &reduction), 0);
+    expect_clustered(full, true);
+    assert_int_equal(rfn_archive_open(path, &clustered, NULL), 0);
+    assert_int_equal(cluster(clustered, &reduction), RFN_E_USAGE); /* its own name */
+    rfn_archive_close(clustered);
+    assert_int_equal(cluster(full, &reduction), 0);
+    assert_int_equal(rfn_archive_open(path, &clustered, NULL), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(reduce(clustered, "chebyshev:0", NULL, &reduction), 0);
+    rfn_archive_close(clustered);
+    expect_clustered(full, true);
+    rfn_archive_close(full);
+    rfn_buf_release(&file);
+}
+
+/* ---- forced merging ---- */
+
+static void expect_merged_record(const struct rfn_archive *archive, unsigned roles,
+                                 const struct rfn_record *record, const struct rfn_record *before)
+{
+    const struct rfn_function_info *function = rfn_archive_function(archive, record->function);
+    assert_int_equal(record->symbol, before->symbol);
+    assert_int_equal(record->path, before->path);
+    assert_int_equal(record->enter_ns, before->enter_ns);
+    expect_words(record->out, before->out, function->n_out);
+    for (unsigned i = 0; i < function->n_in; i++) {
+        if (!(rfn_merged_role_of(function, i) & roles) || record->varying >> i & 1)
+            assert_int_equal(record->in[i], before->in[i]);
+    }
+}
+
+static void expect_merged(const struct rfn_archive *full, const char *merge, unsigned roles)
+{
+    struct rfn_archive *archive = open_reduced();
+    assert_string_equal(rfn_archive_run(archive)->merged, merge);
+    for (uint32_t i = 0; i < N_STREAMS; i++) {
+        const struct rfn_record *record, *before;
+        struct rfn_cursor *left, *right;
+        assert_int_equal(rfn_cursor_open(archive, i, &left, NULL), 0);
+        assert_int_equal(rfn_cursor_open(full, i, &right, NULL), 0);
+        while (rfn_cursor_next(right, &before, NULL) > 0) {
+            assert_int_equal(rfn_cursor_next(left, &record, NULL), 1);
+            expect_merged_record(archive, roles, record, before);
+        }
+        rfn_cursor_close(left);
+        rfn_cursor_close(right);
+    }
+    rfn_archive_close(archive);
+}
+
+/* Each role by itself, and all together: what is not of it stays; and what is damaged gives an
+ * error or a file, as ever. Then a reduction of times leaves the word of it. */
+static void test_merged(void **state)
+{
+    (void)state;
+    static const char *const merges[] = {
+        "peer", "root",  "count", "exact",
+        "comm", "place", "tag",   "peer,root,count,exact,comm,place,tag"};
+    struct rfn_buf file = write_archive(SOUND, false, true);
+    struct rfn_archive *full = open_bytes(&file);
+    for (size_t i = 0; i < sizeof merges / sizeof *merges; i++) {
+        assert_int_equal(merge_as(full, merges[i]), 0);
+        expect_merged(full, merges[i], i < 7 ? 1u << i : 127);
+    }
+    assert_int_equal(merge_as(full, "peers"), RFN_E_USAGE);
+    assert_int_equal(merge_as(full, "peer"), 0);
+    rfn_archive_close(full);
+    struct rfn_reduction reduction;
+    assert_int_equal(rfn_archive_open(path, &full, NULL), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(reduce(full, "chebyshev:0", NULL, &reduction), 0);
+    rfn_archive_close(full);
+    full = open_reduced();
+    assert_string_equal(rfn_archive_run(full)->merged, "peer");
+    rfn_archive_close(full);
+    rfn_buf_release(&file);
+}
+
+static void test_merged_flips(void **state)
+{
+    (void)state;
+    struct rfn_buf file = write_archive(SOUND, false, false);
+    size_t files = 0;
+    for (size_t i = 0; i < file.size; i++) {
+        uint8_t before = file.data[i];
+        file.data[i] ^= (uint8_t)(1u << i % 8);
+        files += try_merging(&file);
+        file.data[i] = before;
+    }
+    assert_true(files > 0);
+    rfn_buf_release(&file);
+    for (enum fault fault = SOUND; fault < N_FAULTS; fault++) {
+        file = write_archive(fault, fault % 2, true);
+        try_merging(&file);
+        rfn_buf_release(&file);
+    }
+}
+
+/* The bytes of the file, which is removed. */
+static struct rfn_buf take_file(void)
+{
+    struct rfn_buf bytes = RFN_BUF_INIT;
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    while (!feof(file)) {
+        uint8_t *to = rfn_buf_reserve(&bytes, 4096);
+        assert_non_null(to);
+        bytes.size += fread(to, 1, 4096, file);
+    }
+    fclose(file);
+    assert_int_equal(unlink(path), 0);
+    return bytes;
+}
+
+/* What is clustered can be clustered again, damaged or not. */
+static void test_clusters_again(void **state)
+{
+    (void)state;
+    struct rfn_reduction reduction;
+    for (int way = 0; way < 4; way++) {
+        struct rfn_buf file = write_archive(SOUND, way & 1, way & 2);
+        struct rfn_archive *full = open_bytes(&file), *clustered;
+        assert_int_equal(cluster(full, &reduction), 0);
+        struct rfn_buf once = take_file();
+        clustered = open_bytes(&once);
+        assert_int_equal(cluster(clustered, &reduction), 0);
+        assert_int_equal(reduction.full_bytes, once.size);
+        assert_true(reduction.bytes <= once.size);
+        rfn_archive_close(clustered);
+        expect_clustered(full, true);
+        rfn_archive_close(full);
+        for (size_t i = 0; way == 3 && i < once.size; i++) {
+            uint8_t before = once.data[i];
+            once.data[i] ^= (uint8_t)(1u << i % 8);
+            try_bytes(&once, NULL, NULL);
+            once.data[i] = before;
+        }
+        rfn_buf_release(&once);
+        rfn_buf_release(&file);
+    }
+}
+
+static int write_seeds(const char *directory)
+{
+    for (int way = 0; way < 4; way++) {
+        struct rfn_reduction reduction;
+        struct rfn_trace_profile_options options = {.cluster = true};
+        char seed[512];
+        snprintf(seed, sizeof seed, "%s/clusters-%d.rfn", directory, way);
+        struct rfn_buf file = write_archive(SOUND, way & 1, way & 2);
+        struct rfn_archive *full = open_bytes(&file);
+        int error = rfn_reduce(full, &options, seed, true, &reduction, NULL);
+        rfn_archive_close(full);
+        rfn_buf_release(&file);
+        if (error)
+            return 1;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "seeds") == 0)
+        return write_seeds(argv[2]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions), cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_across),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_flips),    cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_versions),       cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_across),         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_flips),          cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_clusters),       cmocka_unit_test(test_clusters_and_times),
+        cmocka_unit_test(test_merged),         cmocka_unit_test(test_merged_flips),
+        cmocka_unit_test(test_clusters_again),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -6,6 +6,10 @@
 /* Stamps come from a file; none is believed to be later (104 days). */
 #define STAMP_MAX (INT64_C(1) << 53)
 
+enum { LINE = 64 }; /* of the cache */
+
+_Static_assert(sizeof(struct rfn_replay_stream) == 2 * LINE, "a stream has grown by a line");
+
 /* Streams by what their current event does next, the earliest first; ties by number. It leaves at
  * its exit; where it has not entered yet, it enters at its enter. */
 struct entry {
@@ -13,10 +17,24 @@ struct entry {
     uint32_t stream;
 };
 
+/* The earliest, and the others as a tournament: leaf `stream` is at nodes[size + stream], and each
+ * node has the earlier one of those at 2 * i and 2 * i + 1, node 1 the earliest of all others. A
+ * change takes the same steps whatever the times are, for where it would end nobody could predict.
+ * Mostly there is none: what a stream does next is earlier than what all others do. */
+struct tournament {
+    struct entry earliest;
+    struct entry *nodes;
+    size_t size; /* a power of two */
+};
+
+/* The time of streams that are not there. */
+#define NEVER (INT64_MAX / 2)
+
+/* As a heap, few. */
 struct heap {
     struct entry *entries;
     size_t n;
-    uint32_t *places; /* by stream: where it is, + 1; NULL: only the first is ever taken out */
+    uint32_t *places; /* by stream: where it is, + 1 */
 };
 
 struct rfn_replay {
@@ -25,9 +43,13 @@ struct rfn_replay {
     struct rfn_replay_stream *streams;
     uint32_t n_streams;
     bool times;
-    struct heap ready, parked;
+    bool batches;
+    struct tournament ready;
+    struct heap parked;
     uint32_t *woken; /* while a hook runs the heap must stay as it is */
     size_t n_woken;
+    int64_t turn_ns;                /* when another stream than the one that moves has its turn;
+                                       INT64_MIN: perhaps at once, for it has been woken */
     int64_t earliest_ns, latest_ns; /* bounds of stamps */
     int64_t start_ns;
     bool put_off;        /* the leaving event has been */
@@ -38,18 +60,58 @@ struct rfn_replay {
     struct rfn_diag diag, scratch;
 };
 
-/* ---- heaps: room for every stream is made at the beginning ---- */
+/* ---- streams that are ready ---- */
 
-static bool earlier(const struct entry *a, const struct entry *b)
+static inline bool earlier(const struct entry *a, const struct entry *b)
 {
     return a->ns != b->ns ? a->ns < b->ns : a->stream < b->stream;
 }
 
+static int make_tournament(struct tournament *ready, uint32_t n_streams)
+{
+    for (ready->size = 1; ready->size < n_streams;)
+        ready->size *= 2;
+    ready->earliest.ns = NEVER;
+    ready->nodes = malloc(2 * ready->size * sizeof *ready->nodes);
+    for (size_t i = 0; ready->nodes && i < 2 * ready->size; i++)
+        ready->nodes[i] = (struct entry){NEVER, 0};
+    return ready->nodes ? 0 : RFN_E_NOMEM;
+}
+
+/* The time of one of the others; NEVER: it is not ready. Of equal ones the left one is earlier. */
+static inline void set_ready(struct tournament *ready, int64_t ns, uint32_t stream)
+{
+    struct entry *nodes = ready->nodes;
+    struct entry first = {ns, stream};
+    size_t at = ready->size + stream;
+    for (nodes[at] = first; at > 1; nodes[at] = first) {
+        const struct entry other = nodes[at ^ 1];
+        bool behind = other.ns < first.ns + (int64_t)(at & 1);
+        first.ns = behind ? other.ns : first.ns;
+        first.stream = behind ? other.stream : first.stream;
+        at /= 2;
+    }
+}
+
+/* Which one is the earliest after a change. Returns whether it is another one. */
+static inline bool find_earliest(struct tournament *ready)
+{
+    struct entry before = ready->earliest, first = ready->nodes[1];
+    if (earlier(&before, &first))
+        return false;
+    ready->earliest = first;
+    set_ready(ready, NEVER, first.stream);
+    if (before.ns != NEVER)
+        set_ready(ready, before.ns, before.stream);
+    return true;
+}
+
+/* ---- those that are parked: room for every stream is made at the beginning ---- */
+
 static inline void put(struct heap *heap, size_t at, struct entry entry)
 {
     heap->entries[at] = entry;
-    if (heap->places)
-        heap->places[entry.stream] = (uint32_t)at + 1;
+    heap->places[entry.stream] = (uint32_t)at + 1;
 }
 
 static void sift_down(struct heap *heap, size_t at, struct entry entry)
@@ -79,13 +141,6 @@ static void sift(struct heap *heap, size_t at, struct entry entry)
 static void push(struct heap *heap, int64_t ns, uint32_t stream)
 {
     sift(heap, heap->n++, (struct entry){ns, stream});
-}
-
-static void pop(struct heap *heap)
-{
-    struct entry last = heap->entries[--heap->n];
-    if (heap->n)
-        sift_down(heap, 0, last);
 }
 
 static void take_out(struct heap *heap, uint32_t stream)
@@ -152,13 +207,14 @@ static void lose(struct rfn_replay *replay, uint32_t number, int error, const st
     }
 }
 
-/* The times of the event that has been fetched. */
+/* The times of the event that has been fetched. sound: it is known that they are in order. */
 static inline void set_times(const struct rfn_replay *replay, struct rfn_replay_stream *stream,
-                             int64_t enter_ns, int64_t exit_ns)
+                             int64_t enter_ns, int64_t exit_ns, bool sound)
 {
     stream->before_ns = stream->exit_ns;
-    if (!stream->shift_ns && enter_ns >= stream->recorded_ns && exit_ns >= enter_ns &&
-        exit_ns <= replay->latest_ns) {
+    sound = sound || (enter_ns >= stream->recorded_ns && exit_ns >= enter_ns &&
+                      exit_ns <= replay->latest_ns);
+    if (sound && !stream->shift_ns) {
         stream->enter_ns = stream->from_ns = enter_ns;
         stream->exit_ns = stream->to_ns = stream->recorded_ns = exit_ns;
         return;
@@ -169,11 +225,78 @@ static inline void set_times(const struct rfn_replay *replay, struct rfn_replay_
     stream->to_ns = stream->recorded_ns;
 }
 
+/* The event at a place of the iteration is the stream's next one. */
+static void next_of_batch(const struct rfn_replay *replay, struct rfn_replay_stream *stream,
+                          uint32_t place)
+{
+    struct rfn_batch *batch = stream->batch;
+    if (stream->together && !stream->shift_ns) {
+        rfn_replay_go_on(stream, place);
+        return;
+    }
+    const struct rfn_batch_time *time = &batch->times[batch->taken];
+    int64_t enter_ns = stream->batch_ns + time->gap_ns;
+    stream->batch_ns = enter_ns + time->duration_ns;
+    stream->record = batch->records[place];
+    stream->begins = !place && (batch->taken ? batch->all_begin : batch->begins);
+    stream->place = place;
+    batch->taken++;
+    set_times(replay, stream, enter_ns, stream->batch_ns, stream->together);
+}
+
+/* Whether a batch's times need not be mended (set_times): then the recorded ones hold as they are.
+ */
+static bool in_order(const struct rfn_replay *replay, const struct rfn_replay_stream *stream,
+                     const struct rfn_batch *batch)
+{
+    return batch->before_ns >= stream->recorded_ns && batch->end_ns <= replay->latest_ns;
+}
+
+static int end_batch(struct rfn_replay *replay, uint32_t number)
+{
+    struct rfn_replay_stream *stream = &replay->streams[number];
+    RFN_TRY(replay->hooks.end_batch(replay->hooks.context, number, stream));
+    replay->left += stream->batch->taken;
+    stream->batch = NULL;
+    stream->together = false;
+    return 0;
+}
+
+/* The stream's next batch begins, if there is one: 1; 0: there is none; or an error. */
+static int begin_batch(struct rfn_replay *replay, uint32_t number)
+{
+    struct rfn_replay_stream *stream = &replay->streams[number];
+    struct rfn_batch *batch;
+    if (!replay->batches)
+        return 0;
+    int got = rfn_cursor_next_batch(stream->cursor, &batch, &replay->scratch);
+    if (got <= 0)
+        return got;
+    stream->batch = batch;
+    stream->together = in_order(replay, stream, batch);
+    stream->batch_ns = batch->before_ns;
+    stream->context = batch->context;
+    next_of_batch(replay, stream, 0);
+    RFN_TRY(replay->hooks.begin_batch(replay->hooks.context, number, stream));
+    return 1;
+}
+
 /* The next event of a stream: 1, 0 if there is none, RFN_E_NOMEM. */
 static int fetch(struct rfn_replay *replay, uint32_t number)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
-    int got = rfn_cursor_next(stream->cursor, &stream->record, &replay->scratch);
+    const struct rfn_batch *batch = stream->batch;
+    if (batch && rfn_replay_has_more(stream)) {
+        next_of_batch(replay, stream, stream->place + 1 < batch->width ? stream->place + 1 : 0);
+        return 1;
+    }
+    if (batch)
+        RFN_TRY(end_batch(replay, number));
+    int got = begin_batch(replay, number);
+    if (got > 0)
+        return got;
+    if (!got)
+        got = rfn_cursor_next(stream->cursor, &stream->record, &replay->scratch);
     if (got == RFN_E_NOMEM)
         return got;
     if (got < 0)
@@ -183,13 +306,15 @@ static int fetch(struct rfn_replay *replay, uint32_t number)
         return 0;
     }
     const struct rfn_record *record = stream->record;
+    stream->begins = record->begins;
+    stream->context = record->context;
     if (replay->times) {
-        set_times(replay, stream, record->enter_ns, record->exit_ns);
+        set_times(replay, stream, record->enter_ns, record->exit_ns, false);
         return 1;
     }
     /* Without times streams take turns, so that none runs ahead of those that it sends to. */
     int64_t turn = (int64_t)(record->index & (STAMP_MAX - 1));
-    set_times(replay, stream, turn, turn);
+    set_times(replay, stream, turn, turn, false);
     stream->from_ns = stream->to_ns = 0;
     return 1;
 }
@@ -222,6 +347,15 @@ static int open_stream(struct rfn_replay *replay, uint32_t number)
     return 0;
 }
 
+/* Each begins with a line of the cache. */
+static struct rfn_replay_stream *new_streams(size_t n)
+{
+    struct rfn_replay_stream *streams = aligned_alloc(LINE, n * sizeof *streams);
+    if (streams)
+        memset(streams, 0, n * sizeof *streams);
+    return streams;
+}
+
 int rfn_replay_new(const struct rfn_archive *archive, const struct rfn_replay_hooks *hooks,
                    struct rfn_replay **replay)
 {
@@ -233,15 +367,14 @@ int rfn_replay_new(const struct rfn_archive *archive, const struct rfn_replay_ho
     made->hooks = *hooks;
     made->n_streams = n;
     made->times = rfn_archive_run(archive)->times;
+    made->batches = made->times && hooks->end_batch;
     set_bounds(made);
-    made->streams = calloc((size_t)n + 1, sizeof *made->streams);
-    made->ready.entries = calloc((size_t)n + 1, sizeof *made->ready.entries);
+    made->streams = new_streams((size_t)n + 1);
     made->parked.entries = calloc((size_t)n + 1, sizeof *made->parked.entries);
     made->parked.places = calloc((size_t)n + 1, sizeof *made->parked.places);
     made->woken = calloc((size_t)n + 1, sizeof *made->woken);
-    bool all = made->streams && made->ready.entries && made->parked.entries &&
-               made->parked.places && made->woken;
-    int error = all ? 0 : RFN_E_NOMEM;
+    bool all = made->streams && made->parked.entries && made->parked.places && made->woken;
+    int error = all ? make_tournament(&made->ready, n) : RFN_E_NOMEM;
     for (uint32_t i = 0; i < n && !error; i++)
         error = open_stream(made, i);
     if (error < 0) {
@@ -259,7 +392,7 @@ void rfn_replay_free(struct rfn_replay *replay)
     for (uint32_t i = 0; replay->streams && i < replay->n_streams; i++)
         close_stream(&replay->streams[i]);
     free(replay->streams);
-    free(replay->ready.entries);
+    free(replay->ready.nodes);
     free(replay->parked.entries);
     free(replay->parked.places);
     free(replay->woken);
@@ -291,14 +424,20 @@ void rfn_replay_wake(struct rfn_replay *replay, uint32_t stream)
         return;
     take_out(&replay->parked, stream);
     replay->woken[replay->n_woken++] = stream;
+    replay->turn_ns = INT64_MIN;
+}
+
+const int64_t *rfn_replay_turn_ns(const struct rfn_replay *replay)
+{
+    return &replay->turn_ns;
 }
 
 /* After hooks: those that they woke may leave again. */
-static void take_woken(struct rfn_replay *replay)
+static inline void take_woken(struct rfn_replay *replay)
 {
-    while (replay->n_woken) {
+    while (__builtin_expect(replay->n_woken > 0, 0)) {
         uint32_t number = replay->woken[--replay->n_woken];
-        push(&replay->ready, replay->streams[number].exit_ns, number);
+        set_ready(&replay->ready, replay->streams[number].exit_ns, number);
     }
 }
 
@@ -307,10 +446,11 @@ static int64_t next_ns(const struct rfn_replay_stream *stream)
     return stream->held ? stream->enter_ns : stream->exit_ns;
 }
 
+/* Events of a batch are counted at its end. */
 static void has_left(struct rfn_replay *replay, struct rfn_replay_stream *stream)
 {
     stream->first = false;
-    replay->left++;
+    replay->left += !stream->batch;
 }
 
 /* An event that has been fetched enters, at once or, in a process with several threads, when it is
@@ -342,7 +482,7 @@ static int go_on(struct rfn_replay *replay, uint32_t number)
 }
 
 /* The current event of a stream is shown leaving; the next ones arrive. Returns whether the stream
- * has a current event that is not parked; it is the caller's to put it into the heap. */
+ * has a current event that is not parked; it is the caller's to make it ready. */
 static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
@@ -371,13 +511,11 @@ static int enter_held(struct rfn_replay *replay, uint32_t number)
 
 static int move_earliest(struct rfn_replay *replay)
 {
-    uint32_t number = replay->ready.entries[0].stream;
+    uint32_t number = replay->ready.earliest.stream;
     const struct rfn_replay_stream *stream = &replay->streams[number];
+    replay->turn_ns = replay->ready.nodes[1].ns;
     int stays = stream->held ? enter_held(replay, number) : leave(replay, number, false);
-    if (stays > 0)
-        sift_down(&replay->ready, 0, (struct entry){next_ns(stream), number});
-    else if (!stays)
-        pop(&replay->ready);
+    replay->ready.earliest.ns = stays > 0 ? next_ns(stream) : NEVER;
     return stays;
 }
 
@@ -385,16 +523,18 @@ static int move_earliest(struct rfn_replay *replay)
 static int leave_forced(struct rfn_replay *replay)
 {
     uint32_t number = replay->parked.entries[0].stream;
+    replay->turn_ns = INT64_MIN;
     take_out(&replay->parked, number);
     int stays = leave(replay, number, true);
     if (stays > 0)
-        push(&replay->ready, next_ns(&replay->streams[number]), number);
+        set_ready(&replay->ready, next_ns(&replay->streams[number]), number);
     return stays;
 }
 
 static int begin(struct rfn_replay *replay)
 {
     bool any = false;
+    replay->turn_ns = INT64_MIN;
     for (uint32_t i = 0; i < replay->n_streams; i++) {
         struct rfn_replay_stream *stream = &replay->streams[i];
         if (!stream->open)
@@ -418,9 +558,20 @@ static int begin(struct rfn_replay *replay)
             result = go_on(replay, i);
         RFN_TRY(result);
         if (replay->streams[i].open)
-            push(&replay->ready, next_ns(&replay->streams[i]), i);
+            set_ready(&replay->ready, next_ns(&replay->streams[i]), i);
     }
     return 0;
+}
+
+/* What the stream needs that comes next, unless the earliest one stays so, is brought near. */
+static inline void look_ahead(const struct rfn_replay *replay)
+{
+    uint32_t next = replay->ready.nodes[1].stream;
+    const char *stream = (const char *)&replay->streams[next];
+    for (size_t at = 0; at < sizeof *replay->streams; at += LINE)
+        __builtin_prefetch(stream + at, 1);
+    if (replay->hooks.ahead)
+        replay->hooks.ahead(replay->hooks.context, next);
 }
 
 static void tell(struct rfn_replay *replay)
@@ -435,10 +586,15 @@ __attribute__((flatten)) int rfn_replay_run(struct rfn_replay *replay)
 {
     RFN_TRY(begin(replay));
     take_woken(replay);
-    while (replay->ready.n || replay->parked.n) {
-        RFN_TRY(replay->ready.n ? move_earliest(replay) : leave_forced(replay));
+    for (;;) {
+        bool another = find_earliest(&replay->ready);
+        bool ready = replay->ready.earliest.ns != NEVER;
+        if (another && ready)
+            look_ahead(replay);
+        if (!ready && !replay->parked.n)
+            return 0;
+        RFN_TRY(ready ? move_earliest(replay) : leave_forced(replay));
         take_woken(replay);
         tell(replay);
     }
-    return 0;
 }

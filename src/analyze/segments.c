@@ -4,6 +4,7 @@
 
 #include "base/grow.h"
 #include "event/kind.h"
+#include "reduce/one_way.h"
 
 #include <stdlib.h>
 
@@ -123,8 +124,9 @@ static int append(struct rfn_segments *segments, const struct event *event)
     segments->paths[n] = event->path;
     segments->vector[2 * n + 1] = since(segments, event->enter_ns);
     segments->vector[2 * n + 2] = since(segments, event->exit_ns);
-    segments->current.segment.messages += rfn_class_messages(
-        rfn_archive_function(segments->archive, event->function)->class_);
+    uint8_t class_ = rfn_archive_function(segments->archive, event->function)->class_;
+    segments->current.segment.messages += rfn_class_messages(class_);
+    segments->current.segment.roles |= rfn_class_role(class_);
     segments->current.segment.n++;
     segments->last_exit_ns = event->exit_ns;
     return 0;

@@ -39,6 +39,9 @@ static int put_segment(struct rfn_trace_profile *profile, struct rfn_profiled_st
         return rfn_fail(diag, error, -1, -1, "the times of a segment descend, or are too large");
     if (error < 0)
         return no_memory(diag);
+    if (profile->watch &&
+        profile->watch(profile->watch_context, &segment->segment, stream->segments == 0) < 0)
+        return no_memory(diag);
     stream->segments++;
     stream->events += segment->segment.n;
     stream->messages += segment->segment.messages;
@@ -148,8 +151,10 @@ static int put_stream(struct rfn_trace_profile *profile, uint32_t stream, const 
     struct rfn_time_sets one = {0};
     if (!of->present || n_members[of->class_] < 2)
         return 0;
-    int error = rfn_time_sets_add(&one, stream, of->key, of->profile, &RFN_TIME_LINE_NS, 0);
-    if (error > 0)
+    int error = profile->across.method->all_alike
+                    ? rfn_time_sets_add_class(&one, stream, of->key)
+                    : rfn_time_sets_add(&one, stream, of->key, of->profile, &RFN_TIME_LINE_NS, 0);
+    if (error >= 0 && one.n > 0)
         error = join(profile, list, &one);
     rfn_time_sets_release(&one);
     return error;
@@ -212,7 +217,7 @@ int rfn_trace_profile_begin(const struct rfn_archive *archive,
     struct rfn_criterion criterion, across = {0};
     RFN_TRY(rfn_criterion_parse(options->similar, false, &criterion, diag));
     if (options->across)
-        RFN_TRY(rfn_criterion_parse(options->across, true, &across, diag));
+        RFN_TRY(rfn_across_parse(options->across, &across, diag));
     if (!run->times)
         return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1, "the archive has no times to reduce");
     struct rfn_trace_profile *made = calloc(1, sizeof *made);

@@ -6,38 +6,13 @@
  */
 #include "refrain/volume.h"
 
+#include "analyze/places.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Parameters that matter, by their names in the MPI standard. */
-#define ROLES(X)       \
-    X(count)           \
-    X(datatype)        \
-    X(dest)            \
-    X(source)          \
-    X(tag)             \
-    X(recvtag)         \
-    X(comm)            \
-    X(root)            \
-    X(partitions)      \
-    X(sendbuf)         \
-    X(recvbuf)         \
-    X(sendcount)       \
-    X(sendtype)        \
-    X(sendcounts)      \
-    X(sendtypes)       \
-    X(recvcount)       \
-    X(recvtype)        \
-    X(recvcounts)      \
-    X(recvtypes)       \
-    X(origin_count)    \
-    X(origin_datatype) \
-    X(result_count)    \
-    X(result_datatype) \
-    X(target_count)    \
-    X(target_datatype) \
-    X(target_rank)
+#define ROLES(X) X(comm) RFN_VOLUME_INPUTS(X)
 
 enum role {
 #define X(name) ROLE_##name,
@@ -193,24 +168,6 @@ static enum operation operation_of(const struct rfn_function_info *function)
     }
 }
 
-static int8_t find_role(const struct rfn_function_info *function, const char *name)
-{
-    for (int i = 0; i < function->n_in; i++) {
-        if (strcmp(function->params[i].name, name) == 0)
-            return (int8_t)i;
-    }
-    return -1;
-}
-
-static int8_t find_outcome(const struct rfn_function_info *function, uint8_t kind)
-{
-    for (int i = 0; i < function->n_out; i++) {
-        if (function->params[function->n_in + i].kind == kind)
-            return (int8_t)i;
-    }
-    return -1;
-}
-
 static int8_t find_comm(const struct rfn_function_info *function)
 {
     for (int i = function->n_in - 1; i >= 0; i--) {
@@ -224,11 +181,11 @@ static void layout_init(struct layout *layout, const struct rfn_function_info *f
 {
     layout->operation = operation_of(function);
     for (int role = 0; role < N_ROLES; role++)
-        layout->in[role] = find_role(function, role_names[role]);
+        layout->in[role] = rfn_input_named(function, role_names[role]);
     layout->in[ROLE_comm] = find_comm(function);
-    layout->source = find_outcome(function, RFN_KIND_RANK);
-    layout->tag = find_outcome(function, RFN_KIND_TAG);
-    layout->bytes = find_outcome(function, RFN_KIND_BYTES);
+    layout->source = rfn_outcome_of_kind(function, RFN_KIND_RANK);
+    layout->tag = rfn_outcome_of_kind(function, RFN_KIND_TAG);
+    layout->bytes = rfn_outcome_of_kind(function, RFN_KIND_BYTES);
 }
 
 struct rfn_volumes *rfn_volumes_new(const struct rfn_archive *archive)

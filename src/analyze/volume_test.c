@@ -18,7 +18,7 @@ enum { NO = -1 };
 static struct rfn_volume volume_of(uint32_t rank)
 {
     struct rfn_volumes *volumes = rfn_volumes_new(&fake);
-    struct rfn_cursor cursor = {&fake, rank, 0};
+    struct rfn_cursor cursor = {.archive = &fake, .stream = rank};
     const struct rfn_record *record = NULL;
     assert_non_null(volumes);
     assert_int_equal(rfn_cursor_next(&cursor, &record, NULL), 1);

@@ -15,19 +15,30 @@
 struct call {
     struct rfn_wait_pass *pass;
     struct rfn_wait_stream *stream;
-    struct rfn_wait_process *process;
     struct rfn_wait_symbol *symbol;
     const struct rfn_replay_stream *at;
     const struct rfn_record *record;
     const struct rfn_role *role;
 };
 
+/* Room for so many awaited things more. */
+static inline int reserve(const struct call *call, size_t n)
+{
+    struct rfn_wait_stream *stream = call->stream;
+    return RFN_GROW(stream->awaited, stream->awaited_capacity, stream->n_awaited + n);
+}
+
 static int await(struct call *call, struct rfn_awaited awaited)
 {
     struct rfn_wait_stream *stream = call->stream;
-    RFN_TRY(RFN_GROW(stream->awaited, stream->awaited_capacity, stream->n_awaited + 1));
+    RFN_TRY(reserve(call, 1));
     stream->awaited[stream->n_awaited++] = awaited;
     return 0;
+}
+
+static struct rfn_wait_process *process_of(const struct call *call)
+{
+    return &call->pass->processes[call->at->rank];
 }
 
 static int64_t input(const struct call *call, int8_t place, int64_t otherwise)
@@ -247,7 +258,7 @@ static int probe_matched(struct call *call)
     RFN_TRY(receive_now(call, &receive));
     if (!receive)
         return 0;
-    RFN_TRY(rfn_map_put(&call->process->handles, (uint64_t)handle, receive - 1));
+    RFN_TRY(rfn_map_put(&process_of(call)->handles, (uint64_t)handle, receive - 1));
     /* The probe waits for the message, but the receive of the handle is the one that ends it. */
     return await(call, (struct rfn_awaited){.kind = RFN_AWAITS_PROBED, .number = receive - 1});
 }
@@ -255,11 +266,11 @@ static int probe_matched(struct call *call)
 static void receive_matched(struct call *call, uint32_t *receive)
 {
     uint64_t handle = (uint64_t)input(call, call->role->message, -1);
-    const uint64_t *number = rfn_map_get(&call->process->handles, handle);
+    const uint64_t *number = rfn_map_get(&process_of(call)->handles, handle);
     if (!number)
         return;
     *receive = (uint32_t)*number + 1;
-    rfn_map_remove(&call->process->handles, handle);
+    rfn_map_remove(&process_of(call)->handles, handle);
 }
 
 static int probe(struct call *call)
@@ -348,28 +359,23 @@ static int collective(struct call *call, struct doing *doing)
 /* The call has to wait for it. */
 static int await_all(struct call *call, const struct doing *doing, bool cancelled)
 {
-    struct rfn_awaited awaited = {.cancelled = cancelled};
+    struct rfn_operation messages = {doing->message, doing->receive};
     if (doing->message == RFN_JOINS) {
-        awaited.kind = RFN_AWAITS_ALL;
-        awaited.share = doing->share;
-        RFN_TRY(await(call, awaited));
-    } else if (doing->message) {
-        awaited.kind = RFN_AWAITS_MESSAGE_TAKEN;
-        awaited.number = doing->message - 1;
-        RFN_TRY(await(call, awaited));
+        messages.message = 0;
+        RFN_TRY(await(call, (struct rfn_awaited){.kind = RFN_AWAITS_ALL,
+                                                 .cancelled = cancelled,
+                                                 .share = doing->share}));
     }
-    if (!doing->receive)
-        return 0;
-    awaited.kind = RFN_AWAITS_MESSAGE;
-    awaited.number = doing->receive - 1;
-    return await(call, awaited);
+    RFN_TRY(reserve(call, 2));
+    rfn_pass_await_messages(call->stream, messages, cancelled);
+    return 0;
 }
 
 /* ---- requests ---- */
 
 static inline int operation_of(struct call *call, int64_t id, struct rfn_operation **operation)
 {
-    struct rfn_wait_process *process = call->process;
+    struct rfn_wait_process *process = process_of(call);
     RFN_TRY(RFN_GROW_ZEROED(process->operations, process->operations_capacity, (size_t)id + 1));
     *operation = &process->operations[id];
     return 0;
@@ -378,7 +384,7 @@ static inline int operation_of(struct call *call, int64_t id, struct rfn_operati
 /* What was begun becomes that of the request. */
 static int keep_doing(struct call *call, uint32_t id, const struct doing *doing)
 {
-    struct rfn_wait_process *process = call->process;
+    struct rfn_wait_process *process = process_of(call);
     process->operations[id] = (struct rfn_operation){doing->message, doing->receive};
     if (doing->message != RFN_JOINS)
         return 0;
@@ -395,14 +401,14 @@ static int take_doing(struct call *call, uint32_t id, struct doing *doing)
     doing->message = operation->message;
     doing->receive = operation->receive;
     if (doing->message == RFN_JOINS)
-        doing->share = call->process->shares[id];
+        doing->share = process_of(call)->shares[id];
     *operation = (struct rfn_operation){0};
     return 0;
 }
 
 static struct rfn_persistent *persistent_of(const struct call *call, size_t id)
 {
-    const struct rfn_wait_process *process = call->process;
+    const struct rfn_wait_process *process = process_of(call);
     bool is = id < process->persistent_capacity && process->persistent[id].role;
     return is ? &process->persistent[id] : NULL;
 }
@@ -455,7 +461,7 @@ static int set_up_collective(struct call *call, struct rfn_persistent *persisten
 static int set_up(struct call *call, int64_t id)
 {
     struct rfn_operation *operation;
-    struct rfn_wait_process *process = call->process;
+    struct rfn_wait_process *process = process_of(call);
     RFN_TRY(operation_of(call, id, &operation));
     RFN_TRY(RFN_GROW_ZEROED(process->persistent, process->persistent_capacity, (size_t)id + 1));
     struct rfn_persistent *persistent = &process->persistent[id];
@@ -535,24 +541,31 @@ static int make_ready(struct call *call, uint32_t id, uint64_t partitions)
     return rfn_channels_begin(&call->pass->channels, operation->message - 1, call->stream->here);
 }
 
+/* What a nonblocking call begins. */
+static int begin_doing(struct call *call, struct doing *doing)
+{
+    const struct rfn_role *role = call->role;
+    if (role->action == RFN_ACT_COLLECTIVE)
+        return collective(call, doing);
+    if (role->action == RFN_ACT_MRECV)
+        receive_matched(call, &doing->receive);
+    if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
+        RFN_TRY(send(call, role, NULL, &doing->message));
+    if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
+        RFN_TRY(post_asked(call, &doing->receive));
+    return 0;
+}
+
 /* A nonblocking call. */
 static int begin(struct call *call, int64_t id)
 {
     struct doing doing = {0};
     struct rfn_operation *operation;
-    const struct rfn_role *role = call->role;
     struct rfn_persistent *persistent = persistent_of(call, (size_t)id);
     RFN_TRY(operation_of(call, id, &operation));
     if (persistent)
         persistent->role = NULL;
-    if (role->action == RFN_ACT_COLLECTIVE)
-        RFN_TRY(collective(call, &doing));
-    else if (role->action == RFN_ACT_MRECV)
-        receive_matched(call, &doing.receive);
-    if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
-        RFN_TRY(send(call, role, NULL, &doing.message));
-    if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
-        RFN_TRY(post_asked(call, &doing.receive));
+    RFN_TRY(begin_doing(call, &doing));
     return keep_doing(call, (uint32_t)id, &doing);
 }
 
@@ -603,13 +616,75 @@ static int cancel(struct call *call, uint32_t id)
     return 0;
 }
 
+/* The loop that the event's iteration teaches what it does to requests; NULL: none. */
+static struct rfn_loop_requests *learning(const struct call *call)
+{
+    struct rfn_wait_loop *loop = call->stream->loop;
+    bool learns = loop && loop->requests.knowledge == RFN_LOOP_LEARNING &&
+                  call->at->batch->taken <= call->at->batch->width;
+    return learns ? &loop->requests : NULL;
+}
+
+/* Iterations are not alike in what they do for each other: collective calls are counted, and
+ * receives with wildcards are told what they get. */
+static int learn_made(struct call *call, const struct rfn_request_origin *made)
+{
+    struct rfn_loop_requests *loop = learning(call);
+    if (!loop)
+        return 0;
+    const struct rfn_operation *doing = &process_of(call)->operations[made->id];
+    enum rfn_action action = call->role->action;
+    bool message = action == RFN_ACT_SEND || action == RFN_ACT_RECV || action == RFN_ACT_SENDRECV;
+    bool known = !doing->receive || call->pass->channels.receives[doing->receive - 1].known;
+    if (message && known)
+        return rfn_loop_makes(loop, call->at->place, made);
+    rfn_loop_differs(loop);
+    return 0;
+}
+
+static int learn_effects(struct call *call, const struct rfn_request_effects *effects)
+{
+    struct rfn_loop_requests *loop = learning(call);
+    if (!loop)
+        return 0;
+    if (effects->created < 0 && !effects->n_started && !effects->freed && !effects->cancelled &&
+        !effects->ready && !call->role->looks)
+        return rfn_loop_completes(loop, call->at->place, effects->completed, effects->n_completed);
+    rfn_loop_differs(loop);
+    return 0;
+}
+
 static int create(struct call *call)
 {
     const struct rfn_replay_stream *at = call->at;
     const struct rfn_request_origin *made = rfn_tracker_create(
         call->pass->trackers[at->rank], at->thread, call->record, volume_of(call),
         call->symbol->volume_lasts);
-    return made ? begin(call, made->id) : RFN_E_NOMEM;
+    if (!made)
+        return RFN_E_NOMEM;
+    RFN_TRY(begin(call, made->id));
+    return learn_made(call, made);
+}
+
+/* ---- requests of a loop whose iterations are alike ---- */
+
+static int create_in_loop(struct call *call, struct rfn_loop_requests *loop)
+{
+    struct doing doing = {0};
+    RFN_TRY(begin_doing(call, &doing));
+    loop->requests[loop->places[call->at->place].first].doing = (struct rfn_operation){
+        doing.message, doing.receive};
+    return 0;
+}
+
+static int complete_in_loop(struct call *call, const struct rfn_loop_requests *loop)
+{
+    const struct rfn_loop_place *place = &loop->places[call->at->place];
+    RFN_TRY(reserve(call, 2 * (size_t)place->n));
+    for (uint32_t i = 0; i < place->n; i++)
+        rfn_pass_await_messages(call->stream, loop->requests[loop->order[place->first + i]].doing,
+                                false);
+    return 0;
 }
 
 /* Whatever else calls do to requests. */
@@ -620,6 +695,7 @@ static int requests(struct call *call)
     const struct rfn_replay_stream *at = call->at;
     RFN_TRY(rfn_tracker_event(call->pass->trackers[at->rank], at->thread, at->cursor, call->record,
                               volume_of(call), call->symbol->volume_lasts, &effects));
+    RFN_TRY(learn_effects(call, &effects));
     if (effects.n_started || effects.n_completed)
         RFN_TRY(
             rfn_profile_pass_requests(call->pass->profile, call->stream->here.stream, &effects));
@@ -701,25 +777,30 @@ static int show(struct call *call)
     return call->symbol->one_sided ? enter_window(call) : 0;
 }
 
-__attribute__((flatten)) int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream,
+__attribute__((flatten)) int rfn_pass_call(struct rfn_wait_pass *pass,
+                                           struct rfn_wait_stream *stream,
                                            const struct rfn_replay_stream *at)
 {
     const struct rfn_record *record = at->record;
+    struct rfn_wait_symbol *symbol = stream->symbol;
     struct call call = {.pass = pass,
-                        .stream = &pass->streams[stream],
-                        .process = &pass->processes[at->rank],
-                        .symbol = pass->streams[stream].symbol,
+                        .stream = stream,
+                        .symbol = symbol,
                         .at = at,
                         .record = record,
-                        .role = pass->streams[stream].symbol->role};
+                        .role = symbol->role};
     if (record->failed_poll)
         return 0;
-    if (call.symbol->seen_by_some)
+    if (symbol->seen_by_some)
         RFN_TRY(show(&call));
-    if (call.symbol->creates)
-        return record->error ? 0 : create(&call);
-    if (call.symbol->concerns)
-        return requests(&call);
+    struct rfn_loop_requests *loop = stream->loop ? &stream->loop->requests : NULL;
+    bool closed = loop && loop->knowledge == RFN_LOOP_CLOSED;
+    if (symbol->creates && record->error)
+        return 0;
+    if (symbol->creates)
+        return closed ? create_in_loop(&call, loop) : create(&call);
+    if (symbol->concerns)
+        return closed ? complete_in_loop(&call, loop) : requests(&call);
     if (record->error && record->error != TRUNCATED)
         return 0;
     return blocking(&call);

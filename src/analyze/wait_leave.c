@@ -23,7 +23,27 @@ struct leaving {
     bool in_step;
     uint64_t key, count; /* if in_step: of the mark */
     uint32_t late;       /* + 1: what is noted of it, if some receive cannot be measured yet */
+    const struct rfn_message *longest; /* whose wait it is, if that is for a message; else NULL */
+    bool backward;                     /* some message is sent after the call's end */
+    bool marked;                       /* the channels are that it receives from */
 };
+
+/* Nothing is found out yet. Field by field: clearing it all at once takes longer. */
+static inline void begin_leaving(struct leaving *leaving, struct rfn_wait_pass *pass,
+                                 struct rfn_wait_stream *of, uint32_t stream,
+                                 const struct rfn_replay_stream *at)
+{
+    leaving->pass = pass;
+    leaving->of = of;
+    leaving->at = at;
+    leaving->stream = stream;
+    leaving->wait.ns = 0;
+    leaving->wait.meeting = 0;
+    leaving->full_ns = leaving->completion_ns = 0;
+    leaving->in_step = leaving->backward = leaving->marked = false;
+    leaving->late = 0;
+    leaving->longest = NULL;
+}
 
 void rfn_pass_wake(void *context, uint32_t stream)
 {
@@ -37,10 +57,10 @@ void rfn_pass_wake(void *context, uint32_t stream)
 static int did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t site,
                enum rfn_activity_kind kind, int64_t ns)
 {
-    struct rfn_activity activity = {
-        .kind = kind, .at = pass->activities.sites[site], .region = RFN_NO_REGION};
     if (ns <= 0)
         return 0;
+    struct rfn_activity activity = {
+        .kind = kind, .at = pass->activities.sites[site], .region = RFN_NO_REGION};
     if (kind == RFN_ACTIVITY_COMPUTE)
         activity.before = activity.at;
     int64_t number = rfn_activity_of(&pass->activities, &activity);
@@ -48,10 +68,13 @@ static int did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint3
     return rfn_pass_did(pass, stream, (uint32_t)number, ns);
 }
 
-/* Of an event's time that inside MPI; what the file says of it may be anything. */
+/* Of an event's time, moved as it may be, that inside MPI; what the file says of it may be
+ * anything.
+ */
 static int64_t inside_of(const struct rfn_replay_stream *at)
 {
-    int64_t all = at->exit_ns - at->enter_ns, inside = at->record->inside_ns;
+    int64_t all = at->exit_ns - at->enter_ns;
+    int64_t inside = at->batch ? at->to_ns - at->from_ns : at->record->inside_ns;
     return inside < 0 || inside > all ? all : inside;
 }
 
@@ -156,7 +179,8 @@ static int divide(struct leaving *leaving)
         RFN_TRY(waited(leaving));
     }
     leaving->over_at = leaving->of->history.at;
-    RFN_TRY(did_here(leaving, RFN_ACTIVITY_COMPUTE, outside - outside_before));
+    if (outside > 0)
+        RFN_TRY(did_here(leaving, RFN_ACTIVITY_COMPUTE, outside - outside_before));
     if (leaving->completion_ns > 0 && left > 0) {
         leaving->completion_ns = rfn_least(leaving->completion_ns, left);
         left -= leaving->completion_ns;
@@ -186,17 +210,13 @@ static bool is_receive(const struct rfn_awaited *awaited)
            awaited->kind == RFN_AWAITS_ARRIVAL;
 }
 
-/* A wait for a message: late sender, or wrong order. */
-static struct rfn_wait late_sender(const struct rfn_wait_pass *pass, uint32_t rank,
-                                   const struct rfn_message *message, int64_t enter_ns,
+/* A wait for a message. */
+static struct rfn_wait late_sender(const struct rfn_message *message, int64_t enter_ns,
                                    int64_t exit_ns)
 {
-    int64_t sent_ns = message->sent.ns;
-    struct rfn_wait wait = {.pattern = RFN_LATE_SENDER, .until = message->sent};
-    wait.ns = rfn_least(sent_ns, exit_ns) - enter_ns;
-    if (wait.ns > 0 && rfn_channels_older(&pass->channels, rank, sent_ns, pass->calls))
-        wait.pattern = RFN_WRONG_ORDER;
-    return wait;
+    return (struct rfn_wait){.pattern = RFN_LATE_SENDER,
+                             .ns = rfn_least(message->sent.ns, exit_ns) - enter_ns,
+                             .until = message->sent};
 }
 
 static struct rfn_wait late_receiver(struct rfn_wait_pass *pass, const struct rfn_message *message,
@@ -231,34 +251,40 @@ static bool goes_backward(const struct leaving *leaving, const struct rfn_messag
     return pass->fix_clocks;
 }
 
-/* Which messages the call is about, as it is known now. */
-static void find_messages(const struct leaving *leaving)
+/* Which message it is about, as it is known now. */
+static void find_message(const struct rfn_channels *channels, struct rfn_awaited *awaited)
 {
-    const struct rfn_channels *channels = &leaving->pass->channels;
-    const struct rfn_wait_stream *of = leaving->of;
-    for (size_t i = 0; i < of->n_awaited; i++) {
-        struct rfn_awaited *awaited = &of->awaited[i];
-        if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN)
-            awaited->message = &channels->messages[awaited->number];
-        else if (awaited->kind != RFN_AWAITS_ALL)
-            awaited->message = message_of(channels, awaited);
-    }
+    if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN)
+        awaited->message = &channels->messages[awaited->number];
+    else if (awaited->kind != RFN_AWAITS_ALL)
+        awaited->message = message_of(channels, awaited);
 }
 
-/* Looks at what is received before anything is measured: whether some message has not been sent yet
- * when it ends, so that the event is put off; and from which channels this call receives. */
-static bool look_at_messages(const struct leaving *leaving)
+/* Marks the channels that the call receives from. */
+static void mark_channels(struct leaving *leaving)
 {
     struct rfn_channels *channels = &leaving->pass->channels;
     const struct rfn_wait_stream *of = leaving->of;
-    leaving->pass->calls++;
-    for (size_t i = 0; i < of->n_awaited; i++) {
+    if (leaving->marked)
+        return;
+    for (size_t i = 0, n = of->n_awaited; i < n; i++) {
         const struct rfn_message *message = of->awaited[i].message;
-        if (of->awaited[i].kind != RFN_AWAITS_MESSAGE || !message)
-            continue;
-        if (message->sent.ns > leaving->at->exit_ns && goes_backward(leaving, message))
+        if (of->awaited[i].kind == RFN_AWAITS_MESSAGE && message)
+            channels->items[message->channel].got_by = leaving->pass->calls;
+    }
+    leaving->marked = true;
+}
+
+/* Whether some message has not been sent yet when the call that receives it ends, so that the event
+ * is put off. */
+static bool put_off(const struct leaving *leaving)
+{
+    const struct rfn_wait_stream *of = leaving->of;
+    for (size_t i = 0, n = of->n_awaited; i < n; i++) {
+        const struct rfn_message *message = of->awaited[i].message;
+        if (of->awaited[i].kind == RFN_AWAITS_MESSAGE && message &&
+            message->sent.ns > leaving->at->exit_ns && goes_backward(leaving, message))
             return true;
-        channels->items[message->channel].got_by = leaving->pass->calls;
     }
     return false;
 }
@@ -325,12 +351,14 @@ int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t number)
 static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *late, uint32_t rank,
                         const struct rfn_message *message)
 {
-    struct rfn_wait wait = late_sender(pass, rank, message, late->from_ns, late->exit_ns);
+    struct rfn_wait wait = late_sender(message, late->from_ns, late->exit_ns);
     struct rfn_delays *delays = &pass->delays;
     const struct rfn_history *waiting = &pass->streams[late->left.stream].history;
     const struct rfn_history *sender = &pass->streams[message->sent.stream].history;
     if (wait.ns <= 0)
         return 0;
+    if (rfn_channels_older(&pass->channels, rank, message->sent.ns, pass->calls))
+        wait.pattern = RFN_WRONG_ORDER;
     late->from_ns += wait.ns;
     delays->n_blames = 0;
     if (late->left.at >= waiting->first && message->sent.at >= sender->first)
@@ -381,12 +409,31 @@ static int is_there(const struct leaving *leaving, const struct rfn_awaited *awa
     return !receive->placed;
 }
 
-static int all_there(const struct leaving *leaving)
+/* A message that is received: whether it has come. */
+static inline bool has_come(struct leaving *leaving, struct rfn_awaited *awaited)
 {
-    const struct rfn_wait_stream *of = leaving->of;
+    if (awaited->kind != RFN_AWAITS_MESSAGE || awaited->cancelled)
+        return false;
+    const struct rfn_message *message = rfn_channels_message(&leaving->pass->channels,
+                                                             awaited->number);
+    awaited->message = message;
+    if (message)
+        leaving->backward |= message->sent.ns > leaving->at->exit_ns;
+    return message != NULL;
+}
+
+/* Finds what is awaited, up to the first that is not there; if `forced`, all that is there. */
+static int all_there(struct leaving *leaving, bool forced)
+{
+    struct rfn_awaited *awaited = leaving->of->awaited, *end = awaited + leaving->of->n_awaited;
     int there = 1;
-    for (size_t i = 0; i < of->n_awaited && there > 0; i++)
-        there = is_there(leaving, &of->awaited[i]);
+    for (; awaited < end && there > 0; awaited++) {
+        if (has_come(leaving, awaited))
+            continue;
+        find_message(&leaving->pass->channels, awaited);
+        if (!forced && awaited->kind != RFN_AWAITS_MESSAGE_TAKEN)
+            there = is_there(leaving, awaited);
+    }
     return there;
 }
 
@@ -429,23 +476,58 @@ static struct rfn_wait measure_collective(struct leaving *leaving,
     return found.wait;
 }
 
-static void measure(struct leaving *leaving, const struct rfn_awaited *awaited)
+static inline void measure(struct leaving *leaving, const struct rfn_awaited *awaited)
+{
+    const struct rfn_replay_stream *at = leaving->at;
+    const struct rfn_message *message = NULL;
+    int64_t enter_ns = leaving->of->enter_ns;
+    struct rfn_wait wait;
+    if (is_receive(awaited)) {
+        message = awaited->message;
+        if (!message || message->sent.ns - enter_ns <= leaving->wait.ns)
+            return;
+        wait = late_sender(message, enter_ns, at->exit_ns);
+    } else if (awaited->kind == RFN_AWAITS_ALL) {
+        wait = measure_collective(leaving, awaited);
+    } else {
+        if (awaited->cancelled)
+            return;
+        wait = late_receiver(leaving->pass, awaited->message, leaving->of->n_awaited == 1, enter_ns,
+                             at->exit_ns);
+    }
+    if (wait.ns <= leaving->wait.ns)
+        return;
+    leaving->wait = wait;
+    leaving->longest = message;
+}
+
+/* Whether the message that was waited for longest was received before one that is older. */
+static void find_order(struct leaving *leaving)
 {
     struct rfn_wait_pass *pass = leaving->pass;
-    const struct rfn_replay_stream *at = leaving->at;
-    struct rfn_wait wait = {0};
-    if (awaited->kind == RFN_AWAITS_ALL) {
-        wait = measure_collective(leaving, awaited);
-    } else if (is_receive(awaited)) {
-        const struct rfn_message *message = awaited->message;
-        if (message && message->sent.ns > leaving->of->enter_ns)
-            wait = late_sender(pass, at->rank, message, leaving->of->enter_ns, at->exit_ns);
-    } else if (!awaited->cancelled) {
-        wait = late_receiver(pass, awaited->message, leaving->of->n_awaited == 1,
-                             leaving->of->enter_ns, at->exit_ns);
-    }
-    if (wait.ns > leaving->wait.ns)
-        leaving->wait = wait;
+    uint32_t rank = leaving->at->rank;
+    if (!leaving->longest ||
+        !rfn_channels_may_be_older(&pass->channels, rank, leaving->longest->sent.ns))
+        return;
+    mark_channels(leaving);
+    if (rfn_channels_any_older(&pass->channels, rank, leaving->longest->sent.ns, pass->calls))
+        leaving->wait.pattern = RFN_WRONG_ORDER;
+}
+
+/* Returns whether the event has been put off. */
+static bool measure_all(struct leaving *leaving)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    const struct rfn_awaited *awaited = leaving->of->awaited;
+    pass->calls++;
+    if (leaving->backward && put_off(leaving))
+        return true;
+    if (pass->channels.ranks[leaving->at->rank].n_open) /* measure_late may ask */
+        mark_channels(leaving);
+    for (const struct rfn_awaited *end = awaited + leaving->of->n_awaited; awaited < end; awaited++)
+        measure(leaving, awaited);
+    find_order(leaving);
+    return false;
 }
 
 /* ---- points in common: where causes of later waits are looked for from ---- */
@@ -526,21 +608,20 @@ static int let_go(struct leaving *leaving, const struct rfn_awaited *awaited)
     }
 }
 
-__attribute__((flatten)) int rfn_pass_leave(void *context, uint32_t stream,
-                                            const struct rfn_replay_stream *at, bool forced)
+/* Any event. */
+__attribute__((noinline, flatten)) static int leave_any(struct rfn_wait_pass *pass,
+                                                        struct rfn_wait_stream *of, uint32_t stream,
+                                                        const struct rfn_replay_stream *at,
+                                                        bool forced)
 {
-    struct rfn_wait_pass *pass = context;
-    struct rfn_wait_stream *of = &pass->streams[stream];
-    struct leaving leaving = {.pass = pass, .of = of, .at = at, .stream = stream};
+    struct leaving leaving;
+    begin_leaving(&leaving, pass, of, stream, at);
     if (of->n_awaited) {
-        find_messages(&leaving);
-        int there = forced ? 1 : all_there(&leaving);
+        int there = all_there(&leaving, forced);
         if (there <= 0)
             return there < 0 ? there : RFN_REPLAY_PARK;
-        if (pass->waits->times && look_at_messages(&leaving))
+        if (pass->waits->times && measure_all(&leaving))
             return 0;
-        for (size_t i = 0; i < of->n_awaited && pass->waits->times; i++)
-            measure(&leaving, &of->awaited[i]);
     }
     if (of->one_sided) {
         int ready = forced ? 1 : windows_ready(&leaving);
@@ -559,4 +640,148 @@ __attribute__((flatten)) int rfn_pass_leave(void *context, uint32_t stream,
     of->n_awaited = 0;
     rfn_pass_over(pass, of, stream, at->exit_ns);
     return 0;
+}
+
+/* ---- calls of loops that await messages, all of which have come ---- */
+
+/* How long the call waited for the receiver of a message. It may tell how large messages are that
+ * are sent before their receive is posted: not here, -1. */
+static inline int64_t waited_for_receiver(const struct rfn_wait_pass *pass,
+                                          const struct rfn_message *message, bool alone,
+                                          int64_t enter_ns, int64_t exit_ns)
+{
+    bool small = message->bytes <= pass->eager_bytes;
+    if (!message->taken || message->posted.ns >= exit_ns)
+        return message->mode != RFN_SEND_STANDARD || small ? 0 : -1;
+    if (message->mode == RFN_SEND_LOCAL)
+        return 0;
+    if (message->mode != RFN_SEND_SYNCHRONOUS && !alone && small)
+        return 0;
+    return rfn_most(message->posted.ns - enter_ns, 0);
+}
+
+/* A receive is over that nobody waited for. */
+static inline int let_go_received(struct rfn_wait_pass *pass, uint32_t stream, uint64_t at,
+                                  const struct rfn_awaited *awaited)
+{
+    const struct rfn_message *message = awaited->message;
+    const struct rfn_meeting meeting = {.stream = stream,
+                                        .at = at,
+                                        .other = message->sent.stream,
+                                        .other_at = message->waited ? message->over_at
+                                                                    : message->sent.at};
+    RFN_TRY(rfn_meetings_add(&pass->delays.meetings,
+                             &pass->channels.items[message->channel].received, &meeting));
+    return rfn_channels_received(&pass->channels, awaited->number, false);
+}
+
+/* What was awaited for longest; message NULL: nothing at all. */
+struct longest {
+    const struct rfn_message *message;
+    int64_t ns;
+    bool received;
+};
+
+/* Finds it, as measure_all does. False: that is not all that there is to the call. */
+static inline bool measure_messages(const struct rfn_wait_pass *pass,
+                                    const struct rfn_wait_stream *of, int64_t exit_ns,
+                                    struct longest *longest)
+{
+    const struct rfn_message *message;
+    int64_t enter_ns = of->enter_ns, ns;
+    struct rfn_awaited *awaited = of->awaited;
+    for (const struct rfn_awaited *end = awaited + of->n_awaited; awaited < end; awaited++) {
+        bool receives = awaited->kind == RFN_AWAITS_MESSAGE;
+        if (awaited->cancelled || (!receives && awaited->kind != RFN_AWAITS_MESSAGE_TAKEN))
+            return false;
+        if (receives) {
+            message = rfn_channels_message(&pass->channels, awaited->number);
+            if (!message || message->sent.ns > exit_ns)
+                return false;
+            ns = message->sent.ns - enter_ns;
+        } else {
+            message = &pass->channels.messages[awaited->number];
+            ns = waited_for_receiver(pass, message, of->n_awaited == 1, enter_ns, exit_ns);
+            if (ns < 0)
+                return false;
+        }
+        awaited->message = message;
+        if (ns > longest->ns)
+            *longest = (struct longest){message, ns, receives};
+    }
+    return true;
+}
+
+/* It was something. */
+static inline int leave_waited(struct rfn_wait_pass *pass, struct rfn_wait_stream *of,
+                               uint32_t stream, const struct rfn_replay_stream *at,
+                               const struct longest *longest)
+{
+    const struct rfn_message *message = longest->message;
+    struct leaving leaving;
+    begin_leaving(&leaving, pass, of, stream, at);
+    leaving.wait.pattern = longest->received ? RFN_LATE_SENDER : RFN_LATE_RECEIVER;
+    leaving.wait.ns = longest->ns;
+    leaving.wait.until = longest->received ? message->sent : message->posted;
+    const struct rfn_channel *channel = &pass->channels.items[message->channel];
+    leaving.wait.meeting = longest->received ? channel->received : channel->sent;
+    leaving.longest = longest->received ? message : NULL;
+    find_order(&leaving);
+    RFN_TRY(divide(&leaving));
+    const struct rfn_awaited *awaited = of->awaited;
+    for (const struct rfn_awaited *end = awaited + of->n_awaited; awaited < end; awaited++) {
+        if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN) {
+            RFN_TRY(let_go_send(&leaving, awaited));
+        } else {
+            RFN_TRY(met_sender(&leaving, awaited->message));
+            RFN_TRY(rfn_channels_received(&pass->channels, awaited->number, false));
+        }
+    }
+    return 0;
+}
+
+/* It was nothing. */
+static inline int leave_plain(struct rfn_wait_pass *pass, struct rfn_wait_stream *of,
+                              uint32_t stream, const struct rfn_replay_stream *at)
+{
+    int64_t ns = at->exit_ns - of->enter_ns;
+    if (ns > 0)
+        RFN_TRY(rfn_pass_did(pass, of, of->symbol->mpi_activity, ns));
+    const struct rfn_awaited *awaited = of->awaited;
+    for (const struct rfn_awaited *end = awaited + of->n_awaited; awaited < end; awaited++) {
+        if (awaited->kind == RFN_AWAITS_MESSAGE)
+            RFN_TRY(let_go_received(pass, stream, of->history.at, awaited));
+        else
+            RFN_TRY(rfn_channels_sent(&pass->channels, awaited->number, false));
+    }
+    return 0;
+}
+
+__attribute__((flatten)) int rfn_pass_leave_at_once(struct rfn_wait_pass *pass,
+                                                    struct rfn_wait_stream *of, uint32_t stream,
+                                                    const struct rfn_replay_stream *at)
+{
+    struct longest longest = {0};
+    bool plain = at->batch && !of->polled_ns && !of->one_sided && of->n_awaited &&
+                 !pass->channels.ranks[at->rank].n_open; /* measure_late asks for what was marked */
+    if (!plain || !measure_messages(pass, of, at->exit_ns, &longest))
+        return 0;
+    pass->calls++;
+    if (longest.message)
+        RFN_TRY(leave_waited(pass, of, stream, at, &longest));
+    else
+        RFN_TRY(leave_plain(pass, of, stream, at));
+    of->n_awaited = 0;
+    rfn_pass_over(pass, of, stream, at->exit_ns);
+    return 1;
+}
+
+int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced)
+{
+    struct rfn_wait_pass *pass = context;
+    struct rfn_wait_stream *of = &pass->streams[stream];
+    int left = rfn_pass_leave_at_once(pass, of, stream, at);
+    if (left)
+        return left < 0 ? left : 0;
+    return leave_any(pass, of, stream, at, forced);
 }

@@ -12,6 +12,7 @@
 #include "analyze/delay.h"
 #include "analyze/groups.h"
 #include "analyze/history.h"
+#include "analyze/loop_requests.h"
 #include "analyze/one_sided.h"
 #include "analyze/profile_pass.h"
 #include "analyze/replay.h"
@@ -43,12 +44,6 @@ struct rfn_awaited {
     };
 };
 
-/* What a request of a process is for: at its id (refrain/completion.h). Of Isendrecv it is both. */
-struct rfn_operation {
-    uint32_t message; /* that is sent, + 1; or RFN_JOINS */
-    uint32_t receive; /* + 1 */
-};
-
 /* In place of a message: a collective call, whose share is at the same id. */
 #define RFN_JOINS UINT32_MAX
 
@@ -65,7 +60,7 @@ struct rfn_persistent {
 };
 
 struct rfn_wait_process {
-    struct rfn_operation *operations; /* by request id */
+    struct rfn_operation *operations; /* by request id (refrain/completion.h) */
     size_t operations_capacity;
     struct rfn_share *shares; /* by request id */
     size_t shares_capacity;
@@ -95,30 +90,73 @@ struct rfn_wait_symbol {
     int64_t object, place; /* -1: not yet */
 };
 
-struct rfn_wait_stream {
-    struct rfn_history history;
-    struct rfn_critical_stream critical;
-    struct rfn_wait_symbol **symbols; /* NULL: has not occurred */
-    size_t n_symbols;
-    uint32_t site; /* of the event before; UINT32_MAX: none */
-    uint32_t *regions;
-    size_t n_regions, regions_capacity;
-    /* The current event. */
+/* What an event of a loop does in each iteration, as far as it is simple. */
+enum rfn_loop_action {
+    RFN_LOOP_ACT_ANY,            /* not known, or not simple */
+    RFN_LOOP_ACT_NOTHING,        /* that others see */
+    RFN_LOOP_ACT_COMPLETES,      /* requests of the iteration */
+    RFN_LOOP_ACT_SENDS,          /* a message in a channel */
+    RFN_LOOP_ACT_RECEIVES,       /* from a channel */
+    RFN_LOOP_ACT_BEGINS_SEND,    /* makes a request, which another event completes */
+    RFN_LOOP_ACT_BEGINS_RECEIVE, /* the same */
+};
+
+/* ... and all that has to be known of it; it holds as long as the channel stays the same one, the
+ * loop is in the same region and the event follows the same site. */
+struct rfn_loop_event {
     struct rfn_wait_symbol *symbol;
-    struct rfn_point here;
+    int64_t bytes; /* sent */
+    uint32_t channel, generation;
+    uint32_t site, before; /* before: that of the event before */
+    uint32_t gap_activity, mpi_activity;
+    uint32_t request; /* that it makes: its number in the iteration */
+    uint8_t action, mode;
+};
+
+/* A loop of which events come in batches (archive/cursor.h). All zeros: nothing is known. */
+struct rfn_wait_loop {
+    struct rfn_loop_requests requests;
+    struct rfn_loop_event *events; /* by place in the iteration, when the requests are closed */
+    struct rfn_loop_event entry;   /* the first one, where it follows what is not the loop's */
+    size_t events_capacity;
+    uint32_t region;       /* in which they were learned */
+    uint32_t n_activities; /* the largest number of an activity of theirs, + 1 */
+};
+
+_Static_assert(sizeof(struct rfn_loop_event) <= 48, "an event of a loop has grown");
+
+/* What every event takes lies in front, in five lines of the cache. */
+struct rfn_wait_stream {
+    /* The current event. */
+    _Alignas(64) struct rfn_wait_symbol *symbol;
+    struct rfn_wait_loop *loop; /* whose batch it is of; NULL: of none */
     struct rfn_awaited *awaited;
-    size_t n_awaited, awaited_capacity;
-    bool one_sided;
-    bool in_step;      /* the segment is looked at (steps.h) */
-    int64_t enter_ns;  /* of the current event, or of the unsuccessful polls that it ends */
+    size_t n_awaited;
+    int64_t enter_ns;  /* or of the unsuccessful polls that it ends */
     int64_t polled_ns; /* inside those */
+    uint32_t site;     /* of the event before; UINT32_MAX: none */
+    bool one_sided;
+    bool in_step; /* the segment is looked at (steps.h) */
+    size_t awaited_capacity;
+    struct rfn_point here;
     /* A run of unsuccessful polls that has left, while it is not known what ends it. */
     struct rfn_polls {
         bool any;
         const struct rfn_wait_symbol *symbol;
         int64_t enter_ns, exit_ns, inside_ns;
     } polls;
+    struct rfn_critical_stream critical;
+    struct rfn_history history;
+    struct rfn_wait_symbol **symbols; /* NULL: has not occurred */
+    size_t n_symbols;
+    uint32_t *regions;
+    size_t n_regions, regions_capacity;
+    struct rfn_wait_loop *loops; /* by number of the loop */
+    size_t loops_capacity;
 };
+
+_Static_assert(offsetof(struct rfn_wait_stream, history.first) < (size_t)5 * 64,
+               "what events take of a stream has grown");
 
 /* A call that had left before it could be told which messages its receives had got. */
 struct rfn_late_receive {
@@ -133,6 +171,7 @@ struct rfn_wait_pass {
     struct rfn_waits *waits;
     bool fix_clocks;
     struct rfn_replay *replay;
+    const int64_t *turn_ns; /* of the replay */
     struct rfn_role *roles;
     struct rfn_profile_pass *profile;
     struct rfn_steps *steps;       /* NULL: nobody asks for behaviour */
@@ -162,11 +201,51 @@ struct rfn_wait_pass {
 
 /* wait_calls.c: what the current event of a stream, which enters, sends, posts, joins or completes.
  * RFN_E_NOMEM. */
-int rfn_pass_call(struct rfn_wait_pass *pass, uint32_t stream, const struct rfn_replay_stream *at);
+int rfn_pass_call(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                  const struct rfn_replay_stream *at);
+
+/* wait_loop.c: a batch begins; what it is of is stream->loop, which is known. RFN_E_NOMEM. */
+int rfn_pass_begin_loop(struct rfn_wait_stream *stream, const struct rfn_batch *batch);
+void rfn_pass_release_loop(struct rfn_wait_loop *loop);
+/* The current event of the batch, which has entered without having been found simple, is looked at;
+ * before: the site of the event before it. */
+void rfn_pass_learn(const struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                    const struct rfn_replay_stream *at, uint32_t before);
+/* Events of the batch from the current one on enter in the short way, as long as they are simple,
+ * and leave as long as they wait for nothing. RFN_REPLAY_LEFT: all that have entered have left; 0:
+ * the current one awaits something, or, if not *entered, is not simple. RFN_E_NOMEM. */
+int rfn_pass_enter_loop(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t number,
+                        struct rfn_replay_stream *at, bool *entered);
+
+/* waits.c: an event of a segment that is looked at, or one that begins a segment. RFN_E_NOMEM. */
+int rfn_pass_show_step(struct rfn_wait_pass *pass, uint32_t stream,
+                       const struct rfn_replay_stream *at);
+/* The innermost region that a stream is in, or RFN_NO_REGION. */
+static inline uint32_t rfn_pass_region(const struct rfn_wait_stream *stream)
+{
+    return stream->n_regions ? stream->regions[stream->n_regions - 1] : RFN_NO_REGION;
+}
+
+/* The current event waits for what it was begun for: a message that is sent, one that is received;
+ * + 1, 0: none. There is room. */
+static inline void rfn_pass_await_messages(struct rfn_wait_stream *stream,
+                                           struct rfn_operation doing, bool cancelled)
+{
+    if (doing.message)
+        stream->awaited[stream->n_awaited++] = (struct rfn_awaited){
+            .kind = RFN_AWAITS_MESSAGE_TAKEN, .cancelled = cancelled, .number = doing.message - 1};
+    if (doing.receive)
+        stream->awaited[stream->n_awaited++] = (struct rfn_awaited){
+            .kind = RFN_AWAITS_MESSAGE, .cancelled = cancelled, .number = doing.receive - 1};
+}
 
 /* wait_leave.c: the hook of replay.h, and that of channels.h. */
 int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
 int rfn_pass_bound(void *context, uint32_t receive);
+/* Most calls of loops have not waited, and there is not more to them. 1: it was such a call, and
+ * has left; 0: it is as it was. RFN_E_NOMEM. */
+int rfn_pass_leave_at_once(struct rfn_wait_pass *pass, struct rfn_wait_stream *of, uint32_t stream,
+                           const struct rfn_replay_stream *at);
 void rfn_pass_wake(void *context, uint32_t stream);
 /* Nobody will ask for this receive again. RFN_E_NOMEM. */
 int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t receive);

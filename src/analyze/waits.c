@@ -2,6 +2,7 @@
  *
  *   replay.c        shows the events of all streams in order of time, to the two below
  *   wait_calls.c    an event enters: what it sends, posts, joins, completes
+ *   wait_loop.c     the same of events of which it is known, in loops
  *   wait_leave.c    an event leaves: how long it waited, for whom
  *   wait_tally.c    sums, causes
  *
@@ -84,11 +85,6 @@ static int new_symbol(struct rfn_wait_pass *pass, uint32_t number, const struct 
 
 /* ---- between events ---- */
 
-static uint32_t region_of(const struct rfn_wait_stream *stream)
-{
-    return stream->n_regions ? stream->regions[stream->n_regions - 1] : RFN_NO_REGION;
-}
-
 static int enter_region(struct rfn_wait_stream *stream, int64_t region)
 {
     RFN_TRY(RFN_GROW(stream->regions, stream->regions_capacity, stream->n_regions + 1));
@@ -111,7 +107,7 @@ static void leave_region(struct rfn_wait_stream *stream, int64_t region)
 static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream)
 {
     struct rfn_wait_symbol *symbol = stream->symbol;
-    uint32_t region = region_of(stream);
+    uint32_t region = rfn_pass_region(stream);
     if (symbol->before == stream->site && symbol->region == region && stream->site != UINT32_MAX)
         return symbol->gap_activity;
     struct rfn_activity activity = {
@@ -130,15 +126,16 @@ static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_st
     return number;
 }
 
-static int take_gap(struct rfn_wait_pass *pass, uint32_t number, const struct rfn_replay_stream *at)
+static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                    const struct rfn_replay_stream *at)
 {
     int64_t from = at->first ? rfn_replay_start_ns(pass->replay) : at->before_ns;
     int64_t gap = at->enter_ns - from;
     if (gap <= 0)
         return 0;
-    int64_t activity = gap_activity(pass, &pass->streams[number]);
+    int64_t activity = gap_activity(pass, stream);
     RFN_TRY((int)(activity < 0 ? activity : 0));
-    return rfn_pass_did(pass, &pass->streams[number], (uint32_t)activity, gap);
+    return rfn_pass_did(pass, stream, (uint32_t)activity, gap);
 }
 
 /* A successful poll after unsuccessful ones of the same call: they all waited for what it has got.
@@ -149,20 +146,19 @@ static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_re
            !record->failed_poll;
 }
 
-/* An event of a segment that is looked at, or one that begins a segment. */
-static int show_step(struct rfn_wait_pass *pass, uint32_t number,
-                     const struct rfn_replay_stream *at)
+int rfn_pass_show_step(struct rfn_wait_pass *pass, uint32_t number,
+                       const struct rfn_replay_stream *at)
 {
     struct rfn_wait_stream *stream = &pass->streams[number];
     uint32_t site = stream->symbol->site;
     if (!pass->steps)
         return 0;
-    if (at->record->begins) {
+    if (at->begins) {
         if (stream->in_step)
             RFN_TRY(rfn_steps_end_segment(pass->steps, number, at->before_ns));
         if (at->first)
             rfn_steps_start(pass->steps, number, at->enter_ns);
-        stream->in_step = rfn_steps_begin(pass->steps, number, at->record->context, site,
+        stream->in_step = rfn_steps_begin(pass->steps, number, at->context, site,
                                           at->first ? at->enter_ns : at->before_ns);
         if (!stream->in_step)
             return 0;
@@ -171,10 +167,9 @@ static int show_step(struct rfn_wait_pass *pass, uint32_t number,
 }
 
 /* An event that has waited for nothing leaves in its enter. */
-static inline int leave_at_once(struct rfn_wait_pass *pass, uint32_t number,
-                                const struct rfn_replay_stream *at)
+static inline int leave_at_once(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                                uint32_t number, const struct rfn_replay_stream *at)
 {
-    struct rfn_wait_stream *stream = &pass->streams[number];
     int64_t ns = at->exit_ns - at->enter_ns;
     if (at->record->polls > 1 || stream->polled_ns || at->record->failed_poll) {
         RFN_TRY(rfn_pass_leave(pass, number, at, true));
@@ -186,17 +181,19 @@ static inline int leave_at_once(struct rfn_wait_pass *pass, uint32_t number,
     return RFN_REPLAY_LEFT;
 }
 
-static int enter(void *context, uint32_t number, const struct rfn_replay_stream *at)
+/* An event enters, of which nothing is known beforehand but its signature. */
+__attribute__((noinline)) static int enter_any(struct rfn_wait_pass *pass,
+                                               struct rfn_wait_stream *stream, uint32_t number,
+                                               const struct rfn_replay_stream *at)
 {
-    struct rfn_wait_pass *pass = context;
-    struct rfn_wait_stream *stream = &pass->streams[number];
-    uint32_t symbol = at->record->symbol;
+    uint32_t symbol = at->record->symbol, before = stream->site;
     if (symbol >= stream->n_symbols || !stream->symbols[symbol])
         RFN_TRY(new_symbol(pass, number, at->record));
     stream->symbol = stream->symbols[symbol];
-    RFN_TRY(rfn_profile_pass_event(pass->profile, number, stream->symbol->tally, at));
-    if (at->record->begins || stream->in_step)
-        RFN_TRY(show_step(pass, number, at));
+    if (!at->together)
+        RFN_TRY(rfn_profile_pass_event(pass->profile, number, stream->symbol->tally, at));
+    if (at->begins || stream->in_step)
+        RFN_TRY(rfn_pass_show_step(pass, number, at));
     stream->enter_ns = at->enter_ns;
     stream->polled_ns = 0;
     if (ends_polls(stream, at->record)) {
@@ -206,7 +203,7 @@ static int enter(void *context, uint32_t number, const struct rfn_replay_stream 
     } else if (pass->waits->times) {
         if (stream->polls.any)
             RFN_TRY(rfn_pass_flush_polls(pass, stream));
-        RFN_TRY(take_gap(pass, number, at));
+        RFN_TRY(take_gap(pass, stream, at));
     }
     stream->here = (struct rfn_point){number, stream->history.at, at->enter_ns};
     enum rfn_action action = stream->symbol->role->action;
@@ -215,10 +212,83 @@ static int enter(void *context, uint32_t number, const struct rfn_replay_stream 
     else if (action == RFN_ACT_REGION_END)
         leave_region(stream, at->record->in[0]);
     else
-        RFN_TRY(rfn_pass_call(pass, number, at));
+        RFN_TRY(rfn_pass_call(pass, stream, at));
+    if (stream->loop && stream->loop->requests.knowledge == RFN_LOOP_CLOSED)
+        rfn_pass_learn(pass, stream, at, before);
     if (stream->n_awaited || stream->one_sided)
         return 0;
-    return leave_at_once(pass, number, at);
+    return leave_at_once(pass, stream, number, at);
+}
+
+static int enter(void *context, uint32_t number, struct rfn_replay_stream *at)
+{
+    struct rfn_wait_pass *pass = context;
+    struct rfn_wait_stream *stream = &pass->streams[number];
+    bool entered = false;
+    if (stream->loop && stream->loop->events) {
+        int result = rfn_pass_enter_loop(pass, stream, number, at, &entered);
+        if (result || entered)
+            return result;
+    }
+    return enter_any(pass, stream, number, at);
+}
+
+/* ---- batches ---- */
+
+/* What iterations do to requests is learned in a loop's first batch. Other threads of a process may
+ * do something to its requests. */
+static int begin_batch(void *context, uint32_t number, const struct rfn_replay_stream *at)
+{
+    struct rfn_wait_pass *pass = context;
+    struct rfn_wait_stream *stream = &pass->streams[number];
+    if (at->several)
+        return 0;
+    RFN_TRY(RFN_GROW_ZEROED(stream->loops, stream->loops_capacity, (size_t)at->batch->loop + 1));
+    stream->loop = &stream->loops[at->batch->loop];
+    return rfn_pass_begin_loop(stream, at->batch);
+}
+
+/* What the requests of the batch's iterations are to the profile and to the tracker. */
+static int count_requests(struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream,
+                          const struct rfn_replay_stream *at)
+{
+    uint64_t made = 0;
+    const struct rfn_loop_requests *loop = &stream->loop->requests;
+    for (size_t i = 0; i < loop->n; i++) {
+        const struct rfn_loop_request *request = &loop->requests[i];
+        made += rfn_batch_taken_at(at->batch, request->made);
+        rfn_profile_pass_received(pass->profile, stream->symbols[request->symbol]->tally,
+                                  request->received_bytes,
+                                  rfn_batch_taken_at(at->batch, request->completed));
+    }
+    return made ? rfn_tracker_skip(pass->trackers[at->rank], at->thread, made) : 0;
+}
+
+static int end_batch(void *context, uint32_t number, const struct rfn_replay_stream *at)
+{
+    struct rfn_wait_pass *pass = context;
+    struct rfn_wait_stream *stream = &pass->streams[number];
+    if (at->together)
+        rfn_profile_pass_batch(pass->profile, number, at->batch);
+    if (!stream->loop)
+        return 0;
+    if (stream->loop->requests.knowledge == RFN_LOOP_CLOSED)
+        RFN_TRY(count_requests(pass, stream, at));
+    rfn_loop_learned(&stream->loop->requests);
+    stream->loop = NULL;
+    return 0;
+}
+
+/* Where a stream is in what it will touch. */
+static void ahead(void *context, uint32_t number)
+{
+    const struct rfn_wait_pass *pass = context;
+    const struct rfn_wait_stream *stream = &pass->streams[number];
+    const struct rfn_history *history = &stream->history;
+    __builtin_prefetch(stream->symbol);
+    __builtin_prefetch(stream->awaited);
+    __builtin_prefetch(&history->log[history->at & history->mask], 1);
+    __builtin_prefetch(&stream->critical.chains[stream->critical.current]);
 }
 
 static int end(void *context, uint32_t number)
@@ -251,9 +321,11 @@ static int find_absent(struct rfn_wait_pass *pass)
 static int make_streams(struct rfn_wait_pass *pass)
 {
     uint32_t n = rfn_archive_run(pass->archive)->streams;
-    pass->streams = calloc((size_t)n + 1, sizeof *pass->streams);
+    size_t size = ((size_t)n + 1) * sizeof *pass->streams;
+    pass->streams = aligned_alloc(_Alignof(struct rfn_wait_stream), size);
     if (!pass->streams)
         return RFN_E_NOMEM;
+    memset(pass->streams, 0, size);
     size_t length = n <= MANY_STREAMS ? LONG_HISTORY : SHORT_HISTORY;
     for (uint32_t i = 0; i < n; i++) {
         pass->streams[i].site = UINT32_MAX;
@@ -310,7 +382,10 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
 {
     const struct rfn_replay_hooks hooks = {.enter = enter,
                                            .leave = rfn_pass_leave,
+                                           .begin_batch = begin_batch,
+                                           .end_batch = end_batch,
                                            .end = end,
+                                           .ahead = ahead,
                                            .progress = progress,
                                            .context = pass,
                                            .progress_context = context};
@@ -333,7 +408,9 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
     pass->channels.bound = rfn_pass_bound;
     pass->channels.wake = rfn_pass_wake;
     pass->channels.context = pass;
-    return rfn_replay_new(pass->archive, &hooks, &pass->replay);
+    RFN_TRY(rfn_replay_new(pass->archive, &hooks, &pass->replay));
+    pass->turn_ns = rfn_replay_turn_ns(pass->replay);
+    return 0;
 }
 
 static void pass_release(struct rfn_wait_pass *pass)
@@ -346,6 +423,9 @@ static void pass_release(struct rfn_wait_pass *pass)
         for (size_t k = 0; k < pass->streams[i].n_symbols; k++)
             free(pass->streams[i].symbols[k]);
         free(pass->streams[i].symbols);
+        for (size_t k = 0; k < pass->streams[i].loops_capacity; k++)
+            rfn_pass_release_loop(&pass->streams[i].loops[k]);
+        free(pass->streams[i].loops);
         free(pass->streams[i].regions);
         free(pass->streams[i].awaited);
     }

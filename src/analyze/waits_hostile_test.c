@@ -5,6 +5,7 @@
 #define FAKE_EVENTS 256
 #define FAKE_LISTS  64
 #include "analyze/fake_archive.h"
+#include "base/rounds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { PROGRAMS = 3000, WORLD = 0 };
+enum { PROGRAMS = RFN_ROUNDS(3000), WORLD = 0 };
 
 static struct rfn_waits *waits;
 
@@ -276,7 +277,7 @@ static void test_many_ranks(void **state)
 {
     (void)state;
     fake_reset();
-    fake.run.ranks = 1 << 25;
+    fake.run.ranks = RFN_ROUNDS(1 << 23);
     for (uint32_t rank = 0; rank < FAKE_RANKS; rank++) {
         EVENT(rank, INIT, 0, rank * 10, 100, 0);
         EVENT(rank, BARRIER, 0, 100 + rank * 10, 200, 4);

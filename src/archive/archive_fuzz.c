@@ -2,12 +2,15 @@
  *
  * To be built with -DRFN_FUZZING: checksums are then not compared (the fuzzer would not get past
  * them) and sizes that a few bytes can claim are limited. `archive_test seeds DIR` writes archives
- * to start from, and `representatives_test seeds DIR` reduced ones:
+ * to start from, `representatives_test seeds DIR` reduced and `reduce_archive_test seeds DIR`
+ * clustered ones:
  *
- *   archive_test seeds corpus && representatives_test seeds corpus
+ *   archive_test seeds corpus && representatives_test seeds corpus &&
+ *   reduce_archive_test seeds corpus
  *   archive_fuzz -max_len=8192 corpus */
 #include "archive/reader.h"
 #include "refrain/event.h"
+#include "refrain/spread.h"
 
 #include <stdlib.h>
 
@@ -106,6 +109,27 @@ static void look_at_stream(const struct rfn_archive *archive, uint32_t stream)
     rfn_cursor_close(cursor);
 }
 
+/* Those that the archive keeps: others need all of its events, which may be very many. */
+static void look_at_spreads(const struct rfn_archive *archive)
+{
+    struct rfn_time_spreads *spreads;
+    struct rfn_diag diag;
+    size_t n;
+    if (rfn_chunks_find(&archive->chunks, RFN_CHUNK_SPREADS, 0) < 0 ||
+        !rfn_chunks_know(&archive->chunks, RFN_CHUNK_SPREADS) ||
+        rfn_time_spreads_new(archive, &spreads, &diag) < 0)
+        return;
+    const struct rfn_position_spread *positions = rfn_time_spreads_positions(spreads, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct rfn_spread_cluster cluster = rfn_time_spreads_cluster(spreads, positions[i].cluster);
+        looked_at += cluster.streams[cluster.n_streams - 1];
+        look_at_text(rfn_archive_function(archive, positions[i].function)->name);
+        for (uint32_t k = 0; k < positions[i].duration.n_bins; k++)
+            looked_at += positions[i].duration.bins[k];
+    }
+    rfn_time_spreads_free(spreads);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct rfn_archive *archive;
@@ -120,6 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         looked_at += rfn_archive_group(archive, i).nodes;
     for (uint32_t i = 0; i < rfn_archive_run(archive)->streams && i < STREAMS; i++)
         look_at_stream(archive, i);
+    look_at_spreads(archive);
     if (rfn_archive_verify_open(archive, NULL, NULL, &diag) < 0 && !diag.text[0])
         abort();
     rfn_archive_close(archive);

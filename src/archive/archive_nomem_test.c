@@ -255,7 +255,7 @@ static size_t peak_of(const char *path, uint64_t rounds, size_t resident_max)
 static void test_memory_is_bounded(void **state)
 {
     (void)state;
-    enum { SHORT = 30000, LONG = 8 * SHORT };
+    enum { SHORT = 15000, LONG = 8 * SHORT };
     char path[] = "/tmp/archive_nomem_testXXXXXX";
     close(mkstemp(path));
     write_ring(path, SHORT);

@@ -90,7 +90,8 @@ static const char *type_name(uint32_t type)
         [RFN_CHUNK_VALUES] = "VALUES",     [RFN_CHUNK_PLACES] = "PLACES",
         [RFN_CHUNK_TIMING] = "TIMING",     [RFN_CHUNK_TOC] = "TOC",
         [RFN_CHUNK_CLOCKS] = "CLOCKS",     [RFN_CHUNK_PROFILE] = "PROFILE",
-        [RFN_CHUNK_PROFILES] = "PROFILES",
+        [RFN_CHUNK_PROFILES] = "PROFILES", [RFN_CHUNK_CLUSTERS] = "CLUSTERS",
+        [RFN_CHUNK_SPREADS] = "SPREADS",
     };
     return type < sizeof names / sizeof *names && names[type] ? names[type] : "of unknown type";
 }
@@ -621,6 +622,8 @@ bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type)
         return chunks->minor >= RFN_CLOCKS_SINCE_MINOR;
     if (type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES)
         return chunks->minor >= RFN_PROFILE_SINCE_MINOR;
+    if (type == RFN_CHUNK_CLUSTERS || type == RFN_CHUNK_SPREADS)
+        return chunks->minor >= RFN_CLUSTERS_SINCE_MINOR;
     return type <= RFN_CHUNK_TOC;
 }
 
@@ -661,6 +664,16 @@ int64_t rfn_chunks_find(const struct rfn_chunks *chunks, uint32_t type, uint64_t
     if (at == chunks->n || compare_keys(&chunks->entries[chunks->by_type[at]], type, id) != 0)
         return -1;
     return (int64_t)chunks->by_type[at];
+}
+
+int64_t rfn_chunks_find_range(const struct rfn_chunks *chunks, uint32_t type, uint32_t number)
+{
+    size_t behind = lower_bound(chunks, type, ((uint64_t)number + 1) << 32);
+    if (number == UINT32_MAX || behind == 0)
+        return -1;
+    size_t entry = chunks->by_type[behind - 1];
+    const struct rfn_toc_entry *found = &chunks->entries[entry];
+    return found->type == type && number < (uint32_t)found->id ? (int64_t)entry : -1;
 }
 
 size_t rfn_chunks_count(const struct rfn_chunks *chunks, uint32_t type, size_t *first)

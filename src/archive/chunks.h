@@ -65,6 +65,9 @@ void rfn_chunks_close(struct rfn_chunks *chunks);
 bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type);
 /* The index of a chunk in entries, or -1. */
 int64_t rfn_chunks_find(const struct rfn_chunks *chunks, uint32_t type, uint64_t id);
+/* The chunk of a type whose ids are first * 2^32 + end, of things with numbers from `first` to
+ * below `end`, that has the number, or -1. */
+int64_t rfn_chunks_find_range(const struct rfn_chunks *chunks, uint32_t type, uint32_t number);
 /* How many chunks of a type there are; *first is the place of the first in by_type. */
 size_t rfn_chunks_count(const struct rfn_chunks *chunks, uint32_t type, size_t *first);
 

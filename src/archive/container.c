@@ -7,6 +7,8 @@
 #include <zstd.h>
 
 enum {
+    SMALL = 1 << 14, /* a payload so small may take 0.1 us per byte, and half a MiB */
+    SMALL_COMPRESSION_LEVEL = 19,
     COMPRESSION_LEVEL = 3,
     LARGE = 1 << 20,             /* a payload that is not brought into memory */
     LARGE_COMPRESSION_LEVEL = 1, /* takes 1 MiB of memory, not 5 */
@@ -48,7 +50,8 @@ static size_t compress_behind(struct rfn_buf *out, size_t skip, const void *payl
     uint8_t *to = ZSTD_isError(bound) ? NULL : rfn_buf_reserve(out, skip + bound);
     if (!to)
         return 0;
-    size_t stored = ZSTD_compress(to + skip, bound, payload, size, COMPRESSION_LEVEL);
+    int level = size <= SMALL ? SMALL_COMPRESSION_LEVEL : COMPRESSION_LEVEL;
+    size_t stored = ZSTD_compress(to + skip, bound, payload, size, level);
     if (ZSTD_isError(stored) || stored >= size || size > RFN_CHUNK_RAW_LIMIT(stored))
         return 0;
     return stored;

@@ -22,14 +22,16 @@ enum rfn_chunk_type {
     RFN_CHUNK_PLACES = 6,
     RFN_CHUNK_TIMING = 7,
     RFN_CHUNK_TOC = 8,
-    RFN_CHUNK_CLOCKS = 9,   /* since minor version 2 */
-    RFN_CHUNK_PROFILE = 10, /* since minor version 3 */
-    RFN_CHUNK_PROFILES = 11 /* since minor version 3 */
+    RFN_CHUNK_CLOCKS = 9,    /* since minor version 2 */
+    RFN_CHUNK_PROFILE = 10,  /* since minor version 3 */
+    RFN_CHUNK_PROFILES = 11, /* since minor version 3 */
+    RFN_CHUNK_CLUSTERS = 12, /* since minor version 4 */
+    RFN_CHUNK_SPREADS = 13   /* since minor version 4 */
 };
 
 enum { RFN_HEADER_BYTES = 64, RFN_CHUNK_HEADER_BYTES = 48, RFN_CHUNK_ALIGNMENT = 8 };
-enum { RFN_FORMAT_MAJOR = 1, RFN_FORMAT_MINOR = 3 };
-enum { RFN_CLOCKS_SINCE_MINOR = 2, RFN_PROFILE_SINCE_MINOR = 3 };
+enum { RFN_FORMAT_MAJOR = 1, RFN_FORMAT_MINOR = 4 };
+enum { RFN_CLOCKS_SINCE_MINOR = 2, RFN_PROFILE_SINCE_MINOR = 3, RFN_CLUSTERS_SINCE_MINOR = 4 };
 enum { RFN_STATE_WRITING = 0, RFN_STATE_WHOLE = 1 };
 enum { RFN_COMPRESSION_NONE = 0, RFN_COMPRESSION_ZSTD = 1 };
 
@@ -58,6 +60,13 @@ struct rfn_toc_entry {
     uint64_t id, offset, stored_size; /* offset of the chunk in the file, a multiple of 8 */
 };
 
+/* Bytes of the file that a chunk takes. */
+static inline uint64_t rfn_chunk_bytes(const struct rfn_toc_entry *entry)
+{
+    uint64_t size = RFN_CHUNK_HEADER_BYTES + entry->stored_size;
+    return size + -size % RFN_CHUNK_ALIGNMENT;
+}
+
 /* Appends the payload of the TOC chunk. The entries must be in ascending order of offset. */
 void rfn_toc_append(struct rfn_buf *out, const struct rfn_toc_entry *entries, size_t n);
 
@@ -81,5 +90,6 @@ static inline uint32_t rfn_get_u32(const uint8_t *bytes)
 
 /* The checksum of a chunk: of the header up to its checksum, then of the stored payload. */
 enum { RFN_CHUNK_SUMMED_BYTES = 40 };
+enum { RFN_CHUNK_ID_AT = 8 }; /* of the header */
 
 #endif

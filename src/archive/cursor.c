@@ -7,83 +7,17 @@
  * others a block of decoded values is in memory, of at most RFN_COLUMN_BLOCK, in 1 to 8 bytes each.
  * Reduced times have other columns, and come from representatives.h.
  *
+ * Where in a loop nothing but times varies, iterations may come in batches (cursor_batch.c).
+ *
  * Against damaged files: events beyond the number in STREAMS are an error. */
-#include "archive/cursor.h"
-
-#include "archive/reader.h"
-#include "archive/representatives.h"
-#include "archive/walk.h"
+#include "archive/cursor_state.h"
 #include "base/grow.h"
 #include "event/kind.h"
-#include "reduce/column.h"
-#include "reduce/fold.h"
 #include "reduce/stream.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A line of the cache. Who reads many streams in turn finds little of them there. */
-enum { LINE = 64 };
-
-/* A column that varies, and where its values go. What an event takes is in its first line. */
-struct source {
-    _Alignas(LINE) int64_t *target;
-    bool translated; /* TYPE, COMM and REGION are */
-    bool of_timing;  /* the column; else of VALUES */
-    uint8_t kind;
-    struct rfn_column_cursor column;
-};
-
-_Static_assert(sizeof(struct source) == 3 * LINE, "a source has grown by a line");
-
-/* The times of an event, in quanta. */
-struct quanta {
-    int64_t gap, duration;
-};
-
-enum { NARROW = 7, WIDE = 3 };
-
-/* The times of the next occurrences of a symbol, the last one first: narrow if they fit. */
-struct ready {
-    _Alignas(LINE) uint32_t n;
-    bool wide;
-    bool others; /* it has columns beside those of times */
-    union {
-        struct {
-            uint32_t gap, duration;
-        } narrow[NARROW];
-        struct quanta wides[WIDE];
-    };
-};
-
-_Static_assert(sizeof(struct ready) == LINE, "what is ready has grown");
-
-/* What gaps or durations are taken from: a column that varies, or so many times the same value. */
-struct supply {
-    bool open;
-    struct rfn_column_cursor column;
-    uint64_t left;
-    int64_t value;
-};
-
-/* A symbol that has occurred. One allocation: sources and words lie behind. Most events take but
- * two times, and touch the first line of the record and the line of what is ready. */
-struct symbol_state {
-    _Alignas(LINE) struct rfn_record record;
-    unsigned n_sources; /* columns beside those of times */
-    struct source *sources;
-    int64_t *in, *out;
-    struct ready ready;
-    struct supply gaps, durations;
-    int64_t inside; /* quanta */
-    bool counted;   /* there are columns, of so many values: */
-    uint64_t n;
-};
-
-_Static_assert(offsetof(struct rfn_record, varying) <= LINE,
-               "what events take of a record has grown");
 
 /* One column of a symbol before it is known whether it varies. */
 struct wanted {
@@ -91,35 +25,10 @@ struct wanted {
     const size_t *at; /* where in the payload it begins, then where it ends */
     int64_t *target;
     uint8_t kind;
-    struct supply *supply; /* NULL: not of times */
+    struct rfn_supply *supply; /* NULL: not of times */
 };
 
 enum { TIMING_COLUMNS_MAX = 6, WANTED_MAX = 2 * RFN_PARAMS_MAX + TIMING_COLUMNS_MAX };
-
-struct rfn_cursor {
-    const struct rfn_archive *archive;
-    uint32_t stream, rank, place;
-    struct rfn_part *structure_part, *values_part, *places_part;
-    const struct rfn_structure *structure;
-    const struct rfn_values *values;
-    struct rfn_timing timing;
-    struct rfn_reduced_timing reduced;
-    struct rfn_representatives *representatives; /* NULL: times are not reduced */
-    bool has_timing, times;                      /* has_timing: columns of TIMING */
-    bool seldom;                                 /* it tells segments, or has representatives */
-    uint64_t events;
-    uint64_t last_exit, add_ns;
-    struct rfn_clock_place clock_place, correction_place;
-    const struct rfn_clock *correction; /* of the host's clock; NULL: none */
-    size_t marks;                       /* where in TIMING the next one is */
-    uint64_t n_marks, mark_quanta;      /* read so far */
-    struct rfn_walk walk;               /* in the structure; counts the events */
-    int64_t *comms;                     /* archive numbers by local number */
-    struct symbol_state **symbols;      /* NULL: has not occurred */
-    struct rfn_list_reader *lists;      /* NULL: nobody has asked for one */
-    int error;                          /* sticky, as is what it says */
-    struct rfn_diag diag;
-};
 
 /* In what form a list is wanted: as it is, or with the archive's numbers. */
 enum list_form { FORM_PLAIN, FORM_TYPES, FORM_COMMS };
@@ -128,34 +37,43 @@ _Static_assert((int)FORM_COMMS < (int)RFN_LIST_FORMS, "forms do not go into the 
 
 /* ---- failure ---- */
 
+/* Events so far. */
+static uint64_t index_of(const struct rfn_cursor *cursor)
+{
+    const struct rfn_batch *batch = &cursor->batch;
+    return batch->n ? batch->first + batch->taken : cursor->walk.index;
+}
+
 static int fail(struct rfn_cursor *cursor, int error, const struct rfn_payload *payload,
                 const char *what)
 {
     cursor->error = error;
+    cursor->batch.failed = true;
     rfn_fail(&cursor->diag, error, (int64_t)payload->offset, (int)cursor->rank,
              "%s: stream %" PRIu32 " of rank %" PRIu32 ", event %" PRIu64
              ", in the chunk at offset %" PRIu64 ": %s",
-             cursor->archive->chunks.path, cursor->stream, cursor->rank, cursor->walk.index,
+             cursor->archive->chunks.path, cursor->stream, cursor->rank, index_of(cursor),
              payload->offset, what);
     return error;
 }
 
-static int no_memory(struct rfn_cursor *cursor)
+int rfn_cursor_no_memory(struct rfn_cursor *cursor)
 {
     return fail(cursor, RFN_E_NOMEM, &cursor->values->payload, rfn_out_of_memory);
 }
 
-static int fault_in(struct rfn_cursor *cursor, const struct rfn_payload *payload, const char *fault)
+int rfn_cursor_fault_in(struct rfn_cursor *cursor, const struct rfn_payload *payload,
+                        const char *fault)
 {
     return fail(cursor, rfn_fault_error(fault), payload, fault);
 }
 
 static int column_failed(struct rfn_cursor *cursor, int error, const struct rfn_payload *payload)
 {
-    return fault_in(cursor, payload, rfn_column_fault(error));
+    return rfn_cursor_fault_in(cursor, payload, rfn_column_fault(error));
 }
 
-static int report(const struct rfn_cursor *cursor, struct rfn_diag *diag)
+int rfn_cursor_report(const struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
     if (diag)
         *diag = cursor->diag;
@@ -206,7 +124,7 @@ static int64_t own_rank(const struct rfn_cursor *cursor, const struct rfn_symbol
 static void fill_inputs(const struct rfn_cursor *cursor, const struct rfn_symbol_info *symbol,
                         const struct rfn_function_info *function, int64_t *in)
 {
-    const struct rfn_member_table *places = &cursor->places_part->u.places;
+    const struct rfn_member_table *places = &cursor->parts.places->u.places;
     int64_t reference = own_rank(cursor, symbol, function);
     size_t place = symbol->place;
     for (unsigned i = 0; i < function->n_in; i++) {
@@ -233,8 +151,8 @@ static unsigned count_columns(const struct rfn_symbol_info *symbol,
 
 /* Lists the columns of a symbol. */
 static unsigned want_columns(const struct rfn_cursor *cursor, const struct rfn_symbol_info *symbol,
-                             const struct rfn_function_info *function, struct symbol_state *state,
-                             struct wanted *wanted)
+                             const struct rfn_function_info *function,
+                             struct rfn_symbol_state *state, struct wanted *wanted)
 {
     unsigned n = 0;
     const struct rfn_payload *values = &cursor->values->payload;
@@ -276,7 +194,7 @@ static int open_column(struct rfn_column_cursor *column, const struct wanted *wa
 
 /* What a source's column lies in. */
 static const struct rfn_payload *payload_of(const struct rfn_cursor *cursor,
-                                            const struct source *source)
+                                            const struct rfn_symbol_source *source)
 {
     return source->of_timing ? &cursor->timing.payload : &cursor->values->payload;
 }
@@ -288,7 +206,7 @@ static bool is_translated(uint8_t kind)
 
 /* Decodes the first block of a column that has been opened. Returns whether it varies: if not, its
  * value goes to the target for good. */
-static int first_block(struct rfn_cursor *cursor, struct symbol_state *state,
+static int first_block(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
                        const struct wanted *wanted, struct rfn_column_cursor *column)
 {
     if (state->counted && state->n != column->n)
@@ -307,14 +225,14 @@ static int first_block(struct rfn_cursor *cursor, struct symbol_state *state,
     return translate_or_fail(cursor, wanted->kind, wanted->target);
 }
 
-static int add_source(struct rfn_cursor *cursor, struct symbol_state *state,
+static int add_source(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
                       const struct wanted *wanted)
 {
-    struct source *source = &state->sources[state->n_sources];
-    *source = (struct source){.of_timing = wanted->payload == &cursor->timing.payload,
-                              .target = wanted->target,
-                              .kind = wanted->kind,
-                              .translated = is_translated(wanted->kind)};
+    struct rfn_symbol_source *source = &state->sources[state->n_sources];
+    *source = (struct rfn_symbol_source){.of_timing = wanted->payload == &cursor->timing.payload,
+                                         .target = wanted->target,
+                                         .kind = wanted->kind,
+                                         .translated = is_translated(wanted->kind)};
     int error = open_column(&source->column, wanted);
     if (error < 0)
         return column_failed(cursor, error, wanted->payload);
@@ -327,10 +245,10 @@ static int add_source(struct rfn_cursor *cursor, struct symbol_state *state,
     return 0;
 }
 
-static int add_supply(struct rfn_cursor *cursor, struct symbol_state *state,
+static int add_supply(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
                       const struct wanted *wanted)
 {
-    struct supply *supply = wanted->supply;
+    struct rfn_supply *supply = wanted->supply;
     int error = open_column(&supply->column, wanted);
     if (error < 0)
         return column_failed(cursor, error, wanted->payload);
@@ -345,7 +263,7 @@ static int add_supply(struct rfn_cursor *cursor, struct symbol_state *state,
 
 /* Opens the columns of a symbol. If that of gaps does not vary, or there is none, occurrences are
  * counted in its place. */
-static int add_columns(struct rfn_cursor *cursor, struct symbol_state *state,
+static int add_columns(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
                        const struct wanted *wanted, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
@@ -356,7 +274,7 @@ static int add_columns(struct rfn_cursor *cursor, struct symbol_state *state,
     return 0;
 }
 
-static void free_state(struct symbol_state *state)
+static void free_state(struct rfn_symbol_state *state)
 {
     if (state && state->gaps.open)
         rfn_column_close(&state->gaps.column);
@@ -367,24 +285,25 @@ static void free_state(struct symbol_state *state)
     free(state);
 }
 
-static struct symbol_state *new_state(const struct rfn_function_info *function, unsigned n_columns)
+static struct rfn_symbol_state *new_state(const struct rfn_function_info *function,
+                                          unsigned n_columns)
 {
     size_t n_words = (size_t)function->n_in + function->n_out;
-    struct symbol_state *state;
+    struct rfn_symbol_state *state;
     size_t size = sizeof *state + n_columns * sizeof *state->sources + n_words * sizeof *state->in;
-    size = (size + LINE - 1) / LINE * LINE;
-    state = aligned_alloc(LINE, size);
+    size = (size + RFN_LINE - 1) / RFN_LINE * RFN_LINE;
+    state = aligned_alloc(RFN_LINE, size);
     if (!state)
         return NULL;
     memset(state, 0, size);
-    state->sources = (struct source *)(state + 1);
+    state->sources = (struct rfn_symbol_source *)(state + 1);
     state->in = (int64_t *)(state->sources + n_columns);
     state->out = state->in + function->n_in;
     return state;
 }
 
 static void fill_record(const struct rfn_symbol_info *info, uint32_t symbol,
-                        struct symbol_state *state)
+                        struct rfn_symbol_state *state)
 {
     state->record = (struct rfn_record){.polls = 1,
                                         .symbol = symbol,
@@ -403,9 +322,9 @@ static int open_symbol(struct rfn_cursor *cursor, uint32_t symbol)
     const struct rfn_symbol_info *info = &cursor->structure->symbols[symbol];
     const struct rfn_function_info *function =
         &cursor->archive->dictionary.functions[info->function];
-    struct symbol_state *state = new_state(function, count_columns(info, function));
+    struct rfn_symbol_state *state = new_state(function, count_columns(info, function));
     if (!state)
-        return no_memory(cursor);
+        return rfn_cursor_no_memory(cursor);
     cursor->symbols[symbol] = state;
     fill_record(info, symbol, state);
     fill_inputs(cursor, info, function, state->in);
@@ -443,27 +362,20 @@ static int check_mark(struct rfn_cursor *cursor, uint64_t enter)
     return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a time mark is wrong");
 }
 
-static inline uint64_t corrected_ns(struct rfn_cursor *cursor, uint64_t quanta)
-{
-    uint64_t ns = rfn_clock_ns(&cursor->timing.clock, &cursor->clock_place, quanta);
-    if (__builtin_expect(cursor->correction != NULL, 0))
-        ns = rfn_clock_ns(cursor->correction, &cursor->correction_place, ns);
-    return ns;
-}
-
-static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state, struct quanta quanta)
+static int fill_times(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
+                      struct rfn_quanta quanta)
 {
     struct rfn_record *record = &state->record;
     uint64_t enter = cursor->last_exit + (uint64_t)quanta.gap;
     uint64_t exit = enter + (uint64_t)quanta.duration;
     if (__builtin_expect(cursor->walk.index % RFN_STREAM_MARK == 0 && cursor->walk.index, 0))
         RFN_TRY(check_mark(cursor, enter));
-    uint64_t from = corrected_ns(cursor, enter), to = corrected_ns(cursor, exit);
+    uint64_t from = rfn_cursor_ns(cursor, enter), to = rfn_cursor_ns(cursor, exit);
     record->enter_ns = (int64_t)(from + cursor->add_ns);
     record->exit_ns = (int64_t)(to + cursor->add_ns);
     record->inside_ns = (int64_t)(to - from);
     if (__builtin_expect(record->failed_poll, 0)) {
-        to = corrected_ns(cursor, enter + (uint64_t)state->inside);
+        to = rfn_cursor_ns(cursor, enter + (uint64_t)state->inside);
         record->inside_ns = (int64_t)(to - from);
     }
     cursor->last_exit = exit;
@@ -471,7 +383,7 @@ static int fill_times(struct rfn_cursor *cursor, struct symbol_state *state, str
 }
 
 /* How many values there are at once, at least one. */
-static int supplied(struct rfn_cursor *cursor, struct supply *supply, uint64_t *left)
+static int supplied(struct rfn_cursor *cursor, struct rfn_supply *supply, uint64_t *left)
 {
     int error = supply->open || supply->left ? 0 : RFN_E_RANGE;
     if (supply->open && !supply->column.left)
@@ -482,73 +394,55 @@ static int supplied(struct rfn_cursor *cursor, struct supply *supply, uint64_t *
     return error < 0 ? column_failed(cursor, error, &cursor->timing.payload) : 0;
 }
 
-static inline int64_t supply_at(const struct supply *supply, size_t i)
-{
-    if (!supply->open)
-        return supply->value;
-    const struct rfn_column_cursor *column = &supply->column;
-    uint64_t more = rfn_load_64(column->next + i * column->packed.width) & column->mask;
-    return (int64_t)((uint64_t)column->packed.base + more);
-}
-
-static inline void take(struct supply *supply, size_t n)
-{
-    if (!supply->open) {
-        supply->left -= n;
-        return;
-    }
-    supply->column.left -= n;
-    supply->column.next += n * supply->column.packed.width;
-}
-
 /* Makes the next times of a symbol ready, at least one. */
 __attribute__((noinline)) static int make_ready(struct rfn_cursor *cursor,
-                                                struct symbol_state *state)
+                                                struct rfn_symbol_state *state)
 {
-    struct ready *ready = &state->ready;
-    struct quanta next[NARROW];
+    struct rfn_ready *ready = &state->ready;
+    struct rfn_quanta next[RFN_READY_NARROW];
     uint64_t gaps, durations, all = 0;
     RFN_TRY(supplied(cursor, &state->gaps, &gaps));
     RFN_TRY(supplied(cursor, &state->durations, &durations));
     size_t n = gaps < durations ? gaps : durations;
-    n = n < NARROW ? n : NARROW;
+    n = n < RFN_READY_NARROW ? n : RFN_READY_NARROW;
     for (size_t i = 0; i < n; i++) {
-        next[i] = (struct quanta){supply_at(&state->gaps, i), supply_at(&state->durations, i)};
+        next[i] = (struct rfn_quanta){rfn_supply_at(&state->gaps, i),
+                                      rfn_supply_at(&state->durations, i)};
         all |= (uint64_t)next[i].gap | (uint64_t)next[i].duration;
     }
     ready->wide = all > UINT32_MAX;
-    if (ready->wide && n > WIDE)
-        n = WIDE;
+    if (ready->wide && n > RFN_READY_WIDE)
+        n = RFN_READY_WIDE;
     for (size_t i = 0; i < n && ready->wide; i++)
         ready->wides[n - 1 - i] = next[i];
     for (size_t i = 0; i < n && !ready->wide; i++) {
         ready->narrow[n - 1 - i].gap = (uint32_t)next[i].gap;
         ready->narrow[n - 1 - i].duration = (uint32_t)next[i].duration;
     }
-    take(&state->gaps, n);
-    take(&state->durations, n);
+    rfn_supply_take(&state->gaps, n);
+    rfn_supply_take(&state->durations, n);
     ready->n = (uint32_t)n;
     return 0;
 }
 
-static inline int take_times(struct rfn_cursor *cursor, struct symbol_state *state,
-                             struct quanta *quanta)
+static inline int take_times(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
+                             struct rfn_quanta *quanta)
 {
-    struct ready *ready = &state->ready;
+    struct rfn_ready *ready = &state->ready;
     if (__builtin_expect(!ready->n, 0))
         RFN_TRY(make_ready(cursor, state));
     uint32_t at = --ready->n;
     if (__builtin_expect(ready->wide, 0))
         *quanta = ready->wides[at];
     else
-        *quanta = (struct quanta){ready->narrow[at].gap, ready->narrow[at].duration};
+        *quanta = (struct rfn_quanta){ready->narrow[at].gap, ready->narrow[at].duration};
     return 0;
 }
 
-static int read_sources(struct rfn_cursor *cursor, struct symbol_state *state)
+static int read_sources(struct rfn_cursor *cursor, struct rfn_symbol_state *state)
 {
     for (unsigned i = 0; i < state->n_sources; i++) {
-        struct source *source = &state->sources[i];
+        struct rfn_symbol_source *source = &state->sources[i];
         int error = rfn_column_next(&source->column, source->target);
         if (__builtin_expect(error < 0, 0))
             return column_failed(cursor, error, payload_of(cursor, source));
@@ -565,7 +459,7 @@ static inline void prefetch(const struct rfn_cursor *cursor)
     const uint32_t *node = frame->end - frame->node > 1 ? frame->node + 1 : frame->body;
     if (rfn_node_is_loop(*node))
         return;
-    const struct symbol_state *state = cursor->symbols[rfn_node_index(*node)];
+    const struct rfn_symbol_state *state = cursor->symbols[rfn_node_index(*node)];
     if (state) {
         __builtin_prefetch(&state->record, 1);
         __builtin_prefetch(&state->ready, 1);
@@ -575,18 +469,18 @@ static inline void prefetch(const struct rfn_cursor *cursor)
 static int segment_failed(struct rfn_cursor *cursor)
 {
     struct rfn_representatives_fault fault = rfn_representatives_fault(cursor->representatives);
-    return fault_in(cursor, fault.payload, fault.text);
+    return rfn_cursor_fault_in(cursor, fault.payload, fault.text);
 }
 
 /* What else comes from columns of TIMING. */
-static int read_representative(struct rfn_cursor *cursor, struct symbol_state *state,
-                               struct quanta *quanta)
+static int read_representative(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
+                               struct rfn_quanta *quanta)
 {
     struct rfn_recreated event;
     if (rfn_representatives_next(cursor->representatives, &event) < 0)
         return segment_failed(cursor);
-    *quanta = (struct quanta){.gap = (int64_t)(event.enter - cursor->last_exit),
-                              .duration = (int64_t)(event.exit - event.enter)};
+    *quanta = (struct rfn_quanta){.gap = (int64_t)(event.enter - cursor->last_exit),
+                                  .duration = (int64_t)(event.exit - event.enter)};
     state->inside = event.inside;
     state->record.polls = (uint64_t)event.polls;
     state->record.volume_gap = event.volume_gap;
@@ -595,8 +489,8 @@ static int read_representative(struct rfn_cursor *cursor, struct symbol_state *s
 }
 
 /* What most cursors do not do. */
-static int deliver_seldom(struct rfn_cursor *cursor, uint32_t symbol, struct symbol_state *state,
-                          struct quanta *quanta)
+static int deliver_seldom(struct rfn_cursor *cursor, uint32_t symbol,
+                          struct rfn_symbol_state *state, struct rfn_quanta *quanta)
 {
     const struct rfn_cuts *cuts = cursor->walk.cuts;
     if (cuts) {
@@ -616,8 +510,8 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
                     "there are more events than the stream has");
     if (!cursor->symbols[symbol])
         RFN_TRY(open_symbol(cursor, symbol));
-    struct symbol_state *state = cursor->symbols[symbol];
-    struct quanta quanta;
+    struct rfn_symbol_state *state = cursor->symbols[symbol];
+    struct rfn_quanta quanta;
     RFN_TRY(take_times(cursor, state, &quanta));
     if (__builtin_expect(cursor->seldom, 0))
         RFN_TRY(deliver_seldom(cursor, symbol, state, &quanta));
@@ -649,32 +543,26 @@ static int next(struct rfn_cursor *cursor, const struct rfn_record **record)
         return deliver(cursor, symbol, record);
     if (more == 0)
         return at_end(cursor);
-    return fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
+    return rfn_cursor_fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
 }
 
 int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
                     struct rfn_diag *diag)
 {
+    cursor->batch.n = 0;
     if (cursor->error)
-        return report(cursor, diag);
+        return rfn_cursor_report(cursor, diag);
     int result = next(cursor, record);
-    return result < 0 ? report(cursor, diag) : result;
+    return result < 0 ? rfn_cursor_report(cursor, diag) : result;
 }
 
 /* ---- opening ---- */
 
 static int use_parts(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
-    const struct rfn_archive *archive = cursor->archive;
-    uint64_t group = (uint64_t)rfn_stream_word(archive, RFN_WORD_GROUP, cursor->stream);
-    uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, cursor->stream);
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &cursor->structure_part, diag));
-    cursor->structure = &cursor->structure_part->u.structure;
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_PLACES, group, cursor->structure, &cursor->places_part,
-                         diag));
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_VALUES, values, cursor->structure, &cursor->values_part,
-                         diag));
-    cursor->values = &cursor->values_part->u.values;
+    RFN_TRY(rfn_stream_parts_use(cursor->archive, cursor->stream, &cursor->parts, diag));
+    cursor->structure = &cursor->parts.structure->u.structure;
+    cursor->values = &cursor->parts.values->u.values;
     return 0;
 }
 
@@ -698,7 +586,7 @@ static int begin_representatives(struct rfn_cursor *cursor)
     int error = rfn_representatives_open(&what, &cursor->representatives);
     cursor->seldom = true;
     if (error < 0 && !cursor->representatives)
-        return no_memory(cursor);
+        return rfn_cursor_no_memory(cursor);
     return error < 0 ? segment_failed(cursor) : 0;
 }
 
@@ -711,7 +599,7 @@ static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
     RFN_TRY(error);
     cursor->times = cursor->timing.times;
     if (!cursor->has_timing && begin_representatives(cursor) < 0)
-        return report(cursor, diag);
+        return rfn_cursor_report(cursor, diag);
     const struct rfn_clock *clock = &cursor->timing.clock;
     if (cursor->times)
         cursor->last_exit = cursor->mark_quanta = clock->start;
@@ -735,13 +623,14 @@ static int make_tables(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
     const struct rfn_structure *structure = cursor->structure;
     cursor->comms = malloc((structure->n_comms + (size_t)1) * sizeof *cursor->comms);
-    cursor->symbols = calloc(structure->n_symbols + (size_t)1, sizeof(struct symbol_state *));
-    if (!cursor->comms || !cursor->symbols ||
+    cursor->symbols = calloc(structure->n_symbols + (size_t)1, sizeof(struct rfn_symbol_state *));
+    cursor->plans = calloc(structure->n_loops + (size_t)1, sizeof *cursor->plans);
+    if (!cursor->comms || !cursor->symbols || !cursor->plans ||
         rfn_walk_open(&cursor->walk, structure, cursor->values) < 0)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
                         cursor->archive->chunks.path);
     for (uint32_t i = 0; i < structure->n_comms; i++)
-        cursor->comms[i] = rfn_member_word(&cursor->places_part->u.places, structure->n_places + i,
+        cursor->comms[i] = rfn_member_word(&cursor->parts.places->u.places, structure->n_places + i,
                                            cursor->place, 0);
     return 0;
 }
@@ -816,6 +705,7 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
     if (!cursor)
         return;
     close_columns(cursor);
+    rfn_cursor_free_plans(cursor);
     rfn_list_reader_free(cursor->lists);
     rfn_walk_close(&cursor->walk);
     free(cursor->symbols);
@@ -823,11 +713,7 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
     rfn_representatives_close(cursor->representatives);
     rfn_reduced_timing_release(&cursor->reduced);
     rfn_timing_release(&cursor->timing);
-    struct rfn_part *parts[] = {cursor->structure_part, cursor->values_part, cursor->places_part};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (parts[i])
-            rfn_part_done(cursor->archive, parts[i]);
-    }
+    rfn_stream_parts_done(cursor->archive, &cursor->parts);
     free(cursor);
 }
 
@@ -872,7 +758,7 @@ static const struct rfn_list_copy *read_list(struct rfn_cursor *cursor, uint64_t
         cursor->lists = rfn_list_reader_new(&values->lists, &values->payload,
                                             archive->list_bytes / archive->n_streams);
     int error = cursor->lists
-                    ? rfn_list_reader_find(cursor->lists, key, cursor->walk.index, &copy, &made)
+                    ? rfn_list_reader_find(cursor->lists, key, index_of(cursor), &copy, &made)
                     : RFN_E_NOMEM;
     if (error < 0) {
         list_failed(cursor, error);
@@ -895,7 +781,7 @@ const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, 
         key += of == RFN_KIND_TYPE ? FORM_TYPES : FORM_COMMS;
     const struct rfn_list_copy *copy = NULL;
     if (cursor->lists)
-        copy = rfn_list_reader_known(cursor->lists, key, cursor->walk.index);
+        copy = rfn_list_reader_known(cursor->lists, key, index_of(cursor));
     if (__builtin_expect(!copy, 0) && !(copy = read_list(changeable(cursor), key)))
         return NULL;
     *n = copy->n;
@@ -932,14 +818,14 @@ int rfn_cursor_check_lists(struct rfn_cursor *cursor, struct rfn_diag *diag)
     int error = rfn_value_lists_check(&values->lists, &values->payload);
     if (error < 0)
         list_failed(cursor, error);
-    return report(cursor, diag);
+    return rfn_cursor_report(cursor, diag);
 }
 
 static int expect_end(struct rfn_cursor *cursor, struct rfn_column_cursor *column,
                       const struct rfn_payload *payload)
 {
     const char *fault = rfn_column_left_over(column);
-    return fault ? fault_in(cursor, payload, fault) : 0;
+    return fault ? rfn_cursor_fault_in(cursor, payload, fault) : 0;
 }
 
 /* A column that no event has opened must be empty. */
@@ -957,11 +843,11 @@ static int expect_empty(struct rfn_cursor *cursor, const struct wanted *wanted)
 static int finish_symbol(struct rfn_cursor *cursor, uint32_t symbol)
 {
     const struct rfn_symbol_info *info = &cursor->structure->symbols[symbol];
-    struct symbol_state *state = cursor->symbols[symbol];
+    struct rfn_symbol_state *state = cursor->symbols[symbol];
     if (!state) {
         struct wanted wanted[WANTED_MAX];
         int64_t words[2 * RFN_PARAMS_MAX];
-        struct symbol_state nowhere = {.in = words, .out = words};
+        struct rfn_symbol_state nowhere = {.in = words, .out = words};
         unsigned n = want_columns(
             cursor, info, &cursor->archive->dictionary.functions[info->function], &nowhere, wanted);
         for (unsigned i = 0; i < n; i++)
@@ -972,7 +858,7 @@ static int finish_symbol(struct rfn_cursor *cursor, uint32_t symbol)
     if (state->counted && left)
         return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
                     "a column is longer than the structure says");
-    struct supply *supplies[] = {&state->gaps, &state->durations};
+    struct rfn_supply *supplies[] = {&state->gaps, &state->durations};
     for (unsigned i = 0; i < 2; i++) {
         if (supplies[i]->open)
             RFN_TRY(expect_end(cursor, &supplies[i]->column, &cursor->timing.payload));
@@ -988,7 +874,7 @@ static int finish(struct rfn_cursor *cursor)
     for (uint32_t i = 0; i < cursor->structure->n_symbols; i++)
         RFN_TRY(finish_symbol(cursor, i));
     if (rfn_walk_finish(&cursor->walk) < 0)
-        return fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
+        return rfn_cursor_fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
     if (cursor->representatives && rfn_representatives_finish(cursor->representatives) < 0)
         return segment_failed(cursor);
     if (cursor->times && cursor->n_marks != cursor->timing.n_marks)
@@ -1001,5 +887,5 @@ int rfn_cursor_finish(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
     if (!cursor->error)
         finish(cursor);
-    return report(cursor, diag);
+    return rfn_cursor_report(cursor, diag);
 }

@@ -101,7 +101,8 @@ static const char *read_hosts(struct context *context)
     struct rfn_dictionary *to = context->to;
     to->n_hosts = read_count(context);
     to->hosts = allocate(context, to->n_hosts, sizeof *to->hosts);
-    if (!to->hosts)
+    to->cores = allocate(context, to->n_hosts, sizeof *to->cores);
+    if (!to->hosts || !to->cores)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_hosts; i++)
         to->hosts[i] = read_name(context);
@@ -129,6 +130,17 @@ static const char *read_regions(struct context *context)
             return rfn_out_of_memory;
     }
     return context->reader.failed ? "the table of regions is malformed" : NULL;
+}
+
+/* Behind everything else, and not in files of long ago. */
+static const char *read_cores(struct context *context)
+{
+    struct rfn_dictionary *to = context->to;
+    if (rfn_reader_left(&context->reader) == 0)
+        return NULL;
+    for (uint32_t i = 0; i < to->n_hosts; i++)
+        to->cores[i] = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+    return context->reader.failed ? "the numbers of cores are malformed" : NULL;
 }
 
 bool rfn_dictionary_region(const struct rfn_dictionary *dictionary, int64_t *word)
@@ -380,7 +392,7 @@ int rfn_dictionary_definitions(struct rfn_dictionary *dictionary, const struct r
 {
     static const char *(*const tables[])(struct context *) = {
         read_strings,   read_modules, read_locations, read_paths,   read_functions,
-        read_datatypes, read_comms,   read_hosts,     read_regions,
+        read_datatypes, read_comms,   read_hosts,     read_regions, read_cores,
     };
     struct context context = {dictionary, rfn_reader_over(payload->data, payload->size)};
     const char *fault = NULL;
@@ -420,6 +432,45 @@ static const char *read_reduction(struct context *context)
     return context->reader.failed ? "it is malformed" : NULL;
 }
 
+static const char *read_path_ends(struct context *context)
+{
+    struct rfn_path_ends *ends = &context->to->run.path_ends;
+    ends->outer = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+    ends->inner = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+    return context->reader.failed || ends->inner == 0 ? "it is malformed" : NULL;
+}
+
+static const char *read_merging(struct context *context)
+{
+    struct rfn_run_merging *merging = &context->to->run.merging;
+    merging->messages = rfn_reader_varint(&context->reader);
+    merging->bytes = rfn_reader_varint(&context->reader);
+    merging->trace_bytes = rfn_reader_varint(&context->reader);
+    merging->all_bytes = rfn_reader_varint(&context->reader);
+    merging->all_definition_bytes = rfn_reader_varint(&context->reader);
+    for (int step = 0; step < RFN_MERGING_STEPS; step++)
+        merging->step_ns[step] = rfn_reader_varint(&context->reader);
+    return context->reader.failed || merging->messages == 0 ? "it is malformed" : NULL;
+}
+
+static const char *read_meetings(struct context *context)
+{
+    struct rfn_run_meetings *before = &context->to->run.merging.before;
+    before->meetings = rfn_reader_varint(&context->reader);
+    before->ns = rfn_reader_varint(&context->reader);
+    before->bytes = rfn_reader_varint(&context->reader);
+    before->messages = rfn_reader_varint(&context->reader);
+    return context->reader.failed || before->meetings == 0 ? "it is malformed" : NULL;
+}
+
+static const char *read_merged(struct context *context)
+{
+    context->to->run.merged = read_text(context);
+    if (context->to->run.merged)
+        return NULL;
+    return context->reader.failed ? "a text is malformed" : rfn_out_of_memory;
+}
+
 static const char *read_meta(struct context *context, uint32_t minor)
 {
     struct rfn_run *run = &context->to->run;
@@ -443,7 +494,19 @@ static const char *read_meta(struct context *context, uint32_t minor)
     bool reduced = minor >= RFN_PROFILE_SINCE_MINOR && flags >> 4 & 1;
     if (!fault && reduced && !run->times)
         return "times that are not there are reduced";
-    return !fault && reduced ? read_reduction(context) : fault;
+    if (!fault && reduced)
+        fault = read_reduction(context);
+    bool ends = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 5 & 1;
+    if (!fault && ends)
+        fault = read_path_ends(context);
+    bool merging = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 6 & 1;
+    if (!fault && merging)
+        fault = read_merging(context);
+    bool merged = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 7 & 1;
+    if (!fault && merged)
+        fault = read_merged(context);
+    bool met = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 8 & 1;
+    return fault || !met ? fault : read_meetings(context);
 }
 
 int rfn_dictionary_meta(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,

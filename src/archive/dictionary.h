@@ -46,6 +46,7 @@ struct rfn_dictionary {
     struct rfn_function_info *functions;
     struct rfn_datatype_info *datatypes;
     struct rfn_communicator *comms;
+    uint32_t *cores; /* of the hosts; 0: not known */
     const char **regions;
     struct rfn_map region_numbers; /* hash -> number */
     uint32_t n_strings, n_modules, n_locations, n_paths, n_functions, n_datatypes, n_comms, n_hosts,

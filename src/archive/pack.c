@@ -132,38 +132,160 @@ static int pack_loops(const struct rfn_stream *stream, struct rfn_rope *out)
     return error;
 }
 
-static void pack_symbol(const struct rfn_symbol *symbol, const struct rfn_function *function,
-                        struct rfn_buf *out)
+/* All that stands before the loops consists of numbers, of which some may differ in groups of one
+ * shape: those of datatypes, and inputs. Who wants something of them looks at one after the other.
+ */
+struct head {
+    void (*number)(struct head *head, uint64_t number, bool may_differ);
+    struct rfn_buf *out;
+    uint64_t n, last; /* numbers so far; the place behind the last one that may differ */
+    struct rfn_runs *slot;
+    int error;
+};
+
+static void each_of_symbol(const struct rfn_symbol *symbol, const struct rfn_function *function,
+                           struct head *head)
 {
-    rfn_buf_varint(out, (uint64_t)symbol->site << 1 | symbol->failed_poll);
-    rfn_buf_varint(out, symbol->error);
-    rfn_buf_varint(out, symbol->moved);
+    head->number(head, (uint64_t)symbol->site << 1 | symbol->failed_poll, false);
+    head->number(head, symbol->error, false);
+    head->number(head, symbol->moved, false);
     for (unsigned i = 0; i < function->n_in; i++) {
         if (!(symbol->moved >> i & 1) && !rfn_kind_depends_on_rank(function->params[i].kind))
-            rfn_buf_svarint(out, symbol->in[i]);
+            head->number(head, rfn_zigzag(symbol->in[i]), true);
     }
+}
+
+static void each_of_head(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                         struct head *head)
+{
+    head->number(head, refs->n_sites, false);
+    for (size_t i = 0; i < refs->n_sites; i++) {
+        head->number(head, refs->site_functions[i], false);
+        head->number(head, refs->site_paths[i], false);
+    }
+    head->number(head, refs->n_types, false);
+    for (size_t i = 0; i < refs->n_types; i++)
+        head->number(head, refs->types[i], true);
+    head->number(head, refs->n_comms, false);
+    head->number(head, rfn_stream_symbols(stream), false);
+    for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
+        const struct rfn_symbol *symbol = symbol_at(stream, i);
+        each_of_symbol(symbol, rfn_stream_schema(stream, symbol->function), head);
+    }
+}
+
+static void write_number(struct head *head, uint64_t number, bool may_differ)
+{
+    (void)may_differ;
+    rfn_buf_varint(head->out, number);
 }
 
 int rfn_pack_structure(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                        struct rfn_rope *rope)
 {
-    struct rfn_buf *out = &rope->bytes;
-    rfn_buf_varint(out, refs->n_sites);
-    for (size_t i = 0; i < refs->n_sites; i++) {
-        rfn_buf_varint(out, refs->site_functions[i]);
-        rfn_buf_varint(out, refs->site_paths[i]);
-    }
-    rfn_buf_varint(out, refs->n_types);
-    for (size_t i = 0; i < refs->n_types; i++)
-        rfn_buf_varint(out, refs->types[i]);
-    rfn_buf_varint(out, refs->n_comms);
-    rfn_buf_varint(out, rfn_stream_symbols(stream));
-    for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
-        const struct rfn_symbol *symbol = symbol_at(stream, i);
-        pack_symbol(symbol, rfn_stream_schema(stream, symbol->function), out);
-    }
+    struct head head = {.number = write_number, .out = &rope->bytes};
+    each_of_head(stream, refs, &head);
     RFN_TRY(pack_loops(stream, rope));
     return rfn_rope_status(rope);
+}
+
+/* ---- what structures of one shape have in common ---- */
+
+static void write_shape(struct head *head, uint64_t number, bool may_differ)
+{
+    rfn_buf_varint(head->out, may_differ ? 0 : number);
+}
+
+static struct rfn_hash128
+digest_of_head(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+               void (*number)(struct head *head, uint64_t number, bool may_differ),
+               const struct rfn_hash128 *loops, struct rfn_buf *bytes)
+{
+    struct head head = {.number = number, .out = bytes};
+    bytes->size = 0;
+    each_of_head(stream, refs, &head);
+    rfn_buf_u64(bytes, loops->low);
+    rfn_buf_u64(bytes, loops->high);
+    return rfn_hash128_bytes(bytes->data, bytes->failed ? 0 : bytes->size);
+}
+
+int rfn_pack_structure_digests(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                               struct rfn_stream_digests *digests, uint64_t *loops)
+{
+    struct rfn_rope rope = RFN_ROPE_INIT;
+    struct rfn_buf head = RFN_BUF_INIT;
+    struct rfn_hash128 of_loops = {0};
+    int error = pack_loops(stream, &rope);
+    if (!error)
+        error = rfn_rope_hash128(&rope, 0, &of_loops);
+    digests->structure = digest_of_head(stream, refs, write_number, &of_loops, &head);
+    digests->shape = digest_of_head(stream, refs, write_shape, &of_loops, &head);
+    *loops = rfn_rope_size(&rope);
+    digests->shape_bytes = head.size + *loops;
+    error = error ? error : rfn_buf_status(&head);
+    rfn_rope_release(&rope);
+    rfn_buf_release(&head);
+    return error;
+}
+
+static void weigh_number(struct head *head, uint64_t number, bool may_differ)
+{
+    (void)may_differ;
+    do
+        head->n++;
+    while (number >>= 7);
+}
+
+uint64_t rfn_pack_head_bytes(const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
+{
+    struct head head = {.number = weigh_number};
+    each_of_head(stream, refs, &head);
+    return head.n;
+}
+
+static void count_number(struct head *head, uint64_t number, bool may_differ)
+{
+    (void)number;
+    head->n += may_differ;
+}
+
+size_t rfn_pack_numbers_count(const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
+{
+    struct head head = {.number = count_number};
+    each_of_head(stream, refs, &head);
+    return head.n;
+}
+
+static void take_number(struct head *head, uint64_t number, bool may_differ)
+{
+    if (may_differ && !head->error)
+        head->error = rfn_runs_append(head->slot++, (int64_t)number, false, 0);
+}
+
+int rfn_pack_numbers(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                     struct rfn_table *table)
+{
+    struct head head = {.number = take_number, .slot = table->slots};
+    each_of_head(stream, refs, &head);
+    return head.error;
+}
+
+static void write_place(struct head *head, uint64_t number, bool may_differ)
+{
+    (void)number;
+    head->n++;
+    if (!may_differ)
+        return;
+    rfn_buf_varint(head->out, head->n - head->last);
+    head->last = head->n;
+}
+
+int rfn_pack_number_places(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                           struct rfn_buf *out)
+{
+    struct head head = {.number = write_place, .out = out};
+    each_of_head(stream, refs, &head);
+    return rfn_buf_status(out);
 }
 
 /* ---- values ---- */
@@ -416,6 +538,25 @@ static void pack_reduction(const struct rfn_pack_meta *meta, struct rfn_buf *out
     rfn_buf_varint(out, reduction->full_bytes);
 }
 
+static void pack_merging(const struct rfn_run_merging *merging, struct rfn_buf *out)
+{
+    rfn_buf_varint(out, merging->messages);
+    rfn_buf_varint(out, merging->bytes);
+    rfn_buf_varint(out, merging->trace_bytes);
+    rfn_buf_varint(out, merging->all_bytes);
+    rfn_buf_varint(out, merging->all_definition_bytes);
+    for (int step = 0; step < RFN_MERGING_STEPS; step++)
+        rfn_buf_varint(out, merging->step_ns[step]);
+}
+
+static void pack_meetings(const struct rfn_run_meetings *before, struct rfn_buf *out)
+{
+    rfn_buf_varint(out, before->meetings);
+    rfn_buf_varint(out, before->ns);
+    rfn_buf_varint(out, before->bytes);
+    rfn_buf_varint(out, before->messages);
+}
+
 int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
 {
     rfn_buf_string(out, meta->recorder);
@@ -427,7 +568,11 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
     rfn_buf_varint(out, meta->ranks);
     rfn_buf_varint(out, (uint64_t)meta->times | (uint64_t)meta->all_polls << 1 |
                             (uint64_t)(meta->volume != NULL) << 2 | (uint64_t)meta->start_off << 3 |
-                            (uint64_t)(meta->similar != NULL) << 4);
+                            (uint64_t)(meta->similar != NULL) << 4 |
+                            (uint64_t)(meta->path_ends.inner > 0) << 5 |
+                            (uint64_t)(meta->merging.messages > 0) << 6 |
+                            (uint64_t)(meta->merged != NULL) << 7 |
+                            (uint64_t)(meta->merging.before.meetings > 0) << 8);
     rfn_buf_varint(out, meta->merge_ns);
     if (meta->volume) {
         rfn_buf_string(out, meta->volume);
@@ -435,5 +580,15 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
     }
     if (meta->similar)
         pack_reduction(meta, out);
+    if (meta->path_ends.inner) {
+        rfn_buf_varint(out, meta->path_ends.outer);
+        rfn_buf_varint(out, meta->path_ends.inner);
+    }
+    if (meta->merging.messages)
+        pack_merging(&meta->merging, out);
+    if (meta->merged)
+        rfn_buf_string(out, meta->merged);
+    if (meta->merging.before.meetings)
+        pack_meetings(&meta->merging.before, out);
     return rfn_buf_status(out);
 }

@@ -33,6 +33,22 @@ int rfn_pack_structure(const struct rfn_stream *stream, const struct rfn_pack_re
                        struct rfn_rope *out);
 int rfn_pack_values(const struct rfn_stream *stream, struct rfn_rope *out);
 
+/* Groups of one shape differ only in some numbers of STRUCTURE: those of datatypes, and inputs.
+ * Digests of a structure and of its shape, and the bytes of that; the other digests stay as they
+ * are. *loops: the bytes of its loops. RFN_E_NOMEM, or an error of the stream's spill. */
+int rfn_pack_structure_digests(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                               struct rfn_stream_digests *digests, uint64_t *loops);
+/* Bytes of a STRUCTURE without its loops. */
+uint64_t rfn_pack_head_bytes(const struct rfn_stream *stream, const struct rfn_pack_refs *refs);
+/* How many numbers may differ, a stream's contribution of them to the table of its shape (as the
+ * varints that STRUCTURE has), and where among all numbers they stand: a varint each, how many are
+ * passed on the way to it and with it. RFN_E_NOMEM. */
+size_t rfn_pack_numbers_count(const struct rfn_stream *stream, const struct rfn_pack_refs *refs);
+int rfn_pack_numbers(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                     struct rfn_table *table);
+int rfn_pack_number_places(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                           struct rfn_buf *out);
+
 /* The numbers that the file has for the loops of the stream's fold, UINT32_MAX for those that
  * nothing reaches: *number is to be freed, *n of them are in the file. RFN_E_NOMEM, or an error of
  * the stream's spill. */
@@ -81,10 +97,13 @@ struct rfn_pack_meta {
     uint64_t start_realtime_ns;
     uint32_t ranks;
     bool times, all_polls, start_off;
+    struct rfn_path_ends path_ends;
     uint64_t merge_ns;
     const char *volume, *volume_unit; /* NULL: none */
     const char *similar, *across;     /* as in struct rfn_run; similar NULL: not reduced */
     struct rfn_run_reduction reduction;
+    struct rfn_run_merging merging; /* messages 0: nothing is said of it */
+    const char *merged;             /* as in struct rfn_run */
 };
 
 int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out);
@@ -101,6 +120,15 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out);
  * functions and lines. */
 int rfn_pack_definitions(const struct rfn_merge *merge, struct rfn_symbolizer *symbolizer,
                          struct rfn_buf *out);
+/* The same where others know functions and lines. module: hash of the definition. Returns how many
+ * sources a return address has, as rfn_symbolizer_find_all; sources are zeros before. */
+struct rfn_source_finder {
+    void *context;
+    size_t (*find)(void *context, uint64_t module, uint64_t offset,
+                   struct rfn_source sources[RFN_SOURCES_MAX]);
+};
+int rfn_pack_known_definitions(const struct rfn_merge *merge,
+                               const struct rfn_source_finder *finder, struct rfn_buf *out);
 void rfn_pack_function(const struct rfn_function *function, struct rfn_buf *out);
 
 /* STREAMS: the table of rfn_tables with these slots, then the payload. */

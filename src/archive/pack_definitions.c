@@ -19,8 +19,9 @@ struct location {
 struct definitions {
     const struct rfn_merge *merge;
     struct rfn_symbolizer *symbolizer;
-    int *modules; /* the symbolizer's numbers */
-    struct rfn_buf strings, locations, rest;
+    int *modules;                           /* the symbolizer's numbers */
+    const struct rfn_source_finder *finder; /* instead of it, or NULL */
+    struct rfn_buf strings, locations, rest, cores;
     uint64_t n_strings, n_locations;
     struct rfn_map string_numbers;   /* hash of text -> number */
     struct rfn_map location_numbers; /* hash of (module, offset) -> see locations_of */
@@ -98,6 +99,20 @@ static void pack_location(struct definitions *definitions, uint64_t module, uint
     definitions->n_locations++;
 }
 
+/* Functions and lines of a frame, which are zeros before. */
+static uint64_t find_sources(const struct definitions *definitions, uint64_t module,
+                             uint64_t offset, struct rfn_source sources[RFN_SOURCES_MAX])
+{
+    const struct rfn_source_finder *finder = definitions->finder;
+    const struct rfn_definitions *modules = &definitions->merge->definitions[RFN_DEFINITION_MODULE];
+    if (finder)
+        return finder->find(finder->context, modules->items[module].hash, offset, sources);
+    if (!definitions->symbolizer || definitions->modules[module] < 0)
+        return 1;
+    return rfn_symbolizer_find_all(definitions->symbolizer, definitions->modules[module],
+                                   offset - 1, sources);
+}
+
 /* A frame's locations have successive numbers: one, or more where functions are inlined. Returns
  * the first and how many there are. */
 static uint64_t locations_of(struct definitions *definitions, uint64_t module, uint64_t offset,
@@ -111,10 +126,7 @@ static uint64_t locations_of(struct definitions *definitions, uint64_t module, u
     }
     struct rfn_source sources[RFN_SOURCES_MAX] = {0};
     uint64_t first = definitions->n_locations;
-    *n = 1;
-    if (definitions->symbolizer && definitions->modules[module] >= 0)
-        *n = rfn_symbolizer_find_all(definitions->symbolizer, definitions->modules[module],
-                                     offset - 1, sources);
+    *n = find_sources(definitions, module, offset, sources);
     if (rfn_map_put(&definitions->location_numbers, key, first * (RFN_SOURCES_MAX + 1) + *n) < 0)
         definitions->locations.failed = true;
     for (uint64_t i = 0; i < *n; i++)
@@ -199,6 +211,7 @@ static void pack_host(struct definitions *definitions, struct rfn_reader *conten
 {
     (void)number;
     pass_string(definitions, content, out);
+    rfn_buf_varint(&definitions->cores, rfn_reader_varint(content));
 }
 
 static void pack_region(struct definitions *definitions, struct rfn_reader *content,
@@ -244,26 +257,38 @@ static int pack_sections(struct definitions *definitions, struct rfn_buf *out)
     rfn_buf_varint(out, definitions->n_locations);
     rfn_buf_bytes(out, definitions->locations.data, definitions->locations.size);
     rfn_buf_bytes(out, definitions->rest.data, definitions->rest.size);
+    rfn_buf_bytes(out, definitions->cores.data, definitions->cores.size);
     out->failed |= definitions->strings.failed || modules.failed || definitions->locations.failed ||
-                   definitions->rest.failed;
+                   definitions->rest.failed || definitions->cores.failed;
     rfn_buf_release(&modules);
     return error ? error : rfn_buf_status(out);
+}
+
+static int pack_definitions(struct definitions *definitions, struct rfn_buf *out)
+{
+    size_t n_modules = definitions->merge->definitions[RFN_DEFINITION_MODULE].n;
+    definitions->modules = calloc(n_modules + 1, sizeof *definitions->modules);
+    int error = definitions->modules ? pack_sections(definitions, out) : RFN_E_NOMEM;
+    free(definitions->modules);
+    rfn_buf_release(&definitions->strings);
+    rfn_buf_release(&definitions->locations);
+    rfn_buf_release(&definitions->rest);
+    rfn_buf_release(&definitions->cores);
+    rfn_map_release(&definitions->string_numbers);
+    rfn_map_release(&definitions->location_numbers);
+    return error;
 }
 
 int rfn_pack_definitions(const struct rfn_merge *merge, struct rfn_symbolizer *symbolizer,
                          struct rfn_buf *out)
 {
-    struct definitions definitions = {.merge = merge, .symbolizer = symbolizer};
-    size_t n_modules = merge->definitions[RFN_DEFINITION_MODULE].n;
-    definitions.modules = calloc(n_modules + 1, sizeof *definitions.modules);
-    int error = definitions.modules ? pack_sections(&definitions, out) : RFN_E_NOMEM;
-    free(definitions.modules);
-    rfn_buf_release(&definitions.strings);
-    rfn_buf_release(&definitions.locations);
-    rfn_buf_release(&definitions.rest);
-    rfn_map_release(&definitions.string_numbers);
-    rfn_map_release(&definitions.location_numbers);
-    return error;
+    return pack_definitions(&(struct definitions){.merge = merge, .symbolizer = symbolizer}, out);
+}
+
+int rfn_pack_known_definitions(const struct rfn_merge *merge,
+                               const struct rfn_source_finder *finder, struct rfn_buf *out)
+{
+    return pack_definitions(&(struct definitions){.merge = merge, .finder = finder}, out);
 }
 
 void rfn_pack_function(const struct rfn_function *function, struct rfn_buf *out)

@@ -152,17 +152,17 @@ static void test_payload(void **state)
     }
 }
 
+static const struct rfn_pack_meta plain_meta = {
+    .recorder = "r", .program = "p", .command = "c", .mpi = "m", .flavour = "f", .ranks = 4};
+/* Five texts of one letter, the start, the ranks stand before the flags. */
+enum { META_FLAGS = 5 * 2 + 8 + 1 };
+
 /* META: what follows the texts and numbers of a full archive. */
 static void test_meta(void **state)
 {
     (void)state;
-    struct rfn_pack_meta meta = {.recorder = "r",
-                                 .program = "p",
-                                 .command = "c",
-                                 .mpi = "m",
-                                 .flavour = "f",
-                                 .ranks = 4,
-                                 .times = true};
+    struct rfn_pack_meta meta = plain_meta;
+    meta.times = true;
     struct rfn_buf full = RFN_BUF_INIT, reduced = RFN_BUF_INIT;
     assert_int_equal(rfn_pack_meta(&meta, &full), 0);
     meta.similar = "avgWave:0.2";
@@ -180,17 +180,46 @@ static void test_meta(void **state)
     assert_int_equal(rfn_pack_meta(&meta, &reduced), 0);
     static const uint8_t more[] = {11, 'a', 'v', 'g', 'W', 'a', 'v', 'e', ':', '0', '.', '2',
                                    0,  1,   10,  1,   2,   3,   4,   5,   6,   7,   8,   9};
-    size_t flags = 5 * 2 + 8 + 1; /* five texts of one letter, the start, the ranks */
     assert_int_equal(reduced.size, full.size + sizeof more);
-    assert_int_equal(full.data[flags], 1);
-    assert_int_equal(reduced.data[flags], 1 + 16);
+    assert_int_equal(full.data[META_FLAGS], 1);
+    assert_int_equal(reduced.data[META_FLAGS], 1 + 16);
     assert_memory_equal(reduced.data + full.size, more, sizeof more);
     rfn_buf_release(&full);
     rfn_buf_release(&reduced);
 }
 
+/* META of call paths that have ends only: these two numbers, behind everything else. */
+static void test_meta_of_path_ends(void **state)
+{
+    (void)state;
+    struct rfn_pack_meta meta = plain_meta;
+    meta.path_ends = (struct rfn_path_ends){.outer = 3, .inner = 2};
+    struct rfn_buf out = RFN_BUF_INIT;
+    assert_int_equal(rfn_pack_meta(&meta, &out), 0);
+    assert_int_equal(out.data[META_FLAGS], 32);
+    assert_int_equal(out.data[out.size - 2], 3);
+    assert_int_equal(out.data[out.size - 1], 2);
+    rfn_buf_release(&out);
+}
+
+/* Merged parameters: their names, behind everything else. */
+static void test_meta_of_merged_parameters(void **state)
+{
+    (void)state;
+    struct rfn_pack_meta meta = plain_meta;
+    meta.merged = "peer,tag";
+    struct rfn_buf out = RFN_BUF_INIT;
+    assert_int_equal(rfn_pack_meta(&meta, &out), 0);
+    assert_int_equal(out.data[META_FLAGS], 128);
+    assert_int_equal(out.data[META_FLAGS + 1], 1);
+    assert_memory_equal(out.data + out.size - 9, "\10peer,tag", 9);
+    rfn_buf_release(&out);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_payload), cmocka_unit_test(test_meta)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_payload), cmocka_unit_test(test_meta),
+                                       cmocka_unit_test(test_meta_of_path_ends),
+                                       cmocka_unit_test(test_meta_of_merged_parameters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,23 +150,52 @@ static int pack_rest(struct rfn_gathered_set *set, const struct rfn_stream_profi
     return error;
 }
 
-int rfn_gathered_add(struct rfn_gathered *gathered, uint32_t time_set,
-                     const struct rfn_stream_profile *profile, const struct rfn_new_times *times,
-                     const struct rfn_profile_shape *shape, const struct rfn_pack_clock *clock)
+/* A new set, which is empty; NULL: out of memory. */
+static struct rfn_gathered_set *new_set(struct rfn_gathered *gathered, uint32_t time_set)
 {
-    RFN_TRY(RFN_GROW(gathered->sets, gathered->capacity, gathered->n + 1));
+    if (RFN_GROW(gathered->sets, gathered->capacity, gathered->n + 1) < 0)
+        return NULL;
     struct rfn_gathered_set *set = &gathered->sets[gathered->n++];
     *set = (struct rfn_gathered_set){.rest = RFN_BUF_INIT, .packed = RFN_BUF_INIT};
     gathered->first = gathered->n == 1 ? time_set : gathered->first;
     gathered->end = time_set + 1;
-    RFN_TRY(pack_rest(set, profile, times, shape, clock));
-    rfn_profile_lists(profile, shape, copy_list, set);
+    return set;
+}
+
+/* Its lists are there. */
+static int end_set(struct rfn_gathered *gathered, struct rfn_gathered_set *set)
+{
     RFN_TRY(set->error);
     RFN_TRY(take_sample(set));
     RFN_TRY(choose_guide(gathered, set));
     RFN_TRY(pack_lists(set));
     gathered->bytes += set->rest.size + set->packed.size;
     return 0;
+}
+
+int rfn_gathered_add(struct rfn_gathered *gathered, uint32_t time_set,
+                     const struct rfn_stream_profile *profile, const struct rfn_new_times *times,
+                     const struct rfn_profile_shape *shape, const struct rfn_pack_clock *clock)
+{
+    struct rfn_gathered_set *set = new_set(gathered, time_set);
+    if (!set)
+        return RFN_E_NOMEM;
+    RFN_TRY(pack_rest(set, profile, times, shape, clock));
+    rfn_profile_lists(profile, shape, copy_list, set);
+    return end_set(gathered, set);
+}
+
+int rfn_gathered_add_packed(struct rfn_gathered *gathered, uint32_t time_set, const uint8_t *rest,
+                            size_t size, const struct rfn_column *lists, size_t n)
+{
+    struct rfn_gathered_set *set = new_set(gathered, time_set);
+    if (!set)
+        return RFN_E_NOMEM;
+    rfn_buf_bytes(&set->rest, rest, size);
+    RFN_TRY(rfn_buf_status(&set->rest));
+    for (size_t i = 0; i < n; i++)
+        copy_list(set, &lists[i]);
+    return end_set(gathered, set);
 }
 
 /* So that what others have gathered, and this, is less than RFN_PROFILES_BYTES_MAX: numbers take 10

@@ -22,6 +22,11 @@ int rfn_gathered_add(struct rfn_gathered *gathered, uint32_t time_set,
                      const struct rfn_stream_profile *profile, const struct rfn_new_times *times,
                      const struct rfn_profile_shape *shape, const struct rfn_pack_clock *clock);
 
+/* The same of a PROFILE that is packed already: `rest` is what stands before its lists, of which
+ * there are n. Nothing is borrowed afterwards. */
+int rfn_gathered_add_packed(struct rfn_gathered *gathered, uint32_t time_set, const uint8_t *rest,
+                            size_t size, const struct rfn_column *lists, size_t n);
+
 /* Whether a profile is so small that it may be in a chunk with others. */
 bool rfn_gathered_small(const struct rfn_stream_profile *profile);
 /* Whether it is time to make a chunk of them. */

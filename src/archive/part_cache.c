@@ -3,6 +3,7 @@
  * Reading takes place outside of the lock. Two threads may then read the same part at the same
  * time; the second finds that it is there and throws its own away. Parts without users are in a
  * list from newest to oldest; when it is too long the oldest is freed. */
+#include "archive/cluster_parts.h"
 #include "archive/reader.h"
 
 #include <inttypes.h>
@@ -55,22 +56,59 @@ static void free_part(struct rfn_part *part)
     free(part);
 }
 
-static int load_part(const struct rfn_archive *archive, size_t entry,
-                     const struct rfn_structure *structure, struct rfn_part **part,
-                     struct rfn_diag *diag)
+/* Where a part in CLUSTERS is among the parts, behind those that have chunks of their own. */
+static size_t clustered_slot(const struct rfn_archive *archive, uint32_t type, uint64_t id)
+{
+    size_t n_groups = archive->n_groups;
+    size_t before = type == RFN_CHUNK_STRUCTURE ? 0
+                    : type == RFN_CHUNK_PLACES  ? n_groups
+                                                : 2 * n_groups;
+    return archive->chunks.n + before + (size_t)id;
+}
+
+static int64_t find_clustered(const struct rfn_archive *archive, uint32_t type, uint64_t id)
+{
+    bool values = type == RFN_CHUNK_VALUES;
+    if (!archive->first_set || id >= (values ? archive->n_value_sets : archive->n_groups))
+        return -1;
+    return rfn_chunks_find_range(&archive->chunks, RFN_CHUNK_CLUSTERS,
+                                 values ? rfn_group_of_set(archive, (uint32_t)id) : (uint32_t)id);
+}
+
+int64_t rfn_part_find(const struct rfn_archive *archive, uint32_t type, uint64_t id)
+{
+    int64_t entry = rfn_chunks_find(&archive->chunks, type, id);
+    return entry < 0 ? find_clustered(archive, type, id) : entry;
+}
+
+/* The payload that a chunk of its own has, or would have. */
+static int load_payload(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
+                        uint32_t type, uint64_t id, const struct rfn_structure *structure,
+                        struct rfn_payload *payload, struct rfn_diag *diag)
+{
+    if (chunk->type == RFN_CHUNK_VALUES)
+        return rfn_chunks_load_events(&archive->chunks, chunk, payload, diag);
+    RFN_TRY(rfn_chunks_load(&archive->chunks, chunk, payload, diag));
+    if (chunk->type != RFN_CHUNK_CLUSTERS)
+        return 0;
+    const char *fault = rfn_cluster_take(archive, payload, type, (uint32_t)id, structure);
+    if (fault)
+        rfn_payload_release(payload);
+    return rfn_payload_fault(payload, fault, diag);
+}
+
+static int load_part(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
+                     uint32_t type, uint64_t id, const struct rfn_structure *structure,
+                     struct rfn_part **part, struct rfn_diag *diag)
 {
     struct rfn_payload payload;
-    const struct rfn_toc_entry *chunk = &archive->chunks.entries[entry];
-    RFN_TRY(chunk->type == RFN_CHUNK_VALUES
-                ? rfn_chunks_load_events(&archive->chunks, chunk, &payload, diag)
-                : rfn_chunks_load(&archive->chunks, chunk, &payload, diag));
+    RFN_TRY(load_payload(archive, chunk, type, id, structure, &payload, diag));
     struct rfn_payload where = payload; /* the part may take the payload over */
     struct rfn_part *loaded = calloc(1, sizeof *loaded);
     const char *fault = rfn_out_of_memory;
     if (loaded) {
-        loaded->type = chunk->type;
-        loaded->entry = entry;
-        fault = read_part(archive, loaded, chunk->id, structure, &payload);
+        loaded->type = type;
+        fault = read_part(archive, loaded, id, structure, &payload);
     }
     rfn_payload_release(&payload);
     if (fault && loaded)
@@ -121,27 +159,48 @@ static struct rfn_part *take_if_there(const struct rfn_archive *archive, size_t 
     return part;
 }
 
-int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
-                 const struct rfn_structure *structure, struct rfn_part **part,
-                 struct rfn_diag *diag)
+static int find_or_fail(const struct rfn_archive *archive, uint32_t type, uint64_t id,
+                        const struct rfn_toc_entry **chunk, struct rfn_diag *diag)
 {
     static const char *const names[] = {[RFN_CHUNK_STRUCTURE] = "STRUCTURE",
                                         [RFN_CHUNK_VALUES] = "VALUES",
                                         [RFN_CHUNK_PLACES] = "PLACES"};
-    struct rfn_archive *shared = changeable(archive);
-    int64_t entry = rfn_chunks_find(&archive->chunks, type, id);
+    int64_t entry = rfn_part_find(archive, type, id);
     if (entry < 0)
         return rfn_archive_missing(archive, names[type], id, diag);
-    *part = take_if_there(archive, (size_t)entry);
+    *chunk = &archive->chunks.entries[entry];
+    return 0;
+}
+
+int rfn_part_load(const struct rfn_archive *archive, uint32_t type, uint64_t id,
+                  const struct rfn_structure *structure, struct rfn_payload *payload,
+                  struct rfn_diag *diag)
+{
+    const struct rfn_toc_entry *chunk = NULL;
+    RFN_TRY(find_or_fail(archive, type, id, &chunk, diag));
+    return load_payload(archive, chunk, type, id, structure, payload, diag);
+}
+
+int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
+                 const struct rfn_structure *structure, struct rfn_part **part,
+                 struct rfn_diag *diag)
+{
+    struct rfn_archive *shared = changeable(archive);
+    const struct rfn_toc_entry *chunk = NULL;
+    RFN_TRY(find_or_fail(archive, type, id, &chunk, diag));
+    size_t entry = (size_t)(chunk - archive->chunks.entries);
+    size_t slot = chunk->type == type ? entry : clustered_slot(archive, type, id);
+    *part = take_if_there(archive, slot);
     if (*part)
         return 0;
     struct rfn_part *loaded;
-    RFN_TRY(load_part(archive, (size_t)entry, structure, &loaded, diag));
+    RFN_TRY(load_part(archive, chunk, type, id, structure, &loaded, diag));
+    loaded->entry = slot;
     pthread_mutex_lock(&shared->lock);
-    *part = take(shared, (size_t)entry);
+    *part = take(shared, slot);
     if (!*part) {
         loaded->users = 1;
-        *part = shared->parts[entry] = loaded;
+        *part = shared->parts[slot] = loaded;
         loaded = NULL;
     }
     pthread_mutex_unlock(&shared->lock);
@@ -168,11 +227,32 @@ void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part)
         free_part(old);
 }
 
+int rfn_stream_parts_use(const struct rfn_archive *archive, uint32_t stream,
+                         struct rfn_stream_parts *parts, struct rfn_diag *diag)
+{
+    uint64_t group = (uint64_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream);
+    uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream);
+    *parts = (struct rfn_stream_parts){0};
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &parts->structure, diag));
+    const struct rfn_structure *structure = &parts->structure->u.structure;
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_PLACES, group, structure, &parts->places, diag));
+    return rfn_part_use(archive, RFN_CHUNK_VALUES, values, structure, &parts->values, diag);
+}
+
+void rfn_stream_parts_done(const struct rfn_archive *archive, const struct rfn_stream_parts *parts)
+{
+    struct rfn_part *used[] = {parts->structure, parts->values, parts->places};
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
+        if (used[i])
+            rfn_part_done(archive, used[i]);
+    }
+}
+
 void rfn_archive_close(struct rfn_archive *archive)
 {
     if (!archive)
         return;
-    for (size_t i = 0; archive->parts && i < archive->chunks.n; i++) {
+    for (size_t i = 0; archive->parts && i < archive->n_parts; i++) {
         if (archive->parts[i])
             free_part(archive->parts[i]);
     }
@@ -181,6 +261,7 @@ void rfn_archive_close(struct rfn_archive *archive)
     free(archive->host_offsets);
     free(archive->members);
     free(archive->first_member);
+    free(archive->first_set);
     rfn_member_table_release(&archive->streams);
     rfn_dictionary_release(&archive->dictionary);
     rfn_chunks_close(&archive->chunks);
@@ -233,10 +314,9 @@ static uint32_t time_sets(const struct rfn_archive *archive, uint32_t first, uin
     return n;
 }
 
-/* The payload of PROFILE, which is a chunk or a part of one. */
-static int load_profile(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
-                        uint32_t time_set, struct rfn_payload *payload, struct rfn_guides *guides,
-                        struct rfn_diag *diag)
+int rfn_profile_load(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
+                     uint32_t time_set, struct rfn_payload *payload, struct rfn_guides *guides,
+                     struct rfn_diag *diag)
 {
     *guides = (struct rfn_guides){0};
     if (entry->type == RFN_CHUNK_PROFILE)
@@ -264,8 +344,8 @@ int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,
         return RFN_E_NOTFOUND;
     struct rfn_payload payload;
     struct rfn_guides guides;
-    RFN_TRY(load_profile(archive, &archive->chunks.entries[entry],
-                         rfn_stream_times(archive, stream), &payload, &guides, diag));
+    RFN_TRY(rfn_profile_load(archive, &archive->chunks.entries[entry],
+                             rfn_stream_times(archive, stream), &payload, &guides, diag));
     struct rfn_payload where = payload;
     const char *fault = rfn_reduced_timing_read(reduced, timing, structure, &payload, &guides,
                                                 archive->exact);

@@ -12,25 +12,44 @@
 
 /* ---- words per member ---- */
 
+/* Its number goes to *value. */
+static int read_expression(struct rfn_member_table *table, struct rfn_reader *reader,
+                           int64_t *value)
+{
+    RFN_TRY(RFN_GROW(table->expressions, table->expressions_capacity, table->n_expressions + 1));
+    struct rfn_rank_expression *expression = &table->expressions[table->n_expressions];
+    if (rfn_rank_expression_read(expression, reader) && expression->formula) {
+        expression->formula = rfn_arena_copy(&table->formulas, expression->formula,
+                                             expression->formula_size);
+        RFN_TRY(expression->formula ? 0 : RFN_E_NOMEM);
+    }
+    *value = (int64_t)table->n_expressions++;
+    return 0;
+}
+
 static const char *read_runs(struct rfn_member_table *table, size_t *n_runs,
-                             struct rfn_reader *reader)
+                             struct rfn_reader *reader, enum rfn_run_form forms)
 {
     for (uint32_t at = 0; at < table->n_members;) {
-        uint64_t head = rfn_reader_varint(reader);
-        int64_t value = rfn_reader_svarint(reader);
-        uint64_t count = head >> 2;
-        if (reader->failed || count == 0 || count > table->n_members - at || (head & 3) > 1)
+        uint64_t head = rfn_reader_varint(reader), count = head >> 2;
+        uint32_t form = head & 3;
+        int64_t value = 0;
+        if (form != RFN_RUN_EXPRESSION)
+            value = rfn_reader_svarint(reader);
+        else if (read_expression(table, reader, &value) < 0)
+            return rfn_out_of_memory;
+        if (reader->failed || count == 0 || count > table->n_members - at || form >= forms)
             return "runs over ranks are malformed";
         if (RFN_GROW(table->runs, table->capacity, *n_runs + 1) < 0)
             return rfn_out_of_memory;
-        table->runs[(*n_runs)++] = (struct rfn_member_run){at, head & 1, value};
+        table->runs[(*n_runs)++] = (struct rfn_member_run){at, form, value};
         at += (uint32_t)count;
     }
     return NULL;
 }
 
 const char *rfn_member_table_read(struct rfn_member_table *table, struct rfn_reader *reader,
-                                  size_t n, uint32_t n_members)
+                                  size_t n, uint32_t n_members, enum rfn_run_form forms)
 {
     size_t n_runs = 0;
     const char *fault = NULL;
@@ -40,7 +59,7 @@ const char *rfn_member_table_read(struct rfn_member_table *table, struct rfn_rea
         return rfn_out_of_memory;
     for (size_t i = 0; i < n && !fault; i++) {
         table->first[i] = n_runs;
-        fault = read_runs(table, &n_runs, reader);
+        fault = read_runs(table, &n_runs, reader, forms);
     }
     table->first[n] = n_runs;
     return fault;
@@ -50,6 +69,8 @@ void rfn_member_table_release(struct rfn_member_table *table)
 {
     free(table->first);
     free(table->runs);
+    free(table->expressions);
+    rfn_arena_release(&table->formulas);
     *table = (struct rfn_member_table){0};
 }
 
@@ -65,7 +86,9 @@ int64_t rfn_member_word(const struct rfn_member_table *table, size_t sequence, u
             high = middle;
     }
     const struct rfn_member_run *run = &table->runs[low];
-    return run->relative ? (int64_t)((uint64_t)run->value + (uint64_t)reference) : run->value;
+    if (run->form == RFN_RUN_EXPRESSION)
+        return rfn_rank_expression_at(&table->expressions[run->value], (uint32_t)reference);
+    return run->form ? (int64_t)((uint64_t)run->value + (uint64_t)reference) : run->value;
 }
 
 /* ---- structure ---- */
@@ -74,7 +97,6 @@ struct context {
     struct rfn_structure *to;
     const struct rfn_dictionary *dictionary;
     struct rfn_reader reader;
-    uint32_t *site_functions, *site_paths; /* only needed while reading */
 };
 
 static void *allocate(struct context *context, size_t n, size_t size)
@@ -101,14 +123,16 @@ static uint32_t read_index(struct rfn_reader *reader, uint32_t n)
 static const char *read_sites(struct context *context)
 {
     uint32_t n = context->to->n_sites = read_count(&context->reader);
-    context->site_functions = allocate(context, n, sizeof *context->site_functions);
-    context->site_paths = allocate(context, n, sizeof *context->site_paths);
-    if (!context->site_functions || !context->site_paths)
+    uint32_t *functions = allocate(context, n, sizeof *functions);
+    uint32_t *paths = allocate(context, n, sizeof *paths);
+    if (!functions || !paths)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < n; i++) {
-        context->site_functions[i] = read_index(&context->reader, context->dictionary->n_functions);
-        context->site_paths[i] = read_index(&context->reader, context->dictionary->n_paths);
+        functions[i] = read_index(&context->reader, context->dictionary->n_functions);
+        paths[i] = read_index(&context->reader, context->dictionary->n_paths);
     }
+    context->to->site_functions = functions;
+    context->to->site_paths = paths;
     return context->reader.failed ? "the table of sites is malformed" : NULL;
 }
 
@@ -176,8 +200,9 @@ static const char *read_symbol(struct context *context, struct rfn_symbol_info *
     symbol->moved = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
     if (context->reader.failed || head >> 1 >= to->n_sites)
         return "a symbol has a site that does not exist";
-    symbol->function = context->site_functions[head >> 1];
-    symbol->path = context->site_paths[head >> 1];
+    symbol->site = (uint32_t)(head >> 1);
+    symbol->function = to->site_functions[symbol->site];
+    symbol->path = to->site_paths[symbol->site];
     symbol->failed_poll = head & 1;
     const struct rfn_function_info *function = &context->dictionary->functions[symbol->function];
     if (symbol->moved >> function->n_in)
@@ -316,7 +341,7 @@ static const char *check_comms(const struct rfn_member_table *places,
 {
     for (size_t i = places->first[structure->n_places]; i < places->first[places->n]; i++) {
         const struct rfn_member_run *run = &places->runs[i];
-        if (run->relative || run->value < -1 || run->value >= (int64_t)n_comms)
+        if (run->form || run->value < -1 || run->value >= (int64_t)n_comms)
             return "a local communicator is one that does not exist";
     }
     return NULL;
@@ -331,7 +356,7 @@ const char *rfn_places_read(struct rfn_member_table *places, const struct rfn_st
     *places = (struct rfn_member_table){0};
     if (rfn_reader_varint(&reader) != n || reader.failed || n > rfn_reader_left(&reader))
         return "it has not as many sequences as the structure asks for";
-    const char *fault = rfn_member_table_read(places, &reader, n, n_members);
+    const char *fault = rfn_member_table_read(places, &reader, n, n_members, RFN_RUN_FORMS);
     if (!fault)
         fault = check_comms(places, structure, dictionary->n_comms);
     return !fault && exact && rfn_reader_left(&reader) ? "there are bytes behind its end" : fault;

@@ -12,6 +12,7 @@
 #include "archive/scan.h"
 #include "archive/value_lists.h"
 #include "base/arena.h"
+#include "reduce/rank_expression.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,10 +20,12 @@
 
 /* ---- sequences with a word per member, as runs (refrain-archive(5), Runs over ranks) ---- */
 
+enum rfn_run_form { RFN_RUN_ABSOLUTE, RFN_RUN_RELATIVE, RFN_RUN_EXPRESSION, RFN_RUN_FORMS };
+
 struct rfn_member_run {
     uint32_t at; /* first member */
-    bool relative;
-    int64_t value;
+    uint32_t form;
+    int64_t value; /* of an expression its number */
 };
 
 struct rfn_member_table {
@@ -31,10 +34,14 @@ struct rfn_member_table {
     size_t *first; /* n + 1: the runs of sequence i are first[i] to first[i + 1] - 1 */
     struct rfn_member_run *runs;
     size_t capacity;
+    struct rfn_rank_expression *expressions;
+    size_t n_expressions, expressions_capacity;
+    struct rfn_arena formulas; /* their texts */
 };
 
+/* forms: how many of them there may be. */
 const char *rfn_member_table_read(struct rfn_member_table *table, struct rfn_reader *reader,
-                                  size_t n, uint32_t n_members);
+                                  size_t n, uint32_t n_members, enum rfn_run_form forms);
 void rfn_member_table_release(struct rfn_member_table *table);
 /* The word of a member; reference is what relative runs count from. */
 int64_t rfn_member_word(const struct rfn_member_table *table, size_t sequence, uint32_t member,
@@ -43,7 +50,7 @@ int64_t rfn_member_word(const struct rfn_member_table *table, size_t sequence, u
 /* ---- STRUCTURE ---- */
 
 struct rfn_symbol_info {
-    uint32_t function, path, error;
+    uint32_t site, function, path, error;
     bool failed_poll;
     uint32_t moved;     /* bit i: input i is in a column */
     const int64_t *in;  /* n_in words, datatypes and regions already as archive numbers; 0 where not
@@ -62,7 +69,8 @@ struct rfn_node_list {
 struct rfn_structure {
     struct rfn_arena arena;
     uint32_t n_sites, n_types, n_comms, n_symbols, n_loops;
-    const uint32_t *types; /* datatypes by local number */
+    const uint32_t *site_functions, *site_paths; /* by site */
+    const uint32_t *types;                       /* datatypes by local number */
     struct rfn_symbol_info *symbols;
     struct rfn_node_list *loops, top;
     uint64_t n_nodes;

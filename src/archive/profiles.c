@@ -8,20 +8,7 @@
 
 int64_t rfn_profiles_find(const struct rfn_chunks *chunks, uint32_t time_set)
 {
-    size_t first, n = rfn_chunks_count(chunks, RFN_CHUNK_PROFILES, &first);
-    size_t low = 0; /* so many begin at the time set or before it */
-    for (size_t high = n; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        uint64_t id = chunks->entries[chunks->by_type[first + middle]].id;
-        if (rfn_profiles_first(id) <= time_set)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return -1;
-    size_t entry = chunks->by_type[first + low - 1];
-    return time_set < rfn_profiles_end(chunks->entries[entry].id) ? (int64_t)entry : -1;
+    return rfn_chunks_find_range(chunks, RFN_CHUNK_PROFILES, time_set);
 }
 
 /* ---- the directory ---- */

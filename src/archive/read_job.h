@@ -5,6 +5,7 @@
 
 #include "archive/reader.h"
 #include "base/fail_each.h"
+#include "refrain/spread.h"
 
 /* Asks for all lists of an event. */
 static void read_lists(const struct rfn_archive *archive, const struct rfn_cursor *cursor,
@@ -30,6 +31,14 @@ static int read_to_end(const struct rfn_archive *archive, uint32_t stream, struc
     return more;
 }
 
+static int read_spreads(const struct rfn_archive *archive, struct rfn_diag *diag)
+{
+    struct rfn_time_spreads *spreads;
+    RFN_TRY(rfn_time_spreads_new(archive, &spreads, diag));
+    rfn_time_spreads_free(spreads);
+    return 0;
+}
+
 struct read_job {
     struct rfn_buf file;
     size_t resident_max;
@@ -46,6 +55,8 @@ static inline int read_archive(const void *of)
         archive->chunks.resident_max = job->resident_max;
         for (uint32_t i = 0; i < rfn_archive_run(archive)->streams && !error && !job->verify; i++)
             error = read_to_end(archive, i, &diag);
+        if (!error && !job->verify)
+            error = read_spreads(archive, &diag);
         if (!error && job->verify)
             error = rfn_archive_verify_open(archive, NULL, NULL, &diag);
         rfn_archive_close(archive);

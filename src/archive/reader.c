@@ -150,8 +150,31 @@ uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host)
     return archive->host_offsets[host] - archive->start_ns;
 }
 
+static bool has_clusters(const struct rfn_archive *archive)
+{
+    size_t first;
+    return rfn_chunks_know(&archive->chunks, RFN_CHUNK_CLUSTERS) &&
+           rfn_chunks_count(&archive->chunks, RFN_CHUNK_CLUSTERS, &first) > 0;
+}
+
+/* In CLUSTERS, value sets stand in order of their groups. */
+static const char *sort_value_sets(struct rfn_archive *archive, const int64_t *groups)
+{
+    archive->first_set = malloc((archive->n_groups + (size_t)1) * sizeof *archive->first_set);
+    if (!archive->first_set)
+        return rfn_out_of_memory;
+    uint32_t set = 0;
+    for (uint32_t group = 0; group < archive->n_groups; group++) {
+        archive->first_set[group] = set;
+        while (set < archive->n_value_sets && groups[set] == group)
+            set++;
+    }
+    archive->first_set[archive->n_groups] = set;
+    return set == archive->n_value_sets ? NULL : "value sets are not in order of their groups";
+}
+
 /* The shape of a value set is that of one group. */
-static const char *check_value_sets(const struct rfn_archive *archive)
+static const char *check_value_sets(struct rfn_archive *archive)
 {
     int64_t *groups = malloc((archive->n_value_sets + (size_t)1) * sizeof *groups);
     const char *fault = groups ? NULL : rfn_out_of_memory;
@@ -168,6 +191,8 @@ static const char *check_value_sets(const struct rfn_archive *archive)
         if (groups[i] < 0)
             fault = "a value set belongs to no stream";
     }
+    if (!fault && has_clusters(archive))
+        fault = sort_value_sets(archive, groups);
     free(groups);
     return fault;
 }
@@ -202,7 +227,7 @@ static const char *read_streams(struct rfn_archive *archive, const struct rfn_pa
     if (reader.failed)
         return "it has an unbelievable number of streams";
     const char *fault = rfn_member_table_read(&archive->streams, &reader, words_of(archive),
-                                              archive->n_streams);
+                                              archive->n_streams, RFN_RUN_EXPRESSION);
     if (!fault && archive->exact && rfn_reader_left(&reader))
         fault = "there are bytes behind its end";
     if (!fault)
@@ -291,7 +316,8 @@ static int read_head(struct rfn_archive *archive, struct rfn_diag *diag)
     return read_clocks(archive, diag);
 }
 
-/* A process that could not finish with the others has saved its events alone. */
+/* A process that could not finish with the others has saved its events alone, or these ranks were
+ * taken out of an archive. */
 static void find_missing_ranks(struct rfn_archive *archive)
 {
     uint32_t ranks = archive->dictionary.run.ranks, n = 0;
@@ -302,9 +328,10 @@ static void find_missing_ranks(struct rfn_archive *archive)
         before = rank;
     }
     if (n < ranks)
-        snprintf(archive->missing, sizeof archive->missing,
-                 "%u of %u ranks %s here: the run ended before the ranks met", n, ranks,
-                 n == 1 ? "is" : "are");
+        snprintf(
+            archive->missing, sizeof archive->missing,
+            "%u of %u ranks %s here: the run ended before the ranks met, or others were left out",
+            n, ranks, n == 1 ? "is" : "are");
 }
 
 static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
@@ -312,10 +339,13 @@ static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
     archive->exact = archive->chunks.minor == RFN_FORMAT_MINOR;
     archive->complete = archive->chunks.complete;
     archive->why = archive->complete ? NULL : archive->chunks.why;
-    archive->parts = calloc(archive->chunks.n + 1, sizeof(struct rfn_part *));
+    RFN_TRY(read_head(archive, diag));
+    archive->n_parts = archive->chunks.n;
+    if (archive->first_set)
+        archive->n_parts += 2 * (size_t)archive->n_groups + archive->n_value_sets;
+    archive->parts = calloc(archive->n_parts + 1, sizeof(struct rfn_part *));
     if (!archive->parts)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", archive->chunks.path);
-    RFN_TRY(read_head(archive, diag));
     struct rfn_run *run = &archive->dictionary.run;
     run->streams = archive->n_streams;
     run->file_bytes = archive->chunks.file_bytes;
@@ -397,13 +427,12 @@ static bool has_polls(const struct rfn_archive *archive, uint32_t group)
 
 static bool is_readable(const struct rfn_archive *archive, uint32_t stream, uint32_t group)
 {
-    const struct rfn_chunks *chunks = &archive->chunks;
     if (archive->complete)
         return true;
     uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream);
-    if (rfn_chunks_find(chunks, RFN_CHUNK_STRUCTURE, group) < 0 ||
-        rfn_chunks_find(chunks, RFN_CHUNK_PLACES, group) < 0 ||
-        rfn_chunks_find(chunks, RFN_CHUNK_VALUES, values) < 0)
+    if (rfn_part_find(archive, RFN_CHUNK_STRUCTURE, group) < 0 ||
+        rfn_part_find(archive, RFN_CHUNK_PLACES, group) < 0 ||
+        rfn_part_find(archive, RFN_CHUNK_VALUES, values) < 0)
         return false;
     return rfn_reduced_timing_find(archive, stream) >= 0 || rfn_timing_find(archive, stream) >= 0 ||
            (!archive->dictionary.run.times && !rfn_stream_counted(archive, stream) &&
@@ -474,7 +503,8 @@ uint32_t rfn_archive_hosts(const struct rfn_archive *archive)
 struct rfn_host_info rfn_archive_host(const struct rfn_archive *archive, uint32_t host)
 {
     const struct rfn_host_clocks *clocks = &archive->clocks;
-    struct rfn_host_info info = {.name = archive->dictionary.hosts[host]};
+    struct rfn_host_info info = {.name = archive->dictionary.hosts[host],
+                                 .cores = archive->dictionary.cores[host]};
     if (!clocks->hosts)
         return info;
     info.reference = host == clocks->reference;

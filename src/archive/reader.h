@@ -40,7 +40,7 @@ enum rfn_stream_word {
 /* A STRUCTURE, PLACES or VALUES chunk that has been read. */
 struct rfn_part {
     uint32_t type;
-    size_t entry; /* of chunks.entries */
+    size_t entry; /* of archive.parts */
     size_t users;
     struct rfn_part *newer, *older; /* among those without users */
     union {
@@ -65,6 +65,7 @@ struct rfn_archive {
     struct rfn_member_table streams;
     uint32_t n_streams, n_groups, n_value_sets;
     uint32_t *members, *first_member; /* streams by group */
+    uint32_t *first_set;              /* value sets by group; NULL: there are no CLUSTERS */
     struct rfn_host_clocks clocks;    /* CLOCKS */
     uint64_t
         *host_offsets; /* per host: what is added to its (corrected) CLOCK_MONOTONIC to align it */
@@ -72,9 +73,11 @@ struct rfn_archive {
     bool complete;     /* the file is whole */
     const char *why;   /* or not */
     size_t list_bytes; /* RFN_LIST_BYTES; tests change it */
-    char missing[96]; /* what is missing in a whole file: ranks that ended without writing; or "" */
+    char
+        missing[128]; /* what is missing in a whole file: ranks that ended without writing; or "" */
     pthread_mutex_t lock;    /* for what follows */
-    struct rfn_part **parts; /* per entry of chunks; NULL: not read */
+    struct rfn_part **parts; /* per entry of chunks, then per part in CLUSTERS; NULL: not read */
+    size_t n_parts;
     struct rfn_part *newest, *oldest;
     size_t n_idle;
 };
@@ -101,7 +104,25 @@ uint32_t rfn_stream_place(const struct rfn_archive *archive, uint32_t stream);
 int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                  const struct rfn_structure *structure, struct rfn_part **part,
                  struct rfn_diag *diag);
+/* Loads the payload that a part is read from: that of its own chunk, or what CLUSTERS makes of it.
+ * structure: needed for PLACES. Large VALUES are left in a store. Errors as above; to be released.
+ */
+int rfn_part_load(const struct rfn_archive *archive, uint32_t type, uint64_t id,
+                  const struct rfn_structure *structure, struct rfn_payload *payload,
+                  struct rfn_diag *diag);
+/* Where a part is: the number of its own chunk, or of a CLUSTERS, or -1. */
+int64_t rfn_part_find(const struct rfn_archive *archive, uint32_t type, uint64_t id);
 void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part);
+
+/* The parts that a stream's events are in, but for its times; NULL: not in use. */
+struct rfn_stream_parts {
+    struct rfn_part *structure, *places, *values;
+};
+
+/* Takes them into use; errors as of rfn_part_use. To be given back, also on failure. */
+int rfn_stream_parts_use(const struct rfn_archive *archive, uint32_t stream,
+                         struct rfn_stream_parts *parts, struct rfn_diag *diag);
+void rfn_stream_parts_done(const struct rfn_archive *archive, const struct rfn_stream_parts *parts);
 
 /* Where among the chunks a stream's TIMING is, or the PROFILE of its time set; -1: nowhere. */
 int64_t rfn_timing_find(const struct rfn_archive *archive, uint32_t stream);
@@ -111,6 +132,11 @@ int64_t rfn_reduced_timing_find(const struct rfn_archive *archive, uint32_t stre
 int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
                     const struct rfn_structure *structure, struct rfn_timing *timing,
                     struct rfn_diag *diag);
+/* The payload of a time set's PROFILE, which is the chunk of this entry or a part of it, and what
+ * guides its lists. Both are to be released after 0. */
+int rfn_profile_load(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
+                     uint32_t time_set, struct rfn_payload *payload, struct rfn_guides *guides,
+                     struct rfn_diag *diag);
 /* Reads the PROFILE of a stream. RFN_E_NOTFOUND when it has none. After 0 both are to be released.
  */
 int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,

@@ -9,6 +9,7 @@
 #define RFN_ARCHIVE_REDUCED_MODEL_H
 
 #include "archive/archive_model.h"
+#include "archive/pack_spreads.h"
 #include "archive/reduced_timing.h"
 
 #include <stdlib.h>
@@ -85,6 +86,8 @@ struct reduced_run {
     unsigned wrong_number, wrong_guide, wrong_end; /* of PROFILES */
     unsigned pairs;
     uint32_t group_of[N_RANKS];
+    bool no_spreads;
+    const struct rfn_buf *spreads; /* this payload instead of the right one; may be NULL */
 };
 
 static void add_number(struct numbers *to, int64_t value)
@@ -693,6 +696,45 @@ static void write_times(struct writer *writer, const struct reduced_run *run)
         write_profiles(writer, run);
 }
 
+/* As if the times that come out had been the measured ones. Symbols are sites. */
+static int spread_stream(const struct made_set *set, struct rfn_spread_table *table)
+{
+    for (size_t e = 0; e < set->n; e++) {
+        const struct made_event *event = &set->events[e];
+        uint32_t site = (uint32_t)event->symbol;
+        RFN_TRY(rfn_spread_table_event(table, rfn_spread_position(site, site == POLL), e == 0,
+                                       e ? (int64_t)event[-1].exit : 0, (int64_t)event->enter,
+                                       (int64_t)event->exit));
+    }
+    return 0;
+}
+
+static struct rfn_buf pack_spreads(const struct reduced_run *run)
+{
+    struct rfn_buf out = RFN_BUF_INIT;
+    struct rfn_spreads spreads = {0};
+    for (int i = 0; i < N_RANKS; i++) {
+        struct rfn_spread_table table = {0};
+        assert_int_equal(spread_stream(set_of(run, i), &table), 0);
+        assert_int_equal(rfn_spreads_add(&spreads, (struct rfn_hash128){0, 0}, (uint64_t)i, &table),
+                         0);
+        rfn_spread_table_release(&table);
+    }
+    assert_int_equal(rfn_pack_spreads(&spreads, &out), 0);
+    rfn_spreads_release(&spreads);
+    return out;
+}
+
+static void write_spreads(struct writer *writer, const struct reduced_run *run)
+{
+    struct rfn_buf out = RFN_BUF_INIT;
+    if (run->spreads)
+        rfn_buf_bytes(&out, run->spreads->data, run->spreads->size);
+    else
+        out = pack_spreads(run);
+    add_chunk(writer, RFN_CHUNK_SPREADS, 0, &out);
+}
+
 static struct rfn_buf write_reduced(const struct reduced_run *run)
 {
     struct writer writer = {
@@ -714,6 +756,8 @@ static struct rfn_buf write_reduced(const struct reduced_run *run)
         write_reduced_values(&writer, run, group);
     }
     write_times(&writer, run);
+    if (!run->full && !run->not_reduced && !run->no_spreads)
+        write_spreads(&writer, run);
     write_tail(&writer);
     assert_false(writer.file.failed);
     return writer.file;

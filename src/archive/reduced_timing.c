@@ -68,6 +68,34 @@ const char *rfn_reduced_timing_read(struct rfn_reduced_timing *reduced, struct r
     return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
 }
 
+/* Opens the list of another time set that guides `list`, if that has one of this length. */
+static int open_guide(const struct rfn_guide *guide, uint32_t context, struct rfn_list_cursor *list)
+{
+    struct rfn_list_cursor *next = list + 1;
+    if (context >= guide->n)
+        return 0;
+    const size_t *at = &guide->columns[context];
+    RFN_TRY(rfn_payload_column(&guide->payload, at[0], at[1], &next->column));
+    if (next->column.n == list->column.n)
+        list->guide = next;
+    return 0;
+}
+
+int rfn_reduced_timing_list(const struct rfn_reduced_timing *reduced,
+                            const struct rfn_timing *timing, uint32_t context,
+                            struct rfn_list_cursor *lists)
+{
+    const size_t *at = reduced->columns + 1 + RFN_PROFILE_PLAIN * (size_t)reduced->n_contexts +
+                       context;
+    RFN_TRY(rfn_payload_column(&timing->payload, at[0], at[1], &lists[0].column));
+    for (unsigned i = 0; i < reduced->guides.n; i++) {
+        RFN_TRY(open_guide(&reduced->guides.guides[i], context, &lists[i]));
+        if (!lists[i].guide)
+            break;
+    }
+    return 0;
+}
+
 void rfn_reduced_timing_release(struct rfn_reduced_timing *reduced)
 {
     free(reduced->cuts);

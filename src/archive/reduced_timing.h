@@ -41,6 +41,19 @@ const char *rfn_reduced_timing_read(struct rfn_reduced_timing *reduced, struct r
                                     const struct rfn_structure *structure,
                                     struct rfn_payload *payload, struct rfn_guides *guides,
                                     bool exact);
+
+/* Where the lists begin in the payload. */
+static inline size_t rfn_reduced_timing_lists(const struct rfn_reduced_timing *reduced)
+{
+    return reduced->columns[1 + RFN_PROFILE_PLAIN * (size_t)reduced->n_contexts];
+}
+
+/* Opens a context's list as lists[0], and what guides it behind it. lists: 1 + RFN_GUIDES_MAX, all
+ * zeros; their columns are to be closed even on failure. Errors of rfn_payload_column. */
+int rfn_reduced_timing_list(const struct rfn_reduced_timing *reduced,
+                            const struct rfn_timing *timing, uint32_t context,
+                            struct rfn_list_cursor *lists);
+
 void rfn_reduced_timing_release(struct rfn_reduced_timing *reduced);
 
 #endif

@@ -154,33 +154,11 @@ static const size_t *list_at(const struct rfn_representatives *of, uint32_t cont
     return context_at(of, of->of.reduced->n_contexts) + context;
 }
 
-/* Opens the list of another time set that guides `list`, if that has one of this length. */
-static int open_guide(struct rfn_representatives *of, const struct rfn_guide *guide,
-                      uint32_t context, struct rfn_list_cursor *list)
-{
-    struct rfn_list_cursor *next = list + 1;
-    if (context >= guide->n)
-        return 0;
-    const size_t *at = &guide->columns[context];
-    int error = rfn_payload_column(&guide->payload, at[0], at[1], &next->column);
-    if (error < 0)
-        return failed(of, rfn_column_fault(error));
-    if (next->column.n == list->column.n)
-        list->guide = next;
-    return 0;
-}
-
 static int open_lists(struct rfn_representatives *of, uint32_t context,
                       struct rfn_list_cursor *lists)
 {
-    const struct rfn_guides *guides = &of->of.reduced->guides;
-    RFN_TRY(open_columns(of, list_at(of, context), &lists[0].column, 1));
-    for (unsigned i = 0; i < guides->n; i++) {
-        RFN_TRY(open_guide(of, &guides->guides[i], context, &lists[i]));
-        if (!lists[i].guide)
-            break;
-    }
-    return 0;
+    int error = rfn_reduced_timing_list(of->of.reduced, of->of.timing, context, lists);
+    return error < 0 ? failed(of, rfn_column_fault(error)) : 0;
 }
 
 static int context_of(struct rfn_representatives *of, uint32_t number, struct context **found)

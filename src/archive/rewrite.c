@@ -43,12 +43,30 @@ void rfn_rewrite_release(struct rfn_rewrite *rewrite)
     rfn_scratch_free(rewrite->scratch);
 }
 
-int rfn_rewrite_copy(struct rfn_rewrite *rewrite, size_t entry)
+int rfn_rewrite_copy_of(struct rfn_rewrite *rewrite, const struct rfn_archive *archive,
+                        size_t entry, uint64_t id)
 {
     RFN_TRY(RFN_GROW(rewrite->chunks, rewrite->capacity, rewrite->n + 1));
-    rewrite->chunks[rewrite->n++] = (struct rfn_rewrite_chunk){
-        .entry = rewrite->from->chunks.entries[entry], .copied = true};
+    rewrite->chunks[rewrite->n] = (struct rfn_rewrite_chunk){
+        .entry = archive->chunks.entries[entry], .old = &archive->chunks};
+    rewrite->chunks[rewrite->n++].entry.id = id;
     return 0;
+}
+
+int rfn_rewrite_copy_as(struct rfn_rewrite *rewrite, size_t entry, uint64_t id)
+{
+    return rfn_rewrite_copy_of(rewrite, rewrite->from, entry, id);
+}
+
+int rfn_rewrite_copy(struct rfn_rewrite *rewrite, size_t entry)
+{
+    return rfn_rewrite_copy_as(rewrite, entry, rewrite->from->chunks.entries[entry].id);
+}
+
+void rfn_rewrite_drop(struct rfn_rewrite *rewrite)
+{
+    rewrite->n--;
+    rfn_rope_release(&rewrite->chunks[rewrite->n].bytes);
 }
 
 /* A chunk's own bytes, or what of them is in the spill. */
@@ -116,44 +134,70 @@ static int put_bytes(void *context, const uint8_t *bytes, size_t size)
     return 0;
 }
 
-static uint64_t whole_size(const struct rfn_rewrite_chunk *chunk)
+enum { COPY_BLOCK = 1 << 14 };
+
+/* How large the part of a chunk is that is read at once, from `at` on: first its header. */
+static size_t block_at(const struct rfn_toc_entry *entry, uint64_t at)
 {
-    uint64_t size = RFN_CHUNK_HEADER_BYTES + chunk->entry.stored_size;
-    return size + -size % RFN_CHUNK_ALIGNMENT;
+    uint64_t left = RFN_CHUNK_HEADER_BYTES + entry->stored_size - at;
+    if (at == 0)
+        return RFN_CHUNK_HEADER_BYTES;
+    return left < COPY_BLOCK ? (size_t)left : COPY_BLOCK;
 }
 
-/* A chunk of the old file, header and payload as they are, while its checksum is computed. */
+/* The checksums of a chunk, as it is and with another id. */
+static int sum_both(const struct rfn_chunks *from, const struct rfn_toc_entry *entry,
+                    struct rfn_diag *diag, bool *right, uint64_t *sum)
+{
+    uint8_t bytes[COPY_BLOCK];
+    XXH3_state_t before, after;
+    uint64_t said = 0, size = RFN_CHUNK_HEADER_BYTES + entry->stored_size;
+    XXH3_64bits_reset(&before);
+    XXH3_64bits_reset(&after);
+    for (uint64_t at = 0; at < size;) {
+        size_t n = block_at(entry, at), summed = at == 0 ? RFN_CHUNK_SUMMED_BYTES : n;
+        RFN_TRY(rfn_chunks_read(from, entry->offset + at, bytes, n, diag));
+        XXH3_64bits_update(&before, bytes, summed);
+        if (at == 0) {
+            said = rfn_get_u64(bytes + RFN_CHUNK_SUMMED_BYTES);
+            rfn_store_64(bytes + RFN_CHUNK_ID_AT, entry->id);
+        }
+        XXH3_64bits_update(&after, bytes, summed);
+        at += n;
+    }
+    *right = XXH3_64bits_digest(&before) == said;
+    *sum = XXH3_64bits_digest(&after);
+    return 0;
+}
+
+/* A chunk of the old file as it is, but for its id and so its checksum. */
 static int copy_bytes(const struct rfn_chunks *from, const struct rfn_toc_entry *entry,
-                      struct target *target, uint64_t *sum, uint64_t *sum_said)
+                      struct target *target, uint64_t sum)
 {
     static const uint8_t zeros[RFN_CHUNK_ALIGNMENT];
-    uint8_t bytes[1 << 14];
-    XXH3_state_t state;
+    uint8_t bytes[COPY_BLOCK];
     uint64_t size = RFN_CHUNK_HEADER_BYTES + entry->stored_size;
-    XXH3_64bits_reset(&state);
     for (uint64_t at = 0; at < size;) {
-        bool head = at == 0;
-        size_t n = head                       ? RFN_CHUNK_HEADER_BYTES
-                   : size - at < sizeof bytes ? (size_t)(size - at)
-                                              : sizeof bytes;
+        size_t n = block_at(entry, at);
         RFN_TRY(rfn_chunks_read(from, entry->offset + at, bytes, n, target->diag));
-        XXH3_64bits_update(&state, bytes, head ? RFN_CHUNK_SUMMED_BYTES : n);
-        if (head)
-            *sum_said = rfn_get_u64(bytes + RFN_CHUNK_SUMMED_BYTES);
+        if (at == 0) {
+            rfn_store_64(bytes + RFN_CHUNK_ID_AT, entry->id);
+            rfn_store_64(bytes + RFN_CHUNK_SUMMED_BYTES, sum);
+        }
         RFN_TRY(put_bytes(target, bytes, n));
         at += n;
     }
-    *sum = XXH3_64bits_digest(&state);
     return put_bytes(target, zeros, -size % RFN_CHUNK_ALIGNMENT);
 }
 
 static int copy_chunk(const struct rfn_chunks *from, const struct rfn_toc_entry *entry,
                       struct target *target)
 {
-    uint64_t sum, sum_said = 0;
-    RFN_TRY(copy_bytes(from, entry, target, &sum, &sum_said));
-    if (sum == sum_said)
-        return 0;
+    bool right;
+    uint64_t sum;
+    RFN_TRY(sum_both(from, entry, target->diag, &right, &sum));
+    if (right)
+        return copy_bytes(from, entry, target, sum);
     return rfn_fail(target->diag, RFN_E_CORRUPT, (int64_t)entry->offset, -1,
                     "%s: the chunk at offset %llu is damaged", from->path,
                     (unsigned long long)entry->offset);
@@ -190,7 +234,7 @@ static int frame(struct rfn_rewrite_chunk **chunks, size_t n, bool complete,
     for (size_t i = 0; i < n; i++) {
         entries[i] = chunks[i]->entry;
         entries[i].offset = at;
-        at += whole_size(chunks[i]);
+        at += rfn_chunk_bytes(&chunks[i]->entry);
     }
     if (complete) {
         rfn_toc_append(&contents, entries, n);
@@ -213,8 +257,8 @@ static int put_all(const struct rfn_rewrite *rewrite, struct rfn_rewrite_chunk *
     if (!error)
         error = put_bytes(target, header, sizeof header);
     for (size_t i = 0; i < n && !error; i++) {
-        if (chunks[i]->copied)
-            error = copy_chunk(&rewrite->from->chunks, &chunks[i]->entry, target);
+        if (chunks[i]->old)
+            error = copy_chunk(chunks[i]->old, &chunks[i]->entry, target);
         else
             error = rfn_rope_each(&chunks[i]->bytes, put_bytes, target);
     }
@@ -226,17 +270,26 @@ static int put_all(const struct rfn_rewrite *rewrite, struct rfn_rewrite_chunk *
 
 /* ---- its name ---- */
 
+int rfn_rewrite_check_other(const struct rfn_archive *archive, const char *path,
+                            struct rfn_diag *diag)
+{
+    struct stat there, old;
+    if (stat(path, &there) == 0 && archive->chunks.fd >= 0 &&
+        fstat(archive->chunks.fd, &old) == 0 && old.st_dev == there.st_dev &&
+        old.st_ino == there.st_ino)
+        return rfn_fail(diag, RFN_E_USAGE, -1, -1, "%s is the archive that is read", path);
+    return 0;
+}
+
 int rfn_rewrite_check(const struct rfn_rewrite *rewrite, const char *path, bool force,
                       struct rfn_diag *diag)
 {
-    struct stat there, old;
+    struct stat there;
     if (stat(path, &there) < 0)
         return 0;
     if (S_ISDIR(there.st_mode))
         return rfn_fail(diag, RFN_E_IO, -1, -1, "%s is a directory", path);
-    if (rewrite->from->chunks.fd >= 0 && fstat(rewrite->from->chunks.fd, &old) == 0 &&
-        old.st_dev == there.st_dev && old.st_ino == there.st_ino)
-        return rfn_fail(diag, RFN_E_USAGE, -1, -1, "%s is the archive that is read", path);
+    RFN_TRY(rfn_rewrite_check_other(rewrite->from, path, diag));
     if (S_ISREG(there.st_mode) && !force)
         return rfn_fail(diag, RFN_E_EXISTS, -1, -1, "%s exists already", path);
     return 0;

@@ -1,4 +1,4 @@
-/* rewrite.h - makes a file of chunks of another archive, as they are stored there, and new ones.
+/* rewrite.h - makes a file of chunks of other archives, as they are stored there, and new ones.
  *
  * New chunks are made first, and wait in a temporary file (scratch.h) where they are large. Then
  * everything is written in one go from beginning to end, to a name of its own; that file takes the
@@ -12,13 +12,13 @@
 #include "base/rope.h"
 
 struct rfn_rewrite_chunk {
-    struct rfn_toc_entry entry; /* offset: in the old file, when it is copied */
-    struct rfn_rope bytes;      /* of a new one */
-    bool copied;
+    struct rfn_toc_entry entry;   /* offset: in the old file, when it is copied */
+    struct rfn_rope bytes;        /* of a new one */
+    const struct rfn_chunks *old; /* the file that it is copied from, or NULL */
 };
 
 struct rfn_rewrite {
-    const struct rfn_archive *from;
+    const struct rfn_archive *from; /* whether it is complete says whether the new file is */
     struct rfn_scratch *scratch;
     struct rfn_spill spill;
     struct rfn_rewrite_chunk *chunks;
@@ -31,14 +31,24 @@ void rfn_rewrite_release(struct rfn_rewrite *rewrite);
 
 /* Takes over a chunk of the old archive, by its number in chunks.entries. RFN_E_NOMEM. */
 int rfn_rewrite_copy(struct rfn_rewrite *rewrite, size_t entry);
+/* The same under another id. */
+int rfn_rewrite_copy_as(struct rfn_rewrite *rewrite, size_t entry, uint64_t id);
+/* The same of any archive, which stays open meanwhile. */
+int rfn_rewrite_copy_of(struct rfn_rewrite *rewrite, const struct rfn_archive *archive,
+                        size_t entry, uint64_t id);
 /* Makes a chunk; the payload is empty afterwards. RFN_E_NOMEM, RFN_E_IO (the temporary file). */
 int rfn_rewrite_add(struct rfn_rewrite *rewrite, uint32_t type, uint64_t id,
                     struct rfn_rope *payload);
+/* Takes the last chunk back. */
+void rfn_rewrite_drop(struct rfn_rewrite *rewrite);
 
 /* Whether the path can be written to: RFN_E_EXISTS where there is a file, unless `force`;
  * RFN_E_USAGE where it is the old archive itself; RFN_E_IO for folders. */
 int rfn_rewrite_check(const struct rfn_rewrite *rewrite, const char *path, bool force,
                       struct rfn_diag *diag);
+/* RFN_E_USAGE where the path is this archive. */
+int rfn_rewrite_check_other(const struct rfn_archive *archive, const char *path,
+                            struct rfn_diag *diag);
 /* Writes the file; META and what else comes first in an archive is put first. Devices and pipes are
  * written to, files replaced. An incomplete archive stays one: the new file has no contents, and
  * its header says that it was not finished. *size: its bytes. Errors as above, RFN_E_IO, and

@@ -10,6 +10,7 @@
  * it is read: without a TIMING or PROFILE chunk, one expansion stands for all of them. */
 #include "archive/cursor.h"
 #include "archive/reader.h"
+#include "archive/time_spreads.h"
 #include "event/kind.h"
 
 #include <inttypes.h>
@@ -80,6 +81,24 @@ static bool profiles_belong(const struct rfn_archive *archive, const struct rfn_
     return true;
 }
 
+static bool clustered(const struct rfn_archive *archive, uint32_t group)
+{
+    return archive->first_set &&
+           rfn_chunks_find_range(&archive->chunks, RFN_CHUNK_CLUSTERS, group) >= 0;
+}
+
+/* Whether no other CLUSTERS has a group of this one. */
+static bool clusters_belong(const struct rfn_archive *archive, const struct rfn_toc_entry *entry)
+{
+    uint32_t first = (uint32_t)(entry->id >> 32), end = (uint32_t)entry->id;
+    for (uint32_t i = first; i < end && end <= archive->n_groups; i++) {
+        int64_t found = rfn_chunks_find_range(&archive->chunks, RFN_CHUNK_CLUSTERS, i);
+        if (found < 0 || &archive->chunks.entries[found] != entry)
+            return false;
+    }
+    return first < end && end <= archive->n_groups;
+}
+
 /* Whether a chunk is one that something refers to. */
 static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entry *entry)
 {
@@ -91,7 +110,9 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
         return entry->id == 0;
     case RFN_CHUNK_STRUCTURE:
     case RFN_CHUNK_PLACES:
-        return entry->id < archive->n_groups;
+        return entry->id < archive->n_groups && !clustered(archive, (uint32_t)entry->id);
+    case RFN_CHUNK_CLUSTERS:
+        return clusters_belong(archive, entry);
     case RFN_CHUNK_VALUES:
         return entry->id < archive->n_value_sets;
     case RFN_CHUNK_TIMING:
@@ -101,6 +122,8 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
         return is_time_set(archive, entry->id) && archive->dictionary.run.reduced;
     case RFN_CHUNK_PROFILES:
         return archive->dictionary.run.reduced && profiles_belong(archive, entry);
+    case RFN_CHUNK_SPREADS:
+        return archive->dictionary.run.reduced && entry->id == 0;
     default:
         return false;
     }
@@ -125,7 +148,8 @@ static bool clocks_too_late(const struct rfn_archive *archive, const struct rfn_
 static bool holds_events(uint32_t type)
 {
     return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING ||
-           type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES;
+           type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES || type == RFN_CHUNK_CLUSTERS ||
+           type == RFN_CHUNK_SPREADS;
 }
 
 /* Nothing refers to chunks of other types, but their checksums are right. */
@@ -151,17 +175,22 @@ static int check_entry(const struct verifier *verifier, const struct rfn_toc_ent
     return 0; /* read later */
 }
 
+/* All parts of one type, in chunks of their own or in CLUSTERS. */
+static int check_count(const struct verifier *verifier, uint32_t type, const char *name, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (rfn_part_find(verifier->archive, type, i) < 0)
+            return rfn_archive_missing(verifier->archive, name, i, verifier->diag);
+    }
+    return 0;
+}
+
 static int check_counts(const struct verifier *verifier)
 {
     const struct rfn_archive *archive = verifier->archive;
-    size_t first;
-    if (rfn_chunks_count(&archive->chunks, RFN_CHUNK_STRUCTURE, &first) != archive->n_groups)
-        return rfn_archive_missing(archive, "STRUCTURE", 0, verifier->diag);
-    if (rfn_chunks_count(&archive->chunks, RFN_CHUNK_PLACES, &first) != archive->n_groups)
-        return rfn_archive_missing(archive, "PLACES", 0, verifier->diag);
-    if (rfn_chunks_count(&archive->chunks, RFN_CHUNK_VALUES, &first) != archive->n_value_sets)
-        return rfn_archive_missing(archive, "VALUES", 0, verifier->diag);
-    return 0;
+    RFN_TRY(check_count(verifier, RFN_CHUNK_STRUCTURE, "STRUCTURE", archive->n_groups));
+    RFN_TRY(check_count(verifier, RFN_CHUNK_PLACES, "PLACES", archive->n_groups));
+    return check_count(verifier, RFN_CHUNK_VALUES, "VALUES", archive->n_value_sets);
 }
 
 static int check_container(const struct verifier *verifier)
@@ -365,7 +394,7 @@ static int verify(struct verifier *verifier)
         return RFN_E_NOMEM;
     int error = check_streams(verifier);
     free(verifier->sets_done);
-    return error;
+    return error ? error : rfn_time_spreads_check(archive, verifier->diag);
 }
 
 int rfn_archive_verify_open(const struct rfn_archive *archive,

@@ -14,7 +14,8 @@ int rfn_walk_failed(struct rfn_walk *walk, const char *fault)
 
 /* ---- frames and trips ---- */
 
-static int push(struct rfn_walk *walk, const struct rfn_node_list *list, uint64_t times)
+static int push(struct rfn_walk *walk, const struct rfn_node_list *list, uint32_t loop,
+                uint64_t times)
 {
     if (walk->depth == walk->frames_capacity &&
         RFN_GROW(walk->frames, walk->frames_capacity, walk->depth + 1) < 0)
@@ -22,6 +23,7 @@ static int push(struct rfn_walk *walk, const struct rfn_node_list *list, uint64_
     walk->frames[walk->depth++] = (struct rfn_walk_frame){.node = list->nodes,
                                                           .end = list->nodes + list->n,
                                                           .body = list->nodes,
+                                                          .loop = loop,
                                                           .left = times,
                                                           .first = walk->index};
     return 0;
@@ -52,7 +54,7 @@ int rfn_walk_enter_loop(struct rfn_walk *walk, uint32_t loop)
                                            loop);
     if (trips == 0)
         return 0;
-    RFN_TRY(push(walk, &walk->structure->loops[loop], (uint64_t)trips));
+    RFN_TRY(push(walk, &walk->structure->loops[loop], loop, (uint64_t)trips));
     struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
     if (cuts)
         frame->stretch = rfn_stretch_inside(&frame[-1].stretch, &cuts->loops, loop);
@@ -81,7 +83,7 @@ int rfn_walk_open(struct rfn_walk *walk, const struct rfn_structure *structure,
     walk->trips_open = calloc(structure->n_loops + (size_t)1, sizeof *walk->trips_open);
     if (!walk->trips || !walk->trips_open)
         return rfn_walk_failed(walk, rfn_out_of_memory);
-    return push(walk, &structure->top, 1);
+    return push(walk, &structure->top, UINT32_MAX, 1);
 }
 
 static void free_cuts(struct rfn_cuts *cuts)

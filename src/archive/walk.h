@@ -17,6 +17,7 @@
 
 struct rfn_walk_frame {
     const uint32_t *node, *end, *body;
+    uint32_t loop;              /* UINT32_MAX: the top */
     uint64_t left;              /* executions, with the current one */
     uint64_t first;             /* event at the start of the current one */
     struct rfn_stretch stretch; /* of segments */
@@ -97,23 +98,49 @@ static inline int rfn_walk_end_of_list(struct rfn_walk *walk, struct rfn_walk_fr
     return 0;
 }
 
-/* 1 and the symbol of the next event, 0 at the end, or an error as above. */
-static inline int rfn_walk_next(struct rfn_walk *walk, uint32_t *symbol)
+/* Moves on until the innermost frame's next node is that of the next event: 1, 0 at the end, or an
+ * error as above. */
+static inline int rfn_walk_find(struct rfn_walk *walk)
 {
     while (walk->depth > 0) {
         struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
-        if (frame->node == frame->end) {
+        if (frame->node == frame->end)
             RFN_TRY(rfn_walk_end_of_list(walk, frame));
-            continue;
-        }
-        uint32_t node = *frame->node++;
-        if (!rfn_node_is_loop(node)) {
-            *symbol = rfn_node_index(node);
+        else if (!rfn_node_is_loop(*frame->node))
             return 1;
-        }
-        RFN_TRY(rfn_walk_enter_loop(walk, rfn_node_index(node)));
+        else
+            RFN_TRY(rfn_walk_enter_loop(walk, rfn_node_index(*frame->node++)));
     }
     return 0;
+}
+
+/* 1 and the symbol of the next event, 0 at the end, or an error as above. */
+static inline int rfn_walk_next(struct rfn_walk *walk, uint32_t *symbol)
+{
+    int more = rfn_walk_find(walk);
+    if (__builtin_expect(more > 0, 1))
+        *symbol = rfn_node_index(*walk->frames[walk->depth - 1].node++);
+    return more;
+}
+
+/* Before an iteration of a loop that has no loops inside and no marks: goes over `trips` of them at
+ * once, of `width` events each, to the end of the last one's list. The caller does not count these
+ * events. Of a frame, rfn_walk_find has found it; a segment does not become too long. */
+static inline void rfn_walk_skip_trips(struct rfn_walk *walk, uint64_t trips, uint32_t width)
+{
+    struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
+    frame->left -= trips - 1;
+    frame->node = frame->end;
+    frame->first = walk->index + (trips - 1) * width;
+    walk->index += trips * width;
+    struct rfn_cuts *cuts = walk->cuts;
+    if (!cuts)
+        return;
+    bool each = rfn_stretch_ends(&frame->stretch), first = cuts->pending;
+    cuts->length = (uint32_t)(each ? width : (first ? 0 : cuts->length) + trips * width);
+    cuts->place.begins = width == 1 && (trips > 1 ? each : first);
+    cuts->place.context = frame->stretch.context;
+    cuts->pending = false;
 }
 
 /* To be called for each event, with what its symbol marks, when segments are cut: cuts->place is

@@ -1,6 +1,7 @@
 #include "cli/call_path.h"
 #include "refrain/demangle.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 static const char *base_name(const char *path)
@@ -155,4 +156,26 @@ bool rfn_call_path_matches(const struct rfn_archive *archive, uint32_t path, con
             return true;
     }
     return false;
+}
+
+static void append_frames(struct rfn_text *text, uint32_t n, const char *which)
+{
+    if (n == 1)
+        rfn_text_format(text, "the %s frame", which);
+    else
+        rfn_text_format(text, "the %" PRIu32 " %s frames", n, which);
+}
+
+void rfn_path_ends_line(struct rfn_text *text, const struct rfn_run *run, int width)
+{
+    const struct rfn_path_ends *ends = &run->path_ends;
+    if (ends->inner == 0)
+        return;
+    rfn_text_format(text, "%-*s", width, "Paths");
+    if (ends->outer > 0) {
+        append_frames(text, ends->outer, "outermost");
+        rfn_text_string(text, " and ");
+    }
+    append_frames(text, ends->inner, "innermost");
+    rfn_text_string(text, " only (--call-path-match)\n");
 }

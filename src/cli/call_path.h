@@ -25,6 +25,10 @@ void rfn_call_path_place(struct rfn_text *text, const struct rfn_location *locat
  * "file:line", contains the wanted text. */
 bool rfn_call_path_matches(const struct rfn_archive *archive, uint32_t path, const char *wanted);
 
+/* A line "Paths     of the outermost frame and the 2 innermost ones only", its first word filled up
+ * to width; nothing where paths have all their frames. */
+void rfn_path_ends_line(struct rfn_text *text, const struct rfn_run *run, int width);
+
 /* Whether a frame is inside MPI or the recorder. */
 bool rfn_call_path_internal(const struct rfn_location *location);
 

@@ -166,6 +166,9 @@ void rfn_expression_append(struct rfn_text *text, const struct rfn_rank_expressi
     case RFN_EXPRESSION_AFFINE:
         append_affine(text, expression);
         break;
+    case RFN_EXPRESSION_FORMULA:
+        rfn_text_bytes(text, expression->formula, expression->formula_size);
+        break;
     default:
         rfn_text_string(text, "no expression");
     }
@@ -408,6 +411,58 @@ void rfn_clusters_append(struct rfn_text *out, const struct rfn_archive *archive
     append_details(out, archive, clustering, n);
 }
 
+/* ---- what it cost ---- */
+
+static struct rfn_quantity seconds_text(double seconds)
+{
+    return rfn_time_text((int64_t)(1e9 * seconds));
+}
+
+static struct rfn_cluster_level total_of(const struct rfn_clustering_cost *cost)
+{
+    struct rfn_cluster_level total = {0};
+    for (uint32_t i = 0; i < cost->n_levels; i++) {
+        total.messages += cost->levels[i].messages;
+        total.bytes += cost->levels[i].bytes;
+        total.unmerged_bytes += cost->levels[i].unmerged_bytes;
+        total.seconds += cost->levels[i].seconds;
+    }
+    return total;
+}
+
+static void level_row(struct rfn_table *table, const char *name,
+                      const struct rfn_cluster_level *level)
+{
+    rfn_table_cell(table, name);
+    rfn_table_cell(table, rfn_count_text(level->messages).text);
+    rfn_table_cell(table, rfn_bytes_text(level->bytes).text);
+    rfn_table_cell(table, rfn_bytes_text(level->unmerged_bytes).text);
+    rfn_table_cell(table, seconds_text(level->seconds).text);
+}
+
+void rfn_clustering_cost_append(struct rfn_text *out, const struct rfn_clustering_cost *cost)
+{
+    static const char *const titles[] = {"ranks", "messages", "bytes", "without clusters",
+                                         "CPU time"};
+    const struct rfn_cluster_level total = total_of(cost);
+    struct rfn_table table;
+    if (!cost->n_levels)
+        return;
+    rfn_table_init(&table, "rrrrr");
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        rfn_table_cell(&table, titles[i]);
+    for (uint32_t i = 0; i < cost->n_levels; i++)
+        level_row(&table, rfn_count_text((uint64_t)1 << i).text, &cost->levels[i]);
+    level_row(&table, "all", &total);
+    rfn_text_string(out, "\nCost of merging up a tree, where sets of so many ranks meet\n");
+    rfn_table_print(&table, 2, out);
+    rfn_table_release(&table);
+    rfn_text_format(out, "  CPU time otherwise: %s signatures and parameters of ranks, ",
+                    seconds_text(cost->reading).text);
+    rfn_text_format(out, "%s main and sub-clusters,\n  %s expressions\n",
+                    seconds_text(cost->dividing).text, seconds_text(cost->expressions).text);
+}
+
 /* ---- JSON ---- */
 
 static json_t *json_of_text(struct rfn_text *text)
@@ -437,7 +492,7 @@ static json_t *json_blocks(const struct rfn_rank_block *blocks, uint32_t n)
 static json_t *json_expression(const struct rfn_rank_expression *expression)
 {
     static const char *const names[] = {"none", "constant", "offset", "shifted",
-                                        "xor",  "permuted", "affine"};
+                                        "xor",  "permuted", "affine", "formula"};
     json_t *value = json_object(), *grid = json_array(), *factors = json_array(),
            *order = json_array();
     struct rfn_text text = {0};
@@ -554,4 +609,28 @@ void rfn_json_clusters(json_t *value, const struct rfn_archive *archive,
     json_object_set_new(value, "unclustered_ranks",
                         json_integer(rfn_clustering_unreadable(clustering)));
     json_object_set_new(value, "clusters", list);
+}
+
+static json_t *json_level(const struct rfn_cluster_level *level)
+{
+    json_t *value = json_object();
+    json_object_set_new(value, "messages", rfn_json_count(level->messages));
+    json_object_set_new(value, "bytes", rfn_json_count(level->bytes));
+    json_object_set_new(value, "unmerged_bytes", rfn_json_count(level->unmerged_bytes));
+    json_object_set_new(value, "seconds", json_real(level->seconds));
+    return value;
+}
+
+void rfn_json_clustering_cost(json_t *value, const struct rfn_clustering_cost *cost)
+{
+    const struct rfn_cluster_level total = total_of(cost);
+    json_t *found = json_object(), *levels = json_array();
+    for (uint32_t i = 0; i < cost->n_levels; i++)
+        json_array_append_new(levels, json_level(&cost->levels[i]));
+    json_object_set_new(found, "levels", levels);
+    json_object_set_new(found, "merging", json_level(&total));
+    json_object_set_new(found, "reading_seconds", json_real(cost->reading));
+    json_object_set_new(found, "dividing_seconds", json_real(cost->dividing));
+    json_object_set_new(found, "expression_seconds", json_real(cost->expressions));
+    json_object_set_new(value, "clustering_cost", found);
 }

@@ -16,6 +16,10 @@ void rfn_expression_append(struct rfn_text *text, const struct rfn_rank_expressi
 /* A page, with an empty line before it. */
 void rfn_clusters_append(struct rfn_text *out, const struct rfn_archive *archive,
                          const struct rfn_clustering *clustering);
+/* What clustering cost; nothing for one rank. */
+void rfn_clustering_cost_append(struct rfn_text *out, const struct rfn_clustering_cost *cost);
+/* Sets clustering_cost. */
+void rfn_json_clustering_cost(json_t *value, const struct rfn_clustering_cost *cost);
 /* Sets main_clusters, sub_clusters, sub_clusters_after_expressions and clusters. */
 void rfn_json_clusters(json_t *value, const struct rfn_archive *archive,
                        const struct rfn_clustering *clustering);

@@ -318,17 +318,25 @@ static int check_rank(const struct dump *dump)
     return RFN_EXIT_USAGE;
 }
 
-static void tell_reduced(const struct dump *dump)
+/* What `append` says of the run, on standard error. */
+static void tell(const struct dump *dump, void (*append)(struct rfn_text *, const struct rfn_run *))
 {
-    const struct rfn_run *run = rfn_archive_run(dump->archive);
     struct rfn_text text = {0};
-    if (!run->reduced)
-        return;
-    rfn_reduction_append(&text, run);
+    append(&text, rfn_archive_run(dump->archive));
     rfn_text_char(&text, '\0');
     if (!text.failed)
         rfn_command_error("%s: %s", dump->options->file, text.data);
     rfn_text_release(&text);
+}
+
+/* That not all is exact. */
+static void tell_lossy(const struct dump *dump)
+{
+    const struct rfn_run *run = rfn_archive_run(dump->archive);
+    if (run->reduced)
+        tell(dump, rfn_reduction_append);
+    if (run->merged)
+        tell(dump, rfn_merged_append);
 }
 
 static int dump_all(struct dump *dump)
@@ -340,7 +348,7 @@ static int dump_all(struct dump *dump)
         return status;
     if (dump_init(dump) < 0)
         return rfn_command_fail(dump->options->file, RFN_E_NOMEM, NULL);
-    tell_reduced(dump);
+    tell_lossy(dump);
     if (!complete)
         rfn_command_error("%s: incomplete: %s", dump->options->file, why ? why : "cut short");
     dump->times = rfn_archive_run(dump->archive)->times;

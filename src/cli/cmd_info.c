@@ -1,12 +1,15 @@
 /* cmd_info.c - refrain info: what is in an archive, without its events. */
+#include "cli/call_path.h"
 #include "cli/children.h"
 #include "cli/clocks.h"
 #include "cli/clusters_text.h"
 #include "cli/command.h"
+#include "cli/expressions.h"
 #include "cli/file_argument.h"
 #include "cli/hosts.h"
 #include "cli/json.h"
 #include "cli/reduction.h"
+#include "cli/spread_text.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
@@ -19,6 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { KEY_SPREAD = 256, KEY_EXPRESSION, KEY_PLUGIN };
+
+enum { TOP_DEFAULT = 15 };
+
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print the facts as JSON", 0},
     {"model", 'm', "METHOD", OPTION_ARG_OPTIONAL,
@@ -30,20 +37,35 @@ static const struct argp_option options[] = {
      "calls are compared: elastic, the default, strict (how often counts, too), or xor",
      0},
     {"strict", 's', NULL, 0, "the same as --clusters=strict", 0},
+    RFN_EXPRESSION_OPTION(KEY_EXPRESSION),
+    RFN_PLUGIN_OPTION(KEY_PLUGIN),
+    {"spread", KEY_SPREAD, NULL, 0,
+     "also tell how far single times lie apart: per call path, over all ranks that have the same "
+     "call paths and all executions",
+     0},
+    {"top", 't', "N", 0,
+     "with --spread: show the N call paths with most time (15; with --json all)", 0},
     {0},
 };
 
 struct info_options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
     const char *model;              /* NULL: not asked for */
-    bool clusters;
+    bool clusters, spread;
     enum rfn_path_form form;
+    struct rfn_expressions *expressions;
+    bool expressions_given;
 };
 
 /* What is printed besides what is in any archive; NULL: not asked for. */
 struct extras {
     const struct rfn_trace_model *model;
     const struct rfn_clustering *clustering;
+    struct rfn_clustering_cost cost;           /* of clustering */
+    const struct rfn_expressions *expressions; /* users' */
+    bool spread;                               /* is asked for, */
+    const struct rfn_time_spreads *spreads;    /* but there may be no times */
+    uint64_t top;
 };
 
 static void parse_form(struct info_options *given, const char *form, struct argp_state *state)
@@ -59,9 +81,32 @@ static void parse_form(struct info_options *given, const char *form, struct argp
     argp_error(state, "--clusters: there is no form '%s' (elastic, strict, xor)", form);
 }
 
+static error_t parse_expressions(int key, char *arg, struct argp_state *state)
+{
+    struct info_options *given = state->input;
+    switch (key) {
+    case KEY_EXPRESSION:
+        rfn_expression_argument(state, arg, given->expressions);
+        break;
+    case KEY_PLUGIN:
+        rfn_plugin_argument(state, arg, given->expressions);
+        break;
+    case ARGP_KEY_END:
+        if (given->expressions_given && !given->clusters)
+            argp_error(state, "--expression and --plugin go with --clusters");
+        return ARGP_ERR_UNKNOWN;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    given->expressions_given = true;
+    return 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct info_options *given = state->input;
+    if (parse_expressions(key, arg, state) == 0)
+        return 0;
     switch (key) {
     case 'm':
         given->model = arg ? arg : RFN_SIMILAR_DEFAULT;
@@ -71,6 +116,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 's':
         parse_form(given, "strict", state);
+        return 0;
+    case KEY_SPREAD:
+        given->spread = true;
         return 0;
     default:
         return rfn_file_argument_parse(key, arg, state);
@@ -83,7 +131,8 @@ struct totals {
     uint32_t unreadable;
     uint32_t counted; /* streams with volumes */
     int64_t span_ns;  /* of the first stream: enter of its first to exit of its last event */
-    int error;        /* of reading it */
+    struct rfn_parameter_sizes sizes;
+    int error; /* of reading it */
     struct rfn_diag diag;
 };
 
@@ -129,6 +178,8 @@ static struct totals totals_of(const struct rfn_archive *archive)
         totals.loops += group.loops;
         totals.nodes += group.nodes;
     }
+    if (totals.error >= 0)
+        totals.error = rfn_archive_parameter_sizes(archive, &totals.sizes, &totals.diag);
     return totals;
 }
 
@@ -200,6 +251,50 @@ static json_t *group_json(const struct rfn_archive *archive, uint32_t number)
     return value;
 }
 
+static json_t *json_path_ends(const struct rfn_path_ends *ends)
+{
+    return ends->inner ? json_pack("{s:I,s:I}", "outer", (json_int_t)ends->outer, "inner",
+                                   (json_int_t)ends->inner)
+                       : json_null();
+}
+
+static const char *const merging_steps[RFN_MERGING_STEPS] = {
+    [RFN_MERGING_SURVEY] = "survey", [RFN_MERGING_SIGNATURES] = "signatures",
+    [RFN_MERGING_MERGE] = "merge",   [RFN_MERGING_TIMES] = "times",
+    [RFN_MERGING_TABLES] = "tables", [RFN_MERGING_CLUSTERS] = "clusters",
+};
+
+static json_t *json_meetings(const struct rfn_run_meetings *before)
+{
+    if (!before->meetings)
+        return json_null();
+    json_t *value = json_object();
+    json_object_set_new(value, "meetings", rfn_json_count(before->meetings));
+    json_object_set_new(value, "seconds", json_real((double)before->ns * 1e-9));
+    json_object_set_new(value, "messages", rfn_json_count(before->messages));
+    json_object_set_new(value, "bytes", rfn_json_count(before->bytes));
+    return value;
+}
+
+static json_t *json_merging(const struct rfn_run_merging *merging)
+{
+    if (!merging->messages && !merging->before.meetings)
+        return json_null();
+    json_t *value = json_object(), *seconds = json_object();
+    json_object_set_new(value, "messages", rfn_json_count(merging->messages));
+    json_object_set_new(value, "bytes", rfn_json_count(merging->bytes));
+    json_object_set_new(value, "trace_bytes", rfn_json_count(merging->trace_bytes));
+    json_object_set_new(value, "all_bytes", rfn_json_count(merging->all_bytes));
+    json_object_set_new(value, "all_definition_bytes",
+                        rfn_json_count(merging->all_definition_bytes));
+    for (int step = 0; step < RFN_MERGING_STEPS; step++)
+        json_object_set_new(seconds, merging_steps[step],
+                            json_real((double)merging->step_ns[step] * 1e-9));
+    json_object_set_new(value, "seconds", seconds);
+    json_object_set_new(value, "before", json_meetings(&merging->before));
+    return value;
+}
+
 static void set_run(json_t *value, const struct rfn_run *run)
 {
     json_object_set_new(value, "recorder", rfn_json_text(run->recorder));
@@ -213,13 +308,24 @@ static void set_run(json_t *value, const struct rfn_run *run)
     json_object_set_new(value, "times", json_boolean(run->times));
     json_object_set_new(value, "all_polls", json_boolean(run->all_polls));
     json_object_set_new(value, "start_off", json_boolean(run->start_off));
+    json_object_set_new(value, "call_path_ends", json_path_ends(&run->path_ends));
     json_object_set_new(value, "resolution_ns", json_real(run->resolution_ns));
     json_object_set_new(value, "volume", run->volume ? rfn_json_text(run->volume) : json_null());
     json_object_set_new(value, "volume_unit",
                         run->volume ? rfn_json_text(run->volume_unit) : json_null());
     json_object_set_new(value, "merge_seconds", json_real(run->merge_seconds));
+    json_object_set_new(value, "merging", json_merging(&run->merging));
     json_object_set_new(value, "bytes", rfn_json_count(run->file_bytes));
     json_object_set_new(value, "reduced", rfn_json_reduction(run));
+    json_object_set_new(value, "merged_parameters", rfn_json_text(run->merged));
+}
+
+static json_t *json_of_expressions(const struct rfn_expressions *expressions)
+{
+    if (!expressions)
+        return json_null();
+    const struct rfn_expression_counts counts = rfn_expressions_counts(expressions);
+    return rfn_json_expression_counts(&counts);
 }
 
 static int print_json(const struct rfn_archive *archive, const struct totals *totals,
@@ -239,6 +345,10 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
     json_object_set_new(value, "region_events", rfn_json_count(totals->region_events));
     json_object_set_new(value, "regions", json_integer(rfn_archive_regions(archive)));
     json_object_set_new(value, "groups", json_integer(rfn_archive_groups(archive)));
+    json_object_set_new(value, "clustered_groups", json_integer(totals->sizes.clustered_groups));
+    json_object_set_new(value, "parameter_bytes", rfn_json_count(totals->sizes.bytes));
+    json_object_set_new(value, "unclustered_parameter_bytes",
+                        rfn_json_count(totals->sizes.unclustered_bytes));
     json_object_set_new(value, "loops", rfn_json_count(totals->loops));
     json_object_set_new(value, "nodes", rfn_json_count(totals->nodes));
     json_object_set_new(value, "unreadable_threads", json_integer(totals->unreadable));
@@ -253,8 +363,15 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
     json_object_set_new(value, "group_list", groups);
     if (extras->model)
         json_object_set_new(value, "model", rfn_json_trace_model(extras->model));
-    if (extras->clustering)
+    if (extras->clustering) {
         rfn_json_clusters(value, archive, extras->clustering);
+        rfn_json_clustering_cost(value, &extras->cost);
+        json_object_set_new(value, "expressions", json_of_expressions(extras->expressions));
+    }
+    if (extras->spread)
+        json_object_set_new(value, "spread",
+                            extras->spreads ? rfn_json_spread(archive, extras->spreads, extras->top)
+                                            : json_null());
     return rfn_json_print(value, status);
 }
 
@@ -277,6 +394,51 @@ static void append_volume(struct rfn_text *out, const struct rfn_run *run,
     rfn_text_char(out, '\n');
 }
 
+/* "Clustered   9 of 9 groups: calls, parameters and counts in 464 B, not 2.75 KiB" */
+static void append_clustered(struct rfn_text *out, const struct rfn_archive *archive,
+                             const struct rfn_parameter_sizes *sizes)
+{
+    rfn_text_format(out, "%-12s%u of %u groups: calls, parameters and counts in %s, not %s\n",
+                    "Clustered", sizes->clustered_groups, rfn_archive_groups(archive),
+                    rfn_bytes_text(sizes->bytes).text,
+                    rfn_bytes_text(sizes->unclustered_bytes).text);
+}
+
+/* "Merging     1.2 KiB per rank moved, 0.8 % of what handing on all traces would have" and
+ * "            8.1 ms: survey 1.0, signatures 0.2, ..." */
+static void append_end(struct rfn_text *out, const struct rfn_run *run)
+{
+    const struct rfn_run_merging *merging = &run->merging;
+    uint64_t total = 0, all = merging->all_bytes + merging->all_definition_bytes;
+    rfn_text_format(out, "%-12s%s per rank moved", "Merging",
+                    rfn_bytes_text(merging->bytes / run->ranks).text);
+    if (all)
+        rfn_text_format(out, ", %.3g %% of what handing on all traces would have (%s)",
+                        100.0 * (double)merging->bytes / (double)all,
+                        rfn_bytes_text(all / run->ranks).text);
+    for (int step = 0; step < RFN_MERGING_STEPS; step++)
+        total += merging->step_ns[step];
+    rfn_text_format(out, "\n%-12s%.1f ms:", "", (double)total * 1e-6);
+    for (int step = 0; step < RFN_MERGING_STEPS; step++)
+        rfn_text_format(out, "%s %s %.1f", step ? "," : "", merging_steps[step],
+                        (double)merging->step_ns[step] * 1e-6);
+    rfn_text_char(out, '\n');
+}
+
+/* "            before, in 12 meetings: 3.4 ms, 567 B per rank moved" */
+static void append_merging(struct rfn_text *out, const struct rfn_run *run)
+{
+    const struct rfn_run_meetings *before = &run->merging.before;
+    if (run->merging.messages)
+        append_end(out, run);
+    if (!before->meetings)
+        return;
+    rfn_text_format(out, "%-12sbefore, in %s meeting%s: %.1f ms, %s per rank moved\n",
+                    run->merging.messages ? "" : "Merging", rfn_count_text(before->meetings).text,
+                    before->meetings == 1 ? "" : "s", (double)before->ns * 1e-6,
+                    rfn_bytes_text(before->bytes / run->ranks).text);
+}
+
 static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive,
                          const struct totals *totals)
 {
@@ -295,6 +457,8 @@ static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive
                         (double)run->file_bytes / (double)totals->events);
     rfn_text_format(out, "\n%-12s%u, with %s loop%s\n", "Groups", rfn_archive_groups(archive),
                     rfn_count_text(totals->loops).text, totals->loops == 1 ? "" : "s");
+    if (totals->sizes.clustered_groups)
+        append_clustered(out, archive, &totals->sizes);
     if (run->times)
         rfn_text_format(out, "%-12s%s on rank %u (resolution %.3g ns)\n", "Time span",
                         rfn_time_text(totals->span_ns).text,
@@ -312,6 +476,7 @@ static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive
 static void append_groups(struct rfn_text *out, const struct rfn_archive *archive)
 {
     struct rfn_table table;
+    bool alone = true;
     rfn_table_init(&table, "rrrrrrl");
     static const char *const titles[] = {"group", "threads", "symbols", "loops",
                                          "nodes", "bytes",   "ranks"};
@@ -320,18 +485,30 @@ static void append_groups(struct rfn_text *out, const struct rfn_archive *archiv
     for (uint32_t i = 0; i < rfn_archive_groups(archive); i++) {
         struct rfn_group_info group = rfn_archive_group(archive, i);
         struct rfn_text members = {0};
-        const uint64_t numbers[] = {i,           group.n_members, group.symbols,
-                                    group.loops, group.nodes,     group.bytes};
+        const uint64_t numbers[] = {i, group.n_members, group.symbols, group.loops, group.nodes};
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
             rfn_table_cell(&table, rfn_count_text(numbers[k]).text);
+        rfn_table_cell(&table, group.bytes ? rfn_count_text(group.bytes).text : "-");
+        alone &= group.bytes > 0;
         append_members(&members, archive, &group);
         rfn_text_char(&members, '\0');
         rfn_table_cell(&table, members.failed ? "?" : members.data);
         rfn_text_release(&members);
     }
-    rfn_text_string(out, "\nGroups: threads of equal structure, stored once\n");
+    rfn_text_format(out, "\nGroups: threads of equal structure, stored once%s\n",
+                    alone ? "" : " (-: together with others)");
     rfn_table_print(&table, 2, out);
     rfn_table_release(&table);
+}
+
+static void append_expressions(struct rfn_text *out, const struct rfn_expressions *expressions)
+{
+    if (!expressions)
+        return;
+    struct rfn_expression_counts counts = rfn_expressions_counts(expressions);
+    rfn_text_string(out, "\nOf ");
+    rfn_expression_counts_append(out, &counts, false);
+    rfn_text_char(out, '\n');
 }
 
 static int print_text(const struct rfn_archive *archive, const struct totals *totals,
@@ -354,15 +531,24 @@ static int print_text(const struct rfn_archive *archive, const struct totals *to
         rfn_hosts_release(&hosts);
     }
     line(&out, "Recorder", run->recorder);
+    rfn_path_ends_line(&out, run, 12);
     rfn_children_line(&out, archive, 12);
     append_sizes(&out, archive, totals);
+    append_merging(&out, run);
     line(&out, "Complete", rfn_archive_complete(archive, NULL) ? "yes" : "no");
     append_groups(&out, archive);
     rfn_clocks_append(&out, archive);
     if (extras->model)
         rfn_trace_model_append(&out, extras->model);
-    if (extras->clustering)
+    if (extras->clustering) {
         rfn_clusters_append(&out, archive, extras->clustering);
+        append_expressions(&out, extras->expressions);
+        rfn_clustering_cost_append(&out, &extras->cost);
+    }
+    if (extras->spreads)
+        rfn_spread_append(&out, archive, extras->spreads, extras->top);
+    else if (extras->spread)
+        rfn_text_string(&out, "\nSpread: there are no times\n");
     if (out.failed)
         status = rfn_command_fail(file, RFN_E_NOMEM, NULL);
     else
@@ -383,6 +569,26 @@ static int check(const struct rfn_archive *archive, const struct totals *totals,
     return RFN_EXIT_BAD_INPUT;
 }
 
+static uint64_t top_of(const struct rfn_file_argument *given)
+{
+    return given->top_given ? given->top : given->json ? UINT64_MAX : TOP_DEFAULT;
+}
+
+/* With the expressions that are given, then those that the archive has. */
+static int cluster(const struct rfn_archive *archive, const struct info_options *options,
+                   struct extras *extras, struct rfn_clustering **clustering, struct rfn_diag *diag)
+{
+    struct rfn_expressions *expressions = options->expressions;
+    RFN_TRY(rfn_expressions_add_archive(expressions, archive, diag));
+    RFN_TRY(
+        rfn_clustering_new(archive, options->form, expressions, &extras->cost, clustering, diag));
+    const struct rfn_expression_counts counts = rfn_expressions_counts(expressions);
+    rfn_expression_counts_warn(&counts);
+    extras->expressions = options->expressions_given ? expressions : NULL;
+    extras->clustering = *clustering;
+    return 0;
+}
+
 /* Prints what is asked for; the exit status. */
 static int print(const struct rfn_archive *archive, const struct info_options *options)
 {
@@ -398,27 +604,46 @@ static int print(const struct rfn_archive *archive, const struct info_options *o
         status = rfn_command_fail(file, error, &diag);
     struct rfn_clustering *clustering = NULL;
     struct extras extras = {.model = options->model && !error ? &model : NULL};
-    error = options->clusters ? rfn_clustering_new(archive, options->form, &clustering, &diag) : 0;
+    error = options->clusters ? cluster(archive, options, &extras, &clustering, &diag) : 0;
     if (error < 0)
         status = rfn_command_fail(file, error, &diag);
-    extras.clustering = clustering;
+    struct rfn_time_spreads *spreads = NULL;
+    extras.spread = options->spread;
+    error = options->spread && rfn_archive_run(archive)->times
+                ? rfn_time_spreads_new(archive, &spreads, &diag)
+                : 0;
+    if (error < 0)
+        status = rfn_command_fail(file, error, &diag);
+    extras.spreads = spreads;
+    extras.top = top_of(&options->given);
     status = options->given.json ? print_json(archive, &totals, &extras, file, status)
                                  : print_text(archive, &totals, &extras, file, status);
+    rfn_time_spreads_free(spreads);
     rfn_clustering_free(clustering);
+    return status;
+}
+
+static int open_and_print(const struct info_options *options)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_archive *archive;
+    int error = rfn_archive_open(options->given.file, &archive, &diag);
+    if (error < 0)
+        return rfn_command_fail(options->given.file, error, &diag);
+    int status = print(archive, options);
+    rfn_archive_close(archive);
     return status;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
     struct info_options options = {0};
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct rfn_archive *archive;
-    rfn_command_parse(command, parse, argc, argv, &options);
-    int error = rfn_archive_open(options.given.file, &archive, &diag);
+    int error = rfn_expressions_new(&options.expressions);
     if (error < 0)
-        return rfn_command_fail(options.given.file, error, &diag);
-    int status = print(archive, &options);
-    rfn_archive_close(archive);
+        return rfn_command_fail(NULL, error, NULL);
+    rfn_command_parse(command, parse, argc, argv, &options);
+    int status = open_and_print(&options);
+    rfn_expressions_free(options.expressions);
     return status;
 }
 

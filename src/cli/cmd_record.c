@@ -43,13 +43,15 @@ struct options {
     const char *similar, *starts, *min_calls; /* with segments; NULL: the recorder's defaults */
     const char *across;                       /* the same; NULL: processes are not compared */
     const char *polls;                        /* "runs" or "all" */
+    const char *path_match;                   /* NULL: all frames of a call path count */
     const char *mpi;                          /* NULL: found out */
     const char *memory;                       /* bytes; NULL: the recorder's default */
     const char *volume;                       /* NULL: none */
+    const char *cluster_every;                /* NULL: ranks merge in the end only */
     const char *resolution;
     const char *functions;                      /* patterns; NULL: none are recorded */
     const char *functions_min, *functions_rate; /* NULL: the recorder's defaults */
-    bool force, quiet, no_children;
+    bool force, quiet, no_children, no_cluster;
     bool start_off;      /* until MPI_Pcontrol(1) */
     bool in_place;       /* of a command of MPI_Comm_spawn */
     const char **beside; /* with in_place: the files of all commands of the job */
@@ -259,9 +261,12 @@ static bool set_environment(const struct options *options, const char *recorder,
               set("REFRAIN_FORCE", options->force ? "1" : NULL) &&
               set("REFRAIN_START", options->start_off ? "off" : NULL) &&
               set("REFRAIN_TIME", options->time) && set("REFRAIN_POLLS", options->polls) &&
+              set("REFRAIN_CALL_PATH_MATCH", options->path_match) &&
               set("REFRAIN_SIMILAR", options->similar) &&
               set("REFRAIN_SEGMENT_MIN_CALLS", options->min_calls) &&
               set("REFRAIN_STARTS", options->starts) && set("REFRAIN_ACROSS", options->across) &&
+              set("REFRAIN_CLUSTER", options->no_cluster ? "no" : NULL) &&
+              set("REFRAIN_CLUSTER_EVERY", options->cluster_every) &&
               set("REFRAIN_VOLUME", options->volume) &&
               set("REFRAIN_RESOLUTION", options->resolution) &&
               set("REFRAIN_FUNCTIONS", options->functions) &&
@@ -530,6 +535,7 @@ enum {
     KEY_STARTS,
     KEY_ACROSS,
     KEY_POLLS,
+    KEY_CALL_PATH_MATCH,
     KEY_MPI,
     KEY_MEMORY,
     KEY_VOLUME,
@@ -539,6 +545,8 @@ enum {
     KEY_FUNCTIONS_RATE,
     KEY_START_OFF,
     KEY_NO_CHILDREN,
+    KEY_NO_CLUSTER,
+    KEY_CLUSTER_EVERY,
     KEY_IN_PLACE,
     KEY_BESIDE
 };
@@ -581,12 +589,28 @@ static const struct argp_option record_options[] = {
      0},
     {"polls", KEY_POLLS, "HOW", 0,
      "runs: repeated unsuccessful tests and probes are one event (default); all: each is one", 0},
+    {"call-path-match", KEY_CALL_PATH_MATCH, "HOW", 0,
+     "all: calls whose paths differ in any frame are told apart (default); ends[:OUTER,INNER]: "
+     "paths "
+     "are their OUTER (1) outermost and INNER (1) innermost frames, so that behaviour that differs "
+     "only in between is one",
+     0},
     {"mpi", KEY_MPI, "MPI", 0,
      "openmpi or mpich: for scripts and for programs that load MPI while they run; else found out",
      0},
     {"memory", KEY_MEMORY, "SIZE", 0,
      "Memory that the recorder may hold in each process, as 32M (default); what does not fit goes "
      "to files in FILE.journal/ until the archive is written",
+     0},
+    {"no-cluster", KEY_NO_CLUSTER, NULL, 0,
+     "Store what ranks did whose calls differ only in numbers for each of them (default: once, "
+     "with "
+     "the numbers, where that is shorter)",
+     0},
+    {"cluster-every", KEY_CLUSTER_EVERY, "N|SECONDS", 0,
+     "Have ranks merge while the program runs, after every N segments (iterations) or as 30s, in "
+     "calls such as MPI_Allreduce of all ranks, so that less is left for the end (default: only "
+     "in the end)",
      0},
     {"no-children", KEY_NO_CHILDREN, NULL, 0,
      "Do not record processes that the program starts with MPI_Comm_spawn", 0},
@@ -628,6 +652,13 @@ static void check_segments(struct argp_state *state, const struct options *optio
         argp_error(state, "--%s is about --time=segments, not --time=%s", option, options->time);
 }
 
+/* What is not clustered is not clustered every now and then. */
+static void check_every(struct argp_state *state, const struct options *options)
+{
+    if (options->cluster_every && options->no_cluster)
+        argp_error(state, "--cluster-every is about clustering, which --no-cluster leaves out");
+}
+
 static void check_across(struct argp_state *state, struct options *options)
 {
     static char text[RFN_ACROSS_TEXT];
@@ -637,7 +668,7 @@ static void check_across(struct argp_state *state, struct options *options)
         argp_error(state, "--across: a threshold is missing, as in --across=0.4");
     rfn_across_argument(state, options->across,
                         options->similar ? options->similar : RFN_SIMILAR_DEFAULT, text);
-    options->across = text;
+    options->across = text[0] ? text : "all"; /* whatever the environment says */
 }
 
 /* Options in groups; each parser takes its own, or says ARGP_ERR_UNKNOWN. */
@@ -722,6 +753,9 @@ static error_t parse_switches(int key, struct options *options)
     case KEY_NO_CHILDREN:
         options->no_children = true;
         return 0;
+    case KEY_NO_CLUSTER:
+        options->no_cluster = true;
+        return 0;
     case KEY_IN_PLACE:
         options->in_place = true;
         return 0;
@@ -747,6 +781,22 @@ static error_t parse_others(int key, char *arg, struct argp_state *state)
     case KEY_POLLS:
         options->polls = one_of(state, "polls", arg, "runs", "all");
         return 0;
+    case KEY_CALL_PATH_MATCH:
+        if (!rfn_path_match_parse(arg, &(struct rfn_path_ends){0}))
+            argp_error(state,
+                       "--call-path-match is all, ends, or numbers of frames, as in ends:1,2, not "
+                       "'%s'",
+                       arg);
+        options->path_match = arg;
+        return 0;
+    case KEY_CLUSTER_EVERY:
+        if (!rfn_every_parse(arg, &(struct rfn_every){0}))
+            argp_error(state,
+                       "--cluster-every is a number of segments, from 1 to 1000000000, or of "
+                       "seconds, as in 30s or 0.5s, not '%s'",
+                       arg);
+        options->cluster_every = arg;
+        return 0;
     case KEY_MEMORY:
         options->memory = size_of(state, arg);
         return 0;
@@ -771,6 +821,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     if (key == ARGP_KEY_ARG) { /* the program: what follows is its own */
         check_segments(state, options);
         check_across(state, options);
+        check_every(state, options);
         options->program = state->next - 1;
         state->next = state->argc;
         return 0;
@@ -817,7 +868,7 @@ const struct rfn_command rfn_cmd_record = {
         "kept "
         "once; --time=full keeps those of every call.",
     .options = record_options,
-    .values = "--time=segments,full,none " RFN_SIMILAR_VALUES " " RFN_STARTS_VALUES
-              " --polls=runs,all --mpi=openmpi,mpich",
+    .values = "--time=segments,full,none " RFN_SIMILAR_VALUES " " RFN_ACROSS_VALUES
+              " " RFN_STARTS_VALUES " --polls=runs,all --mpi=openmpi,mpich",
     .run = run_record,
 };

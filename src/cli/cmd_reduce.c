@@ -1,13 +1,18 @@
-/* cmd_reduce.c - refrain reduce: a smaller archive, with the times of alike iterations kept once.
- */
+/* cmd_reduce.c - refrain reduce: a smaller archive, with the times of alike iterations, and what
+ * alike ranks did, kept once. */
 #include "cli/command.h"
+#include "cli/expressions.h"
 #include "cli/file_argument.h"
 #include "cli/json.h"
+#include "cli/rank_filter.h"
 #include "cli/reduction.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
 #include "cli/units.h"
+#include "refrain/merge_archives.h"
 #include "refrain/trace_profile.h"
+
+#include <string.h>
 
 enum {
     KEY_SIMILAR = 256,
@@ -16,12 +21,34 @@ enum {
     KEY_STARTS,
     KEY_MEMORY,
     KEY_MAX_PER_KIND,
-    KEY_FORCE
+    KEY_FORCE,
+    KEY_CLUSTER,
+    KEY_MERGE,
+    KEY_EXPRESSION,
+    KEY_PLUGIN,
+    KEY_RANK
 };
 
 static const struct argp_option options[] = {
     {"output", 'o', "OUT", 0, "The reduced archive", 0},
     {"force", KEY_FORCE, NULL, 0, "Replace OUT if there is such a file", 0},
+    {"cluster", KEY_CLUSTER, NULL, 0,
+     "Store once what alike ranks did, and parameters that differ as expressions in the rank; "
+     "without one of the options below, times stay as they are",
+     0},
+    {"merge-parameter", KEY_MERGE, "LIST", 0,
+     "With --cluster: these parameters no longer tell ranks apart; all ranks of a cluster get "
+     "those "
+     "of its lowest: some of peer, root, count, exact (datatypes, operations), comm, place "
+     "(colour, "
+     "key) and tag. What differed is lost, and messages may not match any more",
+     0},
+    RFN_EXPRESSION_OPTION(KEY_EXPRESSION),
+    RFN_PLUGIN_OPTION(KEY_PLUGIN),
+    {"rank", KEY_RANK, "LIST", 0,
+     "Only take these ranks out, as 0-3,7; everything about them stays as it is. Not together with "
+     "other ways to reduce; 'refrain merge' puts parts together again",
+     0},
     RFN_SIMILAR_OPTION(KEY_SIMILAR),
     RFN_ACROSS_OPTION(KEY_ACROSS, OPTION_ARG_OPTIONAL),
     RFN_MIN_CALLS_OPTION(KEY_MIN_CALLS),
@@ -40,6 +67,10 @@ struct arguments {
     const char *output;
     const char *across; /* as given, "": by default; NULL: not */
     bool force;
+    bool times;       /* an option says how they are reduced */
+    bool expressions; /* some are given */
+    bool some;        /* only some ranks: */
+    struct rfn_rank_filter ranks;
     char across_text[RFN_ACROSS_TEXT];
     struct rfn_trace_profile_options options;
 };
@@ -52,30 +83,64 @@ static uint32_t max_per_kind_argument(struct argp_state *state, const char *arg)
     return (uint32_t)n;
 }
 
+static void merge_argument(struct argp_state *state, const char *arg)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (rfn_merged_check(arg, &diag) < 0)
+        argp_error(state, "--merge-parameter: %s", diag.text);
+}
+
+static void rank_argument(struct argp_state *state, struct arguments *arguments, const char *arg)
+{
+    rfn_rank_filter_release(&arguments->ranks);
+    if (rfn_rank_filter_init(&arguments->ranks, arg) < 0)
+        argp_error(state, "'%s' is not a list of ranks, such as 3 or 0-3,7", arg);
+    arguments->some = true;
+}
+
 static void finish_arguments(struct argp_state *state, struct arguments *arguments)
 {
     struct rfn_trace_profile_options *made = &arguments->options;
     if (!arguments->output)
         argp_error(state, "where to? (-o OUT)");
+    if (made->merge && !made->cluster)
+        argp_error(state, "--merge-parameter goes with --cluster");
+    if (arguments->expressions && !made->cluster)
+        argp_error(state, "--expression and --plugin go with --cluster");
+    if (arguments->some && (made->cluster || arguments->times))
+        argp_error(state, "--rank takes ranks out as they are: reduce what comes out, or before");
+    if (made->cluster && !arguments->times)
+        made->similar = NULL;
     if (!arguments->across)
         return;
     rfn_across_argument(state, arguments->across, made->similar, arguments->across_text);
-    made->across = arguments->across_text;
+    if (arguments->across_text[0]) /* not "all" */
+        made->across = arguments->across_text;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_expressions(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    switch (key) {
+    case KEY_EXPRESSION:
+        rfn_expression_argument(state, arg, arguments->options.expressions);
+        break;
+    case KEY_PLUGIN:
+        rfn_plugin_argument(state, arg, arguments->options.expressions);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    arguments->expressions = true;
+    return 0;
+}
+
+/* Options that say how times are reduced. */
+static error_t parse_times(int key, char *arg, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     struct rfn_trace_profile_options *made = &arguments->options;
     switch (key) {
-    case 'o':
-        if (!arg[0])
-            argp_error(state, "the name of the reduced archive is empty");
-        arguments->output = arg;
-        return 0;
-    case KEY_FORCE:
-        arguments->force = true;
-        return 0;
     case KEY_SIMILAR:
         rfn_similar_argument(state, arg);
         made->similar = arg;
@@ -94,6 +159,40 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_MEMORY:
         made->memory_bytes = rfn_size_argument(state, arg, "memory");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    if (parse_times(key, arg, state) == 0) {
+        /* --across=all is as without it: --cluster still leaves times alone */
+        arguments->times |= key != KEY_ACROSS || !arg || strcmp(arg, "all") != 0;
+        return 0;
+    }
+    if (parse_expressions(key, arg, state) == 0)
+        return 0;
+    switch (key) {
+    case 'o':
+        if (!arg[0])
+            argp_error(state, "the name of the reduced archive is empty");
+        arguments->output = arg;
+        return 0;
+    case KEY_FORCE:
+        arguments->force = true;
+        return 0;
+    case KEY_CLUSTER:
+        arguments->options.cluster = true;
+        return 0;
+    case KEY_MERGE:
+        merge_argument(state, arg);
+        arguments->options.merge = arg;
+        return 0;
+    case KEY_RANK:
+        rank_argument(state, arguments, arg);
         return 0;
     case ARGP_KEY_END:
         finish_arguments(state, arguments);
@@ -118,7 +217,10 @@ static int print_json(const struct arguments *arguments, const struct rfn_reduct
     json_object_set_new(value, "full_bytes", rfn_json_count(reduction->full_bytes));
     json_object_set_new(value, "bytes", rfn_json_count(reduction->bytes));
     json_object_set_new(value, "size_percent", json_real(percent(reduction)));
-    json_object_set_new(value, "degree_of_matching", json_real(reduction->degree_of_matching));
+    json_object_set_new(value, "degree_of_matching",
+                        arguments->options.similar ? json_real(reduction->degree_of_matching)
+                                                   : json_null());
+    json_object_set_new(value, "merged", json_boolean(reduction->merged));
     json_object_set_new(value, "events", rfn_json_count(stats->events));
     json_object_set_new(value, "segments", rfn_json_count(stats->executions));
     json_object_set_new(value, "kinds", rfn_json_count(stats->kinds));
@@ -128,6 +230,9 @@ static int print_json(const struct arguments *arguments, const struct rfn_reduct
     json_object_set_new(value, "widened", rfn_json_count(stats->widened));
     json_object_set_new(value, "streams", rfn_json_count(stats->streams));
     json_object_set_new(value, "time_sets", rfn_json_count(stats->groups));
+    json_object_set_new(value, "expressions",
+                        arguments->expressions ? rfn_json_expression_counts(&reduction->expressions)
+                                               : json_null());
     return rfn_json_print(value, status);
 }
 
@@ -137,13 +242,20 @@ static int print_text(const struct arguments *arguments, const struct rfn_reduct
 {
     struct rfn_text text = {0};
     rfn_text_printable(&text, arguments->output);
-    rfn_text_format(&text, ": %s became %s (%.3g %%), degree of matching %s",
-                    rfn_bytes_text(reduction->full_bytes).text,
-                    rfn_bytes_text(reduction->bytes).text, percent(reduction),
-                    rfn_share_text(reduction->degree_of_matching).text);
+    rfn_text_format(&text, ": %s became %s (%.3g %%)", rfn_bytes_text(reduction->full_bytes).text,
+                    rfn_bytes_text(reduction->bytes).text, percent(reduction));
+    if (arguments->options.similar)
+        rfn_text_format(&text, ", degree of matching %s",
+                        rfn_share_text(reduction->degree_of_matching).text);
     if (reduction->stats.widened)
         rfn_text_format(&text, "; thresholds widened for %s kinds of iterations",
                         rfn_count_text(reduction->stats.widened).text);
+    if (arguments->expressions) {
+        rfn_text_string(&text, "; ");
+        rfn_expression_counts_append(&text, &reduction->expressions, true);
+    }
+    if (arguments->options.merge && !reduction->merged)
+        rfn_text_string(&text, "; no parameters were merged, as clusters make it no smaller");
     rfn_text_string(&text, "\n");
     rfn_text_print(&text);
     rfn_text_release(&text);
@@ -177,14 +289,67 @@ static int reduce(struct arguments *arguments, const struct rfn_archive *archive
     struct rfn_progress progress = {.what = "reducing"};
     arguments->options.progress = rfn_progress_show;
     arguments->options.progress_context = &progress;
-    int error = rfn_reduce(archive, &arguments->options, arguments->output, arguments->force,
+    int error = 0;
+    if (arguments->options.cluster) /* what it was clustered with before counts again */
+        error = rfn_expressions_add_archive(arguments->options.expressions, archive, &diag);
+    if (!error)
+        error = rfn_reduce(archive, &arguments->options, arguments->output, arguments->force,
                            &reduction, &diag);
     rfn_progress_done(&progress);
     if (error < 0)
         return fail(arguments, error, &diag);
     int status = check(archive, arguments->given.file);
+    rfn_expression_counts_warn(&reduction.expressions);
     return arguments->given.json ? print_json(arguments, &reduction, status)
                                  : print_text(arguments, &reduction, status);
+}
+
+static bool is_chosen(const void *ranks, uint32_t rank)
+{
+    return rfn_rank_filter_has(ranks, rank);
+}
+
+/* The same of ranks that are taken out: nothing is left out of them. */
+static void tell_taken(const struct rfn_merged *merged, struct rfn_reduction *reduction)
+{
+    reduction->full_bytes = merged->bytes_before;
+    reduction->bytes = merged->bytes;
+    reduction->stats.events = merged->events;
+}
+
+static int take_ranks(struct arguments *arguments, const struct rfn_archive *archive)
+{
+    const struct rfn_rank_choice choice = {is_chosen, &arguments->ranks};
+    const uint32_t n_ranks = rfn_archive_run(archive)->ranks;
+    struct rfn_merged merged;
+    struct rfn_reduction reduction = {0};
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    int64_t beyond = rfn_rank_filter_beyond(&arguments->ranks, n_ranks);
+    if (beyond >= 0) {
+        rfn_command_error("%s: there is no rank %lld: the run has %u, counted from 0",
+                          arguments->given.file, (long long)beyond, n_ranks);
+        return RFN_EXIT_USAGE;
+    }
+    int error = rfn_merge_archives(&archive, 1, &choice, arguments->output, arguments->force,
+                                   &merged, &diag);
+    if (error < 0)
+        return fail(arguments, error, &diag);
+    arguments->options.similar = NULL;
+    tell_taken(&merged, &reduction);
+    return arguments->given.json ? print_json(arguments, &reduction, RFN_EXIT_OK)
+                                 : print_text(arguments, &reduction, RFN_EXIT_OK);
+}
+
+static int open_and_reduce(struct arguments *arguments)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_archive *archive;
+    int error = rfn_archive_open(arguments->given.file, &archive, &diag);
+    if (error < 0)
+        return rfn_command_fail(arguments->given.file, error, &diag);
+    int status = arguments->some ? take_ranks(arguments, archive) : reduce(arguments, archive);
+    rfn_archive_close(archive);
+    return status;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)
@@ -192,26 +357,25 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     struct arguments arguments = {.options = {.similar = RFN_SIMILAR_DEFAULT,
                                               .min_calls = 1,
                                               .memory_bytes = UINT64_C(1) << 30}};
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct rfn_archive *archive;
-    rfn_command_parse(command, parse, argc, argv, &arguments);
-    int error = rfn_archive_open(arguments.given.file, &archive, &diag);
+    int error = rfn_expressions_new(&arguments.options.expressions);
     if (error < 0)
-        return rfn_command_fail(arguments.given.file, error, &diag);
-    int status = reduce(&arguments, archive);
-    rfn_archive_close(archive);
+        return rfn_command_fail(NULL, error, NULL);
+    rfn_command_parse(command, parse, argc, argv, &arguments);
+    int status = open_and_reduce(&arguments);
+    rfn_rank_filter_release(&arguments.ranks);
+    rfn_expressions_free(arguments.options.expressions);
     return status;
 }
 
 const struct rfn_command rfn_cmd_reduce = {
     .name = "reduce",
-    .summary = "Makes an archive smaller: times of alike iterations are kept once",
+    .summary = "Makes an archive smaller: what was alike is kept once",
     .usage = "FILE -o OUT",
-    .about =
-        "Calls, parameters, counts and their order stay exact; times become those of similar "
-        "iterations. Prints how large the archive was and is, and the degree of matching: of the "
-        "iterations that could have been left out, how many were.",
+    .about = "Calls, parameters, counts and their order stay exact; times become those of similar "
+             "iterations, unless only --cluster is asked for. Prints how large the archive was and "
+             "is, and the degree of matching: of the "
+             "iterations that could have been left out, how many were.",
     .options = options,
-    .values = RFN_SIMILAR_VALUES " " RFN_STARTS_VALUES,
+    .values = RFN_SIMILAR_VALUES " " RFN_ACROSS_VALUES " " RFN_STARTS_VALUES,
     .run = run,
 };

@@ -116,19 +116,36 @@ static int check_call_path(const struct rfn_report *report)
     return RFN_EXIT_USAGE;
 }
 
+/* Which ranks behave alike. Where what tells it cannot be read, the page goes without. */
+static int find_clusters(struct rfn_report *report, struct rfn_clustering **clustering)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    *clustering = NULL;
+    if (report->run->ranks < 2)
+        return 0;
+    int error = rfn_clustering_new(report->archive, RFN_PATHS_ELASTIC, NULL, NULL, clustering,
+                                   &diag);
+    report->clustering = *clustering;
+    return error == RFN_E_NOMEM ? error : 0;
+}
+
 /* Prints the page; the exit status. */
 static int make_report(struct rfn_report *report, const struct options *given)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_profile *profile;
     struct rfn_behaviour *behaviour = NULL;
+    struct rfn_clustering *clustering = NULL;
     struct rfn_waits *waits;
     int error = read_events(report, given, &waits, &profile, &behaviour, &diag);
     if (error < 0)
         return rfn_command_fail(report->file, error, &diag);
     int status = check_call_path(report);
+    if (!status && (error = find_clusters(report, &clustering)) < 0)
+        status = rfn_command_fail(report->file, error, &diag);
     if (!status)
         status = print(report, given->given.json, complain(report));
+    rfn_clustering_free(clustering);
     rfn_behaviour_free(behaviour);
     rfn_waits_free(waits);
     rfn_profile_free(profile);

@@ -7,6 +7,7 @@
 #define RFN_CLI_FAKE_REPORT_H
 
 #include "cli/report.h"
+#include "refrain/clusters.h"
 #include "refrain/event.h"
 #include "refrain/trace_profile.h"
 
@@ -151,17 +152,20 @@ struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uin
     return (struct rfn_stream_info){.rank = stream, .host = "north", .readable = true};
 }
 
+/* A test sets it: of the one host. */
+static uint32_t fake_cores;
+
 uint32_t rfn_archive_hosts(const struct rfn_archive *archive)
 {
     (void)archive;
-    return 0;
+    return 1;
 }
 
 struct rfn_host_info rfn_archive_host(const struct rfn_archive *archive, uint32_t host)
 {
     (void)archive;
     (void)host;
-    return (struct rfn_host_info){0};
+    return (struct rfn_host_info){.name = "north", .cores = fake_cores};
 }
 
 uint32_t rfn_archive_groups(const struct rfn_archive *archive)
@@ -318,6 +322,17 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
     (void)cursor;
 }
 
+/* Of archive/cursor.h. */
+struct rfn_batch;
+int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
+                          struct rfn_diag *diag);
+int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
+                          struct rfn_diag *diag)
+{
+    (void)cursor, (void)batch, (void)diag;
+    return 0;
+}
+
 int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag)
 {
     (void)cursor;
@@ -346,6 +361,33 @@ int rfn_archive_verify(const char *path, void (*progress)(void *context, double 
     (void)context;
     (void)diag;
     return 0;
+}
+
+/* Clusters that a test makes up. */
+struct rfn_clustering {
+    const struct rfn_main_cluster *mains;
+    uint32_t n_mains, subs, after;
+};
+
+uint32_t rfn_clustering_mains(const struct rfn_clustering *clustering)
+{
+    return clustering->n_mains;
+}
+
+uint32_t rfn_clustering_subs(const struct rfn_clustering *clustering)
+{
+    return clustering->subs;
+}
+
+uint32_t rfn_clustering_after_expressions(const struct rfn_clustering *clustering)
+{
+    return clustering->after;
+}
+
+const struct rfn_main_cluster *rfn_clustering_main(const struct rfn_clustering *clustering,
+                                                   uint32_t main)
+{
+    return &clustering->mains[main];
 }
 
 /* Nothing is read: these are only there for who could. */

@@ -8,6 +8,7 @@
 struct rfn_host {
     const char *name; /* borrowed from the archive */
     uint32_t ranks;
+    uint32_t cores; /* 0: not known */
 };
 
 struct rfn_hosts {
@@ -18,8 +19,12 @@ struct rfn_hosts {
 /* RFN_E_NOMEM. */
 int rfn_hosts_init(struct rfn_hosts *hosts, const struct rfn_archive *archive);
 void rfn_hosts_release(struct rfn_hosts *hosts);
-/* "node1 (4 ranks), node2 (4 ranks)"; the first ten and how many more. */
+/* "node1 (4 ranks, 8 cores), node2 (4 ranks, 8 cores)"; the first ten and how many more. */
 void rfn_hosts_append(struct rfn_text *text, const struct rfn_hosts *hosts);
+
+/* The host with most ranks per core, if these are more than its cores; else NULL. *crowded: how
+ * many such hosts there are. */
+const struct rfn_host *rfn_hosts_crowded(const struct rfn_hosts *hosts, size_t *crowded);
 
 /* Ranks in ascending order as runs: "0-3,8,12"; with a stride "0-12:4" (every fourth). */
 void rfn_ranks_append(struct rfn_text *text, const uint32_t *ranks, size_t n);

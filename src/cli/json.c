@@ -52,6 +52,8 @@ json_t *rfn_json_hosts(const struct rfn_archive *archive)
         json_t *host = json_object();
         json_object_set_new(host, "name", rfn_json_text(hosts.hosts[i].name));
         json_object_set_new(host, "ranks", json_integer(hosts.hosts[i].ranks));
+        json_object_set_new(
+            host, "cores", hosts.hosts[i].cores ? json_integer(hosts.hosts[i].cores) : json_null());
         json_array_append_new(list, host);
     }
     rfn_hosts_release(&hosts);

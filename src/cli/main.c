@@ -1,5 +1,6 @@
 /* main.c - the tool's entry: the table of verbs, help, and the choice of a verb. */
 #include "cli/command.h"
+#include "cli/large_pages.h"
 #include "cli/nearest.h"
 #include "cli/shell_completion.h"
 
@@ -8,7 +9,7 @@
 
 /* In the order in which a user meets them. */
 static const struct rfn_command *const commands[] = {
-    &rfn_cmd_record,  &rfn_cmd_report, &rfn_cmd_info, &rfn_cmd_reduce,
+    &rfn_cmd_record,  &rfn_cmd_report, &rfn_cmd_info, &rfn_cmd_reduce, &rfn_cmd_merge,
     &rfn_cmd_compare, &rfn_cmd_replay, &rfn_cmd_dump, &rfn_cmd_verify,
 };
 
@@ -136,5 +137,6 @@ static int choose(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    rfn_large_pages_prefer();
     return finish(choose(argc, argv));
 }

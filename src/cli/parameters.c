@@ -336,6 +336,12 @@ static void append_entry(struct rfn_text *text, const struct rfn_parameters *par
     }
 }
 
+/* Sums of what a damaged archive says do not overflow. Both are not negative. */
+static int64_t add_bytes(int64_t bytes, int64_t more)
+{
+    return more > INT64_MAX - bytes ? INT64_MAX : bytes + more;
+}
+
 static void append_completed(struct rfn_text *text, const struct rfn_parameters *parameters)
 {
     const struct rfn_request_effects *effects = parameters->effects;
@@ -350,7 +356,7 @@ static void append_completed(struct rfn_text *text, const struct rfn_parameters 
         append_entry(text, parameters, completed);
         if (completed->origin->receives && !completed->cancelled &&
             completed->origin->volume->received_bytes >= 0) {
-            bytes += completed->origin->volume->received_bytes;
+            bytes = add_bytes(bytes, completed->origin->volume->received_bytes);
             received = true;
         }
     }
@@ -382,7 +388,7 @@ static void append_started(struct rfn_text *text, const struct rfn_parameters *p
         int64_t size = rfn_volume_bytes(parameters->volumes, origin->function, origin->volume);
         if (origin->receives || size < 0)
             continue;
-        bytes += size;
+        bytes = add_bytes(bytes, size);
         sends = true;
     }
     if (sends)

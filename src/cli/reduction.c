@@ -56,11 +56,21 @@ void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run)
 {
     rfn_text_string(out, "times are those of similar iterations (");
     append_method(out, run->similar);
-    if (run->across) {
+    bool one = run->across && strcmp(run->across, "one") == 0;
+    if (run->across && !one) {
         rfn_text_string(out, ", across processes ");
         append_method(out, run->across);
     }
     rfn_text_char(out, ')');
+    if (one)
+        rfn_text_string(out, ", and times of one rank stand for those of its cluster");
+}
+
+void rfn_merged_append(struct rfn_text *out, const struct rfn_run *run)
+{
+    rfn_text_string(out, "some parameters are those of the lowest rank of each cluster (");
+    rfn_text_printable(out, run->merged);
+    rfn_text_string(out, "), and messages may not match");
 }
 
 /* The file may say anything. */
@@ -105,6 +115,11 @@ static void append_full_size(struct rfn_text *out, const struct rfn_run *run)
 void rfn_reduction_lines(struct rfn_text *out, const struct rfn_run *run)
 {
     const struct rfn_run_reduction *of = &run->reduction;
+    if (run->merged) {
+        rfn_text_format(out, "%-12s", "Merged");
+        rfn_merged_append(out, run);
+        rfn_text_char(out, '\n');
+    }
     if (!run->reduced)
         return;
     rfn_text_format(out, "%-12s", "Reduced");

@@ -18,6 +18,7 @@
     "--similar=relDiff,absDiff,manhattan,euclidean,chebyshev,avgWave,haarWave,iterK,iterAvg," \
     "jitter"
 #define RFN_STARTS_VALUES "--starts=exact,predicted"
+#define RFN_ACROSS_VALUES "--across=one,all"
 
 #define RFN_SIMILAR_OPTION(key)                                                               \
     {                                                                                         \
@@ -40,12 +41,13 @@
             0                                                                             \
     }
 /* flags: whether there may be no argument. */
-#define RFN_ACROSS_OPTION(key, flags)                                                      \
-    {                                                                                      \
-        "across", key, "[METHOD:]T", flags,                                                \
-            "Keep the times of processes that went alike once, too: with threshold T, by " \
-            "another method than --similar if it is named",                                \
-            0                                                                              \
+#define RFN_ACROSS_OPTION(key, flags)                                                        \
+    {                                                                                        \
+        "across", key, "[METHOD:]T|one|all", flags,                                          \
+            "Keep the times of processes that went alike once, too: with threshold T, by "   \
+            "another method than --similar if it is named; one: of those that executed the " \
+            "same, only the first one's, whatever they are; all (the default): each one's",  \
+            0                                                                                \
     }
 
 /* What these are given, or wrong usage: for parsers. */
@@ -63,7 +65,12 @@ void rfn_across_argument(struct argp_state *state, const char *given, const char
  * were; of a reduced archive. */
 void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run);
 
-/* Lines for refrain info; nothing if the archive is not reduced. */
+/* "partners and counts are those of the lowest rank of each cluster (peer,count); messages may not
+ * match", of an archive with merged parameters. */
+void rfn_merged_append(struct rfn_text *out, const struct rfn_run *run);
+
+/* Lines for refrain info; nothing if the archive is neither reduced nor has merged
+ * parameters. */
 void rfn_reduction_lines(struct rfn_text *out, const struct rfn_run *run);
 
 /* The same for --json: null, or what is known. */

@@ -10,6 +10,7 @@
 #include "cli/text.h"
 #include "refrain/archive.h"
 #include "refrain/behaviour.h"
+#include "refrain/clusters.h"
 #include "refrain/profile.h"
 #include "refrain/waits.h"
 
@@ -21,8 +22,9 @@ struct rfn_report {
     const struct rfn_run *run;
     const struct rfn_profile *profile;
     const struct rfn_waits *waits;
-    const struct rfn_behaviour *behaviour; /* NULL: nothing is known of it */
-    bool behaviour_table;                  /* in full; else what costs most */
+    const struct rfn_behaviour *behaviour;   /* NULL: nothing is known of it */
+    bool behaviour_table;                    /* in full; else what costs most */
+    const struct rfn_clustering *clustering; /* NULL: nothing is known of it */
     struct rfn_efficiency efficiency;
     const char *incomplete;              /* why the file is not whole, NULL if it is */
     size_t top;                          /* rows of a table */
@@ -49,6 +51,9 @@ void rfn_report_rank_volumes(struct rfn_text *out, const struct rfn_report *repo
 /* Patterns of the steps, if they were asked for. */
 void rfn_report_behaviour(struct rfn_text *out, const struct rfn_report *report);
 json_t *rfn_report_behaviour_json(const struct rfn_report *report);
+/* Which ranks behave alike, and what tells the others apart. */
+void rfn_report_alike(struct rfn_text *out, const struct rfn_report *report);
+json_t *rfn_report_alike_json(const struct rfn_report *report);
 /* Message sizes and who sends to whom. */
 void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report);
 /* Adds wait_states, waits, causes, critical_path and matching to the object. */

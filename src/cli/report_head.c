@@ -3,6 +3,7 @@
 #include "cli/activity_text.h"
 #include "cli/advice.h"
 #include "cli/findings.h"
+#include "cli/hosts.h"
 #include "cli/reduction.h"
 #include "cli/report.h"
 #include "cli/units.h"
@@ -190,6 +191,29 @@ static void append_clocks(struct rfn_text *out, const struct rfn_report *report)
                     m->backward == 1 ? "a receive" : "receives",
                     rfn_time_text(m->backward_max_ns).text);
     append_sentence(out, report, &text, INDENT);
+}
+
+/* Where ranks have no core of their own, waiting for one looks like slow calls and late ranks. */
+static void append_crowding(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_hosts hosts;
+    struct rfn_text text = {0};
+    size_t crowded = 0;
+    if (rfn_hosts_init(&hosts, report->archive) < 0)
+        return;
+    const struct rfn_host *most = rfn_hosts_crowded(&hosts, &crowded);
+    if (most) {
+        rfn_text_format(&text, "%u ranks share the %u core%s of ", most->ranks, most->cores,
+                        most->cores == 1 ? "" : "s");
+        rfn_text_printable(&text, most->name);
+        if (crowded > 1)
+            rfn_text_format(&text, ", and on %zu more host%s they share, too", crowded - 1,
+                            crowded == 2 ? "" : "s");
+        rfn_text_string(&text, ": waiting for a core looks like slow calls and late ranks, so some "
+                               "of the causes below may be the machine's.");
+        append_sentence(out, report, &text, INDENT);
+    }
+    rfn_hosts_release(&hosts);
 }
 
 /* ---- causes ---- */
@@ -391,13 +415,24 @@ static void append_reduced(struct rfn_text *out, const struct rfn_report *report
     if (is_backward(report))
         rfn_text_format(&text, ", single waits by %s and more",
                         rfn_time_text(report->waits->matching.backward_max_ns).text);
-    rfn_text_char(&text, '.');
+    rfn_text_string(&text, ". How far single times differ: refrain info --spread.");
+    append_sentence(out, report, &text, INDENT);
+}
+
+static void append_merged(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text text = {0};
+    rfn_text_string(&text, "Merged: ");
+    rfn_merged_append(&text, report->run);
+    rfn_text_string(&text, ": what follows of messages, waits and causes is approximate.");
     append_sentence(out, report, &text, INDENT);
 }
 
 void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
 {
     append_run(out, report);
+    if (report->run->merged)
+        append_merged(out, report);
     if (report->ranks)
         append_absent(out, report);
     if (!rfn_report_has_waits(report)) {
@@ -409,5 +444,6 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
     append_efficiency(out, report);
     if (is_backward(report) && !report->run->reduced)
         append_clocks(out, report);
+    append_crowding(out, report);
     append_findings(out, report);
 }

@@ -38,6 +38,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
     json_object_set_new(value, "threads", json_integer(run->streams));
     json_object_set_new(value, "times", json_boolean(run->times));
     json_object_set_new(value, "reduced", rfn_json_reduction(run));
+    json_object_set_new(value, "merged_parameters", rfn_json_text(run->merged));
     json_object_set_new(value, "volume", run->volume ? rfn_json_text(run->volume) : json_null());
     json_object_set_new(value, "volume_unit",
                         run->volume ? rfn_json_text(run->volume_unit) : json_null());
@@ -48,6 +49,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
     json_object_set_new(value, "region_events", rfn_json_count(profile->region_events));
     json_object_set_new(value, "paused", json_boolean(profile->paused));
     json_object_set_new(value, "unrecorded_ns", ns(report, profile->unrecorded_ns));
+    json_object_set_new(value, "meetings_ns", rfn_json_count(run->merging.before.ns));
 }
 
 static json_t *efficiency_json(const struct rfn_report *report)
@@ -241,6 +243,7 @@ json_t *rfn_report_json(const struct rfn_report *report)
     }
     rfn_report_waits_json(value, report);
     json_object_set_new(value, "behaviour", rfn_report_behaviour_json(report));
+    json_object_set_new(value, "alike", rfn_report_alike_json(report));
     json_object_set_new(value, "time_per_rank", ranks);
     json_object_set_new(value, "regions", regions_json(report));
     json_object_set_new(value, "call_paths", rows_json(report));

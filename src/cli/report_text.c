@@ -139,6 +139,24 @@ static void append_pauses(struct rfn_text *out, const struct rfn_report *report)
     rfn_text_release(&line);
 }
 
+/* What looks like the program's computing and is not. */
+static void append_meetings(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_run_meetings *before = &report->run->merging.before;
+    double span = (double)(report->profile->end_ns - report->profile->start_ns);
+    struct rfn_text line = {0};
+    rfn_text_format(&line, "in %s meeting%s (--cluster-every): %s on rank 0",
+                    rfn_count_text(before->meetings).text, before->meetings == 1 ? "" : "s",
+                    rfn_time_text((int64_t)before->ns).text);
+    if (span > 0)
+        rfn_text_format(&line, " (%s of the run time)",
+                        rfn_share_text((double)before->ns / span).text);
+    rfn_text_string(&line, ", which count as computing of each rank");
+    rfn_text_format(out, "%-10s", "Merged");
+    rfn_text_wrap(out, &line, report->width, 10);
+    rfn_text_release(&line);
+}
+
 static void append_ranks(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
@@ -203,6 +221,7 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
     append_mpi(out, report);
     append_date(out, run);
     append_symbols(out, report);
+    rfn_path_ends_line(out, run, 10);
     rfn_children_line(out, report->archive, 10);
     rfn_text_format(out, "%-10s%s", "MPI calls", rfn_count_text(profile->calls).text);
     if (profile->failed_polls)
@@ -215,6 +234,8 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
         rfn_text_string(out, "Run time  not known: the archive has no times\n");
     if (profile->paused)
         append_pauses(out, report);
+    if (profile->times && run->merging.before.meetings)
+        append_meetings(out, report);
 }
 
 /* ---- regions ---- */
@@ -503,6 +524,7 @@ void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
     rfn_report_efficiency(out, report);
     rfn_report_waits(out, report);
     rfn_report_behaviour(out, report);
+    rfn_report_alike(out, report);
     if (report->profile->times)
         rfn_report_rank_times(out, report);
     if (report->run->volume)

@@ -68,7 +68,7 @@ static int read_word(struct rec_across *across, const struct rfn_buf *word)
         return RFN_E_EXCHANGE;
     memcpy(text, criterion, size);
     draw_line(across, same_host, first_offset, &reader);
-    return rfn_criterion_parse(text, true, &across->criterion, NULL);
+    return rfn_across_parse(text, &across->criterion, NULL);
 }
 
 void rec_across_begin(struct rec_across *across, struct rfn_exchange *exchange,
@@ -87,14 +87,24 @@ void rec_across_begin(struct rec_across *across, struct rfn_exchange *exchange,
 
 /* ---- streams ---- */
 
+/* 1; 0: it would take too much memory. */
+static int add_set(struct rec_across *across, const struct rfn_stream *stream, uint64_t number,
+                   struct rfn_hash128 class_)
+{
+    size_t max_bytes = rec_options.memory_bytes / COPY_SHARE;
+    if (!across->criterion.method->all_alike)
+        return rfn_time_sets_add(&across->groups.sets, number, class_,
+                                 rfn_stream_reduction_profile(rfn_stream_reduced(stream)),
+                                 &across->line, max_bytes);
+    RFN_TRY(rfn_time_sets_add_class(&across->groups.sets, number, class_));
+    return 1;
+}
+
 static int add_stream(struct rec_across *across, const struct rfn_stream *stream, uint64_t number,
                       struct rfn_hash128 class_)
 {
-    size_t max_bytes = rec_options.memory_bytes / COPY_SHARE;
     RFN_TRY(RFN_GROW(across->streams, across->capacity, across->n_streams + 1));
-    int added = rfn_time_sets_add(&across->groups.sets, number, class_,
-                                  rfn_stream_reduction_profile(rfn_stream_reduced(stream)),
-                                  &across->line, max_bytes);
+    int added = add_set(across, stream, number, class_);
     RFN_TRY(added);
     if (added)
         across->streams[across->n_streams++] = number;

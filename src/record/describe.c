@@ -148,7 +148,7 @@ static void pack_ranks(const struct rec_ranks *ranks, struct rfn_buf *out)
     }
 }
 
-/* Only the lowest of the members contributes the communicator; the others find it by its hash. */
+/* Only the lowest of the members contributes the communicator; the others name it by its hash. */
 static bool contributes(const struct rec_comm *comm, int world_rank)
 {
     bool predefined = comm->kind == REC_COMM_WORLD || comm->kind == REC_COMM_SELF;
@@ -188,8 +188,22 @@ static int describe_comms(struct rec_description *description, struct rfn_merge 
         description->comm_hashes[i] = comm->identity;
         if (alone || contributes(comm, world_rank))
             RFN_TRY(define_comm(merge, comm));
+        else
+            RFN_TRY(rfn_merge_define(merge, RFN_DEFINITION_COMM, comm->identity, NULL, 0, NULL));
     }
     return 0;
+}
+
+/* Of this host; 0: not known. Simulated hosts have those of the platform, which matter to nobody.
+ */
+static uint64_t cores(void)
+{
+#ifdef RFN_FLAVOUR_SMPI
+    return 0;
+#else
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (uint64_t)n : 0;
+#endif
 }
 
 int rec_host_content(struct rfn_buf *content)
@@ -198,6 +212,7 @@ int rec_host_content(struct rfn_buf *content)
     int length = 0;
     rec_mpi.MPI_Get_processor_name(name, &length);
     rfn_buf_string(content, name);
+    rfn_buf_varint(content, cores());
     return rfn_buf_status(content);
 }
 
@@ -232,6 +247,19 @@ int rec_describe(struct rec_description *description, struct rfn_merge *merge, i
                                               .world_rank = world_rank};
     }
     return 0;
+}
+
+int rec_describe_so_far(struct rec_description *description, struct rfn_merge *merge,
+                        struct rec_stream *stream)
+{
+    description->streams = calloc(1, sizeof *description->streams);
+    if (!description->streams)
+        return RFN_E_NOMEM;
+    description->n_streams = 1;
+    description->streams->stream = stream;
+    RFN_TRY(describe_stream(description->streams, merge));
+    RFN_TRY(describe_types(description, merge));
+    return describe_host(description, merge);
 }
 
 static int to_number(const struct rfn_merge *merge, enum rfn_definition_kind kind, uint64_t *hash)

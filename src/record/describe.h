@@ -34,6 +34,10 @@ int rec_host_content(struct rfn_buf *content);
  * that another process would contribute. */
 int rec_describe(struct rec_description *description, struct rfn_merge *merge, int world_rank,
                  bool alone);
+/* The same of what is known in mid-run of one stream, its own and the process's tables: streams has
+ * one element. Communicators are left out: others contribute their members. */
+int rec_describe_so_far(struct rec_description *description, struct rfn_merge *merge,
+                        struct rec_stream *stream);
 /* After the merge: replaces hashes by numbers. RFN_E_EXCHANGE when one is missing. */
 int rec_describe_numbers(struct rec_description *description, const struct rfn_merge *merge);
 void rec_description_release(struct rec_description *description);

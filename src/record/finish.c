@@ -1,10 +1,14 @@
 #include "record/finish.h"
 
 #include "archive/pack_reduced.h"
+#include "archive/pack_spreads.h"
 #include "record/across.h"
 #include "record/clock_sync.h"
 #include "record/describe.h"
 #include "record/exchange_mpi.h"
+#include "record/hand_up.h"
+#include "record/meetings.h"
+#include "record/moved_inputs.h"
 #include "record/notice.h"
 #include "record/options.h"
 #include "record/output.h"
@@ -12,6 +16,8 @@
 #include "record/place.h"
 #include "record/regions.h"
 #include "record/say.h"
+#include "record/together.h"
+#include "reduce/spreads.h"
 #include "reduce/stream_reduction.h"
 
 #include <stdio.h>
@@ -32,6 +38,7 @@ void rec_initialized(void)
         rec_threads_multiple = true;
     rec_place_learn();
     rec_clock_sync_start();
+    rec_meetings_start();
 }
 
 void rec_initialized_session(void)
@@ -43,64 +50,23 @@ void rec_initialized_session(void)
     rec_place_learn();
 }
 
-/* ---- step 1: inputs that have moved to columns on some rank, and who has how much ---- */
-
-static uint64_t move_key(const struct rec_stream_description *stream, uint32_t site, unsigned input)
-{
-    return rfn_hash_bytes((uint64_t[]){stream->functions[site], stream->paths[site], input},
-                          3 * sizeof(uint64_t));
-}
-
-/* Calls act for every input of every site that has (or has not) moved. */
-static int each_input(struct rec_description *description, bool moved, struct rfn_map *set,
-                      int (*act)(struct rec_stream *, uint32_t site, unsigned input, uint64_t key,
-                                 struct rfn_map *set))
-{
-    for (size_t i = 0; i < description->n_streams; i++) {
-        struct rec_stream_description *of = &description->streams[i];
-        for (uint32_t site = 0; site < of->n_sites; site++) {
-            uint32_t function = rec_sites_function(&of->stream->sites, site);
-            for (unsigned input = 0; input < rec_functions[function].n_in; input++) {
-                bool has = rfn_stream_moved(of->stream->events, site) >> input & 1;
-                if (has == moved)
-                    RFN_TRY(act(of->stream, site, input, move_key(of, site, input), set));
-            }
-        }
-    }
-    return 0;
-}
-
-static int note_moved(struct rec_stream *stream, uint32_t site, unsigned input, uint64_t key,
-                      struct rfn_map *set)
-{
-    (void)stream, (void)site, (void)input;
-    return rfn_survey_add(set, key);
-}
-
-static int move_too(struct rec_stream *stream, uint32_t site, unsigned input, uint64_t key,
-                    struct rfn_map *set)
-{
-    if (rfn_map_get(set, key))
-        rfn_stream_move(stream->events, site, input);
-    return 0;
-}
-
 /* ---- volumes: an archive has those that rank 0 was asked for ---- */
+
+/* What rank 0's word says beside the volume. */
+enum { WANTS_REDUCED = 1, WANTS_ACROSS = 2, WANTS_ALL = 4, WISH_BITS = 3 };
 
 static uint64_t volume_word(void)
 {
     const char *volume = rec_options.volume;
-    return volume ? rfn_hash_bytes(volume, strlen(volume)) >> 2 : 0;
+    return volume ? rfn_hash_bytes(volume, strlen(volume)) >> WISH_BITS : 0;
 }
-
-/* What rank 0's word says beside the volume. */
-enum { WANTS_REDUCED = 1, WANTS_ACROSS = 2 };
 
 static uint64_t own_wishes(void)
 {
-    if (!rec_options.segments)
-        return 0;
-    return WANTS_REDUCED | (rec_options.across ? WANTS_ACROSS : 0);
+    uint64_t wishes = rec_options.merge_all ? WANTS_ALL : 0;
+    if (rec_options.segments)
+        wishes |= WANTS_REDUCED | (rec_options.across ? WANTS_ACROSS : 0);
+    return wishes;
 }
 
 static void keep_volume(uint64_t word, int rank)
@@ -121,22 +87,50 @@ struct finish {
     struct rfn_merge merge;
     struct rec_description description;
     struct rfn_tables streams, places;
+    struct rec_together together;
     struct rec_output output;
     uint64_t first_stream, n_streams; /* over all ranks */
     struct packed {
-        struct rfn_rope values;
-        struct rfn_new_times times; /* if they are reduced */
-        struct rfn_hash128 structure_digest, values_digest;
+        struct rfn_rope values, timing;
+        uint64_t loop_bytes, content_bytes;
+        struct rfn_new_times times;     /* if they are reduced */
         uint64_t time_set;              /* the stream whose times these are */
     } * packed;                         /* per stream of the process */
+    bool all;                           /* rank 0 wants all chunks */
+    struct rfn_run_merging merging;     /* on rank 0, in the end */
+    uint64_t sent, messages;            /* before it began */
+    uint64_t definition_bytes;          /* of this process */
+    int64_t step_began;                 /* ns */
     bool reduced;                       /* rank 0 has reduced its times */
     bool across;                        /* rank 0 wants processes compared */
     int not_compared;                   /* on rank 0: why they were not */
     struct rfn_run_reduction reduction; /* over all ranks */
+    struct rfn_spreads spreads;         /* on rank 0 over all ranks */
+    int not_spread;                     /* on rank 0: why there are none */
     uint64_t events;                    /* over all ranks */
     uint64_t writes, written;           /* to the journals: how many, bytes; over all ranks */
     const struct rfn_buf *clocks;       /* on rank 0, as clock_sync.h says; may be NULL */
 };
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The time since the step before, or the beginning. */
+static void end_step(struct finish *finish, enum rfn_merging_step step)
+{
+    int64_t now = now_ns();
+    finish->merging.step_ns[step] += (uint64_t)(now - finish->step_began);
+    finish->step_began = now;
+}
+
+/* What meetings before have sent is counted beside what the names of surveys say. */
+enum { SURVEY_MET_BYTES = RFN_SURVEY_WRITTEN + 1, SURVEY_MET_MESSAGES, SURVEY_COUNTED };
+
+_Static_assert(SURVEY_COUNTED <= (int)RFN_SURVEY_COUNTS, "a survey counts too little");
 
 static void count_stream(const struct rec_stream *stream, uint64_t *counts)
 {
@@ -145,6 +139,8 @@ static void count_stream(const struct rec_stream *stream, uint64_t *counts)
     counts[RFN_SURVEY_WRITTEN] += stream->journal.size;
 }
 
+/* ---- step 1: who has how much ---- */
+
 /* All ranks learn which inputs have moved, and how many streams and events there are. */
 static int survey(struct finish *finish, int error)
 {
@@ -152,25 +148,31 @@ static int survey(struct finish *finish, int error)
     struct rfn_map set = RFN_MAP_INIT;
     struct rfn_survey survey = {.set = &set,
                                 .counts[RFN_SURVEY_STREAMS] = description->n_streams,
-                                .first = volume_word() << 2 | own_wishes()};
+                                .first = volume_word() << WISH_BITS | own_wishes()};
+    finish->merging.before = rec_meetings_cost();
+    survey.counts[SURVEY_MET_BYTES] = finish->merging.before.bytes;
+    survey.counts[SURVEY_MET_MESSAGES] = finish->merging.before.messages;
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         count_stream(stream, survey.counts);
     if (!error)
-        error = each_input(description, true, &set, note_moved);
+        error = rec_moved_note(description, &set);
     error = rfn_survey_run(&survey, finish->exchange, error);
     if (!error)
-        error = each_input(description, false, &set, move_too);
+        error = rec_moved_take(description, &set);
     for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
         error = rfn_stream_settle(stream->events);
     if (!error)
-        keep_volume(survey.first >> 2, finish->exchange->rank);
+        keep_volume(survey.first >> WISH_BITS, finish->exchange->rank);
     finish->reduced = survey.first & WANTS_REDUCED;
+    finish->all = survey.first & WANTS_ALL;
     finish->across = survey.first & WANTS_ACROSS && !finish->output.alone;
     finish->first_stream = survey.before[RFN_SURVEY_STREAMS];
     finish->n_streams = survey.total[RFN_SURVEY_STREAMS];
     finish->events = survey.total[RFN_SURVEY_EVENTS];
     finish->writes = survey.total[RFN_SURVEY_WRITES];
     finish->written = survey.total[RFN_SURVEY_WRITTEN];
+    finish->merging.before.bytes = survey.total[SURVEY_MET_BYTES];
+    finish->merging.before.messages = survey.total[SURVEY_MET_MESSAGES];
     rfn_map_release(&set);
     return error;
 }
@@ -192,8 +194,8 @@ static int reduce_times(int error)
 static struct rfn_hash128 class_of(const struct finish *finish, size_t i)
 {
     const struct rfn_stream *stream = finish->description.streams[i].stream->events;
-    int64_t group = rfn_merge_distinct(&finish->merge.groups, finish->packed[i].structure_digest);
-    return rfn_time_class(rfn_stream_reduction_profile(rfn_stream_reduced(stream)), (uint64_t)group,
+    return rfn_time_class(rfn_stream_reduction_profile(rfn_stream_reduced(stream)),
+                          rfn_stream_fate(&finish->merge.streams, i, RFN_KIND_OF_GROUP).number,
                           rfn_stream_has_volume(stream));
 }
 
@@ -265,7 +267,7 @@ static void compare_processes(struct finish *finish, struct rec_across *across,
 static int survey_times(struct finish *finish, int error)
 {
     struct rfn_map classes = RFN_MAP_INIT;
-    struct rfn_survey survey = {.set = &classes};
+    struct rfn_survey survey = {.set = &classes, .set_for_first = !finish->across};
     struct rec_across across = {0};
     if (!finish->reduced)
         return error;
@@ -283,26 +285,54 @@ static int survey_times(struct finish *finish, int error)
     return error;
 }
 
+/* ---- how far times lie apart ---- */
+
+enum { SPREADS_SHARE = 8 }; /* of what --memory allows */
+
+static int add_spread(struct finish *finish, size_t i)
+{
+    const struct rec_stream_description *of = &finish->description.streams[i];
+    const struct rfn_stream_reduction *reduction = rfn_stream_reduced(of->stream->events);
+    const struct rfn_spread_table *spread = reduction ? rfn_stream_reduction_spread(reduction)
+                                                      : NULL;
+    struct rfn_hash128 digest = {0};
+    if (!reduction)
+        return 0; /* this rank was asked for full times */
+    if (!spread)
+        return RFN_E_NOMEM;
+    for (size_t site = 0; site < of->n_sites; site++)
+        digest = rfn_sites_digest(digest, of->functions[site], of->paths[site]);
+    return rfn_spreads_add(&finish->spreads, digest, finish->first_stream + i, spread);
+}
+
+/* Rank 0 gets those of all ranks. What fails here costs nothing but the spreads. After merge_all,
+ * when all have the same numbers of functions and paths. */
+static void merge_spreads(struct finish *finish, int error)
+{
+    if (!finish->reduced)
+        return;
+    finish->spreads.max_bytes = rec_options.memory_bytes / SPREADS_SHARE;
+    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
+        error = add_spread(finish, i);
+    finish->not_spread = rfn_spreads_run(&finish->spreads, finish->exchange, error);
+}
+
 /* Digests of what a stream would write, with hashes in place of numbers. */
 static int digest(struct finish *finish, size_t i)
 {
     struct rec_stream_description *of = &finish->description.streams[i];
-    struct packed *packed = &finish->packed[i];
-    struct rfn_rope structure = RFN_ROPE_INIT;
-    int error = rfn_pack_structure(of->stream->events, &of->refs, &structure);
-    if (!error)
-        error = rfn_rope_hash128(&structure, 0, &packed->structure_digest);
-    rfn_rope_release(&structure);
-    if (!error)
-        error = rfn_pack_values(of->stream->events, &packed->values);
-    if (!error) /* shape and content go together */
-        error = rfn_rope_hash128(&packed->values, packed->structure_digest.low,
-                                 &packed->values_digest);
-    if (!error)
-        error = rfn_merge_stream(&finish->merge, finish->first_stream + i, packed->structure_digest,
-                                 packed->values_digest);
-    return error;
+    struct rfn_rope *values = &finish->packed[i].values;
+    struct rfn_stream_digests digests = {0};
+    RFN_TRY(rfn_pack_structure_digests(of->stream->events, &of->refs, &digests,
+                                       &finish->packed[i].loop_bytes));
+    RFN_TRY(rfn_pack_values(of->stream->events, values));
+    RFN_TRY(rfn_rope_hash128(values, 0, &digests.content));
+    digests.content_bytes = finish->packed[i].content_bytes = rfn_rope_size(values);
+    return rfn_merge_stream(&finish->merge, &digests);
 }
+
+/* Of what --memory allows: structures, and values, that come to rank 0. */
+enum { TOGETHER_SHARE = 16 };
 
 static int merge_all(struct finish *finish, int error)
 {
@@ -314,8 +344,28 @@ static int merge_all(struct finish *finish, int error)
         finish->packed[i].time_set = finish->first_stream + i;
     for (size_t i = 0; i < n && !error; i++)
         error = digest(finish, i);
+    end_step(finish, RFN_MERGING_SIGNATURES);
+    finish->merge.together = rec_options.cluster ? rec_options.memory_bytes / TOGETHER_SHARE : 0;
     error = rfn_merge_run(&finish->merge, finish->exchange, error);
     return error ? error : rec_describe_numbers(&finish->description, &finish->merge);
+}
+
+/* The times that a stream writes; nothing if they are another's. */
+static int pack_timing(struct finish *finish, size_t i)
+{
+    struct rec_clock_pair start = rec_start(), end = rec_clock_pair();
+    const struct rfn_pack_pair pairs[] = {
+        {start.quanta, (uint64_t)start.monotonic_ns, (uint64_t)start.realtime_ns},
+        {end.quanta, (uint64_t)end.monotonic_ns, (uint64_t)end.realtime_ns}};
+    const struct rfn_pack_clock clock = {
+        .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = start.quanta};
+    const struct rfn_stream *events = finish->description.streams[i].stream->events;
+    struct packed *packed = &finish->packed[i];
+    if (packed->time_set != finish->first_stream + i)
+        return 0;
+    return rfn_stream_reduced(events)
+               ? rfn_pack_reduced(events, &clock, &packed->times, &packed->timing)
+               : rfn_pack_timing(events, rec_options.times ? &clock : NULL, &packed->timing);
 }
 
 /* What the stream adds to the table of streams and to its group's table. */
@@ -324,8 +374,9 @@ static int tabulate(struct finish *finish, size_t i)
     struct rec_stream_description *of = &finish->description.streams[i];
     const struct packed *packed = &finish->packed[i];
     const struct rec_clock_pair start = rec_start();
-    int64_t group = rfn_merge_distinct(&finish->merge.groups, packed->structure_digest);
-    int64_t values = rfn_merge_distinct(&finish->merge.values, packed->values_digest);
+    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
+    uint64_t group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP).number;
+    uint64_t values = rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES).number;
     struct rfn_table *streams = rfn_tables_use(&finish->streams, 0, RFN_STREAM_SLOTS);
     struct rfn_table *places = rfn_tables_use(&finish->places, (size_t)group,
                                               rfn_pack_places_count(of->stream->events, &of->refs));
@@ -334,8 +385,8 @@ static int tabulate(struct finish *finish, size_t i)
     const int64_t words[RFN_STREAM_SLOTS] = {
         [RFN_SLOT_RANK] = rec_place_rank(),
         [RFN_SLOT_THREAD] = (int64_t)i,
-        [RFN_SLOT_GROUP] = group,
-        [RFN_SLOT_VALUES] = values,
+        [RFN_SLOT_GROUP] = (int64_t)group,
+        [RFN_SLOT_VALUES] = (int64_t)values,
         [RFN_SLOT_HOST] = (int64_t)finish->description.host,
         [RFN_SLOT_EVENTS] = (int64_t)rfn_stream_events(of->stream->events),
         [RFN_SLOT_CALLS] = (int64_t)rfn_stream_calls(of->stream->events),
@@ -348,7 +399,52 @@ static int tabulate(struct finish *finish, size_t i)
     for (int s = 0; s < RFN_STREAM_SLOTS; s++)
         RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], true,
                                 (int64_t)(finish->first_stream + i)));
-    return rfn_pack_places(of->stream->events, &of->refs, places);
+    RFN_TRY(rfn_pack_places(of->stream->events, &of->refs, places));
+    return rec_together_bring(&finish->together, &finish->merge, i, of->stream->events, &of->refs,
+                              &packed->values);
+}
+
+/* What a trace of this process alone would have of its streams: structures, words that depend on
+ * the rank (a byte for each and one for its run), values and times. */
+static uint64_t trace_bytes(const struct finish *finish)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < finish->description.n_streams; i++) {
+        const struct rec_stream_description *of = &finish->description.streams[i];
+        const struct packed *packed = &finish->packed[i];
+        bytes += packed->loop_bytes + rfn_pack_head_bytes(of->stream->events, &of->refs) +
+                 2 * rfn_pack_places_count(of->stream->events, &of->refs) + packed->content_bytes +
+                 rfn_rope_size(&packed->timing);
+    }
+    return bytes;
+}
+
+enum { SUM_SENT, SUM_MESSAGES, SUM_TRACES, SUM_ALL, SUM_DEFINITIONS, SUMS };
+
+_Static_assert(SUMS == (int)RFN_COLLECTED_SUMS, "other sums are collected");
+
+/* A trace that is handed on goes over as many ranks as this one has bits: the tree is binomial. */
+static void count_moved(const struct finish *finish, struct rfn_collection *collection)
+{
+    const struct rfn_exchange *exchange = finish->exchange;
+    uint64_t hops = (uint64_t)__builtin_popcount((unsigned)exchange->rank);
+    uint64_t bytes = trace_bytes(finish);
+    collection->sums[SUM_SENT] = exchange->bytes_sent - finish->sent;
+    collection->sums[SUM_MESSAGES] = exchange->messages_sent - finish->messages +
+                                     (exchange->rank != 0);
+    collection->sums[SUM_TRACES] = bytes;
+    collection->sums[SUM_ALL] = bytes * hops;
+    collection->sums[SUM_DEFINITIONS] = finish->definition_bytes * hops;
+}
+
+static void note_merging(struct finish *finish, const struct rfn_collection *collection)
+{
+    struct rfn_run_merging *merging = &finish->merging;
+    merging->messages = collection->sums[SUM_MESSAGES];
+    merging->bytes = collection->sums[SUM_SENT] + collection->message_bytes;
+    merging->trace_bytes = collection->sums[SUM_TRACES];
+    merging->all_bytes = collection->sums[SUM_ALL];
+    merging->all_definition_bytes = collection->sums[SUM_DEFINITIONS];
 }
 
 static int tabulate_all(struct finish *finish, int error)
@@ -356,28 +452,38 @@ static int tabulate_all(struct finish *finish, int error)
     if (!error)
         error = rfn_tables_init(&finish->streams, 1);
     if (!error)
-        error = rfn_tables_init(&finish->places, finish->merge.groups.n);
-    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
-        error = tabulate(finish, i);
-    struct rfn_tables *tables[] = {&finish->streams, &finish->places};
-    return rfn_tables_run(tables, 2, finish->exchange, error);
+        error = rfn_tables_init(&finish->places, finish->merge.streams.of[RFN_KIND_OF_GROUP].total);
+    if (!error)
+        error = rec_together_begin(&finish->together, &finish->merge);
+    for (size_t i = 0; i < finish->description.n_streams && !error; i++) {
+        error = pack_timing(finish, i);
+        error = error ? error : tabulate(finish, i);
+    }
+    struct rfn_tables *tables[] = {&finish->streams, &finish->places, &finish->together.numbers};
+    struct rfn_collection collection = {
+        .tables = tables, .n_tables = 3, .parcels = &finish->together.parcels};
+    if (!error)
+        count_moved(finish, &collection);
+    error = rfn_collect(&collection, finish->exchange, error);
+    note_merging(finish, &collection);
+    return error;
 }
 
 /* ---- step 4: chunks ---- */
 
 /* A chunk of rank 0's; the payload is empty afterwards. */
-static int chunk(struct finish *finish, uint32_t type, uint64_t id, struct rfn_buf *payload,
+static int chunk(struct rec_output *output, uint32_t type, uint64_t id, struct rfn_buf *payload,
                  int error)
 {
     struct rfn_rope rope = {.bytes = *payload};
     *payload = (struct rfn_buf)RFN_BUF_INIT;
     if (!error)
-        error = rec_output_chunk(&finish->output, type, id, &rope, true, NULL);
+        error = rec_output_chunk(output, type, id, &rope, true, NULL);
     rfn_rope_release(&rope);
     return error;
 }
 
-static int chunk_meta(struct finish *finish, uint64_t merge_ns)
+static int chunk_meta(const struct finish *finish, uint64_t merge_ns, struct rec_output *output)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
     int length = 0;
@@ -400,111 +506,166 @@ static int chunk_meta(struct finish *finish, uint64_t merge_ns)
         .times = rec_options.times,
         .all_polls = rec_options.all_polls,
         .start_off = rec_options.start_off,
+        .path_ends = rec_options.path_ends,
         .merge_ns = merge_ns,
         .volume = rec_options.volume,
         .volume_unit = rec_options.volume ? rfn_volume_unit(rec_options.volume) : NULL,
         .similar = finish->reduced ? similar : NULL,
         .across = compared ? rec_options.across : NULL,
         .reduction = finish->reduction,
+        .merging = finish->merging,
     };
     struct rfn_buf payload = RFN_BUF_INIT;
     int error = rfn_pack_meta(&meta, &payload);
-    return chunk(finish, RFN_CHUNK_META, 0, &payload, error);
+    return chunk(output, RFN_CHUNK_META, 0, &payload, error);
 }
 
-static int chunk_definitions(struct finish *finish)
+static int chunk_definitions(const struct finish *finish, struct rec_output *output)
 {
     struct rfn_buf payload = RFN_BUF_INIT;
     struct rfn_symbolizer *symbolizer = rfn_symbolizer_new();
     int error = rfn_pack_definitions(&finish->merge, symbolizer, &payload);
     rfn_symbolizer_free(symbolizer);
-    return chunk(finish, RFN_CHUNK_DEFINITIONS, 0, &payload, error);
+    return chunk(output, RFN_CHUNK_DEFINITIONS, 0, &payload, error);
 }
 
 /* Only where clocks were compared. */
-static int chunk_clocks(struct finish *finish)
+static int chunk_clocks(const struct finish *finish, struct rec_output *output)
 {
     struct rfn_buf payload = RFN_BUF_INIT;
     int error = finish->clocks ? rec_clock_sync_pack(finish->clocks, &finish->merge, &payload) : 0;
     if (!error && payload.size == 0)
         return 0;
-    return chunk(finish, RFN_CHUNK_CLOCKS, 0, &payload, error);
+    return chunk(output, RFN_CHUNK_CLOCKS, 0, &payload, error);
 }
 
-/* Rank 0's chunks that stand before all others. */
-static int chunk_front(struct finish *finish, uint64_t merge_ns)
+/* Rank 0's chunks that stand before all others, behind META. */
+static int chunk_front(const struct finish *finish, struct rec_output *output)
 {
     const struct rfn_table *streams = &finish->streams.tables[0];
     struct rfn_buf payload = RFN_BUF_INIT;
-    RFN_TRY(chunk_meta(finish, merge_ns));
-    RFN_TRY(chunk_definitions(finish));
+    RFN_TRY(chunk_definitions(finish, output));
     int error = rfn_pack_streams(streams, finish->n_streams, &payload);
-    RFN_TRY(chunk(finish, RFN_CHUNK_STREAMS, 0, &payload, error));
-    RFN_TRY(chunk_clocks(finish));
+    RFN_TRY(chunk(output, RFN_CHUNK_STREAMS, 0, &payload, error));
+    return chunk_clocks(finish, output);
+}
+
+static int chunk_places(const struct finish *finish, struct rec_output *chunks)
+{
     for (size_t g = 0; g < finish->places.n; g++) {
-        error = rfn_pack_table(&finish->places.tables[g], &payload);
-        RFN_TRY(chunk(finish, RFN_CHUNK_PLACES, g, &payload, error));
+        struct rfn_rope payload = RFN_ROPE_INIT;
+        int error = rfn_pack_table(&finish->places.tables[g], &payload.bytes);
+        if (!error)
+            error = rec_output_chunk(chunks, RFN_CHUNK_PLACES, g, &payload, true, NULL);
+        rfn_rope_release(&payload);
+        RFN_TRY(error);
     }
     return 0;
 }
 
-static int chunk_timing(struct finish *finish, size_t i)
+static int chunk_spreads(const struct finish *finish, struct rec_output *chunks)
 {
-    struct rec_clock_pair start = rec_start(), end = rec_clock_pair();
-    const struct rfn_pack_pair pairs[] = {
-        {start.quanta, (uint64_t)start.monotonic_ns, (uint64_t)start.realtime_ns},
-        {end.quanta, (uint64_t)end.monotonic_ns, (uint64_t)end.realtime_ns}};
-    const struct rfn_pack_clock clock = {
-        .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = start.quanta};
-    const struct rfn_stream *events = finish->description.streams[i].stream->events;
-    bool reduced = rfn_stream_reduced(events) != NULL;
-    uint32_t type = reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING;
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    int error = reduced ? rfn_pack_reduced(events, &clock, &finish->packed[i].times, &payload)
-                        : rfn_pack_timing(events, rec_options.times ? &clock : NULL, &payload);
-    /* Columns of times are coded near their entropy; compressing them again would gain nothing. */
-    bool compress = rfn_rope_size(&payload) < 65536;
-    if (!error && rfn_rope_size(&payload) > 0)
-        error = rec_output_chunk(&finish->output, type, finish->first_stream + i, &payload,
-                                 compress, NULL);
-    rfn_rope_release(&payload);
+    struct rfn_buf payload = RFN_BUF_INIT;
+    if (!finish->reduced || finish->not_spread)
+        return 0;
+    int error = rfn_pack_spreads(&finish->spreads, &payload);
+    return chunk(chunks, RFN_CHUNK_SPREADS, 0, &payload, error);
+}
+
+/* Clusters are made of an archive without events: what it says of itself is not looked at. */
+static void cluster(const struct finish *finish, const struct rec_output *front,
+                    struct rec_output *chunks)
+{
+    struct rec_output whole = REC_OUTPUT_INIT;
+    if (chunk_meta(finish, 0, &whole) == 0 && rec_output_append(&whole, front) == 0) {
+        uint64_t held = rec_together_cluster(&finish->merge, &whole, chunks);
+        rfn_exchange_hold(finish->exchange, (int64_t)held);
+        rfn_exchange_hold(finish->exchange, -(int64_t)held);
+    }
+    rec_output_release(&whole);
+}
+
+/* Rank 0's chunks of all streams: what depends on the rank, and what it was brought. */
+static int chunk_together(const struct finish *finish, const struct rec_output *front,
+                          struct rec_output *chunks)
+{
+    RFN_TRY(chunk_places(finish, chunks));
+    RFN_TRY(rec_together_unfold(&finish->together, &finish->merge, chunks));
+    if (finish->merge.together)
+        cluster(finish, front, chunks);
+    return 0;
+}
+
+/* All that only rank 0 writes. start: when the ranks began to merge, ns. */
+static int chunk_first(struct finish *finish, int64_t start)
+{
+    struct rec_output front = REC_OUTPUT_INIT, chunks = REC_OUTPUT_INIT;
+    int error = chunk_front(finish, &front);
+    if (!error)
+        error = chunk_together(finish, &front, &chunks);
+    if (!error)
+        error = chunk_spreads(finish, &chunks);
+    end_step(finish, RFN_MERGING_CLUSTERS);
+    if (!error)
+        error = chunk_meta(finish, (uint64_t)(finish->step_began - start), &finish->output);
+    if (!error)
+        error = rec_output_append(&finish->output, &front);
+    if (!error)
+        error = rec_output_append(&finish->output, &chunks);
+    rec_output_release(&front);
+    rec_output_release(&chunks);
     return error;
 }
 
-static int chunk_structure(struct finish *finish, size_t i, uint64_t group)
+static int chunk_timing(struct finish *finish, size_t i, struct rec_output *output)
+{
+    struct rfn_rope *payload = &finish->packed[i].timing;
+    bool reduced = rfn_stream_reduced(finish->description.streams[i].stream->events);
+    /* Columns of times are coded near their entropy; compressing them again would gain nothing. */
+    bool compress = rfn_rope_size(payload) < 65536;
+    if (rfn_rope_size(payload) == 0)
+        return 0;
+    return rec_output_chunk(output, reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING,
+                            finish->first_stream + i, payload, compress, NULL);
+}
+
+static int chunk_structure(const struct finish *finish, size_t i, uint64_t group,
+                           struct rec_output *output)
 {
     struct rec_stream_description *of = &finish->description.streams[i];
     struct rfn_rope payload = RFN_ROPE_INIT;
     int error = rfn_pack_structure(of->stream->events, &of->refs, &payload);
     if (!error)
-        error = rec_output_chunk(&finish->output, RFN_CHUNK_STRUCTURE, group, &payload, true,
+        error = rec_output_chunk(output, RFN_CHUNK_STRUCTURE, group, &payload, true,
                                  rfn_stream_spill_of(of->stream->events));
     rfn_rope_release(&payload);
     return error;
 }
 
-/* A stream's own chunks: structure and values if it is the first to have them, and its times,
- * unless they are another's. */
-static int chunk_stream(struct finish *finish, size_t i)
+/* A stream's own chunks: structure and values if it is the first to have them and rank 0 does not
+ * write them, and its times, unless they are another's. all: whoever is the first. */
+static int chunk_stream(struct finish *finish, size_t i, bool all, struct rec_output *output)
 {
     struct packed *packed = &finish->packed[i];
-    uint64_t stream = finish->first_stream + i;
-    int64_t group = rfn_merge_distinct(&finish->merge.groups, packed->structure_digest);
-    int64_t values = rfn_merge_distinct(&finish->merge.values, packed->values_digest);
-    if (finish->merge.groups.items[group].first == stream)
-        RFN_TRY(chunk_structure(finish, i, (uint64_t)group));
-    if (finish->merge.values.items[values].first == stream)
-        RFN_TRY(rec_output_chunk(
-            &finish->output, RFN_CHUNK_VALUES, (uint64_t)values, &packed->values, true,
-            rfn_stream_spill_of(finish->description.streams[i].stream->events)));
-    return packed->time_set == stream ? chunk_timing(finish, i) : 0;
+    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
+    struct rfn_stream_fate group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP);
+    struct rfn_stream_fate values = rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES);
+    if (all || (group.first && !group.together))
+        RFN_TRY(chunk_structure(finish, i, group.number, output));
+    if (all || (values.first && !values.together))
+        RFN_TRY(
+            rec_output_chunk(output, RFN_CHUNK_VALUES, values.number, &packed->values, true,
+                             rfn_stream_spill_of(finish->description.streams[i].stream->events)));
+    return chunk_timing(finish, i, output);
 }
 
-static int64_t now_ns(void)
+/* The chunks of the process's streams. */
+static int chunk_streams(struct finish *finish, int error)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    struct rec_output own = REC_OUTPUT_INIT;
+    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
+        error = chunk_stream(finish, i, finish->all, finish->all ? &own : &finish->output);
+    return finish->all ? rec_hand_up(&own, finish->exchange, &finish->output, error) : error;
 }
 
 /* "1,234,567" */
@@ -554,6 +715,10 @@ static void tell(const struct finish *finish, const struct rec_output_result *re
             rec_say("processes were not compared, and keep their own times: %s",
                     finish->not_compared == RFN_E_EXCHANGE ? "a rank could not"
                                                            : rfn_error_text(finish->not_compared));
+        if (finish->reduced && finish->not_spread)
+            rec_say("how far times differ that are not kept is not in the archive: %s",
+                    finish->not_spread == RFN_E_EXCHANGE ? "a rank could not say"
+                                                         : rfn_error_text(finish->not_spread));
         rec_notice_gaps(finish->exchange->size);
         tell_journal(finish, "went to a journal while the program ran: --memory allows more");
     }
@@ -578,13 +743,17 @@ static void write_run(struct finish *finish, struct rec_output_result *result, i
                       int error)
 {
     error = reduce_times(error);
+    end_step(finish, RFN_MERGING_TIMES);
     error = merge_all(finish, error);
+    end_step(finish, RFN_MERGING_MERGE);
     error = survey_times(finish, error);
+    end_step(finish, RFN_MERGING_TIMES);
+    merge_spreads(finish, error);
     error = tabulate_all(finish, error);
+    end_step(finish, RFN_MERGING_TABLES);
     if (!error && finish->exchange->rank == 0)
-        error = chunk_front(finish, (uint64_t)(now_ns() - start));
-    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
-        error = chunk_stream(finish, i);
+        error = chunk_first(finish, start);
+    error = chunk_streams(finish, error);
     error = rec_output_write(&finish->output, finish->exchange, error, result);
     if (finish->exchange->rank == 0)
         tell(finish, result, error, (double)(now_ns() - start) * 1e-9);
@@ -593,20 +762,30 @@ static void write_run(struct finish *finish, struct rec_output_result *result, i
 static void release_packed(struct packed *packed)
 {
     rfn_rope_release(&packed->values);
+    rfn_rope_release(&packed->timing);
     rfn_new_times_release(&packed->times);
 }
 
-static void finish_run(struct rfn_exchange *exchange, const struct rfn_buf *clocks,
-                       struct rec_output_result *result, bool alone, int error)
+/* merge: with what has been merged so far; released. */
+static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *merge,
+                       const struct rfn_buf *clocks, struct rec_output_result *result, bool alone,
+                       int error)
 {
     int64_t start = now_ns();
-    struct finish finish = {.exchange = exchange, .clocks = clocks, .output.alone = alone};
-    rfn_merge_init(&finish.merge);
+    struct finish finish = {.exchange = exchange,
+                            .merge = *merge,
+                            .clocks = clocks,
+                            .output.alone = alone,
+                            .sent = exchange->bytes_sent,
+                            .messages = exchange->messages_sent,
+                            .step_began = start};
     if (!error)
         error = finish_streams();
     if (!error)
         error = rec_describe(&finish.description, &finish.merge, rec_place_rank(), alone);
+    finish.definition_bytes = finish.merge.content_bytes;
     error = survey(&finish, error);
+    end_step(&finish, RFN_MERGING_SURVEY);
     if (rec_options.write)
         write_run(&finish, result, start, error);
     else if (exchange->rank == 0)
@@ -617,8 +796,10 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_buf *cloc
     rec_output_release(&finish.output);
     rfn_tables_release(&finish.streams);
     rfn_tables_release(&finish.places);
+    rec_together_release(&finish.together);
     rec_description_release(&finish.description);
     rfn_merge_release(&finish.merge);
+    rfn_spreads_release(&finish.spreads);
 }
 
 void rec_finish_barrier(void)
@@ -667,6 +848,7 @@ static bool others_are_quiet(void)
 void rec_finish_alone(void)
 {
     struct rfn_exchange alone = {.size = 1};
+    struct rfn_merge merge;
     struct rec_output_result result = {0};
     struct rec_signals signals;
     if (rec_state != REC_RECORDING || rec_place_rank() < 0)
@@ -678,14 +860,16 @@ void rec_finish_alone(void)
         return;
     }
     rec_signals_hold(&signals);
-    finish_run(&alone, NULL, &result, true, 0);
+    rfn_merge_init(&merge);
+    finish_run(&alone, &merge, NULL, &result, true, 0);
     rec_journals_remove();
     rec_signals_release(&signals);
 }
 
 void rec_finish(void)
 {
-    struct rec_exchange exchange;
+    struct rfn_merge merge;
+    struct rec_exchange own, *exchange = rec_meetings_end(&merge);
     struct rec_output_result result = {0};
     struct rec_signals signals;
     bool stopped = rec_state == REC_STOPPED;
@@ -701,12 +885,15 @@ void rec_finish(void)
                  "%s was left by a jump, or a thread is still in it",
                  rec_functions[busy->call.function].name);
     rec_signals_hold(&signals);
-    if (rec_exchange_open(&exchange) == 0) {
+    if (!exchange && rec_exchange_open(&own) == 0)
+        exchange = &own;
+    if (exchange) {
         struct rfn_buf clocks;
-        rec_clock_sync_end(&exchange, &clocks);
-        finish_run(&exchange.exchange, &clocks, &result, false, stopped || busy ? RFN_E_USAGE : 0);
+        rec_clock_sync_end(exchange, &clocks);
+        finish_run(&exchange->exchange, &merge, &clocks, &result, false,
+                   stopped || busy ? RFN_E_USAGE : 0);
         rfn_buf_release(&clocks);
-        rec_exchange_close(&exchange);
+        rec_exchange_close(exchange);
     } else if (rec_is_first_rank()) {
         rec_say("no archive was written: MPI has no communicator left for the recorder");
     }

@@ -652,6 +652,23 @@ def is_rare(bound):
             or "persistent" in bound.function.flags)
 
 
+# Calls that no process of the communicator leaves before all have entered it, as each gets something
+# of every other one; and of what there has to be more than 0 (the same on all of them). Where each
+# pair has an amount of its own, as in MPI_Alltoallv, who gets nothing may leave at once.
+SYNCHRONIZING = {"Barrier": None, "Allreduce": "count", "Allgather": "recvcount",
+                 "Alltoall": "recvcount", "Reduce_scatter_block": "recvcount"}
+
+
+def meeting_lines(bound, known):
+    """What lets ranks meet after the call."""
+    name = re.sub(r"_c$", "", bound.name)
+    if name not in SYNCHRONIZING:
+        return []
+    amount = SYNCHRONIZING[name]
+    return ["if (__builtin_expect(rec_meetings_on, 0)%s)" % (" && %s > 0" % amount if amount else ""),
+            "    rec_synchronized(%s, comm, rc);" % known]
+
+
 def wrapper(bound, flavour):
     name = "MPI_" + bound.name
     call = wrap("rec_mpi.%s(" % name, [p.name for p in bound.prototype.parameters], ")")
@@ -662,12 +679,18 @@ def wrapper(bound, flavour):
     if flavour != "smpi":
         body += ["if (__builtin_expect(!rec_mpi.%s, 0))" % name,
                  "    rec_mpi_missing(REC_FN_%s);" % name]
-    body += ["if (!call)", "    return " + call.replace("\n", "\n           ") + ";"]
+    meeting = meeting_lines(bound, "NULL")
+    if meeting:
+        body += ["if (!call) {",
+                 "    const int rc = " + call.replace("\n", "\n                   ") + ";",
+                 *("    " + line for line in meeting), "    return rc;", "}"]
+    else:
+        body += ["if (!call)", "    return " + call.replace("\n", "\n           ") + ";"]
     body += before_lines(bound)
     body += ["rec_begin(call);", "const int rc = " + call.replace("\n", "\n               ") + ";",
              "rec_end(call, rc);"]
     body += after_lines(bound)
-    body += ["rec_leave(call);", "return rc;"]
+    body += ["rec_leave(call);", *meeting_lines(bound, "call->comm"), "return rc;"]
     lines += ["    " + line.replace("\n", "\n    ") for line in body]
     return "\n".join(lines + ["}", ""])
 
@@ -739,7 +762,8 @@ def wrappers_c(bound, flavour):
     bodies = "\n".join(wrapper(b, flavour) for b in bound if not b.function.special)
     helpers = "\n".join(text for name, text in HELPERS.items()
                         if re.search(r"\b%s\(" % name, bodies))
-    return ('%s#include "record/comms.h"\n#include "record/params.h"\n\n'
+    return ('%s#include "record/comms.h"\n#include "record/meetings.h"\n'
+            '#include "record/params.h"\n\n'
             "/* Optimized for size. */\n#define RARE __attribute__((cold))\n\n%s\n%s" %
             (NOTE, helpers, bodies))
 

@@ -122,7 +122,7 @@ static char *own_across(void)
     if (!set || !*set)
         return NULL;
     if (rfn_across_text(set, similar_wanted(), text, &diag) == 0)
-        return strdup(text);
+        return text[0] ? strdup(text) : NULL;
     rec_say("REFRAIN_ACROSS: %s; processes are not compared", diag.text);
     return NULL;
 }
@@ -132,6 +132,30 @@ static uint32_t own_min_calls(void)
     const char *set = getenv("REFRAIN_SEGMENT_MIN_CALLS");
     unsigned long long calls = set ? strtoull(set, NULL, 10) : 1;
     return calls < 1 ? 1 : calls > INT32_MAX ? INT32_MAX : (uint32_t)calls;
+}
+
+/* The same. */
+static struct rfn_every own_cluster_every(void)
+{
+    struct rfn_every every = {0};
+    const char *set = getenv("REFRAIN_CLUSTER_EVERY");
+    if (set && *set && !rfn_every_parse(set, &every))
+        rec_say("REFRAIN_CLUSTER_EVERY=%s is neither a number of segments nor seconds, as 30s, so "
+                "that ranks merge in the end only",
+                set);
+    return every;
+}
+
+static struct rfn_path_ends own_path_ends(void)
+{
+    struct rfn_path_ends ends = {0};
+    const char *set = getenv("REFRAIN_CALL_PATH_MATCH");
+    if (set && *set && !rfn_path_match_parse(set, &ends))
+        rec_say(
+            "REFRAIN_CALL_PATH_MATCH=%s is neither all nor ends:OUTER,INNER, so that all frames "
+            "count",
+            set);
+    return ends;
 }
 
 /* The patterns and limits for functions. */
@@ -188,11 +212,16 @@ void rec_options_read(void)
     rec_options.similar = own_similar();
     rec_options.across = own_across();
     rec_options.segment_min_calls = own_min_calls();
+    rec_options.merge_all = is("REFRAIN_MERGE", "all");
+    rec_options.cluster = !is("REFRAIN_CLUSTER", "no") && !rec_options.merge_all;
+    if (rec_options.cluster)
+        rec_options.cluster_every = own_cluster_every();
     rec_options.all_polls = is("REFRAIN_POLLS", "all");
     rec_options.start_off = is("REFRAIN_START", "off");
     rec_options.quiet = is("REFRAIN_QUIET", "1");
     rec_options.volume = copy_of("REFRAIN_VOLUME");
     rec_options.resolution_ns = own_resolution();
+    rec_options.path_ends = own_path_ends();
     read_functions();
     rec_options.clock_sync = own_clock_sync();
     rec_options.tool = copy_of("REFRAIN_TOOL");
@@ -256,7 +285,11 @@ void rec_options_clean_environment(void)
                                             "REFRAIN_FUNCTIONS",
                                             "REFRAIN_FUNCTIONS_MIN",
                                             "REFRAIN_FUNCTIONS_RATE",
-                                            "REFRAIN_ACROSS"};
+                                            "REFRAIN_ACROSS",
+                                            "REFRAIN_CLUSTER",
+                                            "REFRAIN_CLUSTER_EVERY",
+                                            "REFRAIN_MERGE",
+                                            "REFRAIN_CALL_PATH_MATCH"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);

@@ -9,12 +9,19 @@
  *                     calls of an iteration that is a segment, at least (default 1)
  *   REFRAIN_STARTS    exact: segments start when they did; predicted (default)
  *   REFRAIN_ACROSS    how processes are compared in the end, METHOD:THRESHOLD, METHOD, or a
- * threshold with the method of REFRAIN_SIMILAR (default: they are not) REFRAIN_POLLS     all: every
- * unsuccessful poll is an event of its own REFRAIN_MEMORY    bytes that the recorder may hold, per
- * process (default 32 MiB) REFRAIN_WRITE     no: nothing is written, neither when memory is full
- * nor in the end; for measuring what writing costs REFRAIN_START     off: nothing is recorded
- * before MPI_Pcontrol(1), except MPI_Init REFRAIN_PID       the process that was to be recorded:
- * see notice.h REFRAIN_COMMAND   command line, for the archive (default: the process's own)
+ *                     threshold with the method of REFRAIN_SIMILAR (default: they are not)
+ *   REFRAIN_CLUSTER   no: what alike ranks did is not stored once (doc/clustering.md)
+ *   REFRAIN_CLUSTER_EVERY
+ *                     segments or seconds after which ranks merge while the program runs, as
+ *                     rfn_every_parse reads it; the same for all ranks (default: only in the end)
+ *   REFRAIN_MERGE     all: ranks hand all that they have on to rank 0, as tools without clusters
+ * do; to compare with, and slow REFRAIN_POLLS     all: every unsuccessful poll is an event of its
+ * own REFRAIN_MEMORY    bytes that the recorder may hold, per process (default 32 MiB)
+ *   REFRAIN_WRITE     no: nothing is written, neither when memory is full nor in the end; for
+ *                     measuring what writing costs
+ *   REFRAIN_START     off: nothing is recorded before MPI_Pcontrol(1), except MPI_Init
+ *   REFRAIN_PID       the process that was to be recorded: see notice.h
+ *   REFRAIN_COMMAND   command line, for the archive (default: the process's own)
  *   REFRAIN_PRELOAD   the recorder's own path in LD_PRELOAD, to be taken out again
  *   REFRAIN_QUIET     1: no line at the end
  *   REFRAIN_TOOL      path of the tool, which records what the program starts: see spawn.h
@@ -32,12 +39,15 @@
  *   REFRAIN_FUNCTIONS_RATE
  *                     how often a thread may call one in a second (default 10000), or none: no
  *                     limit
+ *   REFRAIN_CALL_PATH_MATCH
+ *                     all (default) frames of a call path make it, or ends: rfn_path_match_parse
  *   REFRAIN_VOLUME    what is counted beside the clock: see event/counter.h (default: nothing)
  */
 #ifndef RFN_RECORD_OPTIONS_H
 #define RFN_RECORD_OPTIONS_H
 
 #include "reduce/similarity.h"
+#include "refrain/recording.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,10 +67,14 @@ struct rec_options {
     char *across;                              /* METHOD:THRESHOLD, checked; NULL: none */
     uint32_t segment_min_calls;
     uint64_t resolution_ns;
+    struct rfn_path_ends path_ends;
     bool write;
     bool force, times, all_polls, quiet, children, start_off;
     bool segments; /* times are reduced to those of segments */
     bool exact_starts;
+    bool merge_all;
+    bool cluster; /* what alike ranks did is stored once */
+    struct rfn_every cluster_every;
     size_t memory_bytes;
     enum rec_clock_sync clock_sync;
 };

@@ -33,6 +33,19 @@ int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
     return 0;
 }
 
+int rec_output_append(struct rec_output *output, const struct rec_output *more)
+{
+    uint64_t before = rfn_rope_size(&output->bytes);
+    RFN_TRY(
+        RFN_GROW(output->entries, output->entries_capacity, output->n_entries + more->n_entries));
+    for (size_t i = 0; i < more->n_entries; i++) {
+        output->entries[output->n_entries] = more->entries[i];
+        output->entries[output->n_entries++].offset += before;
+    }
+    rfn_rope_flatten(&more->bytes, &output->bytes.bytes);
+    return rfn_rope_status(&output->bytes);
+}
+
 /* ---- the file ---- */
 
 static int fail(struct rec_output_result *result, const char *format, ...)

@@ -27,6 +27,9 @@ void rec_output_release(struct rec_output *output);
 int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
                      struct rfn_rope *payload, bool compress, const struct rfn_spill *spill);
 
+/* Appends copies of all chunks of `more`. RFN_E_NOMEM. */
+int rec_output_append(struct rec_output *output, const struct rec_output *more);
+
 /* A descriptor that was just opened, moved away from those of standard input, output and error. */
 int rec_above_standard(int fd);
 /* The wanted name with a number before the suffix, for number > 1: app.8.rfn, app.8.2.rfn, ...

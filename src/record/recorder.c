@@ -141,6 +141,7 @@ static struct rec_stream *stream_new(void)
         free(memory_of_stream);
         return NULL;
     }
+    stream->sites.ends = rec_options.path_ends;
     stream->number = stream->journal.stream;
     stream->next = rec_streams;
     rec_streams = stream;
@@ -155,7 +156,8 @@ static void choose_reducing(void)
     reducing = (struct rfn_reducing){.criterion = rec_options_criterion(),
                                      .min_calls = rec_options.segment_min_calls,
                                      .max_per_kind = MAX_PER_KIND,
-                                     .exact_starts = rec_options.exact_starts};
+                                     .exact_starts = rec_options.exact_starts,
+                                     .quantum_ns = quantum_ns};
     if (reducing.criterion.method->unit[0])
         reducing.criterion.threshold /= quantum_ns;
     reducing.criterion.more /= quantum_ns;

@@ -534,15 +534,19 @@ static size_t kept_frames(const struct rec_sites_table *table)
     return n;
 }
 
-static int intern_walk(struct rec_sites_table *table, uint32_t function, size_t n, uint32_t *site)
+/* The path of n frames, less those in the middle that do not count. */
+static int intern_walk(struct rec_sites *sites, uint32_t function, size_t n, uint32_t *site)
 {
-    struct walk *walk = &table->walk;
+    struct walk *walk = &sites->table->walk;
+    size_t inner = sites->ends.inner ? sites->ends.inner : n, outer = sites->ends.outer, kept = 0;
     RFN_TRY(RFN_GROW(walk->frames, walk->frames_capacity, n));
     for (size_t i = 0; i < n; i++) {
         const struct stop *stop = &walk->stops[i];
-        walk->frames[i] = (struct rec_frame){stop->code.module, stop->ip - stop->code.bias};
+        if (i < inner || n - i <= outer)
+            walk->frames[kept++] = (struct rec_frame){stop->code.module,
+                                                      stop->ip - stop->code.bias};
     }
-    return intern(table, function, walk->frames, n, site);
+    return intern(sites->table, function, walk->frames, kept, site);
 }
 
 /* ---- the cache ---- */
@@ -684,7 +688,7 @@ __attribute__((noinline)) uint32_t rec_site_walk(struct rec_sites *sites, uint32
     if (rc < 0)
         return unknown_site(sites, function);
     size_t kept = kept_frames(table);
-    if (intern_walk(table, function, kept, &site) < 0)
+    if (intern_walk(sites, function, kept, &site) < 0)
         return unknown_site(sites, function);
     fill_way(sites, function, frame, kept, site);
     return site;

@@ -18,6 +18,7 @@
 #define RFN_RECORD_SITES_H
 
 #include "refrain/error.h"
+#include "refrain/recording.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,6 +82,7 @@ struct rec_sites {
     uint64_t by_libunwind;         /* of these, those that unwind.h could not make */
     uint64_t uncached;             /* of these, those whose path the cache cannot hold */
     bool only_libunwind;           /* tests set this */
+    struct rfn_path_ends ends;     /* the frames that make a path; set before the first call */
     uint32_t site_of_unknown;      /* for all calls once memory is short; UINT32_MAX until then */
 };
 

@@ -188,6 +188,13 @@ static void add_number(struct words *list, const char *name, uint64_t number, co
     add_option(list, name, value);
 }
 
+static void add_seconds(struct words *list, const char *name, uint64_t ns)
+{
+    char unit[16];
+    snprintf(unit, sizeof unit, ".%09" PRIu64 "s", ns % 1000000000);
+    add_number(list, name, ns / 1000000000, unit);
+}
+
 static void add_times(struct words *list)
 {
     const char *time = rec_options.segments ? "segments" : rec_options.times ? "full" : "none";
@@ -232,11 +239,23 @@ static char **make_argv(const char *archive, const char *command, char *const *a
     add_option(&list, "--output=", archive);
     if (rec_options.force)
         add(&list, "--force");
+    if (!rec_options.cluster)
+        add(&list, "--no-cluster");
+    if (rec_options.cluster_every.segments)
+        add_number(&list, "--cluster-every=", rec_options.cluster_every.segments, "");
+    else if (rec_options.cluster_every.ns)
+        add_seconds(&list, "--cluster-every=", rec_options.cluster_every.ns);
     if (rec_options.quiet)
         add(&list, "--quiet");
     add_times(&list);
     if (rec_options.all_polls)
         add(&list, "--polls=all");
+    if (rec_options.path_ends.inner) {
+        char ends[64];
+        snprintf(ends, sizeof ends, "ends:%" PRIu32 ",%" PRIu32, rec_options.path_ends.outer,
+                 rec_options.path_ends.inner);
+        add_option(&list, "--call-path-match=", ends);
+    }
     if (rec_options.volume)
         add_option(&list, "--volume=", rec_options.volume);
     add_number(&list, "--memory=", rec_options.memory_bytes, "");

@@ -50,6 +50,12 @@ static struct rfn_buf bytes_of(const struct rfn_clusters *clusters)
     return buf;
 }
 
+static void expect_equal(const struct rfn_buf *a, const struct rfn_buf *b)
+{
+    assert_int_equal(a->size, b->size);
+    assert_memory_equal(a->data, b->data, a->size);
+}
+
 static void check_word(const struct rfn_cluster_shape *shape,
                        const struct rfn_cluster_variant *variant, uint32_t rank)
 {
@@ -88,15 +94,13 @@ static void test_any_order(void **state)
         struct rfn_clusters first = merge_randomly(n), second = merge_randomly(n), back = {0};
         struct rfn_buf a = bytes_of(&first), b = bytes_of(&second);
         check_all(&first, n);
-        assert_int_equal(a.size, b.size);
-        assert_memory_equal(a.data, b.data, a.size);
+        expect_equal(&a, &b);
         struct rfn_reader reader = rfn_reader_over(a.data, a.size);
         assert_int_equal(rfn_clusters_read(&back, &reader, RANKS), 0);
         check_all(&back, n);
         rfn_buf_release(&b);
         b = bytes_of(&back);
-        assert_int_equal(a.size, b.size);
-        assert_memory_equal(a.data, b.data, a.size);
+        expect_equal(&a, &b);
         rfn_buf_release(&a);
         rfn_buf_release(&b);
         rfn_clusters_release(&first);
@@ -169,8 +173,7 @@ static void test_tree(void **state)
         struct rfn_clusters up = merge_up(n), other = merge_randomly(n);
         struct rfn_buf a = bytes_of(&up), b = bytes_of(&other);
         check_all(&up, n);
-        assert_int_equal(a.size, b.size);
-        assert_memory_equal(a.data, b.data, a.size);
+        expect_equal(&a, &b);
         rfn_buf_release(&a);
         rfn_buf_release(&b);
         rfn_clusters_release(&up);

@@ -837,7 +837,8 @@ int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n)
         n -= cursor->end - end - cursor->left;
     }
     cursor->left -= n;
-    cursor->next += n * cursor->packed.width;
+    if (n && cursor->packed.width) /* else there may be no bytes */
+        cursor->next += n * cursor->packed.width;
     return 0;
 }
 

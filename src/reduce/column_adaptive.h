@@ -3,10 +3,11 @@
  *
  * There is no table in front: how likely a value is follows from the values before it, and from
  * those of a *guide*, another column of as many values (the list of another process, that went
- * through the same at the same time). Each value is a few yes-or-no decisions. Four models predict
- * each decision from different things known by then; what they say is weighed by how right they
- * have been so far, and the decision is coded with what that says, in a fraction of a bit if it was
- * expected. It takes some hundred nanoseconds per value, so it is for lists and not for times.
+ * through the same at the same time). Each value is a few yes-or-no decisions. Eight models
+ * predict each decision from different things known by then; what they say is weighed by how right
+ * they have been so far, and the decision is coded with what that says, in a fraction of a bit if
+ * it was expected. It takes some hundred nanoseconds per value, so it is for lists and not for
+ * times.
  *
  * refrain-archive(5), Columns, 5: adaptive, has the arithmetic.
  */

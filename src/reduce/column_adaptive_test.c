@@ -80,8 +80,48 @@ static void test_bytes(void **state)
     char text[64] = "";
     for (size_t i = 0; i < out.size; i++)
         snprintf(text + 2 * i, 3, "%02x", out.data[i]);
-    assert_string_equal(text, "0184618ad7");
+    assert_string_equal(text, "03838fef7b");
     rfn_buf_release(&out);
+}
+
+/* What was written before there were matches is still read. */
+static void test_old_bytes(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[] = {0x01, 0x84, 0x61, 0x8a, 0xd7};
+    static const int64_t values[] = {0, 1, 2, 0, 1, 2, -3};
+    int64_t read[7];
+    struct rfn_reader reader = rfn_reader_over(bytes, sizeof bytes);
+    assert_int_equal(rfn_column_adaptive_decode(&reader, NULL, 7, read), 0);
+    assert_memory_equal(read, values, sizeof values);
+}
+
+/* What went before is known again, however long ago it was, and goes on after an interruption. */
+static void test_repetition(void **state)
+{
+    (void)state;
+    enum { N = 4000, ONCE = 400 };
+    int64_t values[N];
+    for (uint32_t i = 0; i < N; i++)
+        values[i] = i < ONCE ? (int64_t)(noise() % 4) : values[i - ONCE];
+    size_t once = round_trip(values, NULL, ONCE);
+    assert_in_range(round_trip(values, NULL, N), once, once + 60);
+    for (uint32_t i = ONCE; i < N; i += 100)
+        values[i] = 3 - values[i];
+    assert_in_range(round_trip(values, NULL, N), once, 2 * once + 60);
+}
+
+/* A value that the guide's next one tells. */
+static void test_guide_ahead(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    int64_t values[N], guide[N] = {0};
+    for (uint32_t i = 0; i < N; i++)
+        values[i] = (int64_t)(noise() % 4);
+    for (uint32_t i = 1; i < N; i++)
+        guide[i] = values[i - 1];
+    assert_in_range(round_trip(values, guide, N), 1, 60);
 }
 
 /* Bytes too many, too few, a zero at the end, another form. */
@@ -104,7 +144,7 @@ static void test_damage(void **state)
     }
     struct rfn_reader none = rfn_reader_over(out.data, 0);
     assert_int_equal(rfn_column_adaptive_decode(&none, NULL, N, read), RFN_E_CORRUPT);
-    out.data[0] = 2;
+    out.data[0] = 4;
     struct rfn_reader reader = rfn_reader_over(out.data, out.size);
     assert_int_equal(rfn_column_adaptive_decode(&reader, NULL, N, read), RFN_E_CORRUPT);
     rfn_buf_release(&out);
@@ -240,13 +280,11 @@ static void test_short_guide(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_values),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_guides_of_guides),
-        cmocka_unit_test(test_plain_lists),
-        cmocka_unit_test(test_short_guide),
+        cmocka_unit_test(test_any_values),  cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_old_bytes),
+        cmocka_unit_test(test_repetition),  cmocka_unit_test(test_guide_ahead),
+        cmocka_unit_test(test_damage),      cmocka_unit_test(test_guides_of_guides),
+        cmocka_unit_test(test_plain_lists), cmocka_unit_test(test_short_guide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,8 +141,14 @@ static uint64_t get_number(struct bit_reader *bits)
         bits->failed = true;
         return 0;
     }
-    bits->at += 2 * zeros + 1;
-    return (UINT64_C(1) << (length - 1) | get_bits(bits, length - 1)) - 1;
+    unsigned front = 2 * zeros + 1, behind = length - 1;
+    uint64_t leading = UINT64_C(1) << behind;
+    if (front + behind <= LOADED_BITS) { /* as nearly always: it is all there */
+        bits->at += front + behind;
+        return (leading | (word >> front & (leading - 1))) - 1;
+    }
+    bits->at += front;
+    return (leading | get_bits(bits, behind)) - 1;
 }
 
 /* ---- histogram: encoding ---- */

@@ -1,5 +1,7 @@
 #include "reduce/exchange.h"
 
+#include <zstd.h>
+
 void rfn_exchange_hold(struct rfn_exchange *exchange, int64_t bytes)
 {
     exchange->held += (uint64_t)bytes;
@@ -7,18 +9,58 @@ void rfn_exchange_hold(struct rfn_exchange *exchange, int64_t bytes)
         exchange->peak = exchange->held;
 }
 
-/* A message is a status byte (0 or 1: failed) and, when 0, its content. */
+/* A message is a status byte and, unless that says failed, its content, as it is or compressed. */
+enum { AS_IT_IS, FAILED, COMPRESSED };
+
+/* Less gains nothing; more would hold memory for long. */
+enum { COMPRESS_LEAST = 64, COMPRESS_MOST = 1 << 16 };
+
+/* Whether it could be compressed. */
+static bool compress(const struct rfn_buf *content, struct rfn_buf *message)
+{
+    if (content->size < COMPRESS_LEAST || content->size > COMPRESS_MOST)
+        return false;
+    uint8_t *to = rfn_buf_reserve(message, content->size);
+    if (!to)
+        return false;
+    to[0] = COMPRESSED;
+    size_t size = ZSTD_compress(to + 1, content->size - 1, content->data, content->size, 1);
+    if (ZSTD_isError(size))
+        return false;
+    message->size = 1 + size;
+    return true;
+}
+
+/* Puts what was received compressed in the place of the message. */
+static int decompress(struct rfn_buf *message)
+{
+    struct rfn_buf whole = RFN_BUF_INIT;
+    unsigned long long size = ZSTD_getFrameContentSize(message->data + 1, message->size - 1);
+    if (size > COMPRESS_MOST)
+        return RFN_E_EXCHANGE;
+    uint8_t *to = rfn_buf_reserve(&whole, size + 1);
+    if (!to)
+        return RFN_E_NOMEM;
+    to[0] = AS_IT_IS;
+    whole.size = size + 1;
+    bool right = ZSTD_decompress(to + 1, size, message->data + 1, message->size - 1) == size;
+    rfn_buf_release(message);
+    *message = whole;
+    return right ? 0 : RFN_E_EXCHANGE;
+}
 
 static int send_message(struct rfn_exchange *exchange, int to, const struct rfn_buf *content,
                         int error)
 {
     struct rfn_buf message = RFN_BUF_INIT;
     bool failed = error < 0 || content->failed;
-    rfn_buf_u8(&message, failed);
-    if (!failed)
-        rfn_buf_bytes(&message, content->data, content->size);
+    if (failed || !compress(content, &message)) {
+        rfn_buf_u8(&message, failed ? FAILED : AS_IT_IS);
+        if (!failed)
+            rfn_buf_bytes(&message, content->data, content->size);
+    }
     if (message.failed) { /* no memory for the message: one byte on the stack says so */
-        static const uint8_t failure = 1;
+        static const uint8_t failure = FAILED;
         rfn_buf_release(&message);
         RFN_TRY(exchange->send(exchange->context, to, &failure, 1));
         return RFN_E_NOMEM;
@@ -28,6 +70,7 @@ static int send_message(struct rfn_exchange *exchange, int to, const struct rfn_
     int sent = exchange->send(exchange->context, to, message.data, message.size);
     rfn_exchange_hold(exchange, -held);
     exchange->bytes_sent += message.size;
+    exchange->messages_sent++;
     rfn_buf_release(&message);
     return sent;
 }
@@ -37,10 +80,14 @@ static int send_message(struct rfn_exchange *exchange, int to, const struct rfn_
 static int receive_message(struct rfn_exchange *exchange, int from, struct rfn_buf *message)
 {
     int received = exchange->receive(exchange->context, from, message);
+    exchange->bytes_received += message->size;
+    bool compressed = message->size > 1 && message->data[0] == COMPRESSED;
+    if (!received && compressed)
+        received = decompress(message);
     rfn_exchange_hold(exchange, (int64_t)message->capacity);
     RFN_TRY(received);
     RFN_TRY(rfn_buf_status(message));
-    return message->size >= 1 && message->data[0] == 0 ? 0 : RFN_E_EXCHANGE;
+    return message->size >= 1 && message->data[0] == AS_IT_IS ? 0 : RFN_E_EXCHANGE;
 }
 
 static void drop_message(struct rfn_exchange *exchange, struct rfn_buf *message)
@@ -49,29 +96,107 @@ static void drop_message(struct rfn_exchange *exchange, struct rfn_buf *message)
     rfn_buf_release(message);
 }
 
+/* ---- up ---- */
+
+/* With an offer there are three messages between a child and its parent, whatever fails: nobody
+ * waits for one that does not come. */
+static int offer(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                 int parent, int error)
+{
+    struct rfn_buf out = RFN_BUF_INIT, reply = RFN_BUF_INIT;
+    if (!error)
+        error = round->offer(state, &out);
+    int sent = send_message(exchange, parent, &out, error);
+    int received = receive_message(exchange, parent, &reply);
+    rfn_buf_release(&out);
+    error = error ? error : sent ? sent : received;
+    if (!error)
+        error = round->heed(state, reply.data + 1, reply.size - 1);
+    drop_message(exchange, &reply);
+    return error;
+}
+
+static int answer(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                  int child, int from, int error)
+{
+    struct rfn_buf offered = RFN_BUF_INIT, out = RFN_BUF_INIT;
+    int received = receive_message(exchange, from, &offered);
+    error = error ? error : received;
+    if (!error)
+        error = round->ask(state, child, offered.data + 1, offered.size - 1, &out);
+    int sent = send_message(exchange, from, &out, error);
+    drop_message(exchange, &offered);
+    rfn_buf_release(&out);
+    return error ? error : sent;
+}
+
+static int hand_up(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                   int parent, int error)
+{
+    struct rfn_buf out = RFN_BUF_INIT;
+    if (round->offer)
+        error = offer(exchange, round, state, parent, error);
+    if (!error)
+        error = round->write(state, &out);
+    int sent = send_message(exchange, parent, &out, error);
+    rfn_buf_release(&out);
+    return error ? error : sent;
+}
+
+static int take_in(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                   int child, int from, int error)
+{
+    struct rfn_buf message = RFN_BUF_INIT;
+    if (round->offer)
+        error = answer(exchange, round, state, child, from, error);
+    int received = receive_message(exchange, from, &message);
+    error = error ? error : received;
+    if (!error)
+        error = round->merge(state, child, message.data + 1, message.size - 1);
+    drop_message(exchange, &message);
+    return error;
+}
+
+int rfn_exchange_climb(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                       int error)
+{
+    int rank = exchange->rank, child = 0;
+    for (int step = 1; step < exchange->size; step *= 2) {
+        if (rank & step)
+            return hand_up(exchange, round, state, rank - step, error);
+        if (rank + step < exchange->size)
+            error = take_in(exchange, round, state, child++, rank + step, error);
+    }
+    return error;
+}
+
+/* Callbacks that do not ask which child it is. */
+struct plain {
+    int (*merge)(void *state, const uint8_t *bytes, size_t size);
+    int (*write)(void *state, struct rfn_buf *out);
+    void *state;
+};
+
+static int plain_merge(void *state, int child, const uint8_t *bytes, size_t size)
+{
+    const struct plain *plain = state;
+    (void)child;
+    return plain->merge(plain->state, bytes, size);
+}
+
+static int plain_write(void *state, struct rfn_buf *out)
+{
+    const struct plain *plain = state;
+    return plain->write(plain->state, out);
+}
+
 int rfn_exchange_up(struct rfn_exchange *exchange,
                     int (*merge)(void *state, const uint8_t *bytes, size_t size),
                     int (*write)(void *state, struct rfn_buf *out), void *state)
 {
-    int rank = exchange->rank, error = 0;
-    for (int step = 1; step < exchange->size; step *= 2) {
-        if (rank & step) {
-            struct rfn_buf out = RFN_BUF_INIT;
-            if (!error)
-                error = write(state, &out);
-            int sent = send_message(exchange, rank - step, &out, error);
-            rfn_buf_release(&out);
-            return error ? error : sent;
-        }
-        if (rank + step < exchange->size) {
-            struct rfn_buf message = RFN_BUF_INIT;
-            int received = receive_message(exchange, rank + step, &message);
-            if (!error)
-                error = received ? received : merge(state, message.data + 1, message.size - 1);
-            drop_message(exchange, &message);
-        }
-    }
-    return error;
+    static const struct rfn_round round = {.merge = plain_merge, .write = plain_write};
+    struct plain plain = {merge, write, state};
+    return rfn_exchange_climb(exchange, &round, &plain, 0);
 }
 
 /* The largest step at which rank has children or a parent: its lowest set bit, or for rank 0 the
@@ -107,25 +232,6 @@ int rfn_exchange_down(struct rfn_exchange *exchange, struct rfn_buf *bytes, int 
 
 /* ---- rounds ---- */
 
-struct way_up {
-    const struct rfn_round *round;
-    void *state;
-    int n_children, error;
-};
-
-static int round_merge(void *state, const uint8_t *bytes, size_t size)
-{
-    struct way_up *way = state;
-    int child = way->n_children++;
-    return way->error ? way->error : way->round->merge(way->state, child, bytes, size);
-}
-
-static int round_write(void *state, struct rfn_buf *out)
-{
-    struct way_up *way = state;
-    return way->error ? way->error : way->round->write(way->state, out);
-}
-
 /* From the parent. A message that says that something failed is an error, too. */
 static int round_receive(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
                          int step)
@@ -141,9 +247,7 @@ static int round_receive(struct rfn_exchange *exchange, const struct rfn_round *
 int rfn_exchange_round(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
                        int error)
 {
-    struct way_up way = {.round = round, .state = state, .error = error};
-    int up = rfn_exchange_up(exchange, round_merge, round_write, &way);
-    error = error ? error : up;
+    error = rfn_exchange_climb(exchange, round, state, error);
     int step = parent_step(exchange), child = 0;
     if (exchange->rank != 0) {
         int down = round_receive(exchange, round, state, step);

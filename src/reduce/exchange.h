@@ -18,7 +18,7 @@ struct rfn_exchange {
     /* Both block until done; a receive appends the message to bytes. 0 or RFN_E_EXCHANGE. */
     int (*send)(void *context, int to, const void *bytes, size_t size);
     int (*receive)(void *context, int from, struct rfn_buf *bytes);
-    uint64_t bytes_sent; /* by this rank, so far */
+    uint64_t bytes_sent, bytes_received, messages_sent; /* by this rank, so far */
     uint64_t held, peak; /* bytes that merging holds on this rank, now and at most so far */
 };
 
@@ -48,9 +48,17 @@ struct rfn_round {
     int (*turn)(void *state); /* on rank 0, when all is there; may be NULL */
     int (*write_down)(void *state, int child, struct rfn_buf *out);
     int (*read_down)(void *state, const uint8_t *bytes, size_t size); /* not on rank 0 */
+    /* All NULL, or: a child first says in short what it has (offer), its parent what of that it
+     * wants (ask), and the child, which has read that (heed), then writes it. */
+    int (*offer)(void *state, struct rfn_buf *out);
+    int (*ask)(void *state, int child, const uint8_t *bytes, size_t size, struct rfn_buf *out);
+    int (*heed)(void *state, const uint8_t *bytes, size_t size);
 };
 
 int rfn_exchange_round(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                       int error);
+/* Only up. */
+int rfn_exchange_climb(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
                        int error);
 
 enum { RFN_EXCHANGE_CHILDREN = 32 }; /* at most */

@@ -1,6 +1,7 @@
 /* Everything that is folded must unfold to what it was, at any moment; regular programs must fold
  * to about the size of their text; the work per symbol must not grow with the sequence. Sequences
  * are made by small programs of loops, by formulas, and by trying all short ones. */
+#include "base/rounds.h"
 #include "reduce/fold.h"
 
 #include <setjmp.h>
@@ -252,9 +253,9 @@ static void check_all_short(uint32_t alphabet, uint32_t length, bool every_momen
 static void test_all_short(void **state)
 {
     (void)state;
-    for (uint32_t length = 1; length <= 16; length++)
+    for (uint32_t length = 1; length <= (RFN_SANITIZED ? 13 : 16); length++)
         check_all_short(2, length, length == 10);
-    for (uint32_t length = 1; length <= 10; length++)
+    for (uint32_t length = 1; length <= (RFN_SANITIZED ? 8 : 10); length++)
         check_all_short(3, length, length == 7);
     check_all_short(4, 7, false);
 }
@@ -533,21 +534,22 @@ static void test_programs_exact(void **state)
 static void test_programs_small(void **state)
 {
     (void)state;
+    enum { PROGRAMS = RFN_ROUNDS(300) };
     struct sequence sequence = {.random = 10};
     double sum = 0;
-    for (uint32_t i = 0; i < 300; i++) {
+    for (uint32_t i = 0; i < PROGRAMS; i++) {
         struct grammar grammar = {.low = 2 + i % 3, .vary = i / 3 % 4};
         double ratio = check_program(&sequence, grammar, i % 5, 100000);
         assert_true(ratio < 10);
         sum += ratio;
     }
-    assert_true(sum / 300 < 2);
+    assert_true(sum / PROGRAMS < 2);
     sum = 0;
-    for (uint32_t i = 0; i < 300; i++) {
+    for (uint32_t i = 0; i < PROGRAMS; i++) {
         struct grammar grammar = {.low = 0, .vary = i / 3 % 4};
         sum += check_program(&sequence, grammar, i % 4, 100000);
     }
-    assert_true(sum / 300 < 4);
+    assert_true(sum / PROGRAMS < 4);
     free(sequence.symbols);
 }
 
@@ -606,16 +608,15 @@ static void make_late_failures(struct sequence *sequence)
 static void test_flat(void **state)
 {
     (void)state;
-    assert_true(comparisons_each(make_nest, 10000000) <= comparisons_each(make_nest, 100000));
-    assert_true(comparisons_each(make_deep_nest, 10000000) <=
-                comparisons_each(make_deep_nest, 100000));
-    assert_true(comparisons_each(make_period, 10000000) <= comparisons_each(make_period, 100000));
-    assert_true(comparisons_each(make_random_2, 10000000) <=
-                comparisons_each(make_random_2, 100000));
-    assert_true(comparisons_each(make_late_failures, 10000000) <=
+    enum { MANY = RFN_ROUNDS(2000000), MOST = RFN_ROUNDS(1000000) };
+    assert_true(comparisons_each(make_nest, MANY) <= comparisons_each(make_nest, 100000));
+    assert_true(comparisons_each(make_deep_nest, MANY) <= comparisons_each(make_deep_nest, 100000));
+    assert_true(comparisons_each(make_period, MANY) <= comparisons_each(make_period, 100000));
+    assert_true(comparisons_each(make_random_2, MANY) <= comparisons_each(make_random_2, 100000));
+    assert_true(comparisons_each(make_late_failures, MANY) <=
                 comparisons_each(make_late_failures, 100000));
     /* here the number of known bodies grows, up to how many are tried */
-    assert_true(comparisons_each(make_random_10, 1000000) <=
+    assert_true(comparisons_each(make_random_10, MOST) <=
                 1.5 * comparisons_each(make_random_10, 100000));
 }
 
@@ -625,7 +626,7 @@ static void test_memory(void **state)
     (void)state;
     struct rfn_fold *fold = rfn_fold_new(0);
     struct rfn_fold_stats early, late;
-    for (uint32_t i = 0; i < 10000000; i++) {
+    for (uint32_t i = 0; i < 2000000; i++) {
         assert_int_equal(rfn_fold_append(fold, i % 100 < 80 ? i % 4 : i % 20), 0);
         if (i == 1000)
             rfn_fold_stats(fold, &early);

@@ -1,7 +1,8 @@
 /* Chebyshev distance with something for the machine: the largest difference is at most a share of
  * the largest element and a millisecond together. A machine's noise has a length of its own: it is
- * most of a short iteration and nothing of a long one. Not in Mohror; doc/study.md tells why it is
- * there.
+ * most of a short iteration and nothing of a long one. Segments that are one-way may differ by 2.5
+ * times as much: their noise is between two ranks. Not in Mohror; doc/study.md tells why it is
+ * there, and where the numbers come from.
  */
 #include "reduce/similarity.h"
 
@@ -19,4 +20,6 @@ const struct rfn_similarity rfn_jitter = {.name = "jitter",
                                           .difference = rfn_difference_absolute,
                                           .near = rfn_near_absolute_largest,
                                           .allowed = allowed,
-                                          .more_ns = MORE_NS};
+                                          .more_ns = MORE_NS,
+                                          .one_way = 2.5,
+                                          .one_way_starts = 10};

@@ -15,32 +15,43 @@ void rfn_merge_release(struct rfn_merge *merge)
         free(merge->definitions[k].items);
         rfn_map_release(&merge->definitions[k].by_hash);
     }
-    free(merge->groups.items);
-    rfn_map_release(&merge->groups.by_hash);
-    free(merge->values.items);
-    rfn_map_release(&merge->values.by_hash);
+    for (int child = 0; child < RFN_EXCHANGE_CHILDREN; child++) {
+        for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
+            rfn_mapping_release(&merge->children[child][k]);
+    }
+    rfn_stream_kinds_release(&merge->streams);
     rfn_arena_release(&merge->arena);
 }
 
-/* ---- definitions and distinct digests ---- */
+/* ---- definitions ---- */
 
-/* Adds a definition unless it is known. bytes == NULL: only the hash. */
+static int keep_content(struct rfn_merge *merge, struct rfn_definition *definition,
+                        const void *bytes, size_t size)
+{
+    if (definition->bytes || !bytes)
+        return 0;
+    definition->bytes = rfn_arena_copy(&merge->arena, bytes, size);
+    if (!definition->bytes)
+        return RFN_E_NOMEM;
+    definition->size = size;
+    merge->content_bytes += size;
+    return 0;
+}
+
+/* Adds a definition unless it is known. bytes may be NULL: then it only has a place. */
 static int define(struct rfn_merge *merge, enum rfn_definition_kind kind, uint64_t hash,
                   const void *bytes, size_t size)
 {
     struct rfn_definitions *definitions = &merge->definitions[kind];
-    if (rfn_map_get(&definitions->by_hash, hash))
-        return 0;
+    const uint64_t *place = rfn_map_get(&definitions->by_hash, hash);
+    if (place)
+        return keep_content(merge, &definitions->items[*place], bytes, size);
     RFN_TRY(RFN_GROW(definitions->items, definitions->capacity, definitions->n + 1));
-    void *copy = NULL;
-    if (bytes) {
-        copy = rfn_arena_copy(&merge->arena, bytes, size);
-        if (!copy)
-            return RFN_E_NOMEM;
-        merge->content_bytes += size;
-    }
+    struct rfn_definition *added = &definitions->items[definitions->n];
+    *added = (struct rfn_definition){.hash = hash};
+    RFN_TRY(keep_content(merge, added, bytes, size));
     RFN_TRY(rfn_map_put(&definitions->by_hash, hash, definitions->n));
-    definitions->items[definitions->n++] = (struct rfn_definition){hash, copy, size};
+    definitions->n++;
     return 0;
 }
 
@@ -54,43 +65,31 @@ int rfn_merge_define(struct rfn_merge *merge, enum rfn_definition_kind kind, uin
     return define(merge, kind, hash, bytes, size);
 }
 
+const struct rfn_definition *rfn_merge_definition(const struct rfn_merge *merge,
+                                                  enum rfn_definition_kind kind, uint64_t hash)
+{
+    const uint64_t *place = rfn_map_get(&merge->definitions[kind].by_hash, hash);
+    return place ? &merge->definitions[kind].items[*place] : NULL;
+}
+
 int64_t rfn_merge_number(const struct rfn_merge *merge, enum rfn_definition_kind kind,
                          uint64_t hash)
 {
-    const uint64_t *number = rfn_map_get(&merge->definitions[kind].by_hash, hash);
-    return number ? (int64_t)*number : -1;
+    const struct rfn_definition *definition = rfn_merge_definition(merge, kind, hash);
+    return definition ? (int64_t)definition->number : -1;
 }
 
-/* Digests whose low halves agree but which differ go under the next key. */
-int64_t rfn_merge_distinct(const struct rfn_distincts *distincts, struct rfn_hash128 digest)
+uint64_t rfn_merge_new(const struct rfn_merge *merge)
 {
-    for (uint64_t key = digest.low;; key++) {
-        const uint64_t *number = rfn_map_get(&distincts->by_hash, key);
-        if (!number)
-            return -1;
-        if (rfn_hash128_equal(distincts->items[*number].digest, digest))
-            return (int64_t)*number;
-    }
+    uint64_t n = 0;
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
+        n += merge->definitions[k].n - merge->definitions[k].merged;
+    return n;
 }
 
-static int distinct_add(struct rfn_distincts *distincts, struct rfn_hash128 digest, uint64_t first)
+int rfn_merge_stream(struct rfn_merge *merge, const struct rfn_stream_digests *digests)
 {
-    if (rfn_merge_distinct(distincts, digest) >= 0)
-        return 0;
-    RFN_TRY(RFN_GROW(distincts->items, distincts->capacity, distincts->n + 1));
-    uint64_t key = digest.low;
-    while (rfn_map_get(&distincts->by_hash, key))
-        key++;
-    RFN_TRY(rfn_map_put(&distincts->by_hash, key, distincts->n));
-    distincts->items[distincts->n++] = (struct rfn_distinct){digest, first};
-    return 0;
-}
-
-int rfn_merge_stream(struct rfn_merge *merge, uint64_t stream, struct rfn_hash128 structure,
-                     struct rfn_hash128 values)
-{
-    RFN_TRY(distinct_add(&merge->groups, structure, stream));
-    return distinct_add(&merge->values, values, stream);
+    return rfn_stream_kinds_add(&merge->streams, digests);
 }
 
 /* ---- how much memory it takes ---- */
@@ -100,16 +99,9 @@ static int64_t map_bytes(const struct rfn_map *map)
     return map->slots ? (int64_t)((map->mask + 1) * sizeof *map->slots) : 0;
 }
 
-static int64_t distincts_bytes(const struct rfn_distincts *distincts)
-{
-    return (int64_t)(distincts->capacity * sizeof *distincts->items) +
-           map_bytes(&distincts->by_hash);
-}
-
 static int64_t merge_bytes(const struct rfn_merge *merge)
 {
-    int64_t bytes = (int64_t)merge->content_bytes + distincts_bytes(&merge->groups) +
-                    distincts_bytes(&merge->values);
+    int64_t bytes = (int64_t)merge->content_bytes + rfn_stream_kinds_bytes(&merge->streams);
     for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
         const struct rfn_definitions *definitions = &merge->definitions[k];
         bytes += (int64_t)(definitions->capacity * sizeof *definitions->items) +
@@ -118,12 +110,9 @@ static int64_t merge_bytes(const struct rfn_merge *merge)
     return bytes;
 }
 
-/* A merge or tables on the way, and what of them has been counted. */
+/* Something on the way, and what of it has been counted. */
 struct counted {
     struct rfn_exchange *exchange;
-    struct rfn_merge *merge;
-    struct rfn_tables *const *tables;
-    size_t n_tables;
     int64_t bytes;
 };
 
@@ -133,121 +122,262 @@ static void count_again(struct counted *counted, int64_t bytes)
     counted->bytes = bytes;
 }
 
-/* ---- messages ---- */
+/* ---- the merge: what is offered, asked for and written ---- */
 
-static void write_distincts(const struct rfn_distincts *distincts, struct rfn_buf *out)
+struct merge_way {
+    struct rfn_merge *merge;
+    bool last; /* streams, too */
+    struct counted counted;
+    struct rfn_mapping streams[RFN_EXCHANGE_CHILDREN][RFN_STREAM_KINDS];
+    size_t told[RFN_EXCHANGE_CHILDREN][RFN_DEFINITION_KINDS]; /* things of children before */
+    unsigned asked; /* bit k: the parent wants the definitions of kind k */
+};
+
+static uint64_t hash_of_new(const struct rfn_definitions *definitions)
 {
-    rfn_buf_varint(out, distincts->n);
-    for (size_t i = 0; i < distincts->n; i++) {
-        rfn_buf_u64(out, distincts->items[i].digest.low);
-        rfn_buf_u64(out, distincts->items[i].digest.high);
-        rfn_buf_varint(out, distincts->items[i].first);
-    }
+    uint64_t hash = 0;
+    for (size_t i = definitions->merged; i < definitions->n; i++)
+        hash = rfn_hash_mix(hash, definitions->items[i].hash);
+    return hash;
 }
 
-static int read_distincts(struct rfn_distincts *distincts, struct rfn_reader *reader)
+static int merge_offer(void *state, struct rfn_buf *out)
 {
-    uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
-    for (uint64_t i = 0; i < n && !reader->failed; i++) {
-        struct rfn_hash128 digest = {rfn_reader_u64(reader), 0};
-        digest.high = rfn_reader_u64(reader);
-        uint64_t first = rfn_reader_varint(reader);
-        RFN_TRY(distinct_add(distincts, digest, first));
-    }
-    return reader->failed ? RFN_E_EXCHANGE : 0;
-}
-
-/* With or without contents: up the tree they are needed, down only the hashes are. */
-static void write_merge(const struct rfn_merge *merge, bool contents, struct rfn_buf *out)
-{
+    const struct merge_way *way = state;
     for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
-        const struct rfn_definitions *definitions = &merge->definitions[k];
-        rfn_buf_varint(out, definitions->n);
-        for (size_t i = 0; i < definitions->n; i++) {
-            rfn_buf_u64(out, definitions->items[i].hash);
-            if (contents)
-                rfn_buf_blob(out, definitions->items[i].bytes, definitions->items[i].size);
-        }
+        const struct rfn_definitions *definitions = &way->merge->definitions[k];
+        rfn_buf_varint(out, definitions->n - definitions->merged);
+        if (definitions->n > definitions->merged)
+            rfn_buf_u64(out, hash_of_new(definitions));
     }
-    write_distincts(&merge->groups, out);
-    write_distincts(&merge->values, out);
-}
-
-static int read_merge(struct rfn_merge *merge, bool contents, struct rfn_reader *reader)
-{
-    for (enum rfn_definition_kind k = 0; k < RFN_DEFINITION_KINDS; k++) {
-        uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
-        for (uint64_t i = 0; i < n && !reader->failed; i++) {
-            uint64_t hash = rfn_reader_u64(reader);
-            size_t size = 0;
-            const uint8_t *bytes = contents ? rfn_reader_blob(reader, &size) : NULL;
-            if (!reader->failed)
-                RFN_TRY(define(merge, k, hash, bytes, size));
-        }
-    }
-    RFN_TRY(read_distincts(&merge->groups, reader));
-    return read_distincts(&merge->values, reader);
-}
-
-static int up_merge(void *state, const uint8_t *bytes, size_t size)
-{
-    struct counted *counted = state;
-    struct rfn_reader reader = rfn_reader_over(bytes, size);
-    int error = read_merge(counted->merge, true, &reader);
-    count_again(counted, merge_bytes(counted->merge));
-    return error;
-}
-
-static int up_write(void *state, struct rfn_buf *out)
-{
-    const struct counted *counted = state;
-    write_merge(counted->merge, true, out);
     return rfn_buf_status(out);
 }
 
-/* For a rank that has failed already: its message says so. */
-static int failed_merge(void *state, const uint8_t *bytes, size_t size)
+/* The new ones. */
+static bool have_contents(const struct rfn_definitions *definitions)
 {
-    (void)bytes, (void)size;
-    return *(int *)state;
-}
-
-static int failed_write(void *state, struct rfn_buf *out)
-{
-    (void)out;
-    return *(int *)state;
-}
-
-static int up(struct rfn_exchange *exchange, int error,
-              int (*merge)(void *, const uint8_t *, size_t), int (*write)(void *, struct rfn_buf *),
-              void *state)
-{
-    if (error < 0) {
-        rfn_exchange_up(exchange, failed_merge, failed_write, &error);
-        return error;
+    for (size_t i = definitions->merged; i < definitions->n; i++) {
+        if (!definitions->items[i].bytes)
+            return false;
     }
-    return rfn_exchange_up(exchange, merge, write, state);
+    return true;
+}
+
+/* Whether new definitions of a kind are those that are new here, with contents; then the mapping
+ * says so. */
+static int recognize(const struct rfn_definitions *definitions, struct rfn_mapping *mapping,
+                     struct rfn_reader *reader, bool *known)
+{
+    uint64_t n = rfn_reader_varint(reader);
+    uint64_t hash = n ? rfn_reader_u64(reader) : 0;
+    if (reader->failed)
+        return RFN_E_EXCHANGE;
+    *known = n == 0 || (n == definitions->n - definitions->merged &&
+                        hash == hash_of_new(definitions) && have_contents(definitions));
+    return *known ? rfn_mapping_add_run(mapping, definitions->merged, n) : 0;
+}
+
+static int merge_ask(void *state, int child, const uint8_t *bytes, size_t size, struct rfn_buf *out)
+{
+    struct merge_way *way = state;
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    unsigned asked = 0;
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
+        bool known;
+        RFN_TRY(recognize(&way->merge->definitions[k], &way->merge->children[child][k], &reader,
+                          &known));
+        asked |= (unsigned)!known << k;
+    }
+    rfn_buf_u8(out, (uint8_t)asked);
+    return rfn_buf_status(out);
+}
+
+static int merge_heed(void *state, const uint8_t *bytes, size_t size)
+{
+    struct merge_way *way = state;
+    way->asked = size == 1 ? bytes[0] : 0;
+    return size == 1 ? 0 : RFN_E_EXCHANGE;
+}
+
+static int merge_write(void *state, struct rfn_buf *out)
+{
+    const struct merge_way *way = state;
+    rfn_buf_u8(out, (uint8_t)way->asked);
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
+        const struct rfn_definitions *definitions = &way->merge->definitions[k];
+        if (!(way->asked >> k & 1))
+            continue;
+        rfn_buf_varint(out, definitions->n - definitions->merged);
+        for (size_t i = definitions->merged; i < definitions->n; i++) {
+            rfn_buf_u64(out, definitions->items[i].hash);
+            rfn_buf_blob(out, definitions->items[i].bytes, definitions->items[i].size);
+        }
+    }
+    if (way->last)
+        rfn_stream_kinds_write(&way->merge->streams, out);
+    return rfn_buf_status(out);
+}
+
+static int read_definitions(struct rfn_merge *merge, enum rfn_definition_kind kind,
+                            struct rfn_mapping *mapping, struct rfn_reader *reader)
+{
+    const struct rfn_definitions *definitions = &merge->definitions[kind];
+    uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t hash = rfn_reader_u64(reader);
+        size_t size = 0;
+        const uint8_t *bytes = rfn_reader_blob(reader, &size);
+        if (reader->failed)
+            return RFN_E_EXCHANGE;
+        RFN_TRY(define(merge, kind, hash, size ? bytes : NULL, size));
+        uint64_t place = *rfn_map_get(&definitions->by_hash, hash);
+        RFN_TRY(rfn_mapping_add(mapping, (uint32_t)place, false));
+    }
+    return 0;
+}
+
+static int merge_join(void *state, int child, const uint8_t *bytes, size_t size)
+{
+    struct merge_way *way = state;
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    unsigned asked = rfn_reader_u8(&reader);
+    for (enum rfn_definition_kind k = 0; k < RFN_DEFINITION_KINDS; k++) {
+        if (asked >> k & 1)
+            RFN_TRY(read_definitions(way->merge, k, &way->merge->children[child][k], &reader));
+    }
+    int error = reader.failed ? RFN_E_EXCHANGE : 0;
+    if (!error && way->last)
+        error = rfn_stream_kinds_join(&way->merge->streams, way->streams[child], &reader);
+    count_again(&way->counted, merge_bytes(way->merge));
+    return error;
+}
+
+/* ---- the numbers ---- */
+
+static int merge_turn(void *state)
+{
+    const struct merge_way *way = state;
+    struct rfn_merge *merge = way->merge;
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
+        struct rfn_definitions *definitions = &merge->definitions[k];
+        if (!have_contents(definitions))
+            return RFN_E_EXCHANGE;
+        for (size_t i = definitions->merged; i < definitions->n; i++)
+            definitions->items[i].number = i;
+    }
+    return way->last ? rfn_stream_kinds_number(&merge->streams, merge->together) : 0;
+}
+
+/* Of a child, from its thing `told` on. */
+static int tell_definitions(const struct rfn_definitions *definitions,
+                            const struct rfn_mapping *mapping, size_t told, struct rfn_buf *out)
+{
+    size_t n = mapping->n - told;
+    struct rfn_fate *fates = calloc(n + 1, sizeof *fates);
+    if (!fates)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        fates[i].number = definitions->items[mapping->things[told + i].to].number;
+    rfn_fates_write(fates, n, out);
+    free(fates);
+    return rfn_buf_status(out);
+}
+
+static int merge_tell(void *state, int child, struct rfn_buf *out)
+{
+    const struct merge_way *way = state;
+    const struct rfn_merge *merge = way->merge;
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
+        RFN_TRY(tell_definitions(&merge->definitions[k], &merge->children[child][k],
+                                 way->told[child][k], out));
+    return way->last ? rfn_stream_kinds_tell(&merge->streams, way->streams[child], out)
+                     : rfn_buf_status(out);
+}
+
+static int learn_definitions(struct rfn_definitions *definitions, struct rfn_reader *reader)
+{
+    size_t n = definitions->n - definitions->merged;
+    struct rfn_fate *fates = malloc((n + 1) * sizeof *fates);
+    if (!fates)
+        return RFN_E_NOMEM;
+    int error = rfn_fates_read(fates, n, UINT32_MAX, reader);
+    for (size_t i = 0; i < n && !error; i++)
+        definitions->items[definitions->merged + i].number = fates[i].number;
+    free(fates);
+    return error;
+}
+
+static int merge_learn(void *state, const uint8_t *bytes, size_t size)
+{
+    const struct merge_way *way = state;
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
+        RFN_TRY(learn_definitions(&way->merge->definitions[k], &reader));
+    return way->last ? rfn_stream_kinds_learn(&way->merge->streams, &reader) : 0;
+}
+
+/* Only rank 0 writes them. */
+static void drop_contents(struct rfn_merge *merge)
+{
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
+        for (size_t i = 0; i < merge->definitions[k].n; i++)
+            merge->definitions[k].items[i].bytes = NULL;
+    }
+    rfn_arena_release(&merge->arena);
+    merge->arena = (struct rfn_arena)RFN_ARENA_INIT;
+    merge->content_bytes = 0;
+}
+
+static void begin_run(struct merge_way *way)
+{
+    for (int child = 0; child < RFN_EXCHANGE_CHILDREN; child++) {
+        for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
+            way->told[child][k] = way->merge->children[child][k].n;
+    }
+    count_again(&way->counted, merge_bytes(way->merge)); /* stays: numbers are looked up in it */
+}
+
+static void end_run(struct merge_way *way, int error)
+{
+    struct rfn_merge *merge = way->merge;
+    for (int child = 0; child < RFN_EXCHANGE_CHILDREN; child++) {
+        for (int k = 0; k < RFN_STREAM_KINDS; k++)
+            rfn_mapping_release(&way->streams[child][k]);
+    }
+    for (int k = 0; k < RFN_DEFINITION_KINDS && !error; k++)
+        merge->definitions[k].merged = merge->definitions[k].n;
+    if (way->counted.exchange->rank != 0)
+        drop_contents(merge);
+    count_again(&way->counted, merge_bytes(merge));
+    merge->held = way->counted.bytes;
+    merge->error = error;
+}
+
+static int run(struct rfn_merge *merge, struct rfn_exchange *exchange, bool last, int error)
+{
+    static const struct rfn_round round = {.merge = merge_join,
+                                           .write = merge_write,
+                                           .turn = merge_turn,
+                                           .write_down = merge_tell,
+                                           .read_down = merge_learn,
+                                           .offer = merge_offer,
+                                           .ask = merge_ask,
+                                           .heed = merge_heed};
+    struct merge_way way = {.merge = merge, .last = last, .counted = {exchange, merge->held}};
+    begin_run(&way);
+    error = rfn_exchange_round(exchange, &round, &way, error ? error : merge->error);
+    end_run(&way, error);
+    return error;
+}
+
+int rfn_merge_definitions(struct rfn_merge *merge, struct rfn_exchange *exchange, int error)
+{
+    return run(merge, exchange, false, error);
 }
 
 int rfn_merge_run(struct rfn_merge *merge, struct rfn_exchange *exchange, int error)
 {
-    struct counted counted = {.exchange = exchange, .merge = merge};
-    count_again(&counted, merge_bytes(merge));
-    error = up(exchange, error, up_merge, up_write, &counted);
-    struct rfn_buf down = RFN_BUF_INIT;
-    if (exchange->rank == 0 && !error)
-        write_merge(merge, false, &down);
-    error = rfn_exchange_down(exchange, &down, error);
-    if (!error && exchange->rank != 0) {
-        rfn_merge_release(merge);
-        rfn_merge_init(merge);
-        struct rfn_reader reader = rfn_reader_over(down.data, down.size);
-        error = read_merge(merge, false, &reader);
-    }
-    count_again(&counted, merge_bytes(merge) + (int64_t)down.capacity);
-    count_again(&counted, merge_bytes(merge)); /* stays: numbers are looked up in it */
-    rfn_buf_release(&down);
-    return error;
+    return run(merge, exchange, true, error);
 }
 
 /* ---- tables ---- */
@@ -293,14 +423,6 @@ static int64_t tables_bytes(const struct rfn_tables *tables)
     return bytes;
 }
 
-static void count_tables(struct counted *counted)
-{
-    int64_t bytes = 0;
-    for (size_t i = 0; i < counted->n_tables; i++)
-        bytes += tables_bytes(counted->tables[i]);
-    count_again(counted, bytes);
-}
-
 static int read_tables(struct rfn_tables *tables, struct rfn_reader *reader)
 {
     uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
@@ -334,31 +456,66 @@ static void write_tables(const struct rfn_tables *tables, struct rfn_buf *out)
     }
 }
 
-static int tables_merge(void *state, const uint8_t *bytes, size_t size)
+/* ---- what rank 0 collects ---- */
+
+struct collecting {
+    struct rfn_collection *collection;
+    struct counted counted;
+    const struct rfn_exchange *exchange;
+    uint64_t received; /* before */
+};
+
+static void count_collection(struct collecting *collecting)
 {
-    struct counted *counted = state;
+    const struct rfn_collection *collection = collecting->collection;
+    int64_t bytes = (int64_t)rfn_parcels_bytes(collection->parcels);
+    for (size_t i = 0; i < collection->n_tables; i++)
+        bytes += tables_bytes(collection->tables[i]);
+    count_again(&collecting->counted, bytes);
+}
+
+static int collect_merge(void *state, int child, const uint8_t *bytes, size_t size)
+{
+    struct collecting *collecting = state;
+    struct rfn_collection *collection = collecting->collection;
     struct rfn_reader reader = rfn_reader_over(bytes, size);
-    for (size_t i = 0; i < counted->n_tables; i++)
-        RFN_TRY(read_tables(counted->tables[i], &reader));
-    count_tables(counted);
+    (void)child;
+    for (int i = 0; i < RFN_COLLECTED_SUMS; i++)
+        collection->sums[i] += rfn_reader_varint(&reader);
+    collection->message_bytes += rfn_reader_varint(&reader);
+    for (size_t i = 0; i < collection->n_tables; i++)
+        RFN_TRY(read_tables(collection->tables[i], &reader));
+    RFN_TRY(rfn_parcels_join(collection->parcels, &reader));
+    count_collection(collecting);
     return 0;
 }
 
-static int tables_write(void *state, struct rfn_buf *out)
+static int collect_write(void *state, struct rfn_buf *out)
 {
-    const struct counted *counted = state;
-    for (size_t i = 0; i < counted->n_tables; i++)
-        write_tables(counted->tables[i], out);
+    const struct collecting *collecting = state;
+    const struct rfn_collection *collection = collecting->collection;
+    for (int i = 0; i < RFN_COLLECTED_SUMS; i++)
+        rfn_buf_varint(out, collection->sums[i]);
+    rfn_buf_varint(out, collection->message_bytes + collecting->exchange->bytes_received -
+                            collecting->received);
+    for (size_t i = 0; i < collection->n_tables; i++)
+        write_tables(collection->tables[i], out);
+    rfn_parcels_write(collection->parcels, out);
     return rfn_buf_status(out);
 }
 
-int rfn_tables_run(struct rfn_tables *const *tables, size_t n, struct rfn_exchange *exchange,
-                   int error)
+int rfn_collect(struct rfn_collection *collection, struct rfn_exchange *exchange, int error)
 {
-    struct counted counted = {.exchange = exchange, .tables = tables, .n_tables = n};
+    static const struct rfn_round round = {.merge = collect_merge, .write = collect_write};
+    struct collecting collecting = {.collection = collection,
+                                    .counted = {.exchange = exchange},
+                                    .exchange = exchange,
+                                    .received = exchange->bytes_received};
     if (!error)
-        count_tables(&counted);
-    return up(exchange, error, tables_merge, tables_write, &counted);
+        count_collection(&collecting);
+    error = rfn_exchange_climb(exchange, &round, &collecting, error);
+    collection->message_bytes += exchange->bytes_received - collecting.received;
+    return error;
 }
 
 /* ---- surveys ---- */
@@ -447,7 +604,10 @@ static int survey_write_down(void *state, int child, struct rfn_buf *out)
     }
     rfn_buf_u64(out, way->survey->first);
     rfn_buf_svarint(out, way->survey->least);
-    write_set(way->survey->set, out);
+    if (way->survey->set_for_first)
+        rfn_buf_varint(out, 0);
+    else
+        write_set(way->survey->set, out);
     return rfn_buf_status(out);
 }
 

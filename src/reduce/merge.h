@@ -2,11 +2,14 @@
  * tree, and every one gets a number.
  *
  * Each process contributes its definitions (modules, paths, datatypes, ...: content and 64-bit
- * hash) and for each of its streams two 128-bit digests: of the structure (groups) and of the value
- * columns (value sets). On the way up, a node holds the union of what its subtree contributed,
- * in order of first appearance by rank. Rank 0 then has the result; the hashes and digests in order
- * of their numbers come down, so that every rank can translate its own references and knows which
- * structures and value sets it is the one to write: those of which it has the first stream.
+ * hash) and for each of its streams digests (stream_kinds.h). On the way up, a node holds the union
+ * of what its subtree contributed, in order of first appearance by rank. Definitions of a kind that
+ * parent and child both have, in the same order, are not sent: a hash says so. Rank 0 then has the
+ * result, and numbers it; down come the numbers of what each child brought, so that every rank can
+ * translate its own references and knows which structures and value sets it is the one to write.
+ *
+ * Definitions can be merged before the end, as often as ranks like. Each time only those go up the
+ * tree that are new since the last time, and get numbers behind those that are there, which stay.
  *
  * Cost: O(log P) steps; messages and memory of the size of the result of the subtree.
  */
@@ -17,7 +20,9 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "reduce/exchange.h"
+#include "reduce/parcels.h"
 #include "reduce/runs.h"
+#include "reduce/stream_kinds.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,55 +42,58 @@ enum rfn_definition_kind {
 
 struct rfn_definition {
     uint64_t hash;
-    const uint8_t *bytes; /* content; NULL on ranks other than 0 after the merge */
+    const uint8_t *bytes; /* content; NULL where it is not known, and in the end but on rank 0 */
     size_t size;
+    uint64_t number; /* in the end */
 };
 
-/* The definitions of one kind, by number. */
+/* The definitions of one kind that the process's subtree has; on rank 0, in the end by number. */
 struct rfn_definitions {
     struct rfn_definition *items;
     size_t n, capacity;
-    struct rfn_map by_hash; /* hash -> number */
-};
-
-/* One of the distinct structures or value sets. */
-struct rfn_distinct {
-    struct rfn_hash128 digest;
-    uint64_t first; /* stream (numbered over all ranks) that has it and writes it */
-};
-
-struct rfn_distincts {
-    struct rfn_distinct *items;
-    size_t n, capacity;
-    struct rfn_map by_hash; /* low half of the digest -> number */
+    size_t merged;          /* of them in runs so far: the parent knows these, numbers are final */
+    struct rfn_map by_hash; /* hash -> place */
 };
 
 struct rfn_merge {
     struct rfn_definitions definitions[RFN_DEFINITION_KINDS];
-    struct rfn_distincts groups, values;
+    struct rfn_stream_kinds streams;
+    uint64_t together;      /* on rank 0: rfn_stream_kinds_number; 0 at first */
     struct rfn_arena arena; /* bytes of the definitions */
     uint64_t content_bytes; /* in it */
+    /* Of each child, what its definitions are here. */
+    struct rfn_mapping children[RFN_EXCHANGE_CHILDREN][RFN_DEFINITION_KINDS];
+    int64_t held; /* bytes that its exchange counts */
+    int error;    /* of an earlier run: ranks may not agree any more, and later runs fail */
 };
 
 void rfn_merge_init(struct rfn_merge *merge);
 void rfn_merge_release(struct rfn_merge *merge);
 
 /* Contributes a definition (bytes are copied). hash 0: the hash of the bytes is taken. Returns the
- * hash through *used (may be NULL). Equal hashes are the same definition. */
+ * hash through *used (may be NULL). Equal hashes are the same definition. bytes NULL: another
+ * process contributes it, this one only wants to know its number. */
 int rfn_merge_define(struct rfn_merge *merge, enum rfn_definition_kind kind, uint64_t hash,
                      const void *bytes, size_t size, uint64_t *used);
-/* Contributes a stream's digests; streams in ascending order. */
-int rfn_merge_stream(struct rfn_merge *merge, uint64_t stream, struct rfn_hash128 structure,
-                     struct rfn_hash128 values);
+/* What has been contributed under a hash, as far as this process knows; NULL: nothing. */
+const struct rfn_definition *rfn_merge_definition(const struct rfn_merge *merge,
+                                                  enum rfn_definition_kind kind, uint64_t hash);
+/* Contributes a stream's digests; streams in ascending order. RFN_E_NOMEM. */
+int rfn_merge_stream(struct rfn_merge *merge, const struct rfn_stream_digests *digests);
+
+/* Definitions that no run has merged. */
+uint64_t rfn_merge_new(const struct rfn_merge *merge);
+/* Collective, any number of times before rfn_merge_run and with its error: merges what definitions
+ * there are so far. Contents have to be there, in the same run, by whoever contributes them. */
+int rfn_merge_definitions(struct rfn_merge *merge, struct rfn_exchange *exchange, int error);
 
 /* Collective. Afterwards the numbers are final and equal on all ranks. error: this rank has failed
  * before and only takes part so that nobody hangs; every rank then returns an error. */
 int rfn_merge_run(struct rfn_merge *merge, struct rfn_exchange *exchange, int error);
 
-/* The number of a definition or -1; of a digest or -1. */
+/* The number of a definition of the process's subtree, or -1. */
 int64_t rfn_merge_number(const struct rfn_merge *merge, enum rfn_definition_kind kind,
                          uint64_t hash);
-int64_t rfn_merge_distinct(const struct rfn_distincts *distincts, struct rfn_hash128 digest);
 
 /* ---- tables: words per member of a group, joined up the tree ---- */
 
@@ -103,9 +111,19 @@ void rfn_tables_release(struct rfn_tables *tables);
 /* The table with room for n_slots sequences; NULL when out of memory or when it has another
  * number of slots. */
 struct rfn_table *rfn_tables_use(struct rfn_tables *tables, size_t table, size_t n_slots);
-/* Collective: afterwards rank 0 holds the words of all ranks. Several at once are one message. */
-int rfn_tables_run(struct rfn_tables *const *tables, size_t n, struct rfn_exchange *exchange,
-                   int error);
+/* What goes to rank 0 in one message per rank. */
+enum { RFN_COLLECTED_SUMS = 5 };
+struct rfn_collection {
+    struct rfn_tables *const *tables;
+    size_t n_tables;
+    struct rfn_parcels *parcels;
+    uint64_t sums[RFN_COLLECTED_SUMS]; /* the caller's affair */
+    uint64_t message_bytes;            /* afterwards on rank 0: of all these messages */
+};
+
+/* Collective: afterwards rank 0 holds the words and parcels of all ranks, and the sums over them.
+ */
+int rfn_collect(struct rfn_collection *collection, struct rfn_exchange *exchange, int error);
 
 /* ---- what ranks must know of each other before they merge ---- */
 
@@ -121,6 +139,7 @@ enum {
 struct rfn_survey {
     struct rfn_map *set; /* keys, with how often each was contributed (1, or 2: more than once):
                             becomes the union over all ranks */
+    bool set_for_first;  /* only rank 0 gets the union, others some of it */
     uint64_t counts[RFN_SURVEY_COUNTS]; /* of this rank */
     uint64_t before[RFN_SURVEY_COUNTS]; /* afterwards: the sums over the ranks before this one, */
     uint64_t total[RFN_SURVEY_COUNTS];  /* and over all */

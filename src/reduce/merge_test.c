@@ -15,6 +15,8 @@ struct member {
     struct rfn_exchange exchange;
     struct rfn_merge merge;
     struct rfn_tables tables, more;
+    struct rfn_parcels parcels;
+    struct rfn_collection collection;
     struct rfn_map set;
     struct rfn_survey survey;
     struct rfn_buf down;
@@ -22,8 +24,8 @@ struct member {
     int results[4];
 };
 
-/* Structure of rank r: class r % 3; values: class r % 2; definitions: one common, one per class,
- * one of its own for even ranks. */
+/* Structure of rank r: class r % 3, of shape 0 but for class 1; content of the values: class r % 2;
+ * definitions: one common, one per class, one of its own for even ranks. */
 static struct rfn_hash128 digest_of(int class_)
 {
     return rfn_hash128_bytes(&class_, sizeof class_);
@@ -40,7 +42,13 @@ static void contribute(struct member *member)
     if (rank % 2 == 0)
         rfn_merge_define(&member->merge, RFN_DEFINITION_COMM, 1000 + (uint64_t)rank, "even", 4,
                          NULL);
-    rfn_merge_stream(&member->merge, (uint64_t)rank, digest_of(rank % 3), digest_of(rank % 2));
+    rfn_merge_stream(&member->merge, &(struct rfn_stream_digests){.shape = digest_of(rank % 3 == 1),
+                                                                  .structure = digest_of(rank % 3),
+                                                                  .content = digest_of(rank % 2),
+                                                                  .shape_bytes = 10,
+                                                                  .content_bytes = 20});
+    member->merge.together = rank == 0 ? 1 << 20 : 0;
+    rfn_parcels_add(&member->parcels, 1, (uint64_t)rank, text, strlen(text));
     rfn_tables_init(&member->tables, 3);
     struct rfn_table *table = rfn_tables_use(&member->tables, (size_t)(rank % 3), 2);
     rfn_runs_append(&table->slots[0], rank + 1, true, rank); /* the next rank */
@@ -61,7 +69,9 @@ static void *run_member(void *argument)
     struct rfn_tables *tables[] = {&member->tables, &member->more};
     member->results[0] = rfn_survey_run(&member->survey, &member->exchange, error);
     member->results[1] = rfn_merge_run(&member->merge, &member->exchange, error);
-    member->results[2] = rfn_tables_run(tables, 2, &member->exchange, error);
+    member->collection = (struct rfn_collection){
+        .tables = tables, .n_tables = 2, .parcels = &member->parcels, .sums = {1}};
+    member->results[2] = rfn_collect(&member->collection, &member->exchange, error);
     if (member->exchange.rank == 0)
         rfn_buf_string(&member->down, "from rank 0");
     member->results[3] = rfn_exchange_down(&member->exchange, &member->down, error);
@@ -84,6 +94,7 @@ static void release_all(struct member *members, int size)
         rfn_merge_release(&members[rank].merge);
         rfn_tables_release(&members[rank].tables);
         rfn_tables_release(&members[rank].more);
+        rfn_parcels_release(&members[rank].parcels);
         rfn_map_release(&members[rank].set);
         rfn_buf_release(&members[rank].down);
     }
@@ -98,23 +109,87 @@ static void check_survey(const struct rfn_survey *survey, int size)
     assert_int_equal(survey->least, size < 3 ? 2 : -3);
 }
 
+/* Groups of shape 0 are those of classes 0 and 2. */
+static int group_of(int rank, int size)
+{
+    if (rank % 3 == 0 || size < 3)
+        return rank % 3;
+    return rank % 3 == 2 ? 1 : 2;
+}
+
+/* Value sets are in order of their groups, of a group in order of rank: r and r + 3 share one with
+ * r + 6 and r + 9. */
+static int values_of(int rank, int size)
+{
+    int number = 0;
+    for (int r = 0; r < size && r < 6; r++) {
+        int group = group_of(r, size), own = group_of(rank, size);
+        number += group < own || (group == own && r < rank % 6);
+    }
+    return number;
+}
+
+static void check_fates(const struct member *member, int size)
+{
+    const struct rfn_stream_kinds *kinds = &member->merge.streams;
+    int rank = member->exchange.rank;
+    struct rfn_stream_fate fates[RFN_STREAM_KINDS];
+    for (enum rfn_stream_kind k = 0; k < RFN_STREAM_KINDS; k++) {
+        fates[k] = rfn_stream_fate(kinds, 0, k);
+        assert_true(fates[k].together);
+    }
+    assert_int_equal(fates[RFN_KIND_OF_SHAPE].number, rank % 3 == 1);
+    assert_int_equal(fates[RFN_KIND_OF_SHAPE].first, rank < 2);
+    assert_int_equal(fates[RFN_KIND_OF_CONTENT].number, rank % 2);
+    assert_int_equal(fates[RFN_KIND_OF_CONTENT].first, rank < 2);
+    assert_int_equal(fates[RFN_KIND_OF_GROUP].number, group_of(rank, size));
+    assert_int_equal(fates[RFN_KIND_OF_GROUP].first, rank < 3);
+    assert_int_equal(fates[RFN_KIND_OF_VALUES].number, values_of(rank, size));
+    assert_int_equal(fates[RFN_KIND_OF_VALUES].first, rank < 6);
+    assert_int_equal(kinds->of[RFN_KIND_OF_GROUP].total, size < 3 ? size : 3);
+    assert_int_equal(kinds->of[RFN_KIND_OF_VALUES].total, size < 6 ? size : 6);
+}
+
+/* Each rank knows the numbers of what it brought, and rank 0 all. */
 static void check_numbers(const struct member *member, int size)
 {
     const struct rfn_merge *merge = &member->merge;
-    int classes = size < 3 ? size : 3;
-    assert_int_equal(merge->groups.n, classes);
-    assert_int_equal(merge->values.n, size < 2 ? size : 2);
-    for (int c = 0; c < classes; c++) {
-        assert_int_equal(rfn_merge_distinct(&merge->groups, digest_of(c)), c);
-        assert_int_equal(merge->groups.items[c].first, c);
+    int own = member->exchange.rank;
+    char text[32];
+    assert_int_equal(rfn_merge_number(merge, RFN_DEFINITION_HOST, rfn_hash_bytes("node", 4)), 0);
+    snprintf(text, sizeof text, "class %d", own % 3);
+    assert_int_equal(
+        rfn_merge_number(merge, RFN_DEFINITION_PATH, rfn_hash_bytes(text, strlen(text))), own % 3);
+    assert_int_equal(rfn_merge_number(merge, RFN_DEFINITION_PATH, 17), -1);
+    for (int rank = 0; rank < size; rank += 2) {
+        if (own == 0 || rank == own)
+            assert_int_equal(rfn_merge_number(merge, RFN_DEFINITION_COMM, 1000 + (uint64_t)rank),
+                             rank / 2);
     }
-    assert_int_equal(rfn_merge_distinct(&merge->groups, digest_of(17)), -1);
+    assert_int_equal(member->collection.sums[0] == (uint64_t)size, own == 0 || size == 1);
+    check_fates(member, size);
+}
+
+/* Of all ranks, in their order; and all messages are counted where they arrive. */
+static void check_collection(const struct member *members, int size)
+{
+    const struct rfn_merge *merge = &members[0].merge;
+    struct rfn_reader reader = rfn_reader_over(members[0].parcels.bytes.data,
+                                               members[0].parcels.bytes.size);
+    struct rfn_parcel parcel;
+    for (int rank = 0; rank < size; rank++) {
+        assert_true(rfn_parcels_next(&reader, &parcel));
+        assert_int_equal(parcel.kind, 1);
+        assert_int_equal(parcel.number, rank);
+        assert_int_equal(parcel.size, 7);
+        assert_int_equal(parcel.bytes[6], '0' + rank % 3);
+    }
+    assert_false(rfn_parcels_next(&reader, &parcel));
     assert_int_equal(merge->definitions[RFN_DEFINITION_HOST].n, 1);
-    assert_int_equal(merge->definitions[RFN_DEFINITION_PATH].n, classes);
+    assert_int_equal(merge->definitions[RFN_DEFINITION_PATH].n, size < 3 ? size : 3);
     assert_int_equal(merge->definitions[RFN_DEFINITION_COMM].n, (size + 1) / 2);
-    for (int rank = 0; rank < size; rank += 2)
-        assert_int_equal(rfn_merge_number(merge, RFN_DEFINITION_COMM, 1000 + (uint64_t)rank),
-                         rank / 2);
+    if (size > 1)
+        assert_true(members[0].collection.message_bytes > (uint64_t)(size - 1) * 20);
 }
 
 /* The words that the packed runs of a table's slot stand for. */
@@ -175,6 +250,7 @@ static void test_merge(void **state)
             check_slot(&table->slots[1], group, size, mixed);
         }
         assert_int_equal(members[0].more.tables[0].slots[0].n, 1); /* one run: own rank */
+        check_collection(members, size);
         release_all(members, size);
     }
 }
@@ -197,11 +273,174 @@ static void test_failure(void **state)
     }
 }
 
+/* ---- definitions that are merged before the end ---- */
+
+enum { MEETINGS = 4, POOL = 24 };
+
+/* Defines some of what there may be, each kind with contents of its own; later ones come up with
+ * the meetings. What the last rank has is drawn anew, others may be alike. */
+struct early {
+    struct rfn_exchange exchange;
+    struct rfn_merge merge;
+    int alike;    /* ranks that define the same */
+    int fails_at; /* meeting, or MEETINGS: never */
+    bool has[RFN_DEFINITION_KINDS][POOL * MEETINGS];
+    int64_t at_first[RFN_DEFINITION_KINDS][POOL * MEETINGS]; /* numbers when they were told */
+    uint64_t sent[MEETINGS];                                 /* bytes, in each */
+    int results[MEETINGS];
+};
+
+static size_t content_of(int kind, int i, char text[32])
+{
+    return (size_t)snprintf(text, 32, "%d: %d", kind, i);
+}
+
+static int64_t number_of(const struct early *early, int kind, int i)
+{
+    char text[32];
+    size_t size = content_of(kind, i, text);
+    return rfn_merge_number(&early->merge, (enum rfn_definition_kind)kind,
+                            rfn_hash_bytes(text, size));
+}
+
+static void define_some(struct early *early, int meeting)
+{
+    unsigned seed = (unsigned)(early->exchange.rank / early->alike * 7 + meeting);
+    for (int kind = 0; kind < RFN_DEFINITION_KINDS; kind++) {
+        for (int k = 0; k < POOL / 3; k++) {
+            seed = seed * 1103515245 + 12345;
+            int i = (int)(seed >> 16) % (POOL * (meeting + 1));
+            char text[32];
+            size_t size = content_of(kind, i, text);
+            early->has[kind][i] = true;
+            rfn_merge_define(&early->merge, (enum rfn_definition_kind)kind, 0, text, size, NULL);
+        }
+    }
+}
+
+/* What has been told stays. */
+static void check_told(struct early *early)
+{
+    for (int kind = 0; kind < RFN_DEFINITION_KINDS; kind++) {
+        for (int i = 0; i < POOL * MEETINGS; i++) {
+            if (!early->has[kind][i])
+                continue;
+            int64_t number = number_of(early, kind, i);
+            if (early->at_first[kind][i] < 0)
+                early->at_first[kind][i] = number;
+            assert_int_equal(early->at_first[kind][i], number);
+        }
+    }
+}
+
+static void *run_early(void *argument)
+{
+    struct early *early = argument;
+    rfn_merge_init(&early->merge);
+    memset(early->at_first, -1, sizeof early->at_first);
+    for (int m = 0; m < MEETINGS; m++) {
+        uint64_t before = early->exchange.bytes_sent;
+        int error = m >= early->fails_at ? RFN_E_NOMEM : 0;
+        if (m != 2 && !error) /* at the third there is nothing new */
+            define_some(early, m);
+        early->results[m] = m < MEETINGS - 1
+                                ? rfn_merge_definitions(&early->merge, &early->exchange, error)
+                                : rfn_merge_run(&early->merge, &early->exchange, error);
+        early->sent[m] = early->exchange.bytes_sent - before;
+        if (!early->results[m])
+            check_told(early);
+    }
+    return NULL;
+}
+
+static void run_all_early(struct early *members, int size, int alike, int failing, int at)
+{
+    static struct world world;
+    for (int rank = 0; rank < size; rank++)
+        members[rank] = (struct early){.alike = alike, .fails_at = rank == failing ? at : MEETINGS};
+    run_world(&world, size, run_early, members, sizeof *members, offsetof(struct early, exchange));
+}
+
+static void release_all_early(struct early *members, int size)
+{
+    for (int rank = 0; rank < size; rank++)
+        rfn_merge_release(&members[rank].merge);
+}
+
+/* Rank 0 has what any rank has, each once, with its contents; all agree on the numbers. */
+static void check_union(const struct early *members, int size, int kind)
+{
+    const struct rfn_definitions *all = &members[0].merge.definitions[kind];
+    size_t n = 0;
+    for (int i = 0; i < POOL * MEETINGS; i++) {
+        char text[32];
+        size_t length = content_of(kind, i, text);
+        int64_t number = number_of(&members[0], kind, i);
+        n += number >= 0;
+        for (int rank = 0; rank < size; rank++) {
+            if (members[rank].has[kind][i])
+                assert_int_equal(number_of(&members[rank], kind, i), number);
+        }
+        if (number < 0)
+            continue;
+        assert_true((size_t)number < all->n);
+        assert_int_equal(all->items[number].size, length);
+        assert_memory_equal(all->items[number].bytes, text, length);
+    }
+    assert_int_equal(all->n, n);
+    assert_int_equal(all->merged, n);
+}
+
+static void test_early(void **state)
+{
+    (void)state;
+    static struct early members[20];
+    for (int size = 1; size <= 20; size++) {
+        for (int alike = 1; alike <= size; alike *= 2) {
+            run_all_early(members, size, alike, -1, 0);
+            for (int rank = 0; rank < size; rank++) {
+                for (int m = 0; m < MEETINGS; m++)
+                    assert_int_equal(members[rank].results[m], 0);
+                assert_int_equal(rfn_merge_new(&members[rank].merge), 0);
+                /* Up: an offer of nothing, and nothing; to each child what was asked for, no
+                 * numbers. */
+                assert_true(members[rank].sent[2] <= 16 + 10 * 2 * 5);
+            }
+            for (int kind = 0; kind < RFN_DEFINITION_KINDS; kind++)
+                check_union(members, size, kind);
+            release_all_early(members, size);
+        }
+    }
+}
+
+/* A rank that fails in one meeting: nobody hangs, rank 0 learns of it at once, and the rank itself
+ * knows no numbers that others do not know. */
+static void test_early_failure(void **state)
+{
+    (void)state;
+    static struct early members[20];
+    for (int size = 2; size <= 17; size += 5) {
+        for (int failing = 0; failing < size; failing++) {
+            for (int at = 0; at < MEETINGS; at++) {
+                run_all_early(members, size, 2, failing, at);
+                for (int rank = 0; rank < size; rank++) {
+                    for (int m = 0; m < MEETINGS; m++)
+                        assert_true(m < at ? members[rank].results[m] == 0
+                                           : members[rank].results[m] < 0);
+                }
+                release_all_early(members, size);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merge),
         cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_early),
+        cmocka_unit_test(test_early_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

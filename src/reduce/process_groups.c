@@ -44,6 +44,11 @@ int rfn_time_sets_add(struct rfn_time_sets *sets, uint64_t stream, struct rfn_ha
     return made;
 }
 
+int rfn_time_sets_add_class(struct rfn_time_sets *sets, uint64_t stream, struct rfn_hash128 class_)
+{
+    return append(sets, &(struct rfn_time_set){.stream = stream, .class_ = class_});
+}
+
 /* ---- joining ---- */
 
 static int matches(const struct rfn_time_set *left, struct rfn_profile_copy *right,
@@ -67,7 +72,8 @@ static int search(const struct rfn_time_sets *left, const struct rfn_time_set *r
     for (size_t i = 0; i < left->n && !same; i++) {
         if (!rfn_hash128_equal(left->sets[i].class_, right->class_))
             continue;
-        if (!copy)
+        same = criterion->method->all_alike;
+        if (!same && !copy)
             same = rfn_profile_copy_open(&right->copy, &copy);
         if (!same)
             same = matches(&left->sets[i], copy, criterion);

@@ -18,7 +18,7 @@ enum { RFN_TIME_SETS_OF_CLASS = 64 }; /* that a list has at most */
 struct rfn_time_set {
     uint64_t stream;           /* the lowest, over all processes: its times are those of all */
     struct rfn_hash128 class_; /* sets of different classes do not match */
-    struct rfn_buf copy;       /* profile_copy.h. Owned */
+    struct rfn_buf copy;       /* profile_copy.h; empty where all of a class are alike. Owned */
 };
 
 /* In order of their streams. */
@@ -41,6 +41,9 @@ struct rfn_hash128 rfn_time_class(const struct rfn_stream_profile *profile, uint
 int rfn_time_sets_add(struct rfn_time_sets *sets, uint64_t stream, struct rfn_hash128 class_,
                       const struct rfn_stream_profile *profile, const struct rfn_time_line *line,
                       size_t max_bytes);
+
+/* The same without a copy, for a criterion by which all of a class are alike. RFN_E_NOMEM. */
+int rfn_time_sets_add_class(struct rfn_time_sets *sets, uint64_t stream, struct rfn_hash128 class_);
 
 /* What a set has become that found no room in the left list. */
 #define RFN_TIME_SET_ALONE UINT32_MAX

@@ -2,7 +2,6 @@
  * said, by those who need what is missing, and nothing is left behind. */
 #include "reduce/process_groups.h"
 
-#include "base/failing_heap.h"
 #include "reduce/fake_profile.h"
 
 #include <setjmp.h>
@@ -10,6 +9,8 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+
+#include "base/fail_each.h"
 
 static const struct fake_stream plain = {
     .begin = 1000, .unit = 1, .work = 5000, .wait = 300, .slow = 90, .steps = 30};
@@ -39,8 +40,9 @@ static int give(void *context, int from, struct rfn_buf *bytes)
 }
 
 /* The streams of one of two ranks: two that are alike and one that is not. */
-static int run_rank(int rank)
+static int run_rank(const void *of)
 {
+    int rank = *(const int *)of;
     struct rfn_exchange exchange = {.rank = rank,
                                     .size = 2,
                                     .context = rank ? (void *)&n_above : &n_below,
@@ -63,26 +65,6 @@ static int run_rank(int rank)
     return error;
 }
 
-static void fail_each(int rank)
-{
-    failing = UINT64_MAX;
-    allocations = 0;
-    int64_t before = alive;
-    assert_int_equal(run_rank(rank), 0);
-    uint64_t n = allocations, did_without = 0; /* coding a column can */
-    assert_true(n > 30);
-    for (uint64_t at = 0; at < n; at++) {
-        allocations = 0;
-        failing = at;
-        int error = run_rank(rank);
-        assert_true(error == RFN_E_NOMEM || error == 0);
-        assert_int_equal(alive, before);
-        did_without += error == 0;
-    }
-    assert_true(did_without < n / 2);
-    failing = UINT64_MAX;
-}
-
 static void test_ranks(void **state)
 {
     (void)state;
@@ -97,10 +79,10 @@ static void test_ranks(void **state)
     /* Rank 1 first, with an answer that says nothing, so that rank 0 has what it sends. */
     n_below = 1;
     below[0] = 1;
-    assert_int_equal(run_rank(1), RFN_E_EXCHANGE);
-    fail_each(0);
-    assert_int_equal(run_rank(0), 0); /* after the last failure its answer is one again */
-    fail_each(1);
+    assert_int_equal(run_rank(&(int){1}), RFN_E_EXCHANGE);
+    fail_each(30, run_rank, &(int){0});
+    assert_int_equal(run_rank(&(int){0}), 0); /* after the last failure its answer is one again */
+    fail_each(30, run_rank, &(int){1});
     for (int i = 0; i < 3; i++)
         rfn_stream_profile_free(profiles[i]);
 }

@@ -1,6 +1,7 @@
 /* Each form is proposed from a few values, then checked against all by evaluating it. */
 #include "reduce/rank_expression.h"
 
+#include "reduce/rank_formula.h"
 #include "refrain/event.h"
 
 #include <string.h>
@@ -53,6 +54,15 @@ static int64_t affine(const struct rfn_rank_expression *expression, uint32_t ran
     return (int64_t)value;
 }
 
+static int64_t formula_value(const struct rfn_rank_expression *expression, uint32_t rank,
+                             uint32_t size)
+{
+    int64_t value;
+    if (!rfn_formula_value(expression->formula, expression->formula_size, rank, size, &value))
+        value = 0;
+    return expression->coded ? (int64_t)rfn_zigzag(value) : value;
+}
+
 int64_t rfn_rank_expression_value(const struct rfn_rank_expression *expression, uint32_t rank,
                                   uint32_t size)
 {
@@ -67,9 +77,112 @@ int64_t rfn_rank_expression_value(const struct rfn_rank_expression *expression, 
         return permuted(expression, rank);
     case RFN_EXPRESSION_AFFINE:
         return affine(expression, rank);
+    case RFN_EXPRESSION_FORMULA:
+        return formula_value(expression, rank, size);
     default:
         return expression->offset;
     }
+}
+
+/* ---- as bytes ---- */
+
+enum { GRID_MAX = INT32_MAX }; /* ranks on a grid; a shift is no longer */
+
+static void write_grid(const struct rfn_rank_expression *expression, struct rfn_buf *out)
+{
+    rfn_buf_varint(out, expression->n_dimensions);
+    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
+        rfn_buf_varint(out, expression->dimensions[i]);
+        if (expression->form == RFN_EXPRESSION_PERMUTED)
+            rfn_buf_varint(out, expression->order[i]);
+        else
+            rfn_buf_svarint(out, expression->factors[i]);
+    }
+}
+
+static void write_formula(const struct rfn_rank_expression *expression, struct rfn_buf *out)
+{
+    rfn_buf_varint(out, expression->coded);
+    rfn_buf_varint(out, expression->dimensions[0]);
+    rfn_buf_blob(out, expression->formula, expression->formula_size);
+}
+
+void rfn_rank_expression_write(const struct rfn_rank_expression *expression, struct rfn_buf *out)
+{
+    enum rfn_expression_form form = expression->form;
+    rfn_buf_varint(out, form);
+    if (form == RFN_EXPRESSION_FORMULA) {
+        write_formula(expression, out);
+        return;
+    }
+    if (form == RFN_EXPRESSION_SHIFTED)
+        rfn_buf_varint(out, expression->open);
+    else if (form != RFN_EXPRESSION_PERMUTED)
+        rfn_buf_svarint(out, expression->offset);
+    if (form != RFN_EXPRESSION_OFFSET && form != RFN_EXPRESSION_XOR)
+        write_grid(expression, out);
+}
+
+static bool is_permutation(const struct rfn_rank_expression *expression)
+{
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < expression->n_dimensions; i++)
+        seen |= 1u << expression->order[i];
+    return seen == (1u << expression->n_dimensions) - 1;
+}
+
+static bool read_grid(struct rfn_rank_expression *expression, struct rfn_reader *reader)
+{
+    uint64_t n = 1;
+    expression->n_dimensions = (uint32_t)rfn_reader_limited(reader, D);
+    if (expression->n_dimensions == 0)
+        return false;
+    for (uint32_t i = 0; i < expression->n_dimensions && !reader->failed; i++) {
+        n *= expression->dimensions[i] = (uint32_t)rfn_reader_limited(reader, GRID_MAX);
+        if (n == 0 || n > GRID_MAX)
+            return false;
+        if (expression->form == RFN_EXPRESSION_PERMUTED)
+            expression->order[i] = (uint32_t)rfn_reader_limited(reader,
+                                                                expression->n_dimensions - 1);
+        else
+            expression->factors[i] = rfn_reader_svarint(reader);
+        if (expression->form == RFN_EXPRESSION_SHIFTED &&
+            (expression->factors[i] > GRID_MAX || expression->factors[i] < -GRID_MAX))
+            return false;
+    }
+    return expression->form != RFN_EXPRESSION_PERMUTED || is_permutation(expression);
+}
+
+static bool read_formula(struct rfn_rank_expression *expression, struct rfn_reader *reader)
+{
+    size_t size, at;
+    expression->coded = rfn_reader_limited(reader, 1);
+    expression->n_dimensions = 1;
+    expression->dimensions[0] = (uint32_t)rfn_reader_limited(reader, GRID_MAX);
+    expression->formula = (const char *)rfn_reader_blob(reader, &size);
+    if (reader->failed || rfn_formula_fault(expression->formula, size, &at))
+        return false;
+    expression->formula_size = (uint32_t)size;
+    return expression->dimensions[0] > 0;
+}
+
+bool rfn_rank_expression_read(struct rfn_rank_expression *expression, struct rfn_reader *reader)
+{
+    uint64_t form = rfn_reader_limited(reader, RFN_EXPRESSION_FORMULA);
+    *expression = (struct rfn_rank_expression){.form = (enum rfn_expression_form)form};
+    bool known = form >= RFN_EXPRESSION_OFFSET;
+    if (form == RFN_EXPRESSION_FORMULA) {
+        reader->failed |= !read_formula(expression, reader);
+        return !reader->failed;
+    }
+    if (form == RFN_EXPRESSION_SHIFTED)
+        expression->open = rfn_reader_limited(reader, 1);
+    else if (form != RFN_EXPRESSION_PERMUTED)
+        expression->offset = rfn_reader_svarint(reader);
+    if (known && form != RFN_EXPRESSION_OFFSET && form != RFN_EXPRESSION_XOR)
+        known = read_grid(expression, reader);
+    reader->failed |= !known;
+    return !reader->failed;
 }
 
 /* ---- fitting ---- */

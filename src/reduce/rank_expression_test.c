@@ -238,6 +238,112 @@ static void test_any_words(void **state)
     }
 }
 
+/* Written and read it gives the same words. */
+static void test_bytes(void **state)
+{
+    (void)state;
+    static const struct rfn_rank_expression all[] = {
+        {.form = RFN_EXPRESSION_OFFSET, .offset = INT64_MIN},
+        {.form = RFN_EXPRESSION_XOR, .offset = 5},
+        {.form = RFN_EXPRESSION_SHIFTED, .n_dimensions = 1, .dimensions = {60}, .factors = {-3}},
+        {.form = RFN_EXPRESSION_SHIFTED,
+         .n_dimensions = 3,
+         .dimensions = {3, 4, 5},
+         .factors = {1, -7, 0},
+         .open = true},
+        {.form = RFN_EXPRESSION_PERMUTED,
+         .n_dimensions = 3,
+         .dimensions = {3, 4, 5},
+         .order = {2, 0, 1}},
+        {.form = RFN_EXPRESSION_AFFINE,
+         .offset = 7,
+         .n_dimensions = 2,
+         .dimensions = {6, 10},
+         .factors = {INT64_MAX, -1}},
+        {.form = RFN_EXPRESSION_FORMULA,
+         .n_dimensions = 1,
+         .dimensions = {60},
+         .formula = "r/(r-5)-n...",
+         .formula_size = 9},
+        {.form = RFN_EXPRESSION_FORMULA,
+         .n_dimensions = 1,
+         .dimensions = {60},
+         .formula = "-r",
+         .formula_size = 2,
+         .coded = true}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct rfn_buf bytes = RFN_BUF_INIT;
+        struct rfn_rank_expression found;
+        rfn_rank_expression_write(&all[i], &bytes);
+        struct rfn_reader reader = rfn_reader_over(bytes.data, bytes.size);
+        assert_true(rfn_rank_expression_read(&found, &reader));
+        assert_int_equal(rfn_reader_left(&reader), 0);
+        for (uint32_t rank = 0; rank < 100; rank++)
+            assert_int_equal(rfn_rank_expression_at(&found, rank),
+                             rfn_rank_expression_value(&all[i], rank, 60));
+        rfn_buf_release(&bytes);
+    }
+}
+
+/* What a formula gives, coded or not; 0 where it has no value. */
+static void test_formula(void **state)
+{
+    (void)state;
+    struct rfn_rank_expression formula = {.form = RFN_EXPRESSION_FORMULA,
+                                          .n_dimensions = 1,
+                                          .dimensions = {8},
+                                          .formula = "n/r-3 and more",
+                                          .formula_size = 5};
+    assert_int_equal(rfn_rank_expression_at(&formula, 0), 0);
+    assert_int_equal(rfn_rank_expression_at(&formula, 2), 1);
+    assert_int_equal(rfn_rank_expression_value(&formula, 2, 12), 3);
+    formula.coded = true;
+    assert_int_equal(rfn_rank_expression_at(&formula, 0), 0);
+    assert_int_equal(rfn_rank_expression_at(&formula, 2), 2);
+    assert_int_equal(rfn_rank_expression_at(&formula, 8), 3);
+}
+
+/* Any bytes are an expression that has a value for every rank, or none. */
+static void test_any_bytes(void **state)
+{
+    (void)state;
+    static const uint8_t wrong[][8] = {{0, 0},
+                                       {1, 0},
+                                       {8, 0},
+                                       {3, 2, 1, 4, 0},
+                                       {3, 0, 0},
+                                       {3, 0, 4, 1, 0},
+                                       {3, 0, 1, 0, 0},
+                                       {5, 2, 4, 1, 4, 1},
+                                       {5, 1, 4, 1},
+                                       {7, 2, 4, 1, 'r'},
+                                       {7, 0, 0, 1, 'r'},
+                                       {7, 0, 4, 0},
+                                       {7, 0, 4, 2, 'r', '+'},
+                                       {7, 0, 4, 7, 'r'}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct rfn_rank_expression found;
+        struct rfn_reader reader = rfn_reader_over(wrong[i], sizeof wrong[i]);
+        assert_false(rfn_rank_expression_read(&found, &reader));
+        assert_true(reader.failed);
+    }
+    srand(7);
+    uint64_t sum = 0, read = 0;
+    for (unsigned i = 0; i < 200000; i++) {
+        uint8_t bytes[24];
+        for (size_t k = 0; k < sizeof bytes; k++)
+            bytes[k] = (uint8_t)(k < 3 ? rand() % 8 : rand() % (i % 2 ? 256 : 8));
+        struct rfn_rank_expression found;
+        struct rfn_reader reader = rfn_reader_over(bytes, sizeof bytes);
+        if (!rfn_rank_expression_read(&found, &reader))
+            continue;
+        read++;
+        for (uint32_t rank = 0; rank < 4; rank++)
+            sum += (uint64_t)rfn_rank_expression_at(&found, rank * 0x55555555u);
+    }
+    assert_true(read > 1000 && sum);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +351,8 @@ int main(void)
         cmocka_unit_test(test_permuted),   cmocka_unit_test(test_affine),
         cmocka_unit_test(test_four_ranks), cmocka_unit_test(test_random),
         cmocka_unit_test(test_own_sizes),  cmocka_unit_test(test_any_words),
+        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_any_bytes),
+        cmocka_unit_test(test_formula),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

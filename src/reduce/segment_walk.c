@@ -1,6 +1,7 @@
 #include "reduce/segment_walk.h"
 
 #include "base/grow.h"
+#include "reduce/one_way.h"
 #include "refrain/archive.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ struct source {
     struct rfn_column_cursor gap, duration;
     struct rfn_column_cursor *more; /* polls and inside, volumes; NULL: there are none */
     unsigned n_more;
-    uint8_t mark, messages;
+    uint8_t mark, messages, role;
     bool open;
 };
 
@@ -164,6 +165,7 @@ static int open_source(struct rfn_segment_walk *walk, uint32_t number, struct so
     uint8_t class_ = class_of(walk, number);
     source->mark = (uint8_t)rfn_mark_of(class_);
     source->messages = (uint8_t)rfn_class_messages(class_);
+    source->role = rfn_class_role(class_);
     if (symbol->failed_poll) {
         more[source->n_more++] = &symbol->polls;
         more[source->n_more++] = &symbol->inside;
@@ -217,6 +219,7 @@ static inline __attribute__((always_inline)) int take_event(struct rfn_segment_w
     int64_t *times = walk->vector + 2 * n, enter = walk->now + gap, exit = enter + duration;
     walk->now = exit;
     segment->messages += source->messages;
+    segment->roles |= source->role;
     walk->events[n] = symbol;
     times[1] = enter;
     times[2] = exit;

@@ -12,6 +12,9 @@ static const struct rfn_similarity *const methods[] = {
     &rfn_rel_diff, &rfn_abs_diff,  &rfn_manhattan, &rfn_euclidean, &rfn_chebyshev,
     &rfn_avg_wave, &rfn_haar_wave, &rfn_iter_k,    &rfn_iter_avg,  &rfn_jitter};
 
+const struct rfn_similarity rfn_one_of_class = {
+    .name = "one", .unit = "", .within = -1, .across = 0, .all_alike = true};
+
 enum { N_METHODS = sizeof methods / sizeof *methods };
 
 const struct rfn_similarity *rfn_similarity_method(size_t i)
@@ -115,6 +118,14 @@ int rfn_criterion_parse(const char *text, bool across, struct rfn_criterion *cri
                         : ": a number from 0 on");
 }
 
+int rfn_across_parse(const char *text, struct rfn_criterion *criterion, struct rfn_diag *diag)
+{
+    if (strcmp(text, rfn_one_of_class.name) != 0)
+        return rfn_criterion_parse(text, true, criterion, diag);
+    *criterion = (struct rfn_criterion){.method = &rfn_one_of_class};
+    return 0;
+}
+
 int rfn_similarity_check(const char *text, struct rfn_diag *diag)
 {
     struct rfn_criterion criterion;
@@ -133,12 +144,14 @@ int rfn_across_text(const char *given, const char *similar, char text[RFN_ACROSS
     char whole[4 * RFN_ACROSS_TEXT];
     struct rfn_criterion criterion;
     text[0] = 0;
+    if (strcmp(given, "all") == 0)
+        return 0;
     if (is_letter(given[0]))
         snprintf(whole, sizeof whole, "%s", given);
     else
         snprintf(whole, sizeof whole, "%.*s%s%s", (int)strcspn(similar, ":"), similar,
                  given[0] ? ":" : "", given);
-    RFN_TRY(rfn_criterion_parse(whole, true, &criterion, diag));
+    RFN_TRY(rfn_across_parse(whole, &criterion, diag));
     rfn_criterion_text(&criterion, text);
     return 0;
 }
@@ -149,7 +162,7 @@ void rfn_criterion_text(const struct rfn_criterion *criterion, char text[RFN_CRI
                                         [RFN_LATER_AVERAGE] = ":average",
                                         [RFN_LATER_CENTROID] = ":centroid"};
     const struct rfn_similarity *method = criterion->method;
-    if (method->averages)
+    if (method->averages || method->all_alike)
         snprintf(text, RFN_CRITERION_TEXT, "%s", method->name);
     else
         snprintf(text, RFN_CRITERION_TEXT, "%s:%.12g%s", method->name, criterion->threshold,

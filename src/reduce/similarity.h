@@ -47,13 +47,22 @@ struct rfn_similarity {
     double (*allowed)(double threshold, double largest);
     uint64_t
         more_ns; /* what is added to the largest element and to lengths before that: see below */
+    /* Segments that are one-way (one_way.h) are similar at so many times the threshold, are kept as
+     * averages, and start within `one_way_starts` times the tolerance. 0: they are like others. */
+    double one_way;
+    unsigned one_way_starts;
 
     /* ---- methods that keep the first ---- */
 
     uint32_t (*kept)(double threshold); /* so many segments of a kind */
     bool averages;                      /* the representative is the average of all; kept() is 1 */
+
+    /* ---- not a method: what executed the same segments shares times, whatever they are ---- */
+
+    bool all_alike; /* across processes only */
 };
 
+extern const struct rfn_similarity rfn_one_of_class;
 extern const struct rfn_similarity rfn_rel_diff, rfn_abs_diff, rfn_manhattan, rfn_euclidean,
     rfn_chebyshev, rfn_avg_wave, rfn_haar_wave, rfn_iter_k, rfn_iter_avg, rfn_jitter;
 
@@ -76,6 +85,10 @@ struct rfn_criterion {
  * `across`. RFN_E_USAGE; *diag then says what is possible. */
 int rfn_criterion_parse(const char *text, bool across, struct rfn_criterion *criterion,
                         struct rfn_diag *diag);
+
+/* The same across processes, where there is also "one": one process's times stand for all of its
+ * class (process_groups.h). */
+int rfn_across_parse(const char *text, struct rfn_criterion *criterion, struct rfn_diag *diag);
 
 /* The criterion as text that parse reads, with its threshold: "avgWave:0.2". */
 enum { RFN_CRITERION_TEXT = 64 };

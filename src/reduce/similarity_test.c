@@ -398,7 +398,12 @@ static void test_across(void **state)
     expect_across("-1", "jitter", "");
     expect_across("./program", "jitter", "");
     expect_across("nearly:0.4", "jitter", "");
-    char longest[1000];
+    expect_across("one", "iterK:3", "one");
+    expect_across("one:3", "jitter", "");
+    expect_usage("one", true, "no similarity method 'one'");
+    char longest[1000], text[RFN_ACROSS_TEXT] = "before";
+    assert_int_equal(rfn_across_text("all", "jitter", text, NULL), 0);
+    assert_string_equal(text, "");
     memset(longest, '1', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
     expect_across(longest, "jitter", "");

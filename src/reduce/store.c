@@ -2,6 +2,8 @@
 
 #include "base/grow.h"
 #include "base/map.h"
+#include "reduce/length_classes.h"
+#include "reduce/one_way.h"
 #include "reduce/vector_index.h"
 
 #include <assert.h>
@@ -11,15 +13,18 @@
 /* After so many steps everything is similar: 1.5^64 times any threshold. */
 enum { MAX_STEPS = 64 };
 #define NO_KIND UINT32_MAX
+/* Between classes of lengths; more than any threshold allows. */
+#define CLASSES_APART 1e290
 
 struct kept {
     int64_t *vector; /* NULL: freed; the extra values lie behind it */
-    uint64_t *sums;  /* of all executions, per element; iterAvg only */
+    uint64_t *sums;  /* of all executions, per element; NULL: it is not averaged */
     uint64_t length; /* of all executions */
     uint64_t executions;
     int64_t first_length;
     size_t n_extra;
     uint32_t kind, forward;
+    uint32_t length_class; /* of a one-way kind */
 };
 
 struct context {
@@ -33,11 +38,13 @@ struct kind {
     uint32_t *events;
     size_t n_events;
     uint32_t messages;
-    bool made;                      /* the last representative is not a segment */
-    struct rfn_criterion criterion; /* the threshold may be wider than the store's */
-    unsigned steps;                 /* by which it was widened */
-    struct rfn_vector_index index;  /* methods that measure only */
-    uint32_t *numbers;              /* in the context, by number in the kind */
+    bool made;                         /* the last representative is not a segment */
+    bool one_way;                      /* and compared as such */
+    struct rfn_criterion criterion;    /* the threshold may be wider than the store's */
+    unsigned steps;                    /* by which it was widened */
+    struct rfn_vector_index index;     /* methods that measure only */
+    struct rfn_length_classes classes; /* one-way ones only */
+    uint32_t *numbers;                 /* in the context, by number in the kind */
     size_t n, capacity;
 };
 
@@ -68,6 +75,7 @@ struct rfn_store *rfn_store_new(const struct rfn_store_options *options)
 static void release_kind(struct kind *kind)
 {
     rfn_vector_index_release(&kind->index);
+    rfn_length_classes_release(&kind->classes);
     free(kind->events);
     free(kind->numbers);
 }
@@ -116,6 +124,13 @@ static bool is_of(const struct kind *kind, const struct rfn_segment *segment)
             memcmp(kind->events, segment->events, segment->n * sizeof *kind->events) == 0);
 }
 
+static bool compares_one_way(const struct rfn_store *store, const struct rfn_segment *segment)
+{
+    const struct rfn_criterion *criterion = &store->options.criterion;
+    return criterion->method->one_way > 0 && criterion->threshold > 0 &&
+           !store->options.both_ways && rfn_roles_one_way(segment->roles);
+}
+
 /* Makes a kind that follows `next` in the list of its hash. */
 static int add_kind(struct rfn_store *store, const struct rfn_segment *segment, uint64_t hash,
                     uint32_t next)
@@ -128,7 +143,10 @@ static int add_kind(struct rfn_store *store, const struct rfn_segment *segment, 
                           .n_events = segment->n,
                           .messages = segment->messages,
                           .criterion = store->options.criterion,
+                          .one_way = compares_one_way(store, segment),
                           .events = malloc((segment->n + 1) * sizeof *kind->events)};
+    if (kind->one_way)
+        kind->criterion.threshold *= method->one_way;
     rfn_vector_index_init(&kind->index, rfn_similarity_length(method, vector_length(segment->n)));
     if (!kind->events || rfn_map_put(&store->by_hash, hash, store->n_kinds) < 0) {
         release_kind(kind);
@@ -209,6 +227,11 @@ static size_t kept_bytes(const struct kept *kept, const struct kind *kind)
     return (n + kept->n_extra) * sizeof *kept->vector + (kept->sums ? n * sizeof *kept->sums : 0);
 }
 
+static bool is_averaged(const struct kind *kind)
+{
+    return kind->criterion.method->averages || kind->one_way;
+}
+
 static int copy_segment(struct kept *kept, const struct rfn_segment *segment, bool averages)
 {
     size_t n = vector_length(segment->n);
@@ -238,7 +261,7 @@ static int keep(struct rfn_store *store, uint32_t number_of_kind, const struct r
                           .forward = number,
                           .first_length = segment->vector[vector_length(segment->n) - 1],
                           .n_extra = segment->n_extra};
-    RFN_TRY(copy_segment(kept, segment, kind->criterion.method->averages));
+    RFN_TRY(copy_segment(kept, segment, is_averaged(kind)));
     kind->numbers[kind->n++] = number;
     context->n++;
     store->events += segment->n;
@@ -272,6 +295,34 @@ static void execute(struct kept *kept, const struct rfn_segment *segment)
         kept->sums[i] += (uint64_t)segment->vector[i];
 }
 
+/* ---- classes of lengths ---- */
+
+/* The class of a one-way segment of this length. It takes the place of the segment's end in its
+ * vector: so only segments of one class are similar. */
+static int set_class(struct kind *kind, int64_t length, double *elements, uint32_t *number)
+{
+    RFN_TRY(rfn_length_classes_find(&kind->classes, &kind->criterion, length, number));
+    elements[kind->index.length - 1] = *number * CLASSES_APART;
+    return 0;
+}
+
+/* The same for what is kept, with its class before: its leader has the length. */
+static int set_class_again(struct kind *kind, const struct rfn_length_classes *before,
+                           struct kept *kept, double *elements)
+{
+    if (kept->length_class == RFN_NO_LENGTH_CLASS)
+        return 0;
+    return set_class(kind, before->classes[kept->length_class].leader, elements,
+                     &kept->length_class);
+}
+
+static void add_to_class(struct kind *kind, const struct kept *kept, uint64_t length,
+                         uint64_t executions)
+{
+    if (kind->one_way)
+        rfn_length_classes_add(&kind->classes, kept->length_class, length, executions);
+}
+
 /* ---- methods that measure ---- */
 
 static uint32_t find(struct rfn_store *store, struct kind *kind, const struct rfn_wave *wave)
@@ -283,28 +334,44 @@ static uint32_t find(struct rfn_store *store, struct kind *kind, const struct rf
     return rfn_vector_index_find(&kind->index, &kind->criterion, wave);
 }
 
-/* Moves the kind's representatives into a new index, with its present threshold: each as if it were
- * a segment. Those that match an earlier one are dropped. */
+/* A representative of the old index: as if it were a segment. If it matches an earlier one it is
+ * dropped. */
+static int move(struct rfn_store *store, struct kind *kind, const struct rfn_vector_index *old,
+                const struct rfn_length_classes *classes, uint32_t i)
+{
+    struct rfn_wave wave = rfn_vector_index_vector(old, i);
+    if (kind->one_way)
+        RFN_TRY(set_class_again(kind, classes, kept_of(store, kind, i),
+                                old->elements + i * old->length));
+    uint32_t found = find(store, kind, &wave);
+    if (found != RFN_INDEX_NONE) {
+        drop(store, kept_of(store, kind, i), kind->numbers[found]);
+        return 0;
+    }
+    kind->numbers[kind->n++] = kind->numbers[i];
+    return rfn_vector_index_add(&kind->index, &kind->criterion, &wave);
+}
+
+/* Moves the kind's representatives into a new index, with its present threshold. */
 static int rebuild(struct rfn_store *store, struct kind *kind)
 {
     struct rfn_vector_index old = kind->index;
+    struct rfn_length_classes classes = kind->classes;
     size_t n = kind->n;
     store->old_comparisons += old.comparisons;
     store->old_visits += old.visits;
     rfn_vector_index_init(&kind->index, old.length);
+    kind->classes = (struct rfn_length_classes){0};
     kind->n = 0;
     int error = 0;
-    for (uint32_t i = 0; i < n && !error; i++) {
-        struct rfn_wave wave = rfn_vector_index_vector(&old, i);
-        uint32_t found = find(store, kind, &wave);
-        if (found != RFN_INDEX_NONE) {
-            drop(store, kept_of(store, kind, i), kind->numbers[found]);
-            continue;
-        }
-        kind->numbers[kind->n++] = kind->numbers[i];
-        error = rfn_vector_index_add(&kind->index, &kind->criterion, &wave);
+    for (uint32_t i = 0; i < n && !error; i++)
+        error = move(store, kind, &old, &classes, i);
+    for (size_t i = 0; i < kind->n && !error; i++) {
+        const struct kept *kept = kept_of(store, kind, i);
+        add_to_class(kind, kept, kept->length, kept->executions);
     }
     rfn_vector_index_release(&old);
+    rfn_length_classes_release(&classes);
     return error;
 }
 
@@ -334,12 +401,36 @@ static bool is_again(const struct rfn_store *store, const struct kind *kind,
                   vector_length(segment->n) * sizeof *segment->vector) == 0;
 }
 
+/* What the segment is similar to, in *found. `elements` are its own. */
+static int find_similar(struct rfn_store *store, struct kind *kind,
+                        const struct rfn_segment *segment, const struct rfn_wave *wave,
+                        uint32_t *length_class, uint32_t *found)
+{
+    int64_t length = segment->vector[vector_length(segment->n) - 1];
+    if (kind->one_way)
+        RFN_TRY(set_class(kind, length, store->elements, length_class));
+    *found = find(store, kind, wave);
+    return 0;
+}
+
+static int keep_measured(struct rfn_store *store, uint32_t number_of_kind,
+                         const struct rfn_segment *segment, const struct rfn_wave *wave,
+                         uint32_t length_class)
+{
+    struct kind *kind = &store->kinds[number_of_kind];
+    RFN_TRY(keep(store, number_of_kind, segment));
+    kept_of(store, kind, kind->n - 1)->length_class = length_class;
+    RFN_TRY(rfn_vector_index_add(&kind->index, &kind->criterion, wave));
+    store->representatives++;
+    return RFN_STORE_KEPT;
+}
+
 static int put_measured(struct rfn_store *store, uint32_t number_of_kind,
                         const struct rfn_segment *segment, uint32_t *found)
 {
     struct kind *kind = &store->kinds[number_of_kind];
     const struct rfn_similarity *method = kind->criterion.method;
-    uint32_t max = store->options.max_per_kind;
+    uint32_t max = store->options.max_per_kind, length_class = RFN_NO_LENGTH_CLASS;
     struct rfn_wave wave;
     *found = kind->index.last;
     if (is_again(store, kind, segment))
@@ -348,20 +439,17 @@ static int put_measured(struct rfn_store *store, uint32_t number_of_kind,
     wave.largest = rfn_similarity_transform(method, segment->vector, vector_length(segment->n),
                                             store->elements);
     wave.elements = store->elements;
-    *found = find(store, kind, &wave);
+    RFN_TRY(find_similar(store, kind, segment, &wave, &length_class, found));
     if (*found == RFN_INDEX_NONE && max && kind->n == max) {
         RFN_TRY(widen(store, kind));
-        *found = find(store, kind, &wave);
+        RFN_TRY(find_similar(store, kind, segment, &wave, &length_class, found));
     }
     if (*found != RFN_INDEX_NONE)
         return RFN_STORE_MATCHED;
     if (!has_room(store, segment))
         return RFN_STORE_FULL;
     *found = (uint32_t)kind->n;
-    RFN_TRY(keep(store, number_of_kind, segment));
-    RFN_TRY(rfn_vector_index_add(&kind->index, &kind->criterion, &wave));
-    store->representatives++;
-    return RFN_STORE_KEPT;
+    return keep_measured(store, number_of_kind, segment, &wave, length_class);
 }
 
 /* ---- methods that keep the first ---- */
@@ -459,8 +547,10 @@ int rfn_store_put(struct rfn_store *store, const struct rfn_segment *segment, ui
     RFN_TRY(result);
     if (result == RFN_STORE_FULL)
         return result;
-    const struct kind *kind = &store->kinds[number_of_kind];
-    execute(kept_of(store, kind, found), segment);
+    struct kind *kind = &store->kinds[number_of_kind];
+    struct kept *kept = kept_of(store, kind, found);
+    execute(kept, segment);
+    add_to_class(kind, kept, (uint64_t)segment->vector[vector_length(segment->n) - 1], 1);
     store->executions++;
     *number = kind->numbers[found];
     return result;
@@ -483,6 +573,16 @@ uint32_t rfn_store_numbers(const struct rfn_store *store, uint32_t context)
     return context < store->n_contexts ? (uint32_t)store->contexts[context].n : 0;
 }
 
+static int64_t pace_of(const struct kind *kind, const struct kept *kept)
+{
+    if (!kept->executions)
+        return 0;
+    if (!kind->one_way || !kept->vector || kept->length_class == RFN_NO_LENGTH_CLASS)
+        return mean(kept->length, kept->executions);
+    const struct rfn_length_class *of = &kind->classes.classes[kept->length_class];
+    return mean(of->length, of->executions);
+}
+
 struct rfn_representative rfn_store_representative(const struct rfn_store *store, uint32_t context,
                                                    uint32_t number)
 {
@@ -496,7 +596,8 @@ struct rfn_representative rfn_store_representative(const struct rfn_store *store
         .n_extra = kept->n_extra,
         .first_length = kept->first_length,
         .executions = kept->executions,
-        .pace = kept->executions ? mean(kept->length, kept->executions) : 0};
+        .pace = pace_of(kind, kept),
+        .one_way = kind->one_way};
 }
 
 uint32_t rfn_store_forward(const struct rfn_store *store, uint32_t context, uint32_t number)
@@ -530,7 +631,7 @@ int rfn_store_widen(struct rfn_store *store)
 static size_t kind_bytes(const struct kind *kind)
 {
     return (kind->n_events + 1) * sizeof *kind->events + kind->capacity * sizeof *kind->numbers +
-           rfn_vector_index_bytes(&kind->index);
+           rfn_vector_index_bytes(&kind->index) + rfn_length_classes_bytes(&kind->classes);
 }
 
 struct rfn_store_stats rfn_store_stats(const struct rfn_store *store)

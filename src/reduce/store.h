@@ -22,6 +22,7 @@ struct rfn_store_options {
     uint32_t max_per_kind; /* representatives; at least 2, or 0: no limit. iterK has its own */
     uint64_t max_events; /* in all representatives together, and four times the kinds at most; 0: no
                             limit */
+    bool both_ways;      /* segments that are one-way are compared like all others */
     bool in_order;       /* tries all representatives in order, for comparison */
 };
 
@@ -35,6 +36,7 @@ struct rfn_segment {
     const uint32_t *events; /* symbols; n of them */
     size_t n;
     uint32_t messages;     /* of these events; only counted */
+    uint8_t roles;         /* of these events, together (one_way.h) */
     const int64_t *vector; /* 2 n + 2 times since its start, ns: 0, enters and exits, end */
     const int64_t *extra;  /* values that are kept with it, and not looked at; n_extra of them */
     size_t n_extra;
@@ -49,7 +51,7 @@ enum { RFN_STORE_MATCHED, RFN_STORE_KEPT, RFN_STORE_MADE, RFN_STORE_FULL };
  * RFN_E_NOMEM (the store can then only be freed). */
 int rfn_store_put(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *number);
 
-/* After the last segment: makes the averages of iterAvg. */
+/* After the last segment: makes the averages, of iterAvg and of segments that are one-way. */
 void rfn_store_finish(struct rfn_store *store);
 
 /* Borrowed until the next put or widening. */
@@ -61,7 +63,9 @@ struct rfn_representative {
     size_t n_extra;
     int64_t first_length; /* when it was kept; stays when the vector is freed or averaged */
     uint64_t executions;
-    int64_t pace; /* the mean length of what was executed as it, rounded; ns */
+    int64_t pace; /* the mean length of what was executed as it, or of all executions of its length
+                     class, rounded; ns */
+    bool one_way; /* segments of its kind are compared as such, and so have length classes */
 };
 
 /* How many numbers a context has; 0 for contexts that had no segment. */

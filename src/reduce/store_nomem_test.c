@@ -2,6 +2,8 @@
  * behind. */
 #include "reduce/store.h"
 
+#include "reduce/one_way.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,6 +23,7 @@ static int fill(struct rfn_store *store)
         struct rfn_segment segment = {.context = (uint32_t)(i % 3 / 2),
                                       .events = events,
                                       .n = 1 + (size_t)(i % 2),
+                                      .roles = RFN_ROLE_SENDS,
                                       .vector = vector};
         RFN_TRY(rfn_store_put(store, &segment, &number));
     }
@@ -44,7 +47,8 @@ static int run(const void *text)
 static void test_store(void **state)
 {
     (void)state;
-    const char *criteria[] = {"avgWave:0", "absDiff:0.1", "iterK:3:centroid", "iterAvg"};
+    const char *criteria[] = {"avgWave:0", "absDiff:0.1", "iterK:3:centroid", "iterAvg",
+                              "jitter:1e-9"};
     for (size_t i = 0; i < sizeof criteria / sizeof *criteria; i++)
         assert_int_equal(fail_each(10, run, criteria[i]), 0);
 }

@@ -1,5 +1,6 @@
 #include "reduce/store.h"
 
+#include "reduce/one_way.h"
 #include "reduce/vector_index.h"
 
 #include <setjmp.h>
@@ -189,6 +190,96 @@ static void test_kinds(void **state)
     rfn_store_free(store);
 }
 
+/* ---- one-way segments ---- */
+
+static void put_way(struct rfn_store *store, uint8_t roles, int64_t enter, int64_t exit,
+                    uint32_t expected, int result)
+{
+    const int64_t vector[] = {0, enter, exit, exit};
+    struct rfn_segment segment = {
+        .context = roles, .events = events, .n = 1, .roles = roles, .vector = vector};
+    uint32_t number = 99;
+    assert_int_equal(rfn_store_put(store, &segment, &number), result);
+    assert_int_equal(number, expected);
+}
+
+static void expect_way(const struct rfn_store *store, uint8_t roles, uint32_t number, int64_t enter,
+                       int64_t exit, int64_t pace)
+{
+    struct rfn_representative is = rfn_store_representative(store, roles, number);
+    const int64_t vector[] = {0, enter, exit, exit};
+    assert_memory_equal(is.vector, vector, sizeof vector);
+    assert_int_equal(is.pace, pace);
+    assert_int_equal(is.one_way, rfn_roles_one_way(roles));
+}
+
+/* 80 us of 1 ms are more than 0.02 of 2 ms, and less than 2.5 times that. Four lengths are of one
+ * class, the fifth is not: it is near the second, but not near the leader, the first. */
+static void test_one_way(void **state)
+{
+    (void)state;
+    static const uint8_t roles[] = {RFN_ROLE_SENDS, RFN_ROLE_COMPLETES | RFN_ROLE_ALL_TO_ONE};
+    struct rfn_store *store = new_store("jitter:0.02", 0, false);
+    for (size_t i = 0; i < sizeof roles; i++) {
+        put_way(store, roles[i], 1000000, 1010000, 0, RFN_STORE_KEPT);
+        put_way(store, roles[i], 1080000, 1090000, 0, RFN_STORE_MATCHED);
+        put_way(store, roles[i], 1000000, 1090000, 0, RFN_STORE_MATCHED);
+        put_way(store, roles[i], 500000, 1060000, 1, RFN_STORE_KEPT);
+        put_way(store, roles[i], 1080000, 1130000, 2, RFN_STORE_KEPT);
+    }
+    rfn_store_finish(store);
+    for (size_t i = 0; i < sizeof roles; i++) {
+        expect_way(store, roles[i], 0, 1026667, 1063333, 1062500);
+        expect_way(store, roles[i], 1, 500000, 1060000, 1062500);
+        expect_way(store, roles[i], 2, 1080000, 1130000, 1130000);
+    }
+    rfn_store_free(store);
+}
+
+/* Of all others, and with threshold 0, nothing is averaged, and 80 us are 80 us. */
+static void test_both_ways(void **state)
+{
+    (void)state;
+    static const uint8_t roles[] = {0, RFN_ROLE_MEETS, RFN_ROLE_SENDS | RFN_ROLE_RECEIVES,
+                                    RFN_ROLE_MEETS | RFN_ROLE_COMPLETES,
+                                    RFN_ROLE_ONE_TO_ALL | RFN_ROLE_ALL_TO_ONE};
+    struct rfn_store *store = new_store("jitter:0.02", 0, false);
+    for (size_t i = 0; i < sizeof roles; i++) {
+        put_way(store, roles[i], 1000000, 1010000, 0, RFN_STORE_KEPT);
+        put_way(store, roles[i], 1080000, 1090000, 1, RFN_STORE_KEPT);
+        put_way(store, roles[i], 1020000, 1030000, 0, RFN_STORE_MATCHED);
+    }
+    rfn_store_finish(store);
+    for (size_t i = 0; i < sizeof roles; i++)
+        expect_way(store, roles[i], 0, 1000000, 1010000, 1020000);
+    rfn_store_free(store);
+    store = new_store("jitter:0", 0, false);
+    put_way(store, RFN_ROLE_SENDS, 10, 20, 0, RFN_STORE_KEPT);
+    put_way(store, RFN_ROLE_SENDS, 10, 21, 1, RFN_STORE_KEPT);
+    assert_false(rfn_store_representative(store, RFN_ROLE_SENDS, 0).one_way);
+    rfn_store_free(store);
+    store = new_store("chebyshev:0.02", 0, false);
+    put_way(store, RFN_ROLE_SENDS, 10, 20, 0, RFN_STORE_KEPT);
+    assert_false(rfn_store_representative(store, RFN_ROLE_SENDS, 0).one_way);
+    rfn_store_free(store);
+}
+
+/* Widening unites classes of lengths, too: their means are of all that were in them. */
+static void test_one_way_widened(void **state)
+{
+    (void)state;
+    struct rfn_store *store = new_store("jitter:0.02", 0, false);
+    put_way(store, RFN_ROLE_SENDS, 1000000, 1000000, 0, RFN_STORE_KEPT);
+    put_way(store, RFN_ROLE_SENDS, 1110000, 1120000, 1, RFN_STORE_KEPT);
+    put_way(store, RFN_ROLE_SENDS, 1110000, 1120000, 1, RFN_STORE_MATCHED);
+    assert_int_equal(rfn_store_widen(store), 1);
+    assert_int_equal(rfn_store_forward(store, RFN_ROLE_SENDS, 1), 0);
+    put_way(store, RFN_ROLE_SENDS, 1000000, 1000000, 0, RFN_STORE_MATCHED);
+    rfn_store_finish(store);
+    expect_way(store, RFN_ROLE_SENDS, 0, 1055000, 1060000, 1060000);
+    rfn_store_free(store);
+}
+
 /* ---- made-up vectors ---- */
 
 static uint64_t random_state = 1;
@@ -289,10 +380,13 @@ static void compare(const char *method, double threshold, maker *make, size_t n_
     struct rfn_store *slow = new_store(criterion, 0, true);
     for (uint64_t i = 0; i < 300; i++) {
         make(vector, 2 * n_events + 2, i);
-        put_both(
-            fast, slow,
-            &(struct rfn_segment){
-                .context = (uint32_t)noise(2), .events = events, .n = n_events, .vector = vector});
+        uint32_t context = (uint32_t)noise(2);
+        put_both(fast, slow,
+                 &(struct rfn_segment){.context = context,
+                                       .events = events,
+                                       .n = n_events,
+                                       .roles = context ? RFN_ROLE_SENDS : RFN_ROLE_MEETS,
+                                       .vector = vector});
     }
     struct rfn_store_stats stats = rfn_store_stats(fast), all = rfn_store_stats(slow);
     assert_int_equal(stats.representatives, all.representatives);
@@ -428,7 +522,7 @@ static void put_limited(struct rfn_store *store, maker *make, uint64_t limit)
         uint32_t number;
         int64_t vector[N];
         struct rfn_segment segment = {
-            .context = 0, .events = events, .n = EVENTS, .vector = vector};
+            .context = 0, .events = events, .n = EVENTS, .roles = RFN_ROLE_SENDS, .vector = vector};
         struct rfn_store_stats before = rfn_store_stats(store);
         make(vector, N, i);
         assert_true(rfn_store_put(store, &segment, &number) >= 0);
@@ -448,7 +542,7 @@ static void test_limit(void **state)
     (void)state;
     static const char *const criteria[] = {"relDiff:0.001",   "absDiff:0",       "manhattan:0.001",
                                            "euclidean:0.001", "chebyshev:0.001", "avgWave:0.001",
-                                           "haarWave:0"};
+                                           "haarWave:0",      "jitter:0.0000001"};
     for (size_t i = 0; i < sizeof criteria / sizeof *criteria * N_MAKERS; i++) {
         struct rfn_store *store = new_store(criteria[i / N_MAKERS], 50, false);
         put_limited(store, makers[i % N_MAKERS], 50);
@@ -508,8 +602,11 @@ static void test_extreme(void **state)
             uint32_t number;
             for (size_t j = 0; j < N; j++)
                 vector[j] = extremes[noise(6)];
-            struct rfn_segment segment = {
-                .context = 0, .events = events, .n = EVENTS, .vector = vector};
+            struct rfn_segment segment = {.context = 0,
+                                          .events = events,
+                                          .n = EVENTS,
+                                          .roles = RFN_ROLE_SENDS,
+                                          .vector = vector};
             assert_true(rfn_store_put(store, &segment, &number) >= 0);
         }
         rfn_store_finish(store);
@@ -521,12 +618,21 @@ static void test_extreme(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_example),        cmocka_unit_test(test_iter_k),
-        cmocka_unit_test(test_iter_k_options), cmocka_unit_test(test_iter_avg),
-        cmocka_unit_test(test_lowest),         cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_index),          cmocka_unit_test(test_cost),
-        cmocka_unit_test(test_hard),           cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_widen),          cmocka_unit_test(test_extreme),
+        cmocka_unit_test(test_example),
+        cmocka_unit_test(test_iter_k),
+        cmocka_unit_test(test_iter_k_options),
+        cmocka_unit_test(test_iter_avg),
+        cmocka_unit_test(test_lowest),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_index),
+        cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_hard),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_widen),
+        cmocka_unit_test(test_extreme),
+        cmocka_unit_test(test_one_way),
+        cmocka_unit_test(test_both_ways),
+        cmocka_unit_test(test_one_way_widened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -948,6 +948,22 @@ int rfn_stream_flush(struct rfn_stream *stream)
     return rfn_stream_settle(stream);
 }
 
+int rfn_stream_catch_up(struct rfn_stream *stream)
+{
+    return stream->failed ? RFN_E_NOMEM : reduce_backlog(stream);
+}
+
+int rfn_stream_epoch(struct rfn_stream *stream)
+{
+    if (!stream->reduction)
+        return 0;
+    RFN_TRY(rfn_stream_settle(stream));
+    RFN_TRY(end_epoch(stream));
+    if (stream->options.memory)
+        count_memory(stream);
+    return 0;
+}
+
 struct rfn_room rfn_stream_room(const struct rfn_stream *stream)
 {
     const struct rfn_memory *memory = stream->options.memory;

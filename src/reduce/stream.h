@@ -153,10 +153,17 @@ const uint64_t *rfn_stream_marks(const struct rfn_stream *stream, size_t *n);
 
 /* Inputs that have moved: bit i for input i of the site. */
 uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site);
-/* Moves an input by request (another rank has moved it). Only after flush, and settle before the
- * stream is looked at again. */
+/* Moves an input by request (another rank has moved it). Only after flush or catch_up, and settle
+ * before the stream is looked at again. */
 void rfn_stream_move(struct rfn_stream *stream, uint32_t site, uint32_t input);
 int rfn_stream_settle(struct rfn_stream *stream);
+
+/* Ends an epoch in mid-run, when the stream is told so, as streams are that are to have the same
+ * structure: first rfn_stream_catch_up, then inputs may be moved by request, then the epoch, which
+ * settles before. Nothing if times are kept. A run of polls stays held back. RFN_E_NOMEM, or an
+ * error of the spill: the stream must not be used further. */
+int rfn_stream_catch_up(struct rfn_stream *stream);
+int rfn_stream_epoch(struct rfn_stream *stream);
 
 /* Reduces what is left of the times, once, when all else is done; the columns of what is measured
  * are empty then. Nothing if times are kept. RFN_E_NOMEM, or an error of the spill: the stream must

@@ -40,7 +40,8 @@ struct context {
 struct rfn_stream_profile {
     struct rfn_store *store;
     struct rfn_start_tolerance tolerance;
-    bool averages; /* representatives change until the end */
+    unsigned one_way_starts; /* starts of such segments are off by so many tolerances at most */
+    bool averages;           /* representatives change until the end */
     struct rfn_column order, number, lateness;
     struct loose loose;
     uint32_t n_contexts;
@@ -135,12 +136,14 @@ struct rfn_stream_profile *rfn_stream_profile_new(const struct rfn_stream_profil
     struct rfn_stream_profile *profile = calloc(1, sizeof *profile);
     struct rfn_store_options store = {.criterion = options->criterion,
                                       .max_per_kind = options->max_per_kind,
+                                      .both_ways = options->exact_starts,
                                       .max_events = options->max_events ? options->max_events
                                                                         : RFN_PROFILE_EVENTS_MAX};
     if (!profile)
         return NULL;
     rfn_stream_profile_each_column(profile, init_column, NULL);
     profile->tolerance = rfn_start_tolerance_of(&options->criterion, options->exact_starts);
+    profile->one_way_starts = options->criterion.method->one_way_starts;
     profile->averages = options->criterion.method->averages;
     profile->store = rfn_store_new(&store);
     if (profile->store)
@@ -411,6 +414,7 @@ struct finishing {
  * one's pace. */
 struct lengths {
     int64_t first, now, pace;
+    bool one_way;
 };
 
 static int make_context(struct context *context, uint32_t n_numbers)
@@ -451,7 +455,7 @@ static int finish_loose(struct finishing *at, struct lengths *lengths)
 {
     RFN_TRY(read_loose(&at->loose));
     int64_t length = length_of_loose(&at->loose);
-    *lengths = (struct lengths){length, length, length};
+    *lengths = (struct lengths){length, length, length, false};
     return 0;
 }
 
@@ -464,7 +468,8 @@ static int finish_stored(struct rfn_stream_profile *profile, uint32_t context_nu
     uint32_t now = rfn_store_forward(store, context_number, put_as);
     struct rfn_representative was = rfn_store_representative(store, context_number, put_as);
     struct rfn_representative is = rfn_store_representative(store, context_number, now);
-    *lengths = (struct lengths){was.first_length, is.vector[2 * is.n_events + 1], is.pace};
+    *lengths = (struct lengths){was.first_length, is.vector[2 * is.n_events + 1], is.pace,
+                                is.one_way};
     if (context->number_of[now] == NO_NUMBER) {
         context->number_of[now] = (uint32_t)context->n;
         RFN_TRY(add_representative(context, now, is.pace - lengths->now, is.executions > 1));
@@ -482,7 +487,8 @@ static int correct(const struct rfn_stream_profile *profile, struct finishing *a
     RFN_TRY(rfn_column_next(&at->lateness, &late));
     uint64_t tolerance = tolerance_for(profile, lengths->now), unit = tolerance ? tolerance : 1;
     uint64_t held_in = held_unit(profile, lengths->first);
-    uint64_t near = tolerance > held_in / 2 ? tolerance - held_in / 2 : 0;
+    uint64_t far = lengths->one_way ? profile->one_way_starts * tolerance : tolerance;
+    uint64_t near = far > held_in / 2 ? far - held_in / 2 : 0;
     int64_t held = sum(at->held_next, times(late, held_in));
     *correction = units_later(at->predicted, held, unit, near);
     at->predicted = sum(sum(at->predicted, times(*correction, unit)), lengths->pace);

@@ -7,11 +7,44 @@
 struct rfn_stream_reduction {
     struct rfn_segment_walk *walk;
     struct rfn_stream_profile *profile;
+    const struct rfn_stream *stream;
+    struct rfn_spread_table spread;
+    double quantum_ns;
+    bool begun, spread_lost;
 };
+
+static int64_t ns(const struct rfn_stream_reduction *reduction, int64_t quanta)
+{
+    return reduction->quantum_ns == 1 ? quanta
+                                      : (int64_t)((double)quanta * reduction->quantum_ns + 0.5);
+}
+
+static int spread_event(struct rfn_stream_reduction *reduction, uint32_t number,
+                        const int64_t *times)
+{
+    const struct rfn_symbol *symbol = rfn_stream_symbol(reduction->stream, number);
+    int64_t enter = ns(reduction, times[1] - times[0]), inside = ns(reduction, times[2] - times[1]);
+    bool first = !reduction->begun;
+    reduction->begun = true;
+    return rfn_spread_table_event(&reduction->spread,
+                                  rfn_spread_position(symbol->site, symbol->failed_poll), first, 0,
+                                  enter, enter + inside);
+}
+
+/* Without memory for it there is none; the rest goes on. */
+static void spread(struct rfn_stream_reduction *reduction, const struct rfn_segment *segment)
+{
+    for (size_t i = 0; i < segment->n && !reduction->spread_lost; i++)
+        reduction->spread_lost = spread_event(reduction, segment->events[i],
+                                              &segment->vector[2 * i]) < 0;
+    if (reduction->spread_lost)
+        rfn_spread_table_release(&reduction->spread);
+}
 
 static int put(void *context, const struct rfn_segment *segment, int64_t start)
 {
     struct rfn_stream_reduction *reduction = context;
+    spread(reduction, segment);
     return rfn_stream_profile_put(reduction->profile, segment, start,
                                   segment->context >= RFN_CONTEXT_TOP);
 }
@@ -27,6 +60,8 @@ struct rfn_stream_reduction *rfn_stream_reduction_new(const struct rfn_stream *s
                                                        .exact_starts = reducing->exact_starts};
     if (!reduction)
         return NULL;
+    reduction->stream = stream;
+    reduction->quantum_ns = reducing->quantum_ns;
     reduction->walk = rfn_segment_walk_new(stream, reducing->min_calls, put, reduction);
     reduction->profile = rfn_stream_profile_new(&options);
     if (reduction->walk && reduction->profile)
@@ -41,6 +76,7 @@ void rfn_stream_reduction_free(struct rfn_stream_reduction *reduction)
         return;
     rfn_segment_walk_free(reduction->walk);
     rfn_stream_profile_free(reduction->profile);
+    rfn_spread_table_release(&reduction->spread);
     free(reduction);
 }
 
@@ -70,7 +106,13 @@ int rfn_stream_reduction_widen(struct rfn_stream_reduction *reduction)
 size_t rfn_stream_reduction_bytes(const struct rfn_stream_reduction *reduction)
 {
     return sizeof *reduction + rfn_segment_walk_bytes(reduction->walk) +
-           rfn_stream_profile_bytes(reduction->profile);
+           rfn_stream_profile_bytes(reduction->profile) + reduction->spread.bytes;
+}
+
+const struct rfn_spread_table *
+rfn_stream_reduction_spread(const struct rfn_stream_reduction *reduction)
+{
+    return reduction->spread_lost ? NULL : &reduction->spread;
 }
 
 struct rfn_stream_profile *

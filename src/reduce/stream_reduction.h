@@ -10,6 +10,7 @@
 #define RFN_REDUCE_STREAM_REDUCTION_H
 
 #include "reduce/contexts.h"
+#include "reduce/spread_sums.h"
 #include "reduce/stream.h"
 #include "reduce/stream_profile.h"
 
@@ -19,6 +20,7 @@ struct rfn_reducing {
     uint32_t min_calls;             /* of an iteration that is a segment; at least 1 */
     uint32_t max_per_kind;          /* as in the store */
     bool exact_starts;
+    double quantum_ns; /* length of a quantum */
 };
 
 struct rfn_stream_reduction;
@@ -41,6 +43,9 @@ int rfn_stream_reduction_widen(struct rfn_stream_reduction *reduction);
 size_t rfn_stream_reduction_bytes(const struct rfn_stream_reduction *reduction);
 struct rfn_stream_profile *
 rfn_stream_reduction_profile(const struct rfn_stream_reduction *reduction);
+/* How far the times of all that was taken lie apart; NULL: memory did not suffice for that. */
+const struct rfn_spread_table *
+rfn_stream_reduction_spread(const struct rfn_stream_reduction *reduction);
 /* What the profile's contexts are; loops as the stream's fold numbers them. */
 const struct rfn_contexts *
 rfn_stream_reduction_contexts(const struct rfn_stream_reduction *reduction);

@@ -38,6 +38,7 @@ struct history {
     struct rfn_reducing reducing;
     struct rfn_stream *stream;
     bool volume;
+    bool told; /* epochs come by request, also within runs of polls */
 };
 
 static const struct rfn_criterion keep_all = {.method = &rfn_iter_k, .threshold = UINT32_MAX};
@@ -59,8 +60,11 @@ static struct history *history_of(size_t limit, uint32_t min_calls, bool volume,
     history->random = 1;
     history->volume = volume;
     history->memory.limit = limit;
-    history->reducing = (struct rfn_reducing){
-        .criterion = *criterion, .max_per_kind = 100, .min_calls = min_calls, .exact_starts = true};
+    history->reducing = (struct rfn_reducing){.criterion = *criterion,
+                                              .max_per_kind = 100,
+                                              .min_calls = min_calls,
+                                              .exact_starts = true,
+                                              .quantum_ns = 1};
     spill_model_init(&history->spill);
     const struct rfn_stream_options options = {.functions = functions,
                                                .times = true,
@@ -125,6 +129,12 @@ static void add_send(struct history *history, uint32_t site, int64_t count, uint
     add_call(history, event, (const int64_t[]){count, 1, 7}, RFN_POLL_NONE, gap, duration);
 }
 
+static void tell_epoch(struct history *history)
+{
+    assert_int_equal(rfn_stream_catch_up(history->stream), 0);
+    assert_int_equal(rfn_stream_epoch(history->stream), 0);
+}
+
 /* Unsuccessful polls in a run, then one that succeeds. */
 static void add_polls(struct history *history, uint32_t site, int n)
 {
@@ -134,6 +144,8 @@ static void add_polls(struct history *history, uint32_t site, int n)
         add_call(history, event, &request, RFN_POLL_FAILED, 5, 2);
         event->volume_gap += i ? 2 : 0;
         event->polls++;
+        if (history->told && below(history, 40) == 0)
+            tell_epoch(history);
     }
     event = happen(history, site, 4);
     add_call(history, event, &request, RFN_POLL_SUCCESSFUL, 4, 9);
@@ -466,6 +478,44 @@ static void test_epochs_in_segments(void **state)
     history_free(history);
 }
 
+/* By request, anywhere. */
+static void test_epochs_told(void **state)
+{
+    (void)state;
+    for (int volume = 0; volume < 2; volume++) {
+        struct history *history = history_new(0, 1, volume);
+        history->told = true;
+        tell_epoch(history); /* of nothing */
+        for (int i = 0; i < 5000; i++) {
+            add_send(history, 0, 1, 3 + below(history, 5), 4);
+            add_polls(history, 1, (int)below(history, 4));
+            if (i % 700 == 0)
+                play_disorder(history, 50);
+        }
+        assert_true(rfn_stream_epochs(history->stream) > 100);
+        check_all(history);
+        history_free(history);
+    }
+}
+
+/* Before the first one what has moved moves in all that is there. */
+static void test_moves_before_told(void **state)
+{
+    (void)state;
+    struct history *history = history_new(0, 1, false);
+    play_nest(history, 200);
+    assert_int_equal(rfn_stream_catch_up(history->stream), 0);
+    rfn_stream_move(history->stream, 2, 1);
+    assert_int_equal(rfn_stream_epoch(history->stream), 0);
+    uint32_t moved = 0;
+    for (uint32_t i = 0; i < rfn_stream_symbols(history->stream); i++)
+        moved |= rfn_stream_symbol(history->stream, i)->moved;
+    assert_int_equal(moved, 2);
+    play_nest(history, 200);
+    check_all(history);
+    history_free(history);
+}
+
 /* Inputs that move before the first epoch, and after it: those leave symbols of both forms. */
 static void test_moves(void **state)
 {
@@ -539,6 +589,8 @@ int main(void)
         cmocka_unit_test(test_epochs),
         cmocka_unit_test(test_epochs_of_disorder),
         cmocka_unit_test(test_epochs_in_segments),
+        cmocka_unit_test(test_epochs_told),
+        cmocka_unit_test(test_moves_before_told),
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_moves_by_request),
         cmocka_unit_test(test_clock_goes_back),

@@ -408,32 +408,37 @@ static int neighbor_alltoallw(struct rpl_player *player, struct arguments *a)
 
 /* ---- the handler of all of them ---- */
 
+#define COLLECTIVES(X)                            \
+    X(Barrier, barrier)                           \
+    X(Bcast, bcast)                               \
+    X(Gather, gather)                             \
+    X(Gatherv, gatherv)                           \
+    X(Scatter, scatter)                           \
+    X(Scatterv, scatterv)                         \
+    X(Allgather, allgather)                       \
+    X(Allgatherv, allgatherv)                     \
+    X(Alltoall, alltoall)                         \
+    X(Alltoallv, alltoallv)                       \
+    X(Alltoallw, alltoallw)                       \
+    X(Reduce, reduce)                             \
+    X(Allreduce, allreduce)                       \
+    X(Scan, scan)                                 \
+    X(Exscan, exscan)                             \
+    X(Reduce_scatter_block, reduce_scatter_block) \
+    X(Reduce_scatter, reduce_scatter)             \
+    X(Neighbor_allgather, neighbor_allgather)     \
+    X(Neighbor_allgatherv, neighbor_allgatherv)   \
+    X(Neighbor_alltoall, neighbor_alltoall)       \
+    X(Neighbor_alltoallv, neighbor_alltoallv)     \
+    X(Neighbor_alltoallw, neighbor_alltoallw)
+
 static const struct {
     const char *name;
     int (*issue)(struct rpl_player *player, struct arguments *a);
 } calls[] = {
-    {"Barrier", barrier},
-    {"Bcast", bcast},
-    {"Gather", gather},
-    {"Gatherv", gatherv},
-    {"Scatter", scatter},
-    {"Scatterv", scatterv},
-    {"Allgather", allgather},
-    {"Allgatherv", allgatherv},
-    {"Alltoall", alltoall},
-    {"Alltoallv", alltoallv},
-    {"Alltoallw", alltoallw},
-    {"Reduce", reduce},
-    {"Allreduce", allreduce},
-    {"Scan", scan},
-    {"Exscan", exscan},
-    {"Reduce_scatter_block", reduce_scatter_block},
-    {"Reduce_scatter", reduce_scatter},
-    {"Neighbor_allgather", neighbor_allgather},
-    {"Neighbor_allgatherv", neighbor_allgatherv},
-    {"Neighbor_alltoall", neighbor_alltoall},
-    {"Neighbor_alltoallv", neighbor_alltoallv},
-    {"Neighbor_alltoallw", neighbor_alltoallw},
+#define X(name, issue) {#name, issue},
+    COLLECTIVES(X)
+#undef X
 };
 
 static int call_named(struct rpl_player *player, struct arguments *a)
@@ -467,26 +472,7 @@ static int issue_collective(struct rpl_player *player, const struct rpl_call *ca
 }
 
 const struct rpl_named_handler rpl_collective_handlers[] = {
-    {"Barrier", issue_collective},
-    {"Bcast", issue_collective},
-    {"Gather", issue_collective},
-    {"Gatherv", issue_collective},
-    {"Scatter", issue_collective},
-    {"Scatterv", issue_collective},
-    {"Allgather", issue_collective},
-    {"Allgatherv", issue_collective},
-    {"Alltoall", issue_collective},
-    {"Alltoallv", issue_collective},
-    {"Alltoallw", issue_collective},
-    {"Reduce", issue_collective},
-    {"Allreduce", issue_collective},
-    {"Scan", issue_collective},
-    {"Exscan", issue_collective},
-    {"Reduce_scatter_block", issue_collective},
-    {"Reduce_scatter", issue_collective},
-    {"Neighbor_allgather", issue_collective},
-    {"Neighbor_allgatherv", issue_collective},
-    {"Neighbor_alltoall", issue_collective},
-    {"Neighbor_alltoallv", issue_collective},
-    {"Neighbor_alltoallw", issue_collective},
-    {NULL, NULL}};
+#define X(name, issue) {#name, issue_collective},
+    COLLECTIVES(X)
+#undef X
+        {NULL, NULL}};

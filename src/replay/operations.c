@@ -49,15 +49,6 @@ static void name_operation(struct rpl_operation *operation,
     }
 }
 
-static int8_t find_input(const struct rfn_function_info *function, const char *name)
-{
-    for (int i = 0; i < function->n_in; i++) {
-        if (strcmp(function->params[i].name, name) == 0)
-            return (int8_t)i;
-    }
-    return -1;
-}
-
 static int8_t find_comm(const struct rfn_function_info *function)
 {
     for (int i = 0; i < function->n_in; i++) {
@@ -125,7 +116,7 @@ static void describe(struct rpl_operation *operation, const struct rfn_function_
     operation->ordered = (function->flags & RFN_FUNCTION_COLLECTIVE) && operation->comm >= 0 &&
                          !is_one_of(operation->name, of_groups);
     for (int role = 0; role < RPL_N_ROLES; role++)
-        operation->in[role] = find_input(function, role_names[role]);
+        operation->in[role] = rfn_input_named(function, role_names[role]);
 }
 
 int rpl_operations_init(struct rpl_operations *operations, const struct rfn_archive *archive,

@@ -13,73 +13,50 @@
 #ifndef RFN_REPLAY_OPERATIONS_H
 #define RFN_REPLAY_OPERATIONS_H
 
+#include "analyze/places.h"
 #include "refrain/archive.h"
 #include "refrain/event.h"
 #include "refrain/volume.h"
 
 /* Inputs by their names in the MPI standard. */
-#define RPL_ROLES(X)   \
-    X(count)           \
-    X(datatype)        \
-    X(dest)            \
-    X(source)          \
-    X(tag)             \
-    X(sendtag)         \
-    X(recvtag)         \
-    X(partitions)      \
-    X(root)            \
-    X(sendbuf)         \
-    X(recvbuf)         \
-    X(sendcount)       \
-    X(sendtype)        \
-    X(sendcounts)      \
-    X(sendtypes)       \
-    X(recvcount)       \
-    X(recvtype)        \
-    X(recvcounts)      \
-    X(recvtypes)       \
-    X(op)              \
-    X(origin_count)    \
-    X(origin_datatype) \
-    X(result_count)    \
-    X(result_datatype) \
-    X(target_rank)     \
-    X(target_disp)     \
-    X(target_count)    \
-    X(target_datatype) \
-    X(win)             \
-    X(size)            \
-    X(disp_unit)       \
-    X(lock_type)       \
-    X(rank)            \
-    X(group)           \
-    X(group1)          \
-    X(group2)          \
-    X(n)               \
-    X(ranks)           \
-    X(ranges)          \
-    X(color)           \
-    X(key)             \
-    X(local_leader)    \
-    X(peer_comm)       \
-    X(remote_leader)   \
-    X(high)            \
-    X(ndims)           \
-    X(dims)            \
-    X(periods)         \
-    X(remain_dims)     \
-    X(nnodes)          \
-    X(index)           \
-    X(edges)           \
-    X(indegree)        \
-    X(sources)         \
-    X(outdegree)       \
-    X(destinations)    \
-    X(degrees)         \
-    X(message)         \
-    X(partition)       \
-    X(partition_low)   \
-    X(partition_high)  \
+#define RPL_ROLES(X)     \
+    RFN_VOLUME_INPUTS(X) \
+    X(sendtag)           \
+    X(op)                \
+    X(target_disp)       \
+    X(win)               \
+    X(size)              \
+    X(disp_unit)         \
+    X(lock_type)         \
+    X(rank)              \
+    X(group)             \
+    X(group1)            \
+    X(group2)            \
+    X(n)                 \
+    X(ranks)             \
+    X(ranges)            \
+    X(color)             \
+    X(key)               \
+    X(local_leader)      \
+    X(peer_comm)         \
+    X(remote_leader)     \
+    X(high)              \
+    X(ndims)             \
+    X(dims)              \
+    X(periods)           \
+    X(remain_dims)       \
+    X(nnodes)            \
+    X(index)             \
+    X(edges)             \
+    X(indegree)          \
+    X(sources)           \
+    X(outdegree)         \
+    X(destinations)      \
+    X(degrees)           \
+    X(message)           \
+    X(partition)         \
+    X(partition_low)     \
+    X(partition_high)    \
     X(array_of_partitions)
 
 enum rpl_role {

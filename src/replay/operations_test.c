@@ -91,7 +91,7 @@ static struct rpl_call call_of(const struct rfn_record *record, const struct rfn
 static void test_words(void **state)
 {
     (void)state;
-    struct rfn_cursor cursor = {&fake, 0, 0};
+    struct rfn_cursor cursor = {.archive = &fake};
     const struct rfn_record *record = EVENT(0, ISEND, 0, 0, 1, PLAIN, 5, DOUBLE, 3, 9, TWO);
     struct rpl_call call = call_of(record, &cursor);
     assert_int_equal(rpl_word(&call, RPL_dest, 0), 3);
@@ -115,7 +115,7 @@ static void test_products(void **state)
 
 static int decide(const struct rfn_record *record)
 {
-    struct rfn_cursor cursor = {&fake, 0, 0};
+    struct rfn_cursor cursor = {.archive = &fake};
     struct rpl_call call = call_of(record, &cursor);
     return rpl_decide(&known, &call);
 }

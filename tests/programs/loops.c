@@ -94,6 +94,42 @@ static void changing_arrays(int steps)
 }
 
 /* Rank 0 takes from anybody. */
+/* One exchange, reached in two ways, in turn: call paths that differ only in the middle. Each
+ * function has something to do after its call, so that its frame is really there. */
+__attribute__((noinline)) static void exchange_ghosts(void)
+{
+    ring(1);
+    more[1]++;
+}
+
+__attribute__((noinline)) static void baroclinic(void)
+{
+    exchange_ghosts();
+    more[2]++;
+}
+
+__attribute__((noinline)) static void tracers(void)
+{
+    exchange_ghosts();
+    more[3]++;
+}
+
+__attribute__((noinline)) static void barotropic(void)
+{
+    tracers();
+    more[4]++;
+}
+
+static void middle(int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        if ((rank + i) % 2 == 0)
+            baroclinic();
+        else
+            barotropic();
+    }
+}
+
 static void workers(int steps)
 {
     MPI_Status status;
@@ -118,7 +154,7 @@ static const struct {
     {"nested", nested},     {"elastic", elastic},
     {"ring", ring},         {"open-ring", open_ring},
     {"changing", changing}, {"changing-arrays", changing_arrays},
-    {"workers", workers},
+    {"workers", workers},   {"middle", middle},
 };
 
 int main(int argc, char **argv)

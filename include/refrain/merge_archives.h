@@ -1,0 +1,35 @@
+/* merge_archives.h - makes one archive of several that have different ranks of one run; or, of one,
+ * an archive of some of its ranks (refrain-merge(1)).
+ */
+#ifndef REFRAIN_MERGE_ARCHIVES_H
+#define REFRAIN_MERGE_ARCHIVES_H
+
+#include "refrain/archive.h"
+
+/* Which ranks are kept. */
+struct rfn_rank_choice {
+    bool (*keeps)(const void *context, uint32_t rank);
+    const void *context;
+};
+
+struct rfn_merged {
+    uint64_t bytes_before, bytes; /* of all files that were read, and of the new one */
+    uint64_t events;
+    uint32_t ranks, missing; /* of the run; of these, those that the new file does not have */
+    char missing_ranks[128]; /* which these are: "3, 5-7"; ends with "..." where they are many */
+};
+
+/* Writes an archive with the ranks of n (at least one) archives to `path`, as rfn_reduce does
+ * (refrain/trace_profile.h). choice: NULL keeps all ranks. Definitions, structures, values and
+ * times are as they were. What repeats itself in several archives is there once; clusters are not
+ * made anew: rfn_reduce does that.
+ *
+ * RFN_E_UNSUPPORTED: the archives are not of one run, or a rank is in two of them, or nothing is
+ * kept, or a rank whose times are those of another one would be kept without that one.
+ * RFN_E_INCOMPLETE, RFN_E_CORRUPT: an archive was cut short or is damaged. Other errors as of
+ * rfn_reduce. */
+int rfn_merge_archives(const struct rfn_archive *const *archives, size_t n,
+                       const struct rfn_rank_choice *choice, const char *path, bool force,
+                       struct rfn_merged *result, struct rfn_diag *diag);
+
+#endif

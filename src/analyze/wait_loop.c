@@ -1,0 +1,443 @@
+/* wait_loop.c - events of loops whose iterations are alike enter, in the short way.
+ *
+ * Where events come in batches (archive/cursor.h) their words last, and where a loop completes the
+ * requests that it makes (loop_requests.h) an event does in each iteration what it did in the one
+ * before: it sends in the same channel, posts in the same one, completes requests by the same
+ * numbers. What wait_calls.c has found out is kept beside each other for the events of an
+ * iteration, and later ones do just that. Whatever is not as simple goes the long way every time.
+ */
+#include "analyze/channels_inline.h"
+#include "analyze/wait_pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void rfn_pass_release_loop(struct rfn_wait_loop *loop)
+{
+    rfn_loop_release(&loop->requests);
+    free(loop->events);
+}
+
+/* ---- learning ---- */
+
+int rfn_pass_begin_loop(struct rfn_wait_stream *stream, const struct rfn_batch *batch)
+{
+    struct rfn_wait_loop *loop = stream->loop;
+    uint32_t region = rfn_pass_region(stream);
+    if (loop->requests.knowledge == RFN_LOOP_UNKNOWN)
+        return rfn_loop_learn(&loop->requests, batch->width);
+    if (loop->requests.knowledge != RFN_LOOP_CLOSED)
+        return 0;
+    if (loop->events && loop->region == region)
+        return 0;
+    RFN_TRY(RFN_GROW(loop->events, loop->events_capacity, batch->width));
+    memset(loop->events, 0, batch->width * sizeof *loop->events);
+    loop->entry = (struct rfn_loop_event){0};
+    loop->region = region;
+    return 0;
+}
+
+static inline bool has_channel(const struct rfn_loop_event *event)
+{
+    return event->action >= RFN_LOOP_ACT_SENDS;
+}
+
+/* The channel that the event's symbol remembers; there is none: RFN_NONE. */
+static int64_t channel_of(const struct rfn_wait_pass *pass, const struct rfn_wait_symbol *symbol,
+                          enum rfn_action action)
+{
+    bool sends = action == RFN_ACT_SEND;
+    uint32_t channel = sends ? symbol->send_channel : symbol->receive_channel;
+    uint32_t generation = sends ? symbol->send_generation : symbol->receive_generation;
+    if (!channel || pass->channels.items[channel - 1].generation != generation)
+        return RFN_NONE;
+    return (int64_t)channel - 1;
+}
+
+/* What the event does in each iteration. */
+static enum rfn_loop_action action_of(const struct rfn_wait_symbol *symbol,
+                                      const struct rfn_record *record)
+{
+    if (symbol->seen_by_some || record->error)
+        return RFN_LOOP_ACT_ANY;
+    if (symbol->concerns && !symbol->creates)
+        return RFN_LOOP_ACT_COMPLETES;
+    if (symbol->role->action == RFN_ACT_SEND)
+        return symbol->creates ? RFN_LOOP_ACT_BEGINS_SEND : RFN_LOOP_ACT_SENDS;
+    if (symbol->role->action == RFN_ACT_RECV)
+        return symbol->creates ? RFN_LOOP_ACT_BEGINS_RECEIVE : RFN_LOOP_ACT_RECEIVES;
+    bool nothing = symbol->role->action == RFN_ACT_NONE && !symbol->creates;
+    return nothing ? RFN_LOOP_ACT_NOTHING : RFN_LOOP_ACT_ANY;
+}
+
+/* The number of an activity, + 1, or what is more already. */
+static uint32_t most(uint32_t n, uint32_t activity)
+{
+    return activity < n ? n : activity + 1;
+}
+
+void rfn_pass_learn(const struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                    const struct rfn_replay_stream *at, uint32_t before)
+{
+    struct rfn_wait_loop *loop = stream->loop;
+    struct rfn_wait_symbol *symbol = stream->symbol;
+    struct rfn_loop_event *event = at->batch->taken == 1 ? &loop->entry : &loop->events[at->place];
+    if (rfn_sums_at(symbol->mpi_activity) >= pass->delays.sums.capacity)
+        return; /* it has not taken any time yet */
+    if (before == UINT32_MAX || symbol->before != before || symbol->region != loop->region)
+        return;
+    *event = (struct rfn_loop_event){.symbol = symbol,
+                                     .bytes = symbol->sent_bytes,
+                                     .site = symbol->site,
+                                     .before = before,
+                                     .gap_activity = symbol->gap_activity,
+                                     .mpi_activity = symbol->mpi_activity,
+                                     .request = loop->requests.places[at->place].first,
+                                     .action = (uint8_t)action_of(symbol, at->record),
+                                     .mode = (uint8_t)symbol->role->mode};
+    loop->n_activities = most(loop->n_activities, symbol->gap_activity);
+    loop->n_activities = most(loop->n_activities, symbol->mpi_activity);
+    if (!has_channel(event))
+        return;
+    int64_t channel = channel_of(pass, symbol, symbol->role->action);
+    if (channel < 0) {
+        event->action = RFN_LOOP_ACT_ANY;
+        return;
+    }
+    event->channel = (uint32_t)channel;
+    event->generation = pass->channels.items[channel].generation;
+}
+
+/* ---- entering ---- */
+
+static inline bool same_channel(const struct rfn_wait_pass *pass,
+                                const struct rfn_loop_event *event)
+{
+    return pass->channels.items[event->channel].generation == event->generation;
+}
+
+/* Whether what is known of the event still holds. */
+static inline bool holds(const struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream,
+                         const struct rfn_loop_event *event)
+{
+    if (event->action == RFN_LOOP_ACT_ANY || event->before != stream->site)
+        return false;
+    return !has_channel(event) || same_channel(pass, event);
+}
+
+/* What is known of the current event and holds; NULL: nothing. */
+static inline const struct rfn_loop_event *known(const struct rfn_wait_pass *pass,
+                                                 const struct rfn_wait_stream *stream,
+                                                 const struct rfn_replay_stream *at)
+{
+    const struct rfn_wait_loop *loop = stream->loop;
+    if (holds(pass, stream, &loop->events[at->place]))
+        return &loop->events[at->place];
+    return at->batch->taken == 1 && holds(pass, stream, &loop->entry) ? &loop->entry : NULL;
+}
+
+/* Sends. The message; RFN_E_NOMEM. */
+static inline int64_t send(struct rfn_channels *channels, const struct rfn_loop_event *event,
+                           struct rfn_point here)
+{
+    channels->items[event->channel].used = true;
+    return rfn_channels_send_in(channels, event->channel, here, event->bytes,
+                                (enum rfn_send_mode)event->mode, true);
+}
+
+/* Sends or receives. */
+static inline int communicate(struct rfn_channels *channels, const struct rfn_loop_event *event,
+                              uint32_t rank, struct rfn_point here, struct rfn_operation *doing)
+{
+    if (event->action == RFN_LOOP_ACT_SENDS || event->action == RFN_LOOP_ACT_BEGINS_SEND) {
+        int64_t message = send(channels, event, here);
+        RFN_TRY((int)(message < 0 ? message : 0));
+        *doing = (struct rfn_operation){.message = (uint32_t)message + 1};
+    } else {
+        channels->items[event->channel].used = true;
+        int64_t receive = rfn_channels_receive_in(channels, event->channel, rank, here);
+        RFN_TRY((int)(receive < 0 ? receive : 0));
+        *doing = (struct rfn_operation){.receive = (uint32_t)receive + 1};
+    }
+    return 0;
+}
+
+static int complete(struct rfn_wait_stream *stream, uint32_t place)
+{
+    const struct rfn_loop_requests *requests = &stream->loop->requests;
+    const struct rfn_loop_place *of = &requests->places[place];
+    RFN_TRY(
+        RFN_GROW(stream->awaited, stream->awaited_capacity, stream->n_awaited + 2 * (size_t)of->n));
+    for (uint32_t i = 0; i < of->n; i++)
+        rfn_pass_await_messages(stream, requests->requests[requests->order[of->first + i]].doing,
+                                false);
+    return 0;
+}
+
+/* What the event does to others. */
+static inline int act(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                      const struct rfn_replay_stream *at, const struct rfn_loop_event *event)
+{
+    struct rfn_operation doing;
+    if (event->action == RFN_LOOP_ACT_NOTHING)
+        return 0;
+    if (event->action == RFN_LOOP_ACT_COMPLETES)
+        return complete(stream, at->place);
+    RFN_TRY(communicate(&pass->channels, event, at->rank, stream->here, &doing));
+    if (event->action >= RFN_LOOP_ACT_BEGINS_SEND) {
+        stream->loop->requests.requests[event->request].doing = doing;
+        return 0;
+    }
+    RFN_TRY(RFN_GROW(stream->awaited, stream->awaited_capacity, stream->n_awaited + 1));
+    rfn_pass_await_messages(stream, doing, false);
+    return 0;
+}
+
+/* One event. Returns as the hook does. */
+static inline int enter(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t number,
+                        const struct rfn_replay_stream *at, const struct rfn_loop_event *event)
+{
+    int64_t gap_ns = at->enter_ns - at->before_ns, ns = at->exit_ns - at->enter_ns;
+    stream->symbol = event->symbol;
+    if (at->begins || stream->in_step)
+        RFN_TRY(rfn_pass_show_step(pass, number, at));
+    stream->enter_ns = at->enter_ns;
+    if (gap_ns > 0)
+        RFN_TRY(rfn_pass_did(pass, stream, event->gap_activity, gap_ns));
+    stream->here = (struct rfn_point){number, stream->history.at, at->enter_ns};
+    RFN_TRY(act(pass, stream, at, event));
+    if (stream->n_awaited)
+        return 0;
+    if (ns > 0)
+        RFN_TRY(rfn_pass_did(pass, stream, event->mpi_activity, ns));
+    rfn_pass_over(pass, stream, number, at->exit_ns);
+    return RFN_REPLAY_LEFT;
+}
+
+/* ---- one after the other ---- */
+
+/* A stream that goes from event to event: what it changes with each of them. */
+struct run {
+    struct rfn_wait_pass *pass;
+    struct rfn_wait_stream *stream;
+    struct rfn_history *history;
+    struct rfn_loop_request *requests;
+    int64_t *chain; /* its times */
+    uint32_t number, rank, context;
+    uint32_t site;             /* of the last event */
+    int64_t enter_ns, exit_ns; /* of the last one, or the one that comes */
+};
+
+static inline void did(const struct run *run, uint32_t activity, uint32_t ns)
+{
+    struct rfn_history *history = run->history;
+    history->log[history->at & history->mask] = (struct rfn_logged){activity, ns};
+    history->at += ns > 0;
+    run->chain[activity] += ns;
+}
+
+static inline struct rfn_point here(const struct run *run)
+{
+    return (struct rfn_point){run->number, run->history->at, run->enter_ns};
+}
+
+/* Whether a message that is sent now, in no more than this call, has not waited for its receiver,
+ * as rfn_pass_leave_at_once would find. */
+static inline bool is_sent_at_once(const struct run *run, const struct rfn_loop_event *event)
+{
+    const struct rfn_channels *channels = &run->pass->channels;
+    if (!rfn_channels_quiet(channels, event->channel) || channels->ranks[run->rank].n_open)
+        return false;
+    int64_t posted_ns = rfn_channels_posted_ns(channels, event->channel);
+    if (posted_ns < run->exit_ns)
+        return posted_ns <= run->enter_ns;
+    return event->mode != RFN_SEND_STANDARD || event->bytes <= run->pass->eager_bytes;
+}
+
+static inline int send_at_once(const struct run *run, const struct rfn_loop_event *event,
+                               uint32_t mpi_ns)
+{
+    struct rfn_channels *channels = &run->pass->channels;
+    int64_t message = send(channels, event, here(run));
+    RFN_TRY((int)(message < 0 ? message : 0));
+    run->pass->calls++;
+    did(run, event->mpi_activity, mpi_ns);
+    return rfn_channels_sent(channels, (uint32_t)message, false);
+}
+
+/* The two streams meet where the receive is over. */
+static inline int receive_at_once(const struct run *run, const struct rfn_loop_event *event,
+                                  const struct rfn_message *message, uint32_t mpi_ns)
+{
+    struct rfn_channels *channels = &run->pass->channels;
+    struct rfn_channel *channel = &channels->items[event->channel];
+    struct rfn_meeting meeting = {.stream = run->number,
+                                  .other = message->sent.stream,
+                                  .other_at = message->waited ? message->over_at
+                                                              : message->sent.at};
+    channel->used = true;
+    RFN_TRY(rfn_channels_take(channels, event->channel, here(run)));
+    run->pass->calls++;
+    did(run, event->mpi_activity, mpi_ns);
+    meeting.at = run->history->at;
+    return rfn_meetings_add(&run->pass->delays.meetings, &channel->received, &meeting);
+}
+
+/* The event enters and leaves, if it may now: it makes a request and nothing else, or it is its
+ * turn and it waits for nothing. Returns whether it has; RFN_E_NOMEM. */
+static inline int step(const struct run *run, const struct rfn_loop_event *event,
+                       const struct rfn_batch_time *time)
+{
+    struct rfn_channels *channels = &run->pass->channels;
+    const struct rfn_message *message;
+    if (event->before != run->site || (has_channel(event) && !same_channel(run->pass, event)))
+        return 0;
+    switch ((enum rfn_loop_action)event->action) {
+    case RFN_LOOP_ACT_NOTHING:
+        did(run, event->gap_activity, time->gap_ns);
+        did(run, event->mpi_activity, time->duration_ns);
+        return 1;
+    case RFN_LOOP_ACT_BEGINS_SEND:
+    case RFN_LOOP_ACT_BEGINS_RECEIVE:
+        did(run, event->gap_activity, time->gap_ns);
+        RFN_TRY(communicate(channels, event, run->rank, here(run),
+                            &run->requests[event->request].doing));
+        did(run, event->mpi_activity, time->duration_ns);
+        return 1;
+    case RFN_LOOP_ACT_SENDS:
+        if (run->exit_ns >= *run->pass->turn_ns || !is_sent_at_once(run, event))
+            return 0;
+        did(run, event->gap_activity, time->gap_ns);
+        RFN_TRY(send_at_once(run, event, time->duration_ns));
+        return 1;
+    case RFN_LOOP_ACT_RECEIVES:
+        message = rfn_channels_there(channels, event->channel, run->rank, run->enter_ns);
+        if (run->exit_ns >= *run->pass->turn_ns || !message)
+            return 0;
+        did(run, event->gap_activity, time->gap_ns);
+        RFN_TRY(receive_at_once(run, event, message, time->duration_ns));
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* The event begins a segment: it is shown if that is looked at. */
+static inline int begin_step(const struct run *run, uint32_t site, int64_t before_ns)
+{
+    struct rfn_steps *steps = run->pass->steps;
+    run->stream->in_step = rfn_steps_begin(steps, run->number, run->context, site, before_ns);
+    if (!run->stream->in_step)
+        return 0;
+    return rfn_steps_take(steps, run->number, site, run->enter_ns, run->exit_ns);
+}
+
+/* As many events as there is room for in the log, but not more than n. The chain gets room for all
+ * of the loop. RFN_E_NOMEM. */
+static inline int64_t make_room(const struct rfn_wait_stream *stream, struct rfn_chain *chain,
+                                uint32_t n)
+{
+    uint64_t room = (stream->history.full - stream->history.at) / 2;
+    if (stream->loop->n_activities > chain->capacity)
+        RFN_TRY(rfn_critical_grow(chain, stream->loop->n_activities));
+    return room < n ? (int64_t)room : n;
+}
+
+/* Goes on from the current event of the batch, which has not entered, as long as events are over at
+ * once and no segment is looked at. Returns how many have left, of which the last is the current
+ * one then; RFN_E_NOMEM. */
+__attribute__((noinline, flatten)) static int64_t run_on(struct rfn_wait_pass *pass,
+                                                         struct rfn_wait_stream *stream,
+                                                         uint32_t number,
+                                                         struct rfn_replay_stream *at)
+{
+    const struct rfn_batch *batch = at->batch;
+    const struct rfn_batch_time *time = &batch->times[batch->taken - 1];
+    struct rfn_chain *chain = &stream->critical.chains[stream->critical.current];
+    const struct rfn_loop_event *events = stream->loop->events, *event = &events[at->place];
+    const struct rfn_loop_event *end = events + batch->width;
+    const bool begins = batch->all_begin && pass->steps;
+    int64_t n = make_room(stream, chain, batch->n - batch->taken + 1), done = 0;
+    int64_t before_ns = 0, enter_ns = 0;
+    struct run run = {.pass = pass,
+                      .stream = stream,
+                      .history = &stream->history,
+                      .requests = stream->loop->requests.requests,
+                      .chain = chain->ns,
+                      .number = number,
+                      .rank = at->rank,
+                      .context = at->context,
+                      .site = stream->site,
+                      .exit_ns = at->before_ns};
+    for (; done < n && !stream->in_step; done++, time++) {
+        int64_t last_ns = run.exit_ns;
+        run.enter_ns = last_ns + time->gap_ns;
+        run.exit_ns = run.enter_ns + time->duration_ns;
+        int over = step(&run, event, time);
+        if (over <= 0) {
+            RFN_TRY(over);
+            run.exit_ns = last_ns;
+            break;
+        }
+        before_ns = last_ns;
+        enter_ns = run.enter_ns;
+        if (event == events && begins)
+            RFN_TRY(begin_step(&run, event->site, last_ns));
+        run.site = event->site;
+        event = event + 1 < end ? event + 1 : events;
+    }
+    if (done <= 0)
+        return done;
+    const struct rfn_loop_event *last = event > events ? event - 1 : end - 1;
+    rfn_replay_skip(at, (uint32_t)done - 1, (uint32_t)(last - events), before_ns, enter_ns,
+                    run.exit_ns);
+    stream->symbol = last->symbol;
+    rfn_pass_over(pass, stream, number, at->exit_ns);
+    return done;
+}
+
+/* The current event has entered. If it is its turn it may leave, too, just as the replay would have
+ * it do. Returns as the hook does. */
+static int leave_early(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t number,
+                       const struct rfn_replay_stream *at)
+{
+    if (at->exit_ns >= *pass->turn_ns)
+        return 0;
+    int left = rfn_pass_leave_at_once(pass, stream, number, at);
+    return left > 0 ? RFN_REPLAY_LEFT : left;
+}
+
+/* Whether events may go one after the other from the current one of the batch on: no segment is
+ * looked at, and its times are those of the batch. */
+static inline bool may_run(const struct rfn_wait_stream *stream, const struct rfn_replay_stream *at)
+{
+    const struct rfn_batch *batch = at->batch;
+    return !stream->in_step && !batch->failed && batch->taken > 1 &&
+           at->enter_ns - at->before_ns == batch->times[batch->taken - 1].gap_ns;
+}
+
+__attribute__((flatten)) int rfn_pass_enter_loop(struct rfn_wait_pass *pass,
+                                                 struct rfn_wait_stream *stream, uint32_t number,
+                                                 struct rfn_replay_stream *at, bool *entered)
+{
+    const struct rfn_loop_event *event = known(pass, stream, at);
+    if (!at->together || at->shift_ns || stream->polls.any || !event)
+        return 0;
+    *entered = true;
+    stream->polled_ns = 0;
+    for (int64_t ran = 0;;) {
+        ran = ran <= 0 && may_run(stream, at) ? run_on(pass, stream, number, at) : 0;
+        int result = ran > 0 ? RFN_REPLAY_LEFT : (int)ran;
+        if (!ran)
+            result = enter(pass, stream, number, at, event);
+        if (!result)
+            result = leave_early(pass, stream, number, at);
+        if (result != RFN_REPLAY_LEFT)
+            return result;
+        uint32_t place = at->place + 1 < at->batch->width ? at->place + 1 : 0;
+        event = &stream->loop->events[place];
+        if (!rfn_replay_has_more(at) || !holds(pass, stream, event))
+            return RFN_REPLAY_LEFT;
+        rfn_replay_go_on(at, place);
+    }
+}

@@ -1,0 +1,429 @@
+#include "archive/cluster_parts.h"
+
+#include "archive/rank_sequence.h"
+
+#include <stdlib.h>
+
+static const char malformed[] = "its list of shapes is malformed";
+
+/* ---- which group ---- */
+
+uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set)
+{
+    uint32_t low = 0, high = archive->n_groups;
+    while (high - low > 1) { /* the sets of `low` begin at or before this one */
+        uint32_t middle = low + (high - low) / 2;
+        if (archive->first_set[middle] <= set)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- finding the shape ---- */
+
+/* What is wanted, and the shape that has it. */
+struct taking {
+    const struct rfn_archive *archive;
+    const struct rfn_structure *structure; /* of PLACES */
+    uint32_t id, group;
+    uint32_t first, end; /* groups of the shape */
+    struct rfn_reader numbers, places,
+        values; /* what it has; values is empty if they are in VALUES */
+    struct rfn_reader columns;
+    struct rfn_buf out;
+};
+
+static struct rfn_reader part_of(const struct rfn_payload *payload, size_t *at, uint64_t size)
+{
+    struct rfn_reader part = rfn_reader_over(payload->data + *at, (size_t)size);
+    *at += (size_t)size;
+    return part;
+}
+
+/* Reads the sizes of a shape; if it is the one with the group, notes where its parts are. */
+static const char *read_shape(struct taking *taking, const struct rfn_payload *payload,
+                              struct rfn_reader *reader, uint32_t group, uint32_t *n, size_t *at)
+{
+    uint64_t size[3];
+    *n = (uint32_t)rfn_reader_limited(reader, taking->archive->n_groups - group);
+    for (int i = 0; i < 3; i++)
+        size[i] = rfn_reader_limited(reader, payload->size);
+    if (reader->failed || *n == 0 || size[0] + size[1] + size[2] > payload->size - *at)
+        return malformed;
+    if (taking->group < group || taking->group - group >= *n) {
+        *at += (size_t)(size[0] + size[1] + size[2]);
+        return NULL;
+    }
+    taking->first = group;
+    taking->end = group + *n;
+    taking->numbers = part_of(payload, at, size[0]);
+    taking->places = part_of(payload, at, size[1]);
+    taking->values = part_of(payload, at, size[2]);
+    return NULL;
+}
+
+/* The directory is read twice: where it ends the first shape begins. */
+static size_t end_of_directory(struct rfn_reader reader, uint64_t n_shapes)
+{
+    for (uint64_t i = 0; i < 4 * n_shapes && !reader.failed; i++)
+        rfn_reader_varint(&reader);
+    return reader.failed ? reader.size : reader.at;
+}
+
+static const char *find_shape(struct taking *taking, const struct rfn_payload *payload)
+{
+    struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
+    uint32_t group = (uint32_t)(payload->id >> 32), end = (uint32_t)payload->id, n;
+    rfn_reader_varint(&reader); /* what the chunks took that it stands for */
+    uint64_t n_shapes = rfn_reader_limited(&reader, payload->size);
+    size_t at = end_of_directory(reader, n_shapes);
+    const char *fault = group < end && end <= taking->archive->n_groups ? NULL : malformed;
+    for (uint64_t i = 0; i < n_shapes && !fault; i++, group += n)
+        fault = read_shape(taking, payload, &reader, group, &n, &at);
+    if (!fault && (reader.failed || group != end || taking->end == 0))
+        fault = malformed;
+    if (!fault)
+        taking->columns = rfn_reader_over(payload->data + at, payload->size - at);
+    return fault;
+}
+
+/* ---- numbers: those of the first, and where others have other ones ---- */
+
+struct numbers {
+    uint64_t *at;
+    size_t n;
+};
+
+/* A member's own word. */
+struct own_word {
+    int64_t reference, word;
+};
+
+static const char *take_word(void *context, const struct rfn_stretch *stretch)
+{
+    struct own_word *own = context;
+    own->word = rfn_stretch_word(stretch, own->reference);
+    return NULL;
+}
+
+/* Those of one of n; reference: what its words are relative to. */
+static const char *change_numbers(struct rfn_reader *reader, const struct numbers *numbers,
+                                  uint32_t n, uint32_t i, uint32_t reference)
+{
+    struct own_word own = {.reference = reference};
+    const char *fault = NULL;
+    uint64_t changes = rfn_reader_limited(reader, numbers->n), at = 0;
+    for (uint64_t k = 0; k < changes && !fault; k++) {
+        at += rfn_reader_limited(reader, numbers->n) + (k > 0);
+        if (reader->failed || at >= numbers->n)
+            return "numbers that differ are malformed";
+        fault = rfn_sequence_take(reader, n, i, i + 1, take_word, &own);
+        numbers->at[at] = (uint64_t)own.word;
+    }
+    if (!fault && (reader->failed || rfn_reader_left(reader)))
+        fault = "numbers that differ are malformed";
+    return fault;
+}
+
+/* numbers->at is to be freed. */
+static const char *take_numbers(struct rfn_reader *reader, struct numbers *numbers, uint32_t n,
+                                uint32_t i, uint32_t reference)
+{
+    uint64_t size = rfn_reader_varint(reader);
+    *numbers = (struct numbers){0};
+    if (reader->failed || size == 0 || size > rfn_reader_left(reader))
+        return "the numbers of a shape are malformed";
+    numbers->at = malloc((size_t)size * sizeof *numbers->at);
+    if (!numbers->at)
+        return rfn_out_of_memory;
+    numbers->n = (size_t)size;
+    for (size_t k = 0; k < numbers->n; k++)
+        numbers->at[k] = rfn_reader_varint(reader);
+    return change_numbers(reader, numbers, n, i, reference);
+}
+
+/* ---- STRUCTURE ---- */
+
+/* The rank of a group's lowest stream. */
+static uint32_t lowest_rank(const struct rfn_archive *archive, uint32_t group)
+{
+    uint32_t stream = archive->members[archive->first_member[group]];
+    return (uint32_t)rfn_stream_word(archive, RFN_WORD_RANK, stream);
+}
+
+static const char *make_structure(struct taking *taking)
+{
+    struct numbers numbers;
+    const char *fault = take_numbers(&taking->numbers, &numbers, taking->end - taking->first,
+                                     taking->group - taking->first,
+                                     lowest_rank(taking->archive, taking->group));
+    for (size_t i = 0; i < numbers.n && !fault; i++)
+        rfn_buf_varint(&taking->out, numbers.at[i]);
+    free(numbers.at);
+    return fault;
+}
+
+/* ---- VALUES ---- */
+
+/* Where the columns begin, and where the last ends; *at (owned) is NULL without memory. */
+static size_t find_columns(struct rfn_reader *reader, size_t **at)
+{
+    size_t n = 0, size;
+    *at = malloc((rfn_reader_left(reader) + 1) * sizeof **at);
+    if (!*at)
+        return 0;
+    for ((*at)[0] = reader->at; rfn_reader_left(reader); (*at)[n] = reader->at) {
+        rfn_reader_varint(reader); /* its length */
+        rfn_reader_blob(reader, &size);
+        n += !reader->failed;
+    }
+    return n;
+}
+
+static const char *put_columns(struct taking *taking, const struct numbers *numbers)
+{
+    size_t *at, n = find_columns(&taking->columns, &at);
+    const char *fault = at ? NULL : rfn_out_of_memory;
+    if (!fault && taking->columns.failed)
+        fault = "its columns are malformed";
+    rfn_buf_varint(&taking->out, numbers->at[0]);
+    for (size_t i = 1; i < numbers->n && !fault; i++) {
+        uint64_t number = numbers->at[i];
+        if (number >= n)
+            fault = "a column does not exist";
+        else if (taking->out.size > RFN_CLUSTERS_BYTES_MAX)
+            fault = "it is too large";
+        else
+            rfn_buf_bytes(&taking->out, taking->columns.data + at[number],
+                          at[number + 1] - at[number]);
+    }
+    free(at);
+    return fault;
+}
+
+static const char *make_values(struct taking *taking)
+{
+    const uint32_t *first_set = taking->archive->first_set;
+    uint32_t from = first_set[taking->first], end = first_set[taking->end];
+    uint32_t i = taking->id - from;
+    struct numbers numbers;
+    if (rfn_reader_left(&taking->values) == 0)
+        return "the values of a group are missing";
+    const char *fault = take_numbers(&taking->values, &numbers, end - from, i, i);
+    if (!fault)
+        fault = put_columns(taking, &numbers);
+    free(numbers.at);
+    return fault;
+}
+
+/* ---- PLACES ---- */
+
+/* Runs that grow. */
+struct runs {
+    struct rfn_buf *out;
+    uint64_t count; /* of the last one, which is not written yet */
+    struct rfn_stretch last;
+};
+
+static void end_run(struct runs *runs)
+{
+    if (runs->count == 0)
+        return;
+    rfn_buf_varint(runs->out, runs->count << 2 | runs->last.form);
+    if (runs->last.form == RFN_RUN_EXPRESSION)
+        rfn_rank_expression_write(&runs->last.expression, runs->out);
+    else
+        rfn_buf_svarint(runs->out, runs->last.value);
+    runs->count = 0;
+}
+
+static const char *add_run(struct runs *runs, const struct rfn_stretch *stretch)
+{
+    bool goes_on = runs->count && stretch->form != RFN_RUN_EXPRESSION &&
+                   stretch->form == runs->last.form && stretch->value == runs->last.value;
+    if (!goes_on)
+        end_run(runs);
+    runs->last = *stretch;
+    runs->count += stretch->count;
+    return runs->out->size > RFN_CLUSTERS_BYTES_MAX ? "it is too large" : NULL;
+}
+
+static const char *take_places(void *context, const struct rfn_stretch *stretch)
+{
+    return add_run(context, stretch);
+}
+
+/* Communicators are not relative to anything in PLACES. */
+struct comm_runs {
+    struct runs runs;
+    const struct rfn_archive *archive;
+    uint32_t member; /* the next one's place among archive.members */
+};
+
+static const char *take_comms(void *context, const struct rfn_stretch *stretch)
+{
+    struct comm_runs *comms = context;
+    const char *fault = NULL;
+    for (uint64_t i = 0; i < stretch->count && !fault; i++) {
+        uint32_t stream = comms->archive->members[comms->member++];
+        int64_t rank = rfn_stream_word(comms->archive, RFN_WORD_RANK, stream);
+        struct rfn_stretch own = {.count = 1, .value = rfn_stretch_word(stretch, rank)};
+        fault = add_run(&comms->runs, &own);
+    }
+    return fault;
+}
+
+static const char *make_places(struct taking *taking)
+{
+    const uint32_t *member = taking->archive->first_member;
+    uint32_t base = member[taking->first], n = member[taking->end] - base;
+    uint32_t from = member[taking->group] - base, end = member[taking->group + 1] - base;
+    uint64_t n_slots = taking->structure->n_places + (uint64_t)taking->structure->n_comms;
+    const char *fault = NULL;
+    rfn_buf_varint(&taking->out, n_slots);
+    for (uint64_t i = 0; i < n_slots && !fault; i++) {
+        struct comm_runs comms = {{.out = &taking->out}, taking->archive, base + from};
+        bool comm = i >= taking->structure->n_places;
+        fault = rfn_sequence_take(&taking->places, n, from, end, comm ? take_comms : take_places,
+                                  &comms);
+        end_run(&comms.runs);
+    }
+    if (!fault && (taking->places.failed || rfn_reader_left(&taking->places)))
+        fault = "it has not as many sequences as the structure asks for";
+    return fault;
+}
+
+/* ---- any of them ---- */
+
+static const char *make(struct taking *taking, uint32_t type)
+{
+    switch (type) {
+    case RFN_CHUNK_STRUCTURE:
+        return make_structure(taking);
+    case RFN_CHUNK_PLACES:
+        return make_places(taking);
+    default:
+        return make_values(taking);
+    }
+}
+
+const char *rfn_cluster_take(const struct rfn_archive *archive, struct rfn_payload *payload,
+                             uint32_t type, uint32_t id, const struct rfn_structure *structure)
+{
+    struct taking taking = {.archive = archive,
+                            .structure = structure,
+                            .id = id,
+                            .group = type == RFN_CHUNK_VALUES ? rfn_group_of_set(archive, id) : id};
+    if (payload->size > RFN_CLUSTERS_BYTES_MAX)
+        return "it is too large";
+    const char *fault = find_shape(&taking, payload);
+    if (!fault)
+        fault = make(&taking, type);
+    if (!fault && taking.out.failed)
+        fault = rfn_out_of_memory;
+    if (fault) {
+        rfn_buf_release(&taking.out);
+        return fault;
+    }
+    free(payload->data);
+    payload->data = taking.out.data;
+    payload->size = taking.out.size;
+    return NULL;
+}
+
+/* ---- which formulas it has ---- */
+
+struct formulas {
+    const char *(*visit)(void *context, const char *text, size_t size);
+    void *context;
+};
+
+static const char *take_formula(void *context, const struct rfn_stretch *stretch)
+{
+    const struct formulas *formulas = context;
+    const struct rfn_rank_expression *expression = &stretch->expression;
+    if (stretch->form != RFN_RUN_EXPRESSION || expression->form != RFN_EXPRESSION_FORMULA)
+        return NULL;
+    return formulas->visit(formulas->context, expression->formula, expression->formula_size);
+}
+
+/* Those of the numbers of a structure in which its groups differ. */
+static const char *number_formulas(struct rfn_reader *reader, uint32_t n, struct formulas *formulas)
+{
+    const char *fault = NULL;
+    uint64_t size = rfn_reader_limited(reader, rfn_reader_left(reader));
+    for (uint64_t i = 0; i < size; i++)
+        rfn_reader_varint(reader);
+    uint64_t changes = rfn_reader_limited(reader, size);
+    for (uint64_t i = 0; i < changes && !fault; i++) {
+        rfn_reader_varint(reader);
+        fault = rfn_sequence_take(reader, n, 0, n, take_formula, formulas);
+    }
+    return fault ? fault : reader->failed ? "the numbers of a shape are malformed" : NULL;
+}
+
+static const char *place_formulas(struct rfn_reader *reader, uint32_t n, struct formulas *formulas)
+{
+    const char *fault = NULL;
+    while (rfn_reader_left(reader) && !fault)
+        fault = rfn_sequence_take(reader, n, 0, n, take_formula, formulas);
+    return fault;
+}
+
+const char *rfn_cluster_formulas(const struct rfn_archive *archive,
+                                 const struct rfn_payload *payload,
+                                 const char *(*visit)(void *context, const char *text, size_t size),
+                                 void *context)
+{
+    struct formulas formulas = {visit, context};
+    uint32_t group = (uint32_t)(payload->id >> 32), end = (uint32_t)payload->id;
+    const char *fault = payload->size > RFN_CLUSTERS_BYTES_MAX ? "it is too large" : NULL;
+    while (group < end && !fault) {
+        struct taking taking = {.archive = archive, .group = group};
+        fault = find_shape(&taking, payload);
+        if (!fault)
+            fault = number_formulas(&taking.numbers, taking.end - taking.first, &formulas);
+        const uint32_t *member = archive->first_member;
+        if (!fault)
+            fault = place_formulas(&taking.places, member[taking.end] - member[taking.first],
+                                   &formulas);
+        group = taking.end;
+    }
+    return fault;
+}
+
+/* ---- how much it takes ---- */
+
+static int add_size(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
+                    struct rfn_parameter_sizes *sizes, struct rfn_diag *diag)
+{
+    uint64_t bytes = rfn_chunk_bytes(entry), before = bytes;
+    if (entry->type == RFN_CHUNK_CLUSTERS) {
+        struct rfn_payload payload;
+        RFN_TRY(rfn_chunks_load(&archive->chunks, entry, &payload, diag));
+        struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
+        before = rfn_reader_varint(&reader);
+        rfn_payload_release(&payload);
+        sizes->clustered_groups += (uint32_t)entry->id - (uint32_t)(entry->id >> 32);
+    }
+    sizes->bytes += bytes;
+    sizes->unclustered_bytes += before;
+    return 0;
+}
+
+int rfn_archive_parameter_sizes(const struct rfn_archive *archive,
+                                struct rfn_parameter_sizes *sizes, struct rfn_diag *diag)
+{
+    *sizes = (struct rfn_parameter_sizes){0};
+    for (size_t i = 0; i < archive->chunks.n; i++) {
+        const struct rfn_toc_entry *entry = &archive->chunks.entries[i];
+        bool ours = entry->type == RFN_CHUNK_STRUCTURE || entry->type == RFN_CHUNK_PLACES ||
+                    entry->type == RFN_CHUNK_VALUES ||
+                    (entry->type == RFN_CHUNK_CLUSTERS && archive->first_set);
+        if (ours)
+            RFN_TRY(add_size(archive, entry, sizes, diag));
+    }
+    return 0;
+}

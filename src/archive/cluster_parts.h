@@ -1,0 +1,42 @@
+/* cluster_parts.h - structures, places and values of groups that are stored together
+ * (refrain-archive(5), CLUSTERS).
+ *
+ * Groups whose structures differ only in numbers are a shape, of which every number is stored once,
+ * but for those that differ; so are columns of values. Who asks for a part of one group gets the
+ * payload that a chunk of its own would have, made of that; its reader then checks all of it.
+ */
+#ifndef RFN_ARCHIVE_CLUSTER_PARTS_H
+#define RFN_ARCHIVE_CLUSTER_PARTS_H
+
+#include "archive/reader.h"
+
+/* No payload is larger than this, nor any that is made of one. */
+#ifdef RFN_FUZZING
+enum { RFN_CLUSTERS_BYTES_MAX = 1 << 14 };
+#else
+enum { RFN_CLUSTERS_BYTES_MAX = 1 << 24 };
+#endif
+
+/* Its id says which groups are in it: those with numbers from `first` to below `end`. */
+static inline uint64_t rfn_clusters_id(uint32_t first, uint32_t end)
+{
+    return (uint64_t)first << 32 | end;
+}
+
+/* The group of a value set; only where there are CLUSTERS. */
+uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set);
+
+/* Makes the payload of CLUSTERS that of STRUCTURE, PLACES or VALUES (`type`, `id`). structure: of
+ * the group, needed for PLACES. Returns what is wrong, or NULL. */
+const char *rfn_cluster_take(const struct rfn_archive *archive, struct rfn_payload *payload,
+                             uint32_t type, uint32_t id, const struct rfn_structure *structure);
+
+/* Calls visit with each formula of a payload of CLUSTERS, once per sequence or part of one that it
+ * gives; its text lies in the payload. Returns what is wrong, or NULL; what visit returns is
+ * returned, too. */
+const char *rfn_cluster_formulas(const struct rfn_archive *archive,
+                                 const struct rfn_payload *payload,
+                                 const char *(*visit)(void *context, const char *text, size_t size),
+                                 void *context);
+
+#endif

@@ -1,0 +1,274 @@
+/* cursor_batch.c - several iterations of a loop at once (cursor.h).
+ *
+ * Where in a loop nothing but times varies, the times of several iterations are decoded together
+ * and put in order. Nothing of a batch can fail: it takes what lies decoded of the columns, and
+ * ends in front of a time mark.
+ */
+#include "archive/cursor_state.h"
+#include "base/grow.h"
+#include "event/kind.h"
+#include "reduce/fold.h"
+#include "reduce/stream.h"
+
+#include <stdlib.h>
+
+/* At most so many events in a batch, so many in an iteration. */
+enum { BATCH_EVENTS = 128, BATCH_WIDTH = 64 };
+
+/* Whether there can be any. */
+static bool has_batches(const struct rfn_cursor *cursor)
+{
+    const struct rfn_cuts *cuts = cursor->walk.cuts;
+    return cursor->times && cursor->has_timing && !cursor->timing.volume && !(cuts && cuts->marked);
+}
+
+/* Whether the symbol is a call, of which only the times change. */
+static bool only_times_change(const struct rfn_cursor *cursor, const struct rfn_symbol_state *state)
+{
+    uint8_t class_ = cursor->archive->dictionary.functions[state->record.function].class_;
+    return !state->ready.others && !state->record.failed_poll && rfn_class_is_mpi(class_) &&
+           class_ != RFN_CLASS_SETUP;
+}
+
+/* Whether the body of a loop has just different symbols of calls, of which only times change. False
+ * if it is not known yet: some symbol has not occurred. */
+static bool fits(const struct rfn_cursor *cursor, const struct rfn_node_list *body, bool *known)
+{
+    *known = true;
+    if (body->n > BATCH_WIDTH)
+        return false;
+    for (uint32_t i = 0; i < body->n; i++) {
+        if (rfn_node_is_loop(body->nodes[i]))
+            return false;
+        for (uint32_t k = 0; k < i; k++) {
+            if (body->nodes[k] == body->nodes[i])
+                return false;
+        }
+        const struct rfn_symbol_state *state = cursor->symbols[rfn_node_index(body->nodes[i])];
+        if (!state)
+            return *known = false;
+        if (!only_times_change(cursor, state))
+            return false;
+    }
+    return true;
+}
+
+static int make_plan(struct rfn_cursor *cursor, struct rfn_batch_plan *plan,
+                     const struct rfn_node_list *body)
+{
+    bool known;
+    if (!fits(cursor, body, &known)) {
+        plan->width = known ? UINT32_MAX : 0;
+        return 0;
+    }
+    if (!cursor->batch_times)
+        cursor->batch_times = malloc(BATCH_EVENTS * sizeof *cursor->batch_times);
+    plan->states = malloc(body->n * sizeof *plan->states);
+    plan->records = malloc(body->n * sizeof *plan->records);
+    if (!cursor->batch_times || !plan->states || !plan->records) {
+        free(plan->states);
+        free(plan->records);
+        *plan = (struct rfn_batch_plan){0};
+        return rfn_cursor_no_memory(cursor);
+    }
+    plan->width = body->n;
+    for (uint32_t i = 0; i < body->n; i++) {
+        plan->states[i] = cursor->symbols[rfn_node_index(body->nodes[i])];
+        plan->records[i] = &plan->states[i]->record;
+    }
+    return 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many times of a symbol can be had without decoding another block. */
+static uint64_t at_hand(const struct rfn_symbol_state *state)
+{
+    const struct rfn_supply *gaps = &state->gaps, *durations = &state->durations;
+    return state->ready.n + least(gaps->open ? gaps->column.left : gaps->left,
+                                  durations->open ? durations->column.left : durations->left);
+}
+
+/* Brings near what of the symbols is needed, for it has mostly been far from the processor. */
+static void prefetch(const struct rfn_batch_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->width; i++) {
+        const struct rfn_symbol_state *state = plan->states[i];
+        __builtin_prefetch(&state->ready, 1);
+        __builtin_prefetch(&state->gaps, 1);
+        __builtin_prefetch(&state->durations, 1);
+    }
+}
+
+/* ... and of their columns, whose places are near by then. */
+static void prefetch_values(const struct rfn_batch_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->width; i++) {
+        __builtin_prefetch(plan->states[i]->gaps.column.next);
+        __builtin_prefetch(plan->states[i]->durations.column.next);
+    }
+}
+
+/* How many iterations may come at once. No time mark lies in front of any of their events. */
+static uint64_t trips_at_once(const struct rfn_cursor *cursor, const struct rfn_batch_plan *plan)
+{
+    const struct rfn_walk *walk = &cursor->walk;
+    uint64_t since_mark = walk->index % RFN_STREAM_MARK;
+    uint64_t events = least(BATCH_EVENTS, cursor->events - walk->index);
+    if (!since_mark)
+        return 0;
+    events = least(events, RFN_STREAM_MARK - since_mark);
+    if (walk->cuts)
+        events = least(events, RFN_SEGMENT_EVENTS_MAX - walk->cuts->length);
+    uint64_t trips = least(walk->frames[walk->depth - 1].left, events / plan->width);
+    for (uint32_t i = 0; i < plan->width && trips; i++)
+        trips = least(trips, at_hand(plan->states[i]));
+    return trips;
+}
+
+static struct rfn_quanta ready_at(const struct rfn_ready *ready, uint32_t at)
+{
+    if (ready->wide)
+        return ready->wides[at];
+    return (struct rfn_quanta){ready->narrow[at].gap, ready->narrow[at].duration};
+}
+
+/* The next n times of a symbol, which remain to be taken. */
+static void look_ahead(const struct rfn_symbol_state *state, size_t n, struct rfn_quanta *to,
+                       size_t step)
+{
+    const struct rfn_ready *ready = &state->ready;
+    size_t at = 0;
+    for (; at < n && at < ready->n; at++)
+        to[at * step] = ready_at(ready, (uint32_t)(ready->n - 1 - at));
+    for (size_t i = 0; at + i < n; i++)
+        to[(at + i) * step].gap = rfn_supply_at(&state->gaps, i);
+    for (size_t i = 0; at + i < n; i++)
+        to[(at + i) * step].duration = rfn_supply_at(&state->durations, i);
+}
+
+static void take_ahead(struct rfn_symbol_state *state, uint64_t n)
+{
+    uint32_t ready = (uint32_t)least(n, state->ready.n);
+    state->ready.n -= ready;
+    rfn_supply_take(&state->gaps, n - ready);
+    rfn_supply_take(&state->durations, n - ready);
+}
+
+/* The times of one iteration in nanoseconds. Returns whether they fit. */
+static bool to_ns(struct rfn_cursor *cursor, const struct rfn_quanta *quanta, uint32_t width,
+                  uint64_t *before_ns, struct rfn_batch_time *times)
+{
+    uint64_t at = cursor->last_exit, ns = *before_ns, all = 0;
+    for (uint32_t i = 0; i < width; i++) {
+        uint64_t enter_ns = rfn_cursor_ns(cursor, at += (uint64_t)quanta[i].gap);
+        uint64_t exit_ns = rfn_cursor_ns(cursor, at += (uint64_t)quanta[i].duration);
+        times[i] = (struct rfn_batch_time){(uint32_t)(enter_ns - ns),
+                                           (uint32_t)(exit_ns - enter_ns)};
+        all |= (enter_ns - ns) | (exit_ns - enter_ns);
+        ns = exit_ns;
+    }
+    if (all > UINT32_MAX)
+        return false;
+    cursor->last_exit = at;
+    *before_ns = ns;
+    return true;
+}
+
+/* Decodes the times of at most so many iterations. Returns of how many. */
+static uint64_t fill_batch(struct rfn_cursor *cursor, const struct rfn_batch_plan *plan,
+                           uint64_t trips)
+{
+    struct rfn_quanta quanta[BATCH_EVENTS];
+    uint64_t done = 0, ns = rfn_cursor_ns(cursor, cursor->last_exit);
+    cursor->batch.before_ns = (int64_t)(ns + cursor->add_ns);
+    prefetch_values(plan);
+    for (uint32_t i = 0; i < plan->width; i++)
+        look_ahead(plan->states[i], trips, quanta + i, plan->width);
+    while (done < trips && to_ns(cursor, quanta + done * plan->width, plan->width, &ns,
+                                 cursor->batch_times + done * plan->width))
+        done++;
+    cursor->batch.end_ns = (int64_t)(ns + cursor->add_ns);
+    return done;
+}
+
+static void begin_batch(struct rfn_cursor *cursor, const struct rfn_batch_plan *plan,
+                        uint64_t trips)
+{
+    struct rfn_walk *walk = &cursor->walk;
+    struct rfn_batch *batch = &cursor->batch;
+    batch->loop = (uint32_t)(plan - cursor->plans);
+    batch->width = plan->width;
+    batch->n = (uint32_t)trips * plan->width;
+    batch->taken = 0;
+    batch->records = plan->records;
+    batch->times = cursor->batch_times;
+    batch->first = walk->index;
+    batch->begins = walk->cuts && walk->cuts->pending;
+    for (uint32_t i = 0; i < plan->width; i++)
+        take_ahead(plan->states[i], trips);
+    rfn_walk_skip_trips(walk, trips, plan->width);
+    if (!walk->cuts)
+        return;
+    const struct rfn_stretch *stretch = &walk->frames[walk->depth - 1].stretch;
+    batch->all_begin = !stretch->flat;
+    batch->context = stretch->context;
+}
+
+/* The plan of the loop at whose beginning the walk is; NULL: there is none, or the cursor has
+ * failed. */
+static struct rfn_batch_plan *plan_here(struct rfn_cursor *cursor)
+{
+    const struct rfn_walk_frame *frame = &cursor->walk.frames[cursor->walk.depth - 1];
+    if (cursor->walk.depth == 1 || frame->node != frame->body)
+        return NULL;
+    struct rfn_batch_plan *plan = &cursor->plans[frame->loop];
+    if (!plan->width && make_plan(cursor, plan, &cursor->structure->loops[frame->loop]) < 0)
+        return NULL;
+    if (plan->pause) {
+        plan->pause--;
+        return NULL;
+    }
+    return plan->width && plan->width != UINT32_MAX ? plan : NULL;
+}
+
+int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
+                          struct rfn_diag *diag)
+{
+    cursor->batch.n = 0;
+    if (cursor->error)
+        return rfn_cursor_report(cursor, diag);
+    if (!has_batches(cursor))
+        return 0;
+    int more = rfn_walk_find(&cursor->walk);
+    if (more < 0)
+        rfn_cursor_fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
+    struct rfn_batch_plan *plan = more > 0 ? plan_here(cursor) : NULL;
+    if (cursor->error)
+        return rfn_cursor_report(cursor, diag);
+    if (plan)
+        prefetch(plan);
+    uint64_t trips = plan ? trips_at_once(cursor, plan) : 0;
+    if (trips < 2)
+        return 0;
+    uint64_t done = fill_batch(cursor, plan, trips);
+    if (!done) {
+        plan->pause = (uint32_t)trips;
+        return 0;
+    }
+    begin_batch(cursor, plan, done);
+    *batch = &cursor->batch;
+    return 1;
+}
+void rfn_cursor_free_plans(struct rfn_cursor *cursor)
+{
+    for (uint32_t i = 0; cursor->plans && i < cursor->structure->n_loops; i++) {
+        free(cursor->plans[i].states);
+        free(cursor->plans[i].records);
+    }
+    free(cursor->plans);
+    free(cursor->batch_times);
+}

@@ -1,0 +1,156 @@
+/* cursor_state.h - what a cursor is made of: cursor.c delivers events one by one, cursor_batch.c
+ * several iterations of a loop at once. */
+#ifndef RFN_ARCHIVE_CURSOR_STATE_H
+#define RFN_ARCHIVE_CURSOR_STATE_H
+
+#include "archive/cursor.h"
+#include "archive/parts.h"
+#include "archive/reader.h"
+#include "archive/representatives.h"
+#include "archive/walk.h"
+#include "reduce/column.h"
+
+#include <assert.h>
+
+/* A line of the cache. Who reads many streams in turn finds little of them there. */
+enum { RFN_LINE = 64 };
+
+/* A column that varies, and where its values go. What an event takes is in its first line. */
+struct rfn_symbol_source {
+    _Alignas(RFN_LINE) int64_t *target;
+    bool translated; /* TYPE, COMM and REGION are */
+    bool of_timing;  /* the column; else of VALUES */
+    uint8_t kind;
+    struct rfn_column_cursor column;
+};
+
+_Static_assert(sizeof(struct rfn_symbol_source) == 3 * RFN_LINE, "a source has grown by a line");
+
+/* The times of an event, in quanta. */
+struct rfn_quanta {
+    int64_t gap, duration;
+};
+
+enum { RFN_READY_NARROW = 7, RFN_READY_WIDE = 3 };
+
+/* The times of the next occurrences of a symbol, the last one first: narrow if they fit. */
+struct rfn_ready {
+    _Alignas(RFN_LINE) uint32_t n;
+    bool wide;
+    bool others; /* it has columns beside those of times */
+    union {
+        struct {
+            uint32_t gap, duration;
+        } narrow[RFN_READY_NARROW];
+        struct rfn_quanta wides[RFN_READY_WIDE];
+    };
+};
+
+_Static_assert(sizeof(struct rfn_ready) == RFN_LINE, "what is ready has grown");
+
+/* What gaps or durations are taken from: a column that varies, or so many times the same value. */
+struct rfn_supply {
+    bool open;
+    struct rfn_column_cursor column;
+    uint64_t left;
+    int64_t value;
+};
+
+/* A symbol that has occurred. One allocation: sources and words lie behind. Most events take but
+ * two times, and touch the first line of the record and the line of what is ready. */
+struct rfn_symbol_state {
+    _Alignas(RFN_LINE) struct rfn_record record;
+    unsigned n_sources; /* columns beside those of times */
+    struct rfn_symbol_source *sources;
+    int64_t *in, *out;
+    struct rfn_ready ready;
+    struct rfn_supply gaps, durations;
+    int64_t inside; /* quanta */
+    bool counted;   /* there are columns, of so many values: */
+    uint64_t n;
+};
+
+_Static_assert(offsetof(struct rfn_record, varying) <= RFN_LINE,
+               "what events take of a record has grown");
+
+/* A loop whose iterations may come in batches: of each event of its body the symbol. */
+struct rfn_batch_plan {
+    uint32_t width; /* 0: it is not known yet; UINT32_MAX: they never come so */
+    uint32_t pause; /* iterations that come one by one, before it is worth trying again */
+    struct rfn_symbol_state **states;
+    const struct rfn_record **records; /* of these */
+};
+
+struct rfn_cursor {
+    const struct rfn_archive *archive;
+    uint32_t stream, rank, place;
+    struct rfn_stream_parts parts;
+    const struct rfn_structure *structure;
+    const struct rfn_values *values;
+    struct rfn_timing timing;
+    struct rfn_reduced_timing reduced;
+    struct rfn_representatives *representatives; /* NULL: times are not reduced */
+    bool has_timing, times;                      /* has_timing: columns of TIMING */
+    bool seldom;                                 /* it tells segments, or has representatives */
+    uint64_t events;
+    uint64_t last_exit, add_ns;
+    struct rfn_clock_place clock_place, correction_place;
+    const struct rfn_clock *correction; /* of the host's clock; NULL: none */
+    size_t marks;                       /* where in TIMING the next one is */
+    uint64_t n_marks, mark_quanta;      /* read so far */
+    struct rfn_walk walk;               /* in the structure; counts the events */
+    int64_t *comms;                     /* archive numbers by local number */
+    struct rfn_symbol_state **symbols;  /* NULL: has not occurred */
+    struct rfn_list_reader *lists;      /* NULL: nobody has asked for one */
+    struct rfn_batch_plan *plans;       /* per loop */
+    struct rfn_batch_time *batch_times; /* of the batch; NULL: there was none */
+    struct rfn_batch batch;             /* n: 0 while events come one by one */
+    int error;                          /* sticky, as is what it says */
+    struct rfn_diag diag;
+};
+
+/* ---- failure ---- */
+
+/* The cursor has failed, in a payload; all return the error. What it says may be asked for again
+ * (rfn_cursor_report, 0 if it has not failed; diag may be NULL). */
+int rfn_cursor_fault_in(struct rfn_cursor *cursor, const struct rfn_payload *payload,
+                        const char *fault);
+int rfn_cursor_no_memory(struct rfn_cursor *cursor);
+int rfn_cursor_report(const struct rfn_cursor *cursor, struct rfn_diag *diag);
+
+/* ---- times ---- */
+
+/* On the clock of the host of reference; quanta ascend. */
+static inline uint64_t rfn_cursor_ns(struct rfn_cursor *cursor, uint64_t quanta)
+{
+    uint64_t ns = rfn_clock_ns(&cursor->timing.clock, &cursor->clock_place, quanta);
+    if (__builtin_expect(cursor->correction != NULL, 0))
+        ns = rfn_clock_ns(cursor->correction, &cursor->correction_place, ns);
+    return ns;
+}
+
+/* The i-th of the values that there are (at least i + 1). */
+static inline int64_t rfn_supply_at(const struct rfn_supply *supply, size_t i)
+{
+    if (!supply->open)
+        return supply->value;
+    const struct rfn_column_cursor *column = &supply->column;
+    uint64_t more = rfn_load_64(column->next + i * column->packed.width) & column->mask;
+    return (int64_t)((uint64_t)column->packed.base + more);
+}
+
+static inline void rfn_supply_take(struct rfn_supply *supply, size_t n)
+{
+    if (!supply->open) {
+        supply->left -= n;
+        return;
+    }
+    supply->column.left -= n;
+    supply->column.next += n * supply->column.packed.width;
+}
+
+/* ---- batches ---- */
+
+void rfn_cursor_free_plans(struct rfn_cursor *cursor);
+
+#endif

@@ -1,0 +1,552 @@
+/* Times are copied as they are stored. Four things make that more than a copy:
+ *
+ * - A time set has the number of its lowest stream: numbers change, and that of a chunk PROFILES
+ * says which time sets are in it, without gaps. Where there would be gaps, or others in between,
+ * its PROFILEs are taken out and gathered anew; of these only the lists are decoded.
+ * - Times of clock 3 count from the earliest start of all streams, which changes with the streams:
+ *   their clock's start is moved.
+ * - A PROFILE of another clock is on the clock of the time set's lowest stream, which therefore has
+ *   to be kept.
+ * - Where ranks were compared, those of several archives may have the same times: equal ones are
+ *   shared again.
+ */
+#include "archive/joining.h"
+#include "archive/reduced_timing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- when runs began ---- */
+
+/* What is known of the hosts' clocks, by new numbers. */
+struct hosts {
+    const struct rfn_clock **clocks; /* to the reference's; NULL: none */
+    uint64_t *offsets;               /* realtime - monotonic, of each host's first stream */
+    bool *seen;
+    size_t n;
+};
+
+static void release_hosts(struct hosts *hosts)
+{
+    free(hosts->clocks);
+    free(hosts->offsets);
+    free(hosts->seen);
+}
+
+static int64_t new_host(const struct rfn_joining *joining, const struct rfn_join_input *input,
+                        uint32_t host)
+{
+    return rfn_join_number(joining, input, RFN_DEFINITION_HOST, host);
+}
+
+/* The first archive that has CLOCKS; others have the same (check_clocks). */
+static const struct rfn_join_input *with_clocks(const struct rfn_joining *joining)
+{
+    for (size_t i = 0; i < joining->n_inputs; i++) {
+        if (joining->inputs[i].archive->clocks.hosts)
+            return &joining->inputs[i];
+    }
+    return NULL;
+}
+
+static void find_offsets(const struct rfn_joining *joining, struct hosts *hosts)
+{
+    for (uint32_t i = 0; i < joining->n_streams; i++) {
+        const struct rfn_join_stream *stream = &joining->streams[i];
+        const struct rfn_join_input *input = &joining->inputs[stream->input];
+        int64_t host = new_host(
+            joining, input,
+            (uint32_t)rfn_stream_word(input->archive, RFN_WORD_HOST, stream->stream));
+        if (!hosts->seen[host])
+            hosts->offsets[host] = (uint64_t)rfn_stream_word(input->archive, RFN_WORD_REALTIME,
+                                                             stream->stream);
+        hosts->seen[host] = true;
+    }
+}
+
+/* As the reader will (reader.c, find_host_offsets). */
+static int find_hosts(const struct rfn_joining *joining, struct hosts *hosts)
+{
+    const struct rfn_join_input *input = with_clocks(joining);
+    hosts->n = joining->merge.definitions[RFN_DEFINITION_HOST].n;
+    hosts->clocks = calloc(hosts->n + 1, sizeof *hosts->clocks);
+    hosts->offsets = calloc(hosts->n + 1, sizeof *hosts->offsets);
+    hosts->seen = calloc(hosts->n + 1, sizeof *hosts->seen);
+    if (!hosts->clocks || !hosts->offsets || !hosts->seen)
+        return RFN_E_NOMEM;
+    find_offsets(joining, hosts);
+    if (!input)
+        return 0;
+    const struct rfn_host_clocks *clocks = &input->archive->clocks;
+    uint64_t reference = hosts->offsets[new_host(joining, input, clocks->reference)];
+    for (uint32_t i = 0; i < clocks->n_hosts; i++) {
+        int64_t host = new_host(joining, input, i);
+        if (!rfn_host_clock(clocks, i))
+            continue;
+        hosts->clocks[host] = rfn_host_clock(clocks, i);
+        hosts->offsets[host] = reference;
+    }
+    return 0;
+}
+
+/* The start of a stream on the clock that all share; of the new archive, or of its own. */
+static uint64_t start_of(const struct rfn_archive *archive, uint32_t stream,
+                         const struct rfn_clock *clock, uint64_t offset)
+{
+    struct rfn_clock_place place = {0};
+    uint64_t start = (uint64_t)rfn_stream_word(archive, RFN_WORD_START, stream);
+    return (clock ? rfn_clock_ns(clock, &place, start) : start) + offset;
+}
+
+static uint64_t new_start(const struct rfn_joining *joining, const struct hosts *hosts,
+                          uint32_t number)
+{
+    const struct rfn_join_stream *stream = &joining->streams[number];
+    const struct rfn_join_input *input = &joining->inputs[stream->input];
+    uint32_t old = (uint32_t)rfn_stream_word(input->archive, RFN_WORD_HOST, stream->stream);
+    int64_t host = new_host(joining, input, old);
+    return start_of(input->archive, stream->stream, hosts->clocks[host], hosts->offsets[host]);
+}
+
+static uint64_t old_start(const struct rfn_archive *archive, uint32_t stream)
+{
+    uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, stream);
+    return start_of(archive, stream, rfn_host_clock(&archive->clocks, host),
+                    archive->host_offsets[host]);
+}
+
+/* Which of the streams that are kept of an archive begins first there; it is a mark on both time
+ * axes. */
+static uint32_t first_kept(const struct rfn_join_input *input)
+{
+    const struct rfn_archive *archive = input->archive;
+    uint32_t first = RFN_JOIN_NONE;
+    for (uint32_t i = 0; i < archive->n_streams; i++) {
+        if (input->streams[i] == RFN_JOIN_NONE)
+            continue;
+        if (first == RFN_JOIN_NONE ||
+            (int64_t)(old_start(archive, i) - old_start(archive, first)) < 0)
+            first = i;
+    }
+    return first;
+}
+
+static int find_starts(struct rfn_joining *joining)
+{
+    struct hosts hosts = {0};
+    uint64_t earliest = 0;
+    int error = find_hosts(joining, &hosts);
+    for (uint32_t i = 0; i < joining->n_streams && !error; i++) {
+        uint64_t start = new_start(joining, &hosts, i);
+        if (i == 0 || (int64_t)(start - earliest) < 0)
+            earliest = start;
+    }
+    for (size_t i = 0; i < joining->n_inputs && !error; i++) {
+        struct rfn_join_input *input = &joining->inputs[i];
+        uint32_t mark = first_kept(input);
+        uint64_t before = old_start(input->archive, mark) - input->archive->start_ns;
+        input->later_ns = new_start(joining, &hosts, input->streams[mark]) - earliest - before;
+    }
+    release_hosts(&hosts);
+    return rfn_join_failed(joining, error);
+}
+
+/* ---- time sets ---- */
+
+int rfn_join_time_sets(struct rfn_joining *joining)
+{
+    for (size_t i = 0; i < joining->n_inputs; i++) {
+        struct rfn_join_input *input = &joining->inputs[i];
+        size_t n = input->archive->n_streams + (size_t)1;
+        input->time_sets = malloc(n * sizeof *input->time_sets);
+        input->written = calloc(n, sizeof *input->written);
+        if (!input->time_sets || !input->written)
+            return rfn_join_failed(joining, RFN_E_NOMEM);
+        memset(input->time_sets, 0xff, n * sizeof *input->time_sets); /* RFN_JOIN_NONE */
+    }
+    for (uint32_t i = 0; i < joining->n_streams; i++) {
+        const struct rfn_join_stream *stream = &joining->streams[i];
+        struct rfn_join_input *input = &joining->inputs[stream->input];
+        uint32_t old = rfn_stream_times(input->archive, stream->stream);
+        if (input->time_sets[old] == RFN_JOIN_NONE)
+            input->time_sets[old] = i;
+    }
+    return find_starts(joining);
+}
+
+/* ---- a PROFILE ---- */
+
+/* A time set, and where it goes. */
+struct moving {
+    struct rfn_joining *joining;
+    struct rfn_join_input *input;
+    uint32_t old, number;
+};
+
+/* Whether ranks of other archives may have the same times. */
+static bool shares_times(const struct moving *moving)
+{
+    return rfn_archive_run(moving->input->archive)->across != NULL;
+}
+
+static bool loses_owner(const struct moving *moving)
+{
+    return moving->input->streams[moving->old] == RFN_JOIN_NONE;
+}
+
+static int without_owner(const struct moving *moving)
+{
+    const struct rfn_archive *archive = moving->input->archive;
+    return rfn_fail(moving->joining->diag, RFN_E_UNSUPPORTED, -1, -1,
+                    "%s: rank %u has the times of rank %u (they were recorded with --across), "
+                    "which has to be kept, too",
+                    archive->chunks.path, moving->joining->streams[moving->number].rank,
+                    rfn_archive_stream(archive, moving->old).rank);
+}
+
+/* Where in a PROFILE the start of its clock stands, if that is of the run. Else 0. */
+static size_t find_clock_start(const struct rfn_payload *payload)
+{
+    struct rfn_scan scan;
+    rfn_scan_begin(&scan, payload);
+    uint64_t flags = rfn_scan_varint(&scan);
+    uint8_t kind = rfn_reader_u8(rfn_scan_next(&scan, 1));
+    uint64_t pairs = rfn_scan_varint(&scan);
+    bool there = !rfn_scan_failed(&scan) && rfn_scan_left(&scan) >= 8;
+    bool of_the_run = flags & RFN_TIMING_TIMES && kind == RFN_CLOCK_OF_THE_RUN && pairs == 0;
+    return there && of_the_run ? rfn_scan_at(&scan) : 0;
+}
+
+/* The 8 bytes of the start as they are to be. */
+static int move_start(const struct moving *moving, const struct rfn_payload *payload, size_t at,
+                      uint8_t bytes[8])
+{
+    int error = rfn_payload_read(payload, at, bytes, 8);
+    if (error < 0)
+        return rfn_payload_fault(payload, rfn_read_fault(error), moving->joining->diag);
+    rfn_store_64(bytes, rfn_load_64(bytes) + moving->input->later_ns);
+    return 0;
+}
+
+/* Appends bytes of a payload, wherever they are; borrows them. */
+static void name_bytes(const struct rfn_payload *payload, size_t from, size_t end,
+                       struct rfn_rope *rope)
+{
+    const struct rfn_extent extent = {payload->at + from, end - from};
+    if (payload->data)
+        rfn_rope_borrow(rope, payload->data + from, end - from);
+    else
+        rfn_rope_extent(rope, payload->store, &extent);
+}
+
+static int add_moved(const struct moving *moving, const struct rfn_payload *payload, size_t at)
+{
+    struct rfn_rope rope = RFN_ROPE_INIT;
+    uint8_t start[8];
+    RFN_TRY(move_start(moving, payload, at, start));
+    name_bytes(payload, 0, at, &rope);
+    rfn_buf_bytes(&rope.bytes, start, sizeof start);
+    name_bytes(payload, at + sizeof start, payload->size, &rope);
+    int error = rfn_rewrite_add(&moving->joining->rewrite, RFN_CHUNK_PROFILE, moving->number,
+                                &rope);
+    rfn_rope_release(&rope);
+    return rfn_join_failed(moving->joining, error);
+}
+
+static int copy(const struct moving *moving, int64_t entry, uint64_t id)
+{
+    return rfn_join_failed(
+        moving->joining,
+        rfn_rewrite_copy_of(&moving->joining->rewrite, moving->input->archive, (size_t)entry, id));
+}
+
+static int add_profile(const struct moving *moving, int64_t entry)
+{
+    const struct rfn_chunks *chunks = &moving->input->archive->chunks;
+    struct rfn_payload payload;
+    if (moving->input->later_ns == 0 && !loses_owner(moving))
+        return copy(moving, entry, moving->number);
+    RFN_TRY(
+        rfn_chunks_load_events(chunks, &chunks->entries[entry], &payload, moving->joining->diag));
+    size_t at = find_clock_start(&payload);
+    int error;
+    if (at)
+        error = add_moved(moving, &payload, at);
+    else
+        error = loses_owner(moving) ? without_owner(moving) : copy(moving, entry, moving->number);
+    rfn_payload_release(&payload);
+    return error;
+}
+
+int rfn_join_add_gathered(struct rfn_joining *joining)
+{
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    uint32_t type;
+    uint64_t id;
+    if (joining->gathered.n == 0)
+        return 0;
+    int error = rfn_gathered_pack(&joining->gathered, &type, &id, &payload);
+    if (!error)
+        error = rfn_rewrite_add(&joining->rewrite, type, id, &payload);
+    rfn_rope_release(&payload);
+    return rfn_join_failed(joining, error);
+}
+
+/* A PROFILE that has a chunk of its own, and will have one. */
+static int add_alone(const struct moving *moving)
+{
+    RFN_TRY(rfn_join_add_gathered(moving->joining));
+    return add_profile(moving, rfn_reduced_timing_find(moving->input->archive, moving->old));
+}
+
+/* ---- PROFILES ---- */
+
+/* The time sets of a chunk in the old archive, and where they come to lie. */
+struct span {
+    uint32_t n, kept;     /* of them */
+    uint32_t first, last; /* new numbers */
+};
+
+static struct span find_span(const struct moving *moving, uint64_t id)
+{
+    const struct rfn_archive *archive = moving->input->archive;
+    struct span span = {.first = RFN_JOIN_NONE};
+    uint32_t end = rfn_profiles_end(id);
+    for (uint32_t i = rfn_profiles_first(id); i < end && i < archive->n_streams; i++) {
+        if (rfn_stream_times(archive, i) != i)
+            continue;
+        uint32_t number = moving->input->time_sets[i];
+        span.n++;
+        if (number == RFN_JOIN_NONE)
+            continue;
+        span.kept++;
+        span.first = number < span.first ? number : span.first;
+        span.last = number > span.last ? number : span.last;
+    }
+    return span;
+}
+
+/* Whether the chunk can be copied: it has the time sets of a range, in the same order. */
+static bool stays_together(const struct moving *moving, const struct span *span, uint64_t id)
+{
+    const struct rfn_joining *joining = moving->joining;
+    const struct rfn_archive *archive = moving->input->archive;
+    uint32_t n = 0, before = 0, end = rfn_profiles_end(id);
+    if (moving->input->later_ns || span->kept < span->n || shares_times(moving))
+        return false;
+    for (uint32_t i = span->first; i <= span->last; i++)
+        n += rfn_join_time_set(joining, i) == i;
+    for (uint32_t i = rfn_profiles_first(id); i < end && i < archive->n_streams; i++) {
+        if (rfn_stream_times(archive, i) != i)
+            continue;
+        if (moving->input->streams[i] == RFN_JOIN_NONE || moving->input->time_sets[i] < before)
+            return false;
+        before = moving->input->time_sets[i];
+    }
+    return n == span->n;
+}
+
+/* More values of lists than any writer puts there. */
+enum { LIST_VALUES_MAX = 1 << 22 };
+
+static int copy_values(struct rfn_list_cursor *list, struct rfn_column *to)
+{
+    int64_t value;
+    int error = 0;
+    if (list->column.n > LIST_VALUES_MAX)
+        return RFN_E_RANGE;
+    for (uint64_t i = list->column.n; i > 0 && !error; i--) {
+        error = rfn_list_next(list, &value);
+        if (!error)
+            error = rfn_column_append(to, value);
+    }
+    return error;
+}
+
+static int copy_list(const struct rfn_timing *timing, const struct rfn_reduced_timing *reduced,
+                     uint32_t context, struct rfn_column *to)
+{
+    struct rfn_list_cursor lists[1 + RFN_GUIDES_MAX];
+    memset(lists, 0, sizeof lists);
+    int error = rfn_reduced_timing_list(reduced, timing, context, lists);
+    if (!error)
+        error = copy_values(lists, to);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        rfn_column_close(&lists[i].column);
+    return error;
+}
+
+/* Whether another part of one archive had the same times, which its ranks then share again; if not,
+ * others may have them. A failure is 0, too: times are there once more. */
+static bool is_there(const struct moving *moving, const struct rfn_column *lists, size_t n,
+                     const uint8_t *rest, size_t size)
+{
+    struct rfn_map *known = &moving->joining->known_times;
+    uint64_t hash = rfn_hash_mix(rfn_hash_bytes(rest, size),
+                                 moving->joining->streams[moving->number].group);
+    struct rfn_buf packed = RFN_BUF_INIT;
+    int error = 0;
+    for (size_t i = 0; i < n && !error; i++)
+        error = rfn_column_pack_list(&lists[i], NULL, &packed);
+    hash = rfn_hash_mix(hash, rfn_hash_bytes(packed.data, packed.size));
+    rfn_buf_release(&packed);
+    const uint64_t *number = error ? NULL : rfn_map_get(known, hash);
+    if (number)
+        moving->input->time_sets[moving->old] = (uint32_t)*number;
+    else if (!error)
+        rfn_map_put(known, hash, moving->number);
+    return number != NULL;
+}
+
+/* Takes a PROFILE out of its chunk: what stands before its lists is there, lists are decoded. */
+static int gather(const struct moving *moving, const struct rfn_timing *timing,
+                  const struct rfn_reduced_timing *reduced)
+{
+    const struct rfn_payload *payload = &timing->payload;
+    size_t at = find_clock_start(payload), n = reduced->n_contexts;
+    if (!at && loses_owner(moving))
+        return without_owner(moving);
+    struct rfn_column *lists = calloc(n + 1, sizeof *lists);
+    int error = lists ? 0 : RFN_E_NOMEM;
+    for (size_t i = 0; i < n && lists; i++)
+        rfn_column_init(&lists[i]);
+    for (uint32_t i = 0; i < n && !error; i++)
+        error = copy_list(timing, reduced, i, &lists[i]);
+    const char *fault = error < 0 ? rfn_column_fault(error) : NULL;
+    if (!fault && at)
+        error = move_start(moving, payload, at, payload->data + at);
+    size_t size = rfn_reduced_timing_lists(reduced);
+    bool there = !fault && !error && at && shares_times(moving) &&
+                 is_there(moving, lists, n, payload->data, size);
+    if (!fault && !error && !there)
+        error = rfn_gathered_add_packed(&moving->joining->gathered, moving->number, payload->data,
+                                        size, lists, n);
+    for (size_t i = 0; i < n && lists; i++)
+        rfn_column_release(&lists[i]);
+    free(lists);
+    return fault ? rfn_payload_fault(payload, fault, moving->joining->diag)
+                 : rfn_join_failed(moving->joining, error);
+}
+
+static int add_taken(const struct moving *moving)
+{
+    struct rfn_joining *joining = moving->joining;
+    const struct rfn_archive *archive = moving->input->archive;
+    struct rfn_reduced_timing reduced;
+    struct rfn_timing timing;
+    struct rfn_part *structure;
+    uint32_t group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, moving->old);
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &structure, joining->diag));
+    int error = rfn_reduced_timing_load(archive, moving->old, &structure->u.structure, &timing,
+                                        &reduced, joining->diag);
+    bool large = !error && !timing.payload.data;
+    if (!error && !large)
+        error = gather(moving, &timing, &reduced);
+    rfn_timing_release(&timing);
+    rfn_reduced_timing_release(&reduced);
+    rfn_part_done(archive, structure);
+    RFN_TRY(error);
+    if (large)
+        return add_alone(moving);
+    return rfn_gathered_enough(&joining->gathered) ? rfn_join_add_gathered(joining) : 0;
+}
+
+static int add_of_profiles(const struct moving *moving, int64_t entry)
+{
+    const struct rfn_archive *archive = moving->input->archive;
+    uint64_t id = archive->chunks.entries[entry].id;
+    struct span span = find_span(moving, id);
+    if (!stays_together(moving, &span, id))
+        return add_taken(moving);
+    RFN_TRY(rfn_join_add_gathered(moving->joining));
+    for (uint32_t i = rfn_profiles_first(id); i < rfn_profiles_end(id) && i < archive->n_streams;
+         i++)
+        moving->input->written[i] = true;
+    return copy(moving, entry, rfn_profiles_id(span.first, span.last + 1));
+}
+
+/* ---- the times of a stream ---- */
+
+int rfn_join_add_times(struct rfn_joining *joining, uint32_t number)
+{
+    const struct rfn_join_stream *stream = &joining->streams[number];
+    struct rfn_join_input *input = &joining->inputs[stream->input];
+    uint32_t old = rfn_stream_times(input->archive, stream->stream);
+    const struct moving moving = {joining, input, old, number};
+    if (input->time_sets[old] != number || input->written[old])
+        return 0;
+    input->written[old] = true;
+    int64_t entry = rfn_reduced_timing_find(input->archive, old);
+    if (entry >= 0 && input->archive->chunks.entries[entry].type == RFN_CHUNK_PROFILES)
+        return add_of_profiles(&moving, entry);
+    if (entry >= 0)
+        return shares_times(&moving) ? add_taken(&moving) : add_alone(&moving);
+    RFN_TRY(rfn_join_add_gathered(joining));
+    entry = rfn_timing_find(input->archive, old);
+    return entry >= 0 ? copy(&moving, entry, number) : 0;
+}
+
+/* ---- CLOCKS ---- */
+
+static int compare_hosts(const void *left, const void *right)
+{
+    const struct rfn_pack_host_clock *a = left, *b = right;
+    return a->host < b->host ? -1 : a->host > b->host;
+}
+
+/* With the new numbers of hosts. */
+static int pack_clocks(const struct rfn_joining *joining, const struct rfn_join_input *input,
+                       struct rfn_buf *out)
+{
+    const struct rfn_host_clocks *clocks = &input->archive->clocks;
+    struct rfn_pack_host_clock *hosts = calloc(clocks->n_hosts + (size_t)1, sizeof *hosts);
+    size_t n = 0;
+    if (!hosts)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < clocks->n_hosts; i++) {
+        if (clocks->hosts[i].n)
+            hosts[n++] = (struct rfn_pack_host_clock){(uint64_t)new_host(joining, input, i),
+                                                      clocks->hosts[i].offsets, clocks->hosts[i].n};
+    }
+    qsort(hosts, n, sizeof *hosts, compare_hosts);
+    int error = rfn_pack_clocks((uint64_t)new_host(joining, input, clocks->reference), hosts, n,
+                                out);
+    free(hosts);
+    return error;
+}
+
+/* They were measured once in a run. */
+static int check_clocks(const struct rfn_joining *joining, const struct rfn_join_input *input,
+                        const struct rfn_buf *clocks)
+{
+    struct rfn_buf its = RFN_BUF_INIT;
+    int error = pack_clocks(joining, input, &its);
+    bool same = !error && clocks->data && its.size == clocks->size &&
+                memcmp(its.data, clocks->data, its.size) == 0;
+    rfn_buf_release(&its);
+    if (error < 0)
+        return rfn_join_failed(joining, error);
+    if (same)
+        return 0;
+    return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
+                    "%s and %s are not of one run: clocks of their hosts differ otherwise",
+                    with_clocks(joining)->archive->chunks.path, input->archive->chunks.path);
+}
+
+int rfn_join_add_clocks(struct rfn_joining *joining)
+{
+    const struct rfn_join_input *first = with_clocks(joining);
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    if (!first)
+        return 0;
+    int error = rfn_join_failed(joining, pack_clocks(joining, first, &payload.bytes));
+    for (size_t i = 0; i < joining->n_inputs && !error; i++) {
+        if (joining->inputs[i].archive->clocks.hosts)
+            error = check_clocks(joining, &joining->inputs[i], &payload.bytes);
+    }
+    if (!error)
+        error = rfn_join_failed(joining,
+                                rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_CLOCKS, 0, &payload));
+    rfn_rope_release(&payload);
+    return error;
+}

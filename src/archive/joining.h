@@ -1,0 +1,98 @@
+/* joining.h - what the steps of rfn_merge_archives share (refrain/merge_archives.h).
+ *
+ *   merge_archives.c   the order of streams; META, DEFINITIONS, STREAMS, CLOCKS; the file
+ *   join_checks.c      whether the archives are of one run
+ *   join_parts.c       groups and value sets: STRUCTURE, VALUES, PLACES
+ *   join_times.c       time sets: TIMING, PROFILE, PROFILES
+ *
+ * It does what the ranks do at the end of a run (record/finish.c), by the same merge
+ * (reduce/merge.h) without the exchange: every archive contributes its definitions, and each of its
+ * streams the digests of its structure and values, with hashes in place of numbers. Then numbers
+ * are known, and what refers to others is written with the new ones. Times refer to nothing and are
+ * copied as they are stored. Memory is that of tables of definitions, groups and streams.
+ */
+#ifndef RFN_ARCHIVE_JOINING_H
+#define RFN_ARCHIVE_JOINING_H
+
+#include "archive/pack_profiles.h"
+#include "archive/rewrite.h"
+#include "archive/unpack_definitions.h"
+#include "refrain/merge_archives.h"
+
+#define RFN_JOIN_NONE UINT32_MAX
+
+/* An archive that is read. */
+struct rfn_join_input {
+    const struct rfn_archive *archive;
+    uint32_t lowest_rank; /* that is kept */
+    struct rfn_unpacked definitions;
+    struct rfn_join_digest {
+        struct rfn_hash128 digest;
+        bool known;
+    } * structures, *values; /* by group and value set */
+    uint32_t *streams;       /* new numbers; RFN_JOIN_NONE: it is not kept */
+    uint32_t *time_sets;     /* new ones by old ones, of those that streams have */
+    bool *written;           /* time sets whose times are in the new file already */
+    uint64_t later_ns;       /* what is to be added to times since the start of its run */
+};
+
+/* A stream that is kept, and what it has in the new file. */
+struct rfn_join_stream {
+    uint32_t input, stream; /* where it comes from: number there */
+    uint32_t rank, group, set;
+};
+
+struct rfn_joining {
+    struct rfn_join_input *inputs; /* in order of their lowest ranks */
+    size_t n_inputs;
+    struct rfn_join_stream *streams; /* in order of rank and thread */
+    uint32_t n_streams;
+    struct rfn_merge merge;
+    struct rfn_known_sources sources;
+    struct rfn_rewrite rewrite;
+    struct rfn_gathered gathered; /* PROFILEs that are not in a chunk yet */
+    struct rfn_map known_times;   /* hash of the times that ranks may share -> time set */
+    struct rfn_diag *diag;
+};
+
+/* Fills diag for errors that come without words: RFN_E_NOMEM, and of temporary files. */
+int rfn_join_failed(const struct rfn_joining *joining, int error);
+
+/* Fails with RFN_E_UNSUPPORTED unless the archives are of one run. */
+int rfn_join_check(const struct rfn_joining *joining);
+
+static inline const struct rfn_archive *rfn_join_archive(const struct rfn_joining *joining,
+                                                         uint32_t stream)
+{
+    return joining->inputs[joining->streams[stream].input].archive;
+}
+
+/* The new number of a definition that has this number in an input. */
+int64_t rfn_join_number(const struct rfn_joining *joining, const struct rfn_join_input *input,
+                        enum rfn_definition_kind kind, uint64_t number);
+
+/* Finds equal structures and values: the groups and sets of all streams. */
+int rfn_join_groups(struct rfn_joining *joining);
+/* Adds PLACES of all groups. */
+int rfn_join_add_places(struct rfn_joining *joining);
+/* Adds STRUCTURE and VALUES if the stream is the first that has them. */
+int rfn_join_add_parts(struct rfn_joining *joining, uint32_t stream);
+
+/* Finds the time sets of all streams. */
+int rfn_join_time_sets(struct rfn_joining *joining);
+/* Adds the stream's times, if it is the first that has them. In order of streams; then time sets
+ * are final. */
+int rfn_join_add_times(struct rfn_joining *joining, uint32_t stream);
+/* The stream whose times those of a stream are. */
+static inline uint32_t rfn_join_time_set(const struct rfn_joining *joining, uint32_t number)
+{
+    const struct rfn_join_stream *stream = &joining->streams[number];
+    const struct rfn_join_input *input = &joining->inputs[stream->input];
+    return input->time_sets[rfn_stream_times(input->archive, stream->stream)];
+}
+/* Adds those that wait for others to be in a chunk with. */
+int rfn_join_add_gathered(struct rfn_joining *joining);
+/* Adds CLOCKS, if an archive has one. */
+int rfn_join_add_clocks(struct rfn_joining *joining);
+
+#endif

@@ -1,0 +1,153 @@
+#include "archive/merged_parameters.h"
+
+#include "archive/pack_clusters.h"
+#include "archive/parameter_roles.h"
+#include "event/kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {"peer", "root", "count", "exact", "comm", "place", "tag"};
+
+enum { N_ROLES = sizeof names / sizeof *names };
+
+static unsigned role_named(const char *name, size_t length)
+{
+    for (unsigned i = 0; i < N_ROLES; i++) {
+        if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
+            return 1u << i;
+    }
+    return 0;
+}
+
+int rfn_merged_roles_parse(const char *text, unsigned *roles, struct rfn_diag *diag)
+{
+    *roles = 0;
+    for (const char *name = text;; name++) {
+        size_t length = strcspn(name, ",");
+        unsigned role = role_named(name, length);
+        if (!role)
+            return rfn_fail(diag, RFN_E_USAGE, -1, -1,
+                            "there are no parameters '%.*s' (peer, root, count, exact, comm, "
+                            "place, tag)",
+                            (int)(length < 32 ? length : 32), name);
+        *roles |= role;
+        name += length;
+        if (!*name)
+            return 0;
+    }
+}
+
+int rfn_merged_check(const char *text, struct rfn_diag *diag)
+{
+    unsigned roles;
+    return rfn_merged_roles_parse(text, &roles, diag);
+}
+
+void rfn_merged_roles_text(unsigned roles, char text[RFN_MERGED_TEXT])
+{
+    size_t at = 0;
+    for (unsigned i = 0; i < N_ROLES; i++) {
+        if (!(roles >> i & 1))
+            continue;
+        if (at)
+            text[at++] = ',';
+        memcpy(text + at, names[i], strlen(names[i]));
+        at += strlen(names[i]);
+    }
+    text[at] = '\0';
+}
+
+unsigned rfn_merged_role_of(const struct rfn_function_info *function, unsigned input)
+{
+    static const unsigned merged[] = {
+        [RFN_ROLE_PEER] = RFN_MERGED_PEER,   [RFN_ROLE_ROOT] = RFN_MERGED_ROOT,
+        [RFN_ROLE_COUNT] = RFN_MERGED_COUNT, [RFN_ROLE_EXACT] = RFN_MERGED_EXACT,
+        [RFN_ROLE_COMM] = RFN_MERGED_COMM,   [RFN_ROLE_PLACE] = RFN_MERGED_PLACE};
+    uint8_t kind = function->params[input].kind;
+    if (kind & RFN_KIND_LIST)
+        return 0;
+    return kind == RFN_KIND_TAG ? RFN_MERGED_TAG : merged[rfn_parameter_role(function, input)];
+}
+
+/* ---- STRUCTURE: numbers of two groups side by side ---- */
+
+struct sides {
+    struct rfn_reader own, reference;
+    struct rfn_buf *out;
+};
+
+static void copy(struct sides *sides, uint64_t n, bool merged)
+{
+    for (uint64_t i = 0; i < n && !sides->own.failed && !sides->reference.failed; i++) {
+        uint64_t own = rfn_reader_varint(&sides->own);
+        uint64_t reference = rfn_reader_varint(&sides->reference);
+        rfn_buf_varint(sides->out, merged ? reference : own);
+    }
+}
+
+static void copy_symbol(struct sides *sides, const struct rfn_symbol_info *symbol,
+                        const struct rfn_function_info *function, unsigned roles)
+{
+    copy(sides, 3, false); /* site and failed poll, error, moved */
+    for (unsigned i = 0; i < function->n_in; i++) {
+        if (!(symbol->moved >> i & 1) && !rfn_kind_depends_on_rank(function->params[i].kind))
+            copy(sides, 1, rfn_merged_role_of(function, i) & roles);
+    }
+}
+
+int rfn_merge_structure(const struct rfn_dictionary *dictionary, const struct rfn_structure *of,
+                        unsigned roles, const struct rfn_pack_bytes *own,
+                        const struct rfn_pack_bytes *reference, struct rfn_buf *out)
+{
+    struct sides sides = {.own = rfn_reader_over(own->data, own->size),
+                          .reference = rfn_reader_over(reference->data, reference->size),
+                          .out = out};
+    copy(&sides, 1 + 2 * (uint64_t)of->n_sites + 1, false);
+    copy(&sides, of->n_types, roles & RFN_MERGED_EXACT);
+    copy(&sides, 2, false); /* communicators, symbols */
+    for (uint32_t i = 0; i < of->n_symbols; i++) {
+        const struct rfn_symbol_info *symbol = &of->symbols[i];
+        copy_symbol(&sides, symbol, &dictionary->functions[symbol->function], roles);
+    }
+    while (rfn_reader_left(&sides.own) && rfn_reader_left(&sides.reference))
+        copy(&sides, 1, false);
+    bool alike = !sides.own.failed && !sides.reference.failed && !rfn_reader_left(&sides.own) &&
+                 !rfn_reader_left(&sides.reference);
+    return alike ? rfn_buf_status(out) : RFN_E_UNSUPPORTED;
+}
+
+/* ---- PLACES ---- */
+
+/* The way from the lowest rank to its partner, the shorter one round. */
+static int64_t way_of(const struct rfn_rank_value *lowest)
+{
+    int64_t way = lowest->value - (int64_t)lowest->rank, size = lowest->size;
+    if (way > size / 2)
+        way -= size;
+    return way < -size / 2 ? way + size : way;
+}
+
+/* Of those that are out of what there is, the ranks wrap round. */
+static int64_t wrapped(int64_t rank, uint32_t size)
+{
+    int64_t rest = size ? rank % (int64_t)size : rank;
+    return size && rest < 0 ? rest + size : rest;
+}
+
+int64_t rfn_merge_word(unsigned role, const struct rfn_rank_value *own,
+                       const struct rfn_rank_value *lowest)
+{
+    switch (role) {
+    case RFN_MERGED_PEER:
+        if (lowest->value < 0 || lowest->value >= lowest->size)
+            return lowest->value; /* MPI_ANY_SOURCE, MPI_PROC_NULL */
+        return wrapped((int64_t)own->rank + way_of(lowest), own->size);
+    case RFN_MERGED_ROOT:
+        return lowest->value < 0 ? lowest->value : wrapped(lowest->value, own->size);
+    case RFN_MERGED_PLACE:
+        return lowest->value;
+    default:
+        return own->value;
+    }
+}

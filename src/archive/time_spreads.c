@@ -1,0 +1,444 @@
+/* Whether they come from SPREADS or from times, spreads are read from that payload, so that both
+ * are equal: those from times are packed first. */
+#include "archive/time_spreads.h"
+
+#include "archive/pack_spreads.h"
+#include "base/grow.h"
+
+#include <stdlib.h>
+
+#define NO_CLUSTER UINT32_MAX
+
+struct cluster {
+    struct rfn_hash128 digest;
+    uint32_t *streams, n_streams, n_sites;
+    uint32_t *functions, *paths; /* by site */
+    uint64_t events;             /* of its streams */
+    uint64_t counted;
+};
+
+struct rfn_time_spreads {
+    bool kept;
+    uint32_t *cluster_of; /* per stream */
+    struct cluster *clusters;
+    size_t n_clusters, clusters_capacity;
+    struct rfn_position_spread *positions;
+    size_t n_positions, positions_capacity;
+    struct rfn_arena arena;
+};
+
+static int no_memory(struct rfn_diag *diag)
+{
+    return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
+}
+
+/* ---- which streams are a cluster ---- */
+
+static struct rfn_hash128 digest_of(const struct rfn_structure *structure)
+{
+    struct rfn_hash128 digest = {0};
+    for (uint32_t i = 0; i < structure->n_sites; i++)
+        digest = rfn_sites_digest(digest, structure->site_functions[i], structure->site_paths[i]);
+    return digest;
+}
+
+static int make_cluster(struct rfn_time_spreads *spreads, const struct rfn_structure *structure,
+                        struct rfn_hash128 digest)
+{
+    size_t bytes = structure->n_sites * sizeof *structure->site_paths;
+    RFN_TRY(RFN_GROW(spreads->clusters, spreads->clusters_capacity, spreads->n_clusters + 1));
+    struct cluster *cluster = &spreads->clusters[spreads->n_clusters++];
+    *cluster = (struct cluster){
+        .digest = digest,
+        .n_sites = structure->n_sites,
+        .functions = rfn_arena_copy(&spreads->arena, structure->site_functions, bytes),
+        .paths = rfn_arena_copy(&spreads->arena, structure->site_paths, bytes)};
+    return cluster->functions && cluster->paths ? 0 : RFN_E_NOMEM;
+}
+
+static int find_cluster(struct rfn_time_spreads *spreads, struct rfn_map *by_digest,
+                        const struct rfn_structure *structure, uint32_t *found)
+{
+    struct rfn_hash128 digest = digest_of(structure);
+    const uint64_t *number;
+    uint64_t key = digest.low;
+    for (; (number = rfn_map_get(by_digest, key)); key++) {
+        *found = (uint32_t)*number;
+        if (rfn_hash128_equal(spreads->clusters[*found].digest, digest))
+            return 0;
+    }
+    *found = (uint32_t)spreads->n_clusters;
+    RFN_TRY(make_cluster(spreads, structure, digest));
+    return rfn_map_put(by_digest, key, *found);
+}
+
+static int look_up(struct rfn_time_spreads *spreads, const struct rfn_archive *archive,
+                   struct rfn_map *by_digest, uint32_t group, uint32_t *found,
+                   struct rfn_diag *diag)
+{
+    struct rfn_part *part;
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &part, diag));
+    int error = find_cluster(spreads, by_digest, &part->u.structure, found);
+    rfn_part_done(archive, part);
+    return error < 0 ? no_memory(diag) : 0;
+}
+
+static int place_streams(struct rfn_time_spreads *spreads, const struct rfn_archive *archive,
+                         struct rfn_map *by_digest, uint32_t *of_groups, struct rfn_diag *diag)
+{
+    for (uint32_t i = 0; i < archive->n_streams; i++) {
+        struct rfn_stream_info info = rfn_archive_stream(archive, i);
+        if (!info.readable)
+            continue;
+        if (of_groups[info.group] == NO_CLUSTER)
+            RFN_TRY(look_up(spreads, archive, by_digest, info.group, &of_groups[info.group], diag));
+        spreads->cluster_of[i] = of_groups[info.group];
+        spreads->clusters[of_groups[info.group]].n_streams++;
+        spreads->clusters[of_groups[info.group]].events += info.events;
+    }
+    return 0;
+}
+
+static int list_streams(struct rfn_time_spreads *spreads, uint32_t n_streams)
+{
+    for (size_t i = 0; i < spreads->n_clusters; i++) {
+        struct cluster *cluster = &spreads->clusters[i];
+        cluster->streams = rfn_arena_alloc(&spreads->arena,
+                                           cluster->n_streams * sizeof *cluster->streams);
+        if (!cluster->streams)
+            return RFN_E_NOMEM;
+        cluster->n_streams = 0;
+    }
+    for (uint32_t i = 0; i < n_streams; i++) {
+        if (spreads->cluster_of[i] == NO_CLUSTER)
+            continue;
+        struct cluster *cluster = &spreads->clusters[spreads->cluster_of[i]];
+        cluster->streams[cluster->n_streams++] = i;
+    }
+    return 0;
+}
+
+static int find_clusters(struct rfn_time_spreads *spreads, const struct rfn_archive *archive,
+                         struct rfn_diag *diag)
+{
+    struct rfn_map by_digest = RFN_MAP_INIT;
+    uint32_t *of_groups = malloc((archive->n_groups + (size_t)1) * sizeof *of_groups);
+    spreads->cluster_of = malloc((archive->n_streams + (size_t)1) * sizeof *spreads->cluster_of);
+    int error = of_groups && spreads->cluster_of ? 0 : no_memory(diag);
+    for (uint32_t i = 0; i < archive->n_groups && !error; i++)
+        of_groups[i] = NO_CLUSTER;
+    for (uint32_t i = 0; i < archive->n_streams && !error; i++)
+        spreads->cluster_of[i] = NO_CLUSTER;
+    if (!error)
+        error = place_streams(spreads, archive, &by_digest, of_groups, diag);
+    if (!error && list_streams(spreads, archive->n_streams) < 0)
+        error = no_memory(diag);
+    rfn_map_release(&by_digest);
+    free(of_groups);
+    return error;
+}
+
+/* ---- from times ---- */
+
+static int fill_positions(const struct rfn_structure *structure,
+                          struct rfn_structure_positions *positions)
+{
+    positions->digest = digest_of(structure);
+    positions->positions = malloc((structure->n_symbols + (size_t)1) *
+                                  sizeof *positions->positions);
+    if (!positions->positions)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < structure->n_symbols; i++)
+        positions->positions[i] = rfn_spread_position(structure->symbols[i].site,
+                                                      structure->symbols[i].failed_poll);
+    return 0;
+}
+
+int rfn_structure_positions(const struct rfn_archive *archive, uint32_t stream,
+                            struct rfn_structure_positions *positions, struct rfn_diag *diag)
+{
+    struct rfn_part *part;
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, rfn_archive_stream(archive, stream).group,
+                         NULL, &part, diag));
+    int error = fill_positions(&part->u.structure, positions);
+    rfn_part_done(archive, part);
+    return error < 0 ? no_memory(diag) : 0;
+}
+
+void rfn_structure_positions_release(struct rfn_structure_positions *positions)
+{
+    free(positions->positions);
+    positions->positions = NULL;
+}
+
+static int add_events(struct rfn_cursor *cursor, const size_t *positions,
+                      struct rfn_spread_table *table, struct rfn_diag *diag)
+{
+    const struct rfn_record *record;
+    int64_t last_exit = 0;
+    int more;
+    while ((more = rfn_cursor_next(cursor, &record, diag)) > 0) {
+        if (rfn_spread_table_event(table, positions[record->symbol], record->index == 0, last_exit,
+                                   record->enter_ns, record->exit_ns) < 0)
+            return no_memory(diag);
+        last_exit = record->exit_ns;
+    }
+    return more;
+}
+
+static int add_stream(const struct rfn_archive *archive, uint32_t stream, struct rfn_spreads *sums,
+                      struct rfn_diag *diag)
+{
+    struct rfn_structure_positions positions;
+    struct rfn_spread_table table = {0};
+    struct rfn_cursor *cursor;
+    RFN_TRY(rfn_structure_positions(archive, stream, &positions, diag));
+    int error = rfn_cursor_open(archive, stream, &cursor, diag);
+    if (!error) {
+        error = add_events(cursor, positions.positions, &table, diag);
+        rfn_cursor_close(cursor);
+    }
+    if (!error && rfn_spreads_add(sums, positions.digest, stream, &table) < 0)
+        error = no_memory(diag);
+    rfn_spread_table_release(&table);
+    rfn_structure_positions_release(&positions);
+    return error;
+}
+
+static int pack_from_times(const struct rfn_archive *archive, struct rfn_buf *payload,
+                           struct rfn_diag *diag)
+{
+    struct rfn_spreads sums = {0};
+    int error = 0;
+    for (uint32_t i = 0; i < archive->n_streams && !error; i++) {
+        if (rfn_archive_stream(archive, i).readable)
+            error = add_stream(archive, i, &sums, diag);
+    }
+    if (!error && rfn_pack_spreads(&sums, payload) < 0)
+        error = no_memory(diag);
+    rfn_spreads_release(&sums);
+    return error;
+}
+
+/* ---- reading the payload; functions say what is wrong, or NULL ---- */
+
+static const char malformed[] = "it is malformed";
+
+/* Of n times whose least and greatest lie so far apart. */
+static const char *read_bins(struct rfn_reader *reader, struct rfn_arena *arena,
+                             struct rfn_time_spread *spread)
+{
+    unsigned first = rfn_spread_bin(spread->min_ns), last = rfn_spread_bin(spread->max_ns);
+    uint64_t *bins = rfn_arena_alloc(arena, (last - first + 1) * sizeof *bins);
+    if (!bins)
+        return rfn_out_of_memory;
+    bins[0] = rfn_spread_decode(rfn_spread_code(spread->n));
+    for (unsigned i = 0; last > first && i <= last - first; i++)
+        bins[i] = rfn_spread_decode(rfn_reader_limited(reader, RFN_SPREAD_CODE_MAX));
+    spread->bins = bins;
+    spread->first_bin = first;
+    spread->n_bins = last - first + 1;
+    return reader->failed ? malformed : NULL;
+}
+
+static const char *read_spread(struct rfn_reader *reader, struct rfn_arena *arena, uint64_t n,
+                               struct rfn_time_spread *spread)
+{
+    *spread = (struct rfn_time_spread){.n = n};
+    if (!n)
+        return NULL;
+    uint64_t min = rfn_reader_limited(reader, RFN_SPREAD_CODE_MAX);
+    uint64_t range = rfn_reader_limited(reader, RFN_SPREAD_CODE_MAX - min);
+    uint64_t mean = range ? rfn_reader_limited(reader, range) : 0;
+    spread->min_ns = rfn_spread_decode(min);
+    spread->max_ns = rfn_spread_decode(min + range);
+    spread->mean_ns = rfn_spread_decode(min + mean);
+    if (range)
+        spread->deviation_ns = rfn_spread_decode(rfn_reader_limited(reader, RFN_SPREAD_CODE_MAX));
+    return reader->failed ? malformed : read_bins(reader, arena, spread);
+}
+
+/* *more: whether the site has failed polls, too. */
+static const char *read_position(struct rfn_time_spreads *spreads, struct rfn_reader *reader,
+                                 struct rfn_position_spread *position, bool *more)
+{
+    uint64_t head = rfn_reader_varint(reader), n = head >> 2;
+    uint64_t firsts = head & 2 ? rfn_reader_limited(reader, n) : 0;
+    *more = head & 1;
+    if (reader->failed || (*more && position->failed_poll) || (head & 2 && !firsts))
+        return malformed;
+    const char *fault = read_spread(reader, &spreads->arena, n - firsts, &position->before);
+    return fault ? fault : read_spread(reader, &spreads->arena, n, &position->duration);
+}
+
+static const char *keep_position(struct rfn_time_spreads *spreads,
+                                 const struct rfn_position_spread *position, uint64_t *events)
+{
+    if (position->duration.n > *events)
+        return "it has more times than there are events";
+    *events -= position->duration.n;
+    if (!position->duration.n)
+        return NULL;
+    if (RFN_GROW(spreads->positions, spreads->positions_capacity, spreads->n_positions + 1) < 0)
+        return rfn_out_of_memory;
+    spreads->positions[spreads->n_positions++] = *position;
+    return NULL;
+}
+
+static const char *read_site(struct rfn_time_spreads *spreads, struct rfn_reader *reader,
+                             uint32_t number, uint32_t site, uint64_t *events)
+{
+    const struct cluster *cluster = &spreads->clusters[number];
+    const char *fault = NULL;
+    bool more = true;
+    for (int polls = 0; more && !fault; polls++) {
+        struct rfn_position_spread position = {.cluster = number,
+                                               .function = cluster->functions[site],
+                                               .path = cluster->paths[site],
+                                               .failed_poll = polls};
+        fault = read_position(spreads, reader, &position, &more);
+        if (!fault)
+            fault = keep_position(spreads, &position, events);
+    }
+    return fault;
+}
+
+static const char *read_cluster(struct rfn_time_spreads *spreads, struct rfn_reader *reader,
+                                uint32_t stream)
+{
+    uint32_t number = spreads->cluster_of[stream];
+    struct cluster *cluster = &spreads->clusters[number];
+    if (cluster->counted)
+        return "a cluster is there twice";
+    cluster->counted = rfn_reader_limited(reader, cluster->n_streams);
+    uint64_t n = rfn_reader_limited(reader, cluster->n_sites), events = cluster->events;
+    if (reader->failed || !cluster->counted)
+        return "a cluster has another number of streams or sites";
+    const char *fault = NULL;
+    for (uint32_t i = 0; i < n && !fault; i++)
+        fault = read_site(spreads, reader, number, i, &events);
+    return fault;
+}
+
+static const char *read_payload(struct rfn_time_spreads *spreads, uint32_t n_streams, bool exact,
+                                struct rfn_reader *reader)
+{
+    const char *fault = NULL;
+    uint64_t n = rfn_reader_limited(reader, n_streams), stream = 0;
+    for (uint64_t i = 0; i < n && !fault; i++) {
+        uint64_t gap = rfn_reader_limited(reader, n_streams);
+        stream += gap;
+        if (reader->failed || (i && !gap) || stream >= n_streams ||
+            spreads->cluster_of[stream] == NO_CLUSTER)
+            return "it has a cluster of a stream that is not there";
+        fault = read_cluster(spreads, reader, (uint32_t)stream);
+    }
+    if (!fault && (reader->failed || (exact && rfn_reader_left(reader))))
+        return malformed;
+    return fault;
+}
+
+/* ---- the whole ---- */
+
+static int read_kept(struct rfn_time_spreads *spreads, const struct rfn_archive *archive,
+                     size_t entry, struct rfn_diag *diag)
+{
+    struct rfn_payload payload;
+    RFN_TRY(rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
+    struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
+    const char *fault = read_payload(spreads, archive->n_streams, archive->exact, &reader);
+    int error = rfn_payload_fault(&payload, fault, diag);
+    rfn_payload_release(&payload);
+    spreads->kept = true;
+    return error;
+}
+
+static int read_times(struct rfn_time_spreads *spreads, const struct rfn_archive *archive,
+                      struct rfn_diag *diag)
+{
+    struct rfn_buf payload = RFN_BUF_INIT;
+    if (!rfn_archive_run(archive)->times)
+        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1, "the archive has no times");
+    int error = pack_from_times(archive, &payload, diag);
+    if (!error) {
+        struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
+        const char *fault = read_payload(spreads, archive->n_streams, true, &reader);
+        if (fault)
+            error = rfn_fail(diag, rfn_fault_error(fault), -1, -1, "%s: spreads: %s",
+                             archive->chunks.path, fault);
+    }
+    rfn_buf_release(&payload);
+    return error;
+}
+
+/* Of a minor version that has it; -1: there is none. */
+static int64_t kept_in(const struct rfn_archive *archive)
+{
+    return rfn_chunks_know(&archive->chunks, RFN_CHUNK_SPREADS)
+               ? rfn_chunks_find(&archive->chunks, RFN_CHUNK_SPREADS, 0)
+               : -1;
+}
+
+int rfn_time_spreads_new(const struct rfn_archive *archive, struct rfn_time_spreads **spreads,
+                         struct rfn_diag *diag)
+{
+    struct rfn_time_spreads *made = calloc(1, sizeof *made);
+    int64_t entry = kept_in(archive);
+    if (!made)
+        return no_memory(diag);
+    int error = find_clusters(made, archive, diag);
+    if (!error)
+        error = entry >= 0 ? read_kept(made, archive, (size_t)entry, diag)
+                           : read_times(made, archive, diag);
+    if (error < 0)
+        rfn_time_spreads_free(made);
+    else
+        *spreads = made;
+    return error;
+}
+
+void rfn_time_spreads_free(struct rfn_time_spreads *spreads)
+{
+    if (!spreads)
+        return;
+    free(spreads->cluster_of);
+    free(spreads->clusters);
+    free(spreads->positions);
+    rfn_arena_release(&spreads->arena);
+    free(spreads);
+}
+
+int rfn_time_spreads_check(const struct rfn_archive *archive, struct rfn_diag *diag)
+{
+    struct rfn_time_spreads *spreads;
+    if (kept_in(archive) < 0)
+        return 0;
+    RFN_TRY(rfn_time_spreads_new(archive, &spreads, diag));
+    rfn_time_spreads_free(spreads);
+    return 0;
+}
+
+bool rfn_time_spreads_kept(const struct rfn_time_spreads *spreads)
+{
+    return spreads->kept;
+}
+
+uint32_t rfn_time_spreads_clusters(const struct rfn_time_spreads *spreads)
+{
+    return (uint32_t)spreads->n_clusters;
+}
+
+struct rfn_spread_cluster rfn_time_spreads_cluster(const struct rfn_time_spreads *spreads,
+                                                   uint32_t cluster)
+{
+    const struct cluster *of = &spreads->clusters[cluster];
+    return (struct rfn_spread_cluster){
+        .streams = of->streams, .n_streams = of->n_streams, .counted = of->counted};
+}
+
+const struct rfn_position_spread *rfn_time_spreads_positions(const struct rfn_time_spreads *spreads,
+                                                             size_t *n)
+{
+    *n = spreads->n_positions;
+    return spreads->positions;
+}

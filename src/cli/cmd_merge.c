@@ -1,0 +1,174 @@
+/* cmd_merge.c - refrain merge: one archive of several that have different ranks of one run. */
+#define _POSIX_C_SOURCE 200809L /* setrlimit */
+
+#include "cli/command.h"
+#include "cli/json.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "refrain/merge_archives.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+
+enum { KEY_FORCE = 256 };
+
+static const struct argp_option options[] = {
+    {"output", 'o', "OUT", 0, "The archive that is made", 0},
+    {"force", KEY_FORCE, NULL, 0, "Replace OUT if there is such a file", 0},
+    {"json", 'j', NULL, 0, "Print the result as JSON", 0},
+    {0}};
+
+struct arguments {
+    const char *output;
+    bool force, json;
+    const char **files; /* with room for all arguments */
+    int n_files;
+    struct rfn_archive **archives; /* those that are open */
+    size_t n_archives;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    switch (key) {
+    case 'o':
+        if (!arg[0])
+            argp_error(state, "the name of the archive is empty");
+        arguments->output = arg;
+        return 0;
+    case 'j':
+        arguments->json = true;
+        return 0;
+    case KEY_FORCE:
+        arguments->force = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        arguments->files[arguments->n_files++] = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->n_files == 0)
+            argp_error(state, "which files?");
+        if (!arguments->output)
+            argp_error(state, "where to? (-o OUT)");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int print_json(const struct arguments *arguments, const struct rfn_merged *merged,
+                      int status)
+{
+    json_t *value = json_object();
+    json_object_set_new(value, "file", rfn_json_text(arguments->output));
+    json_object_set_new(value, "files", json_integer(arguments->n_files));
+    json_object_set_new(value, "bytes_before", rfn_json_count(merged->bytes_before));
+    json_object_set_new(value, "bytes", rfn_json_count(merged->bytes));
+    json_object_set_new(value, "events", rfn_json_count(merged->events));
+    json_object_set_new(value, "ranks", rfn_json_count(merged->ranks));
+    json_object_set_new(value, "missing", rfn_json_count(merged->missing));
+    json_object_set_new(value, "missing_ranks", rfn_json_text(merged->missing_ranks));
+    return rfn_json_print(value, status);
+}
+
+/* "app.rfn: 4 of 4 ranks of 4 archives, 12,345 events, 32.1 KiB became 9.8 KiB" */
+static int print_text(const struct arguments *arguments, const struct rfn_merged *merged,
+                      int status)
+{
+    struct rfn_text text = {0};
+    rfn_text_printable(&text, arguments->output);
+    rfn_text_format(&text, ": %u of %u ranks, of %d archive%s; %s events; %s became %s\n",
+                    merged->ranks - merged->missing, merged->ranks, arguments->n_files,
+                    arguments->n_files == 1 ? "" : "s", rfn_count_text(merged->events).text,
+                    rfn_bytes_text(merged->bytes_before).text, rfn_bytes_text(merged->bytes).text);
+    rfn_text_print(&text);
+    rfn_text_release(&text);
+    return status;
+}
+
+/* Ranks that are in none of the files; the exit status. */
+static int check(const struct rfn_merged *merged)
+{
+    if (!merged->missing)
+        return RFN_EXIT_OK;
+    rfn_command_error("rank%s %s %s in none of these archives: what comes out is incomplete",
+                      merged->missing == 1 ? "" : "s", merged->missing_ranks,
+                      merged->missing == 1 ? "is" : "are");
+    return RFN_EXIT_BAD_INPUT;
+}
+
+static int merge(const struct arguments *arguments)
+{
+    struct rfn_merged merged;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    int error = rfn_merge_archives((const struct rfn_archive *const *)arguments->archives,
+                                   arguments->n_archives, NULL, arguments->output, arguments->force,
+                                   &merged, &diag);
+    if (error == RFN_E_EXISTS) {
+        rfn_command_error("%s exists already; --force replaces it", arguments->output);
+        return RFN_EXIT_FAILURE;
+    }
+    if (error < 0)
+        return rfn_command_fail(NULL, error, &diag);
+    int status = check(&merged);
+    return arguments->json ? print_json(arguments, &merged, status)
+                           : print_text(arguments, &merged, status);
+}
+
+/* All files are open at once, and each may have a temporary one: as many as the system allows. */
+static void allow_files(int n)
+{
+    enum { OTHERS = 64 };
+    struct rlimit limit;
+    rlim_t wanted = 2 * (rlim_t)n + OTHERS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* The exit status of the first file that cannot be opened, else 0. */
+static int open_all(struct arguments *arguments)
+{
+    arguments->archives = calloc((size_t)arguments->n_files + 1, sizeof *arguments->archives);
+    if (!arguments->archives)
+        return rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
+    allow_files(arguments->n_files);
+    for (int i = 0; i < arguments->n_files; i++) {
+        struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+        int error = rfn_archive_open(arguments->files[i],
+                                     &arguments->archives[arguments->n_archives], &diag);
+        if (error < 0)
+            return rfn_command_fail(arguments->files[i], error, &diag);
+        arguments->n_archives++;
+    }
+    return RFN_EXIT_OK;
+}
+
+static int run(const struct rfn_command *command, int argc, char **argv)
+{
+    struct arguments arguments = {.files = calloc((size_t)argc, sizeof *arguments.files)};
+    if (!arguments.files)
+        return rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
+    rfn_command_parse(command, parse, argc, argv, &arguments);
+    int status = open_all(&arguments);
+    if (!status)
+        status = merge(&arguments);
+    for (size_t i = 0; i < arguments.n_archives; i++)
+        rfn_archive_close(arguments.archives[i]);
+    free(arguments.archives);
+    free(arguments.files);
+    return status;
+}
+
+const struct rfn_command rfn_cmd_merge = {
+    .name = "merge",
+    .summary = "Makes one archive of several with different ranks of a run",
+    .usage = "FILE... -o OUT",
+    .about = "What ranks left that called MPI_Abort, or parts that 'refrain reduce --rank' took "
+             "out. Nothing is lost: calls, parameters and times are those of the files. Exits with "
+             "3 where ranks are missing in all of them. 'refrain reduce --cluster' makes what "
+             "comes out smaller.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,392 @@
+/* report_alike.c - which ranks behave alike, and what tells the others apart: a few lines, or one
+ * where all do. */
+#include "cli/activity_text.h"
+#include "cli/alike.h"
+#include "cli/hosts.h"
+#include "cli/json.h"
+#include "cli/report.h"
+#include "cli/units.h"
+#include "cli/wrap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LINES_MAX = 8,
+    KINDS_SHOWN = 4,
+    CALLS_SHOWN = 2,
+    RANKS_WIDTH = 48,
+    CALLS_MAX = 64,
+    NOT_ALL = 2
+};
+/* Numbers of messages that differ by less are about equal. */
+static const double tolerance = 0.05;
+
+/* ---- what a kind does ---- */
+
+static void append_range(struct rfn_text *line, const struct rfn_alike_range *range)
+{
+    rfn_text_string(line, rfn_count_text(range->least).text);
+    if (range->most > range->least)
+        rfn_text_format(line, "-%s", rfn_count_text(range->most).text);
+}
+
+static bool same_range(const struct rfn_alike_range *a, const struct rfn_alike_range *b)
+{
+    return a->least == b->least && a->most == b->most;
+}
+
+static bool one(const struct rfn_alike_range *range)
+{
+    return range->least == 1 && range->most == 1;
+}
+
+static bool about_equal(const struct rfn_alike_range *range)
+{
+    return (double)(range->most - range->least) <= tolerance * (double)range->most;
+}
+
+/* " to 2 ranks instead of 4" */
+static void append_partners(struct rfn_text *line, const struct rfn_alike_kind *kind,
+                            const struct rfn_alike_kind *first)
+{
+    rfn_text_string(line, " to ");
+    append_range(line, &kind->sends_to);
+    rfn_text_string(line, one(&kind->sends_to) ? " rank" : " ranks");
+    if (!same_range(&kind->sends_to, &first->sends_to)) {
+        rfn_text_string(line, " instead of ");
+        append_range(line, &first->sends_to);
+    }
+}
+
+/* ", 3,000 messages each to 2 ranks instead of 4" */
+static void append_messages(struct rfn_text *line, const struct rfn_report *report,
+                            const struct rfn_alike_kind *kind, const struct rfn_alike_kind *first)
+{
+    rfn_text_string(line, ", ");
+    if (kind->messages.most) {
+        append_range(line, &kind->messages);
+        rfn_text_string(line, one(&kind->messages) ? " message" : " messages");
+        rfn_text_string(line, kind->n_ranks > 1 ? " each" : "");
+        append_partners(line, kind, first);
+    } else {
+        rfn_text_string(line, "no messages sent");
+    }
+    if (!rfn_report_missing(report) && !same_range(&kind->gets_from, &first->gets_from) &&
+        same_range(&kind->sends_to, &first->sends_to)) {
+        rfn_text_string(line, ", from ");
+        append_range(line, &kind->gets_from);
+        rfn_text_string(line, one(&kind->gets_from) ? " rank" : " ranks");
+        rfn_text_string(line, " instead of ");
+        append_range(line, &first->gets_from);
+    }
+}
+
+static struct rfn_call_site site_of(uint64_t call)
+{
+    return (struct rfn_call_site){rfn_alike_function(call), rfn_alike_path(call)};
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Whether people see no difference: the same function, called in the same line. */
+static bool same_place(const struct rfn_report *report, uint64_t a, uint64_t b)
+{
+    struct rfn_location x, y;
+    if (rfn_alike_function(a) != rfn_alike_function(b) ||
+        !rfn_call_site_location(report->archive, site_of(a), &x) ||
+        !rfn_call_site_location(report->archive, site_of(b), &y))
+        return false;
+    return x.line && x.line == y.line && same_text(x.file, y.file) &&
+           same_text(x.function, y.function);
+}
+
+/* Leaves out those that look like one before, or like one of others; how many are left. */
+static size_t leave_different(const struct rfn_report *report, uint64_t *calls, size_t n,
+                              const uint64_t *others, size_t n_others)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool seen = false;
+        for (size_t k = 0; k < left && !seen; k++)
+            seen = same_place(report, calls[k], calls[i]);
+        for (size_t k = 0; k < n_others && !seen; k++)
+            seen = same_place(report, others[k], calls[i]);
+        if (!seen)
+            calls[left++] = calls[i];
+    }
+    return left;
+}
+
+/* "; also calls MPI_Scatter in main() [x.c:31]" */
+static void append_calls(struct rfn_text *line, const struct rfn_report *report,
+                         const uint64_t *calls, size_t n, const char *verb)
+{
+    for (size_t i = 0; i < n && i < CALLS_SHOWN; i++) {
+        const struct rfn_call_site site = site_of(calls[i]);
+        struct rfn_location location;
+        rfn_text_string(line, i ? ", " : verb);
+        rfn_text_printable(line, rfn_call_site_function(report->archive, site));
+        if (!rfn_call_site_location(report->archive, site, &location))
+            continue;
+        rfn_text_string(line, " in ");
+        rfn_call_site_place(line, report->archive, site);
+    }
+    if (n > CALLS_SHOWN)
+        rfn_text_format(line, " and %s more", rfn_count_text(n - CALLS_SHOWN).text);
+}
+
+/* What one of them calls, and the other does not. Of very many, the first are looked at. */
+static void append_other_calls(struct rfn_text *line, const struct rfn_report *report,
+                               const struct rfn_alike_kind *kind,
+                               const struct rfn_alike_kind *first)
+{
+    uint64_t own[CALLS_MAX], missing[CALLS_MAX], different[CALLS_MAX];
+    size_t n = rfn_alike_only(kind, first, own, CALLS_MAX);
+    size_t n_missing = rfn_alike_only(first, kind, missing, CALLS_MAX);
+    bool each = kind->n_ranks > 1, many = n > CALLS_MAX || n_missing > CALLS_MAX;
+    n = n < CALLS_MAX ? n : CALLS_MAX;
+    n_missing = n_missing < CALLS_MAX ? n_missing : CALLS_MAX;
+    memcpy(different, own, n * sizeof *own);
+    append_calls(line, report, different, leave_different(report, different, n, missing, n_missing),
+                 each ? "; also call " : "; also calls ");
+    append_calls(line, report, missing, leave_different(report, missing, n_missing, own, n),
+                 each ? "; do not call " : "; does not call ");
+    rfn_text_string(line, many ? "; there are more differences" : "");
+}
+
+/* "36 of 64 ranks (9-14,17-22)", "rank 0", "ranks 1-62". */
+static void append_who(struct rfn_text *line, const struct rfn_alike *alike,
+                       const struct rfn_alike_kind *kind, bool first)
+{
+    struct rfn_text list = {0};
+    rfn_ranks_append(&list, kind->ranks, kind->n_ranks);
+    bool shown = list.n <= RANKS_WIDTH;
+    if (!shown) {
+        list.n = 0;
+        rfn_text_format(&list, "the lowest is %u", kind->ranks[0]);
+    }
+    if (shown && !first)
+        rfn_text_string(line, kind->n_ranks == 1 ? "rank " : "ranks ");
+    else
+        rfn_text_format(line, first ? "%u of %u ranks (" : "%u ranks (", kind->n_ranks,
+                        alike->n_ranks);
+    rfn_text_bytes(line, list.data, list.n);
+    rfn_text_string(line, shown && !first ? "" : ")");
+    line->failed |= list.failed;
+    rfn_text_release(&list);
+}
+
+static void append_kind(struct rfn_text *line, const struct rfn_report *report,
+                        const struct rfn_alike *alike, const struct rfn_alike_kind *kind)
+{
+    const struct rfn_alike_kind *first = &alike->kinds[0];
+    bool each = kind->n_ranks > 1;
+    uint64_t bytes = kind->sent_bytes + kind->collective_bytes;
+    append_who(line, alike, kind, kind == first);
+    rfn_text_string(line, ": ");
+    if (report->profile->times)
+        rfn_text_format(line, "%s in MPI and ", rfn_time_text(kind->mpi_ns / kind->n_ranks).text);
+    rfn_text_format(line, "%s moved%s", rfn_bytes_text(bytes / kind->n_ranks).text,
+                    each ? " each" : "");
+    if (report->profile->n_pairs)
+        append_messages(line, report, kind, first);
+    if (kind == first)
+        return;
+    append_other_calls(line, report, kind, first);
+}
+
+/* ---- all alike ---- */
+
+static const char *how_parameters_differ(const struct rfn_report *report)
+{
+    const struct rfn_clustering *clustering = report->clustering;
+    if (rfn_clustering_subs(clustering) == 1)
+        return report->profile->n_pairs ? ", same partners by offset" : "";
+    if (rfn_clustering_after_expressions(clustering) == 1)
+        return report->profile->n_pairs ? ", and each one's partners follow from its rank"
+                                        : ", with parameters that follow from the rank";
+    return ", with other parameters";
+}
+
+static void append_all_alike(struct rfn_text *out, const struct rfn_report *report,
+                             const struct rfn_alike *alike)
+{
+    const struct rfn_alike_kind *all = &alike->kinds[0];
+    struct rfn_text line = {0};
+    rfn_text_format(&line, alike->n_ranks == NOT_ALL ? "Both" : "All %u", alike->n_ranks);
+    rfn_text_string(&line, " ranks behave alike: same calls");
+    if (all->orders > 1)
+        rfn_text_format(&line, ", in %u orders", all->orders);
+    else
+        rfn_text_string(&line, how_parameters_differ(report));
+    if (!about_equal(&all->sends_to)) {
+        rfn_text_string(&line, ", to ");
+        append_range(&line, &all->sends_to);
+        rfn_text_string(&line, " ranks");
+    }
+    if (!about_equal(&all->messages)) {
+        rfn_text_string(&line, ", ");
+        append_range(&line, &all->messages);
+        rfn_text_string(&line, " messages each");
+    }
+    rfn_text_char(out, '\n');
+    rfn_text_wrap(out, &line, report->width, 2);
+    rfn_text_release(&line);
+}
+
+/* ---- several kinds ---- */
+
+static bool shows_kind(const struct rfn_report *report, const struct rfn_alike_kind *kind)
+{
+    bool shown = !report->ranks;
+    for (uint32_t i = 0; i < kind->n_ranks && !shown; i++)
+        shown = rfn_report_shows_rank(report, kind->ranks[i]);
+    return shown;
+}
+
+static size_t lines_of(const struct rfn_text *text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text->n; i++)
+        n += text->data[i] == '\n';
+    return n;
+}
+
+static void append_rest(struct rfn_text *out, const struct rfn_report *report, size_t kinds,
+                        uint64_t ranks)
+{
+    struct rfn_text line = {0};
+    rfn_text_format(&line, "%s more kind%s: %s rank%s (--json lists all)",
+                    rfn_count_text(kinds).text, kinds == 1 ? "" : "s", rfn_count_text(ranks).text,
+                    ranks == 1 ? "" : "s");
+    rfn_text_string(out, "  ");
+    rfn_text_wrap(out, &line, report->width, 4);
+    rfn_text_release(&line);
+}
+
+/* As many as there are lines for; a line is left for the others. */
+static void append_kinds(struct rfn_text *out, const struct rfn_report *report,
+                         const struct rfn_alike *alike)
+{
+    size_t shown = 0, left = 0, lines = 2;
+    uint64_t ranks = 0;
+    rfn_text_string(out, "\nAlike ranks: the same calls, as many partners\n");
+    for (size_t i = 0; i < alike->n; i++) {
+        const struct rfn_alike_kind *kind = &alike->kinds[i];
+        struct rfn_text line = {0}, wrapped = {0};
+        if (!shows_kind(report, kind))
+            continue;
+        if (shown < KINDS_SHOWN && !left) {
+            append_kind(&line, report, alike, kind);
+            rfn_text_string(&wrapped, "  ");
+            rfn_text_wrap(&wrapped, &line, report->width, 4);
+        }
+        if (wrapped.n && (!shown || lines + lines_of(&wrapped) <= LINES_MAX)) {
+            rfn_text_bytes(out, wrapped.data, wrapped.n);
+            lines += lines_of(&wrapped);
+            shown++;
+        } else {
+            left++;
+            ranks += kind->n_ranks;
+        }
+        out->failed |= line.failed || wrapped.failed;
+        rfn_text_release(&line);
+        rfn_text_release(&wrapped);
+    }
+    if (left)
+        append_rest(out, report, left, ranks);
+}
+
+void rfn_report_alike(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_alike alike;
+    if (!report->clustering)
+        return;
+    if (rfn_alike_init(&alike, report->clustering, report->profile) < 0)
+        out->failed = true;
+    else if (alike.n_ranks > 1 && alike.n == 1)
+        append_all_alike(out, report, &alike);
+    else if (alike.n_ranks > 1)
+        append_kinds(out, report, &alike);
+    rfn_alike_release(&alike);
+}
+
+/* ---- JSON ---- */
+
+static json_t *range_json(const struct rfn_alike_range *range)
+{
+    json_t *list = json_array();
+    json_array_append_new(list, rfn_json_count(range->least));
+    json_array_append_new(list, rfn_json_count(range->most));
+    return list;
+}
+
+/* Calls that one kind makes and the other does not. */
+static json_t *calls_json(const struct rfn_report *report, const struct rfn_alike_kind *kind,
+                          const struct rfn_alike_kind *other)
+{
+    size_t n = rfn_alike_only(kind, other, NULL, 0);
+    uint64_t *calls = malloc((n + 1) * sizeof *calls);
+    json_t *list = calls ? json_array() : NULL;
+    if (calls)
+        rfn_alike_only(kind, other, calls, n);
+    for (size_t i = 0; i < n && list; i++) {
+        json_array_append_new(list, rfn_report_call_json(report, site_of(calls[i])));
+    }
+    free(calls);
+    return list;
+}
+
+static json_t *seconds_json(const struct rfn_report *report, int64_t ns)
+{
+    return report->profile->times ? json_real((double)ns / 1e9) : json_null();
+}
+
+static json_t *kind_json(const struct rfn_report *report, const struct rfn_alike_kind *kind,
+                         const struct rfn_alike_kind *first)
+{
+    json_t *value = json_object(), *ranks = json_array();
+    for (uint32_t i = 0; i < kind->n_ranks; i++)
+        json_array_append_new(ranks, json_integer(kind->ranks[i]));
+    json_object_set_new(value, "n_ranks", json_integer(kind->n_ranks));
+    json_object_set_new(value, "ranks", ranks);
+    json_object_set_new(value, "main_clusters", json_integer(kind->orders));
+    json_object_set_new(value, "call_paths", rfn_json_count(kind->n_calls));
+    json_object_set_new(value, "sends_to", range_json(&kind->sends_to));
+    json_object_set_new(value, "gets_from", range_json(&kind->gets_from));
+    json_object_set_new(value, "messages", range_json(&kind->messages));
+    json_object_set_new(value, "sent_bytes", rfn_json_count(kind->sent_bytes));
+    json_object_set_new(value, "collective_bytes", rfn_json_count(kind->collective_bytes));
+    json_object_set_new(value, "mpi_seconds", seconds_json(report, kind->mpi_ns));
+    json_object_set_new(value, "outside_seconds", seconds_json(report, kind->outside_ns));
+    json_object_set_new(value, "also_calls", calls_json(report, kind, first));
+    json_object_set_new(value, "does_not_call", calls_json(report, first, kind));
+    return value;
+}
+
+json_t *rfn_report_alike_json(const struct rfn_report *report)
+{
+    const struct rfn_clustering *clustering = report->clustering;
+    struct rfn_alike alike;
+    if (!clustering)
+        return json_null();
+    json_t *value = NULL, *kinds = json_array();
+    if (rfn_alike_init(&alike, clustering, report->profile) == 0) {
+        for (size_t i = 0; i < alike.n; i++)
+            json_array_append_new(kinds, kind_json(report, &alike.kinds[i], &alike.kinds[0]));
+        value = json_object();
+        json_object_set_new(value, "ranks", json_integer(alike.n_ranks));
+        json_object_set_new(value, "main_clusters", json_integer(rfn_clustering_mains(clustering)));
+        json_object_set_new(value, "sub_clusters", json_integer(rfn_clustering_subs(clustering)));
+        json_object_set_new(value, "sub_clusters_after_expressions",
+                            json_integer(rfn_clustering_after_expressions(clustering)));
+        json_object_set(value, "kinds", kinds);
+    }
+    json_decref(kinds);
+    rfn_alike_release(&alike);
+    return value;
+}

@@ -1,0 +1,240 @@
+#include "cli/spread_text.h"
+
+#include "cli/call_path.h"
+#include "cli/hosts.h"
+#include "cli/json.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "cli/units.h"
+
+#include <stdlib.h>
+
+enum { NOTE_INDENT = 6, RANKS_WIDTH = 40 };
+
+/* ---- in order of time ---- */
+
+static double total_ns(const struct rfn_time_spread *spread)
+{
+    return (double)spread->n * (double)spread->mean_ns;
+}
+
+static double cost(const struct rfn_position_spread *position)
+{
+    return total_ns(&position->before) + total_ns(&position->duration);
+}
+
+/* Most time first; equal ones as they come. */
+static int by_cost(const void *a, const void *b)
+{
+    const struct rfn_position_spread *const *left = a, *const *right = b;
+    double more = cost(*right) - cost(*left);
+    return more > 0 ? 1 : more < 0 ? -1 : (*left > *right) - (*left < *right);
+}
+
+/* To be freed; NULL: out of memory. */
+static const struct rfn_position_spread **sorted(const struct rfn_time_spreads *spreads, size_t *n)
+{
+    const struct rfn_position_spread *positions = rfn_time_spreads_positions(spreads, n);
+    const struct rfn_position_spread **order = malloc((*n + 1) * sizeof *order);
+    for (size_t i = 0; i < *n && order; i++)
+        order[i] = &positions[i];
+    if (order)
+        qsort(order, *n, sizeof *order, by_cost);
+    return order;
+}
+
+/* ---- text ---- */
+
+static void append_ranks(struct rfn_text *text, const struct rfn_archive *archive,
+                         const struct rfn_spread_cluster *cluster)
+{
+    uint32_t *ranks = malloc((cluster->n_streams + (size_t)1) * sizeof *ranks);
+    size_t n = 0;
+    if (!ranks) {
+        text->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < cluster->n_streams; i++) {
+        uint32_t rank = rfn_archive_stream(archive, cluster->streams[i]).rank;
+        if (n == 0 || ranks[n - 1] != rank)
+            ranks[n++] = rank;
+    }
+    rfn_ranks_append(text, ranks, n);
+    free(ranks);
+}
+
+/* Of each bin the tenths that it has of all: 0 for less than half a tenth, '.' for nothing. */
+static void append_bins(struct rfn_text *text, const struct rfn_time_spread *spread)
+{
+    for (uint32_t i = 0; i < spread->n_bins; i++) {
+        double tenths = 10 * (double)spread->bins[i] / (double)spread->n;
+        int digit = tenths < 9.5 ? (int)(tenths + 0.5) : 9;
+        rfn_text_char(text, spread->bins[i] ? (char)('0' + digit) : '.');
+    }
+}
+
+static void cell(struct rfn_table *table, struct rfn_text *text)
+{
+    rfn_text_char(text, '\0');
+    rfn_table_cell(table, text->failed ? "?" : text->data);
+    text->n = 0;
+}
+
+static void append_row(struct rfn_table *table, const char *what,
+                       const struct rfn_time_spread *spread)
+{
+    const uint64_t times[] = {spread->min_ns, spread->mean_ns, spread->max_ns,
+                              spread->deviation_ns};
+    struct rfn_text bins = {0};
+    rfn_table_cell(table, rfn_count_text(spread->n).text);
+    rfn_table_cell(table, rfn_time_text((int64_t)total_ns(spread)).text);
+    rfn_table_cell(table, what);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        rfn_table_cell(table, rfn_time_text((int64_t)times[i]).text);
+    append_bins(&bins, spread);
+    cell(table, &bins);
+    rfn_text_release(&bins);
+}
+
+static void append_place(struct rfn_table *table, const struct rfn_archive *archive,
+                         const struct rfn_time_spreads *spreads,
+                         const struct rfn_position_spread *position)
+{
+    struct rfn_spread_cluster cluster = rfn_time_spreads_cluster(spreads, position->cluster);
+    struct rfn_text note = {0};
+    rfn_call_path_short(&note, archive, position->path, RANKS_WIDTH + 20);
+    rfn_text_string(&note, "; ranks ");
+    size_t from = note.n;
+    append_ranks(&note, archive, &cluster);
+    if (!note.failed && note.n - from > RANKS_WIDTH) {
+        note.n = from + RANKS_WIDTH;
+        rfn_text_string(&note, "...");
+    }
+    rfn_text_char(&note, '\0');
+    rfn_table_note(table, note.failed ? "?" : note.data);
+    rfn_text_release(&note);
+}
+
+static void append_position(struct rfn_table *table, const struct rfn_archive *archive,
+                            const struct rfn_time_spreads *spreads,
+                            const struct rfn_position_spread *position)
+{
+    struct rfn_text what = {0};
+    rfn_text_string(&what, rfn_archive_function(archive, position->function)->name);
+    rfn_text_string(&what, position->failed_poll ? " (failed polls)" : "");
+    if (position->before.n)
+        append_row(table, "before", &position->before);
+    rfn_text_char(&what, '\0');
+    append_row(table, what.failed ? "?" : what.data, &position->duration);
+    append_place(table, archive, spreads, position);
+    rfn_text_release(&what);
+}
+
+static void append_head(struct rfn_text *out, const struct rfn_time_spreads *spreads)
+{
+    uint32_t n = rfn_time_spreads_clusters(spreads);
+    rfn_text_format(out,
+                    "\nSpread: how far single times lie apart, over all ranks of a cluster and all "
+                    "executions\n  %u cluster%s of ranks with the same call paths; %s\n"
+                    "  bins: from the shortest time on, each twice as long as the one before; "
+                    "tenths of all\n",
+                    n, n == 1 ? "" : "s",
+                    rfn_time_spreads_kept(spreads) ? "as measured, before times were reduced"
+                                                   : "from the times that the archive has");
+}
+
+void rfn_spread_append(struct rfn_text *out, const struct rfn_archive *archive,
+                       const struct rfn_time_spreads *spreads, uint64_t top)
+{
+    static const char *const titles[] = {"times", "total", "what",      "min",
+                                         "mean",  "max",   "deviation", "bins"};
+    struct rfn_table table;
+    size_t n;
+    const struct rfn_position_spread **order = sorted(spreads, &n);
+    if (!order) {
+        out->failed = true;
+        return;
+    }
+    append_head(out, spreads);
+    rfn_table_init(&table, "rrlrrrrl");
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        rfn_table_cell(&table, titles[i]);
+    for (size_t i = 0; i < n && i < top; i++)
+        append_position(&table, archive, spreads, order[i]);
+    rfn_table_print(&table, NOTE_INDENT, out);
+    rfn_table_release(&table);
+    if (n > top)
+        rfn_text_format(out, "  %s more: --top\n", rfn_count_text(n - top).text);
+    free(order);
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_times(const struct rfn_time_spread *spread)
+{
+    json_t *value = json_object(), *bins = json_array();
+    json_object_set_new(value, "n", rfn_json_count(spread->n));
+    json_object_set_new(value, "min_ns", rfn_json_count(spread->min_ns));
+    json_object_set_new(value, "mean_ns", rfn_json_count(spread->mean_ns));
+    json_object_set_new(value, "max_ns", rfn_json_count(spread->max_ns));
+    json_object_set_new(value, "deviation_ns", rfn_json_count(spread->deviation_ns));
+    json_object_set_new(value, "first_bin", json_integer(spread->first_bin));
+    for (uint32_t i = 0; i < spread->n_bins; i++)
+        json_array_append_new(bins, rfn_json_count(spread->bins[i]));
+    json_object_set_new(value, "bins", bins);
+    return value;
+}
+
+static json_t *json_position(const struct rfn_archive *archive,
+                             const struct rfn_position_spread *position)
+{
+    json_t *value = json_object();
+    struct rfn_text path = {0};
+    rfn_call_path_full(&path, archive, position->path);
+    rfn_text_char(&path, '\0');
+    json_object_set_new(value, "cluster", json_integer(position->cluster));
+    json_object_set_new(value, "function",
+                        rfn_json_text(rfn_archive_function(archive, position->function)->name));
+    json_object_set_new(value, "call_path", rfn_json_text(path.failed ? NULL : path.data));
+    json_object_set_new(value, "failed_poll", json_boolean(position->failed_poll));
+    json_object_set_new(value, "before", json_times(&position->before));
+    json_object_set_new(value, "duration", json_times(&position->duration));
+    rfn_text_release(&path);
+    return value;
+}
+
+static json_t *json_clusters(const struct rfn_archive *archive,
+                             const struct rfn_time_spreads *spreads)
+{
+    json_t *clusters = json_array();
+    for (uint32_t i = 0; i < rfn_time_spreads_clusters(spreads); i++) {
+        struct rfn_spread_cluster cluster = rfn_time_spreads_cluster(spreads, i);
+        struct rfn_text ranks = {0};
+        json_t *value = json_object();
+        append_ranks(&ranks, archive, &cluster);
+        rfn_text_char(&ranks, '\0');
+        json_object_set_new(value, "ranks", rfn_json_text(ranks.failed ? NULL : ranks.data));
+        json_object_set_new(value, "threads", json_integer(cluster.n_streams));
+        json_object_set_new(value, "counted", rfn_json_count(cluster.counted));
+        json_array_append_new(clusters, value);
+        rfn_text_release(&ranks);
+    }
+    return clusters;
+}
+
+json_t *rfn_json_spread(const struct rfn_archive *archive, const struct rfn_time_spreads *spreads,
+                        uint64_t top)
+{
+    size_t n;
+    const struct rfn_position_spread **order = sorted(spreads, &n);
+    if (!order)
+        return NULL;
+    json_t *value = json_object(), *positions = json_array();
+    json_object_set_new(value, "kept", json_boolean(rfn_time_spreads_kept(spreads)));
+    json_object_set_new(value, "clusters", json_clusters(archive, spreads));
+    for (size_t i = 0; i < n && i < top; i++)
+        json_array_append_new(positions, json_position(archive, order[i]));
+    json_object_set_new(value, "positions", positions);
+    free(order);
+    return value;
+}

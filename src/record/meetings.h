@@ -1,0 +1,54 @@
+/* meetings.h - ranks merge while the program runs (--cluster-every).
+ *
+ * They do so only where the program itself has them all together: in its blocking calls of
+ * MPI_Barrier, MPI_Allreduce, MPI_Alltoall, MPI_Allgather and MPI_Reduce_scatter_block, of more
+ * than nothing, on communicators of all ranks. Each rank gets something of every other one there,
+ * so none leaves such a call before all have entered it (as ranks may leave an MPI_Bcast, and those
+ * that get nothing an MPI_Alltoallv). The calls come in one order on all ranks, and the k-th of
+ * them is the same one everywhere: every rank knows without a message that it is there. When a call
+ * has returned that they have agreed upon, its event recorded, the ranks meet on a communicator of
+ * their own:
+ *
+ *   1. inputs that one rank has moved to columns move on all (moved_inputs.h)
+ *   2. what was measured is reduced: an epoch (reduce/stream.h), in the same place on all ranks, so
+ *      that streams which did the same keep the same structure
+ *   3. rank 0 tells after how many calls they meet again (reduce/pace.h)
+ *   4. definitions that are new go up the tree (reduce/merge.h): functions, call paths, datatypes,
+ *      hosts and regions. Communicators wait for the end, as only one member knows its members
+ *
+ * Only the calling thread's stream contributes: another one may be at work on its own. Where
+ * threads may call MPI at the same time the calls have no order, and there are no meetings.
+ *
+ * A rank takes part as long as all do, whatever happens to it: it counts the calls and meets also
+ * when its recording has stopped. The others then learn of it, and there are no further meetings.
+ * A call that failed for its arguments was none of all ranks, and does not count.
+ */
+#ifndef RFN_RECORD_MEETINGS_H
+#define RFN_RECORD_MEETINGS_H
+
+#include "record/recorder.h"
+#include "refrain/archive.h"
+
+#include <stdbool.h>
+
+struct rec_comm;
+struct rec_exchange;
+struct rfn_merge;
+
+/* Whether the ranks meet in mid-run: what wrappers ask before rec_synchronized. */
+extern bool rec_meetings_on;
+
+/* In MPI_Init, collective over the world where --cluster-every was given: the ranks agree. */
+void rec_meetings_start(void);
+
+/* A blocking call of all ranks of comm has returned rc. known: comm, if that has been looked up. */
+void rec_synchronized(const struct rec_comm *known, MPI_Comm comm, int rc) __attribute__((cold));
+
+/* What the end of the run goes on with; there are no meetings after it. The exchange; NULL: there
+ * is none, and nothing was merged. *merge becomes the caller's. */
+struct rec_exchange *rec_meetings_end(struct rfn_merge *merge);
+
+/* How many there were, and what they took on this rank so far. */
+struct rfn_run_meetings rec_meetings_cost(void);
+
+#endif

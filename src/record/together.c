@@ -1,0 +1,386 @@
+#include "record/together.h"
+
+#include "archive/cluster_archive.h"
+#include "base/grow.h"
+
+#include <stdlib.h>
+
+enum { PARCEL_SHAPE, PARCEL_CONTENT };
+
+void rec_together_release(struct rec_together *together)
+{
+    rfn_tables_release(&together->numbers);
+    rfn_parcels_release(&together->parcels);
+}
+
+int rec_together_begin(struct rec_together *together, const struct rfn_merge *merge)
+{
+    return rfn_tables_init(&together->numbers, merge->streams.of[RFN_KIND_OF_SHAPE].total);
+}
+
+/* ---- what a stream brings ---- */
+
+/* A shape: blob of where the numbers that may differ stand, then all numbers of the first group. */
+static int bring_shape(struct rec_together *together, uint64_t number,
+                       const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
+{
+    struct rfn_buf places = RFN_BUF_INIT, parcel = RFN_BUF_INIT;
+    struct rfn_rope structure = RFN_ROPE_INIT;
+    int error = rfn_pack_number_places(stream, refs, &places);
+    if (!error)
+        error = rfn_pack_structure(stream, refs, &structure);
+    rfn_buf_blob(&parcel, places.data, places.size);
+    if (!error)
+        rfn_rope_flatten(&structure, &parcel);
+    error = error ? error : rfn_buf_status(&parcel);
+    if (!error)
+        error = rfn_parcels_add(&together->parcels, PARCEL_SHAPE, number, parcel.data, parcel.size);
+    rfn_rope_release(&structure);
+    rfn_buf_release(&places);
+    rfn_buf_release(&parcel);
+    return error;
+}
+
+static int bring_numbers(struct rec_together *together, uint64_t shape,
+                         const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
+{
+    struct rfn_table *table = rfn_tables_use(&together->numbers, (size_t)shape,
+                                             rfn_pack_numbers_count(stream, refs));
+    return table ? rfn_pack_numbers(stream, refs, table) : RFN_E_NOMEM;
+}
+
+static int bring_content(struct rec_together *together, uint64_t number,
+                         const struct rfn_rope *values)
+{
+    struct rfn_buf content = RFN_BUF_INIT;
+    rfn_rope_flatten(values, &content);
+    int error = rfn_buf_status(&content);
+    if (!error)
+        error = rfn_parcels_add(&together->parcels, PARCEL_CONTENT, number, content.data,
+                                content.size);
+    rfn_buf_release(&content);
+    return error;
+}
+
+int rec_together_bring(struct rec_together *together, const struct rfn_merge *merge, size_t i,
+                       const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                       const struct rfn_rope *values)
+{
+    struct rfn_stream_fate shape = rfn_stream_fate(&merge->streams, i, RFN_KIND_OF_SHAPE);
+    struct rfn_stream_fate group = rfn_stream_fate(&merge->streams, i, RFN_KIND_OF_GROUP);
+    struct rfn_stream_fate content = rfn_stream_fate(&merge->streams, i, RFN_KIND_OF_CONTENT);
+    if (shape.together && shape.first)
+        RFN_TRY(bring_shape(together, shape.number, stream, refs));
+    else if (group.together && group.first)
+        RFN_TRY(bring_numbers(together, shape.number, stream, refs));
+    return content.together && content.first ? bring_content(together, content.number, values) : 0;
+}
+
+/* ---- what rank 0 makes of it ---- */
+
+/* Parcels and things by their numbers. */
+struct brought {
+    const struct rfn_stream_things *of; /* by kind */
+    struct rfn_parcel *shapes, *contents;
+    const struct rfn_stream_thing **groups, **values;
+};
+
+static void release_brought(struct brought *brought)
+{
+    free(brought->shapes);
+    free(brought->contents);
+    free(brought->groups);
+    free(brought->values);
+}
+
+static const struct rfn_stream_thing **by_number(const struct rfn_stream_things *things)
+{
+    const struct rfn_stream_thing **sorted = calloc(things->n + 1, sizeof *sorted);
+    for (size_t i = 0; i < things->n && sorted; i++)
+        sorted[things->items[i].fate.number] = &things->items[i];
+    return sorted;
+}
+
+static void sort_parcels(struct brought *brought, const struct rfn_parcels *parcels)
+{
+    struct rfn_reader reader = rfn_reader_over(parcels->bytes.data, parcels->bytes.size);
+    struct rfn_parcel parcel;
+    while (rfn_parcels_next(&reader, &parcel)) {
+        if (parcel.kind == PARCEL_SHAPE && parcel.number < brought->of[RFN_KIND_OF_SHAPE].n)
+            brought->shapes[parcel.number] = parcel;
+        if (parcel.kind == PARCEL_CONTENT && parcel.number < brought->of[RFN_KIND_OF_CONTENT].n)
+            brought->contents[parcel.number] = parcel;
+    }
+}
+
+static int find_brought(struct brought *brought, const struct rec_together *together,
+                        const struct rfn_merge *merge)
+{
+    const struct rfn_stream_things *of = merge->streams.of;
+    *brought = (struct brought){
+        .of = of,
+        .shapes = calloc(of[RFN_KIND_OF_SHAPE].n + 1, sizeof *brought->shapes),
+        .contents = calloc(of[RFN_KIND_OF_CONTENT].n + 1, sizeof *brought->contents),
+        .groups = by_number(&of[RFN_KIND_OF_GROUP]),
+        .values = by_number(&of[RFN_KIND_OF_VALUES])};
+    if (!brought->shapes || !brought->contents || !brought->groups || !brought->values)
+        return RFN_E_NOMEM;
+    sort_parcels(brought, &together->parcels);
+    return 0;
+}
+
+/* ---- structures ---- */
+
+/* The structures of the groups of a shape, one after the other. */
+struct unfolding {
+    uint64_t *numbers; /* of the present group */
+    size_t n, capacity;
+    struct rfn_reader places;
+    const struct rfn_table *table;
+    struct place_in_run {
+        size_t run;
+        uint64_t passed; /* of its members */
+    } * at;              /* per slot */
+};
+
+static void release_unfolding(struct unfolding *unfolding)
+{
+    free(unfolding->numbers);
+    free(unfolding->at);
+    unfolding->at = NULL;
+}
+
+static int begin_shape(struct unfolding *unfolding, const struct rfn_parcel *parcel,
+                       const struct rfn_table *table)
+{
+    struct rfn_reader reader = rfn_reader_over(parcel->bytes, parcel->size);
+    size_t size;
+    const uint8_t *places = rfn_reader_blob(&reader, &size);
+    unfolding->n = 0;
+    while (rfn_reader_left(&reader)) {
+        RFN_TRY(RFN_GROW(unfolding->numbers, unfolding->capacity, unfolding->n + 1));
+        unfolding->numbers[unfolding->n++] = rfn_reader_varint(&reader);
+    }
+    unfolding->places = rfn_reader_over(places, reader.failed ? 0 : size);
+    unfolding->table = table;
+    free(unfolding->at);
+    unfolding->at = calloc(table->n_slots + 1, sizeof *unfolding->at);
+    return !unfolding->at ? RFN_E_NOMEM : reader.failed ? RFN_E_EXCHANGE : 0;
+}
+
+/* The next member's word of a slot. */
+static int next_word(struct place_in_run *at, const struct rfn_runs *runs, uint64_t *word)
+{
+    while (at->run < runs->n && at->passed == runs->runs[at->run].count)
+        *at = (struct place_in_run){.run = at->run + 1};
+    if (at->run == runs->n || !runs->runs[at->run].is_absolute)
+        return RFN_E_EXCHANGE;
+    at->passed++;
+    *word = (uint64_t)runs->runs[at->run].absolute;
+    return 0;
+}
+
+/* The numbers of the next group. */
+static int next_group(struct unfolding *unfolding)
+{
+    struct rfn_reader places = unfolding->places;
+    uint64_t behind = 0;
+    for (size_t slot = 0; rfn_reader_left(&places); slot++) {
+        behind += rfn_reader_varint(&places);
+        if (places.failed || behind == 0 || behind > unfolding->n ||
+            slot >= unfolding->table->n_slots)
+            return RFN_E_EXCHANGE;
+        RFN_TRY(next_word(&unfolding->at[slot], &unfolding->table->slots[slot],
+                          &unfolding->numbers[behind - 1]));
+    }
+    return 0;
+}
+
+static int append_structure(const struct unfolding *unfolding, uint64_t group,
+                            struct rec_output *chunks)
+{
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    for (size_t i = 0; i < unfolding->n; i++)
+        rfn_buf_varint(&payload.bytes, unfolding->numbers[i]);
+    int error = rec_output_chunk(chunks, RFN_CHUNK_STRUCTURE, group, &payload, true, NULL);
+    rfn_rope_release(&payload);
+    return error;
+}
+
+static int unfold_groups(const struct brought *brought, const struct rec_together *together,
+                         struct unfolding *unfolding, struct rec_output *chunks)
+{
+    int64_t before = -1; /* the shape of the group before */
+    for (uint64_t i = 0; i < brought->of[RFN_KIND_OF_GROUP].n; i++) {
+        uint32_t shape = brought->groups[i]->of[0];
+        if (!(brought->groups[i]->fate.bits & RFN_KIND_TOGETHER))
+            continue;
+        if (!brought->shapes[shape].bytes)
+            return RFN_E_EXCHANGE;
+        if (shape == before)
+            RFN_TRY(next_group(unfolding));
+        else
+            RFN_TRY(
+                begin_shape(unfolding, &brought->shapes[shape], &together->numbers.tables[shape]));
+        before = shape;
+        RFN_TRY(append_structure(unfolding, i, chunks));
+    }
+    return 0;
+}
+
+static int append_values(const struct brought *brought, struct rec_output *chunks)
+{
+    for (uint64_t i = 0; i < brought->of[RFN_KIND_OF_VALUES].n; i++) {
+        const struct rfn_parcel *content = &brought->contents[brought->values[i]->of[1]];
+        struct rfn_rope payload = RFN_ROPE_INIT;
+        if (!(brought->values[i]->fate.bits & RFN_KIND_TOGETHER))
+            continue;
+        if (!content->bytes)
+            return RFN_E_EXCHANGE;
+        rfn_rope_borrow(&payload, content->bytes, content->size);
+        int error = rec_output_chunk(chunks, RFN_CHUNK_VALUES, i, &payload, true, NULL);
+        rfn_rope_release(&payload);
+        RFN_TRY(error);
+    }
+    return 0;
+}
+
+int rec_together_unfold(const struct rec_together *together, const struct rfn_merge *merge,
+                        struct rec_output *chunks)
+{
+    struct brought brought;
+    struct unfolding unfolding = {0};
+    int error = find_brought(&brought, together, merge);
+    if (!error)
+        error = unfold_groups(&brought, together, &unfolding, chunks);
+    if (!error)
+        error = append_values(&brought, chunks);
+    release_unfolding(&unfolding);
+    release_brought(&brought);
+    return error;
+}
+
+/* ---- clusters ---- */
+
+/* All chunks so far as a file in memory. */
+static int make_image(const struct rec_output *front, const struct rec_output *chunks,
+                      struct rfn_buf *image)
+{
+    struct rec_output all = REC_OUTPUT_INIT;
+    struct rfn_buf contents = RFN_BUF_INIT;
+    uint8_t header[RFN_HEADER_BYTES] = {0};
+    int error = rec_output_append(&all, front);
+    if (!error)
+        error = rec_output_append(&all, chunks);
+    for (size_t i = 0; i < all.n_entries; i++)
+        all.entries[i].offset += RFN_HEADER_BYTES;
+    rfn_toc_append(&contents, all.entries, all.n_entries);
+    rfn_buf_bytes(image, header, sizeof header);
+    rfn_rope_flatten(&all.bytes, image);
+    uint64_t end = image->size;
+    rfn_chunk_append(image, RFN_CHUNK_TOC, 0, contents.data, contents.size, true);
+    error = error ? error : contents.failed || image->failed ? RFN_E_NOMEM : 0;
+    if (!error)
+        rfn_header_write(image->data, RFN_STATE_WHOLE, end, image->size);
+    rec_output_release(&all);
+    rfn_buf_release(&contents);
+    return error;
+}
+
+/* The shape of every group; to be freed. */
+static uint32_t *shapes_of(const struct rfn_merge *merge)
+{
+    const struct rfn_stream_things *groups = &merge->streams.of[RFN_KIND_OF_GROUP];
+    uint32_t *shapes = calloc(groups->n + 1, sizeof *shapes);
+    for (size_t i = 0; i < groups->n && shapes; i++)
+        shapes[groups->items[i].fate.number] = groups->items[i].of[0];
+    return shapes;
+}
+
+/* They are as ranks know them. */
+static bool same_numbers(const struct rfn_archive *archive, const struct rfn_cluster_plan *plan)
+{
+    for (uint32_t i = 0; i < archive->n_groups; i++) {
+        if (plan->groups[i] != i)
+            return false;
+    }
+    for (uint32_t i = 0; i < archive->n_value_sets; i++) {
+        if (plan->sets[i] != i)
+            return false;
+    }
+    return true;
+}
+
+/* Takes over chunks of PLACES, or all others. */
+static int take_chunks(const struct rfn_rewrite *rewrite, bool places, const struct rfn_buf *image,
+                       struct rec_output *out)
+{
+    for (size_t i = 0; i < rewrite->n; i++) {
+        const struct rfn_rewrite_chunk *chunk = &rewrite->chunks[i];
+        size_t size = rfn_chunk_bytes(&chunk->entry);
+        if ((chunk->entry.type == RFN_CHUNK_PLACES) != places)
+            continue;
+        RFN_TRY(RFN_GROW(out->entries, out->entries_capacity, out->n_entries + 1));
+        out->entries[out->n_entries] = chunk->entry;
+        out->entries[out->n_entries++].offset = rfn_rope_size(&out->bytes);
+        if (chunk->old)
+            rfn_buf_bytes(&out->bytes.bytes, image->data + chunk->entry.offset, size);
+        else
+            rfn_rope_flatten(&chunk->bytes, &out->bytes.bytes);
+    }
+    return rfn_rope_status(&out->bytes);
+}
+
+static int rewrite_chunks(const struct rfn_archive *archive, const uint32_t *shapes,
+                          const struct rfn_buf *image, struct rec_output *out)
+{
+    struct rfn_rewrite rewrite;
+    struct rfn_cluster_plan plan = {0};
+    const struct rfn_cluster_options options = {.shapes = shapes};
+    int error = rfn_rewrite_init(&rewrite, archive);
+    if (!error)
+        error = rfn_cluster_archive(archive, &options, &rewrite, &plan, NULL);
+    if (!error && !same_numbers(archive, &plan))
+        error = RFN_E_UNSUPPORTED;
+    if (!error)
+        error = take_chunks(&rewrite, true, image, out);
+    if (!error)
+        error = take_chunks(&rewrite, false, image, out);
+    rfn_cluster_plan_release(&plan);
+    rfn_rewrite_release(&rewrite);
+    return error;
+}
+
+static int cluster_image(const struct rfn_merge *merge, const struct rfn_buf *image,
+                         struct rec_output *out)
+{
+    struct rfn_archive *archive;
+    uint32_t *shapes = shapes_of(merge);
+    int error = shapes ? rfn_archive_open_memory(image->data, image->size, &archive, NULL)
+                       : RFN_E_NOMEM;
+    if (!error) {
+        error = rewrite_chunks(archive, shapes, image, out);
+        rfn_archive_close(archive);
+    }
+    free(shapes);
+    return error;
+}
+
+uint64_t rec_together_cluster(const struct rfn_merge *merge, const struct rec_output *front,
+                              struct rec_output *chunks)
+{
+    struct rfn_buf image = RFN_BUF_INIT;
+    struct rec_output clustered = REC_OUTPUT_INIT;
+    int error = make_image(front, chunks, &image);
+    if (!error)
+        error = cluster_image(merge, &image, &clustered);
+    uint64_t bytes = image.capacity + rfn_rope_size(&clustered.bytes);
+    if (!error && rfn_rope_size(&clustered.bytes) < rfn_rope_size(&chunks->bytes)) {
+        rec_output_release(chunks);
+        *chunks = clustered;
+    } else {
+        rec_output_release(&clustered);
+    }
+    rfn_buf_release(&image);
+    return bytes;
+}

@@ -1,0 +1,38 @@
+/* together.h - what alike ranks did is stored once (doc/clustering.md, Clusters in archives): small
+ * structures and values come to rank 0, of each shape those of the first stream and of other groups
+ * only the numbers that may differ; rank 0 makes of these what every group would write, and of that
+ * CLUSTERS where they are shorter.
+ */
+#ifndef RFN_RECORD_TOGETHER_H
+#define RFN_RECORD_TOGETHER_H
+
+#include "archive/pack.h"
+#include "record/output.h"
+#include "reduce/merge.h"
+
+struct rec_together {
+    struct rfn_tables
+        numbers; /* of each shape: those that may differ, of all groups but the first */
+    struct rfn_parcels parcels;
+};
+
+void rec_together_release(struct rec_together *together);
+/* After the merge. RFN_E_NOMEM. */
+int rec_together_begin(struct rec_together *together, const struct rfn_merge *merge);
+/* Adds what the process's stream i has to bring. RFN_E_NOMEM, or the error of a spill. */
+int rec_together_bring(struct rec_together *together, const struct rfn_merge *merge, size_t i,
+                       const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                       const struct rfn_rope *values);
+
+/* On rank 0, when all is there: appends STRUCTURE and VALUES of what was brought.
+ * RFN_E_EXCHANGE: something is missing; RFN_E_NOMEM. */
+int rec_together_unfold(const struct rec_together *together, const struct rfn_merge *merge,
+                        struct rec_output *chunks);
+
+/* Makes chunks those that take fewer bytes: CLUSTERS instead of some PLACES, STRUCTURE and VALUES.
+ * front: the chunks that stand before them in the file. What fails changes nothing. Returns the
+ * bytes of memory that it took for a while. */
+uint64_t rec_together_cluster(const struct rfn_merge *merge, const struct rec_output *front,
+                              struct rec_output *chunks);
+
+#endif

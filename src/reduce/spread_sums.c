@@ -1,0 +1,324 @@
+#include "reduce/spread_sums.h"
+
+#include "base/grow.h"
+
+#include <stdlib.h>
+
+/* ---- sums ---- */
+
+/* Makes the bins reach from `first` to `last`. */
+static int reach(struct rfn_spread_sums *sums, unsigned first, unsigned last)
+{
+    unsigned from = sums->first_bin, end = from + sums->n_bins;
+    if (sums->n_bins && from <= first && last < end)
+        return 0;
+    if (sums->n_bins) {
+        first = from < first ? from : first;
+        last = end - 1 > last ? end - 1 : last;
+    }
+    uint64_t *bins = calloc(last - first + (size_t)1, sizeof *bins);
+    if (!bins)
+        return RFN_E_NOMEM;
+    for (unsigned i = 0; i < sums->n_bins; i++)
+        bins[from - first + i] = sums->bins[i];
+    free(sums->bins);
+    sums->bins = bins;
+    sums->first_bin = (uint8_t)first;
+    sums->n_bins = (uint8_t)(last - first + 1);
+    return 0;
+}
+
+static void widen(struct rfn_spread_sums *sums, uint64_t min, uint64_t max)
+{
+    if (!sums->n || min < sums->min)
+        sums->min = min;
+    if (!sums->n || max > sums->max)
+        sums->max = max;
+}
+
+/* Adds a time whose bin is there, as nearly all are; false: it is not. */
+static inline __attribute__((always_inline)) bool add_known(struct rfn_spread_sums *sums,
+                                                            uint64_t time)
+{
+    unsigned at = rfn_spread_bin(time) - sums->first_bin;
+    if (__builtin_expect(at >= sums->n_bins, 0))
+        return false;
+    sums->min = time < sums->min ? time : sums->min;
+    sums->max = time > sums->max ? time : sums->max;
+    sums->n++;
+    sums->sum += time;
+    sums->squares += (rfn_u128)time * time;
+    sums->bins[at]++;
+    return true;
+}
+
+__attribute__((noinline)) static int add_new(struct rfn_spread_sums *sums, uint64_t time)
+{
+    RFN_TRY(reach(sums, rfn_spread_bin(time), rfn_spread_bin(time)));
+    widen(sums, time, time);
+    add_known(sums, time);
+    return 0;
+}
+
+int rfn_spread_sums_add(struct rfn_spread_sums *sums, uint64_t time)
+{
+    return add_known(sums, time) ? 0 : add_new(sums, time);
+}
+
+int rfn_spread_sums_merge(struct rfn_spread_sums *to, const struct rfn_spread_sums *from)
+{
+    if (!from->n)
+        return 0;
+    RFN_TRY(reach(to, from->first_bin, from->first_bin + from->n_bins - 1u));
+    widen(to, from->min, from->max);
+    to->n += from->n;
+    to->sum += from->sum;
+    to->squares += from->squares;
+    for (unsigned i = 0; i < from->n_bins; i++)
+        to->bins[from->first_bin - to->first_bin + i] += from->bins[i];
+    return 0;
+}
+
+void rfn_spread_sums_release(struct rfn_spread_sums *sums)
+{
+    free(sums->bins);
+    *sums = (struct rfn_spread_sums){0};
+}
+
+uint64_t rfn_spread_sums_mean(const struct rfn_spread_sums *sums)
+{
+    return sums->n ? (uint64_t)(sums->sum / sums->n) : 0;
+}
+
+/* The sum of the squares of what each time is more than `from`. */
+static rfn_u128 squares_about(const struct rfn_spread_sums *sums, uint64_t from)
+{
+    return sums->squares - 2 * (from * sums->sum) + (rfn_u128)from * from * sums->n;
+}
+
+/* The square root, rounded down, one binary digit after the other. */
+static uint64_t root(rfn_u128 square)
+{
+    uint64_t found = 0;
+    for (uint64_t digit = UINT64_C(1) << 63; digit; digit >>= 1) {
+        if ((rfn_u128)(found | digit) * (found | digit) <= square)
+            found |= digit;
+    }
+    return found;
+}
+
+/* About the mean rounded down, so that all is exact: the variance is less than 1 too large. */
+uint64_t rfn_spread_sums_deviation(const struct rfn_spread_sums *sums)
+{
+    return sums->n ? root(squares_about(sums, rfn_spread_sums_mean(sums)) / sums->n) : 0;
+}
+
+/* ---- bytes: varint n, and unless it is 0: varint min, varint max - min, and unless that is 0: the
+ * sum and the squares about the minimum, bins ---- */
+
+static void write_u128(rfn_u128 number, struct rfn_buf *out)
+{
+    rfn_buf_varint(out, (uint64_t)number);
+    rfn_buf_varint(out, (uint64_t)(number >> 64));
+}
+
+static rfn_u128 read_u128(struct rfn_reader *reader)
+{
+    uint64_t low = rfn_reader_varint(reader);
+    return (rfn_u128)rfn_reader_varint(reader) << 64 | low;
+}
+
+static void write_sums(const struct rfn_spread_sums *sums, struct rfn_buf *out)
+{
+    rfn_buf_varint(out, sums->n);
+    if (!sums->n)
+        return;
+    rfn_buf_varint(out, sums->min);
+    rfn_buf_varint(out, sums->max - sums->min);
+    if (sums->max == sums->min)
+        return;
+    write_u128(sums->sum - (rfn_u128)sums->min * sums->n, out);
+    write_u128(squares_about(sums, sums->min), out);
+    rfn_buf_u8(out, sums->first_bin);
+    rfn_buf_u8(out, sums->n_bins);
+    for (unsigned i = 0; i < sums->n_bins; i++)
+        rfn_buf_varint(out, sums->bins[i]);
+}
+
+/* n equal times. */
+static int merge_equal(struct rfn_spread_sums *to, uint64_t n, uint64_t time)
+{
+    unsigned bin = rfn_spread_bin(time);
+    struct rfn_spread_sums equal = {.sum = (rfn_u128)time * n,
+                                    .squares = (rfn_u128)time * time * n,
+                                    .n = n,
+                                    .min = time,
+                                    .max = time,
+                                    .bins = &n,
+                                    .first_bin = (uint8_t)bin,
+                                    .n_bins = 1};
+    return rfn_spread_sums_merge(to, &equal);
+}
+
+static int read_sums(struct rfn_spread_sums *to, struct rfn_reader *reader)
+{
+    uint64_t bins[RFN_SPREAD_BINS] = {0};
+    struct rfn_spread_sums read = {.n = rfn_reader_varint(reader), .bins = bins};
+    if (!read.n)
+        return reader->failed ? RFN_E_EXCHANGE : 0;
+    read.min = rfn_reader_varint(reader);
+    read.max = read.min + rfn_reader_varint(reader);
+    if (reader->failed || read.max < read.min)
+        return RFN_E_EXCHANGE;
+    if (read.max == read.min)
+        return merge_equal(to, read.n, read.min);
+    rfn_u128 above = read_u128(reader), squares = read_u128(reader);
+    read.sum = above + (rfn_u128)read.min * read.n;
+    read.squares = squares + 2 * (read.min * read.sum) - (rfn_u128)read.min * read.min * read.n;
+    read.first_bin = rfn_reader_u8(reader);
+    read.n_bins = rfn_reader_u8(reader);
+    if (reader->failed || !read.n_bins || read.first_bin + read.n_bins > RFN_SPREAD_BINS)
+        return RFN_E_EXCHANGE;
+    for (unsigned i = 0; i < read.n_bins; i++)
+        bins[i] = rfn_reader_varint(reader);
+    return reader->failed ? RFN_E_EXCHANGE : rfn_spread_sums_merge(to, &read);
+}
+
+/* ---- tables ---- */
+
+static int make_room(struct rfn_spread_table *table, size_t n)
+{
+    size_t before = table->capacity;
+    RFN_TRY(RFN_GROW_ZEROED(table->positions, table->capacity, n));
+    table->bytes += (table->capacity - before) * sizeof *table->positions;
+    table->n = n > table->n ? n : table->n;
+    return 0;
+}
+
+/* For which there is room. NULL: out of memory. */
+static struct rfn_position_sums *use(struct rfn_spread_table *table, size_t position)
+{
+    struct rfn_position_sums *sums = table->positions[position];
+    if (sums)
+        return sums;
+    sums = table->positions[position] = calloc(1, sizeof *sums);
+    table->bytes += sums ? sizeof *sums : 0;
+    return sums;
+}
+
+static size_t bin_bytes(const struct rfn_position_sums *sums)
+{
+    return (sums->before.n_bins + (size_t)sums->duration.n_bins) * sizeof *sums->before.bins;
+}
+
+static uint64_t between(int64_t from, int64_t to)
+{
+    uint64_t time = (uint64_t)to - (uint64_t)from;
+    return time >> 63 ? 0 : time;
+}
+
+/* For a position without events, and times whose bins are not there yet. */
+__attribute__((noinline)) static int add_event(struct rfn_spread_table *table, size_t position,
+                                               bool first, uint64_t before, uint64_t duration)
+{
+    if (position >= table->n)
+        RFN_TRY(make_room(table, position + 1));
+    struct rfn_position_sums *sums = use(table, position);
+    if (!sums)
+        return RFN_E_NOMEM;
+    size_t bytes = bin_bytes(sums);
+    if (!first)
+        RFN_TRY(rfn_spread_sums_add(&sums->before, before));
+    RFN_TRY(rfn_spread_sums_add(&sums->duration, duration));
+    table->bytes += bin_bytes(sums) - bytes;
+    return 0;
+}
+
+static bool has_bin(const struct rfn_spread_sums *sums, uint64_t time)
+{
+    return rfn_spread_bin(time) - sums->first_bin < sums->n_bins;
+}
+
+int rfn_spread_table_event(struct rfn_spread_table *table, size_t position, bool first,
+                           int64_t last, int64_t enter, int64_t exit)
+{
+    uint64_t before = between(last, enter), duration = between(enter, exit);
+    struct rfn_position_sums *sums = position < table->n ? table->positions[position] : NULL;
+    if (__builtin_expect(first || !sums || !has_bin(&sums->before, before), 0) ||
+        !add_known(&sums->duration, duration))
+        return add_event(table, position, first, before, duration);
+    add_known(&sums->before, before);
+    return 0;
+}
+
+static int merge_position(struct rfn_spread_table *to, size_t position,
+                          const struct rfn_position_sums *from)
+{
+    struct rfn_position_sums *sums = use(to, position);
+    if (!sums)
+        return RFN_E_NOMEM;
+    size_t bytes = bin_bytes(sums);
+    RFN_TRY(rfn_spread_sums_merge(&sums->before, &from->before));
+    RFN_TRY(rfn_spread_sums_merge(&sums->duration, &from->duration));
+    to->bytes += bin_bytes(sums) - bytes;
+    return 0;
+}
+
+int rfn_spread_table_merge(struct rfn_spread_table *to, const struct rfn_spread_table *from)
+{
+    RFN_TRY(make_room(to, from->n));
+    for (size_t i = 0; i < from->n; i++) {
+        if (from->positions[i])
+            RFN_TRY(merge_position(to, i, from->positions[i]));
+    }
+    return 0;
+}
+
+void rfn_spread_table_release(struct rfn_spread_table *table)
+{
+    for (size_t i = 0; i < table->n; i++) {
+        if (!table->positions[i])
+            continue;
+        rfn_spread_sums_release(&table->positions[i]->before);
+        rfn_spread_sums_release(&table->positions[i]->duration);
+        free(table->positions[i]);
+    }
+    free(table->positions);
+    *table = (struct rfn_spread_table){0};
+}
+
+/* Per position a byte, 1 if there is something, and then what. */
+void rfn_spread_table_write(const struct rfn_spread_table *table, struct rfn_buf *out)
+{
+    rfn_buf_varint(out, table->n);
+    for (size_t i = 0; i < table->n; i++) {
+        rfn_buf_u8(out, table->positions[i] != NULL);
+        if (!table->positions[i])
+            continue;
+        write_sums(&table->positions[i]->before, out);
+        write_sums(&table->positions[i]->duration, out);
+    }
+}
+
+static int read_position(struct rfn_spread_table *to, size_t position, struct rfn_reader *reader)
+{
+    struct rfn_position_sums *sums = use(to, position);
+    if (!sums)
+        return RFN_E_NOMEM;
+    size_t bytes = bin_bytes(sums);
+    RFN_TRY(read_sums(&sums->before, reader));
+    RFN_TRY(read_sums(&sums->duration, reader));
+    to->bytes += bin_bytes(sums) - bytes;
+    return 0;
+}
+
+int rfn_spread_table_read(struct rfn_spread_table *to, struct rfn_reader *reader)
+{
+    uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
+    RFN_TRY(make_room(to, n));
+    for (uint64_t i = 0; i < n; i++) {
+        if (rfn_reader_u8(reader))
+            RFN_TRY(read_position(to, i, reader));
+    }
+    return reader->failed ? RFN_E_EXCHANGE : 0;
+}

@@ -1,0 +1,73 @@
+/* spread_sums.h - how far times lie apart, as sums: what is added and merged, in whatever order and
+ * along whatever tree, has the same result to the bit.
+ *
+ * Times are nanoseconds. Their sum and the sum of their squares are integers of 128 bits, modulo
+ * 2^128: enough for 2^20 ranks that run for 50 days. Bin 0 counts the zeros, bin b the times from
+ * 2^(b-1) to below 2^b; only the bins from the first to the last that has one are held.
+ *
+ * A *position* of a stream is one of its sites (function and call path), or its failed polls; a
+ * table has, of each position, the times before the call (since the exit of the event before) and
+ * in it.
+ */
+#ifndef RFN_REDUCE_SPREAD_SUMS_H
+#define RFN_REDUCE_SPREAD_SUMS_H
+
+#include "base/buf.h"
+
+__extension__ typedef unsigned __int128 rfn_u128;
+
+enum { RFN_SPREAD_BINS = 65 };
+
+struct rfn_spread_sums {
+    rfn_u128 sum, squares;
+    uint64_t n, min, max; /* min and max are 0 without any */
+    uint64_t *bins;       /* n_bins of them */
+    uint8_t first_bin, n_bins;
+};
+
+/* The bin of a time. */
+static inline unsigned rfn_spread_bin(uint64_t time)
+{
+    return time ? 64 - (unsigned)__builtin_clzll(time) : 0;
+}
+
+/* RFN_E_NOMEM; then the sums can only be released. */
+int rfn_spread_sums_add(struct rfn_spread_sums *sums, uint64_t time);
+int rfn_spread_sums_merge(struct rfn_spread_sums *to, const struct rfn_spread_sums *from);
+void rfn_spread_sums_release(struct rfn_spread_sums *sums); /* empty and usable again */
+
+/* The mean, rounded down; 0 without any. */
+uint64_t rfn_spread_sums_mean(const struct rfn_spread_sums *sums);
+/* The standard deviation of all that were added, rounded down. */
+uint64_t rfn_spread_sums_deviation(const struct rfn_spread_sums *sums);
+
+struct rfn_position_sums {
+    struct rfn_spread_sums before, duration;
+};
+
+/* By position: twice the number of the site, and one more for failed polls. */
+struct rfn_spread_table {
+    struct rfn_position_sums **positions; /* NULL: without events */
+    size_t n, capacity;                   /* n: one more than the highest that has been used */
+    size_t bytes;                         /* held */
+};
+
+static inline size_t rfn_spread_position(uint32_t site, bool failed_poll)
+{
+    return 2 * (size_t)site + failed_poll;
+}
+
+/* Adds an event that was entered and left then, any numbers; the event before was left at `last`.
+ * first: there was none, so that there is no time before the event. What is negative is taken as 0.
+ * RFN_E_NOMEM; then the table can only be released. */
+int rfn_spread_table_event(struct rfn_spread_table *table, size_t position, bool first,
+                           int64_t last, int64_t enter, int64_t exit);
+int rfn_spread_table_merge(struct rfn_spread_table *to, const struct rfn_spread_table *from);
+void rfn_spread_table_release(struct rfn_spread_table *table);
+
+/* The same as bytes, for other ranks. Reading merges what is read into `to`: RFN_E_EXCHANGE where
+ * it is malformed, RFN_E_NOMEM. */
+void rfn_spread_table_write(const struct rfn_spread_table *table, struct rfn_buf *out);
+int rfn_spread_table_read(struct rfn_spread_table *to, struct rfn_reader *reader);
+
+#endif

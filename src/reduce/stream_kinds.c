@@ -1,0 +1,296 @@
+#include "reduce/stream_kinds.h"
+
+#include "base/grow.h"
+
+#include <stdlib.h>
+
+/* What is larger has a chunk of its own (archive/cluster_archive.c decides about that; these only
+ * bound what ranks hand on), bytes before they are compressed. */
+enum { SHAPE_MOST = 1 << 16, CONTENT_MOST = 1 << 12 };
+
+/* How many things of earlier kinds one of a kind refers to, and of which kinds. */
+static const struct {
+    unsigned n;
+    enum rfn_stream_kind of[2];
+} references[RFN_STREAM_KINDS] = {
+    [RFN_KIND_OF_GROUP] = {1, {RFN_KIND_OF_SHAPE}},
+    [RFN_KIND_OF_VALUES] = {2, {RFN_KIND_OF_GROUP, RFN_KIND_OF_CONTENT}},
+};
+
+void rfn_stream_kinds_release(struct rfn_stream_kinds *kinds)
+{
+    for (int k = 0; k < RFN_STREAM_KINDS; k++) {
+        free(kinds->of[k].items);
+        rfn_map_release(&kinds->of[k].by_key);
+    }
+    free(kinds->own);
+    *kinds = (struct rfn_stream_kinds){0};
+}
+
+/* ---- things ---- */
+
+static bool same(const struct rfn_stream_thing *a, const struct rfn_stream_thing *b)
+{
+    return rfn_hash128_equal(a->digest, b->digest) && a->of[0] == b->of[0] && a->of[1] == b->of[1];
+}
+
+/* Its place; *created says whether it is new. Different things with one key go under the next. */
+static int add_thing(struct rfn_stream_things *things, const struct rfn_stream_thing *thing,
+                     uint32_t *place, bool *created)
+{
+    uint64_t key = rfn_hash_mix(rfn_hash_mix(thing->digest.low, thing->of[0]), thing->of[1]);
+    const uint64_t *known = rfn_map_get(&things->by_key, key);
+    for (; known && !same(&things->items[*known], thing);
+         known = rfn_map_get(&things->by_key, ++key))
+        ;
+    *created = !known;
+    *place = known ? (uint32_t)*known : (uint32_t)things->n;
+    if (known)
+        return 0;
+    RFN_TRY(RFN_GROW(things->items, things->capacity, things->n + 1));
+    RFN_TRY(rfn_map_put(&things->by_key, key, things->n));
+    things->items[things->n++] = *thing;
+    return 0;
+}
+
+static int add_own(struct rfn_stream_kinds *kinds, enum rfn_stream_kind kind,
+                   struct rfn_stream_thing thing, uint32_t *place)
+{
+    bool created;
+    thing.stream = (uint32_t)kinds->n_own;
+    return add_thing(&kinds->of[kind], &thing, place, &created);
+}
+
+int rfn_stream_kinds_add(struct rfn_stream_kinds *kinds, const struct rfn_stream_digests *digests)
+{
+    uint32_t shape, content;
+    struct rfn_own_kinds own;
+    RFN_TRY(RFN_GROW(kinds->own, kinds->capacity, kinds->n_own + 1));
+    RFN_TRY(
+        add_own(kinds, RFN_KIND_OF_SHAPE,
+                (struct rfn_stream_thing){.digest = digests->shape, .bytes = digests->shape_bytes},
+                &shape));
+    RFN_TRY(add_own(
+        kinds, RFN_KIND_OF_CONTENT,
+        (struct rfn_stream_thing){.digest = digests->content, .bytes = digests->content_bytes},
+        &content));
+    RFN_TRY(add_own(kinds, RFN_KIND_OF_GROUP,
+                    (struct rfn_stream_thing){.digest = digests->structure, .of = {shape}},
+                    &own.group));
+    RFN_TRY(add_own(kinds, RFN_KIND_OF_VALUES,
+                    (struct rfn_stream_thing){.of = {own.group, content}}, &own.values));
+    kinds->own[kinds->n_own++] = own;
+    return 0;
+}
+
+int64_t rfn_stream_kinds_bytes(const struct rfn_stream_kinds *kinds)
+{
+    size_t bytes = kinds->capacity * sizeof *kinds->own;
+    for (int k = 0; k < RFN_STREAM_KINDS; k++) {
+        const struct rfn_stream_things *things = &kinds->of[k];
+        bytes += things->capacity * sizeof *things->items;
+        if (things->by_key.slots)
+            bytes += (things->by_key.mask + 1) * sizeof *things->by_key.slots;
+    }
+    return (int64_t)bytes;
+}
+
+/* ---- up ---- */
+
+/* varint n, per thing: u64 digest, twice (unless it is what it refers to), varint per reference,
+ * varint bytes (unless it refers to anything) */
+static void write_thing(enum rfn_stream_kind kind, const struct rfn_stream_thing *thing,
+                        struct rfn_buf *out)
+{
+    if (kind != RFN_KIND_OF_VALUES) {
+        rfn_buf_u64(out, thing->digest.low);
+        rfn_buf_u64(out, thing->digest.high);
+    }
+    for (unsigned i = 0; i < references[kind].n; i++)
+        rfn_buf_varint(out, thing->of[i]);
+    if (references[kind].n == 0)
+        rfn_buf_varint(out, thing->bytes);
+}
+
+void rfn_stream_kinds_write(const struct rfn_stream_kinds *kinds, struct rfn_buf *out)
+{
+    for (enum rfn_stream_kind k = 0; k < RFN_STREAM_KINDS; k++) {
+        rfn_buf_varint(out, kinds->of[k].n);
+        for (size_t i = 0; i < kinds->of[k].n; i++)
+            write_thing(k, &kinds->of[k].items[i], out);
+    }
+}
+
+/* References become the node's own places. */
+static int read_thing(enum rfn_stream_kind kind, const struct rfn_mapping *mappings,
+                      struct rfn_stream_thing *thing, struct rfn_reader *reader)
+{
+    *thing = (struct rfn_stream_thing){.stream = UINT32_MAX};
+    if (kind != RFN_KIND_OF_VALUES) {
+        thing->digest.low = rfn_reader_u64(reader);
+        thing->digest.high = rfn_reader_u64(reader);
+    }
+    for (unsigned i = 0; i < references[kind].n; i++) {
+        const struct rfn_mapping *mapping = &mappings[references[kind].of[i]];
+        uint64_t place = rfn_reader_varint(reader);
+        if (place >= mapping->n)
+            return RFN_E_EXCHANGE;
+        thing->of[i] = mapping->things[place].to;
+    }
+    if (references[kind].n == 0)
+        thing->bytes = rfn_reader_varint(reader);
+    return reader->failed ? RFN_E_EXCHANGE : 0;
+}
+
+static int join_kind(struct rfn_stream_kinds *kinds, enum rfn_stream_kind kind,
+                     struct rfn_mapping *mappings, struct rfn_reader *reader)
+{
+    uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
+    for (uint64_t i = 0; i < n; i++) {
+        struct rfn_stream_thing thing;
+        uint32_t place;
+        bool created;
+        RFN_TRY(read_thing(kind, mappings, &thing, reader));
+        RFN_TRY(add_thing(&kinds->of[kind], &thing, &place, &created));
+        RFN_TRY(rfn_mapping_add(&mappings[kind], place, created));
+    }
+    return reader->failed ? RFN_E_EXCHANGE : 0;
+}
+
+int rfn_stream_kinds_join(struct rfn_stream_kinds *kinds,
+                          struct rfn_mapping mappings[RFN_STREAM_KINDS], struct rfn_reader *reader)
+{
+    for (enum rfn_stream_kind k = 0; k < RFN_STREAM_KINDS; k++)
+        RFN_TRY(join_kind(kinds, k, mappings, reader));
+    return 0;
+}
+
+/* ---- rank 0 ---- */
+
+/* In order of first appearance, or of the numbers of what they refer to first. */
+static int number_things(struct rfn_stream_things *things, const struct rfn_stream_things *by)
+{
+    uint64_t *next = calloc(by->n + 2, sizeof *next);
+    if (!next)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < things->n; i++)
+        next[by->items[things->items[i].of[0]].fate.number + 1]++;
+    for (size_t i = 0; i < by->n; i++)
+        next[i + 1] += next[i];
+    for (size_t i = 0; i < things->n; i++)
+        things->items[i].fate.number = next[by->items[things->items[i].of[0]].fate.number]++;
+    free(next);
+    return 0;
+}
+
+static void number_in_order(struct rfn_stream_things *things)
+{
+    things->total = things->n;
+    for (size_t i = 0; i < things->n; i++)
+        things->items[i].fate = (struct rfn_fate){i, RFN_KIND_FIRST};
+}
+
+/* Of things whose users each get a copy on rank 0: those that are small enough, while there is room
+ * for all copies. Users of those are together, too. */
+static int choose(struct rfn_stream_things *things, struct rfn_stream_things *users,
+                  unsigned reference, uint64_t most, uint64_t room)
+{
+    uint64_t *copies = calloc(things->n + 1, sizeof *copies);
+    if (!copies)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < users->n; i++)
+        copies[users->items[i].of[reference]]++;
+    for (size_t i = 0; i < things->n; i++) {
+        struct rfn_stream_thing *thing = &things->items[i];
+        if (thing->bytes > most || (thing->bytes + 1) * copies[i] > room)
+            continue;
+        room -= (thing->bytes + 1) * copies[i];
+        thing->fate.bits |= RFN_KIND_TOGETHER;
+    }
+    for (size_t i = 0; i < users->n; i++)
+        users->items[i].fate.bits |= things->items[users->items[i].of[reference]].fate.bits &
+                                     RFN_KIND_TOGETHER;
+    free(copies);
+    return 0;
+}
+
+int rfn_stream_kinds_number(struct rfn_stream_kinds *kinds, uint64_t together)
+{
+    struct rfn_stream_things *of = kinds->of;
+    for (int k = 0; k < RFN_STREAM_KINDS; k++)
+        number_in_order(&of[k]);
+    if (!together)
+        return 0;
+    RFN_TRY(number_things(&of[RFN_KIND_OF_GROUP], &of[RFN_KIND_OF_SHAPE]));
+    RFN_TRY(number_things(&of[RFN_KIND_OF_VALUES], &of[RFN_KIND_OF_GROUP]));
+    RFN_TRY(choose(&of[RFN_KIND_OF_SHAPE], &of[RFN_KIND_OF_GROUP], 0, SHAPE_MOST, together));
+    return choose(&of[RFN_KIND_OF_CONTENT], &of[RFN_KIND_OF_VALUES], 1, CONTENT_MOST, together);
+}
+
+/* ---- down ---- */
+
+/* The child is first where it brought what this node is first to have. */
+static int tell_kind(const struct rfn_stream_things *things, const struct rfn_mapping *mapping,
+                     struct rfn_buf *out)
+{
+    struct rfn_fate *fates = malloc((mapping->n + 1) * sizeof *fates);
+    if (!fates)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < mapping->n; i++) {
+        fates[i] = things->items[mapping->things[i].to].fate;
+        if (!mapping->things[i].created)
+            fates[i].bits &= (uint8_t)~RFN_KIND_FIRST;
+    }
+    rfn_buf_varint(out, things->total);
+    rfn_fates_write(fates, mapping->n, out);
+    free(fates);
+    return rfn_buf_status(out);
+}
+
+int rfn_stream_kinds_tell(const struct rfn_stream_kinds *kinds,
+                          const struct rfn_mapping mappings[RFN_STREAM_KINDS], struct rfn_buf *out)
+{
+    for (int k = 0; k < RFN_STREAM_KINDS; k++)
+        RFN_TRY(tell_kind(&kinds->of[k], &mappings[k], out));
+    return 0;
+}
+
+static int learn_kind(struct rfn_stream_things *things, struct rfn_reader *reader)
+{
+    struct rfn_fate *fates = malloc((things->n + 1) * sizeof *fates);
+    if (!fates)
+        return RFN_E_NOMEM;
+    things->total = rfn_reader_varint(reader);
+    int error = rfn_fates_read(fates, things->n, things->total, reader);
+    for (size_t i = 0; i < things->n && !error; i++)
+        things->items[i].fate = fates[i];
+    free(fates);
+    return error;
+}
+
+int rfn_stream_kinds_learn(struct rfn_stream_kinds *kinds, struct rfn_reader *reader)
+{
+    for (int k = 0; k < RFN_STREAM_KINDS; k++)
+        RFN_TRY(learn_kind(&kinds->of[k], reader));
+    return 0;
+}
+
+/* ---- in the end ---- */
+
+struct rfn_stream_fate rfn_stream_fate(const struct rfn_stream_kinds *kinds, size_t stream,
+                                       enum rfn_stream_kind kind)
+{
+    const struct rfn_own_kinds *own = &kinds->own[stream];
+    const struct rfn_stream_thing *group = &kinds->of[RFN_KIND_OF_GROUP].items[own->group];
+    const struct rfn_stream_thing *values = &kinds->of[RFN_KIND_OF_VALUES].items[own->values];
+    const struct rfn_stream_thing *things[RFN_STREAM_KINDS] = {
+        [RFN_KIND_OF_SHAPE] = &kinds->of[RFN_KIND_OF_SHAPE].items[group->of[0]],
+        [RFN_KIND_OF_CONTENT] = &kinds->of[RFN_KIND_OF_CONTENT].items[values->of[1]],
+        [RFN_KIND_OF_GROUP] = group,
+        [RFN_KIND_OF_VALUES] = values};
+    const struct rfn_stream_thing *thing = things[kind];
+    return (struct rfn_stream_fate){.number = thing->fate.number,
+                                    .first = thing->stream == stream &&
+                                             thing->fate.bits & RFN_KIND_FIRST,
+                                    .together = thing->fate.bits & RFN_KIND_TOGETHER};
+}

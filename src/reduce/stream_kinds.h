@@ -1,0 +1,96 @@
+/* stream_kinds.h - the streams of all ranks by what they have in common: equal structures are a
+ * group, groups that differ only in numbers a shape, equal values of a group a value set, and value
+ * sets of several groups may have one content.
+ *
+ * Each process adds the digests of its streams. On the way up a tree of ranks a node holds each
+ * different thing of its subtree once, in order of first appearance; rank 0 numbers them and
+ * decides which of them are brought to it (they are small), to be stored together
+ * (doc/clustering.md). On the way down each node learns that of the things of its own subtree, and
+ * no more.
+ */
+#ifndef RFN_REDUCE_STREAM_KINDS_H
+#define RFN_REDUCE_STREAM_KINDS_H
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "reduce/mapping.h"
+
+/* A kind refers only to those before it. */
+enum rfn_stream_kind {
+    RFN_KIND_OF_SHAPE,
+    RFN_KIND_OF_CONTENT,
+    RFN_KIND_OF_GROUP,  /* of a shape */
+    RFN_KIND_OF_VALUES, /* of a group and a content */
+    RFN_STREAM_KINDS
+};
+
+struct rfn_stream_digests {
+    struct rfn_hash128 shape;     /* of the structure without the numbers that may differ */
+    struct rfn_hash128 structure; /* of all of it */
+    struct rfn_hash128 content;   /* of the values */
+    uint64_t shape_bytes, content_bytes;
+};
+
+enum rfn_kind_bits {
+    RFN_KIND_FIRST = 1,   /* whoever brought it here is the first of all to have it */
+    RFN_KIND_TOGETHER = 2 /* rank 0 gets it, and writes it */
+};
+
+struct rfn_stream_thing {
+    struct rfn_hash128 digest;
+    uint64_t bytes;
+    uint32_t of[2];       /* what it refers to, by place */
+    uint32_t stream;      /* the process's stream that brought it, or UINT32_MAX */
+    struct rfn_fate fate; /* in the end */
+};
+
+struct rfn_stream_things {
+    struct rfn_stream_thing *items;
+    size_t n, capacity;
+    struct rfn_map by_key;
+    uint64_t total; /* in the end: over all ranks */
+};
+
+struct rfn_stream_kinds {
+    struct rfn_stream_things of[RFN_STREAM_KINDS];
+    struct rfn_own_kinds {
+        uint32_t group, values;
+    } * own; /* per stream of the process */
+    size_t n_own, capacity;
+};
+
+void rfn_stream_kinds_release(struct rfn_stream_kinds *kinds);
+
+/* The process's next stream. RFN_E_NOMEM. */
+int rfn_stream_kinds_add(struct rfn_stream_kinds *kinds, const struct rfn_stream_digests *digests);
+
+/* What is sent up, and read there: a child's things become the node's. RFN_E_NOMEM,
+ * RFN_E_EXCHANGE. */
+void rfn_stream_kinds_write(const struct rfn_stream_kinds *kinds, struct rfn_buf *out);
+int rfn_stream_kinds_join(struct rfn_stream_kinds *kinds,
+                          struct rfn_mapping mappings[RFN_STREAM_KINDS], struct rfn_reader *reader);
+
+/* On rank 0: numbers from 0. together: groups of a shape follow each other, and value sets follow
+ * their groups; up to so many bytes of structures, and of values, come to rank 0. 0: numbers are
+ * in order of first appearance, and nothing does. RFN_E_NOMEM. */
+int rfn_stream_kinds_number(struct rfn_stream_kinds *kinds, uint64_t together);
+
+/* What a child is told. */
+int rfn_stream_kinds_tell(const struct rfn_stream_kinds *kinds,
+                          const struct rfn_mapping mappings[RFN_STREAM_KINDS], struct rfn_buf *out);
+int rfn_stream_kinds_learn(struct rfn_stream_kinds *kinds, struct rfn_reader *reader);
+
+/* In the end: the number of what a stream of the process has, whether this stream is the one to
+ * bring or write it, and whether it goes to rank 0. */
+struct rfn_stream_fate {
+    uint64_t number;
+    bool first, together;
+};
+
+struct rfn_stream_fate rfn_stream_fate(const struct rfn_stream_kinds *kinds, size_t stream,
+                                       enum rfn_stream_kind kind);
+
+/* Bytes of memory. */
+int64_t rfn_stream_kinds_bytes(const struct rfn_stream_kinds *kinds);
+
+#endif

@@ -1,0 +1,142 @@
+"""Ranks that merge while they run (--cluster-every): what is in the archive is what is in it without."""
+import json
+import os
+
+import harness
+import test_clusters
+import test_reader
+import test_smpi
+
+COLUMNS = b"rank", b"thread", b"function", b"parameters", b"call_path"
+
+
+def unmeasured(lines):
+    """A dump without times and volumes."""
+    names = lines[0].split(b"\t")
+    places = [names.index(column) for column in COLUMNS]
+    return [[fields[place] for place in places] for fields in (line.split(b"\t") for line in lines)]
+
+
+def info(bench, archive):
+    return json.loads(bench.verb("info", "--json", archive))
+
+
+def meetings(facts):
+    """How many there were."""
+    before = (facts["merging"] or {}).get("before")
+    return before["meetings"] if before else 0
+
+
+def check_pair(bench, name, plain, met, least=3):
+    """Two archives of what is the same, the second with so many meetings at least."""
+    facts = [info(bench, archive) for archive in (plain, met)]
+    bench.verb("verify", met)
+    harness.compare(f"{name}: meetings without", meetings(facts[0]), 0)
+    if meetings(facts[1]) < least:
+        raise harness.Failure(f"{name}: {meetings(facts[1])} meetings")
+    dumps = [unmeasured(test_reader.dump(bench, archive)) for archive in (plain, met)]
+    harness.compare(f"{name}: dumps", dumps[0] == dumps[1], True)
+    test_reader.compare(bench, met, name)
+    return facts
+
+
+def record(bench, flavour, arguments, options=(), env=None, ranks=4, checked=True):
+    """What the program says and its archive, which need not be there unless it is checked."""
+    program = bench.program("meetings", flavour)
+    archive = bench.fresh("met.rfn")
+    command = [*harness.FLAVOURS[flavour].launch(ranks), bench.refrain, "record", "--force", "-o",
+               archive, *options, program, *arguments]
+    return bench.run(command, env=env, timeout=100, check=checked), archive
+
+
+SIMULATED_PROGRAMS = {"halo": ["30", "4"], "meetings": ["30", "late", "split"], "sweep2d": ["30"]}
+
+
+def simulate(bench, name, time, every):
+    if name == "halo":
+        source = os.path.join(harness.HERE, "..", "examples", "halo.c")
+    elif name == "meetings":
+        source = os.path.join(harness.PROGRAMS, "meetings.c")
+    else:
+        source = os.path.join(test_clusters.FOLDER, f"{name}.c")
+    program = test_smpi.smpi_program(bench, source)
+    run, archive = test_smpi.smpi_launch(bench, program, 16, SIMULATED_PROGRAMS[name],
+                                         env={"REFRAIN_TIME": time, **every})
+    kept = bench.fresh(f"{name}.rfn")
+    os.rename(archive, kept)
+    return kept
+
+
+def test_simulated(bench):
+    """On 16 simulated ranks, with all kinds of times; what was alike stays alike."""
+    for name in SIMULATED_PROGRAMS:
+        for time in ("none", "full", "segments"):
+            plain = simulate(bench, name, time, {})
+            met = simulate(bench, name, time, {"REFRAIN_CLUSTER_EVERY": "3"})
+            facts = check_pair(bench, f"{name}, {time}", plain, met, 1 if name == "halo" else 3)
+            for what in ("groups", "clustered_groups"):
+                harness.compare(f"{name}, {time}: {what}", facts[1][what], facts[0][what])
+
+
+CASES = {"openmpi": ((["late"], ["--time=none"]), (["off"], []), (["off"], ["--start-off"]), (["zero"], []),
+                     (["values", "polls"], []), (["off", "polls"], []), (["values"], ["--time=none"]),
+                     (["late", "split"], ["--time=full", "--volume=cpu"]),
+                     (["late"], ["--memory=1M"])),
+         "mpich": ((["late", "split", "refused", "zero"], []),)}  # whose ranks wait in earnest
+
+
+def test_real(bench, flavour):
+    """What a program may do between meetings."""
+    for words, options in CASES[flavour]:
+        pair = [record(bench, flavour, ["30", *words], [*options, *every])[1]
+                for every in ([], ["--cluster-every=3"])]
+        check_pair(bench, f"{words} {options}", *pair)
+
+
+def test_seconds(bench, flavour):
+    """As often as can be, and hardly ever: after calls 1, 3, 7, 15, ..."""
+    for every, least, most in (("0.000000001s", 80, 101), ("1000s", 4, 8)):
+        _, archive = record(bench, flavour, ["25"], [f"--cluster-every={every}"])
+        number = meetings(info(bench, archive))
+        if not least <= number <= most:
+            raise harness.Failure(f"{every}: {number} meetings")
+
+
+def test_no_meetings(bench, flavour):
+    """Where there is nothing to meet in, and where threads may be anywhere; on one rank."""
+    for words, ranks, wanted in ((["alone"], 4, 0), (["threads"], 3, 0), ([], 1, None)):
+        run, archive = record(bench, flavour, ["20", *words], ["--cluster-every=3"], ranks=ranks)
+        bench.verb("verify", archive)
+        found = meetings(info(bench, archive))
+        harness.compare(f"{words}: meetings", found if wanted is not None else found > 3,
+                        wanted if wanted is not None else True)
+        harness.compare(f"{words}: said", run.err.count("MPI_THREAD_MULTIPLE"),
+                        words.count("threads"))
+
+
+def test_abort(bench, flavour):
+    """A rank that calls MPI_Abort between meetings saves its own events, and nobody waits."""
+    run, archive = record(bench, flavour, ["60", "abort"], ["--cluster-every=3"], checked=False)
+    if run.code == 0 or "rank 1 called MPI_Abort" not in run.err:
+        raise harness.Failure(f"exit {run.code}\n{run.err}")
+    archive = archive.replace(".rfn", ".rank1.rfn")
+    dump = bench.run([bench.refrain, "dump", archive])
+    last = dump.out.splitlines()[-1].split("\t")
+    harness.compare("exit and last", (dump.code, last[1], last[5]), (3, "1", "MPI_Abort"))
+
+
+def test_stopped(bench, flavour):
+    """A rank whose recording stops takes part in the meeting that follows, the last one; the program
+    goes on."""
+    run, archive = record(bench, flavour, ["60", "memory"], ["--cluster-every=3"])
+    for text in ("recording stops: out of memory", "rank 1: recording stopped: out of memory"):
+        harness.compare(f"'{text}'", run.err.count(text), 1)
+    harness.compare("archive", os.path.exists(archive), False)
+
+
+def test_usage(bench):
+    """What is no interval is refused."""
+    for options, text in ((["--cluster-every=0"], "not '0'"), (["--cluster-every=1.5"], "not '1.5'"),
+                          (["--cluster-every=3", "--no-cluster"], "--no-cluster leaves out")):
+        run = bench.run([bench.refrain, "record", *options, "true"])
+        harness.compare(f"{options}: refused", (run.code, text in run.err), (2, True))

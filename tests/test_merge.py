@@ -1,0 +1,211 @@
+"""refrain merge and refrain reduce --rank: parts of an archive, and parts put together again."""
+import glob
+import json
+import os
+import shutil
+
+import harness
+import rfn_reader
+import rfn_text
+import test_reduce
+import test_smpi
+
+PARTS = ("2", "0,3", "1")  # of four ranks: parts that lie between each other
+
+
+def taken(bench, archive, ranks):
+    """The path of an archive that has these ranks."""
+    out = bench.fresh("part.rfn")
+    told = json.loads(bench.verb("reduce", "--rank", ranks, archive, "-o", out, "--json"))
+    harness.compare("size", told["bytes"], os.path.getsize(out))
+    return out
+
+
+def merged(bench, archives, code=0):
+    """The path of the archive that several make."""
+    out = bench.fresh("merged.rfn")
+    run = bench.run([bench.refrain, "merge", *archives, "-o", out, "--json"])
+    harness.compare(f"exit of merge: {run.err}", run.code, code)
+    harness.compare("size", json.loads(run.out)["bytes"], os.path.getsize(out))
+    return out
+
+
+def facts(bench, verb, archive):
+    """What a verb says, but for the file itself."""
+    run = bench.run([bench.refrain, verb, "--json", archive])
+    told = json.loads(run.out)
+    for name in ("file", "bytes", "bytes_per_event", "chunks"):
+        told.pop(name, None)
+    return run.code, told
+
+
+def check_equal(bench, found, expected):
+    """Two archives say the same; so does the independent reader."""
+    bench.verb("verify", found)
+    before = bench.verb("dump", expected)
+    harness.compare("dump", bench.verb("dump", found) == before, True)
+    read = "".join(line + "\n" for line in rfn_text.lines(rfn_reader.Archive(found)))
+    harness.compare("the reader's dump", read == before, True)
+    harness.compare("report", facts(bench, "report", found), facts(bench, "report", expected))
+
+
+def untimed(line):
+    """A line of dump without times."""
+    words = line.split("\t")
+    return words[:3] + words[5:]
+
+
+def events_of(text, rank):
+    """A rank's events in what dump prints, without times."""
+    return [untimed(line) for line in text.splitlines() if line.split("\t")[1:2] == [str(rank)]]
+
+
+def check_parts(bench, archive, parts=PARTS):
+    """Takes an archive apart, looks at the parts, and joins them the other way round."""
+    files = [taken(bench, archive, ranks) for ranks in parts]
+    before = bench.verb("dump", archive)
+    for ranks, part in zip(parts, files):
+        first = int(ranks.replace("-", ",").split(",")[0])
+        run = bench.run([bench.refrain, "dump", part])
+        harness.compare("exit of dump", run.code, 3)
+        events = events_of(run.out, first)
+        harness.compare(f"events of rank {first}", events == events_of(before, first), True)
+        harness.compare("there are events", len(events) > 0, True)
+    whole = merged(bench, files[::-1])
+    check_equal(bench, whole, archive)
+    return whole
+
+
+def test_parts(bench, flavour):
+    """Communicators, datatypes, threads, regions: all are the same again."""
+    for name, ranks, options, parts in (("communicators", 4, ["--volume=cpu"], PARTS),
+                                        ("regions", 2, ["--time=none"], ("1", "0")),
+                                        ("threads", 2, [], ("0", "1"))):
+        program = bench.program(name, flavour)
+        log = bench.path(f"merge.{name}.{flavour}.log")
+        check_parts(bench, bench.record(flavour, ranks, [program], options,
+                                        env={"EXPECT_OUT": log})[1], parts)
+
+
+def test_reduced_parts(bench):
+    """Of reduced and clustered archives, too: times that count from the start of the run, and those
+    of several ranks in one chunk."""
+    archive = test_reduce.simulated_halo(bench, 16, 40)
+    parts = ("0-3,9", "4-8,12", "10-11,13-15")
+    for options in (["--similar=absDiff:20"], ["--cluster"], ["--cluster", "--starts=exact"]):
+        check_parts(bench, test_reduce.reduced(bench, archive, *options)[0], parts)
+    shared = test_reduce.reduced(bench, archive, "--similar=absDiff:20", "--across=50")[0]
+    check_parts(bench, shared, parts)
+    check_parts(bench, shared, ("1-15", "0"))
+
+
+def test_parts_of_parts(bench):
+    """Parts of parts, and what has been merged of some."""
+    archive = test_reduce.simulated_halo(bench, 16, 20)
+    low, high = taken(bench, archive, "0-9"), taken(bench, archive, "10-15")
+    middle = taken(bench, low, "3-5,8")
+    rest = merged(bench, [taken(bench, low, "0-2,6-7"), high, taken(bench, low, "9")], code=3)
+    check_equal(bench, merged(bench, [middle, rest]), archive)
+
+
+def test_shared_times(bench):
+    """A rank that has another one's times, by that one's clock, is not taken out without it."""
+    halo = test_smpi.smpi_program(bench, test_reduce.HALO)
+    archive = test_smpi.smpi_run(bench, halo, 4, ["20", "4"],
+                                 {"REFRAIN_TIME": "segments", "REFRAIN_ACROSS": "one"})
+    expect(bench, 1, "rank 1 has the times of rank 0", "reduce", "--rank=1-3", archive, "-o",
+           bench.fresh("orphans.rfn"))
+    run = bench.run([bench.refrain, "dump", taken(bench, archive, "0,2")])
+    kept = [line for line in bench.verb("dump", archive).splitlines()
+            if line.split("\t")[1] in ("rank", "0", "2")]
+    harness.compare("dump of the others", run.out.splitlines() == kept, True)
+
+
+def aborted(bench, flavour, options):
+    """The archives that the ranks left, each its own."""
+    archive = bench.fresh("aborted.rfn")
+    bench.run([*harness.FLAVOURS[flavour].launch(4), bench.refrain, "record", "-o", archive,
+               *options, bench.program("all_abort", flavour)], env={"ABORTS": "all"}, timeout=60)
+    return sorted(glob.glob(archive[:-len(".rfn")] + ".rank*.rfn"))
+
+
+def test_aborted(bench):
+    """A run that all ranks abort: together they have what a run leaves that ends well. MPI may end a
+    rank before it has saved anything; then that one is missing."""
+    for options in (["--time=full"], []):
+        files = aborted(bench, "openmpi", options)
+        ranks = [int(file.split(".rank")[1].split(".")[0]) for file in files]
+        code = 0 if len(files) == 4 else 3
+        whole = merged(bench, files[::-1], code)
+        events = [line.split("\t") for line in bench.run([bench.refrain, "dump", whole]).out
+                  .splitlines()[1:]]
+        for rank in ranks:
+            own = [event for event in events if event[1] == str(rank)]
+            harness.compare(f"calls of {rank}", len(own), 5 + 2 * 13 + rank + 4)
+            harness.compare("the last one", own[-1][5], "MPI_Abort")
+            harness.compare("the communicator", own[3][6],
+                            f"comm=world color={rank % 2} key={-rank} newcomm=comm#{2 + rank % 2}")
+    later = aborted(bench, "openmpi", [])
+    two_runs = [files[0], next(file for file in later if file[-5:] != files[0][-5:])]
+    expect(bench, 1, "not of one run: one was recorded when the other had ended", "merge", *two_runs,
+           "-o", bench.fresh("mixed.rfn"))
+
+
+def test_aborted_times(bench):
+    """What each rank leaves alone, in simulated time: together the run as it would have been."""
+    program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "all_abort.c"))
+    full = test_smpi.smpi_run(bench, program, 4)
+    expected = [line for line in bench.verb("dump", full).splitlines() if "MPI_Finalize" not in line]
+    files = []
+    for rank in range(4):
+        archive = bench.path("alone.rfn")
+        platform = bench.path("platform.xml")
+        bench.run(["smpirun", "-np", "4", "-platform", platform,
+                   "--cfg=smpi/simulate-computation:no", program],
+                  env={"REFRAIN_TIME": "full", "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1",
+                       "ABORTS": str(rank)})
+        files.append(bench.path(f"alone.rank{rank}.rfn"))
+    found = bench.verb("dump", merged(bench, files[1:] + files[:1])).splitlines()
+    kept = [line for line in found if "MPI_Abort" not in line]
+    harness.compare("calls of MPI_Abort", len(found) - len(kept), 4)
+    harness.compare("the others", kept, expected)
+
+
+def expect(bench, code, text, *words):
+    run = bench.run([bench.refrain, *words])
+    if run.code != code or text not in run.err:
+        raise harness.Failure(f"{' '.join(words)}: exit {run.code}, {run.err}")
+
+
+def test_refused(bench, flavour):
+    """What is not of one run, is there twice, or not whole: each with its reason."""
+    archive = test_reduce.halo(bench, flavour, 4, 5)
+    other = test_reduce.halo(bench, flavour, 4, 6)
+    fewer = test_reduce.halo(bench, flavour, 2, 5)
+    low, high = taken(bench, archive, "0-1"), taken(bench, archive, "2-3")
+    out = bench.fresh("out.rfn")
+    expect(bench, 2, "which files?", "merge", "-o", out)
+    expect(bench, 2, "where to?", "merge", low)
+    expect(bench, 1, f"rank 1 is in two archives: {low} and", "merge", low,
+           taken(bench, archive, "1"), "-o", out)
+    expect(bench, 1, "not of one run: the commands are", "merge", low, taken(bench, other, "2"), "-o",
+           out)
+    expect(bench, 1, "not of one run", "merge", low, fewer, "-o", out)
+    expect(bench, 3, "not a Refrain archive", "merge", low, bench.program("late", flavour), "-o", out)
+    expect(bench, 1, "No such file", "merge", low, "no-such.rfn", "-o", out)
+    expect(bench, 2, "is the archive that is read", "merge", low, high, "-o", high)
+    cut = bench.path("cut.rfn")
+    shutil.copy(high, cut)
+    os.truncate(cut, os.path.getsize(high) - 20)
+    expect(bench, 3, "only whole archives", "merge", low, cut, "-o", out)
+    expect(bench, 3, "only whole archives", "reduce", "--rank=2", cut, "-o", out)
+    expect(bench, 2, "is not a list of ranks", "reduce", "--rank=a", archive, "-o", out)
+    expect(bench, 2, "there is no rank 4", "reduce", "--rank=0,4", archive, "-o", out)
+    expect(bench, 1, "none of these ranks", "reduce", "--rank=2", low, "-o", out)
+    expect(bench, 2, "takes ranks out as they are", "reduce", "--rank=0", "--cluster", archive, "-o",
+           out)
+    harness.compare("an archive after all", os.path.exists(out), False)
+    expect(bench, 3, "ranks 2-3 are in none of these archives", "merge", low, "-o", out)
+    expect(bench, 1, "--force replaces it", "merge", low, high, "-o", out)
+    bench.verb("merge", low, high, "-o", out, "--force")
+    check_equal(bench, out, archive)
