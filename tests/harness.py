@@ -10,6 +10,8 @@ import signal
 import subprocess
 import tempfile
 
+import hanging
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "programs")
 INCLUDE = os.path.join(HERE, "..", "include")
@@ -46,6 +48,11 @@ class Run:
 
     def __init__(self, code, out, err):
         self.code, self.out, self.err = code, out, err
+
+
+def last_of(said):
+    """The last lines of what a job said before it was ended."""
+    return "".join(line + "\n" for line in said.decode(errors="replace").split("\n")[-6:] if line)
 
 
 def end_job(process):
@@ -107,8 +114,11 @@ class Harness:
             try:
                 out, err = process.communicate(timeout=timeout)
             except subprocess.TimeoutExpired as late:
+                doing = hanging.describe(process.pid)
                 end_job(process)
-                raise Failure(f"not done after {timeout} s: {' '.join(command)}") from late
+                out, err = process.communicate()
+                raise Failure(f"not done after {timeout} s: {' '.join(command)}\n"
+                              f"{last_of(out)}{last_of(err)}{doing}") from late
         run = Run(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
         if check and run.code != 0:
             raise Failure(f"exit {run.code}: {' '.join(command)}\n{run.out}{run.err}")
