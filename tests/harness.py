@@ -50,13 +50,28 @@ class Run:
         self.code, self.out, self.err = code, out, err
 
 
+def wait_for(process, timeout):
+    """What a process writes until it ends, at most in timeout seconds; they are counted one by one,
+    so that a machine that stood still meanwhile (a virtual one, when it is moved) has waited for
+    a second, whatever its clocks say then."""
+    for second in range(timeout):
+        try:
+            return process.communicate(timeout=1)
+        except subprocess.TimeoutExpired:
+            if second == timeout - 1:
+                raise
+
+
 def last_of(said):
     """The last lines of what a job said before it was ended."""
-    return "".join(line + "\n" for line in said.decode(errors="replace").split("\n")[-6:] if line)
+    lines = (said or b"").decode(errors="replace").split("\n")[-6:]
+    return "".join(line + "\n" for line in lines if line)
 
 
 def end_job(process):
-    """Ends a launcher that hangs: asked first, it ends its ranks; then the whole group."""
+    """Ends a launcher that hangs: asked first, it ends its ranks; then the whole group, and ranks
+    that are in none of it."""
+    ranks = hanging.descendants(process.pid)[1:]
     process.terminate()
     try:
         process.wait(timeout=10)
@@ -64,6 +79,9 @@ def end_job(process):
         pass
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
+    for rank in ranks:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(rank, signal.SIGKILL)
     process.wait()
 
 
@@ -112,13 +130,12 @@ class Harness:
                               stdin=subprocess.DEVNULL, cwd=cwd or self.folder,
                               start_new_session=True, env=environment) as process:
             try:
-                out, err = process.communicate(timeout=timeout)
+                out, err = wait_for(process, timeout)
             except subprocess.TimeoutExpired as late:
                 doing = hanging.describe(process.pid)
                 end_job(process)
-                out, err = process.communicate()
                 raise Failure(f"not done after {timeout} s: {' '.join(command)}\n"
-                              f"{last_of(out)}{last_of(err)}{doing}") from late
+                              f"{last_of(late.stdout)}{last_of(late.stderr)}{doing}") from late
         run = Run(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
         if check and run.code != 0:
             raise Failure(f"exit {run.code}: {' '.join(command)}\n{run.out}{run.err}")
