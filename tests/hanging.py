@@ -1,10 +1,16 @@
-"""What the processes of a job that does not end are doing: said by a test that has waited enough."""
+"""What the processes of a job that does not end are doing: said by a test that has waited enough.
+
+Launchers are jobs' parents, and may themselves miss that all ranks have ended: of some thousand runs
+of "mpirun.openmpi -n 64 true" on a busy machine one waits for ever, without a process below it.
+"""
 import os
 import shutil
 import subprocess
 
 FRAMES = 14      # of each thread
 MOST = 12        # processes
+# As /proc/PID/comm has them.
+LAUNCHERS = {"mpirun.openmpi", "orted", "mpirun.mpich", "mpiexec.hydra", "hydra_pmi_proxy"}
 
 
 def parents():
@@ -33,13 +39,27 @@ def read(process, name):
     try:
         with open(f"/proc/{process}/{name}", encoding="utf8", errors="replace") as file:
             return file.read().replace("\0", " ").strip()
-    except OSError as error:
-        return error.strerror
+    except OSError:  # it has ended
+        return ""
+
+
+def status(process):
+    """The fields of /proc/PID/stat from the state on; none if it has ended."""
+    return read(process, "stat").rpartition(")")[2].split()
+
+
+def has_lost_its_ranks(process):
+    """Whether it is a launcher, and all that is left below it are launchers, too."""
+    if read(process, "comm") not in LAUNCHERS:
+        return False
+    below = descendants(process)[1:]
+    return not any(status(each)[:1] not in ([], ["Z"]) and read(each, "comm") not in LAUNCHERS
+                   for each in below)
 
 
 def state(process):
     """Its command, state and CPU time, and where the kernel has it wait."""
-    fields = read(process, "stat").rpartition(")")[2].split()
+    fields = status(process)
     ticks = os.sysconf("SC_CLK_TCK")
     seconds = sum(int(field) for field in fields[11:13]) / ticks if len(fields) > 12 else 0
     return (f"{process} {fields[0] if fields else '?'} {seconds:.2f} s of CPU, "

@@ -50,14 +50,25 @@ class Run:
         self.code, self.out, self.err = code, out, err
 
 
+class LauncherHangs(Exception):
+    """A launcher waits for ranks that have ended."""
+
+
+LOST = 20  # seconds without ranks after which they are not just about to start or to be missed
+
+
 def wait_for(process, timeout):
     """What a process writes until it ends, at most in timeout seconds; they are counted one by one,
     so that a machine that stood still meanwhile (a virtual one, when it is moved) has waited for
     a second, whatever its clocks say then."""
+    lost = 0
     for second in range(timeout):
         try:
             return process.communicate(timeout=1)
         except subprocess.TimeoutExpired:
+            lost = lost + 1 if hanging.has_lost_its_ranks(process.pid) else 0
+            if lost == LOST:
+                raise LauncherHangs from None
             if second == timeout - 1:
                 raise
 
@@ -123,7 +134,19 @@ class Harness:
         return self.path(f"{stem}-{next(self.numbers)}{suffix}")
 
     def run(self, command, timeout=120, env=None, cwd=None, check=False):
-        """Runs a command in the test folder; with check, a non-zero exit is a failure."""
+        """Runs a command in the test folder; with check, a non-zero exit is a failure. Where a
+        launcher hangs without ranks it is run once more."""
+        try:
+            run = self.run_once(command, timeout, env, cwd)
+        except LauncherHangs:
+            print(f"the launcher did not see its ranks end, so once more: {' '.join(command)}")
+            run = self.run_once(command, timeout, env, cwd)
+        if check and run.code != 0:
+            raise Failure(f"exit {run.code}: {' '.join(command)}\n{run.out}{run.err}")
+        return run
+
+    def run_once(self, command, timeout, env, cwd):
+        """As run, without looking at what became of it."""
         # MPICH's UCX complains on standard output where there is no /sys, as in a chroot.
         environment = {**os.environ, "UCX_LOG_LEVEL": "fatal", **(env or {})}
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -136,10 +159,10 @@ class Harness:
                 end_job(process)
                 raise Failure(f"not done after {timeout} s: {' '.join(command)}\n"
                               f"{last_of(late.stdout)}{last_of(late.stderr)}{doing}") from late
-        run = Run(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
-        if check and run.code != 0:
-            raise Failure(f"exit {run.code}: {' '.join(command)}\n{run.out}{run.err}")
-        return run
+            except LauncherHangs:
+                end_job(process)
+                raise
+        return Run(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
 
     def once(self, name, key, make):
         """The path of a file that make(path) makes, once for all that have the same key."""

@@ -1,0 +1,74 @@
+"""What the other tests rely on: jobs that do not end are described and ended."""
+import os
+import stat
+import sys
+import time
+import unittest.mock
+
+import hanging
+import harness
+
+
+def script(bench, name, *lines):
+    path = bench.path(name)
+    with open(path, "w", encoding="ascii") as file:
+        file.write("\n".join([*lines, ""]))
+    os.chmod(path, stat.S_IRWXU)
+    return path
+
+
+def is_gone(process):
+    """Whether it is soon: a signal takes effect when its turn comes."""
+    for _ in range(100):
+        if hanging.status(process)[:1] in ([], ["Z"]):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def failure_of(bench, command):
+    try:
+        bench.run(command, timeout=4)
+    except harness.Failure as failure:
+        return str(failure)
+    raise harness.Failure("it ended")
+
+
+def test_hanging_job(bench):
+    """It says what it has said, and what its processes do; none of them is left."""
+    numbers = bench.path("numbers")
+    hangs = script(bench, "hangs.sh", "#!/bin/sh", "echo early words",
+                   f"setsid sleep 600 & echo $! > {numbers}", "wait")
+    said = failure_of(bench, [hangs])
+    for words in ("not done after 4 s", "early words", "load:", "hangs.sh", "sleep 600"):
+        if words not in said:
+            raise harness.Failure(f"{words!r} is not in: {said}")
+    with open(numbers, encoding="ascii") as file:
+        harness.compare("it is gone", is_gone(int(file.read())), True)
+
+
+# Adds a line to its log; the first times it does not end.
+LAUNCHER = """#!{python}
+import sys, time
+with open("{log}", "a+") as log:
+    log.write("started\\n")
+    log.seek(0)
+    if len(log.readlines()) <= int(sys.argv[1]):
+        log.close()
+        time.sleep(600)
+print("done")
+"""
+
+
+def test_lost_ranks(bench):
+    """A launcher that is left without ranks is ended, and the job run once more, not twice."""
+    log = bench.path("log")
+    launcher = script(bench, "mpirun.openmpi", LAUNCHER.format(python=sys.executable, log=log))
+    with unittest.mock.patch.object(harness, "LOST", 2):
+        harness.compare("output", bench.run([launcher, "1"]).out, "done\n")
+        os.unlink(log)
+        try:
+            bench.run([launcher, "2"])
+        except harness.LauncherHangs:
+            return
+    raise harness.Failure("a launcher that hangs twice was not found")
