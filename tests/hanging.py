@@ -1,7 +1,7 @@
 """What the processes of a job that does not end are doing: said by a test that has waited enough.
 
-Launchers may themselves miss that all ranks have ended: a plain "mpirun.openmpi -n 64 true" was seen
-to wait, on a busy machine, for ten minutes without a process below it.
+Launchers may themselves miss that all ranks have ended, and wait for ever without a process below
+them.
 """
 import os
 import shutil

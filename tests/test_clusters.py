@@ -321,6 +321,24 @@ def test_recorded(bench):
         check_recorded(bench, name, 64, "full" if i % 2 else "segments")
 
 
+def test_one_large(bench):
+    """A structure that is not brought to rank 0 stays alone; all others are stored together."""
+    program = test_smpi.smpi_program(bench, os.path.join(FOLDER, "one_large.c"))
+    archives = []
+    for cluster in ("no", "yes"):
+        found = test_smpi.smpi_run(bench, program, 8, ["100000"],
+                                   env={"REFRAIN_TIME": "none", "REFRAIN_CLUSTER": cluster})
+        archives.append(bench.fresh("large.rfn"))
+        os.rename(found, archives[-1])
+        bench.verb("verify", archives[-1])
+    archives.append(clustered(bench, archives[0]))
+    dumps = [bench.verb("dump", archive) for archive in archives]
+    harness.compare("dumps", [dump == dumps[0] for dump in dumps], [True] * 3)
+    facts = [json.loads(bench.verb("info", "--json", archive)) for archive in archives]
+    harness.compare("groups", [each["groups"] for each in facts], [8] * 3)
+    harness.compare("in clusters", [each["clustered_groups"] for each in facts], [0, 7, 7])
+
+
 def test_recorded_real(bench, flavour):
     """One rank, an odd number, threads, little memory, and all ranks' chunks handed to rank 0."""
     ring = bench.program(os.path.join(FOLDER, "open_ring.c"), flavour)

@@ -366,6 +366,8 @@ def test_spread_text(bench):
     words = [line.split() for line in text.splitlines()]
     row = next(row for row in words if "MPI_Waitall" in row)
     harness.compare("times of MPI_Waitall", row[0], "8,000")
+    refused = bench.run([bench.refrain, "info", "--top=1", archive])
+    harness.compare("without --spread", ("--top goes with --spread" in refused.err, refused.code), (True, 2))
     harness.compare("the rest is left out", ["14", "more:", "--top"] in words and
                     "MPI_Irecv" not in text, True)
     told = json.loads(bench.verb("info", "--json", "--spread", "--top=2", archive))["spread"]
@@ -461,9 +463,10 @@ def test_merged_wrong(bench):
     shutil.copy(test_smpi.smpi_run(bench, program, 2), single)
     out = bench.fresh("same.rfn")
     options = ["--cluster", "--merge-parameter=tag", "-o", out]
-    harness.compare("not merged", "no parameters were merged" in
-                    bench.verb("reduce", single, *options),
-                    json.loads(bench.verb("info", "--json", out))["merged_parameters"] is None)
+    harness.compare("says that nothing is merged", "no parameters were merged" in
+                    bench.verb("reduce", single, *options), True)
+    harness.compare("merged",
+                    json.loads(bench.verb("info", "--json", out))["merged_parameters"], None)
     archive = cluster_program(bench, "open_ring", 8)
     for options, text in ((["--cluster", "--merge-parameter=peer,cont"], "no parameters 'cont'"),
                           (["--merge-parameter=peer"], "goes with --cluster")):

@@ -39,11 +39,7 @@ static int no_memory(const struct reducer *reducer)
 /* Errors of packing come without words. */
 static int packed(const struct reducer *reducer, int error)
 {
-    if (error == RFN_E_NOMEM)
-        return no_memory(reducer);
-    if (error < 0)
-        return rfn_fail(reducer->diag, error, -1, -1, "cannot write a temporary file (see TMPDIR)");
-    return 0;
+    return rfn_rewrite_failed(error, reducer->diag);
 }
 
 /* ---- a stream's PROFILE ---- */
@@ -92,19 +88,9 @@ static int add_profile(struct reducer *reducer, uint32_t stream, const struct rf
     return error;
 }
 
-/* Makes a chunk of those that have been gathered. */
 static int add_gathered(struct reducer *reducer)
 {
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    uint32_t type;
-    uint64_t id;
-    if (reducer->gathered.n == 0)
-        return 0;
-    int error = rfn_gathered_pack(&reducer->gathered, &type, &id, &payload);
-    if (!error)
-        error = rfn_rewrite_add(&reducer->rewrite, type, id, &payload);
-    rfn_rope_release(&payload);
-    return packed(reducer, error);
+    return packed(reducer, rfn_rewrite_add_gathered(&reducer->rewrite, &reducer->gathered));
 }
 
 static int pack_present(struct reducer *reducer, uint32_t stream)

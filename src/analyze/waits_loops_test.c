@@ -200,6 +200,12 @@ static void compare_profiles(const struct rfn_profile *a, const struct rfn_profi
     assert_memory_equal(a->rows, b->rows, a->n_rows * sizeof *a->rows);
     assert_memory_equal(a->ranks, b->ranks, a->n_ranks * sizeof *a->ranks);
     assert_int_equal(a->n_pairs, b->n_pairs);
+    for (size_t i = 0; i < a->n_pairs; i++) {
+        assert_int_equal(a->pairs[i].source, b->pairs[i].source);
+        assert_int_equal(a->pairs[i].dest, b->pairs[i].dest);
+        assert_int_equal(a->pairs[i].messages, b->pairs[i].messages);
+        assert_int_equal(a->pairs[i].bytes, b->pairs[i].bytes);
+    }
 }
 
 static void compare_once(uint64_t in_batches, bool fix_clocks)

@@ -107,13 +107,6 @@ struct weighing {
     uint64_t stored, cost;
 };
 
-/* Whether a group is in CLUSTERS already: what has no chunk of its own is there. */
-static bool is_clustered(const struct clustering *clustering, uint32_t group)
-{
-    const struct rfn_archive *archive = clustering->archive;
-    return archive->first_set && !chunk_of(clustering, RFN_CHUNK_STRUCTURE, group);
-}
-
 static int weigh_set(void *context, uint32_t set)
 {
     struct weighing *weighing = context;
@@ -134,11 +127,8 @@ static int weigh_clusters(struct clustering *clustering, const struct rfn_toc_en
 {
     const struct rfn_archive *archive = clustering->archive;
     uint32_t first = (uint32_t)(chunk->id >> 32), end = (uint32_t)chunk->id;
-    struct rfn_payload payload;
-    RFN_TRY(rfn_chunks_load(&archive->chunks, chunk, &payload, clustering->diag));
-    struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
-    uint64_t before = rfn_reader_varint(&reader);
-    rfn_payload_release(&payload);
+    uint64_t before;
+    RFN_TRY(rfn_clusters_before(archive, chunk, &before, clustering->diag));
     for (uint32_t i = first; i < end && i < archive->n_groups; i++) {
         clustering->groups[i].stored = chunk->stored_size / (end - first);
         clustering->groups[i].cost = before / (end - first);
@@ -161,11 +151,14 @@ static int weigh_clustered(struct clustering *clustering, struct group *group, b
 static int weigh(struct clustering *clustering, struct group *group, bool *seen)
 {
     struct weighing weighing = {.clustering = clustering};
-    if (is_clustered(clustering, group->number))
+    if (rfn_group_is_clustered(clustering->archive, group->number))
         return weigh_clustered(clustering, group, seen);
     const struct rfn_toc_entry *structure = chunk_of(clustering, RFN_CHUNK_STRUCTURE,
                                                      group->number);
     const struct rfn_toc_entry *places = chunk_of(clustering, RFN_CHUNK_PLACES, group->number);
+    group->alone = !structure && clustering->known_shapes;
+    if (group->alone)
+        return 0;
     if (!structure || !places)
         return rfn_archive_missing(clustering->archive, structure ? "PLACES" : "STRUCTURE",
                                    group->number, clustering->diag);
@@ -594,6 +587,8 @@ static int gather(struct material *material, uint32_t from, uint32_t end,
         RFN_TRY(take_group(clustering, number, shape_of(clustering, lowest), UINT32_MAX,
                            &material->places, &at));
     }
+    if (lowest->structure && lowest->places.n_slots != material->places.n_slots)
+        return RFN_E_UNSUPPORTED; /* they only have one hash */
     merge_places(clustering, lowest, &material->places);
     for (uint32_t i = from; i < end && clustering->groups[i].values; i++)
         RFN_TRY(each_set(archive, clustering->groups[i].number, seen, load_set, material));

@@ -396,16 +396,23 @@ const char *rfn_cluster_formulas(const struct rfn_archive *archive,
 
 /* ---- how much it takes ---- */
 
+int rfn_clusters_before(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
+                        uint64_t *bytes, struct rfn_diag *diag)
+{
+    struct rfn_payload payload;
+    RFN_TRY(rfn_chunks_load(&archive->chunks, entry, &payload, diag));
+    struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
+    *bytes = rfn_reader_varint(&reader);
+    rfn_payload_release(&payload);
+    return 0;
+}
+
 static int add_size(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
                     struct rfn_parameter_sizes *sizes, struct rfn_diag *diag)
 {
     uint64_t bytes = rfn_chunk_bytes(entry), before = bytes;
     if (entry->type == RFN_CHUNK_CLUSTERS) {
-        struct rfn_payload payload;
-        RFN_TRY(rfn_chunks_load(&archive->chunks, entry, &payload, diag));
-        struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
-        before = rfn_reader_varint(&reader);
-        rfn_payload_release(&payload);
+        RFN_TRY(rfn_clusters_before(archive, entry, &before, diag));
         sizes->clustered_groups += (uint32_t)entry->id - (uint32_t)(entry->id >> 32);
     }
     sizes->bytes += bytes;

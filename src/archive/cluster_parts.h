@@ -23,6 +23,17 @@ static inline uint64_t rfn_clusters_id(uint32_t first, uint32_t end)
     return (uint64_t)first << 32 | end;
 }
 
+/* Whether a group is stored together with others. */
+static inline bool rfn_group_is_clustered(const struct rfn_archive *archive, uint32_t group)
+{
+    return archive->first_set &&
+           rfn_chunks_find_range(&archive->chunks, RFN_CHUNK_CLUSTERS, group) >= 0;
+}
+
+/* What a CLUSTERS says that its groups would take without it, bytes. Errors of reading. */
+int rfn_clusters_before(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
+                        uint64_t *bytes, struct rfn_diag *diag);
+
 /* The group of a value set; only where there are CLUSTERS. */
 uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set);
 

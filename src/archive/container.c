@@ -7,7 +7,7 @@
 #include <zstd.h>
 
 enum {
-    SMALL = 1 << 14, /* a payload so small may take 0.1 us per byte, and half a MiB */
+    SMALL = 1 << 14, /* a payload so small may take 0.3 us per byte, and half a MiB */
     SMALL_COMPRESSION_LEVEL = 19,
     COMPRESSION_LEVEL = 3,
     LARGE = 1 << 20,             /* a payload that is not brought into memory */

@@ -90,14 +90,14 @@ static int digest_structure(struct rfn_joining *joining, struct rfn_join_input *
     return error;
 }
 
-/* Names the payload, wherever it is; borrows it. */
-static void name_payload(const struct rfn_payload *payload, struct rfn_rope *rope)
+void rfn_join_name_bytes(const struct rfn_payload *payload, size_t from, size_t end,
+                         struct rfn_rope *rope)
 {
-    const struct rfn_extent all = {payload->at, payload->size};
+    const struct rfn_extent extent = {payload->at + from, end - from};
     if (payload->data)
-        rfn_rope_borrow(rope, payload->data, payload->size);
+        rfn_rope_borrow(rope, payload->data + from, end - from);
     else
-        rfn_rope_extent(rope, payload->store, &all);
+        rfn_rope_extent(rope, payload->store, &extent);
 }
 
 static int digest_values(struct rfn_joining *joining, struct rfn_join_input *input, uint32_t set)
@@ -108,7 +108,7 @@ static int digest_values(struct rfn_joining *joining, struct rfn_join_input *inp
     if (digest->known)
         return 0;
     RFN_TRY(rfn_part_load(input->archive, RFN_CHUNK_VALUES, set, NULL, &payload, joining->diag));
-    name_payload(&payload, &rope);
+    rfn_join_name_bytes(&payload, 0, payload.size, &rope);
     int error = rfn_rope_status(&rope);
     if (!error)
         error = rfn_rope_hash128(&rope, 0, &digest->digest);
@@ -187,7 +187,7 @@ static int add_values(struct rfn_joining *joining, const struct rfn_join_stream 
         return rfn_join_failed(
             joining, rfn_rewrite_copy_of(&joining->rewrite, archive, (size_t)entry, stream->set));
     RFN_TRY(rfn_part_load(archive, RFN_CHUNK_VALUES, old, NULL, &payload, joining->diag));
-    name_payload(&payload, &rope);
+    rfn_join_name_bytes(&payload, 0, payload.size, &rope);
     int error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_VALUES, stream->set, &rope);
     rfn_rope_release(&rope);
     rfn_payload_release(&payload);

@@ -228,25 +228,14 @@ static int move_start(const struct moving *moving, const struct rfn_payload *pay
     return 0;
 }
 
-/* Appends bytes of a payload, wherever they are; borrows them. */
-static void name_bytes(const struct rfn_payload *payload, size_t from, size_t end,
-                       struct rfn_rope *rope)
-{
-    const struct rfn_extent extent = {payload->at + from, end - from};
-    if (payload->data)
-        rfn_rope_borrow(rope, payload->data + from, end - from);
-    else
-        rfn_rope_extent(rope, payload->store, &extent);
-}
-
 static int add_moved(const struct moving *moving, const struct rfn_payload *payload, size_t at)
 {
     struct rfn_rope rope = RFN_ROPE_INIT;
     uint8_t start[8];
     RFN_TRY(move_start(moving, payload, at, start));
-    name_bytes(payload, 0, at, &rope);
+    rfn_join_name_bytes(payload, 0, at, &rope);
     rfn_buf_bytes(&rope.bytes, start, sizeof start);
-    name_bytes(payload, at + sizeof start, payload->size, &rope);
+    rfn_join_name_bytes(payload, at + sizeof start, payload->size, &rope);
     int error = rfn_rewrite_add(&moving->joining->rewrite, RFN_CHUNK_PROFILE, moving->number,
                                 &rope);
     rfn_rope_release(&rope);
@@ -280,16 +269,8 @@ static int add_profile(const struct moving *moving, int64_t entry)
 
 int rfn_join_add_gathered(struct rfn_joining *joining)
 {
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    uint32_t type;
-    uint64_t id;
-    if (joining->gathered.n == 0)
-        return 0;
-    int error = rfn_gathered_pack(&joining->gathered, &type, &id, &payload);
-    if (!error)
-        error = rfn_rewrite_add(&joining->rewrite, type, id, &payload);
-    rfn_rope_release(&payload);
-    return rfn_join_failed(joining, error);
+    return rfn_join_failed(joining,
+                           rfn_rewrite_add_gathered(&joining->rewrite, &joining->gathered));
 }
 
 /* A PROFILE that has a chunk of its own, and will have one. */
@@ -346,15 +327,18 @@ static bool stays_together(const struct moving *moving, const struct span *span,
     return n == span->n;
 }
 
-/* More values of lists than any writer puts there. */
-enum { LIST_VALUES_MAX = 1 << 22 };
+/* More values, in all lists of a PROFILE, than any writer puts into PROFILES: decoding them would
+ * take long. */
+enum { LISTS_MAX = 1 << 22, TOO_LONG = 1 };
 
-static int copy_values(struct rfn_list_cursor *list, struct rfn_column *to)
+/* left: values that there may be. */
+static int copy_values(struct rfn_list_cursor *list, struct rfn_column *to, uint64_t *left)
 {
     int64_t value;
     int error = 0;
-    if (list->column.n > LIST_VALUES_MAX)
-        return RFN_E_RANGE;
+    if (list->column.n > *left)
+        return TOO_LONG;
+    *left -= list->column.n;
     for (uint64_t i = list->column.n; i > 0 && !error; i--) {
         error = rfn_list_next(list, &value);
         if (!error)
@@ -364,13 +348,13 @@ static int copy_values(struct rfn_list_cursor *list, struct rfn_column *to)
 }
 
 static int copy_list(const struct rfn_timing *timing, const struct rfn_reduced_timing *reduced,
-                     uint32_t context, struct rfn_column *to)
+                     uint32_t context, struct rfn_column *to, uint64_t *left)
 {
     struct rfn_list_cursor lists[1 + RFN_GUIDES_MAX];
     memset(lists, 0, sizeof lists);
     int error = rfn_reduced_timing_list(reduced, timing, context, lists);
     if (!error)
-        error = copy_values(lists, to);
+        error = copy_values(lists, to, left);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         rfn_column_close(&lists[i].column);
     return error;
@@ -398,7 +382,23 @@ static bool is_there(const struct moving *moving, const struct rfn_column *lists
     return number != NULL;
 }
 
-/* Takes a PROFILE out of its chunk: what stands before its lists is there, lists are decoded. */
+/* Decodes the lists of all contexts. */
+static int copy_lists(const struct rfn_timing *timing, const struct rfn_reduced_timing *reduced,
+                      struct rfn_column *to)
+{
+    uint64_t left = LISTS_MAX;
+    for (uint32_t i = 0; i < reduced->n_contexts; i++)
+        rfn_column_init(&to[i]);
+    for (uint32_t i = 0; i < reduced->n_contexts; i++) {
+        int error = copy_list(timing, reduced, i, &to[i], &left);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+/* Takes a PROFILE out of its chunk: what stands before its lists is there, lists are decoded; or
+ * TOO_LONG. */
 static int gather(const struct moving *moving, const struct rfn_timing *timing,
                   const struct rfn_reduced_timing *reduced)
 {
@@ -407,11 +407,7 @@ static int gather(const struct moving *moving, const struct rfn_timing *timing,
     if (!at && loses_owner(moving))
         return without_owner(moving);
     struct rfn_column *lists = calloc(n + 1, sizeof *lists);
-    int error = lists ? 0 : RFN_E_NOMEM;
-    for (size_t i = 0; i < n && lists; i++)
-        rfn_column_init(&lists[i]);
-    for (uint32_t i = 0; i < n && !error; i++)
-        error = copy_list(timing, reduced, i, &lists[i]);
+    int error = lists ? copy_lists(timing, reduced, lists) : RFN_E_NOMEM;
     const char *fault = error < 0 ? rfn_column_fault(error) : NULL;
     if (!fault && at)
         error = move_start(moving, payload, at, payload->data + at);
@@ -428,6 +424,16 @@ static int gather(const struct moving *moving, const struct rfn_timing *timing,
                  : rfn_join_failed(moving->joining, error);
 }
 
+/* As damaged ones are that say so in PROFILES. */
+static int too_long(const struct moving *moving)
+{
+    return rfn_fail(moving->joining->diag, RFN_E_CORRUPT, -1,
+                    (int)moving->joining->streams[moving->number].rank,
+                    "%s: more segments are said to have been executed than a PROFILES may hold",
+                    moving->input->archive->chunks.path);
+}
+
+/* What cannot be taken out keeps a chunk of its own, if it has one. */
 static int add_taken(const struct moving *moving)
 {
     struct rfn_joining *joining = moving->joining;
@@ -442,10 +448,14 @@ static int add_taken(const struct moving *moving)
     bool large = !error && !timing.payload.data;
     if (!error && !large)
         error = gather(moving, &timing, &reduced);
+    large |= error == TOO_LONG;
     rfn_timing_release(&timing);
     rfn_reduced_timing_release(&reduced);
     rfn_part_done(archive, structure);
     RFN_TRY(error);
+    int64_t entry = rfn_reduced_timing_find(archive, moving->old);
+    if (large && archive->chunks.entries[entry].type == RFN_CHUNK_PROFILES)
+        return too_long(moving);
     if (large)
         return add_alone(moving);
     return rfn_gathered_enough(&joining->gathered) ? rfn_join_add_gathered(joining) : 0;

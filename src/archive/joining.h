@@ -55,7 +55,7 @@ struct rfn_joining {
     struct rfn_diag *diag;
 };
 
-/* Fills diag for errors that come without words: RFN_E_NOMEM, and of temporary files. */
+/* As rfn_rewrite_failed. */
 int rfn_join_failed(const struct rfn_joining *joining, int error);
 
 /* Fails with RFN_E_UNSUPPORTED unless the archives are of one run. */
@@ -70,6 +70,10 @@ static inline const struct rfn_archive *rfn_join_archive(const struct rfn_joinin
 /* The new number of a definition that has this number in an input. */
 int64_t rfn_join_number(const struct rfn_joining *joining, const struct rfn_join_input *input,
                         enum rfn_definition_kind kind, uint64_t number);
+
+/* Appends bytes of a payload, wherever they are; borrows them. */
+void rfn_join_name_bytes(const struct rfn_payload *payload, size_t from, size_t end,
+                         struct rfn_rope *rope);
 
 /* Finds equal structures and values: the groups and sets of all streams. */
 int rfn_join_groups(struct rfn_joining *joining);

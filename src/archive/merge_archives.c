@@ -9,11 +9,7 @@
 
 int rfn_join_failed(const struct rfn_joining *joining, int error)
 {
-    if (error == RFN_E_NOMEM)
-        return rfn_fail(joining->diag, error, -1, -1, "out of memory");
-    if (error < 0 && joining->diag && !joining->diag->text[0])
-        return rfn_fail(joining->diag, error, -1, -1, "cannot write a temporary file (see TMPDIR)");
-    return error;
+    return rfn_rewrite_failed(error, joining->diag);
 }
 
 /* ---- which streams ---- */

@@ -49,6 +49,7 @@ struct job {
     size_t n;
     const struct rfn_rank_choice *choice;
     const char *to;
+    uint64_t *whole; /* the size of the first file written, 0 before */
 };
 
 static int open_files(const struct job *job, struct rfn_archive **archives, size_t *n)
@@ -58,7 +59,7 @@ static int open_files(const struct job *job, struct rfn_archive **archives, size
     return 0;
 }
 
-static int merge(const struct job *job)
+static int merge(const struct job *job, uint64_t *size)
 {
     struct rfn_archive *archives[2];
     struct rfn_merged merged;
@@ -70,6 +71,7 @@ static int merge(const struct job *job)
                                    job->to, false, &merged, &diag);
         assert_true(error == 0 || diag.text[0]);
     }
+    *size = error ? 0 : merged.bytes;
     while (n-- > 0)
         rfn_archive_close(archives[n]);
     return error;
@@ -77,20 +79,28 @@ static int merge(const struct job *job)
 
 static int merge_and_drop(const void *of)
 {
-    int error = merge(of);
-    assert_int_equal(take_file() > 0, error == 0);
+    const struct job *job = of;
+    uint64_t size;
+    int error = merge(job, &size);
+    assert_int_equal(take_file(), size);
+    if (!error && !*job->whole)
+        *job->whole = size;
+    assert_true(error || size >= *job->whole);
     return error;
 }
 
 static void merge_each(void)
 {
+    uint64_t size, whole;
     for (int i = 0; i < 2; i++) {
-        struct job job = {{full_path}, 1, &halves[i], path};
+        struct job job = {{full_path}, 1, &halves[i], path, &whole};
+        whole = 0;
         fail_each(100, merge_and_drop, &job);
         job.to = part_paths[i];
-        assert_int_equal(merge(&job), 0);
+        assert_int_equal(merge(&job, &size), 0);
     }
-    const struct job both = {{part_paths[1], part_paths[0]}, 2, NULL, path};
+    whole = 0;
+    const struct job both = {{part_paths[1], part_paths[0]}, 2, NULL, path, &whole};
     fail_each(200, merge_and_drop, &both);
     for (int i = 0; i < 2; i++)
         assert_int_equal(unlink(part_paths[i]), 0);
@@ -103,6 +113,7 @@ static void test_full(void **state)
     struct rfn_buf file = write_archive(SOUND, true, true);
     make_folder();
     assert_true(write_file(full_path, &file));
+    rfn_buf_release(&file);
     merge_each();
     assert_int_equal(rmdir(folder), 0); /* nothing else is there */
 }

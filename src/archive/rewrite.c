@@ -2,6 +2,7 @@
 
 #include "archive/rewrite.h"
 
+#include "archive/pack_profiles.h"
 #include "base/grow.h"
 
 #include <errno.h>
@@ -61,6 +62,30 @@ int rfn_rewrite_copy_as(struct rfn_rewrite *rewrite, size_t entry, uint64_t id)
 int rfn_rewrite_copy(struct rfn_rewrite *rewrite, size_t entry)
 {
     return rfn_rewrite_copy_as(rewrite, entry, rewrite->from->chunks.entries[entry].id);
+}
+
+int rfn_rewrite_add_gathered(struct rfn_rewrite *rewrite, struct rfn_gathered *gathered)
+{
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    uint32_t type;
+    uint64_t id;
+    if (gathered->n == 0)
+        return 0;
+    int error = rfn_gathered_pack(gathered, &type, &id, &payload);
+    if (!error)
+        error = rfn_rewrite_add(rewrite, type, id, &payload);
+    rfn_rope_release(&payload);
+    return error;
+}
+
+int rfn_rewrite_failed(int error, struct rfn_diag *diag)
+{
+    if (error >= 0 || !diag || diag->text[0])
+        return error;
+    const char *text = error == RFN_E_NOMEM ? "out of memory"
+                       : error == RFN_E_IO  ? "cannot write a temporary file (see TMPDIR)"
+                                            : rfn_error_text(error);
+    return rfn_fail(diag, error, -1, -1, "%s", text);
 }
 
 void rfn_rewrite_drop(struct rfn_rewrite *rewrite)

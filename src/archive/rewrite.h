@@ -11,6 +11,8 @@
 #include "archive/reader.h"
 #include "base/rope.h"
 
+struct rfn_gathered;
+
 struct rfn_rewrite_chunk {
     struct rfn_toc_entry entry;   /* offset: in the old file, when it is copied */
     struct rfn_rope bytes;        /* of a new one */
@@ -39,6 +41,10 @@ int rfn_rewrite_copy_of(struct rfn_rewrite *rewrite, const struct rfn_archive *a
 /* Makes a chunk; the payload is empty afterwards. RFN_E_NOMEM, RFN_E_IO (the temporary file). */
 int rfn_rewrite_add(struct rfn_rewrite *rewrite, uint32_t type, uint64_t id,
                     struct rfn_rope *payload);
+/* Makes a chunk of the PROFILEs that have been gathered, if there are any. Errors as above. */
+int rfn_rewrite_add_gathered(struct rfn_rewrite *rewrite, struct rfn_gathered *gathered);
+/* Fills diag for errors that come without words, as those above do. Returns the error. */
+int rfn_rewrite_failed(int error, struct rfn_diag *diag);
 /* Takes the last chunk back. */
 void rfn_rewrite_drop(struct rfn_rewrite *rewrite);
 

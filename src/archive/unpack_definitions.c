@@ -226,7 +226,7 @@ static int unpack_path(struct unpacking *unpacking)
         left -= read_frame(unpacking, left);
     rfn_buf_varint(&frames, n);
     rfn_buf_bytes(&frames, content->data, content->size);
-    content->failed |= frames.failed;
+    frames.failed |= content->failed;
     rfn_buf_release(content);
     *content = frames;
     return define(unpacking, RFN_DEFINITION_PATH, 0);

@@ -8,6 +8,7 @@
  *
  * Streams of one group with the same values differ in PLACES only, which is checked as a whole when
  * it is read: without a TIMING or PROFILE chunk, one expansion stands for all of them. */
+#include "archive/cluster_parts.h"
 #include "archive/cursor.h"
 #include "archive/reader.h"
 #include "archive/time_spreads.h"
@@ -81,12 +82,6 @@ static bool profiles_belong(const struct rfn_archive *archive, const struct rfn_
     return true;
 }
 
-static bool clustered(const struct rfn_archive *archive, uint32_t group)
-{
-    return archive->first_set &&
-           rfn_chunks_find_range(&archive->chunks, RFN_CHUNK_CLUSTERS, group) >= 0;
-}
-
 /* Whether no other CLUSTERS has a group of this one. */
 static bool clusters_belong(const struct rfn_archive *archive, const struct rfn_toc_entry *entry)
 {
@@ -110,7 +105,7 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
         return entry->id == 0;
     case RFN_CHUNK_STRUCTURE:
     case RFN_CHUNK_PLACES:
-        return entry->id < archive->n_groups && !clustered(archive, (uint32_t)entry->id);
+        return entry->id < archive->n_groups && !rfn_group_is_clustered(archive, (uint32_t)entry->id);
     case RFN_CHUNK_CLUSTERS:
         return clusters_belong(archive, entry);
     case RFN_CHUNK_VALUES:

@@ -61,6 +61,15 @@ int rfn_walk_enter_loop(struct rfn_walk *walk, uint32_t loop)
     return 0;
 }
 
+int rfn_walk_empty_trip(struct rfn_walk *walk)
+{
+    walk->empty = walk->empty_at == walk->index ? walk->empty + 1 : 1;
+    walk->empty_at = walk->index;
+    return walk->empty <= RFN_EMPTY_TRIPS_MAX
+               ? 0
+               : rfn_walk_failed(walk, "too many trips without an event");
+}
+
 int rfn_walk_finish(struct rfn_walk *walk)
 {
     for (uint32_t i = 0; i < walk->structure->n_loops; i++) {

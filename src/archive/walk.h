@@ -40,6 +40,8 @@ struct rfn_walk {
     uint64_t index; /* events so far: the caller counts them */
     struct rfn_walk_frame *frames;
     size_t depth, frames_capacity;
+    uint64_t empty_at; /* the value of index where a trip last had no event, */
+    uint32_t empty;    /* and how many had none there */
     struct rfn_column_cursor *trips; /* per loop; opened when n or blocks are set */
     bool *trips_open;
     struct rfn_cuts *cuts; /* NULL: nobody asks for segments */
@@ -80,6 +82,8 @@ int rfn_walk_show_calls(const struct rfn_walk *walk,
 /* What of the walk is not in line. RFN_E_CORRUPT, RFN_E_IO, RFN_E_INCOMPLETE. */
 int rfn_walk_failed(struct rfn_walk *walk, const char *fault);
 int rfn_walk_enter_loop(struct rfn_walk *walk, uint32_t loop);
+/* A trip has had no event: RFN_E_CORRUPT where too many follow each other. */
+int rfn_walk_empty_trip(struct rfn_walk *walk);
 
 /* After the last event: whether all trips have been used. Errors as above. */
 int rfn_walk_finish(struct rfn_walk *walk);
@@ -88,7 +92,7 @@ int rfn_walk_finish(struct rfn_walk *walk);
 static inline int rfn_walk_end_of_list(struct rfn_walk *walk, struct rfn_walk_frame *frame)
 {
     if (walk->depth > 1 && frame->first == walk->index)
-        return rfn_walk_failed(walk, "a trip without an event");
+        RFN_TRY(rfn_walk_empty_trip(walk));
     frame->node = frame->body;
     frame->first = walk->index;
     if (walk->cuts)

@@ -94,6 +94,8 @@ static error_t parse_expressions(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (given->expressions_given && !given->clusters)
             argp_error(state, "--expression and --plugin go with --clusters");
+        if (given->given.top_given && !given->spread)
+            argp_error(state, "--top goes with --spread");
         return ARGP_ERR_UNKNOWN;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* HEAP is address space, of which only what is used takes memory. What is as large as LARGE is
- * mapped by itself, as ever. */
+ * mapped by itself, each time anew: that it is said ends the library's own learning of it. */
 enum { PAGE = 2 << 20, HEAP = 32 << 20, LARGE = 4 << 20 };
 
 /* The heap begins at the border of a page, grows by one allocation, and keeps what that had. */

@@ -65,7 +65,7 @@ void rfn_across_argument(struct argp_state *state, const char *given, const char
  * were; of a reduced archive. */
 void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run);
 
-/* "partners and counts are those of the lowest rank of each cluster (peer,count); messages may not
+/* "some parameters are those of the lowest rank of each cluster (peer,count), and messages may not
  * match", of an archive with merged parameters. */
 void rfn_merged_append(struct rfn_text *out, const struct rfn_run *run);
 

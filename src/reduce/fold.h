@@ -44,6 +44,11 @@ static inline uint32_t rfn_node_index(rfn_node node)
     return node >> 1;
 }
 
+/* What readers allow for. Visits of no trips are made when a symbol is about to come that goes
+ * behind them; where this symbol then becomes part of something else, a trip is left that has no
+ * symbol at all. So there are some between two symbols, at most; never this many. */
+enum { RFN_EMPTY_TRIPS_MAX = 256 };
+
 struct rfn_fold;
 
 /* max_nodes: the limit on the stack, at least 1024, or 0 for none. NULL when out of memory. */

@@ -69,7 +69,22 @@ struct reader {
     struct rfn_buf coded;
     struct rfn_column_cursor *cursors;
     struct comparison comparison;
+    size_t empty_at; /* symbols so far when a body last had none, */
+    uint32_t empty;  /* and how many had none then */
 };
+
+static void read_nodes(struct reader *reader, const rfn_node *nodes, size_t n);
+
+static void read_trip(struct reader *reader, const rfn_node *body, size_t length)
+{
+    size_t before = reader->comparison.at;
+    read_nodes(reader, body, length);
+    if (reader->comparison.at > before)
+        return;
+    reader->empty = reader->empty_at == before ? reader->empty + 1 : 1;
+    reader->empty_at = before;
+    assert_in_range(reader->empty, 1, RFN_EMPTY_TRIPS_MAX);
+}
 
 static void read_nodes(struct reader *reader, const rfn_node *nodes, size_t n)
 {
@@ -84,7 +99,7 @@ static void read_nodes(struct reader *reader, const rfn_node *nodes, size_t n)
         const rfn_node *body = rfn_fold_body(reader->fold, index, &length);
         assert_int_equal(rfn_column_next(&reader->cursors[index], &trips), 0);
         while (trips-- > 0)
-            read_nodes(reader, body, length);
+            read_trip(reader, body, length);
     }
 }
 
