@@ -78,7 +78,8 @@ $(RECORD_ALONE:%=$(O)/test/%): %: %.$(FIRST_FLAVOUR)
 
 FUZZ_SRC   := $(foreach f,$(LIB_FOLDERS),$(wildcard src/$(f)/*_fuzz.c))
 FUZZERS    := $(foreach s,$(FUZZ_SRC),$(O)/fuzz/$(basename $(notdir $(s))))
-FUZZ_FLAGS  = -std=c11 -O1 -g -DRFN_FUZZING -fsanitize=fuzzer-no-link,address,undefined \
+# A sanitizer's report tells functions and lines.
+FUZZ_FLAGS  = -std=c11 -O1 -g1 -DRFN_FUZZING -fsanitize=fuzzer-no-link,address,undefined \
               -fno-sanitize-recover=all -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES)
 FUZZ_OBJ   := $(LIB_SRC:src/%.c=$(O)/fuzz/obj/%.o)
 

@@ -8,12 +8,13 @@ flavour if it has a parameter of that name (then it is run for each MPI). It ret
 A test that needs something which is not installed fails. Where the
 system refuses what a test needs (harness.Refused), that is told and counted, as neither of both.
 
-Most tests wait more than they compute: for launchers, for ranks that sleep. So several lanes, which
-are processes with a harness each, take one test after the other, those of a module with
-TOGETHER = True as one. Tests of waiting in real time (harness.real_time) are run by the first lane,
-before anything else, and until it is through with them only the second lane works beside it, on
-modules with SIMULATED = True, whose ranks are one process, but for their tests with a flavour: tests
-in real time have to bear that much at a time, not the load of a full machine.
+Most tests wait more than they compute: for launchers, for ranks that sleep. So several lanes, twice as
+many as there are cores, which are processes with a harness each, take one test after the other, those
+of a module with TOGETHER = True as one, and those of a module with EARLY = True before the rest, as
+they take long. Tests of waiting in real time (harness.real_time) are run by the first lane, before
+anything else, and until it is through with them only the second lane works beside it, on modules with
+SIMULATED = True, whose ranks are one process, but for their tests with a flavour: tests in real time
+have to bear that much at a time, not the load of a full machine.
 """
 import argparse
 import contextlib
@@ -45,6 +46,7 @@ class Test:
         self.name = f"{module.__name__[5:]}.{name[5:]}" + (f"[{flavour}]" if flavour else "")
         self.real_time = getattr(function, "real_time", getattr(module, "REAL_TIME", False))
         self.together = getattr(module, "TOGETHER", False)
+        self.early = getattr(module, "EARLY", False)
         self.simulated = getattr(module, "SIMULATED", False) and not flavour
 
 
@@ -157,7 +159,7 @@ def simulated(tests, unit):
 
 def split(tests):
     """Numbers of tests, in lists that one lane is to run: of tests in real time, and of others,
-    simulated ones first."""
+    simulated ones first, and then those that take long."""
     real_time, others, together = [], [], {}
     for number, test in enumerate(tests):
         if test.real_time:
@@ -168,7 +170,8 @@ def split(tests):
             others.append([number])
             if test.together:
                 together[test.module] = others[-1]
-    return real_time, sorted(others, key=lambda unit: not simulated(tests, unit))
+    return real_time, sorted(others, key=lambda unit: (not simulated(tests, unit),
+                                                       not tests[unit[0]].early))
 
 
 def run_all(tests, lanes):
@@ -197,7 +200,7 @@ def main():
     parser.add_argument("--only", default="", help="tests whose name contains this")
     parser.add_argument("--modules", default="", help="tests of these modules: test_NAME.py, ...")
     parser.add_argument("--but", default="", help="not those of these modules")
-    parser.add_argument("--lanes", type=int, default=(os.cpu_count() or 1) + 1)
+    parser.add_argument("--lanes", type=int, default=2 * (os.cpu_count() or 1))
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     tests = list(collect(options.only, options.modules.split(",") if options.modules else [],

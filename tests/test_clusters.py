@@ -9,6 +9,7 @@ in doc/clustering.md beside the paper's (tools/clusters_table.py).
 import json
 import os
 import re
+import shutil
 
 import harness
 import test_reader
@@ -152,9 +153,13 @@ def check(bench, name, ranks, archive, written=None):
 
 
 def simulate(bench, name, ranks, time="none", cluster="no"):
-    program = PROGRAMS[name]
+    """The archive of a program, not to be changed: simulated once for all tests, as it is the same in each run."""
+    program, env = PROGRAMS[name], {"REFRAIN_TIME": time, "REFRAIN_CLUSTER": cluster}
     compiled = test_smpi.smpi_program(bench, program.source)
-    return test_smpi.smpi_run(bench, compiled, ranks, program.arguments, env={"REFRAIN_TIME": time, "REFRAIN_CLUSTER": cluster})
+
+    def run(out):
+        shutil.move(test_smpi.smpi_run(bench, compiled, ranks, program.arguments, env), out)
+    return bench.once(f"{name}.{ranks}", (compiled, ranks, program.arguments, env), run)
 
 
 def check_all(bench, name):
@@ -300,9 +305,8 @@ def check_moved(name, ranks, merging):
 def check_recorded(bench, name, ranks, time):
     """The recorder's own clusters: what is dumped of every rank is what it is without, and what `reduce` makes
     of that."""
-    plain, kept = simulate(bench, name, ranks, time), bench.fresh("unclustered.rfn")
-    os.rename(plain, kept)
-    out, reduced = simulate(bench, name, ranks, time, "yes"), clustered(bench, kept)
+    kept, out = (simulate(bench, name, ranks, time, cluster) for cluster in ("no", "yes"))
+    reduced = clustered(bench, kept)
     bench.verb("verify", out)
     expected = test_reader.dump(bench, kept)
     harness.compare(f"{name}: recorded dumps", test_reader.dump(bench, out) == expected, True)

@@ -111,9 +111,10 @@ def test_report(bench, flavour):
         name = row["name"].replace(" ", "\\s")
         check_row(row, {i: v[name] for i, v in enumerate(visits) if name in v})
     work = next(row for row in page["regions"] if row["name"] == "work")
-    if work["time"]["min_ns"] < steps * ms * 10**6 or work["time"]["max_rank"] != 1 or \
-            work["time"]["max_ns"] < 2 * steps * ms * 10**6 or work["in_mpi"]["total_ns"] != 0:
-        raise harness.Failure(f"work: {work}")
+    for rank, found in enumerate(visits):  # a busy machine may wake rank 0 after rank 1
+        if found["work"][1] < (rank + 1) * steps * ms * 10**6:
+            raise harness.Failure(f"work of rank {rank}: {found['work']}")
+    harness.compare("work, in MPI", work["in_mpi"]["total_ns"], 0)
     check_pause(page, ranks, 10 * ms * 10**6)
     harness.compare("calls", page["calls"], 2 * (4 + steps + 1))
     harness.compare("region events", page["region_events"], 2 * sum(names.values()))
