@@ -26,37 +26,37 @@ static int64_t cause_of(struct rfn_delays *delays, uint32_t rank, uint32_t activ
 }
 
 /* An excess, while it is not yet a share of the wait: `cause` is what was in excess. */
-static void offer(struct rfn_delays *delays, uint32_t what, int64_t ns)
+static inline void offer(struct rfn_delays *delays, uint32_t what, int64_t ns)
 {
     struct rfn_blame *blames = delays->blames;
     size_t at = delays->n_blames;
-    if (at == RFN_DELAY_CAUSES && blames[at - 1].ns >= ns)
-        return;
     if (at < RFN_DELAY_CAUSES)
         delays->n_blames++;
-    else
-        at--;
+    else if (blames[--at].ns >= ns)
+        return;
     for (; at > 0 && blames[at - 1].ns < ns; at--)
         blames[at] = blames[at - 1];
     blames[at] = (struct rfn_blame){.cause = what, .ns = ns};
+}
+
+static inline int64_t excess(const struct rfn_sums *sums, size_t i)
+{
+    return sums->ns[rfn_sums_at(sums->touched[i])];
 }
 
 /* Excesses, largest first; those below 1/64 of the largest are noise. */
 static void offer_all(struct rfn_delays *delays)
 {
     const struct rfn_sums *sums = &delays->sums;
-    int64_t least_ns = 1;
+    int64_t most_ns = 0;
+    for (size_t i = 0; i < sums->n_touched; i++)
+        most_ns = rfn_most(most_ns, excess(sums, i));
+    const int64_t least_ns = rfn_most(most_ns / 64, 1);
     delays->n_blames = 0;
     for (size_t i = 0; i < sums->n_touched; i++) {
-        int64_t ns = sums->ns[rfn_sums_at(sums->touched[i])];
-        if (ns < least_ns)
-            continue;
-        offer(delays, sums->touched[i], ns);
-        least_ns = rfn_most(least_ns, delays->blames[0].ns / 64);
+        if (excess(sums, i) >= least_ns)
+            offer(delays, sums->touched[i], excess(sums, i));
     }
-    while (delays->n_blames > 1 &&
-           delays->blames[delays->n_blames - 1].ns < delays->blames[0].ns / 64)
-        delays->n_blames--;
 }
 
 /* Excesses become shares of the wait; what rounding leaves goes to the largest. */

@@ -25,40 +25,40 @@ void rfn_history_release(struct rfn_history *history)
 void rfn_sums_release(struct rfn_sums *sums)
 {
     free(sums->ns);
-    free(sums->seen);
+    free(sums->asked);
     free(sums->touched);
 }
 
 void rfn_sums_reset(struct rfn_sums *sums)
 {
-    for (size_t i = 0; i < sums->n_touched; i++)
-        sums->seen[rfn_sums_at(sums->touched[i])] = false;
     sums->n_touched = 0;
+    if (++sums->question)
+        return;
+    memset(sums->asked, 0, sums->asked_capacity * sizeof *sums->asked);
+    sums->question = 1;
 }
 
 int rfn_sums_grow(struct rfn_sums *sums, uint32_t what)
 {
-    RFN_TRY(RFN_GROW_ZEROED(sums->seen, sums->seen_capacity, (size_t)rfn_sums_at(what) + 1));
-    RFN_TRY(RFN_GROW(sums->ns, sums->ns_capacity, sums->seen_capacity));
-    RFN_TRY(RFN_GROW(sums->touched, sums->touched_capacity, sums->seen_capacity));
-    sums->capacity = sums->seen_capacity;
+    RFN_TRY(RFN_GROW_ZEROED(sums->asked, sums->asked_capacity, (size_t)rfn_sums_at(what) + 1));
+    RFN_TRY(RFN_GROW(sums->ns, sums->ns_capacity, sums->asked_capacity));
+    RFN_TRY(RFN_GROW(sums->touched, sums->touched_capacity, sums->asked_capacity));
+    sums->capacity = sums->asked_capacity;
     return 0;
 }
 
-/* For each sum that a question is about once: apart from the loops that add. */
-__attribute__((noinline)) static void touch(struct rfn_sums *sums, uint32_t what, int64_t ns)
+static inline void touch(struct rfn_sums *sums, uint32_t what, int64_t ns)
 {
     uint32_t at = rfn_sums_at(what);
-    sums->seen[at] = true;
+    sums->asked[at] = sums->question;
     sums->ns[at] = ns;
     sums->touched[sums->n_touched++] = what;
 }
 
 static void add(struct rfn_sums *sums, uint32_t what, int64_t ns)
 {
-    uint32_t at = rfn_sums_at(what);
-    if (sums->seen[at])
-        sums->ns[at] += ns;
+    if (rfn_sums_has(sums, what))
+        sums->ns[rfn_sums_at(what)] += ns;
     else
         touch(sums, what, ns);
 }
@@ -68,15 +68,21 @@ __attribute__((always_inline)) static inline void add_run(const struct rfn_logge
                                                           int64_t sign, struct rfn_sums *sums)
 {
     int64_t *const all = sums->ns;
-    const bool *const seen = sums->seen;
+    uint32_t *const asked = sums->asked, *touched = sums->touched + sums->n_touched;
+    const uint32_t question = sums->question;
 #pragma GCC unroll 4
     for (size_t i = 0; i < n; i++) {
         uint32_t at = rfn_sums_at(run[i].what);
-        if (__builtin_expect(seen[at], 1))
-            all[at] += sign * (int64_t)run[i].ns;
-        else
-            touch(sums, run[i].what, sign * (int64_t)run[i].ns);
+        int64_t ns = sign * (int64_t)run[i].ns;
+        if (__builtin_expect(asked[at] == question, 1)) {
+            all[at] += ns;
+        } else {
+            asked[at] = question;
+            all[at] = ns;
+            *touched++ = run[i].what;
+        }
     }
+    sums->n_touched = (size_t)(touched - sums->touched);
 }
 
 /* ... which may go on at the beginning of the log. */

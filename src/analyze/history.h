@@ -52,11 +52,12 @@ struct rfn_history {
 /* Sums per `what`, of one question; of a whole analysis there is one. Activities and causes of
  * waiting take turns in the list. Adding to a log makes room here, so that asking need not. */
 struct rfn_sums {
-    int64_t *ns; /* at rfn_sums_at; of those that have been touched */
-    bool *seen;  /* touched by this question */
+    int64_t *ns;       /* at rfn_sums_at; of those that have been touched */
+    uint32_t *asked;   /* by which question it was touched last */
+    uint32_t question; /* the number of this one; 0: none */
     uint32_t *touched;
     size_t n_touched, capacity; /* there is room for, of which each array has at least as much: */
-    size_t ns_capacity, seen_capacity, touched_capacity;
+    size_t ns_capacity, asked_capacity, touched_capacity;
 };
 
 static inline uint32_t rfn_sums_at(uint32_t what)
@@ -106,11 +107,15 @@ struct rfn_in_step rfn_history_in_step(const struct rfn_history *a, uint64_t a_a
 
 /* Begins a question: all sums are 0. */
 void rfn_sums_reset(struct rfn_sums *sums);
+/* Whether something has been added to a sum, for which there is room. */
+static inline bool rfn_sums_has(const struct rfn_sums *sums, uint32_t what)
+{
+    return sums->asked[rfn_sums_at(what)] == sums->question;
+}
 /* There must be room for it. */
 static inline int64_t rfn_sums_of(const struct rfn_sums *sums, uint32_t what)
 {
-    uint32_t at = rfn_sums_at(what);
-    return sums->seen[at] ? sums->ns[at] : 0;
+    return rfn_sums_has(sums, what) ? sums->ns[rfn_sums_at(what)] : 0;
 }
 /* Adds what the stream did from `from` (a mark's, if mark is not NULL) to `to`, times sign (1, -1).
  * What is older than the log and has no mark is left out. */

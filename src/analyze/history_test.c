@@ -94,6 +94,19 @@ static void test_in_log(void **state)
     }
 }
 
+/* Numbers of questions come again: what the first one has touched is not taken for this one's. */
+static void test_many_questions(void **state)
+{
+    (void)state;
+    add_many(LENGTH);
+    expect_sums(NULL, 0, LENGTH, 0);
+    assert_int_equal(sums.question, 1);
+    sums.question = UINT32_MAX;
+    expect_sums(NULL, 0, LENGTH, 0);
+    assert_int_equal(sums.question, 1);
+    expect_sums(NULL, LENGTH / 2, LENGTH, LENGTH / 2);
+}
+
 /* Since the beginning, whatever the log has lost. */
 static void test_beginning(void **state)
 {
@@ -327,7 +340,7 @@ int main(void)
         TEST(test_marks),         TEST(test_marks_at_one_place), TEST(test_two_of_a_key),
         TEST(test_too_many_keys), TEST(test_passed_on),          TEST(test_longest_activity),
         TEST(test_long),          TEST(test_long_activity),      TEST(test_in_step),
-        TEST(test_one_is_ahead),
+        TEST(test_one_is_ahead),  TEST(test_many_questions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,12 +17,13 @@ struct entry {
     uint32_t stream;
 };
 
-/* The earliest, and the others as a tournament: leaf `stream` is at nodes[size + stream], and each
- * node has the earlier one of those at 2 * i and 2 * i + 1, node 1 the earliest of all others. A
- * change takes the same steps whatever the times are, for where it would end nobody could predict.
- * Mostly there is none: what a stream does next is earlier than what all others do. */
+/* A tournament: leaf `stream` is at nodes[size + stream], and each node has the earlier one of
+ * those at 2 * i and 2 * i + 1, node 1 the earliest of all. A change takes the same steps whatever
+ * the times are, for where it would end nobody could predict. As long as what the earliest stream
+ * does next is earlier than what all others do, there is none: its time is here, not in its leaf.
+ */
 struct tournament {
-    struct entry earliest;
+    struct entry earliest, second; /* second: the earliest of the others */
     struct entry *nodes;
     size_t size; /* a power of two */
 };
@@ -71,15 +72,14 @@ static int make_tournament(struct tournament *ready, uint32_t n_streams)
 {
     for (ready->size = 1; ready->size < n_streams;)
         ready->size *= 2;
-    ready->earliest.ns = NEVER;
     ready->nodes = malloc(2 * ready->size * sizeof *ready->nodes);
     for (size_t i = 0; ready->nodes && i < 2 * ready->size; i++)
         ready->nodes[i] = (struct entry){NEVER, 0};
     return ready->nodes ? 0 : RFN_E_NOMEM;
 }
 
-/* The time of one of the others; NEVER: it is not ready. Of equal ones the left one is earlier. */
-static inline void set_ready(struct tournament *ready, int64_t ns, uint32_t stream)
+/* The time of a stream; NEVER: it is not ready. Of equal ones the left one is earlier. */
+static inline void set_leaf(struct tournament *ready, int64_t ns, uint32_t stream)
 {
     struct entry *nodes = ready->nodes;
     struct entry first = {ns, stream};
@@ -93,16 +93,40 @@ static inline void set_ready(struct tournament *ready, int64_t ns, uint32_t stre
     }
 }
 
+/* All leaves are right: who is the earliest, and who comes next among those that it has beaten. */
+static inline void rank_first(struct tournament *ready)
+{
+    struct entry second = {NEVER, 0};
+    ready->earliest = ready->nodes[1];
+    for (size_t at = ready->size + ready->earliest.stream; at > 1; at /= 2) {
+        const struct entry other = ready->nodes[at ^ 1];
+        bool behind = other.ns < second.ns + (int64_t)(at & 1);
+        second.ns = behind ? other.ns : second.ns;
+        second.stream = behind ? other.stream : second.stream;
+    }
+    ready->second = second;
+}
+
+/* A stream that was not ready is. */
+static inline void set_ready(struct tournament *ready, int64_t ns, uint32_t stream)
+{
+    const struct entry entry = {ns, stream};
+    if (stream == ready->earliest.stream) {
+        ready->earliest.ns = ns;
+        return;
+    }
+    set_leaf(ready, ns, stream);
+    if (earlier(&entry, &ready->second))
+        ready->second = entry;
+}
+
 /* Which one is the earliest after a change. Returns whether it is another one. */
 static inline bool find_earliest(struct tournament *ready)
 {
-    struct entry before = ready->earliest, first = ready->nodes[1];
-    if (earlier(&before, &first))
+    if (earlier(&ready->earliest, &ready->second))
         return false;
-    ready->earliest = first;
-    set_ready(ready, NEVER, first.stream);
-    if (before.ns != NEVER)
-        set_ready(ready, before.ns, before.stream);
+    set_leaf(ready, ready->earliest.ns, ready->earliest.stream);
+    rank_first(ready);
     return true;
 }
 
@@ -513,7 +537,7 @@ static int move_earliest(struct rfn_replay *replay)
 {
     uint32_t number = replay->ready.earliest.stream;
     const struct rfn_replay_stream *stream = &replay->streams[number];
-    replay->turn_ns = replay->ready.nodes[1].ns;
+    replay->turn_ns = replay->ready.second.ns;
     int stays = stream->held ? enter_held(replay, number) : leave(replay, number, false);
     replay->ready.earliest.ns = stays > 0 ? next_ns(stream) : NEVER;
     return stays;
@@ -558,15 +582,16 @@ static int begin(struct rfn_replay *replay)
             result = go_on(replay, i);
         RFN_TRY(result);
         if (replay->streams[i].open)
-            set_ready(&replay->ready, next_ns(&replay->streams[i]), i);
+            set_leaf(&replay->ready, next_ns(&replay->streams[i]), i);
     }
+    rank_first(&replay->ready);
     return 0;
 }
 
 /* What the stream needs that comes next, unless the earliest one stays so, is brought near. */
 static inline void look_ahead(const struct rfn_replay *replay)
 {
-    uint32_t next = replay->ready.nodes[1].stream;
+    uint32_t next = replay->ready.second.stream;
     const char *stream = (const char *)&replay->streams[next];
     for (size_t at = 0; at < sizeof *replay->streams; at += LINE)
         __builtin_prefetch(stream + at, 1);

@@ -216,6 +216,10 @@ static inline int enter(struct rfn_wait_pass *pass, struct rfn_wait_stream *stre
 
 /* ---- one after the other ---- */
 
+/* What comes of an event: it is none that is over at once, and has not entered; it has left; it has
+ * entered and awaits something. */
+enum { STEP_NONE, STEP_OVER, STEP_AWAITS };
+
 /* A stream that goes from event to event: what it changes with each of them. */
 struct run {
     struct rfn_wait_pass *pass;
@@ -283,42 +287,59 @@ static inline int receive_at_once(const struct run *run, const struct rfn_loop_e
     return rfn_meetings_add(&run->pass->delays.meetings, &channel->received, &meeting);
 }
 
+/* The requests of the iteration are completed: mostly that has to be waited for. */
+static inline int complete_now(const struct run *run, const struct rfn_loop_event *event,
+                               const struct rfn_batch_time *time)
+{
+    struct rfn_wait_stream *stream = run->stream;
+    did(run, event->gap_activity, time->gap_ns);
+    stream->enter_ns = run->enter_ns;
+    stream->here = here(run);
+    RFN_TRY(complete(stream, (uint32_t)(event - stream->loop->events)));
+    if (stream->n_awaited)
+        return STEP_AWAITS;
+    did(run, event->mpi_activity, time->duration_ns);
+    return STEP_OVER;
+}
+
 /* The event enters and leaves, if it may now: it makes a request and nothing else, or it is its
- * turn and it waits for nothing. Returns whether it has; RFN_E_NOMEM. */
+ * turn and it waits for nothing. Or it enters, and awaits what it completes. RFN_E_NOMEM. */
 static inline int step(const struct run *run, const struct rfn_loop_event *event,
                        const struct rfn_batch_time *time)
 {
     struct rfn_channels *channels = &run->pass->channels;
     const struct rfn_message *message;
     if (event->before != run->site || (has_channel(event) && !same_channel(run->pass, event)))
-        return 0;
+        return STEP_NONE;
     switch ((enum rfn_loop_action)event->action) {
     case RFN_LOOP_ACT_NOTHING:
         did(run, event->gap_activity, time->gap_ns);
         did(run, event->mpi_activity, time->duration_ns);
-        return 1;
+        return STEP_OVER;
+    case RFN_LOOP_ACT_COMPLETES:
+        return complete_now(run, event, time);
     case RFN_LOOP_ACT_BEGINS_SEND:
     case RFN_LOOP_ACT_BEGINS_RECEIVE:
         did(run, event->gap_activity, time->gap_ns);
         RFN_TRY(communicate(channels, event, run->rank, here(run),
                             &run->requests[event->request].doing));
         did(run, event->mpi_activity, time->duration_ns);
-        return 1;
+        return STEP_OVER;
     case RFN_LOOP_ACT_SENDS:
         if (run->exit_ns >= *run->pass->turn_ns || !is_sent_at_once(run, event))
-            return 0;
+            return STEP_NONE;
         did(run, event->gap_activity, time->gap_ns);
         RFN_TRY(send_at_once(run, event, time->duration_ns));
-        return 1;
+        return STEP_OVER;
     case RFN_LOOP_ACT_RECEIVES:
         message = rfn_channels_there(channels, event->channel, run->rank, run->enter_ns);
         if (run->exit_ns >= *run->pass->turn_ns || !message)
-            return 0;
+            return STEP_NONE;
         did(run, event->gap_activity, time->gap_ns);
         RFN_TRY(receive_at_once(run, event, message, time->duration_ns));
-        return 1;
+        return STEP_OVER;
     default:
-        return 0;
+        return STEP_NONE;
     }
 }
 
@@ -344,21 +365,22 @@ static inline int64_t make_room(const struct rfn_wait_stream *stream, struct rfn
 }
 
 /* Goes on from the current event of the batch, which has not entered, as long as events are over at
- * once and no segment is looked at. Returns how many have left, of which the last is the current
- * one then; RFN_E_NOMEM. */
-__attribute__((noinline, flatten)) static int64_t run_on(struct rfn_wait_pass *pass,
-                                                         struct rfn_wait_stream *stream,
-                                                         uint32_t number,
-                                                         struct rfn_replay_stream *at)
+ * once and no segment is looked at. STEP_OVER: some have left, of which the last is the current one
+ * now; STEP_AWAITS: so have they, if there are any, and the current one has entered; STEP_NONE;
+ * RFN_E_NOMEM. */
+__attribute__((noinline, flatten)) static int run_on(struct rfn_wait_pass *pass,
+                                                     struct rfn_wait_stream *stream,
+                                                     uint32_t number, struct rfn_replay_stream *at)
 {
     const struct rfn_batch *batch = at->batch;
     const struct rfn_batch_time *time = &batch->times[batch->taken - 1];
     struct rfn_chain *chain = &stream->critical.chains[stream->critical.current];
     const struct rfn_loop_event *events = stream->loop->events, *event = &events[at->place];
-    const struct rfn_loop_event *end = events + batch->width;
+    const struct rfn_loop_event *end = events + batch->width, *last = NULL;
     const bool begins = batch->all_begin && pass->steps;
     int64_t n = make_room(stream, chain, batch->n - batch->taken + 1), done = 0;
-    int64_t before_ns = 0, enter_ns = 0;
+    int64_t before_ns = 0, enter_ns = 0, last_ns = at->before_ns;
+    int what = STEP_OVER;
     struct run run = {.pass = pass,
                       .stream = stream,
                       .history = &stream->history,
@@ -367,33 +389,40 @@ __attribute__((noinline, flatten)) static int64_t run_on(struct rfn_wait_pass *p
                       .number = number,
                       .rank = at->rank,
                       .context = at->context,
-                      .site = stream->site,
-                      .exit_ns = at->before_ns};
+                      .site = stream->site};
     for (; done < n && !stream->in_step; done++, time++) {
-        int64_t last_ns = run.exit_ns;
         run.enter_ns = last_ns + time->gap_ns;
         run.exit_ns = run.enter_ns + time->duration_ns;
-        int over = step(&run, event, time);
-        if (over <= 0) {
-            RFN_TRY(over);
-            run.exit_ns = last_ns;
+        what = step(&run, event, time);
+        if (what <= STEP_NONE)
             break;
-        }
-        before_ns = last_ns;
-        enter_ns = run.enter_ns;
         if (event == events && begins)
             RFN_TRY(begin_step(&run, event->site, last_ns));
+        if (what == STEP_AWAITS)
+            break;
+        before_ns = last_ns;
+        enter_ns = run.enter_ns;
+        last_ns = run.exit_ns;
+        last = event;
         run.site = event->site;
         event = event + 1 < end ? event + 1 : events;
     }
-    if (done <= 0)
-        return done;
-    const struct rfn_loop_event *last = event > events ? event - 1 : end - 1;
+    RFN_TRY((int)rfn_least(n, what));
+    if (last) {
+        stream->symbol = last->symbol;
+        rfn_pass_over(pass, stream, number, last_ns);
+    }
+    if (what == STEP_AWAITS) {
+        stream->symbol = event->symbol;
+        rfn_replay_skip(at, (uint32_t)done, (uint32_t)(event - events), last_ns, run.enter_ns,
+                        run.exit_ns);
+        return STEP_AWAITS;
+    }
+    if (!last)
+        return STEP_NONE;
     rfn_replay_skip(at, (uint32_t)done - 1, (uint32_t)(last - events), before_ns, enter_ns,
-                    run.exit_ns);
-    stream->symbol = last->symbol;
-    rfn_pass_over(pass, stream, number, at->exit_ns);
-    return done;
+                    last_ns);
+    return STEP_OVER;
 }
 
 /* The current event has entered. If it is its turn it may leave, too, just as the replay would have
@@ -425,12 +454,15 @@ __attribute__((flatten)) int rfn_pass_enter_loop(struct rfn_wait_pass *pass,
         return 0;
     *entered = true;
     stream->polled_ns = 0;
-    for (int64_t ran = 0;;) {
-        ran = ran <= 0 && may_run(stream, at) ? run_on(pass, stream, number, at) : 0;
-        int result = ran > 0 ? RFN_REPLAY_LEFT : (int)ran;
-        if (!ran)
+    for (int ran = STEP_NONE;;) {
+        int result = RFN_REPLAY_LEFT;
+        ran = ran != STEP_OVER && may_run(stream, at) ? run_on(pass, stream, number, at)
+                                                      : STEP_NONE;
+        if (ran < STEP_NONE)
+            return ran;
+        if (ran == STEP_NONE)
             result = enter(pass, stream, number, at, event);
-        if (!result)
+        if (!result || ran == STEP_AWAITS)
             result = leave_early(pass, stream, number, at);
         if (result != RFN_REPLAY_LEFT)
             return result;
