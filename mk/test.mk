@@ -124,7 +124,7 @@ lint:
 	@clang-tidy --quiet $(LIB_SRC) $(CLI_SRC) -- -std=c11 -Isrc -Iinclude
 
 # Programs of bench/ time a part of Refrain alone, except for MPI programs, which run.py compiles.
-BENCH_MPI := $(patsubst %,bench/%.c,adi calls varying wavefront)
+BENCH_MPI := $(patsubst %,bench/%.c,adi alone calls varying wavefront)
 BENCH_SRC := $(filter-out $(BENCH_MPI),$(wildcard bench/*.c))
 BENCHES   := $(BENCH_SRC:bench/%.c=$(O)/bench/%)
 

@@ -321,6 +321,17 @@ def test_recorded(bench):
         check_recorded(bench, name, 64, "full" if i % 2 else "segments")
 
 
+def test_step_of_times(bench, flavour):
+    """What columns have not coded while they grew, 100,000 values, is coded in the step `times`, before ranks
+    wait for each other: at more than 10 ns each."""
+    alone = bench.program(os.path.join(harness.HERE, "..", "bench", "alone.c"), flavour)
+    _, archive = bench.record(flavour, 2, [alone, "2000"], options=["--time=full"])
+    facts = json.loads(bench.verb("info", "--json", archive))
+    harness.compare("calls", facts["calls"], 2 * (2000 * 25 + 2))
+    if facts["merging"]["seconds"]["times"] < 1e-3:
+        raise harness.Failure(f"times are packed in another step: {facts['merging']['seconds']}")
+
+
 def test_recorded_real(bench, flavour):
     """One rank, an odd number, threads, little memory, and all ranks' chunks handed to rank 0."""
     ring = bench.program(os.path.join(FOLDER, "open_ring.c"), flavour)
