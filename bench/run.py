@@ -209,24 +209,31 @@ class Bench:
 
     # ---- alike ranks stored once, against merging all of them ----
 
-    def merged(self, command, merge):
-        """Seconds from the end of the program to a whole archive on rank 0."""
+    def merged(self, command, archive, merge):
+        """Seconds from the end of the program to a whole archive on rank 0, and of each step of that."""
         err = run_both(command, self.folder, {"REFRAIN_MERGE": merge}).stderr
-        return float(re.search(r"merged in ([0-9.]+) s", err).group(1))
+        total = float(re.search(r"merged in ([0-9.]+) s", err).group(1))
+        facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))
+        steps = facts["merging"]["seconds"]
+        return {"total": total, **steps, "writing": max(0, total - sum(steps.values()))}
 
     def clusters(self):
         """Finalizing 64 ranks: with clusters, and as if every rank's chunks were handed to rank 0."""
-        print(f"\nClusters while recording, 64 ranks, Open MPI, {self.pairs} pairs of runs: seconds at "
-              "the end, bytes sent per rank\n")
+        print(f"\nClusters while recording, 64 ranks, Open MPI, at most {self.pairs} pairs of runs: "
+              "seconds at the end, bytes sent per rank\n")
         print(f"{'':24}{'clusters':>10}{'all':>9}{'ratio':>8}{'quartiles':>16}{'limit':>7}"
               f"{'sent':>9}{'all':>11}{'share':>8}{'limit':>7}")
         programs = os.path.join(HERE, "..", "tests", "programs", "clusters")
-        for title, source, arguments in (
-                ("ghosts, 100 steps", os.path.join(programs, "ghosts.c"), (100,)),
-                ("wavefront, 10 steps", os.path.join(HERE, "wavefront.c"), (10, 8, 16)),
-                ("sweeps, 5 steps", os.path.join(HERE, "adi.c"), (5, 64))):
-            self.clusters_row(title, self.compile("openmpi", source, title.split(",", maxsplit=1)[0]),
-                              arguments)
+        medians = {}
+        for title, source, arguments, pairs in (
+                ("ghosts, 100 steps", os.path.join(programs, "ghosts.c"), (100,), self.pairs),
+                ("wavefront, 10 steps", os.path.join(HERE, "wavefront.c"), (10, 8, 16), self.pairs),
+                ("sweeps, 5 steps", os.path.join(HERE, "adi.c"), (5, 64), self.pairs),
+                ("sweeps, 300 steps", os.path.join(HERE, "adi.c"), (300, 1), min(self.pairs, 5)),
+                ("alone, 30,000 steps", os.path.join(HERE, "alone.c"), (30000,), min(self.pairs, 5))):
+            program = self.compile("openmpi", source, title.split(",", maxsplit=1)[0])
+            medians[title] = self.clusters_row(title, program, arguments, pairs)
+        self.steps_table(medians)
 
         print(f"\nMerging while the program runs (--cluster-every), halo exchange, {self.pairs} pairs of "
               "runs: seconds at the end, in meetings on rank 0, of the whole run\n")
@@ -258,21 +265,38 @@ class Bench:
               f"{f'{low:.2f} to {high:.2f}':>16}{medians[1][1]:10.3f}{medians[0][2]:9.2f}"
               f"{medians[1][2]:9.2f}{statistics.median(wholes):8.2f}")
 
-    def clusters_row(self, title, program, arguments):
+    def clusters_row(self, title, program, arguments, pairs):
+        """Prints a line; returns the median of each step's seconds, by way."""
         archive = os.path.join(self.folder, "clusters.rfn")
-        command = ["mpirun.openmpi", *ROOT, "--oversubscribe", "-np", "64", self.refrain, "record",
-                   "--force", "-o", archive, "--time=full", program, *map(str, arguments)]
-        pairs = []
-        for i in range(self.pairs):
-            both = {merge: self.merged(command, merge) for merge in (("", "all"), ("all", ""))[i % 2]}
-            pairs.append((both[""], both["all"]))
-        self.merged(command, "")
-        low, middle, high = quartiles([clusters / all_ for clusters, all_ in pairs])
+        launch = [*self.launch("openmpi", 64), self.refrain, "record", "--force", "-o", archive]
+        ways = {"clusters": ("", "full"), "all": ("all", "full"), "clusters, no times": ("", "none"),
+                "all, no times": ("all", "none")}
+        rounds = []
+        for i in range(pairs):
+            rounds.append({way: self.merged([*launch, f"--time={times}", program, *map(str, arguments)],
+                                            archive, merge)
+                           for way, (merge, times) in list(ways.items())[::1 if i % 2 else -1]})
+        medians = {way: {step: statistics.median(one[way][step] for one in rounds)
+                         for step in rounds[0][way]} for way in ways}
+        run([*launch, "--time=full", program, *map(str, arguments)], self.folder)
+        low, middle, high = quartiles([one["clusters"]["total"] / one["all"]["total"]
+                                       for one in rounds])
         facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))["merging"]
         moved = facts["all_bytes"] + facts["all_definition_bytes"]
-        print(f"{title:24}{statistics.median(p[0] for p in pairs):10.3f}"
-              f"{statistics.median(p[1] for p in pairs):9.3f}{middle:8.2f}{f'{low:.2f} to {high:.2f}':>16}"
+        print(f"{title:24}{medians['clusters']['total']:10.3f}{medians['all']['total']:9.3f}"
+              f"{middle:8.2f}{f'{low:.2f} to {high:.2f}':>16}"
               f"{0.1:7}{facts['bytes'] / 64:9,.0f}{moved / 64:11,.0f}{facts['bytes'] / moved:8.2%}{'1%':>7}")
+        return medians
+
+    def steps_table(self, medians):
+        """What that time is, as rank 0 sees it: it waits in one step for what others do in the one
+        before. Of `all`, writing includes the handing up."""
+        print("\nThe same by steps, medians, and without times, which both ways pack and write alike: ms\n")
+        steps = list(next(iter(medians.values()))["clusters"])
+        print(f"{'':42}" + "".join(f"{step:>11}" for step in steps))
+        for title, ways in medians.items():
+            for way, of in ways.items():
+                print(f"{f'{title}: {way}':42}" + "".join(f"{1000 * of[step]:11.1f}" for step in steps))
 
     def resolution(self):
         """The programs of the table at 1 ns and, where the recorder can, coarser."""

@@ -125,7 +125,7 @@ lint:
 	@clang-tidy --quiet $(LIB_SRC) $(CLI_SRC) -- -std=c11 -Isrc -Iinclude
 
 # Programs of bench/ time a part of Refrain alone, except for MPI programs, which run.py compiles.
-BENCH_MPI := $(patsubst %,bench/%.c,adi calls varying wavefront)
+BENCH_MPI := $(patsubst %,bench/%.c,adi alone calls varying wavefront)
 BENCH_SRC := $(filter-out $(BENCH_MPI),$(wildcard bench/*.c))
 BENCHES   := $(BENCH_SRC:bench/%.c=$(O)/bench/%)
 
@@ -147,7 +147,7 @@ bench-overhead: all
 clusters-table: all
 	@python3 tools/clusters_table.py --build $(O)
 
-# What long runs on 1024 ranks move when MPI ends; 10 minutes.
+# What long runs on 1024 ranks move when MPI ends; 20 minutes.
 clusters-long: all
 	@python3 tools/clusters_table.py --build $(O) --long
 

@@ -57,7 +57,7 @@ enum rfn_merging_step {
     RFN_MERGING_SURVEY,     /* ranks describe what they have, and count it */
     RFN_MERGING_SIGNATURES, /* digests of structures and values */
     RFN_MERGING_MERGE,      /* who is alike, along a tree */
-    RFN_MERGING_TIMES,      /* of segments: what was kept, and what processes share */
+    RFN_MERGING_TIMES,      /* own ones are packed, or what is kept of them */
     RFN_MERGING_TABLES,     /* what depends on the rank, along the tree */
     RFN_MERGING_CLUSTERS,   /* what alike ranks did becomes CLUSTERS */
     RFN_MERGING_STEPS

@@ -368,6 +368,14 @@ static int pack_timing(struct finish *finish, size_t i)
                : rfn_pack_timing(events, rec_options.times ? &clock : NULL, &packed->timing);
 }
 
+/* What columns have not coded while they grew, of each the last block, is coded here. */
+static int pack_times(struct finish *finish, int error)
+{
+    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
+        error = pack_timing(finish, i);
+    return error;
+}
+
 /* What the stream adds to the table of streams and to its group's table. */
 static int tabulate(struct finish *finish, size_t i)
 {
@@ -455,10 +463,8 @@ static int tabulate_all(struct finish *finish, int error)
         error = rfn_tables_init(&finish->places, finish->merge.streams.of[RFN_KIND_OF_GROUP].total);
     if (!error)
         error = rec_together_begin(&finish->together, &finish->merge);
-    for (size_t i = 0; i < finish->description.n_streams && !error; i++) {
-        error = pack_timing(finish, i);
-        error = error ? error : tabulate(finish, i);
-    }
+    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
+        error = tabulate(finish, i);
     struct rfn_tables *tables[] = {&finish->streams, &finish->places, &finish->together.numbers};
     struct rfn_collection collection = {
         .tables = tables, .n_tables = 3, .parcels = &finish->together.parcels};
@@ -747,6 +753,7 @@ static void write_run(struct finish *finish, struct rec_output_result *result, i
     error = merge_all(finish, error);
     end_step(finish, RFN_MERGING_MERGE);
     error = survey_times(finish, error);
+    error = pack_times(finish, error);
     end_step(finish, RFN_MERGING_TIMES);
     merge_spreads(finish, error);
     error = tabulate_all(finish, error);
