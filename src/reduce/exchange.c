@@ -103,6 +103,8 @@ int rfn_exchange_tell(struct rfn_exchange *exchange, uint64_t *word)
         return 0;
     RFN_TRY(exchange->tell(exchange->context, &told));
     *word = told;
+    exchange->bytes_sent += exchange->rank ? sizeof told : 0;
+    exchange->messages_sent += exchange->rank != 0;
     return 0;
 }
 

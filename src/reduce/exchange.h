@@ -29,7 +29,8 @@ struct rfn_exchange {
 void rfn_exchange_hold(struct rfn_exchange *exchange, int64_t bytes);
 
 /* All ranks learn rank 0's word. It takes no memory, so that those that have none know, too, what
- * is to come: RFN_E_EXCHANGE only when messages fail, and *word is then as it was. */
+ * is to come: RFN_E_EXCHANGE only when messages fail, and *word is then as it was. What it takes is
+ * counted as sent by the ranks that it reaches. */
 int rfn_exchange_tell(struct rfn_exchange *exchange, uint64_t *word);
 
 /* Up the tree: merge is called for every child's message, in order of ranks, to bring it into the
