@@ -4,6 +4,7 @@ import os
 
 import harness
 import test_clusters
+import test_fortran
 import test_reader
 import test_smpi
 
@@ -78,7 +79,7 @@ def test_simulated(bench):
                 harness.compare(f"{name}, {time}: {what}", facts[1][what], facts[0][what])
 
 
-CASES = {"openmpi": ((["late"], ["--time=none"]), (["off"], []), (["off"], ["--start-off"]), (["zero"], []),
+CASES = {"openmpi": ((["late"], ["--time=none"]), (["off"], []), (["off"], ["--start-off"]), (["zero", "empty"], []),
                      (["values", "polls"], []), (["off", "polls"], []), (["values"], ["--time=none"]),
                      (["late", "split"], ["--time=full", "--volume=cpu"]),
                      (["late"], ["--memory=1M"])),
@@ -123,6 +124,17 @@ def test_abort(bench, flavour):
     dump = bench.run([bench.refrain, "dump", archive])
     last = dump.out.splitlines()[-1].split("\t")
     harness.compare("exit and last", (dump.code, last[1], last[5]), (3, "1", "MPI_Abort"))
+
+
+def test_fortran_after_a_jump(bench):
+    """Calls from Fortran count also when the rank has left another call by a jump, as they do on the others. (In
+    Open MPI, whose library for Fortran calls the functions that the recorder passes by.)"""
+    aside = bench.compiled("jump.openmpi", ["mpicc.openmpi", "-O1", "-c", os.path.join(test_fortran.FOLDER, "jump.c")])
+    program = test_fortran.fortran(bench, "openmpi", "jumping", (aside,))
+    for way in ("c", "fortran"):
+        run = bench.run([*harness.FLAVOURS["openmpi"].launch(3), bench.refrain, "record", "--cluster-every=3",
+                         "-o", bench.fresh("jumping.rfn"), program, way], timeout=60, check=True)
+        harness.compare(f"{way}: left", run.err.count("MPI_Send was left by a jump"), 1)
 
 
 def test_stopped(bench, flavour):

@@ -85,6 +85,75 @@ def test_call_left_by_jump(bench, flavour):
     check_refused(bench, flavour, "jump", "rank 1: MPI_Send was left by a jump")
 
 
+def run_differently(bench, flavour, what, first, others, env=None):
+    """Rank 0 is recorded with some options, or words before the command, and ranks 1 and 2 with others."""
+    program, archive = bench.program("awkward", flavour), bench.fresh("different.rfn")
+    parts = [[*before, bench.refrain, "record", "-o", archive, *options, program, what]
+             for before, options in (first, others)]
+    run = bench.run([*harness.FLAVOURS[flavour].launch(1), *parts[0], ":", "-n", "2", *parts[1]],
+                    timeout=60, env=env)
+    harness.compare(f"exit code of {what}, {first}, {others}", run.code, WANTED_EXIT)
+    return run.err, archive
+
+
+def test_other_options_and_a_jump(bench, flavour):
+    """What is recorded on rank 0 only, or not there, makes no rank wait for another that has failed."""
+    plain, full = ([], []), ([], ["--time=full"])
+    handed = ["env", "REFRAIN_MERGE=all"], []
+    for first, others in ((plain, full), (full, plain), (handed, plain)):
+        said, archive = run_differently(bench, flavour, "jump", first, others)
+        harness.compare(f"{first}, {others}: an archive exists", os.path.exists(archive), False)
+        if "rank 1: MPI_Send was left by a jump" not in said:
+            raise harness.Failure(said)
+
+
+def test_written_as_rank_0_says(bench, flavour):
+    plain, unwritten = ([], []), (["env", "REFRAIN_WRITE=no"], [])
+    for first, others in ((plain, unwritten), (unwritten, plain)):
+        said, archive = run_differently(bench, flavour, "none", first, others)
+        harness.compare(f"{first}: an archive exists", os.path.exists(archive), first == plain)
+        harness.compare(f"{first}: nothing was written", "nothing was written" in said,
+                        first == unwritten)
+        if first == plain:
+            bench.verb("verify", archive)
+
+
+def test_times_of_some_ranks(bench, flavour):
+    """Ranks that record no times take part when clocks are compared, or nobody does. An archive has times of
+    all ranks or of none: there is none then, and it is said why."""
+    full, none = ([], ["--time=full"]), ([], ["--time=none"])
+    for first, others, reason in ((full, none, "rank 1: recorded without times (--time), and rank 0 with"),
+                                  (none, full, "rank 1: recorded with times (--time), and rank 0 without")):
+        said, archive = run_differently(bench, flavour, "none", first, others,
+                                        {"REFRAIN_CLOCK_SYNC": "always"})
+        harness.compare(f"{first}: an archive exists", os.path.exists(archive), False)
+        if f"no archive was written: {reason}" not in said:
+            raise harness.Failure(said)
+
+
+def gather(bench, flavour, *words):
+    """Rank 0 writes for all while a rank has no memory (programs/scarce.c). Whether it says that there is no
+    archive, which then is not there."""
+    program, archive = bench.program("scarce", flavour), bench.fresh("scarce.rfn")
+    run = bench.run([*harness.FLAVOURS[flavour].launch(3), bench.refrain, "record", "-o", archive,
+                     "--time=full", program, *words], timeout=60, check=True)
+    refused = "no archive was written" in run.err
+    harness.compare(f"{words}: an archive exists", os.path.exists(archive), not refused)
+    if not refused:
+        bench.verb("verify", archive)
+        harness.compare(f"{words}: calls",
+                        harness.count_calls(bench.dump(archive))["MPI_Sendrecv"], 20000)
+    return refused
+
+
+def test_gathering_without_memory(bench, flavour):
+    """Rank 0 cannot take what it is sent. Rank 1 lacks memory for the first, second or third buffer after it
+    has seen that its archive cannot be opened: nobody waits for it."""
+    harness.compare("rank 0: refused", gather(bench, flavour, "0", "20000", "1"), True)
+    refused = [gather(bench, flavour, "1", "1", number) for number in ("1", "3")]
+    harness.compare("rank 1: refused", refused, [True, False])
+
+
 def test_no_memory_on_one_rank(bench, flavour):
     check_refused(bench, flavour, "memory", "rank 1: recording stopped: out of memory")
 

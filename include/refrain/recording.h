@@ -35,7 +35,7 @@ struct rfn_every {
     uint64_t segments, ns;
 };
 
-/* Reads a number of segments from 1 to 10^9, as "1000", or of seconds up to 10^6, as "30s" or
+/* Reads a number of segments from 1 to 10^9, as "1000", or of seconds below 1000001, as "30s" or
  * "0.5s". false: it is neither; never then. */
 bool rfn_every_parse(const char *text, struct rfn_every *every);
 

@@ -58,6 +58,11 @@ static uint64_t ticks(void)
     }
 }
 
+int64_t rec_monotonic_ns(void)
+{
+    return read_ns(CLOCK_MONOTONIC);
+}
+
 uint64_t rec_clock_other(void)
 {
     return ticks() >> rec_clock.shift;

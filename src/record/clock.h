@@ -36,6 +36,7 @@ extern struct rec_clock rec_clock;
 
 /* Chooses the counter (REFRAIN_CLOCK=tsc|monotonic|mpi overrides) and the shift. */
 void rec_clock_init(uint64_t resolution_ns);
+int64_t rec_monotonic_ns(void); /* CLOCK_MONOTONIC */
 /* Now: the quanta, and the times at which they began to be that. */
 struct rec_clock_pair rec_clock_pair(void);
 uint64_t rec_clock_other(void); /* quanta of a counter that is not the time-stamp counter */

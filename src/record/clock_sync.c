@@ -9,7 +9,6 @@
 #include "record/place.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 /* Round trips: at least so many, then until none was shorter for some time, at most so many. */
 enum { LEAST = 16, CALM = 8, MOST = 64 };
@@ -65,12 +64,6 @@ static int write_nodes(void *state, struct rfn_buf *out)
     return rfn_buf_status(out);
 }
 
-static bool all_say(MPI_Comm comm, bool yes)
-{
-    int mine = yes, all = 0;
-    return rec_mpi.MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
-}
-
 /* All ranks learn all nodes, or all of them fail. */
 static bool find_nodes(struct rec_exchange *exchange, uint64_t host, struct rfn_buf *list)
 {
@@ -83,7 +76,7 @@ static bool find_nodes(struct rec_exchange *exchange, uint64_t host, struct rfn_
     int learned = rfn_exchange_down(&exchange->exchange, &nodes.list, error);
     rfn_map_release(&nodes.seen);
     *list = nodes.list;
-    return all_say(exchange->comm, !error && !learned);
+    return rec_all_say(exchange->comm, !error && !learned);
 }
 
 /* ---- two clocks ---- */
@@ -93,22 +86,15 @@ struct pong {
     struct rfn_clock_offset known; /* of the answering node, to the node of rank 0 */
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* One round trip; its length. */
 static uint64_t ping(MPI_Comm comm, int to, bool last, struct rfn_clock_offset *offset)
 {
     struct pong pong = {0};
     uint8_t more = !last;
-    uint64_t sent = now_ns();
+    uint64_t sent = (uint64_t)rec_monotonic_ns();
     rec_mpi.MPI_Send(&more, 1, MPI_BYTE, to, TAG_PING, comm);
     rec_mpi.MPI_Recv(&pong, sizeof pong, MPI_BYTE, to, TAG_PONG, comm, MPI_STATUS_IGNORE);
-    uint64_t round_trip = now_ns() - sent;
+    uint64_t round_trip = (uint64_t)rec_monotonic_ns() - sent;
     offset->monotonic_ns = sent + round_trip / 2;
     offset->offset_ns = (int64_t)(pong.stamp - offset->monotonic_ns) + pong.known.offset_ns;
     offset->round_trip_ns = round_trip + pong.known.round_trip_ns;
@@ -140,7 +126,7 @@ static void answer(MPI_Comm comm, int child, const struct rfn_clock_offset *know
         if (rec_mpi.MPI_Recv(&more, 1, MPI_BYTE, child, TAG_PING, comm, MPI_STATUS_IGNORE) !=
             MPI_SUCCESS)
             return;
-        pong.stamp = now_ns();
+        pong.stamp = (uint64_t)rec_monotonic_ns();
         rec_mpi.MPI_Send(&pong, sizeof pong, MPI_BYTE, child, TAG_PONG, comm);
     }
 }
@@ -151,7 +137,7 @@ static void measure(MPI_Comm comm, const struct rfn_buf *nodes, size_t self,
                     struct rfn_clock_offset *offset)
 {
     size_t n = nodes->size / NODE_BYTES, step = 1;
-    *offset = (struct rfn_clock_offset){.monotonic_ns = now_ns()};
+    *offset = (struct rfn_clock_offset){.monotonic_ns = (uint64_t)rec_monotonic_ns()};
     while (step < n && !(self & step))
         step *= 2; /* all below are children's */
     if (self > 0)
@@ -179,10 +165,19 @@ static struct own {
     struct rfn_clock_offset start, end;
 } own;
 
+/* Whether an archive as rank 0 was asked for has times of these clocks. */
+static bool first_has_times(struct rec_exchange *exchange)
+{
+    uint64_t word = rec_options.times && rec_clock.kind != REC_CLOCK_MPI;
+    return rfn_exchange_tell(&exchange->exchange, &word) == 0 && word;
+}
+
 /* False if nothing was measured, on all ranks. */
 static bool compare_clocks(struct rec_exchange *exchange, struct rfn_clock_offset *offset)
 {
     struct rfn_buf nodes = RFN_BUF_INIT;
+    if (!first_has_times(exchange))
+        return false;
     own.host = rec_clock_sync_host();
     bool several = find_nodes(exchange, own.host, &nodes) && nodes.size > NODE_BYTES;
     own.measures = false;
@@ -199,13 +194,13 @@ static bool compare_clocks(struct rec_exchange *exchange, struct rfn_clock_offse
 /* ---- when ---- */
 
 #ifndef RFN_FLAVOUR_SMPI /* whose ranks have one clock */
-/* What was found out once stays: the program may change its environment. */
+/* What is the same for all ranks: they wait for each other. What was found out once stays: the
+ * program may change its environment. */
 static bool is_wanted(void)
 {
     static enum { UNKNOWN, NO, YES } wanted;
     if (!wanted && rec_place_learn()) {
-        bool may = rec_options.times && rec_clock.kind != REC_CLOCK_MPI && rec_place_size() > 1 &&
-                   rec_options.clock_sync != REC_CLOCK_SYNC_NEVER;
+        bool may = rec_place_size() > 1 && rec_options.clock_sync != REC_CLOCK_SYNC_NEVER;
         bool must = rec_options.clock_sync == REC_CLOCK_SYNC_ALWAYS;
         wanted = may && (must || !rec_on_one_node(rec_place_size())) ? YES : NO;
     }
@@ -286,7 +281,7 @@ void rec_clock_sync_end(struct rec_exchange *exchange, struct rfn_buf *measured)
 #ifdef RFN_FLAVOUR_SMPI
     return;
 #endif
-    if (exchange->exchange.size == 1 || !all_say(exchange->comm, is_wanted()))
+    if (exchange->exchange.size == 1 || !rec_all_say(exchange->comm, is_wanted()))
         return;
     own.at_end = compare_clocks(exchange, &own.end);
     if (!own.at_end)

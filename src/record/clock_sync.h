@@ -13,6 +13,7 @@
  * launcher says that it is one (one_node.h) no message is sent when MPI starts; otherwise the ranks
  * tell each other their hosts, on a communicator of the recorder's own. REFRAIN_CLOCK_SYNC=always
  * does that whatever the launcher says, never does nothing. It must be the same for all ranks.
+ * Nothing is measured where rank 0 records no times.
  */
 #ifndef RFN_RECORD_CLOCK_SYNC_H
 #define RFN_RECORD_CLOCK_SYNC_H

@@ -60,34 +60,59 @@ static int receive_bytes(void *context, int from, struct rfn_buf *bytes)
                              MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return RFN_E_EXCHANGE;
     }
-    if (!to)
+    if (!to && first.total > 0)
         return RFN_E_NOMEM;
     bytes->size += first.total;
     return 0;
 }
 
+static int tell(void *context, uint64_t *word)
+{
+    MPI_Comm comm = ((struct rec_exchange *)context)->comm;
+    return rec_mpi.MPI_Bcast(word, sizeof *word, MPI_BYTE, 0, comm) == MPI_SUCCESS ? 0
+                                                                                   : RFN_E_EXCHANGE;
+}
+
+bool rec_all_say(MPI_Comm comm, bool yes)
+{
+    int mine = yes, all = 0;
+    return rec_mpi.MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
+}
+
 /* A communicator of all ranks on *comm, or MPI_COMM_NULL on all of them. A program may have used up
- * all that MPI can make. */
+ * all that MPI can make, on some ranks only. */
 static void create_comm(MPI_Comm world, MPI_Comm *comm)
 {
     MPI_Group group;
+    const bool has_group = rec_mpi.MPI_Comm_group(world, &group) == MPI_SUCCESS;
     *comm = MPI_COMM_NULL;
-    if (rec_mpi.MPI_Comm_group(world, &group) == MPI_SUCCESS) {
+    if (rec_all_say(world, has_group)) {
         if (rec_mpi.MPI_Comm_create(world, group, comm) != MPI_SUCCESS)
             *comm = MPI_COMM_NULL;
-        rec_mpi.MPI_Group_free(&group);
+        if (!rec_all_say(world, *comm != MPI_COMM_NULL) && *comm != MPI_COMM_NULL)
+            rec_mpi.MPI_Comm_free(comm); /* sets it to MPI_COMM_NULL */
     }
-    int mine = *comm != MPI_COMM_NULL, all = 0;
-    int rc = rec_mpi.MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, world);
-    if (mine && (rc != MPI_SUCCESS || !all))
-        rec_mpi.MPI_Comm_free(comm); /* sets it to MPI_COMM_NULL */
+    if (has_group)
+        rec_mpi.MPI_Group_free(&group);
+}
+
+/* MPI's own, of which references are not to be given back. */
+static bool is_predefined(MPI_Errhandler handler)
+{
+#ifdef MPI_ERRORS_ABORT
+    if (handler == MPI_ERRORS_ABORT)
+        return true;
+#endif
+    return handler == MPI_ERRHANDLER_NULL || handler == MPI_ERRORS_ARE_FATAL ||
+           handler == MPI_ERRORS_RETURN;
 }
 
 int rec_exchange_open(struct rec_exchange *exchange)
 {
     MPI_Errhandler programs;
     *exchange = (struct rec_exchange){
-        .exchange = {.context = exchange, .send = send_bytes, .receive = receive_bytes}};
+        .exchange = {
+            .context = exchange, .send = send_bytes, .receive = receive_bytes, .tell = tell}};
     const MPI_Comm world = rec_place_comm();
     if (world == MPI_COMM_NULL)
         return RFN_E_EXCHANGE;
@@ -95,6 +120,8 @@ int rec_exchange_open(struct rec_exchange *exchange)
     rec_mpi.MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
     create_comm(world, &exchange->comm);
     rec_mpi.MPI_Comm_set_errhandler(world, programs);
+    if (!is_predefined(programs))
+        rec_mpi.MPI_Errhandler_free(&programs); /* the reference of MPI_Comm_get_errhandler */
     if (exchange->comm == MPI_COMM_NULL)
         return RFN_E_EXCHANGE;
     rec_mpi.MPI_Comm_set_errhandler(exchange->comm, MPI_ERRORS_RETURN);

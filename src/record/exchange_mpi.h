@@ -14,6 +14,8 @@ struct rec_exchange {
 /* Collective over the job (place.h). The communicator is made from the group, not duplicated, so no
  * attribute callbacks of the program run; errors on it return. */
 int rec_exchange_open(struct rec_exchange *exchange);
+/* Whether all ranks of comm say yes; false also when MPI fails. Collective. */
+bool rec_all_say(MPI_Comm comm, bool yes);
 void rec_exchange_close(struct rec_exchange *exchange); /* collective */
 
 #endif

@@ -50,10 +50,17 @@ void rec_initialized_session(void)
     rec_place_learn();
 }
 
-/* ---- volumes: an archive has those that rank 0 was asked for ---- */
+/* ---- options: an archive has what rank 0 was asked for ---- */
 
 /* What rank 0's word says beside the volume. */
-enum { WANTS_REDUCED = 1, WANTS_ACROSS = 2, WANTS_ALL = 4, WISH_BITS = 3 };
+enum {
+    WANTS_REDUCED = 1,
+    WANTS_ACROSS = 2,
+    WANTS_ALL = 4,
+    WANTS_FILE = 8,
+    WANTS_TIMES = 16,
+    WISH_BITS = 5
+};
 
 static uint64_t volume_word(void)
 {
@@ -63,7 +70,9 @@ static uint64_t volume_word(void)
 
 static uint64_t own_wishes(void)
 {
-    uint64_t wishes = rec_options.merge_all ? WANTS_ALL : 0;
+    uint64_t wishes = volume_word() << WISH_BITS;
+    wishes |= (rec_options.merge_all ? WANTS_ALL : 0) | (rec_options.write ? WANTS_FILE : 0);
+    wishes |= rec_options.times ? WANTS_TIMES : 0;
     if (rec_options.segments)
         wishes |= WANTS_REDUCED | (rec_options.across ? WANTS_ACROSS : 0);
     return wishes;
@@ -96,6 +105,7 @@ struct finish {
         struct rfn_new_times times;     /* if they are reduced */
         uint64_t time_set;              /* the stream whose times these are */
     } * packed;                         /* per stream of the process */
+    uint64_t wishes;                    /* rank 0's word */
     bool all;                           /* rank 0 wants all chunks */
     struct rfn_run_merging merging;     /* on rank 0, in the end */
     uint64_t sent, messages;            /* before it began */
@@ -112,17 +122,10 @@ struct finish {
     const struct rfn_buf *clocks;       /* on rank 0, as clock_sync.h says; may be NULL */
 };
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* The time since the step before, or the beginning. */
 static void end_step(struct finish *finish, enum rfn_merging_step step)
 {
-    int64_t now = now_ns();
+    int64_t now = rec_monotonic_ns();
     finish->merging.step_ns[step] += (uint64_t)(now - finish->step_began);
     finish->step_began = now;
 }
@@ -139,33 +142,47 @@ static void count_stream(const struct rec_stream *stream, uint64_t *counts)
     counts[RFN_SURVEY_WRITTEN] += stream->journal.size;
 }
 
-/* ---- step 1: who has how much ---- */
+/* ---- step 1: what rank 0 wants, who has how much ---- */
+
+/* An archive has times of all ranks, or of none. */
+static int check_times(const struct finish *finish, struct rec_output_result *result)
+{
+    if (rec_options.times == (bool)(finish->wishes & WANTS_TIMES))
+        return 0;
+    if (!result->problem[0])
+        snprintf(result->problem, sizeof result->problem,
+                 "recorded with%s times (--time), and rank 0 with%s",
+                 rec_options.times ? "" : "out", rec_options.times ? "out" : "");
+    return RFN_E_USAGE;
+}
+
+/* All ranks learn it, those that have failed as well: which messages are to come depends on it. */
+static int learn_wishes(struct finish *finish, struct rec_output_result *result, int error)
+{
+    finish->wishes = own_wishes();
+    int told = rfn_exchange_tell(finish->exchange, &finish->wishes);
+    finish->reduced = finish->wishes & WANTS_REDUCED;
+    finish->all = finish->wishes & WANTS_ALL;
+    finish->across = finish->wishes & WANTS_ACROSS && !finish->output.alone;
+    error = error ? error : told;
+    return error ? error : check_times(finish, result);
+}
 
 /* All ranks learn which inputs have moved, and how many streams and events there are. */
 static int survey(struct finish *finish, int error)
 {
     struct rec_description *description = &finish->description;
-    struct rfn_map set = RFN_MAP_INIT;
-    struct rfn_survey survey = {.set = &set,
-                                .counts[RFN_SURVEY_STREAMS] = description->n_streams,
-                                .first = volume_word() << WISH_BITS | own_wishes()};
+    struct rfn_survey survey = {.counts[RFN_SURVEY_STREAMS] = description->n_streams};
     finish->merging.before = rec_meetings_cost();
     survey.counts[SURVEY_MET_BYTES] = finish->merging.before.bytes;
     survey.counts[SURVEY_MET_MESSAGES] = finish->merging.before.messages;
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         count_stream(stream, survey.counts);
-    if (!error)
-        error = rec_moved_note(description, &set);
-    error = rfn_survey_run(&survey, finish->exchange, error);
-    if (!error)
-        error = rec_moved_take(description, &set);
+    error = rec_moved_survey(description, &survey, finish->exchange, error);
     for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
         error = rfn_stream_settle(stream->events);
     if (!error)
-        keep_volume(survey.first >> WISH_BITS, finish->exchange->rank);
-    finish->reduced = survey.first & WANTS_REDUCED;
-    finish->all = survey.first & WANTS_ALL;
-    finish->across = survey.first & WANTS_ACROSS && !finish->output.alone;
+        keep_volume(finish->wishes >> WISH_BITS, finish->exchange->rank);
     finish->first_stream = survey.before[RFN_SURVEY_STREAMS];
     finish->n_streams = survey.total[RFN_SURVEY_STREAMS];
     finish->events = survey.total[RFN_SURVEY_EVENTS];
@@ -173,7 +190,6 @@ static int survey(struct finish *finish, int error)
     finish->written = survey.total[RFN_SURVEY_WRITTEN];
     finish->merging.before.bytes = survey.total[SURVEY_MET_BYTES];
     finish->merging.before.messages = survey.total[SURVEY_MET_MESSAGES];
-    rfn_map_release(&set);
     return error;
 }
 
@@ -263,7 +279,7 @@ static void compare_processes(struct finish *finish, struct rec_across *across,
         finish->packed[i].time_set = rec_across_of(across, finish->first_stream + i);
 }
 
-/* All ranks learn what became of all times. After merge_all. */
+/* All ranks learn what became of all times. After number_kinds. */
 static int survey_times(struct finish *finish, int error)
 {
     struct rfn_map classes = RFN_MAP_INIT;
@@ -305,8 +321,8 @@ static int add_spread(struct finish *finish, size_t i)
     return rfn_spreads_add(&finish->spreads, digest, finish->first_stream + i, spread);
 }
 
-/* Rank 0 gets those of all ranks. What fails here costs nothing but the spreads. After merge_all,
- * when all have the same numbers of functions and paths. */
+/* Rank 0 gets those of all ranks. What fails here costs nothing but the spreads. After
+ * number_kinds, when all have the same numbers of functions and paths. */
 static void merge_spreads(struct finish *finish, int error)
 {
     if (!finish->reduced)
@@ -334,7 +350,7 @@ static int digest(struct finish *finish, size_t i)
 /* Of what --memory allows: structures, and values, that come to rank 0. */
 enum { TOGETHER_SHARE = 16 };
 
-static int merge_all(struct finish *finish, int error)
+static int number_kinds(struct finish *finish, int error)
 {
     size_t n = finish->description.n_streams;
     finish->packed = calloc(n + 1, sizeof *finish->packed);
@@ -750,7 +766,7 @@ static void write_run(struct finish *finish, struct rec_output_result *result, i
 {
     error = reduce_times(error);
     end_step(finish, RFN_MERGING_TIMES);
-    error = merge_all(finish, error);
+    error = number_kinds(finish, error);
     end_step(finish, RFN_MERGING_MERGE);
     error = survey_times(finish, error);
     error = pack_times(finish, error);
@@ -763,7 +779,7 @@ static void write_run(struct finish *finish, struct rec_output_result *result, i
     error = chunk_streams(finish, error);
     error = rec_output_write(&finish->output, finish->exchange, error, result);
     if (finish->exchange->rank == 0)
-        tell(finish, result, error, (double)(now_ns() - start) * 1e-9);
+        tell(finish, result, error, (double)(rec_monotonic_ns() - start) * 1e-9);
 }
 
 static void release_packed(struct packed *packed)
@@ -778,7 +794,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
                        const struct rfn_buf *clocks, struct rec_output_result *result, bool alone,
                        int error)
 {
-    int64_t start = now_ns();
+    int64_t start = rec_monotonic_ns();
     struct finish finish = {.exchange = exchange,
                             .merge = *merge,
                             .clocks = clocks,
@@ -786,6 +802,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
                             .sent = exchange->bytes_sent,
                             .messages = exchange->messages_sent,
                             .step_began = start};
+    error = learn_wishes(&finish, result, error);
     if (!error)
         error = finish_streams();
     if (!error)
@@ -793,7 +810,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
     finish.definition_bytes = finish.merge.content_bytes;
     error = survey(&finish, error);
     end_step(&finish, RFN_MERGING_SURVEY);
-    if (rec_options.write)
+    if (finish.wishes & WANTS_FILE)
         write_run(&finish, result, start, error);
     else if (exchange->rank == 0)
         tell_unwritten(&finish);

@@ -7,11 +7,12 @@
  * tree:
  *
  *   0. the clocks of several nodes are compared once more (rec_clock_sync_end)
- *   1. inputs that one rank moved to columns are moved on all (rfn_survey_run)
+ *   1. all ranks learn what rank 0 was asked for (rfn_exchange_tell); inputs that one rank moved to
+ *      columns are moved on all (rfn_survey_run)
  *   2. definitions (that meetings have not merged before: meetings.h), structures and value sets
  *      get numbers (rfn_merge_run)
- *      with reduced times, what became of them is counted, and, if asked for, streams that went
- *      alike are found (across.h)
+ *      with reduced times, what became of them is counted, if asked for, streams that went alike
+ *      are found (across.h), and rank 0 gets how far times lie apart (reduce/spreads.h)
  *   3. what depends on the rank is joined to tables, and what is stored once for alike ranks comes
  *      to rank 0, which clusters it (rfn_collect, together.h)
  *   4. sizes become offsets; rank 0 creates the file and writes the front,

@@ -8,6 +8,7 @@
  */
 #include "record/fortran.h"
 
+#include "record/meetings.h"
 #include "record/say.h"
 
 #include <string.h>
@@ -60,11 +61,16 @@ bool rec_fortran_enter(uint32_t function, void *frame)
     if (!stream || rec_state != REC_RECORDING)
         stream = rec_stream_wake();
     const bool nested = stream && stream->inside;
-    /* MPI_Finalize comes through whatever happened before: the other ranks wait in it. */
-    if (nested && function != REC_FN_MPI_Finalize)
+    /* MPI_Finalize comes through whatever happened before: the other ranks wait in it. A call that
+     * the ranks may meet after goes to its wrapper, which counts it. */
+    const bool counts = nested && rec_meetings_on && !rec_fortran.awaited;
+    if (nested && function != REC_FN_MPI_Finalize && !counts)
         return false;
+    /* The call that it is in was left by a jump, which is looked for in the end. */
+    if (nested && function == REC_FN_MPI_Finalize && rec_fortran.awaited != function + 1)
+        stream->in_fortran = false;
     rec_fortran.awaited = function + 1;
-    rec_fortran.frame = frame;
+    rec_fortran.frame = nested && function != REC_FN_MPI_Finalize ? NULL : frame;
     if (stream && !nested)
         stream->inside = stream->in_fortran = true;
     return true;
@@ -127,6 +133,10 @@ static __attribute__((cold)) void missed(uint32_t function)
 void rec_fortran_leave(void)
 {
     struct rec_stream *stream = rec_this_stream;
+    if (!rec_fortran.frame) { /* within another call, which goes on */
+        rec_fortran.awaited = 0;
+        return;
+    }
     if (rec_fortran.awaited && stream && stream->in_fortran && rec_state == REC_RECORDING)
         missed(rec_fortran.awaited - 1);
     rec_fortran_over();

@@ -653,10 +653,12 @@ def is_rare(bound):
 
 
 # Calls that no process of the communicator leaves before all have entered it, as each gets something
-# of every other one; and of what there has to be more than 0 (the same on all of them). Where each
-# pair has an amount of its own, as in MPI_Alltoallv, who gets nothing may leave at once.
-SYNCHRONIZING = {"Barrier": None, "Allreduce": "count", "Allgather": "recvcount",
-                 "Alltoall": "recvcount", "Reduce_scatter_block": "recvcount"}
+# of every other one; and of what there has to be more than 0, of a datatype that is not empty (both
+# together the same on all of them). Where each pair has an amount of its own, as in MPI_Alltoallv,
+# who gets nothing may leave at once.
+SYNCHRONIZING = {"Barrier": (None, "MPI_BYTE"), "Allreduce": ("count", "datatype"),
+                 "Allgather": ("recvcount", "recvtype"), "Alltoall": ("recvcount", "recvtype"),
+                 "Reduce_scatter_block": ("recvcount", "datatype")}
 
 
 def meeting_lines(bound, known):
@@ -664,9 +666,9 @@ def meeting_lines(bound, known):
     name = re.sub(r"_c$", "", bound.name)
     if name not in SYNCHRONIZING:
         return []
-    amount = SYNCHRONIZING[name]
+    amount, datatype = SYNCHRONIZING[name]
     return ["if (__builtin_expect(rec_meetings_on, 0)%s)" % (" && %s > 0" % amount if amount else ""),
-            "    rec_synchronized(%s, comm, rc);" % known]
+            "    rec_synchronized(%s, comm, %s, rc);" % (known, datatype)]
 
 
 def wrapper(bound, flavour):

@@ -46,12 +46,10 @@ static int take_different(const struct rec_output *all, const struct rfn_buf *by
         if (entry->offset > bytes->size || size > bytes->size - entry->offset)
             return RFN_E_EXCHANGE;
         RFN_TRY(rfn_map_put(seen, key, 1));
-        struct rec_output one = {
-            .entries = &(struct rfn_toc_entry){entry->type, entry->id, 0, entry->stored_size},
-            .n_entries = 1};
-        rfn_rope_borrow(&one.bytes, bytes->data + entry->offset, size);
-        int error = rec_output_append(output, &one);
-        rfn_rope_release(&one.bytes);
+        struct rfn_rope chunk = RFN_ROPE_INIT;
+        rfn_rope_borrow(&chunk, bytes->data + entry->offset, size);
+        int error = rec_output_take(output, entry, &chunk);
+        rfn_rope_release(&chunk);
         RFN_TRY(error);
     }
     return 0;

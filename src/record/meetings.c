@@ -13,8 +13,6 @@
 #include "reduce/pace.h"
 #include "reduce/stream_reduction.h"
 
-#include <time.h>
-
 REC_EVERY_CALL bool rec_meetings_on = false;
 
 static struct {
@@ -27,13 +25,6 @@ static struct {
     uint64_t segments;      /* that had been executed then */
     struct rfn_run_meetings cost;
 } meetings;
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* ---- start and end ---- */
 
@@ -71,7 +62,7 @@ void rec_meetings_start(void)
     rec_meetings_on = !problem;
     rfn_merge_init(&meetings.merge);
     meetings.left = meetings.calls = 1;
-    meetings.last_ns = now_ns();
+    meetings.last_ns = rec_monotonic_ns();
 }
 
 struct rec_exchange *rec_meetings_end(struct rfn_merge *merge)
@@ -101,15 +92,9 @@ struct word {
 /* Which inputs have moved anywhere, and whether anything is defined. */
 static int survey(const struct rec_description *description, struct word *word, int error)
 {
-    struct rfn_map set = RFN_MAP_INIT;
-    struct rfn_survey survey = {.set = &set, .counts = {rfn_merge_new(&meetings.merge)}};
-    if (!error)
-        error = rec_moved_note(description, &set);
-    error = rfn_survey_run(&survey, &meetings.exchange.exchange, error);
-    if (!error)
-        error = rec_moved_take(description, &set);
+    struct rfn_survey survey = {.counts = {rfn_merge_new(&meetings.merge)}};
+    error = rec_moved_survey(description, &survey, &meetings.exchange.exchange, error);
     word->defines = survey.total[0] > 0;
-    rfn_map_release(&set);
     return error;
 }
 
@@ -154,7 +139,8 @@ static uint64_t calls_to_next(const struct rec_stream *stream)
 {
     const struct rfn_every *every = &rec_options.cluster_every;
     if (every->ns)
-        return rfn_pace_next(meetings.calls, (uint64_t)(now_ns() - meetings.last_ns), every->ns);
+        return rfn_pace_next(meetings.calls, (uint64_t)(rec_monotonic_ns() - meetings.last_ns),
+                             every->ns);
     uint64_t segments = segments_of(stream), before = meetings.segments;
     meetings.segments = segments;
     return rfn_pace_next(meetings.calls, segments > before ? segments - before : 0,
@@ -184,7 +170,7 @@ static int take_part(struct rec_stream *stream, int error)
 /* Nothing is recorded meanwhile. */
 static void meet(void)
 {
-    const int64_t began = now_ns();
+    const int64_t began = rec_monotonic_ns();
     struct rec_stream *stream = rec_this_stream;
     const bool inside = stream && stream->inside, kept_out = rec_calls_keep_out(true);
     if (stream)
@@ -195,7 +181,7 @@ static void meet(void)
     if (stream)
         stream->inside = inside;
     rec_calls_keep_out(kept_out);
-    meetings.last_ns = now_ns();
+    meetings.last_ns = rec_monotonic_ns();
     meetings.cost.meetings++;
     meetings.cost.ns += (uint64_t)(meetings.last_ns - began);
     meetings.cost.bytes = meetings.exchange.exchange.bytes_sent;
@@ -238,9 +224,17 @@ static bool knows_all_ranks(const struct rec_comm *comm)
            (comm->kind == REC_COMM_WORLD || !comm->local->foreign);
 }
 
-void rec_synchronized(const struct rec_comm *known, MPI_Comm comm, int rc)
+/* Whether elements of the type have anything in them; of none that MPI does not know. */
+static bool has_size(MPI_Datatype type)
 {
-    if (rc != MPI_SUCCESS && was_refused(rc))
+    int size = 1; /* MPI_UNDEFINED if it is larger than an int */
+    rec_mpi.MPI_Type_size(type, &size);
+    return size != 0;
+}
+
+void rec_synchronized(const struct rec_comm *known, MPI_Comm comm, MPI_Datatype type, int rc)
+{
+    if ((rc != MPI_SUCCESS && was_refused(rc)) || !has_size(type))
         return;
     if (!(known ? knows_all_ranks(known) : has_all_ranks(comm)))
         return;

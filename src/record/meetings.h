@@ -2,12 +2,12 @@
  *
  * They do so only where the program itself has them all together: in its blocking calls of
  * MPI_Barrier, MPI_Allreduce, MPI_Alltoall, MPI_Allgather and MPI_Reduce_scatter_block, of more
- * than nothing, on communicators of all ranks. Each rank gets something of every other one there,
- * so none leaves such a call before all have entered it (as ranks may leave an MPI_Bcast, and those
- * that get nothing an MPI_Alltoallv). The calls come in one order on all ranks, and the k-th of
- * them is the same one everywhere: every rank knows without a message that it is there. When a call
- * has returned that they have agreed upon, its event recorded, the ranks meet on a communicator of
- * their own:
+ * than nothing (a datatype may be empty, too), on communicators of all ranks. Each rank gets
+ * something of every other one there, so none leaves such a call before all have entered it (as
+ * ranks may leave an MPI_Bcast, and those that get nothing an MPI_Alltoallv). The calls come in one
+ * order on all ranks, and the k-th of them is the same one everywhere: every rank knows without a
+ * message that it is there. When a call has returned that they have agreed upon, its event
+ * recorded, the ranks meet on a communicator of their own:
  *
  *   1. inputs that one rank has moved to columns move on all (moved_inputs.h)
  *   2. what was measured is reduced: an epoch (reduce/stream.h), in the same place on all ranks, so
@@ -22,6 +22,11 @@
  * A rank takes part as long as all do, whatever happens to it: it counts the calls and meets also
  * when its recording has stopped. The others then learn of it, and there are no further meetings.
  * A call that failed for its arguments was none of all ranks, and does not count.
+ *
+ * A call that counts has to return. One that a rank leaves by a jump or a C++ exception, from an
+ * error handler or a reduction of its own, does not tell what became of it: refused for its
+ * arguments it was none of all ranks, and failed later it was. So the rank does not count it, and
+ * if the others do, they wait for it in a meeting, for ever.
  */
 #ifndef RFN_RECORD_MEETINGS_H
 #define RFN_RECORD_MEETINGS_H
@@ -41,8 +46,10 @@ extern bool rec_meetings_on;
 /* In MPI_Init, collective over the world where --cluster-every was given: the ranks agree. */
 void rec_meetings_start(void);
 
-/* A blocking call of all ranks of comm has returned rc. known: comm, if that has been looked up. */
-void rec_synchronized(const struct rec_comm *known, MPI_Comm comm, int rc) __attribute__((cold));
+/* A blocking call of all ranks of comm, of elements of the type, has returned rc. known: comm, if
+ * that has been looked up. */
+void rec_synchronized(const struct rec_comm *known, MPI_Comm comm, MPI_Datatype type, int rc)
+    __attribute__((cold));
 
 /* What the end of the run goes on with; there are no meetings after it. The exchange; NULL: there
  * is none, and nothing was merged. *merge becomes the caller's. */

@@ -1,7 +1,7 @@
 #include "record/moved_inputs.h"
 
 #include "base/hash.h"
-#include "reduce/merge.h"
+#include "base/map.h"
 
 static uint64_t move_key(const struct rec_stream_description *stream, uint32_t site, unsigned input)
 {
@@ -46,14 +46,17 @@ static int move_too(struct rec_stream *stream, uint32_t site, unsigned input, ui
     return 0;
 }
 
-int rec_moved_note(const struct rec_description *description, struct rfn_map *set)
+int rec_moved_survey(const struct rec_description *description, struct rfn_survey *survey,
+                     struct rfn_exchange *exchange, int error)
 {
-    return each_input(description, true, note_moved, set);
-}
-
-int rec_moved_take(const struct rec_description *description, const struct rfn_map *set)
-{
-    if (!set->n)
-        return 0;
-    return each_input(description, false, move_too, (void *)(uintptr_t)set);
+    struct rfn_map set = RFN_MAP_INIT;
+    survey->set = &set;
+    if (!error)
+        error = each_input(description, true, note_moved, &set);
+    error = rfn_survey_run(survey, exchange, error);
+    if (!error && set.n)
+        error = each_input(description, false, move_too, &set);
+    rfn_map_release(&set);
+    survey->set = NULL;
+    return error;
 }

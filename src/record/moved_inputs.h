@@ -6,12 +6,12 @@
 #ifndef RFN_RECORD_MOVED_INPUTS_H
 #define RFN_RECORD_MOVED_INPUTS_H
 
-#include "base/map.h"
 #include "record/describe.h"
+#include "reduce/merge.h"
 
-/* Adds what has moved in the streams described; RFN_E_NOMEM. */
-int rec_moved_note(const struct rec_description *description, struct rfn_map *set);
-/* Moves what is in the set, by rfn_stream_move: the streams are to be settled then. */
-int rec_moved_take(const struct rec_description *description, const struct rfn_map *set);
+/* Collective: a survey of what has moved in the streams described, by which all ranks move it
+ * (rfn_stream_move: the streams are to be settled then). The survey's counts are the caller's. */
+int rec_moved_survey(const struct rec_description *description, struct rfn_survey *survey,
+                     struct rfn_exchange *exchange, int error);
 
 #endif

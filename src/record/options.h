@@ -15,13 +15,13 @@
  *                     segments or seconds after which ranks merge while the program runs, as
  *                     rfn_every_parse reads it; the same for all ranks (default: only in the end)
  *   REFRAIN_MERGE     all: ranks hand all that they have on to rank 0, as tools without clusters
- * do; to compare with, and slow REFRAIN_POLLS     all: every unsuccessful poll is an event of its
- * own REFRAIN_MEMORY    bytes that the recorder may hold, per process (default 32 MiB)
- *   REFRAIN_WRITE     no: nothing is written, neither when memory is full nor in the end; for
- *                     measuring what writing costs
- *   REFRAIN_START     off: nothing is recorded before MPI_Pcontrol(1), except MPI_Init
- *   REFRAIN_PID       the process that was to be recorded: see notice.h
- *   REFRAIN_COMMAND   command line, for the archive (default: the process's own)
+ *                     do; to compare with, and slow
+ *   REFRAIN_POLLS     all: every unsuccessful poll is an event of its own
+ *   REFRAIN_MEMORY    bytes that the recorder may hold, per process (default 32 MiB)
+ *   REFRAIN_WRITE     no: nothing is written, neither when memory is full nor, if rank 0 says so,
+ * in the end; for measuring what writing costs REFRAIN_START     off: nothing is recorded before
+ * MPI_Pcontrol(1), except MPI_Init REFRAIN_PID       the process that was to be recorded: see
+ * notice.h REFRAIN_COMMAND   command line, for the archive (default: the process's own)
  *   REFRAIN_PRELOAD   the recorder's own path in LD_PRELOAD, to be taken out again
  *   REFRAIN_QUIET     1: no line at the end
  *   REFRAIN_TOOL      path of the tool, which records what the program starts: see spawn.h

@@ -33,6 +33,16 @@ int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
     return 0;
 }
 
+int rec_output_take(struct rec_output *output, const struct rfn_toc_entry *entry,
+                    const struct rfn_rope *bytes)
+{
+    RFN_TRY(RFN_GROW(output->entries, output->entries_capacity, output->n_entries + 1));
+    output->entries[output->n_entries] = *entry;
+    output->entries[output->n_entries++].offset = rfn_rope_size(&output->bytes);
+    rfn_rope_flatten(bytes, &output->bytes.bytes);
+    return rfn_rope_status(&output->bytes);
+}
+
 int rec_output_append(struct rec_output *output, const struct rec_output *more)
 {
     uint64_t before = rfn_rope_size(&output->bytes);
@@ -294,7 +304,6 @@ struct outcome {
     uint64_t unshared;      /* ranks that do not see the file */
     uint64_t peak;          /* of memory for merging on any rank */
     int error;              /* of any rank */
-    bool gather;
 };
 
 /* Never fails: it is what tells of failures. */
@@ -325,51 +334,29 @@ static int outcome_write(void *state, struct rfn_buf *out)
     return rfn_buf_status(out);
 }
 
-static int outcome_turn(void *state)
-{
-    struct outcome *outcome = state;
-    outcome->gather = outcome->unshared > 0;
-    return outcome->error;
-}
-
-static int outcome_write_down(void *state, int child, struct rfn_buf *out)
-{
-    const struct outcome *outcome = state;
-    (void)child;
-    rfn_buf_u8(out, outcome->gather);
-    return rfn_buf_status(out);
-}
-
-static int outcome_read_down(void *state, const uint8_t *bytes, size_t size)
-{
-    struct outcome *outcome = state;
-    if (size != 1)
-        return RFN_E_EXCHANGE;
-    outcome->gather = bytes[0];
-    return 0;
-}
+/* Rank 0's word on it. */
+enum verdict { FAILED, WRITTEN, TO_BE_GATHERED };
 
 /* Returns the error of any rank; *gather says whether rank 0 must write for all. */
 static int agree(struct rfn_exchange *exchange, struct rec_output_result *result, bool unshared,
                  int error, bool *gather)
 {
-    static const struct rfn_round round = {.merge = outcome_merge,
-                                           .write = outcome_write,
-                                           .turn = outcome_turn,
-                                           .write_down = outcome_write_down,
-                                           .read_down = outcome_read_down};
+    static const struct rfn_round round = {.merge = outcome_merge, .write = outcome_write};
     struct outcome outcome = {.error = error, .unshared = unshared, .peak = exchange->peak};
     if (error && error != RFN_E_EXCHANGE && !result->problem[0])
         snprintf(result->problem, sizeof result->problem, "%s", rfn_error_text(error));
     if (result->problem[0])
         snprintf(outcome.problem, sizeof outcome.problem, "rank %d: %s", exchange->rank,
                  result->problem);
-    int agreed = rfn_exchange_round(exchange, &round, &outcome, 0);
+    int climbed = rfn_exchange_climb(exchange, &round, &outcome, 0);
+    error = error ? error : climbed ? climbed : outcome.error;
+    uint64_t verdict = error ? FAILED : outcome.unshared ? TO_BE_GATHERED : WRITTEN;
+    int told = rfn_exchange_tell(exchange, &verdict);
     snprintf(result->problem, sizeof result->problem, "%.*s", (int)sizeof result->problem - 1,
              outcome.problem);
     result->merge_bytes = outcome.peak;
-    *gather = outcome.gather;
-    return error ? error : agreed;
+    *gather = !told && verdict == TO_BE_GATHERED;
+    return error ? error : told || verdict == FAILED ? RFN_E_EXCHANGE : 0;
 }
 
 /* ---- all ranks ---- */
@@ -414,6 +401,8 @@ static int receive_gathered(struct rfn_exchange *exchange, int rank, struct writ
     for (;;) {
         bytes.size = 0;
         int received = exchange->receive(exchange->context, rank, &bytes);
+        if (received == RFN_E_NOMEM)
+            rfn_buf_release(&bytes); /* so that what comes next is received again */
         if (received == RFN_E_EXCHANGE || (!received && !bytes.size))
             break;
         if (!error)
@@ -488,7 +477,7 @@ int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, i
         error = write_part(&placing);
     bool unshared = !error && placing.fd < 0;
     error = agree(exchange, result, unshared, error, &gather);
-    if (!error && gather)
+    if (gather)
         error = write_gathered(exchange, &(struct writing){placing.fd, placing.offset, result},
                                output,
                                placing.offset + rfn_rope_size(&output->bytes) + placing.children);

@@ -27,6 +27,11 @@ void rec_output_release(struct rec_output *output);
 int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
                      struct rfn_rope *payload, bool compress, const struct rfn_spill *spill);
 
+/* Appends a copy of a chunk that is there as it is to be; the entry's offset is not looked at.
+ * RFN_E_NOMEM, or that the bytes could not be read. */
+int rec_output_take(struct rec_output *output, const struct rfn_toc_entry *entry,
+                    const struct rfn_rope *bytes);
+
 /* Appends copies of all chunks of `more`. RFN_E_NOMEM. */
 int rec_output_append(struct rec_output *output, const struct rec_output *more);
 

@@ -14,17 +14,25 @@ static void *wait_and_speak(void *argument)
 {
     struct rec_patience *patience = argument;
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    int rc = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += patience->seconds;
-    int rc;
-    do
-        rc = sem_timedwait(&patience->over, &until);
-    while (rc != 0 && errno == EINTR);
-    if (rc != 0 && errno == ETIMEDOUT)
+    pthread_mutex_lock(&patience->mutex);
+    while (!patience->over && rc == 0)
+        rc = pthread_cond_timedwait(&patience->ended, &patience->mutex, &until);
+    const bool late = !patience->over && rc == ETIMEDOUT;
+    pthread_mutex_unlock(&patience->mutex);
+    if (late)
         rec_say("waiting for all ranks to %s; ranks that were not started under refrain record "
                 "never will, and the job would hang",
                 patience->what);
     return NULL;
+}
+
+static void release(struct rec_patience *patience)
+{
+    pthread_cond_destroy(&patience->ended);
+    pthread_mutex_destroy(&patience->mutex);
 }
 
 #ifndef RFN_FLAVOUR_SMPI /* whose ranks share one thread */
@@ -32,6 +40,19 @@ static unsigned patience_of_launch(void)
 {
     const char *programs = getenv("OMPI_NUM_APP_CTX");
     return programs && atoi(programs) > 1 ? SOON : LATE;
+}
+
+static bool prepare(struct rec_patience *patience)
+{
+    pthread_condattr_t monotonic;
+    if (pthread_condattr_init(&monotonic) != 0)
+        return false;
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    int rc = pthread_cond_init(&patience->ended, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (rc == 0)
+        pthread_mutex_init(&patience->mutex, NULL);
+    return rc == 0;
 }
 
 /* The thread takes none of the program's signals. */
@@ -48,11 +69,11 @@ static bool start(struct rec_patience *patience)
 void rec_patience_begin(struct rec_patience *patience, const char *what)
 {
     *patience = (struct rec_patience){.seconds = patience_of_launch(), .what = what};
-    if (rec_options.quiet || sem_init(&patience->over, 0, 0) != 0)
+    if (rec_options.quiet || !prepare(patience))
         return;
     patience->running = start(patience);
     if (!patience->running)
-        sem_destroy(&patience->over);
+        release(patience);
 }
 #else
 void rec_patience_begin(struct rec_patience *patience, const char *what)
@@ -66,8 +87,11 @@ void rec_patience_end(struct rec_patience *patience)
 {
     if (!patience->running)
         return;
-    sem_post(&patience->over);
+    pthread_mutex_lock(&patience->mutex);
+    patience->over = true;
+    pthread_cond_signal(&patience->ended);
+    pthread_mutex_unlock(&patience->mutex);
     pthread_join(patience->thread, NULL);
-    sem_destroy(&patience->over);
+    release(patience);
     patience->running = false;
 }

@@ -10,12 +10,13 @@
 #define RFN_RECORD_PATIENCE_H
 
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdbool.h>
 
 struct rec_patience {
     pthread_t thread;
-    sem_t over;
+    pthread_mutex_t mutex;
+    pthread_cond_t ended; /* waits by CLOCK_MONOTONIC: others may set the time of day */
+    bool over;
     unsigned seconds;
     const char *what;
     bool running;

@@ -221,6 +221,8 @@ void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame
             return NULL;
         rec_fortran.awaited = 0;
         frame = rec_fortran.frame;
+        if (!frame)
+            return NULL;
     }
     const bool off = __atomic_load_n(&rec_off, __ATOMIC_RELAXED);
     if (stream->held && !(off && rec_is_dropped(function)))

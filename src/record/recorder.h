@@ -124,7 +124,7 @@ extern bool rec_off;              /* by MPI_Pcontrol(0) or REFRAIN_START=off, fo
 /* The call from Fortran that the thread is in (fortran.h). */
 struct rec_fortran {
     uint32_t awaited; /* enum rec_fn + 1: the C function that is to come; 0: none */
-    void *frame;      /* of the entry */
+    void *frame;      /* of the entry; NULL: it is within another call and none of the program's */
 };
 
 #ifdef RFN_FLAVOUR_SMPI

@@ -317,18 +317,17 @@ static int take_chunks(const struct rfn_rewrite *rewrite, bool places, const str
 {
     for (size_t i = 0; i < rewrite->n; i++) {
         const struct rfn_rewrite_chunk *chunk = &rewrite->chunks[i];
-        size_t size = rfn_chunk_bytes(&chunk->entry);
+        struct rfn_rope old = RFN_ROPE_INIT;
         if ((chunk->entry.type == RFN_CHUNK_PLACES) != places)
             continue;
-        RFN_TRY(RFN_GROW(out->entries, out->entries_capacity, out->n_entries + 1));
-        out->entries[out->n_entries] = chunk->entry;
-        out->entries[out->n_entries++].offset = rfn_rope_size(&out->bytes);
         if (chunk->old)
-            rfn_buf_bytes(&out->bytes.bytes, image->data + chunk->entry.offset, size);
-        else
-            rfn_rope_flatten(&chunk->bytes, &out->bytes.bytes);
+            rfn_rope_borrow(&old, image->data + chunk->entry.offset,
+                            rfn_chunk_bytes(&chunk->entry));
+        int error = rec_output_take(out, &chunk->entry, chunk->old ? &old : &chunk->bytes);
+        rfn_rope_release(&old);
+        RFN_TRY(error);
     }
-    return rfn_rope_status(&out->bytes);
+    return 0;
 }
 
 static int rewrite_chunks(const struct rfn_archive *archive, const uint32_t *shapes,

@@ -96,6 +96,18 @@ static void drop_message(struct rfn_exchange *exchange, struct rfn_buf *message)
     rfn_buf_release(message);
 }
 
+int rfn_exchange_tell(struct rfn_exchange *exchange, uint64_t *word)
+{
+    uint64_t told = *word;
+    if (exchange->size == 1)
+        return 0;
+    RFN_TRY(exchange->tell(exchange->context, &told));
+    *word = told;
+    exchange->bytes_sent += exchange->rank ? sizeof told : 0;
+    exchange->messages_sent += exchange->rank != 0;
+    return 0;
+}
+
 /* ---- up ---- */
 
 /* With an offer there are three messages between a child and its parent, whatever fails: nobody

@@ -18,6 +18,8 @@ struct rfn_exchange {
     /* Both block until done; a receive appends the message to bytes. 0 or RFN_E_EXCHANGE. */
     int (*send)(void *context, int to, const void *bytes, size_t size);
     int (*receive)(void *context, int from, struct rfn_buf *bytes);
+    /* Collective: rank 0's word reaches all. 0 or RFN_E_EXCHANGE. */
+    int (*tell)(void *context, uint64_t *word);
     uint64_t bytes_sent, bytes_received, messages_sent; /* by this rank, so far */
     uint64_t held, peak; /* bytes that merging holds on this rank, now and at most so far */
 };
@@ -25,6 +27,11 @@ struct rfn_exchange {
 /* Whoever merges says how much memory its state takes (or no longer takes); messages are counted
  * here. */
 void rfn_exchange_hold(struct rfn_exchange *exchange, int64_t bytes);
+
+/* All ranks learn rank 0's word. It takes no memory, so that those that have none know, too, what
+ * is to come: RFN_E_EXCHANGE only when messages fail, and *word is then as it was. What it takes is
+ * counted as sent by the ranks that it reaches. */
+int rfn_exchange_tell(struct rfn_exchange *exchange, uint64_t *word);
 
 /* Up the tree: merge is called for every child's message, in order of ranks, to bring it into the
  * caller's state; then write puts the state into a message for the parent (not called on rank 0).
@@ -40,8 +47,9 @@ int rfn_exchange_down(struct rfn_exchange *exchange, struct rfn_buf *bytes, int 
 
 /* Up the tree and down again, with a message of its own for each child: one round instead of two
  * passes that know nothing of each other. A callback's error reaches the ranks above it on the way
- * up, and all ranks from rank 0 on. error < 0: this rank has failed before and only takes part, so
- * that nobody hangs. Children are numbered from 0 in order of ranks. */
+ * up, and all ranks from rank 0 on; on the way down (write_down, read_down, no memory for the
+ * message) only those below it. error < 0: this rank has failed before and only takes part, so that
+ * nobody hangs. Children are numbered from 0 in order of ranks. */
 struct rfn_round {
     int (*merge)(void *state, int child, const uint8_t *bytes, size_t size);
     int (*write)(void *state, struct rfn_buf *out);

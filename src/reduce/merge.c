@@ -602,7 +602,6 @@ static int survey_write_down(void *state, int child, struct rfn_buf *out)
         rfn_buf_varint(out, way->survey->before[c] + way->children[child][c]);
         rfn_buf_varint(out, way->survey->total[c]);
     }
-    rfn_buf_u64(out, way->survey->first);
     rfn_buf_svarint(out, way->survey->least);
     if (way->survey->set_for_first)
         rfn_buf_varint(out, 0);
@@ -619,7 +618,6 @@ static int survey_read_down(void *state, const uint8_t *bytes, size_t size)
         way->survey->before[c] = rfn_reader_varint(&reader);
         way->survey->total[c] = rfn_reader_varint(&reader);
     }
-    way->survey->first = rfn_reader_u64(&reader);
     way->survey->least = rfn_reader_svarint(&reader);
     return read_set(way, false, &reader);
 }

@@ -97,7 +97,7 @@ int64_t rfn_merge_number(const struct rfn_merge *merge, enum rfn_definition_kind
 
 /* ---- tables: words per member of a group, joined up the tree ---- */
 
-/* n_groups tables; table g has n_slots[g] sequences (0 until a member has contributed). */
+/* n tables; each has n_slots sequences (0 until a member has contributed). */
 struct rfn_tables {
     struct rfn_table {
         struct rfn_runs *slots;
@@ -143,7 +143,6 @@ struct rfn_survey {
     uint64_t counts[RFN_SURVEY_COUNTS]; /* of this rank */
     uint64_t before[RFN_SURVEY_COUNTS]; /* afterwards: the sums over the ranks before this one, */
     uint64_t total[RFN_SURVEY_COUNTS];  /* and over all */
-    uint64_t first;                     /* rank 0's word, afterwards on all ranks */
     int64_t least;                      /* a number, afterwards the smallest over all ranks */
 };
 

@@ -39,8 +39,8 @@ int64_t rfn_rank_expression_value(const struct rfn_rank_expression *expression, 
 /* As bytes (refrain-archive(5), Runs over ranks), for which a constant is none: whose grid has one
  * dimension says how long that is, and so does that of a formula. */
 void rfn_rank_expression_write(const struct rfn_rank_expression *expression, struct rfn_buf *out);
-/* Returns whether there was one that has a value for every rank; else reader->failed. A formula
- * lies in the reader's bytes. */
+/* Returns whether there was one that is well-formed (a formula may lack values, which are 0); else
+ * reader->failed. A formula lies in the reader's bytes. */
 bool rfn_rank_expression_read(struct rfn_rank_expression *expression, struct rfn_reader *reader);
 
 /* What one that was read gives: all ranks are in communicators of the grid's size. */

@@ -5,6 +5,8 @@
  *   refused   calls of all ranks that rank 1 makes wrongly first, which the others do not see
  *   zero      calls of nothing, which rank 1 leaves before rank 0 comes (MPI allows neither to rely
  *             on that nor to wait)
+ *   empty     calls of a datatype without anything in it, which rank 1 leaves before rank 0 comes
+ *             (in Open MPI)
  *   split     half of the ranks make calls of their own between
  *   off       recording is off in the middle third
  *   alone     no calls of all ranks but MPI_Init and MPI_Finalize
@@ -95,6 +97,20 @@ static void zero(void)
         MPI_Send(&data, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
 }
 
+static void empty(void)
+{
+    int data[64] = {0};
+    MPI_Datatype nothing;
+    MPI_Type_contiguous(0, MPI_INT, &nothing);
+    MPI_Type_commit(&nothing);
+    if (rank == 0)
+        MPI_Recv(data, 1, MPI_INT, 1, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Alltoall(data, 1, nothing, data + 32, 1, nothing, MPI_COMM_WORLD);
+    if (rank == 1)
+        MPI_Send(data, 1, MPI_INT, 0, 6, MPI_COMM_WORLD);
+    MPI_Type_free(&nothing);
+}
+
 static void late(int step)
 {
     static MPI_Comm grid = MPI_COMM_NULL;
@@ -156,6 +172,8 @@ static void take_step(int step)
         refused();
     if (has("zero"))
         zero();
+    if (has("empty"))
+        empty();
     if (has("late"))
         late(step);
     if (!has("alone"))
