@@ -103,6 +103,9 @@ static uint8_t model_classes[N_SYMBOLS] = {
 
 /* Set by a test before it writes: of the exchange only times vary. */
 static bool model_steady;
+/* The same, and then the loop around the exchange has four steady calls between two visits of the
+ * exchange. */
+static bool model_around;
 
 /* Inputs that are columns: count of Send, comm of Recv (varies between two communicators). */
 static uint32_t moved_of(int symbol)
@@ -152,20 +155,34 @@ static void set_words(int64_t *words, size_t n, ...)
 
 #define W(word) ((int64_t)(word))
 
+/* Two calls of which only times vary. */
+static void model_steady_pair(struct model_stream *stream, uint64_t *state)
+{
+    struct model_event *event = add_event(stream, SEND, state);
+    set_words(event->in, 5, W(10), W(1), W((stream->rank / 2 + 1) % 2), W(7), W(2));
+    event = add_event(stream, RECV, state);
+    set_words(event->in, 5, W(64), W(2), W(RFN_ANY), W(RFN_ANY), W(0));
+    set_words(event->out, 3, W(RFN_AS_POSTED), W(7), W(400));
+}
+
+static void model_alltoallw(struct model_stream *stream, int64_t type, uint64_t *state)
+{
+    struct model_event *event = add_event(stream, ALLTOALLW, state);
+    set_words(event->in, 3, W(1), W(2), W(0));
+    event->out[0] = type;
+}
+
 /* L0: the exchange; count and communicator vary. Communicator 0 is the world, 2 the half that the
  * rank is in (even or odd ranks). */
 static void model_exchange(struct model_stream *stream, int times, uint64_t *state)
 {
     stream->trips[0][stream->n_trips[0]++] = times;
     for (int i = 0; i < times; i++) {
-        struct model_event *event = add_event(stream, SEND, state);
         if (model_steady) {
-            set_words(event->in, 5, W(10), W(1), W((stream->rank / 2 + 1) % 2), W(7), W(2));
-            event = add_event(stream, RECV, state);
-            set_words(event->in, 5, W(64), W(2), W(RFN_ANY), W(RFN_ANY), W(0));
-            set_words(event->out, 3, W(RFN_AS_POSTED), W(7), W(400));
+            model_steady_pair(stream, state);
             continue;
         }
+        struct model_event *event = add_event(stream, SEND, state);
         set_words(event->in, 5, W(10 + (stream->n * 7) % 5), W(1), W((stream->rank / 2 + 1) % 2),
                   W(7), W(2));
         event = add_event(stream, RECV, state);
@@ -176,7 +193,9 @@ static void model_exchange(struct model_stream *stream, int times, uint64_t *sta
     }
 }
 
-/* top = INIT SPLIT L1 ALLTOALLW L0 FINALIZE, L1 = L0 TEST. */
+/* top = INIT SPLIT L1 ALLTOALLW L0 FINALIZE, L1 = L0 TEST, or L0 SEND RECV ALLTOALLW FINALIZE L0
+ * TEST.
+ */
 static void model_main(struct model_stream *stream, const int *exchanges, int n, int last)
 {
     uint64_t state = 17; /* the same values for the same set, except for times */
@@ -188,13 +207,17 @@ static void model_main(struct model_stream *stream, const int *exchanges, int n,
     stream->trips[1][stream->n_trips[1]++] = n;
     for (int i = 0; i < n; i++) {
         model_exchange(stream, exchanges[i], &times);
+        if (model_around) {
+            model_steady_pair(stream, &times);
+            model_alltoallw(stream, 1, &times);
+            add_event(stream, FINALIZE, &times);
+            model_exchange(stream, 0, &times);
+        }
         event = add_event(stream, TEST, &times);
         event->in[0] = rfn_request_word(RFN_REQUEST_RECENT, 1);
         event->out[1] = i % 2 ? 3 : 0;
     }
-    event = add_event(stream, ALLTOALLW, &times);
-    set_words(event->in, 3, W(1), W(2), W(0));
-    event->out[0] = (int64_t)(noise(&state) % 2);
+    model_alltoallw(stream, model_around ? 1 : (int64_t)(noise(&state) % 2), &times);
     model_exchange(stream, last, &times);
     add_event(stream, FINALIZE, &times);
 }
@@ -591,6 +614,12 @@ static void write_symbols(const struct writer *writer, uint32_t group, struct rf
 
 static void write_loops(const struct writer *writer, uint32_t group, struct rfn_buf *out)
 {
+    static const uint8_t around[] = {
+        2,           2,        SEND * 2,  RECV * 2, /* L0 */
+        7,           1,        SEND * 2,  RECV * 2, ALLTOALLW * 2, FINALIZE * 2,
+        1,           TEST * 2, /* L1 */
+        6,           INIT * 2, SPLIT * 2, 3,        ALLTOALLW * 2, 1,
+        FINALIZE * 2};
     static const uint8_t bodies[] = {2,        2,           SEND * 2, RECV * 2,  2, 1,
                                      TEST * 2, 6,           INIT * 2, SPLIT * 2, 3, ALLTOALLW * 2,
                                      1,        FINALIZE * 2};
@@ -601,6 +630,10 @@ static void write_loops(const struct writer *writer, uint32_t group, struct rfn_
     uint8_t bytes[sizeof idle];
     if (group) {
         rfn_buf_bytes(out, (const uint8_t[]){0, 1, INIT * 2}, 3);
+        return;
+    }
+    if (model_around) {
+        rfn_buf_bytes(out, around, sizeof around);
         return;
     }
     size_t n = writer->fault == IDLE_LOOP ? sizeof idle : sizeof bodies;

@@ -8,8 +8,10 @@
 
 /* ---- batches: some iterations of an innermost loop at once ----
  *
- * For who goes through all events of many streams in turn. Of what such events take only their
- * times change, so these are decoded together, and lie in the order in which they are needed. */
+ * Or, of a loop around others, the longest run of events between these, iteration by iteration:
+ * what is said of iterations is meant of that run then. For who goes through all events of many
+ * streams in turn. Of what such events take only their times change, so these are decoded together,
+ * and lie in the order in which they are needed. */
 
 struct rfn_batch_time {
     uint32_t gap_ns, duration_ns; /* since the exit of the event before; enter to exit */

@@ -1,8 +1,9 @@
 /* cursor_batch.c - several iterations of a loop at once (cursor.h).
  *
  * Where in a loop nothing but times varies, the times of several iterations are decoded together
- * and put in order. Nothing of a batch can fail: it takes what lies decoded of the columns, and
- * ends in front of a time mark.
+ * and put in order. Of a loop with loops inside it is the longest run of events between these, of
+ * one iteration at a time. Nothing of a batch can fail: it takes what lies decoded of the columns,
+ * and ends in front of a time mark.
  */
 #include "archive/cursor_state.h"
 #include "base/grow.h"
@@ -12,8 +13,8 @@
 
 #include <stdlib.h>
 
-/* At most so many events in a batch, so many in an iteration. */
-enum { BATCH_EVENTS = 128, BATCH_WIDTH = 64 };
+/* At most so many events in a batch, so many in an iteration; at least so many between loops. */
+enum { BATCH_EVENTS = 128, BATCH_WIDTH = 64, BATCH_BETWEEN = 4 };
 
 /* Whether there can be any. */
 static bool has_batches(const struct rfn_cursor *cursor)
@@ -30,21 +31,33 @@ static bool only_times_change(const struct rfn_cursor *cursor, const struct rfn_
            class_ != RFN_CLASS_SETUP;
 }
 
-/* Whether the body of a loop has just different symbols of calls, of which only times change. False
- * if it is not known yet: some symbol has not occurred. */
-static bool fits(const struct rfn_cursor *cursor, const struct rfn_node_list *body, bool *known)
+/* The longest run of nodes of a loop's body that are no loops: all of them, where there are no
+ * loops inside. */
+static struct rfn_node_list longest_run(const struct rfn_node_list *body)
 {
-    *known = true;
-    if (body->n > BATCH_WIDTH)
-        return false;
+    struct rfn_node_list longest = {.nodes = body->nodes}, run = longest;
     for (uint32_t i = 0; i < body->n; i++) {
         if (rfn_node_is_loop(body->nodes[i]))
-            return false;
+            run = (struct rfn_node_list){.nodes = body->nodes + i + 1};
+        else
+            run.n++;
+        if (run.n > longest.n)
+            longest = run;
+    }
+    return longest;
+}
+
+/* Whether a run of a loop's events has just different symbols of calls, of which only times change.
+ * False if it is not known yet: some symbol has not occurred. */
+static bool fits(const struct rfn_cursor *cursor, const struct rfn_node_list *run, bool *known)
+{
+    *known = true;
+    for (uint32_t i = 0; i < run->n; i++) {
         for (uint32_t k = 0; k < i; k++) {
-            if (body->nodes[k] == body->nodes[i])
+            if (run->nodes[k] == run->nodes[i])
                 return false;
         }
-        const struct rfn_symbol_state *state = cursor->symbols[rfn_node_index(body->nodes[i])];
+        const struct rfn_symbol_state *state = cursor->symbols[rfn_node_index(run->nodes[i])];
         if (!state)
             return *known = false;
         if (!only_times_change(cursor, state))
@@ -53,27 +66,39 @@ static bool fits(const struct rfn_cursor *cursor, const struct rfn_node_list *bo
     return true;
 }
 
+/* Where its run is, before the plan is made. */
+static void find_run(struct rfn_batch_plan *plan, const struct rfn_node_list *body)
+{
+    const struct rfn_node_list run = longest_run(body);
+    plan->first = (uint32_t)(run.nodes - body->nodes);
+    plan->run = run.n;
+    plan->whole = run.n == body->n;
+    if (run.n > BATCH_WIDTH || run.n < (plan->whole ? 1 : BATCH_BETWEEN))
+        plan->width = UINT32_MAX;
+}
+
 static int make_plan(struct rfn_cursor *cursor, struct rfn_batch_plan *plan,
                      const struct rfn_node_list *body)
 {
-    bool known;
-    if (!fits(cursor, body, &known)) {
+    bool known = true;
+    const struct rfn_node_list run = {body->nodes + plan->first, plan->run};
+    if (!fits(cursor, &run, &known)) {
         plan->width = known ? UINT32_MAX : 0;
         return 0;
     }
     if (!cursor->batch_times)
         cursor->batch_times = malloc(BATCH_EVENTS * sizeof *cursor->batch_times);
-    plan->states = malloc(body->n * sizeof *plan->states);
-    plan->records = malloc(body->n * sizeof *plan->records);
+    plan->states = malloc(run.n * sizeof *plan->states);
+    plan->records = malloc(run.n * sizeof *plan->records);
     if (!cursor->batch_times || !plan->states || !plan->records) {
         free(plan->states);
         free(plan->records);
         *plan = (struct rfn_batch_plan){0};
         return rfn_cursor_no_memory(cursor);
     }
-    plan->width = body->n;
-    for (uint32_t i = 0; i < body->n; i++) {
-        plan->states[i] = cursor->symbols[rfn_node_index(body->nodes[i])];
+    plan->width = run.n;
+    for (uint32_t i = 0; i < run.n; i++) {
+        plan->states[i] = cursor->symbols[rfn_node_index(run.nodes[i])];
         plan->records[i] = &plan->states[i]->record;
     }
     return 0;
@@ -123,7 +148,8 @@ static uint64_t trips_at_once(const struct rfn_cursor *cursor, const struct rfn_
     events = least(events, RFN_STREAM_MARK - since_mark);
     if (walk->cuts)
         events = least(events, RFN_SEGMENT_EVENTS_MAX - walk->cuts->length);
-    uint64_t trips = least(walk->frames[walk->depth - 1].left, events / plan->width);
+    uint64_t left = plan->whole ? walk->frames[walk->depth - 1].left : 1;
+    uint64_t trips = least(left, events / plan->width);
     for (uint32_t i = 0; i < plan->width && trips; i++)
         trips = least(trips, at_hand(plan->states[i]));
     return trips;
@@ -210,7 +236,10 @@ static void begin_batch(struct rfn_cursor *cursor, const struct rfn_batch_plan *
     batch->begins = walk->cuts && walk->cuts->pending;
     for (uint32_t i = 0; i < plan->width; i++)
         take_ahead(plan->states[i], trips);
-    rfn_walk_skip_trips(walk, trips, plan->width);
+    if (plan->whole)
+        rfn_walk_skip_trips(walk, trips, plan->width);
+    else
+        rfn_walk_skip_run(walk, plan->width);
     if (!walk->cuts)
         return;
     const struct rfn_stretch *stretch = &walk->frames[walk->depth - 1].stretch;
@@ -218,21 +247,28 @@ static void begin_batch(struct rfn_cursor *cursor, const struct rfn_batch_plan *
     batch->context = stretch->context;
 }
 
-/* The plan of the loop at whose beginning the walk is; NULL: there is none, or the cursor has
- * failed. */
+/* The plan of the loop at the beginning of whose run the walk is; NULL: there is none, or the
+ * cursor has failed. */
 static struct rfn_batch_plan *plan_here(struct rfn_cursor *cursor)
 {
     const struct rfn_walk_frame *frame = &cursor->walk.frames[cursor->walk.depth - 1];
-    if (cursor->walk.depth == 1 || frame->node != frame->body)
+    if (cursor->walk.depth == 1)
         return NULL;
     struct rfn_batch_plan *plan = &cursor->plans[frame->loop];
-    if (!plan->width && make_plan(cursor, plan, &cursor->structure->loops[frame->loop]) < 0)
+    const struct rfn_node_list *body = &cursor->structure->loops[frame->loop];
+    if (!plan->width && !plan->run)
+        find_run(plan, body);
+    if (plan->width == UINT32_MAX || frame->node != frame->body + plan->first)
+        return NULL;
+    if (!plan->width && make_plan(cursor, plan, body) < 0)
+        return NULL;
+    if (!plan->width || plan->width == UINT32_MAX)
         return NULL;
     if (plan->pause) {
         plan->pause--;
         return NULL;
     }
-    return plan->width && plan->width != UINT32_MAX ? plan : NULL;
+    return plan;
 }
 
 int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
@@ -252,7 +288,7 @@ int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
     if (plan)
         prefetch(plan);
     uint64_t trips = plan ? trips_at_once(cursor, plan) : 0;
-    if (trips < 2)
+    if (!trips || (plan->whole && trips < 2))
         return 0;
     uint64_t done = fill_batch(cursor, plan, trips);
     if (!done) {

@@ -137,6 +137,22 @@ static void test_segments(void **state)
     rfn_archive_close(archive);
 }
 
+/* Four calls between two visits of loops come at once, from the second iteration on, whatever trips
+ * the visits have; segments or not. Streams 0 to 2 have three iterations, stream 3 has two. */
+static void test_between_loops(void **state)
+{
+    (void)state;
+    model_around = true;
+    struct rfn_archive *archive = open_model(true, false, true);
+    for (uint32_t min_calls = 1; min_calls < 9; min_calls++) {
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(batched(archive, i, min_calls), 2 * 4 + (i < 3 ? 2 : 1) * 4);
+    }
+    assert_int_equal(batched(archive, 0, UINT32_MAX), 2 * 4 + 2 * 4);
+    rfn_archive_close(archive);
+    model_around = false;
+}
+
 /* Words or volumes that vary, and no times: then there are none. */
 static void test_none(void **state)
 {
@@ -154,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_iterations),
         cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_between_loops),
         cmocka_unit_test(test_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,10 +73,14 @@ struct rfn_symbol_state {
 _Static_assert(offsetof(struct rfn_record, varying) <= RFN_LINE,
                "what events take of a record has grown");
 
-/* A loop whose iterations may come in batches: of each event of its body the symbol. */
+/* A loop whose iterations may come in batches, or a run of events of its body: of each the symbol.
+ */
 struct rfn_batch_plan {
     uint32_t width; /* 0: it is not known yet; UINT32_MAX: they never come so */
     uint32_t pause; /* iterations that come one by one, before it is worth trying again */
+    uint32_t first; /* where in the body the run begins, */
+    uint32_t run;   /* and how long it is; 0: it has not been looked for */
+    bool whole;     /* it is all of the body */
     struct rfn_symbol_state **states;
     const struct rfn_record **records; /* of these */
 };

@@ -147,6 +147,21 @@ static inline void rfn_walk_skip_trips(struct rfn_walk *walk, uint64_t trips, ui
     cuts->pending = false;
 }
 
+/* The same within one iteration, of which the next `width` nodes, more than one, are no loops. */
+static inline void rfn_walk_skip_run(struct rfn_walk *walk, uint32_t width)
+{
+    struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
+    frame->node += width;
+    walk->index += width;
+    struct rfn_cuts *cuts = walk->cuts;
+    if (!cuts)
+        return;
+    cuts->length = (cuts->pending ? 0 : cuts->length) + width;
+    cuts->place.begins = false;
+    cuts->place.context = frame->stretch.context;
+    cuts->pending = false;
+}
+
 /* To be called for each event, with what its symbol marks, when segments are cut: cuts->place is
  * then that of the event. */
 static inline void rfn_walk_place(struct rfn_walk *walk, enum rfn_mark mark)
