@@ -1,23 +1,16 @@
-#include "record/finish.h"
+#include "record/finishing.h"
 
-#include "archive/pack_reduced.h"
-#include "archive/pack_spreads.h"
 #include "record/across.h"
 #include "record/clock_sync.h"
-#include "record/describe.h"
 #include "record/exchange_mpi.h"
-#include "record/hand_up.h"
 #include "record/meetings.h"
 #include "record/moved_inputs.h"
 #include "record/notice.h"
 #include "record/options.h"
-#include "record/output.h"
 #include "record/patience.h"
 #include "record/place.h"
 #include "record/regions.h"
 #include "record/say.h"
-#include "record/together.h"
-#include "reduce/spreads.h"
 #include "reduce/stream_reduction.h"
 
 #include <stdio.h>
@@ -89,41 +82,7 @@ static void keep_volume(uint64_t word, int rank)
         rfn_stream_drop_volume(stream->events);
 }
 
-/* ---- steps 2 and 3: numbers and tables ---- */
-
-struct finish {
-    struct rfn_exchange *exchange;
-    struct rfn_merge merge;
-    struct rec_description description;
-    struct rfn_tables streams, places;
-    struct rec_together together;
-    struct rec_output output;
-    uint64_t first_stream, n_streams; /* over all ranks */
-    struct packed {
-        struct rfn_rope values, timing;
-        uint64_t loop_bytes, content_bytes;
-        struct rfn_new_times times;     /* if they are reduced */
-        uint64_t time_set;              /* the stream whose times these are */
-    } * packed;                         /* per stream of the process */
-    uint64_t wishes;                    /* rank 0's word */
-    bool all;                           /* rank 0 wants all chunks */
-    struct rfn_run_merging merging;     /* on rank 0, in the end */
-    uint64_t sent, messages;            /* before it began */
-    uint64_t definition_bytes;          /* of this process */
-    int64_t step_began;                 /* ns */
-    bool reduced;                       /* rank 0 has reduced its times */
-    bool across;                        /* rank 0 wants processes compared */
-    int not_compared;                   /* on rank 0: why they were not */
-    struct rfn_run_reduction reduction; /* over all ranks */
-    struct rfn_spreads spreads;         /* on rank 0 over all ranks */
-    int not_spread;                     /* on rank 0: why there are none */
-    uint64_t events;                    /* over all ranks */
-    uint64_t writes, written;           /* to the journals: how many, bytes; over all ranks */
-    const struct rfn_buf *clocks;       /* on rank 0, as clock_sync.h says; may be NULL */
-};
-
-/* The time since the step before, or the beginning. */
-static void end_step(struct finish *finish, enum rfn_merging_step step)
+void rec_finishing_end_step(struct rec_finishing *finish, enum rfn_merging_step step)
 {
     int64_t now = rec_monotonic_ns();
     finish->merging.step_ns[step] += (uint64_t)(now - finish->step_began);
@@ -145,7 +104,7 @@ static void count_stream(const struct rec_stream *stream, uint64_t *counts)
 /* ---- step 1: what rank 0 wants, who has how much ---- */
 
 /* An archive has times of all ranks, or of none. */
-static int check_times(const struct finish *finish, struct rec_output_result *result)
+static int check_times(const struct rec_finishing *finish, struct rec_output_result *result)
 {
     if (rec_options.times == (bool)(finish->wishes & WANTS_TIMES))
         return 0;
@@ -157,7 +116,7 @@ static int check_times(const struct finish *finish, struct rec_output_result *re
 }
 
 /* All ranks learn it, those that have failed as well: which messages are to come depends on it. */
-static int learn_wishes(struct finish *finish, struct rec_output_result *result, int error)
+static int learn_wishes(struct rec_finishing *finish, struct rec_output_result *result, int error)
 {
     finish->wishes = own_wishes();
     int told = rfn_exchange_tell(finish->exchange, &finish->wishes);
@@ -169,7 +128,7 @@ static int learn_wishes(struct finish *finish, struct rec_output_result *result,
 }
 
 /* All ranks learn which inputs have moved, and how many streams and events there are. */
-static int survey(struct finish *finish, int error)
+static int survey(struct rec_finishing *finish, int error)
 {
     struct rec_description *description = &finish->description;
     struct rfn_survey survey = {.counts[RFN_SURVEY_STREAMS] = description->n_streams};
@@ -207,7 +166,7 @@ static int reduce_times(int error)
     return error;
 }
 
-static struct rfn_hash128 class_of(const struct finish *finish, size_t i)
+static struct rfn_hash128 class_of(const struct rec_finishing *finish, size_t i)
 {
     const struct rfn_stream *stream = finish->description.streams[i].stream->events;
     return rfn_time_class(rfn_stream_reduction_profile(rfn_stream_reduced(stream)),
@@ -215,7 +174,7 @@ static struct rfn_hash128 class_of(const struct finish *finish, size_t i)
                           rfn_stream_has_volume(stream));
 }
 
-static int count_reduction(const struct finish *finish, size_t i, struct rfn_survey *survey)
+static int count_reduction(const struct rec_finishing *finish, size_t i, struct rfn_survey *survey)
 {
     const struct rfn_stream_reduction *reduction = rfn_stream_reduced(
         finish->description.streams[i].stream->events);
@@ -232,7 +191,7 @@ static int count_reduction(const struct finish *finish, size_t i, struct rfn_sur
     return rfn_survey_add(survey->set, class_of(finish, i).low);
 }
 
-static void note_reduction(struct finish *finish, const struct rfn_survey *survey)
+static void note_reduction(struct rec_finishing *finish, const struct rfn_survey *survey)
 {
     finish->reduction = (struct rfn_run_reduction){
         .executions = survey->total[EXECUTIONS],
@@ -248,7 +207,7 @@ static void note_reduction(struct finish *finish, const struct rfn_survey *surve
     };
 }
 
-static void hand_over(struct finish *finish, struct rec_across *across,
+static void hand_over(struct rec_finishing *finish, struct rec_across *across,
                       const struct rfn_survey *survey)
 {
     for (size_t i = 0; i < finish->description.n_streams; i++) {
@@ -264,7 +223,7 @@ static void hand_over(struct finish *finish, struct rec_across *across,
 
 /* Which streams share times. What fails here costs nothing but that they do not. error: the
  * recording has failed; then only so that nobody waits. */
-static void compare_processes(struct finish *finish, struct rec_across *across,
+static void compare_processes(struct rec_finishing *finish, struct rec_across *across,
                               const struct rfn_survey *survey, int error)
 {
     if (error)
@@ -280,7 +239,7 @@ static void compare_processes(struct finish *finish, struct rec_across *across,
 }
 
 /* All ranks learn what became of all times. After number_kinds. */
-static int survey_times(struct finish *finish, int error)
+static int survey_times(struct rec_finishing *finish, int error)
 {
     struct rfn_map classes = RFN_MAP_INIT;
     struct rfn_survey survey = {.set = &classes, .set_for_first = !finish->across};
@@ -305,7 +264,7 @@ static int survey_times(struct finish *finish, int error)
 
 enum { SPREADS_SHARE = 8 }; /* of what --memory allows */
 
-static int add_spread(struct finish *finish, size_t i)
+static int add_spread(struct rec_finishing *finish, size_t i)
 {
     const struct rec_stream_description *of = &finish->description.streams[i];
     const struct rfn_stream_reduction *reduction = rfn_stream_reduced(of->stream->events);
@@ -323,7 +282,7 @@ static int add_spread(struct finish *finish, size_t i)
 
 /* Rank 0 gets those of all ranks. What fails here costs nothing but the spreads. After
  * number_kinds, when all have the same numbers of functions and paths. */
-static void merge_spreads(struct finish *finish, int error)
+static void merge_spreads(struct rec_finishing *finish, int error)
 {
     if (!finish->reduced)
         return;
@@ -334,7 +293,7 @@ static void merge_spreads(struct finish *finish, int error)
 }
 
 /* Digests of what a stream would write, with hashes in place of numbers. */
-static int digest(struct finish *finish, size_t i)
+static int digest(struct rec_finishing *finish, size_t i)
 {
     struct rec_stream_description *of = &finish->description.streams[i];
     struct rfn_rope *values = &finish->packed[i].values;
@@ -350,7 +309,7 @@ static int digest(struct finish *finish, size_t i)
 /* Of what --memory allows: structures, and values, that come to rank 0. */
 enum { TOGETHER_SHARE = 16 };
 
-static int number_kinds(struct finish *finish, int error)
+static int number_kinds(struct rec_finishing *finish, int error)
 {
     size_t n = finish->description.n_streams;
     finish->packed = calloc(n + 1, sizeof *finish->packed);
@@ -360,14 +319,14 @@ static int number_kinds(struct finish *finish, int error)
         finish->packed[i].time_set = finish->first_stream + i;
     for (size_t i = 0; i < n && !error; i++)
         error = digest(finish, i);
-    end_step(finish, RFN_MERGING_SIGNATURES);
+    rec_finishing_end_step(finish, RFN_MERGING_SIGNATURES);
     finish->merge.together = rec_options.cluster ? rec_options.memory_bytes / TOGETHER_SHARE : 0;
     error = rfn_merge_run(&finish->merge, finish->exchange, error);
     return error ? error : rec_describe_numbers(&finish->description, &finish->merge);
 }
 
 /* The times that a stream writes; nothing if they are another's. */
-static int pack_timing(struct finish *finish, size_t i)
+static int pack_timing(struct rec_finishing *finish, size_t i)
 {
     struct rec_clock_pair start = rec_start(), end = rec_clock_pair();
     const struct rfn_pack_pair pairs[] = {
@@ -376,7 +335,7 @@ static int pack_timing(struct finish *finish, size_t i)
     const struct rfn_pack_clock clock = {
         .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = start.quanta};
     const struct rfn_stream *events = finish->description.streams[i].stream->events;
-    struct packed *packed = &finish->packed[i];
+    struct rec_packed *packed = &finish->packed[i];
     if (packed->time_set != finish->first_stream + i)
         return 0;
     return rfn_stream_reduced(events)
@@ -385,7 +344,7 @@ static int pack_timing(struct finish *finish, size_t i)
 }
 
 /* What columns have not coded while they grew, of each the last block, is coded here. */
-static int pack_times(struct finish *finish, int error)
+static int pack_times(struct rec_finishing *finish, int error)
 {
     for (size_t i = 0; i < finish->description.n_streams && !error; i++)
         error = pack_timing(finish, i);
@@ -393,10 +352,10 @@ static int pack_times(struct finish *finish, int error)
 }
 
 /* What the stream adds to the table of streams and to its group's table. */
-static int tabulate(struct finish *finish, size_t i)
+static int tabulate(struct rec_finishing *finish, size_t i)
 {
     struct rec_stream_description *of = &finish->description.streams[i];
-    const struct packed *packed = &finish->packed[i];
+    const struct rec_packed *packed = &finish->packed[i];
     const struct rec_clock_pair start = rec_start();
     const struct rfn_stream_kinds *kinds = &finish->merge.streams;
     uint64_t group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP).number;
@@ -430,12 +389,12 @@ static int tabulate(struct finish *finish, size_t i)
 
 /* What a trace of this process alone would have of its streams: structures, words that depend on
  * the rank (a byte for each and one for its run), values and times. */
-static uint64_t trace_bytes(const struct finish *finish)
+static uint64_t trace_bytes(const struct rec_finishing *finish)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < finish->description.n_streams; i++) {
         const struct rec_stream_description *of = &finish->description.streams[i];
-        const struct packed *packed = &finish->packed[i];
+        const struct rec_packed *packed = &finish->packed[i];
         bytes += packed->loop_bytes + rfn_pack_head_bytes(of->stream->events, &of->refs) +
                  2 * rfn_pack_places_count(of->stream->events, &of->refs) + packed->content_bytes +
                  rfn_rope_size(&packed->timing);
@@ -448,7 +407,7 @@ enum { SUM_SENT, SUM_MESSAGES, SUM_TRACES, SUM_ALL, SUM_DEFINITIONS, SUMS };
 _Static_assert(SUMS == (int)RFN_COLLECTED_SUMS, "other sums are collected");
 
 /* A trace that is handed on goes over as many ranks as this one has bits: the tree is binomial. */
-static void count_moved(const struct finish *finish, struct rfn_collection *collection)
+static void count_moved(const struct rec_finishing *finish, struct rfn_collection *collection)
 {
     const struct rfn_exchange *exchange = finish->exchange;
     uint64_t hops = (uint64_t)__builtin_popcount((unsigned)exchange->rank);
@@ -461,7 +420,7 @@ static void count_moved(const struct finish *finish, struct rfn_collection *coll
     collection->sums[SUM_DEFINITIONS] = finish->definition_bytes * hops;
 }
 
-static void note_merging(struct finish *finish, const struct rfn_collection *collection)
+static void note_merging(struct rec_finishing *finish, const struct rfn_collection *collection)
 {
     struct rfn_run_merging *merging = &finish->merging;
     merging->messages = collection->sums[SUM_MESSAGES];
@@ -471,7 +430,7 @@ static void note_merging(struct finish *finish, const struct rfn_collection *col
     merging->all_definition_bytes = collection->sums[SUM_DEFINITIONS];
 }
 
-static int tabulate_all(struct finish *finish, int error)
+static int tabulate_all(struct rec_finishing *finish, int error)
 {
     if (!error)
         error = rfn_tables_init(&finish->streams, 1);
@@ -491,204 +450,7 @@ static int tabulate_all(struct finish *finish, int error)
     return error;
 }
 
-/* ---- step 4: chunks ---- */
-
-/* A chunk of rank 0's; the payload is empty afterwards. */
-static int chunk(struct rec_output *output, uint32_t type, uint64_t id, struct rfn_buf *payload,
-                 int error)
-{
-    struct rfn_rope rope = {.bytes = *payload};
-    *payload = (struct rfn_buf)RFN_BUF_INIT;
-    if (!error)
-        error = rec_output_chunk(output, type, id, &rope, true, NULL);
-    rfn_rope_release(&rope);
-    return error;
-}
-
-static int chunk_meta(const struct finish *finish, uint64_t merge_ns, struct rec_output *output)
-{
-    char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
-    int length = 0;
-    rec_mpi.MPI_Get_library_version(version, &length);
-    version[strcspn(version, "\n")] = 0;
-    for (char *c = version; *c; c++)
-        *c = *c == '\t' ? ' ' : *c;
-    bool compared = finish->across && finish->reduced && !finish->not_compared;
-    char similar[RFN_CRITERION_TEXT];
-    const struct rfn_criterion criterion = rec_options_criterion();
-    rfn_criterion_text(&criterion, similar);
-    const struct rfn_pack_meta meta = {
-        .recorder = "refrain " RFN_VERSION,
-        .program = rec_options.program ? rec_options.program : "",
-        .command = rec_options.command ? rec_options.command : "",
-        .mpi = version,
-        .flavour = RFN_FLAVOUR_NAME,
-        .start_realtime_ns = (uint64_t)rec_start().realtime_ns,
-        .ranks = (uint32_t)rec_place_size(),
-        .times = rec_options.times,
-        .all_polls = rec_options.all_polls,
-        .start_off = rec_options.start_off,
-        .path_ends = rec_options.path_ends,
-        .merge_ns = merge_ns,
-        .volume = rec_options.volume,
-        .volume_unit = rec_options.volume ? rfn_volume_unit(rec_options.volume) : NULL,
-        .similar = finish->reduced ? similar : NULL,
-        .across = compared ? rec_options.across : NULL,
-        .reduction = finish->reduction,
-        .merging = finish->merging,
-    };
-    struct rfn_buf payload = RFN_BUF_INIT;
-    int error = rfn_pack_meta(&meta, &payload);
-    return chunk(output, RFN_CHUNK_META, 0, &payload, error);
-}
-
-static int chunk_definitions(const struct finish *finish, struct rec_output *output)
-{
-    struct rfn_buf payload = RFN_BUF_INIT;
-    struct rfn_symbolizer *symbolizer = rfn_symbolizer_new();
-    int error = rfn_pack_definitions(&finish->merge, symbolizer, &payload);
-    rfn_symbolizer_free(symbolizer);
-    return chunk(output, RFN_CHUNK_DEFINITIONS, 0, &payload, error);
-}
-
-/* Only where clocks were compared. */
-static int chunk_clocks(const struct finish *finish, struct rec_output *output)
-{
-    struct rfn_buf payload = RFN_BUF_INIT;
-    int error = finish->clocks ? rec_clock_sync_pack(finish->clocks, &finish->merge, &payload) : 0;
-    if (!error && payload.size == 0)
-        return 0;
-    return chunk(output, RFN_CHUNK_CLOCKS, 0, &payload, error);
-}
-
-/* Rank 0's chunks that stand before all others, behind META. */
-static int chunk_front(const struct finish *finish, struct rec_output *output)
-{
-    const struct rfn_table *streams = &finish->streams.tables[0];
-    struct rfn_buf payload = RFN_BUF_INIT;
-    RFN_TRY(chunk_definitions(finish, output));
-    int error = rfn_pack_streams(streams, finish->n_streams, &payload);
-    RFN_TRY(chunk(output, RFN_CHUNK_STREAMS, 0, &payload, error));
-    return chunk_clocks(finish, output);
-}
-
-static int chunk_places(const struct finish *finish, struct rec_output *chunks)
-{
-    for (size_t g = 0; g < finish->places.n; g++) {
-        struct rfn_rope payload = RFN_ROPE_INIT;
-        int error = rfn_pack_table(&finish->places.tables[g], &payload.bytes);
-        if (!error)
-            error = rec_output_chunk(chunks, RFN_CHUNK_PLACES, g, &payload, true, NULL);
-        rfn_rope_release(&payload);
-        RFN_TRY(error);
-    }
-    return 0;
-}
-
-static int chunk_spreads(const struct finish *finish, struct rec_output *chunks)
-{
-    struct rfn_buf payload = RFN_BUF_INIT;
-    if (!finish->reduced || finish->not_spread)
-        return 0;
-    int error = rfn_pack_spreads(&finish->spreads, &payload);
-    return chunk(chunks, RFN_CHUNK_SPREADS, 0, &payload, error);
-}
-
-/* Clusters are made of an archive without events: what it says of itself is not looked at. */
-static void cluster(const struct finish *finish, const struct rec_output *front,
-                    struct rec_output *chunks)
-{
-    struct rec_output whole = REC_OUTPUT_INIT;
-    if (chunk_meta(finish, 0, &whole) == 0 && rec_output_append(&whole, front) == 0) {
-        uint64_t held = rec_together_cluster(&finish->merge, &whole, chunks);
-        rfn_exchange_hold(finish->exchange, (int64_t)held);
-        rfn_exchange_hold(finish->exchange, -(int64_t)held);
-    }
-    rec_output_release(&whole);
-}
-
-/* Rank 0's chunks of all streams: what depends on the rank, and what it was brought. */
-static int chunk_together(const struct finish *finish, const struct rec_output *front,
-                          struct rec_output *chunks)
-{
-    RFN_TRY(chunk_places(finish, chunks));
-    RFN_TRY(rec_together_unfold(&finish->together, &finish->merge, chunks));
-    if (finish->merge.together)
-        cluster(finish, front, chunks);
-    return 0;
-}
-
-/* All that only rank 0 writes. start: when the ranks began to merge, ns. */
-static int chunk_first(struct finish *finish, int64_t start)
-{
-    struct rec_output front = REC_OUTPUT_INIT, chunks = REC_OUTPUT_INIT;
-    int error = chunk_front(finish, &front);
-    if (!error)
-        error = chunk_together(finish, &front, &chunks);
-    if (!error)
-        error = chunk_spreads(finish, &chunks);
-    end_step(finish, RFN_MERGING_CLUSTERS);
-    if (!error)
-        error = chunk_meta(finish, (uint64_t)(finish->step_began - start), &finish->output);
-    if (!error)
-        error = rec_output_append(&finish->output, &front);
-    if (!error)
-        error = rec_output_append(&finish->output, &chunks);
-    rec_output_release(&front);
-    rec_output_release(&chunks);
-    return error;
-}
-
-static int chunk_timing(struct finish *finish, size_t i, struct rec_output *output)
-{
-    struct rfn_rope *payload = &finish->packed[i].timing;
-    bool reduced = rfn_stream_reduced(finish->description.streams[i].stream->events);
-    /* Columns of times are coded near their entropy; compressing them again would gain nothing. */
-    bool compress = rfn_rope_size(payload) < 65536;
-    if (rfn_rope_size(payload) == 0)
-        return 0;
-    return rec_output_chunk(output, reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING,
-                            finish->first_stream + i, payload, compress, NULL);
-}
-
-static int chunk_structure(const struct finish *finish, size_t i, uint64_t group,
-                           struct rec_output *output)
-{
-    struct rec_stream_description *of = &finish->description.streams[i];
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    int error = rfn_pack_structure(of->stream->events, &of->refs, &payload);
-    if (!error)
-        error = rec_output_chunk(output, RFN_CHUNK_STRUCTURE, group, &payload, true,
-                                 rfn_stream_spill_of(of->stream->events));
-    rfn_rope_release(&payload);
-    return error;
-}
-
-/* A stream's own chunks: structure and values if it is the first to have them and rank 0 does not
- * write them, and its times, unless they are another's. all: whoever is the first. */
-static int chunk_stream(struct finish *finish, size_t i, bool all, struct rec_output *output)
-{
-    struct packed *packed = &finish->packed[i];
-    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
-    struct rfn_stream_fate group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP);
-    struct rfn_stream_fate values = rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES);
-    if (all || (group.first && !group.together))
-        RFN_TRY(chunk_structure(finish, i, group.number, output));
-    if (all || (values.first && !values.together))
-        RFN_TRY(
-            rec_output_chunk(output, RFN_CHUNK_VALUES, values.number, &packed->values, true,
-                             rfn_stream_spill_of(finish->description.streams[i].stream->events)));
-    return chunk_timing(finish, i, output);
-}
-
-/* The chunks of the process's streams. */
-static int chunk_streams(struct finish *finish, int error)
-{
-    struct rec_output own = REC_OUTPUT_INIT;
-    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
-        error = chunk_stream(finish, i, finish->all, finish->all ? &own : &finish->output);
-    return finish->all ? rec_hand_up(&own, finish->exchange, &finish->output, error) : error;
-}
+/* ---- what is told ---- */
 
 /* "1,234,567" */
 static const char *grouped(uint64_t value, char text[32])
@@ -704,7 +466,7 @@ static const char *grouped(uint64_t value, char text[32])
     return text;
 }
 
-static void tell_journal(const struct finish *finish, const char *what)
+static void tell_journal(const struct rec_finishing *finish, const char *what)
 {
     char bytes[32], writes[32];
     if (finish->writes)
@@ -712,8 +474,8 @@ static void tell_journal(const struct finish *finish, const char *what)
                 grouped(finish->writes, writes), what);
 }
 
-static void tell(const struct finish *finish, const struct rec_output_result *result, int error,
-                 double seconds)
+static void tell(const struct rec_finishing *finish, const struct rec_output_result *result,
+                 int error, double seconds)
 {
     char events[32], bytes[32];
     if (error) {
@@ -746,7 +508,7 @@ static void tell(const struct finish *finish, const struct rec_output_result *re
     }
 }
 
-static void tell_unwritten(const struct finish *finish)
+static void tell_unwritten(const struct rec_finishing *finish)
 {
     char events[32];
     rec_say("%s events; nothing was written (REFRAIN_WRITE=no)", grouped(finish->events, events));
@@ -761,28 +523,28 @@ static int finish_streams(void)
 }
 
 /* Merges and writes what has been surveyed. start: when that began, ns. */
-static void write_run(struct finish *finish, struct rec_output_result *result, int64_t start,
+static void write_run(struct rec_finishing *finish, struct rec_output_result *result, int64_t start,
                       int error)
 {
     error = reduce_times(error);
-    end_step(finish, RFN_MERGING_TIMES);
+    rec_finishing_end_step(finish, RFN_MERGING_TIMES);
     error = number_kinds(finish, error);
-    end_step(finish, RFN_MERGING_MERGE);
+    rec_finishing_end_step(finish, RFN_MERGING_MERGE);
     error = survey_times(finish, error);
     error = pack_times(finish, error);
-    end_step(finish, RFN_MERGING_TIMES);
+    rec_finishing_end_step(finish, RFN_MERGING_TIMES);
     merge_spreads(finish, error);
     error = tabulate_all(finish, error);
-    end_step(finish, RFN_MERGING_TABLES);
+    rec_finishing_end_step(finish, RFN_MERGING_TABLES);
     if (!error && finish->exchange->rank == 0)
-        error = chunk_first(finish, start);
-    error = chunk_streams(finish, error);
+        error = rec_chunk_first(finish, start);
+    error = rec_chunk_streams(finish, error);
     error = rec_output_write(&finish->output, finish->exchange, error, result);
     if (finish->exchange->rank == 0)
         tell(finish, result, error, (double)(rec_monotonic_ns() - start) * 1e-9);
 }
 
-static void release_packed(struct packed *packed)
+static void release_packed(struct rec_packed *packed)
 {
     rfn_rope_release(&packed->values);
     rfn_rope_release(&packed->timing);
@@ -795,13 +557,13 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
                        int error)
 {
     int64_t start = rec_monotonic_ns();
-    struct finish finish = {.exchange = exchange,
-                            .merge = *merge,
-                            .clocks = clocks,
-                            .output.alone = alone,
-                            .sent = exchange->bytes_sent,
-                            .messages = exchange->messages_sent,
-                            .step_began = start};
+    struct rec_finishing finish = {.exchange = exchange,
+                                   .merge = *merge,
+                                   .clocks = clocks,
+                                   .output.alone = alone,
+                                   .sent = exchange->bytes_sent,
+                                   .messages = exchange->messages_sent,
+                                   .step_began = start};
     error = learn_wishes(&finish, result, error);
     if (!error)
         error = finish_streams();
@@ -809,7 +571,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
         error = rec_describe(&finish.description, &finish.merge, rec_place_rank(), alone);
     finish.definition_bytes = finish.merge.content_bytes;
     error = survey(&finish, error);
-    end_step(&finish, RFN_MERGING_SURVEY);
+    rec_finishing_end_step(&finish, RFN_MERGING_SURVEY);
     if (finish.wishes & WANTS_FILE)
         write_run(&finish, result, start, error);
     else if (exchange->rank == 0)

@@ -1,0 +1,207 @@
+#include "record/finishing.h"
+
+#include "archive/pack_spreads.h"
+#include "record/clock_sync.h"
+#include "record/hand_up.h"
+#include "record/options.h"
+#include "record/place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A chunk of rank 0's; the payload is empty afterwards. */
+static int chunk(struct rec_output *output, uint32_t type, uint64_t id, struct rfn_buf *payload,
+                 int error)
+{
+    struct rfn_rope rope = {.bytes = *payload};
+    *payload = (struct rfn_buf)RFN_BUF_INIT;
+    if (!error)
+        error = rec_output_chunk(output, type, id, &rope, true, NULL);
+    rfn_rope_release(&rope);
+    return error;
+}
+
+static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
+                      struct rec_output *output)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length = 0;
+    rec_mpi.MPI_Get_library_version(version, &length);
+    version[strcspn(version, "\n")] = 0;
+    for (char *c = version; *c; c++)
+        *c = *c == '\t' ? ' ' : *c;
+    bool compared = finish->across && finish->reduced && !finish->not_compared;
+    char similar[RFN_CRITERION_TEXT];
+    const struct rfn_criterion criterion = rec_options_criterion();
+    rfn_criterion_text(&criterion, similar);
+    const struct rfn_pack_meta meta = {
+        .recorder = "refrain " RFN_VERSION,
+        .program = rec_options.program ? rec_options.program : "",
+        .command = rec_options.command ? rec_options.command : "",
+        .mpi = version,
+        .flavour = RFN_FLAVOUR_NAME,
+        .start_realtime_ns = (uint64_t)rec_start().realtime_ns,
+        .ranks = (uint32_t)rec_place_size(),
+        .times = rec_options.times,
+        .all_polls = rec_options.all_polls,
+        .start_off = rec_options.start_off,
+        .path_ends = rec_options.path_ends,
+        .merge_ns = merge_ns,
+        .volume = rec_options.volume,
+        .volume_unit = rec_options.volume ? rfn_volume_unit(rec_options.volume) : NULL,
+        .similar = finish->reduced ? similar : NULL,
+        .across = compared ? rec_options.across : NULL,
+        .reduction = finish->reduction,
+        .merging = finish->merging,
+    };
+    struct rfn_buf payload = RFN_BUF_INIT;
+    int error = rfn_pack_meta(&meta, &payload);
+    return chunk(output, RFN_CHUNK_META, 0, &payload, error);
+}
+
+static int chunk_definitions(const struct rec_finishing *finish, struct rec_output *output)
+{
+    struct rfn_buf payload = RFN_BUF_INIT;
+    struct rfn_symbolizer *symbolizer = rfn_symbolizer_new();
+    int error = rfn_pack_definitions(&finish->merge, symbolizer, &payload);
+    rfn_symbolizer_free(symbolizer);
+    return chunk(output, RFN_CHUNK_DEFINITIONS, 0, &payload, error);
+}
+
+/* Only where clocks were compared. */
+static int chunk_clocks(const struct rec_finishing *finish, struct rec_output *output)
+{
+    struct rfn_buf payload = RFN_BUF_INIT;
+    int error = finish->clocks ? rec_clock_sync_pack(finish->clocks, &finish->merge, &payload) : 0;
+    if (!error && payload.size == 0)
+        return 0;
+    return chunk(output, RFN_CHUNK_CLOCKS, 0, &payload, error);
+}
+
+/* Rank 0's chunks that stand before all others, behind META. */
+static int chunk_front(const struct rec_finishing *finish, struct rec_output *output)
+{
+    const struct rfn_table *streams = &finish->streams.tables[0];
+    struct rfn_buf payload = RFN_BUF_INIT;
+    RFN_TRY(chunk_definitions(finish, output));
+    int error = rfn_pack_streams(streams, finish->n_streams, &payload);
+    RFN_TRY(chunk(output, RFN_CHUNK_STREAMS, 0, &payload, error));
+    return chunk_clocks(finish, output);
+}
+
+static int chunk_places(const struct rec_finishing *finish, struct rec_output *chunks)
+{
+    for (size_t g = 0; g < finish->places.n; g++) {
+        struct rfn_rope payload = RFN_ROPE_INIT;
+        int error = rfn_pack_table(&finish->places.tables[g], &payload.bytes);
+        if (!error)
+            error = rec_output_chunk(chunks, RFN_CHUNK_PLACES, g, &payload, true, NULL);
+        rfn_rope_release(&payload);
+        RFN_TRY(error);
+    }
+    return 0;
+}
+
+static int chunk_spreads(const struct rec_finishing *finish, struct rec_output *chunks)
+{
+    struct rfn_buf payload = RFN_BUF_INIT;
+    if (!finish->reduced || finish->not_spread)
+        return 0;
+    int error = rfn_pack_spreads(&finish->spreads, &payload);
+    return chunk(chunks, RFN_CHUNK_SPREADS, 0, &payload, error);
+}
+
+/* Clusters are made of an archive without events: what it says of itself is not looked at. */
+static void cluster(const struct rec_finishing *finish, const struct rec_output *front,
+                    struct rec_output *chunks)
+{
+    struct rec_output whole = REC_OUTPUT_INIT;
+    if (chunk_meta(finish, 0, &whole) == 0 && rec_output_append(&whole, front) == 0) {
+        uint64_t held = rec_together_cluster(&finish->merge, &whole, chunks);
+        rfn_exchange_hold(finish->exchange, (int64_t)held);
+        rfn_exchange_hold(finish->exchange, -(int64_t)held);
+    }
+    rec_output_release(&whole);
+}
+
+/* Rank 0's chunks of all streams: what depends on the rank, and what it was brought. */
+static int chunk_together(const struct rec_finishing *finish, const struct rec_output *front,
+                          struct rec_output *chunks)
+{
+    RFN_TRY(chunk_places(finish, chunks));
+    RFN_TRY(rec_together_unfold(&finish->together, &finish->merge, chunks));
+    if (finish->merge.together)
+        cluster(finish, front, chunks);
+    return 0;
+}
+
+int rec_chunk_first(struct rec_finishing *finish, int64_t start)
+{
+    struct rec_output front = REC_OUTPUT_INIT, chunks = REC_OUTPUT_INIT;
+    int error = chunk_front(finish, &front);
+    if (!error)
+        error = chunk_together(finish, &front, &chunks);
+    if (!error)
+        error = chunk_spreads(finish, &chunks);
+    rec_finishing_end_step(finish, RFN_MERGING_CLUSTERS);
+    if (!error)
+        error = chunk_meta(finish, (uint64_t)(finish->step_began - start), &finish->output);
+    if (!error)
+        error = rec_output_append(&finish->output, &front);
+    if (!error)
+        error = rec_output_append(&finish->output, &chunks);
+    rec_output_release(&front);
+    rec_output_release(&chunks);
+    return error;
+}
+
+static int chunk_timing(struct rec_finishing *finish, size_t i, struct rec_output *output)
+{
+    struct rfn_rope *payload = &finish->packed[i].timing;
+    bool reduced = rfn_stream_reduced(finish->description.streams[i].stream->events);
+    /* Columns of times are coded near their entropy; compressing them again would gain nothing. */
+    bool compress = rfn_rope_size(payload) < 65536;
+    if (rfn_rope_size(payload) == 0)
+        return 0;
+    return rec_output_chunk(output, reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING,
+                            finish->first_stream + i, payload, compress, NULL);
+}
+
+static int chunk_structure(const struct rec_finishing *finish, size_t i, uint64_t group,
+                           struct rec_output *output)
+{
+    struct rec_stream_description *of = &finish->description.streams[i];
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    int error = rfn_pack_structure(of->stream->events, &of->refs, &payload);
+    if (!error)
+        error = rec_output_chunk(output, RFN_CHUNK_STRUCTURE, group, &payload, true,
+                                 rfn_stream_spill_of(of->stream->events));
+    rfn_rope_release(&payload);
+    return error;
+}
+
+/* A stream's own chunks: structure and values if it is the first to have them and rank 0 does not
+ * write them, and its times, unless they are another's. all: whoever is the first. */
+static int chunk_stream(struct rec_finishing *finish, size_t i, bool all, struct rec_output *output)
+{
+    struct rec_packed *packed = &finish->packed[i];
+    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
+    struct rfn_stream_fate group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP);
+    struct rfn_stream_fate values = rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES);
+    if (all || (group.first && !group.together))
+        RFN_TRY(chunk_structure(finish, i, group.number, output));
+    if (all || (values.first && !values.together))
+        RFN_TRY(
+            rec_output_chunk(output, RFN_CHUNK_VALUES, values.number, &packed->values, true,
+                             rfn_stream_spill_of(finish->description.streams[i].stream->events)));
+    return chunk_timing(finish, i, output);
+}
+
+int rec_chunk_streams(struct rec_finishing *finish, int error)
+{
+    struct rec_output own = REC_OUTPUT_INIT;
+    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
+        error = chunk_stream(finish, i, finish->all, finish->all ? &own : &finish->output);
+    return finish->all ? rec_hand_up(&own, finish->exchange, &finish->output, error) : error;
+}

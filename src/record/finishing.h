@@ -1,0 +1,61 @@
+/* finishing.h - what the steps at the end of recording share (finish.h).
+ *
+ *   finish.c          steps 1 to 3, and what is told
+ *   finish_chunks.c   step 4: the chunks that a process writes
+ */
+#ifndef RFN_RECORD_FINISHING_H
+#define RFN_RECORD_FINISHING_H
+
+#include "archive/pack_reduced.h"
+#include "record/describe.h"
+#include "record/finish.h"
+#include "record/output.h"
+#include "record/together.h"
+#include "reduce/spreads.h"
+
+/* What is written of a stream. */
+struct rec_packed {
+    struct rfn_rope values, timing;
+    uint64_t loop_bytes, content_bytes;
+    struct rfn_new_times times; /* if they are reduced */
+    uint64_t time_set;          /* the stream whose times these are */
+};
+
+/* What the steps share. */
+struct rec_finishing {
+    struct rfn_exchange *exchange;
+    struct rfn_merge merge;
+    struct rec_description description;
+    struct rfn_tables streams, places;
+    struct rec_together together;
+    struct rec_output output;
+    uint64_t first_stream, n_streams;   /* over all ranks */
+    struct rec_packed *packed;          /* per stream of the process */
+    uint64_t wishes;                    /* rank 0's word */
+    bool all;                           /* rank 0 wants all chunks */
+    struct rfn_run_merging merging;     /* on rank 0, in the end */
+    uint64_t sent, messages;            /* before it began */
+    uint64_t definition_bytes;          /* of this process */
+    int64_t step_began;                 /* ns */
+    bool reduced;                       /* rank 0 has reduced its times */
+    bool across;                        /* rank 0 wants processes compared */
+    int not_compared;                   /* on rank 0: why they were not */
+    struct rfn_run_reduction reduction; /* over all ranks */
+    struct rfn_spreads spreads;         /* on rank 0 over all ranks */
+    int not_spread;                     /* on rank 0: why there are none */
+    uint64_t events;                    /* over all ranks */
+    uint64_t writes, written;           /* to the journals: how many, bytes; over all ranks */
+    const struct rfn_buf *clocks;       /* on rank 0, as clock_sync.h says; may be NULL */
+};
+
+/* The time since the step before, or the beginning, is that of this step. */
+void rec_finishing_end_step(struct rec_finishing *finish, enum rfn_merging_step step);
+
+/* Makes all that only rank 0 writes. start: when the ranks began to merge, ns. Errors of packing,
+ * RFN_E_NOMEM, RFN_E_EXCHANGE. */
+int rec_chunk_first(struct rec_finishing *finish, int64_t start);
+/* Makes the chunks of the process's streams, which go to rank 0 if that wants all. Collective then.
+ * error: so far. Errors as above. */
+int rec_chunk_streams(struct rec_finishing *finish, int error);
+
+#endif
