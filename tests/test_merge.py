@@ -121,6 +121,16 @@ def test_shared_times(bench):
     harness.compare("dump of the others", run.out.splitlines() == kept, True)
 
 
+def test_long_list(bench):
+    """Times that ranks may share are copied as they are where their list is too long to be decoded."""
+    program = bench.program("long_loop", "openmpi")
+    _, archive = bench.record("openmpi", 1, [program, "4300000"],
+                              ["--time=segments", "--similar=absDiff:1000000000", "--across=one"])
+    part = taken(bench, archive, "0")
+    bench.verb("verify", part)
+    harness.compare("events", json.loads(bench.verb("info", "--json", part))["events"], 4300002)
+
+
 def aborted(bench, flavour, options):
     """The archives that the ranks left, each its own."""
     archive = bench.fresh("aborted.rfn")
