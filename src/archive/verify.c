@@ -105,7 +105,8 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
         return entry->id == 0;
     case RFN_CHUNK_STRUCTURE:
     case RFN_CHUNK_PLACES:
-        return entry->id < archive->n_groups && !rfn_group_is_clustered(archive, (uint32_t)entry->id);
+        return entry->id < archive->n_groups &&
+               !rfn_group_is_clustered(archive, (uint32_t)entry->id);
     case RFN_CHUNK_CLUSTERS:
         return clusters_belong(archive, entry);
     case RFN_CHUNK_VALUES:

@@ -40,8 +40,8 @@ struct rfn_walk {
     uint64_t index; /* events so far: the caller counts them */
     struct rfn_walk_frame *frames;
     size_t depth, frames_capacity;
-    uint64_t empty_at; /* the value of index where a trip last had no event, */
-    uint32_t empty;    /* and how many had none there */
+    uint64_t empty_at;               /* the value of index where a trip last had no event, */
+    uint32_t empty;                  /* and how many had none there */
     struct rfn_column_cursor *trips; /* per loop; opened when n or blocks are set */
     bool *trips_open;
     struct rfn_cuts *cuts; /* NULL: nobody asks for segments */

@@ -165,10 +165,11 @@ const struct rfn_command rfn_cmd_merge = {
     .name = "merge",
     .summary = "Makes one archive of several with different ranks of a run",
     .usage = "FILE... -o OUT",
-    .about = "What ranks left that called MPI_Abort, or parts that 'refrain reduce --rank' took "
-             "out. Calls, parameters and times are those of the files; only how far times lie apart "
-             "that are not kept (refrain info --spread) is left out. Exits with 3 where ranks are "
-             "missing in all of them. 'refrain reduce --cluster' makes what comes out smaller.",
+    .about =
+        "What ranks left that called MPI_Abort, or parts that 'refrain reduce --rank' took "
+        "out. Calls, parameters and times are those of the files; only how far times lie apart "
+        "that are not kept (refrain info --spread) is left out. Exits with 3 where ranks are "
+        "missing in all of them. 'refrain reduce --cluster' makes what comes out smaller.",
     .options = options,
     .run = run,
 };

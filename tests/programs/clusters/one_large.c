@@ -1,15 +1,15 @@
-/* Rank 0 makes calls of eight kinds in random order, whose structure is too large to be stored with others;
- * the rest are alike but for a size. Arguments: calls of rank 0. */
+/* Rank 0 makes calls of eight kinds in random order, whose structure is too large to be stored with
+ * others; the rest are alike but for a size. Arguments: calls of rank 0. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 static char out[512], in[512];
 
-#define CALL(kind)                                                                              \
-    case kind:                                                                                  \
+#define CALL(kind)                                                                               \
+    case kind:                                                                                   \
         MPI_Sendrecv(out, kind + 1, MPI_CHAR, 0, kind, in, 64, MPI_CHAR, 0, kind, MPI_COMM_SELF, \
-                     MPI_STATUS_IGNORE);                                                        \
+                     MPI_STATUS_IGNORE);                                                         \
         break;
 
 static void call(uint32_t kind)
