@@ -225,14 +225,16 @@ class Bench:
               f"{'sent':>9}{'all':>11}{'share':>8}{'limit':>7}")
         programs = os.path.join(HERE, "..", "tests", "programs", "clusters")
         medians = {}
-        for title, source, arguments, pairs in (
-                ("ghosts, 100 steps", os.path.join(programs, "ghosts.c"), (100,), self.pairs),
-                ("wavefront, 10 steps", os.path.join(HERE, "wavefront.c"), (10, 8, 16), self.pairs),
-                ("sweeps, 5 steps", os.path.join(HERE, "adi.c"), (5, 64), self.pairs),
-                ("sweeps, 300 steps", os.path.join(HERE, "adi.c"), (300, 1), min(self.pairs, 5)),
-                ("alone, 30,000 steps", os.path.join(HERE, "alone.c"), (30000,), min(self.pairs, 5))):
+        both, full = ("full", "none"), ("full",)
+        for title, source, arguments, pairs, times in (
+                ("ghosts, 100 steps", os.path.join(programs, "ghosts.c"), (100,), self.pairs, both),
+                ("wavefront, 10 steps", os.path.join(HERE, "wavefront.c"), (10, 8, 16), self.pairs, both),
+                ("sweeps, 5 steps", os.path.join(HERE, "adi.c"), (5, 64), self.pairs, both),
+                ("sweeps, 300 steps", os.path.join(HERE, "adi.c"), (300, 1), min(self.pairs, 5), both),
+                ("alone, 30,000 steps", os.path.join(HERE, "alone.c"), (30000,), min(self.pairs, 5), both),
+                ("alone, 300,000 steps", os.path.join(HERE, "alone.c"), (300000,), min(self.pairs, 3), full)):
             program = self.compile("openmpi", source, title.split(",", maxsplit=1)[0])
-            medians[title] = self.clusters_row(title, program, arguments, pairs)
+            medians[title] = self.clusters_row(title, program, arguments, pairs, times)
         self.steps_table(medians)
 
         print(f"\nMerging while the program runs (--cluster-every), halo exchange, {self.pairs} pairs of "
@@ -265,12 +267,12 @@ class Bench:
               f"{f'{low:.2f} to {high:.2f}':>16}{medians[1][1]:10.3f}{medians[0][2]:9.2f}"
               f"{medians[1][2]:9.2f}{statistics.median(wholes):8.2f}")
 
-    def clusters_row(self, title, program, arguments, pairs):
+    def clusters_row(self, title, program, arguments, pairs, kinds_of_times):
         """Prints a line; returns the median of each step's seconds, by way."""
         archive = os.path.join(self.folder, "clusters.rfn")
         launch = [*self.launch("openmpi", 64), self.refrain, "record", "--force", "-o", archive]
-        ways = {"clusters": ("", "full"), "all": ("all", "full"), "clusters, no times": ("", "none"),
-                "all, no times": ("all", "none")}
+        ways = {way + ("" if times == "full" else ", no times"): (merge, times)
+                for times in kinds_of_times for way, merge in (("clusters", ""), ("all", "all"))}
         rounds = []
         for i in range(pairs):
             rounds.append({way: self.merged([*launch, f"--time={times}", program, *map(str, arguments)],

@@ -17,6 +17,11 @@ PLATFORM = """<?xml version='1.0'?>
 """
 
 
+# Only simulated time counts: not how long this machine computes between calls. SimGrid's own reduction takes
+# time with the square of the ranks.
+SIMULATION = ["--cfg=smpi/simulate-computation:no", "--cfg=smpi/reduce:binomial"]
+
+
 def smpi_program(bench, source, recorded=True, before=None):
     """Compiles a program with smpicc, with the recorder in it; `before`: a header to include before all else."""
     library = os.path.join(bench.build, "lib", "librefrain-smpi.a")
@@ -36,11 +41,7 @@ def smpi_launch(bench, program, ranks, arguments=(), env=None, seconds=300):
     with open(platform, "w", encoding="ascii") as file:
         file.write(PLATFORM)
     archive = bench.path(f"{os.path.basename(program)}.{ranks}.rfn")
-    # Only simulated time counts: not how long this machine computes between calls. SimGrid's own reduction takes
-    # time with the square of the ranks.
-    run = bench.run(["smpirun", "-np", str(ranks), "-platform", platform,
-                     "--cfg=smpi/simulate-computation:no", "--cfg=smpi/reduce:binomial", program,
-                     *arguments],
+    run = bench.run(["smpirun", "-np", str(ranks), "-platform", platform, *SIMULATION, program, *arguments],
                     env={"REFRAIN_TIME": "full", **(env or {}), "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1"},
                     timeout=seconds, check=True)
     return run, archive
