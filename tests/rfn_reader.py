@@ -442,7 +442,7 @@ class Column:
 
 MAGIC, CHUNK_MAGIC = b"\x89RFN\r\n\x1a\n", 0x434e4652
 (META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, PLACES, TIMING, TOC, CLOCKS,
- PROFILE, PROFILES, CLUSTERS, SPREADS) = range(1, 14)
+ PROFILE, PROFILES, CLUSTERS, SITE_SPREADS, SPREADS) = range(1, 15)
 ZSTD = ctypes.CDLL("libzstd.so.1")
 XXHASH = ctypes.CDLL("libxxhash.so.0")
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
@@ -1388,10 +1388,11 @@ def read_spread(reader, n):
 
 
 class Spreads:
-    """SPREADS: `positions`, of every site and of its failed polls that have events."""
+    """SPREADS, or SITE_SPREADS: `positions`, of every site and of its failed polls that have events, where told apart
+    by what came before."""
 
-    def __init__(self, reader, archive):
-        self.positions, stream, before = [], 0, set()
+    def __init__(self, reader, archive, kind):
+        self.kind, self.positions, stream, before = kind, [], 0, set()
         clusters = archive.sites_in_order()
         for i in range(reader.varint()):
             gap = reader.varint()
@@ -1408,24 +1409,43 @@ class Spreads:
         check(1 <= reader.varint() <= len(of), "a spread of more streams than there are")
         left, n_sites = sum(stream.n_events for stream in of), reader.varint()
         check(n_sites <= len(sites), "a spread of more sites than there are")
-        for function, path in sites[:n_sites]:
-            head = self.read_position(reader, (number, archive.functions[function], path, False))
-            if head & 1:
-                head = self.read_position(reader,
-                                          (number, archive.functions[function], path, True))
-                check(head & 1 == 0, "failed polls of failed polls")
+        for site in sites[:n_sites]:
+            place = {"cluster": number, **self.site(archive, site), "failed_poll": False}
+            if self.read_place(reader, archive, sites, place):
+                more = self.read_place(reader, archive, sites, {**place, "failed_poll": True})
+                check(not more, "failed polls of failed polls")
         check(sum(p["duration"]["n"] for p in self.positions if p["cluster"] == number) <= left,
               "more times than events")
 
-    def read_position(self, reader, place):
-        head = reader.varint()
-        n, firsts = head >> 2, reader.varint() if head & 2 else 0
+    @staticmethod
+    def site(archive, site):
+        return {"function": archive.functions[site[0]], "path": site[1]}
+
+    def read_place(self, reader, archive, sites, place):
+        """Whether failed polls of the same site follow."""
+        head, bits = reader.varint(), 3 if self.kind == SPREADS else 2
+        n, firsts = head >> bits, reader.varint() if head & 2 else 0
         check(firsts <= n and (firsts or not head & 2), "first events that are not there")
+        after = None
+        if bits == 3 and head & 4:
+            n_apart, site, after = reader.varint(), -1, {}
+            check(n_apart >= 2, "less than two apart")
+            for _ in range(n_apart):
+                site += reader.varint() + 1
+                check(site < len(sites), "no such site before")
+                some = reader.varint()
+                check(0 < some <= n, "more apart than there are")
+                n -= some
+                self.read_position(reader, {**place, "after": self.site(archive, sites[site])}, some, 0)
+        check(firsts <= n, "first events that are not there")
+        self.read_position(reader, {**place, "after": after}, n, firsts)
+        return head & 1
+
+    def read_position(self, reader, position, n, firsts):
+        """after: a site; {} for the rest, where some are told apart, else None."""
         before, duration = read_spread(reader, n - firsts), read_spread(reader, n)
         if n:
-            self.positions.append(dict(zip(("cluster", "function", "path", "failed_poll"), place),
-                                       before=before, duration=duration))
-        return head
+            self.positions.append({**position, "before": before, "duration": duration})
 
 
 class Archive:
@@ -1433,7 +1453,7 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.minor, self.exact, self.complete = minor, minor == 4, toc is not None
+        self.minor, self.exact, self.complete = minor, minor == 5, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made, self.of_group = {}, {}
@@ -1608,10 +1628,12 @@ class Archive:
 
     def spreads(self):
         """What SPREADS says, or None."""
-        if self.minor < 4 or (SPREADS, 0) not in self.chunks:
+        kinds = [kind for kind, since in ((SPREADS, 5), (SITE_SPREADS, 4))
+                 if self.minor >= since and (kind, 0) in self.chunks]
+        if not kinds:
             return None
         check(self.reduced, "spreads of times that are all there")
-        return self.part(SPREADS, 0, lambda reader: Spreads(reader, self))
+        return self.part(kinds[0], 0, lambda reader: Spreads(reader, self, kinds[0]))
 
     def read_clocks(self):
         self.reference, self.clocks, self.first = 0, {}, None

@@ -6,7 +6,9 @@
  * time in it. The spread of an archive that has none is computed from its times; both are equal.
  *
  * The cluster of a thread are all threads with the same call sites (function and call path) in the
- * order in which they first met them. A position is a call site.
+ * order in which they first met them. A position is a call site after a call site, that of the
+ * thread's event before: of a loop around a call the first iteration is one, and the others are
+ * another. Those after sites that take little of a call site's events and time are one position.
  */
 #ifndef REFRAIN_SPREAD_H
 #define REFRAIN_SPREAD_H
@@ -22,8 +24,16 @@ struct rfn_time_spread {
     uint32_t first_bin, n_bins;
 };
 
+enum rfn_spread_after {
+    RFN_AFTER_ANY,  /* all events of the call site */
+    RFN_AFTER_SITE, /* those after another one */
+    RFN_AFTER_REST  /* those after none of the sites that the positions before this one name */
+};
+
 struct rfn_position_spread {
     uint32_t cluster, function, path;
+    enum rfn_spread_after after;
+    uint32_t after_function, after_path; /* of RFN_AFTER_SITE */
     bool failed_poll;              /* the site's runs of failed polls, which are one event each */
     struct rfn_time_spread before; /* since the exit of the thread's event before; its first event
                                       has no time before it */

@@ -24,10 +24,10 @@ struct reducer {
     struct rfn_expression_finder *finder; /* users' expressions, or NULL */
     struct rfn_cluster_plan plan;
     struct rfn_rewrite rewrite;
-    struct rfn_gathered gathered;             /* PROFILEs that are not in a chunk yet */
-    struct rfn_spreads spreads;               /* of the times as they were */
-    struct rfn_spread_table spread;           /* of the stream that is being read */
-    struct rfn_structure_positions positions; /* of its symbols */
+    struct rfn_gathered gathered;       /* PROFILEs that are not in a chunk yet */
+    struct rfn_spreads spreads;         /* of the times as they were */
+    struct rfn_spread_table spread;     /* of the stream that is being read */
+    struct rfn_structure_places places; /* of its symbols */
     struct rfn_diag *diag;
 };
 
@@ -123,14 +123,13 @@ static int pack_stream(struct reducer *reducer, uint32_t stream)
 
 /* ---- how far its times lie apart ---- */
 
-static int spread_segment(void *context, const struct rfn_segment *segment, bool first)
+static int spread_segment(void *context, const struct rfn_segment *segment)
 {
     struct reducer *reducer = context;
     for (size_t i = 0; i < segment->n; i++) {
         const int64_t *times = &segment->vector[2 * i];
-        RFN_TRY(rfn_spread_table_event(&reducer->spread,
-                                       reducer->positions.positions[segment->events[i]],
-                                       first && i == 0, times[0], times[1], times[2]));
+        RFN_TRY(rfn_spread_table_event(&reducer->spread, reducer->places.places[segment->events[i]],
+                                       times[0], times[1], times[2]));
     }
     return 0;
 }
@@ -139,13 +138,13 @@ static int read_stream(struct reducer *reducer, uint32_t stream)
 {
     if (!rfn_archive_stream(reducer->archive, stream).readable)
         return 0;
-    RFN_TRY(rfn_structure_positions(reducer->archive, stream, &reducer->positions, reducer->diag));
+    RFN_TRY(rfn_structure_places(reducer->archive, stream, &reducer->places, reducer->diag));
     int error = rfn_trace_profile_read(reducer->profile, stream, reducer->diag);
     if (!error &&
-        rfn_spreads_add(&reducer->spreads, reducer->positions.digest, stream, &reducer->spread) < 0)
+        rfn_spreads_add(&reducer->spreads, reducer->places.digest, stream, &reducer->spread) < 0)
         error = no_memory(reducer);
     rfn_spread_table_release(&reducer->spread);
-    rfn_structure_positions_release(&reducer->positions);
+    rfn_structure_places_release(&reducer->places);
     return error;
 }
 
@@ -328,6 +327,7 @@ static bool stays(const struct reducer *reducer, uint32_t type)
         return !reducer->profile;
     case RFN_CHUNK_PROFILE:
     case RFN_CHUNK_PROFILES:
+    case RFN_CHUNK_SITE_SPREADS:
     case RFN_CHUNK_SPREADS:
         return !reducer->profile && rfn_chunks_know(chunks, type);
     case RFN_CHUNK_STRUCTURE:

@@ -39,8 +39,7 @@ static int put_segment(struct rfn_trace_profile *profile, struct rfn_profiled_st
         return rfn_fail(diag, error, -1, -1, "the times of a segment descend, or are too large");
     if (error < 0)
         return no_memory(diag);
-    if (profile->watch &&
-        profile->watch(profile->watch_context, &segment->segment, stream->segments == 0) < 0)
+    if (profile->watch && profile->watch(profile->watch_context, &segment->segment) < 0)
         return no_memory(diag);
     stream->segments++;
     stream->events += segment->segment.n;

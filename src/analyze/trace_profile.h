@@ -24,8 +24,8 @@ struct rfn_trace_profile {
     uint32_t n_streams;
     bool *functions;              /* which of the archive's occur */
     uint64_t events, events_done; /* all there are; put in, for progress */
-    /* Sees every segment that is put in; RFN_E_NOMEM. first: of its stream. NULL: nobody does. */
-    int (*watch)(void *context, const struct rfn_segment *segment, bool first);
+    /* Sees every segment that is put in; RFN_E_NOMEM. NULL: nobody does. */
+    int (*watch)(void *context, const struct rfn_segment *segment);
     void *watch_context;
 };
 

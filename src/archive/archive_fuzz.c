@@ -9,8 +9,8 @@
  *   reduce_archive_test seeds corpus
  *   archive_fuzz -max_len=8192 corpus */
 #include "archive/reader.h"
+#include "archive/time_spreads.h"
 #include "refrain/event.h"
-#include "refrain/spread.h"
 
 #include <stdlib.h>
 
@@ -115,9 +115,7 @@ static void look_at_spreads(const struct rfn_archive *archive)
     struct rfn_time_spreads *spreads;
     struct rfn_diag diag;
     size_t n;
-    if (rfn_chunks_find(&archive->chunks, RFN_CHUNK_SPREADS, 0) < 0 ||
-        !rfn_chunks_know(&archive->chunks, RFN_CHUNK_SPREADS) ||
-        rfn_time_spreads_new(archive, &spreads, &diag) < 0)
+    if (rfn_time_spreads_find(archive) < 0 || rfn_time_spreads_new(archive, &spreads, &diag) < 0)
         return;
     const struct rfn_position_spread *positions = rfn_time_spreads_positions(spreads, &n);
     for (size_t i = 0; i < n; i++) {

@@ -85,12 +85,19 @@ static int corrupt_at(const struct rfn_chunks *chunks, uint64_t offset, const ch
 static const char *type_name(uint32_t type)
 {
     static const char *const names[] = {
-        [RFN_CHUNK_META] = "META",         [RFN_CHUNK_DEFINITIONS] = "DEFINITIONS",
-        [RFN_CHUNK_STREAMS] = "STREAMS",   [RFN_CHUNK_STRUCTURE] = "STRUCTURE",
-        [RFN_CHUNK_VALUES] = "VALUES",     [RFN_CHUNK_PLACES] = "PLACES",
-        [RFN_CHUNK_TIMING] = "TIMING",     [RFN_CHUNK_TOC] = "TOC",
-        [RFN_CHUNK_CLOCKS] = "CLOCKS",     [RFN_CHUNK_PROFILE] = "PROFILE",
-        [RFN_CHUNK_PROFILES] = "PROFILES", [RFN_CHUNK_CLUSTERS] = "CLUSTERS",
+        [RFN_CHUNK_META] = "META",
+        [RFN_CHUNK_DEFINITIONS] = "DEFINITIONS",
+        [RFN_CHUNK_STREAMS] = "STREAMS",
+        [RFN_CHUNK_STRUCTURE] = "STRUCTURE",
+        [RFN_CHUNK_VALUES] = "VALUES",
+        [RFN_CHUNK_PLACES] = "PLACES",
+        [RFN_CHUNK_TIMING] = "TIMING",
+        [RFN_CHUNK_TOC] = "TOC",
+        [RFN_CHUNK_CLOCKS] = "CLOCKS",
+        [RFN_CHUNK_PROFILE] = "PROFILE",
+        [RFN_CHUNK_PROFILES] = "PROFILES",
+        [RFN_CHUNK_CLUSTERS] = "CLUSTERS",
+        [RFN_CHUNK_SITE_SPREADS] = "SITE_SPREADS",
         [RFN_CHUNK_SPREADS] = "SPREADS",
     };
     return type < sizeof names / sizeof *names && names[type] ? names[type] : "of unknown type";
@@ -622,8 +629,10 @@ bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type)
         return chunks->minor >= RFN_CLOCKS_SINCE_MINOR;
     if (type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES)
         return chunks->minor >= RFN_PROFILE_SINCE_MINOR;
-    if (type == RFN_CHUNK_CLUSTERS || type == RFN_CHUNK_SPREADS)
+    if (type == RFN_CHUNK_CLUSTERS || type == RFN_CHUNK_SITE_SPREADS)
         return chunks->minor >= RFN_CLUSTERS_SINCE_MINOR;
+    if (type == RFN_CHUNK_SPREADS)
+        return chunks->minor >= RFN_SPREADS_SINCE_MINOR;
     return type <= RFN_CHUNK_TOC;
 }
 

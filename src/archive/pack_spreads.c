@@ -24,32 +24,113 @@ static void pack_sums(const struct rfn_spread_sums *sums, struct rfn_buf *out)
     pack_bins(sums, out);
 }
 
-/* more: another position of the same site follows. sums may be NULL. */
-static void pack_position(const struct rfn_position_sums *sums, bool more, struct rfn_buf *out)
+static void pack_position(const struct rfn_position_sums *sums, struct rfn_buf *out)
 {
-    static const struct rfn_position_sums none;
-    sums = sums ? sums : &none;
-    uint64_t n = sums->duration.n, firsts = n - sums->before.n;
-    rfn_buf_varint(out, n << 2 | (uint64_t)(firsts > 0) << 1 | more);
-    if (firsts)
-        rfn_buf_varint(out, firsts);
     pack_sums(&sums->before, out);
     pack_sums(&sums->duration, out);
 }
 
-static void pack_cluster(const struct rfn_cluster_sums *cluster, uint64_t after,
-                         struct rfn_buf *out)
+static rfn_u128 time_of(const struct rfn_position_sums *sums)
+{
+    return sums->before.sum + sums->duration.sum;
+}
+
+static int merge_into(struct rfn_position_sums *to, const struct rfn_position_sums *from)
+{
+    RFN_TRY(rfn_spread_sums_merge(&to->before, &from->before));
+    return rfn_spread_sums_merge(&to->duration, &from->duration);
+}
+
+/* Whether it has enough of the place's events, or of their time, to be told apart from the others.
+ */
+static bool stands_out(const struct rfn_position_sums *sums, uint64_t n, rfn_u128 time)
+{
+    return sums->after != RFN_AFTER_OTHERS &&
+           (sums->duration.n > n / RFN_SPREAD_SHARE || time_of(sums) > time / RFN_SPREAD_SHARE);
+}
+
+/* The positions of a place that are told apart, none or at least two, and the sums of all others.
+ */
+struct packed_place {
+    const struct rfn_position_sums *apart[2 * RFN_SPREAD_SHARE];
+    unsigned n_apart;
+    uint64_t n, firsts;
+    struct rfn_position_sums rest;
+};
+
+static int divide_place(const struct rfn_place_sums *place, struct packed_place *packed)
+{
+    rfn_u128 time = 0;
+    const struct rfn_position_sums *sums;
+    for (sums = place->first; sums; sums = sums->next) {
+        packed->n += sums->duration.n;
+        packed->firsts += sums->duration.n - sums->before.n;
+        time += time_of(sums);
+    }
+    for (sums = place->first; sums; sums = sums->next) {
+        if (stands_out(sums, packed->n, time))
+            packed->apart[packed->n_apart++] = sums;
+    }
+    if (packed->n_apart < 2)
+        packed->n_apart = 0;
+    unsigned next = 0;
+    for (sums = place->first; sums; sums = sums->next) {
+        if (next < packed->n_apart && packed->apart[next] == sums)
+            next++;
+        else
+            RFN_TRY(merge_into(&packed->rest, sums));
+    }
+    return 0;
+}
+
+static void pack_apart(const struct packed_place *packed, struct rfn_buf *out)
+{
+    uint32_t next = 0;
+    rfn_buf_varint(out, packed->n_apart);
+    for (unsigned i = 0; i < packed->n_apart; i++) {
+        const struct rfn_position_sums *sums = packed->apart[i];
+        rfn_buf_varint(out, sums->after - next);
+        rfn_buf_varint(out, sums->duration.n);
+        pack_position(sums, out);
+        next = sums->after + 1;
+    }
+}
+
+/* more: the same site's failed polls follow. place may be NULL. */
+static int pack_place(const struct rfn_place_sums *place, bool more, struct rfn_buf *out)
+{
+    static const struct rfn_place_sums none;
+    struct packed_place packed = {0};
+    int error = divide_place(place ? place : &none, &packed);
+    if (!error) {
+        rfn_buf_varint(out, packed.n << 3 | (uint64_t)(packed.n_apart > 0) << 2 |
+                                (uint64_t)(packed.firsts > 0) << 1 | more);
+        if (packed.firsts)
+            rfn_buf_varint(out, packed.firsts);
+        if (packed.n_apart)
+            pack_apart(&packed, out);
+        pack_position(&packed.rest, out);
+    }
+    rfn_spread_sums_release(&packed.rest.before);
+    rfn_spread_sums_release(&packed.rest.duration);
+    return error;
+}
+
+static int pack_cluster(const struct rfn_cluster_sums *cluster, uint64_t after, struct rfn_buf *out)
 {
     const struct rfn_spread_table *table = &cluster->table;
     rfn_buf_varint(out, cluster->first_stream - after);
     rfn_buf_varint(out, cluster->streams);
     rfn_buf_varint(out, (table->n + 1) / 2);
     for (size_t i = 0; i < table->n; i += 2) {
-        const struct rfn_position_sums *polls = i + 1 < table->n ? table->positions[i + 1] : NULL;
-        pack_position(table->positions[i], polls, out);
+        const struct rfn_place_sums *polls = i + 1 < table->n && table->places[i + 1].first
+                                                 ? &table->places[i + 1]
+                                                 : NULL;
+        RFN_TRY(pack_place(&table->places[i], polls, out));
         if (polls)
-            pack_position(polls, false, out);
+            RFN_TRY(pack_place(polls, false, out));
     }
+    return 0;
 }
 
 static int by_first_stream(const void *a, const void *b)
@@ -67,9 +148,10 @@ int rfn_pack_spreads(const struct rfn_spreads *spreads, struct rfn_buf *out)
     for (size_t i = 0; i < spreads->n; i++)
         sorted[i] = &spreads->clusters[i];
     qsort(sorted, spreads->n, sizeof *sorted, by_first_stream);
+    int error = 0;
     rfn_buf_varint(out, spreads->n);
-    for (size_t i = 0; i < spreads->n; i++)
-        pack_cluster(sorted[i], i ? sorted[i - 1]->first_stream : 0, out);
+    for (size_t i = 0; i < spreads->n && !error; i++)
+        error = pack_cluster(sorted[i], i ? sorted[i - 1]->first_stream : 0, out);
     free(sorted);
-    return rfn_buf_status(out);
+    return error ? error : rfn_buf_status(out);
 }

@@ -20,6 +20,10 @@ static inline uint64_t rfn_spread_decode(uint64_t code)
     return code < 256 ? code : (128 + code % 128) << (code / 128 - 1);
 }
 
+/* Of a place (reduce/spread_sums.h) positions are told apart that have more than one in so many of
+ * its events, or of the time before and in these, if at least two have. */
+enum { RFN_SPREAD_SHARE = 16 };
+
 /* RFN_E_NOMEM. */
 int rfn_pack_spreads(const struct rfn_spreads *spreads, struct rfn_buf *out);
 

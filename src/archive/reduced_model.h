@@ -87,6 +87,7 @@ struct reduced_run {
     unsigned pairs;
     uint32_t group_of[N_RANKS];
     bool no_spreads;
+    bool site_spreads;             /* as minor version 4 has them */
     const struct rfn_buf *spreads; /* this payload instead of the right one; may be NULL */
 };
 
@@ -702,7 +703,7 @@ static int spread_stream(const struct made_set *set, struct rfn_spread_table *ta
     for (size_t e = 0; e < set->n; e++) {
         const struct made_event *event = &set->events[e];
         uint32_t site = (uint32_t)event->symbol;
-        RFN_TRY(rfn_spread_table_event(table, rfn_spread_position(site, site == POLL), e == 0,
+        RFN_TRY(rfn_spread_table_event(table, rfn_spread_place(site, site == POLL),
                                        e ? (int64_t)event[-1].exit : 0, (int64_t)event->enter,
                                        (int64_t)event->exit));
     }
@@ -732,7 +733,7 @@ static void write_spreads(struct writer *writer, const struct reduced_run *run)
         rfn_buf_bytes(&out, run->spreads->data, run->spreads->size);
     else
         out = pack_spreads(run);
-    add_chunk(writer, RFN_CHUNK_SPREADS, 0, &out);
+    add_chunk(writer, run->site_spreads ? RFN_CHUNK_SITE_SPREADS : RFN_CHUNK_SPREADS, 0, &out);
 }
 
 static struct rfn_buf write_reduced(const struct reduced_run *run)

@@ -18,7 +18,7 @@ struct cluster {
 };
 
 struct rfn_time_spreads {
-    bool kept;
+    bool kept, afters;    /* the payload tells apart what came before */
     uint32_t *cluster_of; /* per stream */
     struct cluster *clusters;
     size_t n_clusters, clusters_capacity;
@@ -140,46 +140,44 @@ static int find_clusters(struct rfn_time_spreads *spreads, const struct rfn_arch
 
 /* ---- from times ---- */
 
-static int fill_positions(const struct rfn_structure *structure,
-                          struct rfn_structure_positions *positions)
+static int fill_places(const struct rfn_structure *structure, struct rfn_structure_places *places)
 {
-    positions->digest = digest_of(structure);
-    positions->positions = malloc((structure->n_symbols + (size_t)1) *
-                                  sizeof *positions->positions);
-    if (!positions->positions)
+    places->digest = digest_of(structure);
+    places->places = malloc((structure->n_symbols + (size_t)1) * sizeof *places->places);
+    if (!places->places)
         return RFN_E_NOMEM;
     for (uint32_t i = 0; i < structure->n_symbols; i++)
-        positions->positions[i] = rfn_spread_position(structure->symbols[i].site,
-                                                      structure->symbols[i].failed_poll);
+        places->places[i] = rfn_spread_place(structure->symbols[i].site,
+                                             structure->symbols[i].failed_poll);
     return 0;
 }
 
-int rfn_structure_positions(const struct rfn_archive *archive, uint32_t stream,
-                            struct rfn_structure_positions *positions, struct rfn_diag *diag)
+int rfn_structure_places(const struct rfn_archive *archive, uint32_t stream,
+                         struct rfn_structure_places *places, struct rfn_diag *diag)
 {
     struct rfn_part *part;
     RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, rfn_archive_stream(archive, stream).group,
                          NULL, &part, diag));
-    int error = fill_positions(&part->u.structure, positions);
+    int error = fill_places(&part->u.structure, places);
     rfn_part_done(archive, part);
     return error < 0 ? no_memory(diag) : 0;
 }
 
-void rfn_structure_positions_release(struct rfn_structure_positions *positions)
+void rfn_structure_places_release(struct rfn_structure_places *places)
 {
-    free(positions->positions);
-    positions->positions = NULL;
+    free(places->places);
+    places->places = NULL;
 }
 
-static int add_events(struct rfn_cursor *cursor, const size_t *positions,
+static int add_events(struct rfn_cursor *cursor, const size_t *places,
                       struct rfn_spread_table *table, struct rfn_diag *diag)
 {
     const struct rfn_record *record;
     int64_t last_exit = 0;
     int more;
     while ((more = rfn_cursor_next(cursor, &record, diag)) > 0) {
-        if (rfn_spread_table_event(table, positions[record->symbol], record->index == 0, last_exit,
-                                   record->enter_ns, record->exit_ns) < 0)
+        if (rfn_spread_table_event(table, places[record->symbol], last_exit, record->enter_ns,
+                                   record->exit_ns) < 0)
             return no_memory(diag);
         last_exit = record->exit_ns;
     }
@@ -189,19 +187,19 @@ static int add_events(struct rfn_cursor *cursor, const size_t *positions,
 static int add_stream(const struct rfn_archive *archive, uint32_t stream, struct rfn_spreads *sums,
                       struct rfn_diag *diag)
 {
-    struct rfn_structure_positions positions;
+    struct rfn_structure_places places;
     struct rfn_spread_table table = {0};
     struct rfn_cursor *cursor;
-    RFN_TRY(rfn_structure_positions(archive, stream, &positions, diag));
+    RFN_TRY(rfn_structure_places(archive, stream, &places, diag));
     int error = rfn_cursor_open(archive, stream, &cursor, diag);
     if (!error) {
-        error = add_events(cursor, positions.positions, &table, diag);
+        error = add_events(cursor, places.places, &table, diag);
         rfn_cursor_close(cursor);
     }
-    if (!error && rfn_spreads_add(sums, positions.digest, stream, &table) < 0)
+    if (!error && rfn_spreads_add(sums, places.digest, stream, &table) < 0)
         error = no_memory(diag);
     rfn_spread_table_release(&table);
-    rfn_structure_positions_release(&positions);
+    rfn_structure_places_release(&places);
     return error;
 }
 
@@ -258,31 +256,86 @@ static const char *read_spread(struct rfn_reader *reader, struct rfn_arena *aren
     return reader->failed ? malformed : read_bins(reader, arena, spread);
 }
 
-/* *more: whether the site has failed polls, too. */
-static const char *read_position(struct rfn_time_spreads *spreads, struct rfn_reader *reader,
-                                 struct rfn_position_spread *position, bool *more)
-{
-    uint64_t head = rfn_reader_varint(reader), n = head >> 2;
-    uint64_t firsts = head & 2 ? rfn_reader_limited(reader, n) : 0;
-    *more = head & 1;
-    if (reader->failed || (*more && position->failed_poll) || (head & 2 && !firsts))
-        return malformed;
-    const char *fault = read_spread(reader, &spreads->arena, n - firsts, &position->before);
-    return fault ? fault : read_spread(reader, &spreads->arena, n, &position->duration);
-}
-
 static const char *keep_position(struct rfn_time_spreads *spreads,
-                                 const struct rfn_position_spread *position, uint64_t *events)
+                                 const struct rfn_position_spread *position)
 {
-    if (position->duration.n > *events)
-        return "it has more times than there are events";
-    *events -= position->duration.n;
     if (!position->duration.n)
         return NULL;
     if (RFN_GROW(spreads->positions, spreads->positions_capacity, spreads->n_positions + 1) < 0)
         return rfn_out_of_memory;
     spreads->positions[spreads->n_positions++] = *position;
     return NULL;
+}
+
+/* Of n events, some of which are the first of their streams. */
+static const char *read_position(struct rfn_time_spreads *spreads, struct rfn_reader *reader,
+                                 struct rfn_position_spread *position, uint64_t n, uint64_t firsts)
+{
+    const char *fault = read_spread(reader, &spreads->arena, n - firsts, &position->before);
+    if (!fault)
+        fault = read_spread(reader, &spreads->arena, n, &position->duration);
+    return fault ? fault : keep_position(spreads, position);
+}
+
+/* The positions that are told apart. *left: events of the place that are in none of them. */
+static const char *read_apart(struct rfn_time_spreads *spreads, struct rfn_reader *reader,
+                              struct rfn_position_spread position, uint64_t *left)
+{
+    const struct cluster *cluster = &spreads->clusters[position.cluster];
+    uint64_t n_apart = rfn_reader_limited(reader, cluster->n_sites), site = 0;
+    const char *fault = n_apart < 2 ? malformed : NULL;
+    position.after = RFN_AFTER_SITE;
+    for (uint64_t i = 0; i < n_apart && !fault; i++, site++) {
+        site += rfn_reader_limited(reader, cluster->n_sites);
+        uint64_t n = rfn_reader_limited(reader, *left);
+        if (reader->failed || site >= cluster->n_sites || !n)
+            return malformed;
+        position.after_function = cluster->functions[site];
+        position.after_path = cluster->paths[site];
+        *left -= n;
+        fault = read_position(spreads, reader, &position, n, 0);
+    }
+    return fault;
+}
+
+/* How a place begins. more: the site has failed polls, too. */
+struct place_head {
+    uint64_t n, firsts;
+    bool apart, more;
+};
+
+/* events: of the cluster that are in no place yet. */
+static const char *read_head(struct rfn_reader *reader, bool afters, uint64_t *events,
+                             struct place_head *place)
+{
+    uint64_t head = rfn_reader_varint(reader);
+    *place = (struct place_head){.n = head >> (afters ? 3 : 2), .more = head & 1};
+    place->apart = afters && head & 4;
+    place->firsts = head & 2 ? rfn_reader_limited(reader, place->n) : 0;
+    if (reader->failed || (head & 2 && !place->firsts))
+        return malformed;
+    if (place->n > *events)
+        return "it has more times than there are events";
+    *events -= place->n;
+    return NULL;
+}
+
+/* *more: whether the site has failed polls, too. */
+static const char *read_place(struct rfn_time_spreads *spreads, struct rfn_reader *reader,
+                              struct rfn_position_spread position, uint64_t *events, bool *more)
+{
+    struct place_head place;
+    const char *fault = read_head(reader, spreads->afters, events, &place);
+    if (fault || (place.more && position.failed_poll))
+        return fault ? fault : malformed;
+    *more = place.more;
+    if (place.apart) {
+        fault = read_apart(spreads, reader, position, &place.n);
+        position.after = RFN_AFTER_REST;
+    }
+    if (fault || place.firsts > place.n)
+        return fault ? fault : malformed;
+    return read_position(spreads, reader, &position, place.n, place.firsts);
 }
 
 static const char *read_site(struct rfn_time_spreads *spreads, struct rfn_reader *reader,
@@ -296,9 +349,7 @@ static const char *read_site(struct rfn_time_spreads *spreads, struct rfn_reader
                                                .function = cluster->functions[site],
                                                .path = cluster->paths[site],
                                                .failed_poll = polls};
-        fault = read_position(spreads, reader, &position, &more);
-        if (!fault)
-            fault = keep_position(spreads, &position, events);
+        fault = read_place(spreads, reader, position, events, &more);
     }
     return fault;
 }
@@ -346,6 +397,7 @@ static int read_kept(struct rfn_time_spreads *spreads, const struct rfn_archive 
     struct rfn_payload payload;
     RFN_TRY(rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
     struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
+    spreads->afters = archive->chunks.entries[entry].type == RFN_CHUNK_SPREADS;
     const char *fault = read_payload(spreads, archive->n_streams, archive->exact, &reader);
     int error = rfn_payload_fault(&payload, fault, diag);
     rfn_payload_release(&payload);
@@ -362,6 +414,7 @@ static int read_times(struct rfn_time_spreads *spreads, const struct rfn_archive
     int error = pack_from_times(archive, &payload, diag);
     if (!error) {
         struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
+        spreads->afters = true;
         const char *fault = read_payload(spreads, archive->n_streams, true, &reader);
         if (fault)
             error = rfn_fail(diag, rfn_fault_error(fault), -1, -1, "%s: spreads: %s",
@@ -371,19 +424,22 @@ static int read_times(struct rfn_time_spreads *spreads, const struct rfn_archive
     return error;
 }
 
-/* Of a minor version that has it; -1: there is none. */
-static int64_t kept_in(const struct rfn_archive *archive)
+int64_t rfn_time_spreads_find(const struct rfn_archive *archive)
 {
-    return rfn_chunks_know(&archive->chunks, RFN_CHUNK_SPREADS)
-               ? rfn_chunks_find(&archive->chunks, RFN_CHUNK_SPREADS, 0)
-               : -1;
+    static const uint32_t types[] = {RFN_CHUNK_SPREADS, RFN_CHUNK_SITE_SPREADS};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        int64_t entry = rfn_chunks_find(&archive->chunks, types[i], 0);
+        if (entry >= 0 && rfn_chunks_know(&archive->chunks, types[i]))
+            return entry;
+    }
+    return -1;
 }
 
 int rfn_time_spreads_new(const struct rfn_archive *archive, struct rfn_time_spreads **spreads,
                          struct rfn_diag *diag)
 {
     struct rfn_time_spreads *made = calloc(1, sizeof *made);
-    int64_t entry = kept_in(archive);
+    int64_t entry = rfn_time_spreads_find(archive);
     if (!made)
         return no_memory(diag);
     int error = find_clusters(made, archive, diag);
@@ -411,7 +467,7 @@ void rfn_time_spreads_free(struct rfn_time_spreads *spreads)
 int rfn_time_spreads_check(const struct rfn_archive *archive, struct rfn_diag *diag)
 {
     struct rfn_time_spreads *spreads;
-    if (kept_in(archive) < 0)
+    if (rfn_time_spreads_find(archive) < 0)
         return 0;
     RFN_TRY(rfn_time_spreads_new(archive, &spreads, diag));
     rfn_time_spreads_free(spreads);

@@ -44,8 +44,23 @@ struct times {
     size_t n;
 };
 
-/* All times of a symbol over all ranks, before the call or in it. */
-static struct times gather(const struct reduced_run *run, int symbol, bool before)
+/* Some of a symbol's times: those after some other symbols. Each is a site. */
+struct selection {
+    int symbol;
+    bool wanted[R_SYMBOLS + 1]; /* by 1 + the symbol before */
+};
+
+static struct selection all_of(int symbol)
+{
+    struct selection selection = {.symbol = symbol};
+    for (int i = 0; i <= R_SYMBOLS; i++)
+        selection.wanted[i] = true;
+    return selection;
+}
+
+/* The selected times of all ranks, before the call or in it. */
+static struct times gather(const struct reduced_run *run, const struct selection *selection,
+                           bool before)
 {
     struct times times = {0};
     for (int i = 0; i < N_RANKS; i++) {
@@ -54,13 +69,30 @@ static struct times gather(const struct reduced_run *run, int symbol, bool befor
         assert_non_null(times.values);
         for (size_t e = 0; e < set->n; e++) {
             const struct made_event *event = &set->events[e];
-            if (event->symbol != symbol || (before && e == 0))
+            if (event->symbol != selection->symbol || (before && e == 0) ||
+                !selection->wanted[e ? 1 + event[-1].symbol : 0])
                 continue;
             times.values[times.n++] = before ? event->enter - event[-1].exit
                                              : event->exit - event->enter;
         }
     }
     return times;
+}
+
+/* How many, and in *time how long, before and in the calls. */
+static size_t measure(const struct reduced_run *run, const struct selection *selection,
+                      uint64_t *time)
+{
+    size_t n = 0;
+    *time = 0;
+    for (int before = 0; before < 2; before++) {
+        struct times times = gather(run, selection, before);
+        n += before ? 0 : times.n;
+        for (size_t i = 0; i < times.n; i++)
+            *time += times.values[i];
+        free(times.values);
+    }
+    return n;
 }
 
 static uint64_t rounded(uint64_t number)
@@ -106,10 +138,54 @@ static void expect_spread(const struct rfn_time_spread *spread, struct times tim
     free(times.values);
 }
 
-static void expect_known(const struct rfn_archive *archive, const struct reduced_run *run)
+static void expect_position(const struct rfn_position_spread *position,
+                            const struct reduced_run *run, const struct selection *selection)
+{
+    assert_int_equal(position->function, sites[selection->symbol][0]);
+    assert_int_equal(position->path, sites[selection->symbol][1]);
+    assert_int_equal(position->failed_poll, selection->symbol == POLL);
+    expect_spread(&position->before, gather(run, selection, true));
+    expect_spread(&position->duration, gather(run, selection, false));
+}
+
+/* Those after a symbol that has more than a sixteenth, if there are at least two such, and the
+ * rest; returns how many positions that are. */
+static size_t expect_symbol(const struct rfn_position_spread *positions,
+                            const struct reduced_run *run, int symbol)
+{
+    struct selection rest = all_of(symbol), after[R_SYMBOLS];
+    uint64_t time_of_all, time;
+    size_t of_all = measure(run, &rest, &time_of_all), n = 0;
+    int apart[R_SYMBOLS];
+    for (int before = 0; before < R_SYMBOLS; before++) {
+        struct selection one = {.symbol = symbol};
+        one.wanted[1 + before] = true;
+        size_t some = measure(run, &one, &time);
+        if (some <= of_all / 16 && time <= time_of_all / 16)
+            continue;
+        apart[n] = before;
+        after[n++] = one;
+    }
+    for (size_t i = 0; i < n && n > 1; i++) {
+        assert_int_equal(positions[i].after, RFN_AFTER_SITE);
+        assert_int_equal(positions[i].after_function, sites[apart[i]][0]);
+        assert_int_equal(positions[i].after_path, sites[apart[i]][1]);
+        expect_position(&positions[i], run, &after[i]);
+        rest.wanted[1 + apart[i]] = false;
+    }
+    n = n > 1 ? n : 0;
+    if (measure(run, &rest, &time)) {
+        assert_int_equal(positions[n].after, n ? RFN_AFTER_REST : RFN_AFTER_ANY);
+        expect_position(&positions[n++], run, &rest);
+    }
+    return n;
+}
+
+/* Returns how many positions are told apart. */
+static size_t expect_known(const struct rfn_archive *archive, const struct reduced_run *run)
 {
     struct rfn_time_spreads *spreads;
-    size_t n, at = 0;
+    size_t n, at = 0, apart = 0;
     assert_int_equal(rfn_time_spreads_new(archive, &spreads, NULL), 0);
     assert_int_equal(rfn_time_spreads_kept(spreads), !run->no_spreads);
     assert_int_equal(rfn_time_spreads_clusters(spreads), 1);
@@ -119,39 +195,32 @@ static void expect_known(const struct rfn_archive *archive, const struct reduced
     for (uint32_t i = 0; i < N_RANKS; i++)
         assert_int_equal(cluster.streams[i], i);
     const struct rfn_position_spread *positions = rfn_time_spreads_positions(spreads, &n);
-    for (int s = 0; s < R_SYMBOLS; s++) {
-        struct times times = gather(run, s, false);
-        size_t found = times.n;
-        free(times.values);
-        if (!found)
-            continue;
-        assert_true(at < n);
-        assert_int_equal(positions[at].function, sites[s][0]);
-        assert_int_equal(positions[at].path, sites[s][1]);
-        assert_int_equal(positions[at].failed_poll, s == POLL);
-        expect_spread(&positions[at].before, gather(run, s, true));
-        expect_spread(&positions[at].duration, gather(run, s, false));
-        at++;
-    }
+    for (int s = 0; s < R_SYMBOLS; s++)
+        at += expect_symbol(&positions[at], run, s);
     assert_int_equal(at, n);
+    for (size_t i = 0; i < n; i++)
+        apart += positions[i].after == RFN_AFTER_SITE;
     rfn_time_spreads_free(spreads);
+    return apart;
 }
 
 /* Kept, and computed from times, which are nanoseconds of the run here. */
 static void test_known(void **state)
 {
     (void)state;
+    size_t apart = 0;
     for (unsigned i = 0; i < 8 * N_SHAPES; i++) {
         struct reduced_run *run = new_run(shapes[i % N_SHAPES], 2 | (i & 13), i);
         run->no_spreads = i & 16;
         struct rfn_buf file = write_reduced(run);
         struct rfn_archive *archive = open_bytes(&file);
         assert_int_equal(rfn_archive_verify_open(archive, NULL, NULL, NULL), 0);
-        expect_known(archive, run);
+        apart += expect_known(archive, run);
         rfn_archive_close(archive);
         rfn_buf_release(&file);
         delete_run(run);
     }
+    assert_true(apart > 2);
 }
 
 static void test_without_times(void **state)
@@ -230,9 +299,13 @@ static void test_contradictions(void **state)
         {{1, 0, 5, 0}, 4, "another number of streams"},
         {{1, 0, 0, 0}, 4, "another number of streams"},
         {{1, 0, 4, 6}, 4, "another number of streams"},
-        {{1, 0, 4, 1, 1, 1, 0}, 7, "malformed"}, /* failed polls of failed polls */
-        {{1, 0, 4, 1, 2, 0}, 6, "malformed"},    /* firsts, of nothing */
-        {{1, 0, 4, 1, 0x84, 0x80, 0x80, 1}, 8, "malformed"},
+        {{1, 0, 4, 1, 1, 1, 0}, 7, "malformed"},       /* failed polls of failed polls */
+        {{1, 0, 4, 1, 2, 0}, 6, "malformed"},          /* firsts, of nothing */
+        {{1, 0, 4, 1, 0x0c, 1, 0, 1}, 8, "malformed"}, /* a single one apart */
+        {{1, 0, 4, 1, 0x0c, 2, 9, 1}, 8, "malformed"}, /* after a site that is not there */
+        {{1, 0, 4, 1, 0x0c, 2, 0, 0}, 8, "malformed"}, /* apart, without events */
+        {{1, 0, 4, 1, 0x0c, 2, 0, 2}, 8, "malformed"}, /* with more than all */
+        {{1, 0, 4, 1, 0x88, 0x80, 0x80, 1}, 8, "more times"},
     };
     struct reduced_run *run = new_run(shapes[0], 2, 5);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -255,12 +328,42 @@ static void test_contradictions(void **state)
     delete_run(run);
 }
 
+/* Minor version 4 told nothing apart: a site's head had one bit less. */
+static void test_older(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[] = {1, 0, 4, 1, 1 << 2, 1, 0, 3, 0};
+    struct rfn_buf payload = RFN_BUF_INIT;
+    struct rfn_time_spreads *spreads;
+    struct rfn_diag diag = {0};
+    size_t n;
+    struct reduced_run *run = new_run(shapes[0], 2, 5);
+    rfn_buf_bytes(&payload, bytes, sizeof bytes);
+    assert_int_equal(try_payload(run, &payload, &diag), RFN_E_CORRUPT);
+    run->site_spreads = true;
+    assert_int_equal(try_payload(run, &payload, &diag), 0);
+    struct rfn_buf file = write_reduced(run);
+    struct rfn_archive *archive = open_bytes(&file);
+    assert_int_equal(rfn_time_spreads_new(archive, &spreads, NULL), 0);
+    const struct rfn_position_spread *position = rfn_time_spreads_positions(spreads, &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(position->after, RFN_AFTER_ANY);
+    assert_int_equal(position->before.n, 1);
+    assert_int_equal(position->before.max_ns, 1);
+    assert_int_equal(position->duration.mean_ns, 3);
+    rfn_time_spreads_free(spreads);
+    rfn_archive_close(archive);
+    rfn_buf_release(&file);
+    rfn_buf_release(&payload);
+    delete_run(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_codes),          cmocka_unit_test(test_known),
         cmocka_unit_test(test_without_times),  cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_older),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,6 +118,7 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
         return is_time_set(archive, entry->id) && archive->dictionary.run.reduced;
     case RFN_CHUNK_PROFILES:
         return archive->dictionary.run.reduced && profiles_belong(archive, entry);
+    case RFN_CHUNK_SITE_SPREADS:
     case RFN_CHUNK_SPREADS:
         return archive->dictionary.run.reduced && entry->id == 0;
     default:
@@ -145,7 +146,7 @@ static bool holds_events(uint32_t type)
 {
     return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING ||
            type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES || type == RFN_CHUNK_CLUSTERS ||
-           type == RFN_CHUNK_SPREADS;
+           type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS;
 }
 
 /* Nothing refers to chunks of other types, but their checksums are right. */

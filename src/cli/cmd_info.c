@@ -40,11 +40,11 @@ static const struct argp_option options[] = {
     RFN_EXPRESSION_OPTION(KEY_EXPRESSION),
     RFN_PLUGIN_OPTION(KEY_PLUGIN),
     {"spread", KEY_SPREAD, NULL, 0,
-     "also tell how far single times lie apart: per call path, over all ranks that have the same "
-     "call paths and all executions",
+     "also tell how far single times lie apart: per call path, and call before where that matters, "
+     "over all ranks that have the same call paths and all executions",
      0},
-    {"top", 't', "N", 0,
-     "with --spread: show the N call paths with most time (15; with --json all)", 0},
+    {"top", 't', "N", 0, "with --spread: show the N positions with most time (15; with --json all)",
+     0},
     {0},
 };
 

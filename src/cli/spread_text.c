@@ -96,13 +96,35 @@ static void append_row(struct rfn_table *table, const char *what,
     rfn_text_release(&bins);
 }
 
+enum { PATH_WIDTH = RANKS_WIDTH + 20 };
+
+/* What came before, if that is told apart. */
+static void append_after(struct rfn_table *table, const struct rfn_archive *archive,
+                         const struct rfn_position_spread *position)
+{
+    struct rfn_text note = {0};
+    if (position->after == RFN_AFTER_ANY)
+        return;
+    rfn_text_string(&note, "after ");
+    if (position->after == RFN_AFTER_REST) {
+        rfn_text_string(&note, "any other call");
+    } else {
+        rfn_text_string(&note, rfn_archive_function(archive, position->after_function)->name);
+        rfn_text_string(&note, " < ");
+        rfn_call_path_short(&note, archive, position->after_path, PATH_WIDTH);
+    }
+    rfn_text_char(&note, '\0');
+    rfn_table_note(table, note.failed ? "?" : note.data);
+    rfn_text_release(&note);
+}
+
 static void append_place(struct rfn_table *table, const struct rfn_archive *archive,
                          const struct rfn_time_spreads *spreads,
                          const struct rfn_position_spread *position)
 {
     struct rfn_spread_cluster cluster = rfn_time_spreads_cluster(spreads, position->cluster);
     struct rfn_text note = {0};
-    rfn_call_path_short(&note, archive, position->path, RANKS_WIDTH + 20);
+    rfn_call_path_short(&note, archive, position->path, PATH_WIDTH);
     rfn_text_string(&note, "; ranks ");
     size_t from = note.n;
     append_ranks(&note, archive, &cluster);
@@ -122,8 +144,10 @@ static void append_position(struct rfn_table *table, const struct rfn_archive *a
     struct rfn_text what = {0};
     rfn_text_string(&what, rfn_archive_function(archive, position->function)->name);
     rfn_text_string(&what, position->failed_poll ? " (failed polls)" : "");
-    if (position->before.n)
+    if (position->before.n) {
         append_row(table, "before", &position->before);
+        append_after(table, archive, position);
+    }
     rfn_text_char(&what, '\0');
     append_row(table, what.failed ? "?" : what.data, &position->duration);
     append_place(table, archive, spreads, position);
@@ -185,21 +209,40 @@ static json_t *json_times(const struct rfn_time_spread *spread)
     return value;
 }
 
+static void add_site(json_t *value, const struct rfn_archive *archive, uint32_t function,
+                     uint32_t call_path)
+{
+    struct rfn_text path = {0};
+    rfn_call_path_full(&path, archive, call_path);
+    rfn_text_char(&path, '\0');
+    json_object_set_new(value, "function",
+                        rfn_json_text(rfn_archive_function(archive, function)->name));
+    json_object_set_new(value, "call_path", rfn_json_text(path.failed ? NULL : path.data));
+    rfn_text_release(&path);
+}
+
+/* null: all of the site's; an object without members: those that other positions do not have. */
+static json_t *json_after(const struct rfn_archive *archive,
+                          const struct rfn_position_spread *position)
+{
+    if (position->after == RFN_AFTER_ANY)
+        return json_null();
+    json_t *value = json_object();
+    if (position->after == RFN_AFTER_SITE)
+        add_site(value, archive, position->after_function, position->after_path);
+    return value;
+}
+
 static json_t *json_position(const struct rfn_archive *archive,
                              const struct rfn_position_spread *position)
 {
     json_t *value = json_object();
-    struct rfn_text path = {0};
-    rfn_call_path_full(&path, archive, position->path);
-    rfn_text_char(&path, '\0');
     json_object_set_new(value, "cluster", json_integer(position->cluster));
-    json_object_set_new(value, "function",
-                        rfn_json_text(rfn_archive_function(archive, position->function)->name));
-    json_object_set_new(value, "call_path", rfn_json_text(path.failed ? NULL : path.data));
+    add_site(value, archive, position->function, position->path);
     json_object_set_new(value, "failed_poll", json_boolean(position->failed_poll));
+    json_object_set_new(value, "after", json_after(archive, position));
     json_object_set_new(value, "before", json_times(&position->before));
     json_object_set_new(value, "duration", json_times(&position->duration));
-    rfn_text_release(&path);
     return value;
 }
 

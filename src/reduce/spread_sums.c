@@ -189,21 +189,34 @@ static int read_sums(struct rfn_spread_sums *to, struct rfn_reader *reader)
 static int make_room(struct rfn_spread_table *table, size_t n)
 {
     size_t before = table->capacity;
-    RFN_TRY(RFN_GROW_ZEROED(table->positions, table->capacity, n));
-    table->bytes += (table->capacity - before) * sizeof *table->positions;
+    RFN_TRY(RFN_GROW_ZEROED(table->places, table->capacity, n));
+    table->bytes += (table->capacity - before) * sizeof *table->places;
     table->n = n > table->n ? n : table->n;
     return 0;
 }
 
-/* For which there is room. NULL: out of memory. */
-static struct rfn_position_sums *use(struct rfn_spread_table *table, size_t position)
+/* What points to the first position of the place that is not before the one wanted. */
+static struct rfn_position_sums **find(struct rfn_place_sums *place, uint32_t after)
 {
-    struct rfn_position_sums *sums = table->positions[position];
-    if (sums)
-        return sums;
-    sums = table->positions[position] = calloc(1, sizeof *sums);
-    table->bytes += sums ? sizeof *sums : 0;
-    return sums;
+    struct rfn_position_sums **at = &place->first;
+    while (*at && (*at)->after < after)
+        at = &(*at)->next;
+    return at;
+}
+
+/* Of a place for which there is room. NULL: out of memory. */
+static struct rfn_position_sums *use(struct rfn_spread_table *table, size_t place, uint32_t after)
+{
+    struct rfn_position_sums **at = find(&table->places[place], after), *found = *at;
+    if (found && found->after == after)
+        return found;
+    struct rfn_position_sums *sums = calloc(1, sizeof *sums);
+    if (!sums)
+        return NULL;
+    sums->after = after;
+    sums->next = found;
+    table->bytes += sizeof *sums;
+    return *at = sums;
 }
 
 static size_t bin_bytes(const struct rfn_position_sums *sums)
@@ -217,16 +230,30 @@ static uint64_t between(int64_t from, int64_t to)
     return time >> 63 ? 0 : time;
 }
 
-/* For a position without events, and times whose bins are not there yet. */
-__attribute__((noinline)) static int add_event(struct rfn_spread_table *table, size_t position,
-                                               bool first, uint64_t before, uint64_t duration)
+/* The site before, or RFN_AFTER_OTHERS where the place has enough of them already. */
+static uint32_t told_apart(struct rfn_place_sums *place, uint32_t after)
 {
-    if (position >= table->n)
-        RFN_TRY(make_room(table, position + 1));
-    struct rfn_position_sums *sums = use(table, position);
+    unsigned n = 0;
+    for (const struct rfn_position_sums *each = place->first; each; each = each->next) {
+        if (each->after == after)
+            return after;
+        n += each->after != RFN_AFTER_OTHERS;
+    }
+    return n < RFN_AFTERS_MOST ? after : RFN_AFTER_OTHERS;
+}
+
+/* For another position than the last time at that place, and times whose bins are not there yet. */
+__attribute__((noinline)) static int add_event(struct rfn_spread_table *table, size_t place,
+                                               uint32_t after, bool first, uint64_t before,
+                                               uint64_t duration)
+{
+    if (place >= table->n)
+        RFN_TRY(make_room(table, place + 1));
+    struct rfn_position_sums *sums = use(table, place, told_apart(&table->places[place], after));
     if (!sums)
         return RFN_E_NOMEM;
     size_t bytes = bin_bytes(sums);
+    table->places[place].recent = sums;
     if (!first)
         RFN_TRY(rfn_spread_sums_add(&sums->before, before));
     RFN_TRY(rfn_spread_sums_add(&sums->duration, duration));
@@ -239,22 +266,26 @@ static bool has_bin(const struct rfn_spread_sums *sums, uint64_t time)
     return rfn_spread_bin(time) - sums->first_bin < sums->n_bins;
 }
 
-int rfn_spread_table_event(struct rfn_spread_table *table, size_t position, bool first,
-                           int64_t last, int64_t enter, int64_t exit)
+int rfn_spread_table_event(struct rfn_spread_table *table, size_t place, int64_t last,
+                           int64_t enter, int64_t exit)
 {
     uint64_t before = between(last, enter), duration = between(enter, exit);
-    struct rfn_position_sums *sums = position < table->n ? table->positions[position] : NULL;
-    if (__builtin_expect(first || !sums || !has_bin(&sums->before, before), 0) ||
+    struct rfn_position_sums *sums = place < table->n ? table->places[place].recent : NULL;
+    bool first = !table->before;
+    uint32_t after = first ? RFN_AFTER_OTHERS : table->before - 1;
+    table->before = (uint32_t)(place / 2) + 1;
+    if (__builtin_expect(first || !sums || sums->after != after || !has_bin(&sums->before, before),
+                         0) ||
         !add_known(&sums->duration, duration))
-        return add_event(table, position, first, before, duration);
+        return add_event(table, place, after, first, before, duration);
     add_known(&sums->before, before);
     return 0;
 }
 
-static int merge_position(struct rfn_spread_table *to, size_t position,
+static int merge_position(struct rfn_spread_table *to, size_t place,
                           const struct rfn_position_sums *from)
 {
-    struct rfn_position_sums *sums = use(to, position);
+    struct rfn_position_sums *sums = use(to, place, from->after);
     if (!sums)
         return RFN_E_NOMEM;
     size_t bytes = bin_bytes(sums);
@@ -268,41 +299,56 @@ int rfn_spread_table_merge(struct rfn_spread_table *to, const struct rfn_spread_
 {
     RFN_TRY(make_room(to, from->n));
     for (size_t i = 0; i < from->n; i++) {
-        if (from->positions[i])
-            RFN_TRY(merge_position(to, i, from->positions[i]));
+        for (const struct rfn_position_sums *sums = from->places[i].first; sums; sums = sums->next)
+            RFN_TRY(merge_position(to, i, sums));
     }
     return 0;
 }
 
+static void release_place(struct rfn_place_sums *place)
+{
+    for (struct rfn_position_sums *sums = place->first, *next; sums; sums = next) {
+        next = sums->next;
+        rfn_spread_sums_release(&sums->before);
+        rfn_spread_sums_release(&sums->duration);
+        free(sums);
+    }
+}
+
 void rfn_spread_table_release(struct rfn_spread_table *table)
 {
-    for (size_t i = 0; i < table->n; i++) {
-        if (!table->positions[i])
-            continue;
-        rfn_spread_sums_release(&table->positions[i]->before);
-        rfn_spread_sums_release(&table->positions[i]->duration);
-        free(table->positions[i]);
-    }
-    free(table->positions);
+    for (size_t i = 0; i < table->n; i++)
+        release_place(&table->places[i]);
+    free(table->places);
     *table = (struct rfn_spread_table){0};
 }
 
-/* Per position a byte, 1 if there is something, and then what. */
+static uint64_t count_positions(const struct rfn_place_sums *place)
+{
+    uint64_t n = 0;
+    for (const struct rfn_position_sums *sums = place->first; sums; sums = sums->next)
+        n++;
+    return n;
+}
+
+/* Per place the number of positions; of each the site before, and the sums. */
 void rfn_spread_table_write(const struct rfn_spread_table *table, struct rfn_buf *out)
 {
     rfn_buf_varint(out, table->n);
     for (size_t i = 0; i < table->n; i++) {
-        rfn_buf_u8(out, table->positions[i] != NULL);
-        if (!table->positions[i])
-            continue;
-        write_sums(&table->positions[i]->before, out);
-        write_sums(&table->positions[i]->duration, out);
+        rfn_buf_varint(out, count_positions(&table->places[i]));
+        for (const struct rfn_position_sums *sums = table->places[i].first; sums;
+             sums = sums->next) {
+            rfn_buf_u32(out, sums->after);
+            write_sums(&sums->before, out);
+            write_sums(&sums->duration, out);
+        }
     }
 }
 
-static int read_position(struct rfn_spread_table *to, size_t position, struct rfn_reader *reader)
+static int read_position(struct rfn_spread_table *to, size_t place, struct rfn_reader *reader)
 {
-    struct rfn_position_sums *sums = use(to, position);
+    struct rfn_position_sums *sums = use(to, place, rfn_reader_u32(reader));
     if (!sums)
         return RFN_E_NOMEM;
     size_t bytes = bin_bytes(sums);
@@ -317,7 +363,8 @@ int rfn_spread_table_read(struct rfn_spread_table *to, struct rfn_reader *reader
     uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
     RFN_TRY(make_room(to, n));
     for (uint64_t i = 0; i < n; i++) {
-        if (rfn_reader_u8(reader))
+        uint64_t positions = rfn_reader_limited(reader, rfn_reader_left(reader));
+        for (uint64_t j = 0; j < positions; j++)
             RFN_TRY(read_position(to, i, reader));
     }
     return reader->failed ? RFN_E_EXCHANGE : 0;

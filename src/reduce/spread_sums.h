@@ -5,9 +5,10 @@
  * 2^128: enough for 2^20 ranks that run for 50 days. Bin 0 counts the zeros, bin b the times from
  * 2^(b-1) to below 2^b; only the bins from the first to the last that has one are held.
  *
- * A *position* of a stream is one of its sites (function and call path), or its failed polls; a
- * table has, of each position, the times before the call (since the exit of the event before) and
- * in it.
+ * A *place* of a stream is one of its sites (function and call path), or its failed polls. A
+ * *position* is a place after a site, that of the event before: what its structure says of where a
+ * call stands, whatever was folded how. A table has, of each position, the times before the call
+ * (since the exit of the event before) and in it.
  */
 #ifndef RFN_REDUCE_SPREAD_SUMS_H
 #define RFN_REDUCE_SPREAD_SUMS_H
@@ -41,27 +42,40 @@ uint64_t rfn_spread_sums_mean(const struct rfn_spread_sums *sums);
 /* The standard deviation of all that were added, rounded down. */
 uint64_t rfn_spread_sums_deviation(const struct rfn_spread_sums *sums);
 
+/* Of a stream's place only so many sites before it are told apart, those that it met first. */
+enum { RFN_AFTERS_MOST = 16 };
+#define RFN_AFTER_OTHERS UINT32_MAX /* behind any other site, or the stream's first event */
+
 struct rfn_position_sums {
     struct rfn_spread_sums before, duration;
+    uint32_t after;                 /* the site before, or RFN_AFTER_OTHERS */
+    struct rfn_position_sums *next; /* of the same place; sites before ascend */
 };
 
-/* By position: twice the number of the site, and one more for failed polls. */
+struct rfn_place_sums {
+    struct rfn_position_sums *first, *recent; /* NULL: without events */
+};
+
+/* By place: twice the number of the site, and one more for failed polls. All zeros is an empty
+ * one. */
 struct rfn_spread_table {
-    struct rfn_position_sums **positions; /* NULL: without events */
-    size_t n, capacity;                   /* n: one more than the highest that has been used */
-    size_t bytes;                         /* held */
+    struct rfn_place_sums *places;
+    size_t n, capacity; /* n: one more than the highest that has been used */
+    size_t bytes;       /* held */
+    uint32_t before;    /* one more than the site of the last event that was added; 0: none was */
 };
 
-static inline size_t rfn_spread_position(uint32_t site, bool failed_poll)
+static inline size_t rfn_spread_place(uint32_t site, bool failed_poll)
 {
     return 2 * (size_t)site + failed_poll;
 }
 
-/* Adds an event that was entered and left then, any numbers; the event before was left at `last`.
- * first: there was none, so that there is no time before the event. What is negative is taken as 0.
+/* Adds the stream's next event, which was entered and left then, any numbers; the event before was
+ * left at `last`. The first one has no time before it. What is negative is taken as 0.
  * RFN_E_NOMEM; then the table can only be released. */
-int rfn_spread_table_event(struct rfn_spread_table *table, size_t position, bool first,
-                           int64_t last, int64_t enter, int64_t exit);
+int rfn_spread_table_event(struct rfn_spread_table *table, size_t place, int64_t last,
+                           int64_t enter, int64_t exit);
+/* For tables of whole streams: nothing can be added to `to` as an event afterwards. */
 int rfn_spread_table_merge(struct rfn_spread_table *to, const struct rfn_spread_table *from);
 void rfn_spread_table_release(struct rfn_spread_table *table);
 

@@ -81,18 +81,18 @@ static void test_random(void **state)
 
 /* ---- merging ---- */
 
-enum { STREAMS = 40, CLUSTERS = 3, POSITIONS = 9 };
+enum { STREAMS = 40, CLUSTERS = 3, PLACES = 9 };
 
-/* A stream's own events: of cluster stream % 3, at some positions. */
+/* A stream's own events: of cluster stream % 3, at some places. */
 static struct rfn_spread_table table_of(uint64_t stream)
 {
     struct rfn_spread_table table = {0};
     uint64_t random = stream + 1, n = noise(&random) % 60;
     for (uint64_t i = 0; i < n; i++) {
-        size_t position = noise(&random) % POSITIONS;
-        int64_t gap = (int64_t)(position % 3 ? noise(&random) % 100000 : 7) - 5;
+        size_t place = noise(&random) % PLACES;
+        int64_t gap = (int64_t)(place % 3 ? noise(&random) % 100000 : 7) - 5;
         int64_t enter = (int64_t)(noise(&random) % 1000);
-        assert_int_equal(rfn_spread_table_event(&table, position, i == 0, enter - gap, enter,
+        assert_int_equal(rfn_spread_table_event(&table, place, enter - gap, enter,
                                                 enter + (int64_t)(noise(&random) % 500)),
                          0);
     }

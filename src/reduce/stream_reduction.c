@@ -10,7 +10,7 @@ struct rfn_stream_reduction {
     const struct rfn_stream *stream;
     struct rfn_spread_table spread;
     double quantum_ns;
-    bool begun, spread_lost;
+    bool spread_lost;
 };
 
 static int64_t ns(const struct rfn_stream_reduction *reduction, int64_t quanta)
@@ -24,11 +24,9 @@ static int spread_event(struct rfn_stream_reduction *reduction, uint32_t number,
 {
     const struct rfn_symbol *symbol = rfn_stream_symbol(reduction->stream, number);
     int64_t enter = ns(reduction, times[1] - times[0]), inside = ns(reduction, times[2] - times[1]);
-    bool first = !reduction->begun;
-    reduction->begun = true;
     return rfn_spread_table_event(&reduction->spread,
-                                  rfn_spread_position(symbol->site, symbol->failed_poll), first, 0,
-                                  enter, enter + inside);
+                                  rfn_spread_place(symbol->site, symbol->failed_poll), 0, enter,
+                                  enter + inside);
 }
 
 /* Without memory for it there is none; the rest goes on. */
