@@ -204,6 +204,18 @@ static struct rfn_position_sums **find(struct rfn_place_sums *place, uint32_t af
     return at;
 }
 
+/* NULL: it has no events yet. */
+static struct rfn_position_sums *position_of(struct rfn_place_sums *place, uint32_t after)
+{
+    if (!place->recent || place->recent->after != after) {
+        struct rfn_position_sums *found = *find(place, after);
+        if (!found || found->after != after)
+            return NULL;
+        place->recent = found;
+    }
+    return place->recent;
+}
+
 /* Of a place for which there is room. NULL: out of memory. */
 static struct rfn_position_sums *use(struct rfn_spread_table *table, size_t place, uint32_t after)
 {
@@ -242,7 +254,7 @@ static uint32_t told_apart(struct rfn_place_sums *place, uint32_t after)
     return n < RFN_AFTERS_MOST ? after : RFN_AFTER_OTHERS;
 }
 
-/* For another position than the last time at that place, and times whose bins are not there yet. */
+/* For a position without events, and times whose bins are not there yet. */
 __attribute__((noinline)) static int add_event(struct rfn_spread_table *table, size_t place,
                                                uint32_t after, bool first, uint64_t before,
                                                uint64_t duration)
@@ -253,7 +265,6 @@ __attribute__((noinline)) static int add_event(struct rfn_spread_table *table, s
     if (!sums)
         return RFN_E_NOMEM;
     size_t bytes = bin_bytes(sums);
-    table->places[place].recent = sums;
     if (!first)
         RFN_TRY(rfn_spread_sums_add(&sums->before, before));
     RFN_TRY(rfn_spread_sums_add(&sums->duration, duration));
@@ -270,12 +281,13 @@ int rfn_spread_table_event(struct rfn_spread_table *table, size_t place, int64_t
                            int64_t enter, int64_t exit)
 {
     uint64_t before = between(last, enter), duration = between(enter, exit);
-    struct rfn_position_sums *sums = place < table->n ? table->places[place].recent : NULL;
     bool first = !table->before;
     uint32_t after = first ? RFN_AFTER_OTHERS : table->before - 1;
+    struct rfn_position_sums *sums = NULL;
+    if (place < table->n)
+        sums = position_of(&table->places[place], after);
     table->before = (uint32_t)(place / 2) + 1;
-    if (__builtin_expect(first || !sums || sums->after != after || !has_bin(&sums->before, before),
-                         0) ||
+    if (__builtin_expect(first || !sums || !has_bin(&sums->before, before), 0) ||
         !add_known(&sums->duration, duration))
         return add_event(table, place, after, first, before, duration);
     add_known(&sums->before, before);
