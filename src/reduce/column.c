@@ -118,11 +118,12 @@ static int64_t sum(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* Counts the comparisons: long runs would let every period look right for a long time. */
+/* Of the last values it is known. Counts the comparisons: long runs would let every period look
+ * right for a long time. */
 static bool has_period(const int64_t *values, uint32_t n, uint32_t period, uint32_t *compared)
 {
     int64_t step = difference(values[n - 1], values[n - 1 - period]);
-    for (uint32_t i = n - 1; i >= period; i--) {
+    for (uint32_t i = n - 3; i >= period; i--) {
         ++*compared;
         if (difference(values[i], values[i - period]) != step)
             return false;
@@ -130,15 +131,18 @@ static bool has_period(const int64_t *values, uint32_t n, uint32_t period, uint3
     return true;
 }
 
-/* The smallest p such that values[i] - values[i - p] is the same for all i >= p, or 0. */
+/* The smallest p such that values[i] - values[i - p] is the same for all i >= p, or 0. Then the
+ * last difference stands p places before as well. n > 3. */
 static uint32_t find_period(const int64_t *values, uint32_t n)
 {
-    uint32_t compared = 0;
-    for (uint32_t period = 1; period <= MAX_LAG && period <= n / 2; period++) {
-        if (has_period(values, n, period, &compared))
+    const int64_t *end = values + n;
+    int64_t last = difference(end[-1], end[-2]);
+    uint32_t compared = 0, most = n / 2 < MAX_LAG ? n / 2 : MAX_LAG;
+    for (uint32_t period = 1; period <= most && compared <= 2 * n; period++) {
+        const int64_t *before = end - period;
+        compared += 2;
+        if (difference(before[-1], before[-2]) == last && has_period(values, n, period, &compared))
             return period;
-        if (compared > 2 * n)
-            break;
     }
     return 0;
 }
@@ -156,9 +160,10 @@ static void put_period(struct rfn_buf *out, const int64_t *values, uint32_t peri
 
 /* ---- choosing ---- */
 
-static unsigned bits_of(int64_t value)
+/* Bits of the difference, behind the leading one. */
+static unsigned bits_between(int64_t a, int64_t b)
 {
-    return 64 - (unsigned)__builtin_clzll(rfn_zigzag(value) | 1);
+    return 63 ^ (unsigned)__builtin_clzll(rfn_zigzag(difference(a, b)) | 1);
 }
 
 /* How many bits differences have: of neighbours, and of values that are far apart. Where there is
@@ -166,11 +171,14 @@ static unsigned bits_of(int64_t value)
  */
 static bool is_smooth(const int64_t *values, uint32_t n)
 {
-    uint32_t near = 0, far = 0, m = 0;
-    for (uint32_t i = 1; i < n; i += 5, m++) {
-        uint32_t other = i < n / 2 ? i + n / 2 : i - n / 2;
-        near += bits_of(difference(values[i], values[i - 1]));
-        far += bits_of(difference(values[i], values[other]));
+    uint32_t near = 0, far = 0, i = 1, half = n / 2, m = (n + 3) / 5;
+    for (; i < half; i += 5) {
+        near += bits_between(values[i], values[i - 1]);
+        far += bits_between(values[i], values[i + half]);
+    }
+    for (; i < n; i += 5) {
+        near += bits_between(values[i], values[i - 1]);
+        far += bits_between(values[i], values[i - half]);
     }
     return near + m + m / 4 < far;
 }
@@ -188,8 +196,9 @@ static bool repeats_at(const int64_t *values, uint32_t at, uint32_t lag)
 /* A period that most values keep, though not all. */
 static uint32_t find_broken_period(const int64_t *values, uint32_t n)
 {
-    unsigned counted = 0;
-    for (uint32_t lag = 1; lag <= MAX_LAG && lag + 32 <= n / 4; lag++) {
+    uint32_t counted = 0, most = n / 4 < 32 ? 0 : n / 4 - 32;
+    most = most < MAX_LAG ? most : MAX_LAG;
+    for (uint32_t lag = 1; lag <= most; lag++) {
         if (!repeats_at(values, n - 16, lag) && !repeats_at(values, n / 2, lag))
             continue;
         uint32_t same = 0;
@@ -225,11 +234,15 @@ static bool try_histogram(struct rfn_buf *out, const int64_t *values, uint32_t n
     return done;
 }
 
-static uint32_t count_runs(const int64_t *values, uint32_t n)
+/* The number of runs, or `many` or more if there are as many. */
+static uint32_t count_runs(const int64_t *values, uint32_t n, uint32_t many)
 {
+    enum { PIECE = 64 };
     uint32_t runs = 1;
-    for (uint32_t i = 1; i < n; i++)
-        runs += values[i] != values[i - 1];
+    for (uint32_t i = 1; i < n && runs < many;) {
+        for (uint32_t end = n - i < PIECE ? n : i + PIECE; i < end; i++)
+            runs += values[i] != values[i - 1];
+    }
     return runs;
 }
 
@@ -237,7 +250,7 @@ static uint32_t count_runs(const int64_t *values, uint32_t n)
  * runs so short that they may as well be noise. */
 static void put_block(struct rfn_buf *out, const int64_t *values, uint32_t n, uint64_t count)
 {
-    uint32_t n_runs = count_runs(values, n), period;
+    uint32_t many = n / 4 > 2 ? n / 4 : 2, n_runs = count_runs(values, n, many), period;
     if (n_runs == 1) {
         put_constant(out, values[0], count);
         return;
@@ -248,7 +261,7 @@ static void put_block(struct rfn_buf *out, const int64_t *values, uint32_t n, ui
         return;
     }
     size_t varints = n < FEW ? varints_size(values, n) : SIZE_MAX;
-    size_t runs = n_runs < n / 4 || n < FEW ? runs_size(values, n) : SIZE_MAX;
+    size_t runs = n_runs < many || n < FEW ? runs_size(values, n) : SIZE_MAX;
     size_t least = varints < runs ? varints : runs;
     if (n > 8 && try_histogram(out, values, n, count, least))
         return;

@@ -25,14 +25,17 @@
 enum {
     MAX_BUCKETS = 256,
     BUCKET_COST = 10, /* bits of the table that a bucket takes, about */
-    WINDOW = 4096,    /* cells that are counted in a table */
+    WINDOW = 4096,    /* cells that are counted in a table, at most */
+    GROUP = 8,        /* of them that are looked at together */
     CELL_BITS = 4,    /* the densest eighth is divided into 2^(CELL_BITS - 1) cells or more */
     PROBABILITY_BITS = 12,
     PROBABILITY_ONE = 1 << PROBABILITY_BITS,
+    RECIPROCAL_BITS = 44,
     INDEX_BITS = 12,       /* RFN_COLUMN_BLOCK <= 2^INDEX_BITS */
     TWO_STATES = 256,      /* as many coded values use two interleaved states */
     REST = 15,             /* marks the bucket that has the probability which is left */
     FEW_BYTES = 256,       /* of offsets in a block, hardly any */
+    MOVED_BITS = 56,       /* at most, that are written at once */
     LOADED_BITS = 56,      /* at least, of 8 bytes that are loaded for bits at any place */
     MAX_BUCKET_BITS = 112, /* the description of one bucket: 15 + 76 + 7, rounded up */
 };
@@ -51,11 +54,16 @@ static inline uint32_t load_16(const uint8_t *from)
     return (uint32_t)from[0] | (uint32_t)from[1] << 8;
 }
 
-/* Writes up to 8 bytes ahead of what it has used. value < 2^n, n <= 56. */
-static inline void put_few_bits(struct bit_writer *bits, uint64_t value, unsigned n)
+/* value < 2^n; at most MOVED_BITS may be added before they are moved. */
+static inline void add_bits(struct bit_writer *bits, uint64_t value, unsigned n)
 {
     bits->pending |= value << bits->n;
     bits->n += n;
+}
+
+/* Writes up to 8 bytes ahead of what it has used. */
+static inline void move_bits(struct bit_writer *bits)
+{
     rfn_store_64(bits->at, bits->pending);
     bits->at += bits->n / 8;
     bits->pending >>= bits->n & 56u;
@@ -64,12 +72,14 @@ static inline void put_few_bits(struct bit_writer *bits, uint64_t value, unsigne
 
 static inline void put_bits(struct bit_writer *bits, uint64_t value, unsigned n)
 {
-    if (n > 56) {
-        put_few_bits(bits, value & 0xffffffff, 32);
+    if (n > MOVED_BITS) {
+        add_bits(bits, value & 0xffffffff, 32);
+        move_bits(bits);
         value >>= 32;
         n -= 32;
     }
-    put_few_bits(bits, value, n);
+    add_bits(bits, value, n);
+    move_bits(bits);
 }
 
 struct bit_reader {
@@ -157,10 +167,16 @@ static uint64_t get_number(struct bit_reader *bits)
 struct bucket {
     uint64_t low;
     uint32_t n; /* values in it */
-    uint16_t frequency, start;
+    uint16_t frequency;
     uint8_t width;
-    uint8_t shift; /* x / frequency is x * reciprocal >> shift, for x < 2^31 */
-    uint64_t reciprocal;
+};
+
+/* What turns a state x into one that tells of a bucket as well. */
+struct coding {
+    uint64_t reciprocal; /* x / frequency is x * reciprocal >> RECIPROCAL_BITS, for x < limit */
+    uint32_t limit;      /* from here on x gives up a word first */
+    uint32_t start;      /* the frequencies of the buckets before */
+    uint32_t others;     /* PROBABILITY_ONE - frequency */
 };
 
 /* Which numbers are coded: (values[i] - values[i - lag] - base) / scale, for i from lag on. */
@@ -180,27 +196,31 @@ struct node {
 };
 
 /* Cells are the finest buckets: 2^coarse numbers each. Cells in a window, where most values are,
- * are counted in a table; values outside of it are sorted. */
+ * are counted in a table; values outside of it are sorted. A value's place in the table is its cell
+ * in the window, or behind that one of its own. */
 struct scratch {
     uint64_t *numbers;    /* in order of the values */
-    uint64_t *outside;    /* sorted: cell << INDEX_BITS | place */
+    uint64_t *outside;    /* sorted: cell << INDEX_BITS | place - n_window */
     uint64_t *cells;      /* not empty ones, ascending; while sorting the other half of outside */
     uint16_t *n_in_cell;  /* in the order of cells */
     uint16_t *bucket_end; /* the last cell of a bucket that begins here; in the order of cells */
-    uint8_t *bucket_of;   /* in order of the values */
+    uint16_t *places;     /* in order of the values */
+    uint16_t *table;      /* per cell of the window: values in it; then per place: its bucket */
     uint32_t n_outside, n_cells;
     uint64_t window; /* its first cell */
-    unsigned length; /* of the largest number, in bits */
+    uint32_t n_window;
+    uint64_t bits;   /* that any number has, or more */
+    unsigned length; /* of the largest number, in bits, or more */
     unsigned coarse;
-    uint16_t table[WINDOW]; /* per cell of the window: values in it, then its bucket */
     struct bucket buckets[MAX_BUCKETS];
+    struct coding codings[MAX_BUCKETS];
     struct node stack[66];
 };
 
 static struct scratch *scratch_new(uint32_t n)
 {
-    size_t size = 3 * sizeof(uint64_t) + 2 * sizeof(uint16_t) + 1;
-    struct scratch *scratch = malloc(sizeof *scratch + n * size);
+    size_t size = 3 * sizeof(uint64_t) + 4 * sizeof(uint16_t);
+    struct scratch *scratch = malloc(sizeof *scratch + WINDOW * sizeof(uint16_t) + n * size);
     if (!scratch)
         return NULL;
     scratch->numbers = (uint64_t *)(scratch + 1);
@@ -208,7 +228,8 @@ static struct scratch *scratch_new(uint32_t n)
     scratch->cells = scratch->outside + n;
     scratch->n_in_cell = (uint16_t *)(scratch->cells + n);
     scratch->bucket_end = scratch->n_in_cell + n;
-    scratch->bucket_of = (uint8_t *)(scratch->bucket_end + n);
+    scratch->places = scratch->bucket_end + n;
+    scratch->table = scratch->places + n;
     return scratch;
 }
 
@@ -231,49 +252,80 @@ static uint64_t inverse(uint64_t odd)
     return x;
 }
 
-/* Clocks tick in steps, sizes are multiples. A sample suggests the step; multiplying with its
- * inverse divides exactly, and tells whether that is possible: only then the quotient is small.
- * `all` has the bits that any number has; it becomes that of the quotients, or more. */
-static uint64_t divide_by_common(uint64_t *numbers, uint32_t n, uint64_t *all)
+/* Makes the numbers (value - least) / scale; false when a division leaves a rest. Multiplying with
+ * the inverse of the odd part, and rotating, divides exactly where that is possible; only then the
+ * quotient is small. */
+static bool try_scale(struct scratch *scratch, const int64_t *values, uint32_t n, int64_t least,
+                      uint64_t scale)
+{
+    unsigned zeros = (unsigned)__builtin_ctzll(scale);
+    uint64_t factor = inverse(scale >> zeros), bits = 0, largest = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t number = (uint64_t)values[i] - (uint64_t)least, product = number * factor;
+        uint64_t quotient = product >> zeros | product << (-zeros & 63);
+        scratch->numbers[i] = quotient;
+        bits |= number;
+        largest = quotient > largest ? quotient : largest;
+    }
+    scratch->bits = bits;
+    return largest <= UINT64_MAX / scale;
+}
+
+static void subtract(struct scratch *scratch, const int64_t *values, uint32_t n, int64_t least)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t number = (uint64_t)values[i] - (uint64_t)least;
+        scratch->numbers[i] = number;
+        bits |= number;
+    }
+    scratch->bits = bits;
+}
+
+/* Clocks tick in steps, sizes are multiples. A sample suggests the step; if it is not that of all
+ * values, its odd part or its power of two may still be. Makes the numbers; returns the scale. */
+static uint64_t divide_by_common(struct scratch *scratch, const int64_t *values, uint32_t n,
+                                 int64_t least)
 {
     uint64_t scale = 0;
     for (uint32_t i = 0; i < n && i < 64 && scale != 1; i++)
-        scale = common_divisor(scale, numbers[i]);
-    if (scale <= 1)
+        scale = common_divisor((uint64_t)values[i] - (uint64_t)least, scale);
+    if (scale <= 1) {
+        subtract(scratch, values, n, least);
         return 1;
-    unsigned zeros = (unsigned)__builtin_ctzll(scale), limit = (unsigned)__builtin_ctzll(*all);
-    uint64_t odd = scale >> zeros, factor = inverse(odd), largest = UINT64_MAX / odd;
-    zeros = zeros < limit ? zeros : limit;
-    for (uint32_t i = 0; i < n && odd > 1; i++) {
-        if (numbers[i] * factor > largest)
-            odd = factor = 1;
     }
-    for (uint32_t i = 0; i < n && (zeros || odd > 1); i++)
-        numbers[i] = (numbers[i] >> zeros) * factor;
-    *all >>= zeros;
-    return odd << zeros;
+    if (try_scale(scratch, values, n, least, scale))
+        return scale;
+    uint64_t common = scale | scratch->bits, power = common & -common;
+    scale = (scale >> __builtin_ctzll(scale)) * power;
+    if (try_scale(scratch, values, n, least, scale))
+        return scale;
+    try_scale(scratch, values, n, least, power);
+    return power;
 }
 
-/* Fills scratch->numbers; returns how many there are. */
+static int64_t least_of(const int64_t *values, uint32_t n)
+{
+    int64_t least = values[0];
+    for (uint32_t i = 1; i < n; i++)
+        least = values[i] < least ? values[i] : least;
+    return least;
+}
+
+/* Fills scratch->numbers; returns how many there are. What is outside of the window is not known
+ * yet: the differences lie there. */
 static uint32_t make_numbers(const int64_t *values, uint32_t n, struct model *model,
                              struct scratch *scratch)
 {
     uint32_t lag = model->lag, m = n - lag;
-    uint64_t *numbers = scratch->numbers;
-    int64_t least = INT64_MAX;
-    for (uint32_t i = 0; i < m; i++) {
-        int64_t value = (int64_t)((uint64_t)values[i + lag] - (lag ? (uint64_t)values[i] : 0));
-        numbers[i] = (uint64_t)value;
-        least = value < least ? value : least;
-    }
-    uint64_t all = 0;
-    for (uint32_t i = 0; i < m; i++) {
-        numbers[i] -= (uint64_t)least;
-        all |= numbers[i];
-    }
-    model->base = least;
-    model->scale = divide_by_common(numbers, m, &all);
-    scratch->length = bit_length(all);
+    int64_t *differences = (int64_t *)scratch->outside;
+    for (uint32_t i = 0; lag && i < m; i++)
+        differences[i] = (int64_t)((uint64_t)values[i + lag] - (uint64_t)values[i]);
+    const int64_t *from = lag ? differences : values;
+    model->base = least_of(from, m);
+    model->scale = divide_by_common(scratch, from, m, model->base);
+    scratch->length = bit_length(scratch->bits >> __builtin_ctzll(model->scale));
+    scratch->bits /= model->scale;
     return m;
 }
 
@@ -282,7 +334,7 @@ static uint32_t make_numbers(const int64_t *values, uint32_t n, struct model *mo
 static void choose_cells(struct scratch *scratch, uint32_t n)
 {
     enum { SAMPLE = 64, EIGHTH = SAMPLE / 8 };
-    uint64_t sample[SAMPLE] = {0}, densest = UINT64_MAX;
+    uint64_t sample[SAMPLE], densest = UINT64_MAX;
     const unsigned most = 64 - INDEX_BITS;
     unsigned least = scratch->length > most ? scratch->length - most : 0;
     scratch->coarse = least;
@@ -338,33 +390,69 @@ static void sort_outside(struct scratch *scratch)
     }
 }
 
+/* The cells of the window that may have numbers, in whole groups. */
+static uint32_t window_size(const struct scratch *scratch)
+{
+    uint64_t last = (scratch->bits >> scratch->coarse) - scratch->window;
+    return last < WINDOW ? ((uint32_t)last / GROUP + 1) * GROUP : WINDOW;
+}
+
 static void count_numbers(struct scratch *scratch, uint32_t n)
 {
     uint64_t *outside = scratch->outside, window = scratch->window;
+    uint16_t *table = scratch->table, *places = scratch->places;
     unsigned coarse = scratch->coarse;
-    uint32_t n_outside = 0;
-    memset(scratch->table, 0, sizeof scratch->table);
+    uint32_t n_outside = 0, n_window = window_size(scratch);
+    memset(table, 0, n_window * sizeof *table);
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t cell = scratch->numbers[i] >> coarse;
-        if (cell - window < WINDOW)
-            scratch->table[cell - window]++;
-        else
-            outside[n_outside++] = cell << INDEX_BITS | i;
+        uint64_t cell = scratch->numbers[i] >> coarse, place = cell - window;
+        if (place < n_window) {
+            table[place]++;
+        } else {
+            outside[n_outside] = cell << INDEX_BITS | n_outside;
+            place = n_window + n_outside++;
+        }
+        places[i] = (uint16_t)place;
     }
     scratch->n_outside = n_outside;
+    scratch->n_window = n_window;
 }
 
 /* Appends a cell, or to the last one. */
-static void add_to_cells(struct scratch *scratch, uint64_t cell, uint16_t n)
+static void add_to_cells(struct scratch *scratch, uint64_t cell)
 {
     uint32_t at = scratch->n_cells;
     if (at && scratch->cells[at - 1] == cell) {
-        scratch->n_in_cell[at - 1] = (uint16_t)(scratch->n_in_cell[at - 1] + n);
+        scratch->n_in_cell[at - 1]++;
         return;
     }
     scratch->cells[at] = cell;
-    scratch->n_in_cell[at] = n;
+    scratch->n_in_cell[at] = 1;
     scratch->n_cells++;
+}
+
+static bool is_empty(const uint16_t group[GROUP])
+{
+    uint64_t words[GROUP / 4];
+    memcpy(words, group, sizeof words);
+    return !(words[0] | words[1]);
+}
+
+static void add_window(struct scratch *scratch)
+{
+    const uint16_t *table = scratch->table;
+    uint32_t at = scratch->n_cells;
+    for (uint32_t i = 0; i < scratch->n_window; i += GROUP) {
+        if (is_empty(&table[i]))
+            continue;
+        for (uint32_t j = i; j < i + GROUP; j++) {
+            if (!table[j])
+                continue;
+            scratch->cells[at] = scratch->window + j;
+            scratch->n_in_cell[at++] = table[j];
+        }
+    }
+    scratch->n_cells = at;
 }
 
 static void list_cells(struct scratch *scratch)
@@ -375,19 +463,11 @@ static void list_cells(struct scratch *scratch)
         uint64_t cell = scratch->outside[i] >> INDEX_BITS;
         if (cell >= scratch->window)
             break;
-        add_to_cells(scratch, cell, 1);
+        add_to_cells(scratch, cell);
     }
-    for (uint32_t j = 0; j < WINDOW; j += 4) {
-        const uint16_t *n = &scratch->table[j];
-        if (!(n[0] | n[1] | n[2] | n[3]))
-            continue;
-        for (unsigned k = 0; k < 4; k++) {
-            if (n[k])
-                add_to_cells(scratch, scratch->window + j + k, n[k]);
-        }
-    }
+    add_window(scratch);
     for (; i < scratch->n_outside; i++)
-        add_to_cells(scratch, scratch->outside[i] >> INDEX_BITS, 1);
+        add_to_cells(scratch, scratch->outside[i] >> INDEX_BITS);
 }
 
 /* log2(n) in 1/256, wrong by at most 1/100: the bend of the logarithm is taken for a parabola. */
@@ -444,6 +524,7 @@ static uint32_t divide(struct scratch *scratch, const struct price *price)
 static void collect_buckets(struct scratch *scratch)
 {
     const uint64_t *cells = scratch->cells;
+    uint16_t *own_places = scratch->table + scratch->n_window;
     struct bucket *bucket = scratch->buckets;
     uint32_t out = 0;
     for (uint32_t first = 0, end; first < scratch->n_cells; first = end, bucket++) {
@@ -454,21 +535,12 @@ static void collect_buckets(struct scratch *scratch)
                                   .width = (uint8_t)(width + scratch->coarse)};
         for (uint32_t i = first; i < end; i++) {
             bucket->n += scratch->n_in_cell[i];
-            if (cells[i] - scratch->window < WINDOW)
+            if (cells[i] - scratch->window < scratch->n_window)
                 scratch->table[cells[i] - scratch->window] = number;
         }
         for (; out < scratch->n_outside && scratch->outside[out] >> INDEX_BITS <= cells[end - 1];
              out++)
-            scratch->bucket_of[scratch->outside[out] & ((1u << INDEX_BITS) - 1)] = number;
-    }
-}
-
-static void assign_buckets(struct scratch *scratch, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t place = (scratch->numbers[i] >> scratch->coarse) - scratch->window;
-        if (place < WINDOW)
-            scratch->bucket_of[i] = (uint8_t)scratch->table[place];
+            own_places[scratch->outside[out] & ((1u << INDEX_BITS) - 1)] = number;
     }
 }
 
@@ -483,7 +555,6 @@ static unsigned make_buckets(struct scratch *scratch, uint32_t n)
     while ((n_buckets = divide(scratch, &price)) > MAX_BUCKETS)
         price.per_bucket *= 2;
     collect_buckets(scratch);
-    assign_buckets(scratch, n);
     return n_buckets;
 }
 
@@ -536,16 +607,18 @@ static unsigned set_frequencies(struct bucket *buckets, unsigned n_buckets, uint
     return rest;
 }
 
-static void prepare_coding(struct bucket *buckets, unsigned n_buckets)
+/* The reciprocals are exact: what x * reciprocal has too much is less than x / 2^RECIPROCAL_BITS,
+ * and x * frequency < 2^RECIPROCAL_BITS. */
+static void prepare_coding(struct scratch *scratch, unsigned n_buckets)
 {
     uint32_t start = 0;
     for (unsigned i = 0; i < n_buckets; i++) {
-        struct bucket *bucket = &buckets[i];
-        uint32_t frequency = bucket->frequency;
-        unsigned length = bit_length(frequency - 1);
-        bucket->start = (uint16_t)start;
-        bucket->shift = (uint8_t)(31 + length);
-        bucket->reciprocal = ((UINT64_C(1) << bucket->shift) + frequency - 1) / frequency;
+        uint32_t frequency = scratch->buckets[i].frequency;
+        scratch->codings[i] = (struct coding){
+            .reciprocal = ((UINT64_C(1) << RECIPROCAL_BITS) + frequency - 1) / frequency,
+            .limit = frequency << (31 - PROBABILITY_BITS),
+            .start = start,
+            .others = PROBABILITY_ONE - frequency};
         start += frequency;
     }
 }
@@ -573,15 +646,21 @@ static void put_table(struct bit_writer *bits, const struct bucket *buckets, uns
 
 /* Codes a value's bucket; returns where the words begin then. Whether there is a new one cannot be
  * predicted, so there is no branch. */
-static inline uint8_t *put_word(const struct bucket *bucket, uint32_t *state, uint8_t *begin)
+static inline uint8_t *put_word(const struct coding *coding, uint32_t *state, uint8_t *begin)
 {
-    uint32_t x = *state, full = x >> (31 - PROBABILITY_BITS) >= bucket->frequency;
+    uint32_t x = *state;
+    bool full = x >= coding->limit;
     begin[-2] = (uint8_t)x;
     begin[-1] = (uint8_t)(x >> 8);
-    x >>= 16 * full;
-    uint32_t quotient = (uint32_t)(x * bucket->reciprocal >> bucket->shift);
-    *state = x + bucket->start + quotient * (PROBABILITY_ONE - bucket->frequency);
+    x = full ? x >> 16 : x;
+    uint32_t quotient = (uint32_t)(x * coding->reciprocal >> RECIPROCAL_BITS);
+    *state = x + coding->start + quotient * coding->others;
     return begin - 2 * full;
+}
+
+static inline uint32_t bucket_of(const struct scratch *scratch, uint32_t value)
+{
+    return scratch->table[scratch->places[value]];
 }
 
 /* Codes the buckets' numbers, last value first, into words that end before `end`; returns where
@@ -589,28 +668,55 @@ static inline uint8_t *put_word(const struct bucket *bucket, uint32_t *state, ui
 static uint8_t *put_words(const struct scratch *scratch, uint32_t n, uint32_t states[2],
                           uint8_t *end)
 {
-    const struct bucket *buckets = scratch->buckets;
-    const uint8_t *of = scratch->bucket_of;
+    const struct coding *codings = scratch->codings;
     uint32_t one = STATE_LOW, two = STATE_LOW, i = n;
     if (n >= TWO_STATES && i & 1)
-        end = put_word(&buckets[of[--i]], &one, end);
+        end = put_word(&codings[bucket_of(scratch, --i)], &one, end);
     for (; n >= TWO_STATES && i; i -= 2) {
-        end = put_word(&buckets[of[i - 1]], &two, end);
-        end = put_word(&buckets[of[i - 2]], &one, end);
+        end = put_word(&codings[bucket_of(scratch, i - 1)], &two, end);
+        end = put_word(&codings[bucket_of(scratch, i - 2)], &one, end);
     }
     while (i)
-        end = put_word(&buckets[of[--i]], &one, end);
+        end = put_word(&codings[bucket_of(scratch, --i)], &one, end);
     states[0] = one;
     states[1] = two;
     return end;
 }
 
-static void put_offsets(struct bit_writer *bits, const struct scratch *scratch, uint32_t n)
+static inline void add_offset(struct bit_writer *bits, const struct scratch *scratch, uint32_t i)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        const struct bucket *bucket = &scratch->buckets[scratch->bucket_of[i]];
-        put_bits(bits, scratch->numbers[i] - bucket->low, bucket->width);
+    const struct bucket *bucket = &scratch->buckets[bucket_of(scratch, i)];
+    add_bits(bits, scratch->numbers[i] - bucket->low, bucket->width);
+}
+
+/* The offsets of the first n values, or some less; returns how many. `at_once` of them have at most
+ * MOVED_BITS. */
+static inline uint32_t put_together(struct bit_writer *bits, const struct scratch *scratch,
+                                    uint32_t n, uint32_t at_once)
+{
+    uint32_t i = 0;
+    for (; i + at_once <= n; i += at_once) {
+        for (uint32_t j = 0; j < at_once; j++)
+            add_offset(bits, scratch, i + j);
+        move_bits(bits);
     }
+    return i;
+}
+
+static void put_offsets(struct bit_writer *bits, const struct scratch *scratch, uint32_t n,
+                        unsigned widest)
+{
+    struct bit_writer own = *bits; /* what is written cannot change it */
+    uint32_t i = 0;
+    if (4 * widest <= MOVED_BITS)
+        i = put_together(&own, scratch, n, 4);
+    else if (2 * widest <= MOVED_BITS)
+        i = put_together(&own, scratch, n, 2);
+    for (; i < n; i++) {
+        const struct bucket *bucket = &scratch->buckets[bucket_of(scratch, i)];
+        put_bits(&own, scratch->numbers[i] - bucket->low, bucket->width);
+    }
+    *bits = own;
 }
 
 /* The bits: table, then offsets. */
@@ -619,13 +725,17 @@ static void put_all_bits(struct rfn_buf *out, const struct scratch *scratch,
 {
     unsigned n_buckets = model->n_buckets;
     uint64_t size = 16 + n_buckets * MAX_BUCKET_BITS / 8;
-    for (unsigned i = 0; i < n_buckets; i++)
-        size += ((uint64_t)scratch->buckets[i].n * scratch->buckets[i].width) / 8 + 1;
+    unsigned widest = 0;
+    for (unsigned i = 0; i < n_buckets; i++) {
+        unsigned width = scratch->buckets[i].width;
+        size += ((uint64_t)scratch->buckets[i].n * width) / 8 + 1;
+        widest = width > widest ? width : widest;
+    }
     struct bit_writer bits = {.at = rfn_buf_reserve(out, size)};
     if (!bits.at)
         return;
     put_table(&bits, scratch->buckets, n_buckets, rest);
-    put_offsets(&bits, scratch, n);
+    put_offsets(&bits, scratch, n, widest);
     bits.at += bits.n ? 1 : 0;
     out->size = (size_t)(bits.at - out->data);
 }
@@ -667,7 +777,7 @@ int rfn_column_histogram_encode(const int64_t *values, uint32_t n, uint32_t lag,
     unsigned rest = set_frequencies(scratch->buckets, n_buckets, m);
     put_model(out, &model, values);
     if (n_buckets > 1) {
-        prepare_coding(scratch->buckets, n_buckets);
+        prepare_coding(scratch, n_buckets);
         put_buckets(out, scratch, m);
     }
     put_all_bits(out, scratch, &model, m, rest);
