@@ -35,6 +35,7 @@ enum {
     SHORT_RUN = 32,    /* a run of fewer values is written together with the values behind it */
     FEW = 64,          /* fewer values may be best coded as varints */
     MAX_LAG = 512,     /* the longest period looked for */
+    PROBE = 16,        /* values that a period is looked for by */
     HEAD_MAX = 21,     /* bytes of a block's head, at most; those of a column's are fewer */
     BLOCK_MAX = 20 * RFN_COLUMN_BLOCK,    /* bytes of a block: of runs of one value, at worst */
     SMALL_BLOCK = RFN_COLUMN_WINDOW / 16, /* bytes; behind it the window is kept for the next */
@@ -118,7 +119,7 @@ static int64_t sum(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* Of the last values it is known. Counts the comparisons: long runs would let every period look
+/* Of the last two values it is known. Counts the comparisons: long runs would let every period look
  * right for a long time. */
 static bool has_period(const int64_t *values, uint32_t n, uint32_t period, uint32_t *compared)
 {
@@ -131,6 +132,26 @@ static bool has_period(const int64_t *values, uint32_t n, uint32_t period, uint3
     return true;
 }
 
+/* Whether there are values to look for a period in at all. The largest of the last differences,
+ * hardly ever a frequent one, is looked for first: most periods are out of the question then, and
+ * that can be predicted. n > 3. */
+static bool may_have_period(const int64_t *values, uint32_t n, uint32_t most)
+{
+    uint32_t at = n - 1, compared = 0, first = n > 2 * PROBE ? n - PROBE : at;
+    for (uint32_t i = first; i < n; i++) {
+        if (difference(values[i], values[i - 1]) > difference(values[at], values[at - 1]))
+            at = i;
+    }
+    int64_t largest = difference(values[at], values[at - 1]);
+    for (uint32_t period = 1; period <= most; period++) {
+        const int64_t *before = values + at - period;
+        if (difference(before[0], before[-1]) == largest &&
+            (has_period(values, n, period, &compared) || compared > n))
+            return true;
+    }
+    return false;
+}
+
 /* The smallest p such that values[i] - values[i - p] is the same for all i >= p, or 0. Then the
  * last difference stands p places before as well. n > 3. */
 static uint32_t find_period(const int64_t *values, uint32_t n)
@@ -138,6 +159,8 @@ static uint32_t find_period(const int64_t *values, uint32_t n)
     const int64_t *end = values + n;
     int64_t last = difference(end[-1], end[-2]);
     uint32_t compared = 0, most = n / 2 < MAX_LAG ? n / 2 : MAX_LAG;
+    if (!may_have_period(values, n, most))
+        return 0;
     for (uint32_t period = 1; period <= most && compared <= 2 * n; period++) {
         const int64_t *before = end - period;
         compared += 2;
@@ -183,23 +206,36 @@ static bool is_smooth(const int64_t *values, uint32_t n)
     return near + m + m / 4 < far;
 }
 
-static bool repeats_at(const int64_t *values, uint32_t at, uint32_t lag)
+/* PROBE values, of which the largest, hardly ever a frequent one, is looked for first. */
+struct probe {
+    const int64_t *values, *largest;
+};
+
+static struct probe probe_at(const int64_t *values)
 {
-    enum { PROBE = 16 };
-    for (uint32_t i = 0; i < PROBE; i++) {
-        if (values[at + i] != values[at + i - lag])
-            return false;
+    struct probe probe = {values, values};
+    for (uint32_t i = 1; i < PROBE; i++) {
+        if (values[i] > *probe.largest)
+            probe.largest = values + i;
     }
-    return true;
+    return probe;
+}
+
+static bool repeats(const struct probe *probe, uint32_t lag)
+{
+    return probe->largest[0] == *(probe->largest - lag) &&
+           !memcmp(probe->values, probe->values - lag, PROBE * sizeof *probe->values);
 }
 
 /* A period that most values keep, though not all. */
 static uint32_t find_broken_period(const int64_t *values, uint32_t n)
 {
     uint32_t counted = 0, most = n / 4 < 32 ? 0 : n / 4 - 32;
-    most = most < MAX_LAG ? most : MAX_LAG;
-    for (uint32_t lag = 1; lag <= most; lag++) {
-        if (!repeats_at(values, n - 16, lag) && !repeats_at(values, n / 2, lag))
+    if (!most)
+        return 0;
+    struct probe last = probe_at(values + n - PROBE), middle = probe_at(values + n / 2);
+    for (uint32_t lag = 1; lag <= most && lag <= MAX_LAG; lag++) {
+        if (!repeats(&last, lag) && !repeats(&middle, lag))
             continue;
         uint32_t same = 0;
         for (uint32_t i = lag; i < n; i++)
