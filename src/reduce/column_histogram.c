@@ -192,7 +192,6 @@ struct scratch {
     uint64_t *outside;    /* sorted: cell << INDEX_BITS | place - n_window */
     uint64_t *cells;      /* not empty ones, ascending; while sorting the other half of outside */
     uint8_t *offsets;     /* of the values; where outside and cells are listed before */
-    uint16_t *n_in_cell;  /* in the order of cells */
     uint16_t *bucket_end; /* the last cell of a bucket that begins here; in the order of cells */
     uint16_t *places;     /* in order of the values */
     uint32_t n_outside, n_cells;
@@ -200,6 +199,7 @@ struct scratch {
     uint32_t n_window;
     unsigned length; /* of the largest number, in bits, or more */
     unsigned coarse;
+    uint16_t n_in_cell[RFN_COLUMN_BLOCK]; /* in the order of cells */
     /* Per cell of the window: values in it; then per place: its bucket. */
     uint16_t table[WINDOW + RFN_COLUMN_BLOCK];
     struct bucket buckets[MAX_BUCKETS];
@@ -208,7 +208,7 @@ struct scratch {
 
 static struct scratch *scratch_new(uint32_t n)
 {
-    size_t size = 3 * sizeof(uint64_t) + 4 * sizeof(uint16_t);
+    size_t size = 3 * sizeof(uint64_t) + 2 * sizeof(uint16_t);
     struct scratch *scratch = malloc(sizeof *scratch + n * size + SPARE);
     if (!scratch)
         return NULL;
@@ -216,8 +216,7 @@ static struct scratch *scratch_new(uint32_t n)
     scratch->outside = scratch->numbers + n;
     scratch->cells = scratch->outside + n;
     scratch->offsets = (uint8_t *)scratch->outside;
-    scratch->n_in_cell = (uint16_t *)((uint8_t *)(scratch->cells + n) + SPARE);
-    scratch->bucket_end = scratch->n_in_cell + n;
+    scratch->bucket_end = (uint16_t *)(scratch->offsets + 2 * n * sizeof(uint64_t) + SPARE);
     scratch->places = scratch->bucket_end + n;
     return scratch;
 }
@@ -270,6 +269,20 @@ static uint64_t suggest_scale(const int64_t *values, uint32_t n, int64_t least)
     return scale ? scale : 1;
 }
 
+/* By insertion, first of what is far apart. */
+static void sort_sample(uint64_t *sample, uint32_t n)
+{
+    for (uint32_t gap = 13; gap; gap /= 3) {
+        for (uint32_t i = gap; i < n; i++) {
+            uint64_t number = sample[i];
+            uint32_t j = i;
+            for (; j >= gap && sample[j - gap] > number; j -= gap)
+                sample[j] = sample[j - gap];
+            sample[j] = number;
+        }
+    }
+}
+
 /* Chooses cells so narrow that an eighth of the values, where they lie densest, is divided into 8
  * or more, and a window that begins near the smallest values. From a sample. */
 static void choose_cells(struct scratch *scratch, const int64_t *values, uint32_t n,
@@ -283,13 +296,9 @@ static void choose_cells(struct scratch *scratch, const int64_t *values, uint32_
     scratch->window = 0;
     if (n < 4 * SAMPLE)
         return;
-    for (uint32_t i = 0; i < SAMPLE; i++) {
-        uint64_t number = divide(by, values[(uint64_t)i * n / SAMPLE]);
-        uint32_t j = i;
-        for (; j && sample[j - 1] > number; j--)
-            sample[j] = sample[j - 1];
-        sample[j] = number;
-    }
+    for (uint32_t i = 0; i < SAMPLE; i++)
+        sample[i] = divide(by, values[(uint64_t)i * n / SAMPLE]);
+    sort_sample(sample, SAMPLE);
     for (uint32_t i = 0; i + EIGHTH < SAMPLE; i += EIGHTH / 2) {
         uint64_t gap = sample[i + EIGHTH] - sample[i];
         densest = gap < densest ? gap : densest;
@@ -646,21 +655,22 @@ static void put_table(struct bit_writer *bits, const struct bucket *buckets, uns
  * the end to the beginning. */
 struct coder {
     uint32_t one, two; /* the states */
-    uint16_t *words;   /* where they begin */
+    uint16_t *words;   /* room for one per value; they lie at its end */
+    size_t no_words;   /* in front of them */
     uint8_t *offsets;  /* where they begin when all are there */
     size_t n_bits;     /* of the offsets of values to come */
     uint64_t latest;   /* the 64 bits behind those */
 };
 
-/* Codes a value's bucket. Whether there is a new word cannot be predicted, so there is no branch,
- * but a mask. */
+/* Codes a value's bucket. Whether there is a new word cannot be predicted, so there is no branch.
+ */
 static inline void put_word(struct coder *coder, uint32_t *state, const struct bucket *bucket)
 {
     uint32_t x = *state;
-    ptrdiff_t full = -(ptrdiff_t)(x > bucket->last); /* all bits or none */
-    coder->words[-1] = (uint16_t)x;
-    coder->words += full;
-    x >>= full & 16;
+    bool full = x > bucket->last;
+    coder->words[coder->no_words - 1] = (uint16_t)x;
+    coder->no_words -= full;
+    x = full ? x >> 16 : x;
     uint32_t quotient = (uint32_t)(x * bucket->reciprocal >> RECIPROCAL_BITS);
     *state = x + bucket->start + quotient * bucket->others;
 }
@@ -743,19 +753,18 @@ static void put_values(struct coder *coder, const struct scratch *scratch, size_
     }
 }
 
-static void put_words(struct rfn_buf *out, const struct coder *coder, const uint16_t *end,
-                      bool paired)
+static void put_words(struct rfn_buf *out, const struct coder *coder, uint32_t n)
 {
     rfn_buf_u32(out, coder->one);
-    if (paired)
+    if (n >= TWO_STATES)
         rfn_buf_u32(out, coder->two);
-    rfn_buf_varint(out, (uint64_t)(end - coder->words));
-    uint8_t *to = rfn_buf_reserve(out, 2 * (size_t)(end - coder->words));
+    rfn_buf_varint(out, n - coder->no_words);
+    uint8_t *to = rfn_buf_reserve(out, 2 * (n - coder->no_words));
     if (!to)
         return;
-    for (const uint16_t *word = coder->words; word < end; word++) {
-        *to++ = (uint8_t)*word;
-        *to++ = (uint8_t)(*word >> 8);
+    for (size_t i = coder->no_words; i < n; i++) {
+        *to++ = (uint8_t)coder->words[i];
+        *to++ = (uint8_t)(coder->words[i] >> 8);
     }
     out->size = (size_t)(to - out->data);
 }
@@ -789,7 +798,7 @@ static void put_model(struct rfn_buf *out, const struct model *model, const int6
         rfn_buf_svarint(out, values[i]);
 }
 
-/* Words lie where cells were counted. */
+/* Words lie where the values in cells were counted. */
 static void put_coded(struct rfn_buf *out, struct scratch *scratch, uint32_t n, unsigned n_buckets,
                       unsigned rest)
 {
@@ -800,13 +809,12 @@ static void put_coded(struct rfn_buf *out, struct scratch *scratch, uint32_t n, 
         n_bits += (uint64_t)scratch->buckets[i].n * width;
         widest = width > widest ? width : widest;
     }
-    uint16_t *end = scratch->bucket_end + n;
-    struct coder coder = {STATE_LOW, STATE_LOW, end, scratch->offsets, n_bits, 0};
+    struct coder coder = {STATE_LOW, STATE_LOW, scratch->n_in_cell, n, scratch->offsets, n_bits, 0};
     memset(scratch->offsets + n_bits / 8, 0, SPARE);
     prepare_coding(scratch->buckets, n_buckets);
     put_values(&coder, scratch, n, widest);
     if (n_buckets > 1)
-        put_words(out, &coder, end, n >= TWO_STATES);
+        put_words(out, &coder, n);
     put_all_bits(out, scratch, n_buckets, rest, n_bits);
 }
 
