@@ -119,8 +119,8 @@ static int64_t sum(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* Of the last two values it is known. Counts the comparisons: long runs would let every period look
- * right for a long time. */
+/* Whether all values but the last two, which the caller has looked at, keep the period. Counts the
+ * comparisons: long runs would let every period look right for a long time. */
 static bool has_period(const int64_t *values, uint32_t n, uint32_t period, uint32_t *compared)
 {
     int64_t step = difference(values[n - 1], values[n - 1 - period]);
@@ -132,9 +132,9 @@ static bool has_period(const int64_t *values, uint32_t n, uint32_t period, uint3
     return true;
 }
 
-/* Whether there are values to look for a period in at all. The largest of the last differences,
- * hardly ever a frequent one, is looked for first: most periods are out of the question then, and
- * that can be predicted. n > 3. */
+/* False where there is no period, at little cost: the largest of the last differences, hardly ever
+ * a frequent one, is looked for first. So most periods are out of the question, and that can be
+ * predicted. n > 3. */
 static bool may_have_period(const int64_t *values, uint32_t n, uint32_t most)
 {
     uint32_t at = n - 1, compared = 0, first = n > 2 * PROBE ? n - PROBE : at;

@@ -662,8 +662,7 @@ struct coder {
     uint64_t latest;   /* the 64 bits behind those */
 };
 
-/* Codes a value's bucket. Whether there is a new word cannot be predicted, so there is no branch.
- */
+/* Codes a value's bucket. Whether there is a new word cannot be predicted: there is no branch. */
 static inline void put_word(struct coder *coder, uint32_t *state, const struct bucket *bucket)
 {
     uint32_t x = *state;
@@ -692,7 +691,7 @@ static inline const struct bucket *bucket_of(const struct scratch *scratch, size
     return &scratch->buckets[scratch->table[scratch->places[i]]];
 }
 
-/* Codes a value of a bucket that is not wide; its bits are to be moved. */
+/* Codes a value of a bucket that is not wide; its bits are still to be moved. */
 static inline void put_narrow(struct coder *coder, uint32_t *state, const struct scratch *scratch,
                               size_t i)
 {
@@ -717,8 +716,8 @@ static void put_any(struct coder *coder, uint32_t *state, const struct scratch *
     move_bits(coder);
 }
 
-/* Codes the first n values but a few; returns how many. The offsets of at_once values have at most
- * MOVED_BITS; n is even. */
+/* Codes the last ones of n values; returns how many are left, fewer than at_once (2 or 4). The
+ * offsets of as many have at most MOVED_BITS together. n is even. */
 static inline size_t put_together(struct coder *to, const struct scratch *scratch, size_t n,
                                   size_t at_once)
 {
