@@ -35,6 +35,7 @@ enum {
     SHORT_RUN = 32,    /* a run of fewer values is written together with the values behind it */
     FEW = 64,          /* fewer values may be best coded as varints */
     MAX_LAG = 512,     /* the longest period looked for */
+    PROBE = 16,        /* values that a period is looked for by */
     HEAD_MAX = 21,     /* bytes of a block's head, at most; those of a column's are fewer */
     BLOCK_MAX = 20 * RFN_COLUMN_BLOCK,    /* bytes of a block: of runs of one value, at worst */
     SMALL_BLOCK = RFN_COLUMN_WINDOW / 16, /* bytes; behind it the window is kept for the next */
@@ -118,11 +119,12 @@ static int64_t sum(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* Counts the comparisons: long runs would let every period look right for a long time. */
+/* Whether all values but the last two, which the caller has looked at, keep the period. Counts the
+ * comparisons: long runs would let every period look right for a long time. */
 static bool has_period(const int64_t *values, uint32_t n, uint32_t period, uint32_t *compared)
 {
     int64_t step = difference(values[n - 1], values[n - 1 - period]);
-    for (uint32_t i = n - 1; i >= period; i--) {
+    for (uint32_t i = n - 3; i >= period; i--) {
         ++*compared;
         if (difference(values[i], values[i - period]) != step)
             return false;
@@ -130,15 +132,40 @@ static bool has_period(const int64_t *values, uint32_t n, uint32_t period, uint3
     return true;
 }
 
-/* The smallest p such that values[i] - values[i - p] is the same for all i >= p, or 0. */
+/* False where there is no period, at little cost: the largest of the last differences, hardly ever
+ * a frequent one, is looked for first. So most periods are out of the question, and that can be
+ * predicted. n > 3. */
+static bool may_have_period(const int64_t *values, uint32_t n, uint32_t most)
+{
+    uint32_t at = n - 1, compared = 0, first = n > 2 * PROBE ? n - PROBE : at;
+    for (uint32_t i = first; i < n; i++) {
+        if (difference(values[i], values[i - 1]) > difference(values[at], values[at - 1]))
+            at = i;
+    }
+    int64_t largest = difference(values[at], values[at - 1]);
+    for (uint32_t period = 1; period <= most; period++) {
+        const int64_t *before = values + at - period;
+        if (difference(before[0], before[-1]) == largest &&
+            (has_period(values, n, period, &compared) || compared > n))
+            return true;
+    }
+    return false;
+}
+
+/* The smallest p such that values[i] - values[i - p] is the same for all i >= p, or 0. Then the
+ * last difference stands p places before as well. n > 3. */
 static uint32_t find_period(const int64_t *values, uint32_t n)
 {
-    uint32_t compared = 0;
-    for (uint32_t period = 1; period <= MAX_LAG && period <= n / 2; period++) {
-        if (has_period(values, n, period, &compared))
+    const int64_t *end = values + n;
+    int64_t last = difference(end[-1], end[-2]);
+    uint32_t compared = 0, most = n / 2 < MAX_LAG ? n / 2 : MAX_LAG;
+    if (!may_have_period(values, n, most))
+        return 0;
+    for (uint32_t period = 1; period <= most && compared <= 2 * n; period++) {
+        const int64_t *before = end - period;
+        compared += 2;
+        if (difference(before[-1], before[-2]) == last && has_period(values, n, period, &compared))
             return period;
-        if (compared > 2 * n)
-            break;
     }
     return 0;
 }
@@ -156,9 +183,10 @@ static void put_period(struct rfn_buf *out, const int64_t *values, uint32_t peri
 
 /* ---- choosing ---- */
 
-static unsigned bits_of(int64_t value)
+/* Bits of the difference, behind the leading one. */
+static unsigned bits_between(int64_t a, int64_t b)
 {
-    return 64 - (unsigned)__builtin_clzll(rfn_zigzag(value) | 1);
+    return 63 ^ (unsigned)__builtin_clzll(rfn_zigzag(difference(a, b)) | 1);
 }
 
 /* How many bits differences have: of neighbours, and of values that are far apart. Where there is
@@ -166,31 +194,48 @@ static unsigned bits_of(int64_t value)
  */
 static bool is_smooth(const int64_t *values, uint32_t n)
 {
-    uint32_t near = 0, far = 0, m = 0;
-    for (uint32_t i = 1; i < n; i += 5, m++) {
-        uint32_t other = i < n / 2 ? i + n / 2 : i - n / 2;
-        near += bits_of(difference(values[i], values[i - 1]));
-        far += bits_of(difference(values[i], values[other]));
+    uint32_t near = 0, far = 0, i = 1, half = n / 2, m = (n + 3) / 5;
+    for (; i < half; i += 5) {
+        near += bits_between(values[i], values[i - 1]);
+        far += bits_between(values[i], values[i + half]);
+    }
+    for (; i < n; i += 5) {
+        near += bits_between(values[i], values[i - 1]);
+        far += bits_between(values[i], values[i - half]);
     }
     return near + m + m / 4 < far;
 }
 
-static bool repeats_at(const int64_t *values, uint32_t at, uint32_t lag)
+/* PROBE values, of which the largest, hardly ever a frequent one, is looked for first. */
+struct probe {
+    const int64_t *values, *largest;
+};
+
+static struct probe probe_at(const int64_t *values)
 {
-    enum { PROBE = 16 };
-    for (uint32_t i = 0; i < PROBE; i++) {
-        if (values[at + i] != values[at + i - lag])
-            return false;
+    struct probe probe = {values, values};
+    for (uint32_t i = 1; i < PROBE; i++) {
+        if (values[i] > *probe.largest)
+            probe.largest = values + i;
     }
-    return true;
+    return probe;
+}
+
+static bool repeats(const struct probe *probe, uint32_t lag)
+{
+    return probe->largest[0] == *(probe->largest - lag) &&
+           !memcmp(probe->values, probe->values - lag, PROBE * sizeof *probe->values);
 }
 
 /* A period that most values keep, though not all. */
 static uint32_t find_broken_period(const int64_t *values, uint32_t n)
 {
-    unsigned counted = 0;
-    for (uint32_t lag = 1; lag <= MAX_LAG && lag + 32 <= n / 4; lag++) {
-        if (!repeats_at(values, n - 16, lag) && !repeats_at(values, n / 2, lag))
+    uint32_t counted = 0, most = n / 4 < 32 ? 0 : n / 4 - 32;
+    if (!most)
+        return 0;
+    struct probe last = probe_at(values + n - PROBE), middle = probe_at(values + n / 2);
+    for (uint32_t lag = 1; lag <= most && lag <= MAX_LAG; lag++) {
+        if (!repeats(&last, lag) && !repeats(&middle, lag))
             continue;
         uint32_t same = 0;
         for (uint32_t i = lag; i < n; i++)
@@ -225,11 +270,15 @@ static bool try_histogram(struct rfn_buf *out, const int64_t *values, uint32_t n
     return done;
 }
 
-static uint32_t count_runs(const int64_t *values, uint32_t n)
+/* The number of runs, or `many` or more if there are as many. */
+static uint32_t count_runs(const int64_t *values, uint32_t n, uint32_t many)
 {
+    enum { PIECE = 64 };
     uint32_t runs = 1;
-    for (uint32_t i = 1; i < n; i++)
-        runs += values[i] != values[i - 1];
+    for (uint32_t i = 1; i < n && runs < many;) {
+        for (uint32_t end = n - i < PIECE ? n : i + PIECE; i < end; i++)
+            runs += values[i] != values[i - 1];
+    }
     return runs;
 }
 
@@ -237,7 +286,7 @@ static uint32_t count_runs(const int64_t *values, uint32_t n)
  * runs so short that they may as well be noise. */
 static void put_block(struct rfn_buf *out, const int64_t *values, uint32_t n, uint64_t count)
 {
-    uint32_t n_runs = count_runs(values, n), period;
+    uint32_t many = n / 4 > 2 ? n / 4 : 2, n_runs = count_runs(values, n, many), period;
     if (n_runs == 1) {
         put_constant(out, values[0], count);
         return;
@@ -248,7 +297,7 @@ static void put_block(struct rfn_buf *out, const int64_t *values, uint32_t n, ui
         return;
     }
     size_t varints = n < FEW ? varints_size(values, n) : SIZE_MAX;
-    size_t runs = n_runs < n / 4 || n < FEW ? runs_size(values, n) : SIZE_MAX;
+    size_t runs = n_runs < many || n < FEW ? runs_size(values, n) : SIZE_MAX;
     size_t least = varints < runs ? varints : runs;
     if (n > 8 && try_histogram(out, values, n, count, least))
         return;

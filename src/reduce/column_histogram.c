@@ -25,14 +25,18 @@
 enum {
     MAX_BUCKETS = 256,
     BUCKET_COST = 10, /* bits of the table that a bucket takes, about */
-    WINDOW = 4096,    /* cells that are counted in a table */
+    WINDOW = 4096,    /* cells that are counted in a table, at most */
+    SPARE = 16,       /* bytes behind the offsets */
+    GROUP = 8,        /* of them that are looked at together */
     CELL_BITS = 4,    /* the densest eighth is divided into 2^(CELL_BITS - 1) cells or more */
     PROBABILITY_BITS = 12,
     PROBABILITY_ONE = 1 << PROBABILITY_BITS,
+    RECIPROCAL_BITS = 44,
     INDEX_BITS = 12,       /* RFN_COLUMN_BLOCK <= 2^INDEX_BITS */
     TWO_STATES = 256,      /* as many coded values use two interleaved states */
     REST = 15,             /* marks the bucket that has the probability which is left */
     FEW_BYTES = 256,       /* of offsets in a block, hardly any */
+    MOVED_BITS = 56,       /* at most, that are written at once */
     LOADED_BITS = 56,      /* at least, of 8 bytes that are loaded for bits at any place */
     MAX_BUCKET_BITS = 112, /* the description of one bucket: 15 + 76 + 7, rounded up */
 };
@@ -51,7 +55,7 @@ static inline uint32_t load_16(const uint8_t *from)
     return (uint32_t)from[0] | (uint32_t)from[1] << 8;
 }
 
-/* Writes up to 8 bytes ahead of what it has used. value < 2^n, n <= 56. */
+/* Writes up to 8 bytes ahead of what it has used. value < 2^n, n <= MOVED_BITS. */
 static inline void put_few_bits(struct bit_writer *bits, uint64_t value, unsigned n)
 {
     bits->pending |= value << bits->n;
@@ -64,7 +68,7 @@ static inline void put_few_bits(struct bit_writer *bits, uint64_t value, unsigne
 
 static inline void put_bits(struct bit_writer *bits, uint64_t value, unsigned n)
 {
-    if (n > 56) {
+    if (n > MOVED_BITS) {
         put_few_bits(bits, value & 0xffffffff, 32);
         value >>= 32;
         n -= 32;
@@ -156,11 +160,12 @@ static uint64_t get_number(struct bit_reader *bits)
 /* A stretch of 2^width numbers, and its probability in 1/4096. */
 struct bucket {
     uint64_t low;
+    uint64_t reciprocal; /* x / frequency is x * reciprocal >> RECIPROCAL_BITS, for x <= last */
+    uint32_t last;       /* a larger state gives up a word first */
+    uint32_t frequency, start;
+    uint32_t others; /* PROBABILITY_ONE - frequency */
+    uint32_t width;
     uint32_t n; /* values in it */
-    uint16_t frequency, start;
-    uint8_t width;
-    uint8_t shift; /* x / frequency is x * reciprocal >> shift, for x < 2^31 */
-    uint64_t reciprocal;
 };
 
 /* Which numbers are coded: (values[i] - values[i - lag] - base) / scale, for i from lag on. */
@@ -180,35 +185,39 @@ struct node {
 };
 
 /* Cells are the finest buckets: 2^coarse numbers each. Cells in a window, where most values are,
- * are counted in a table; values outside of it are sorted. */
+ * are counted in a table; values outside of it are sorted. A value's place in the table is its cell
+ * in the window, or behind that one of its own. */
 struct scratch {
     uint64_t *numbers;    /* in order of the values */
-    uint64_t *outside;    /* sorted: cell << INDEX_BITS | place */
+    uint64_t *outside;    /* sorted: cell << INDEX_BITS | place - n_window */
     uint64_t *cells;      /* not empty ones, ascending; while sorting the other half of outside */
-    uint16_t *n_in_cell;  /* in the order of cells */
+    uint8_t *offsets;     /* of the values; where outside and cells are listed before */
     uint16_t *bucket_end; /* the last cell of a bucket that begins here; in the order of cells */
-    uint8_t *bucket_of;   /* in order of the values */
+    uint16_t *places;     /* in order of the values */
     uint32_t n_outside, n_cells;
     uint64_t window; /* its first cell */
-    unsigned length; /* of the largest number, in bits */
+    uint32_t n_window;
+    unsigned length; /* of the largest number, in bits, or more */
     unsigned coarse;
-    uint16_t table[WINDOW]; /* per cell of the window: values in it, then its bucket */
+    uint16_t n_in_cell[RFN_COLUMN_BLOCK]; /* in the order of cells */
+    /* Per cell of the window: values in it; then per place: its bucket. */
+    uint16_t table[WINDOW + RFN_COLUMN_BLOCK];
     struct bucket buckets[MAX_BUCKETS];
     struct node stack[66];
 };
 
 static struct scratch *scratch_new(uint32_t n)
 {
-    size_t size = 3 * sizeof(uint64_t) + 2 * sizeof(uint16_t) + 1;
-    struct scratch *scratch = malloc(sizeof *scratch + n * size);
+    size_t size = 3 * sizeof(uint64_t) + 2 * sizeof(uint16_t);
+    struct scratch *scratch = malloc(sizeof *scratch + n * size + SPARE);
     if (!scratch)
         return NULL;
     scratch->numbers = (uint64_t *)(scratch + 1);
     scratch->outside = scratch->numbers + n;
     scratch->cells = scratch->outside + n;
-    scratch->n_in_cell = (uint16_t *)(scratch->cells + n);
-    scratch->bucket_end = scratch->n_in_cell + n;
-    scratch->bucket_of = (uint8_t *)(scratch->bucket_end + n);
+    scratch->offsets = (uint8_t *)scratch->outside;
+    scratch->bucket_end = (uint16_t *)(scratch->offsets + 2 * n * sizeof(uint64_t) + SPARE);
+    scratch->places = scratch->bucket_end + n;
     return scratch;
 }
 
@@ -231,71 +240,65 @@ static uint64_t inverse(uint64_t odd)
     return x;
 }
 
-/* Clocks tick in steps, sizes are multiples. A sample suggests the step; multiplying with its
- * inverse divides exactly, and tells whether that is possible: only then the quotient is small.
- * `all` has the bits that any number has; it becomes that of the quotients, or more. */
-static uint64_t divide_by_common(uint64_t *numbers, uint32_t n, uint64_t *all)
+/* A number is (value - least) / scale. Multiplying with the inverse of the scale's odd part, and
+ * rotating, divides exactly where that is possible; only then the quotient is small. */
+struct division {
+    int64_t least;
+    uint64_t scale, factor;
+    unsigned zeros; /* at the scale's end */
+};
+
+static struct division division_by(uint64_t scale, int64_t least)
+{
+    unsigned zeros = (unsigned)__builtin_ctzll(scale);
+    return (struct division){least, scale, inverse(scale >> zeros), zeros};
+}
+
+static inline uint64_t divide(const struct division *by, int64_t value)
+{
+    uint64_t product = ((uint64_t)value - (uint64_t)by->least) * by->factor;
+    return product >> by->zeros | product << (-by->zeros & 63);
+}
+
+/* Clocks tick in steps, sizes are multiples: what a sample suggests. */
+static uint64_t suggest_scale(const int64_t *values, uint32_t n, int64_t least)
 {
     uint64_t scale = 0;
     for (uint32_t i = 0; i < n && i < 64 && scale != 1; i++)
-        scale = common_divisor(scale, numbers[i]);
-    if (scale <= 1)
-        return 1;
-    unsigned zeros = (unsigned)__builtin_ctzll(scale), limit = (unsigned)__builtin_ctzll(*all);
-    uint64_t odd = scale >> zeros, factor = inverse(odd), largest = UINT64_MAX / odd;
-    zeros = zeros < limit ? zeros : limit;
-    for (uint32_t i = 0; i < n && odd > 1; i++) {
-        if (numbers[i] * factor > largest)
-            odd = factor = 1;
-    }
-    for (uint32_t i = 0; i < n && (zeros || odd > 1); i++)
-        numbers[i] = (numbers[i] >> zeros) * factor;
-    *all >>= zeros;
-    return odd << zeros;
+        scale = common_divisor((uint64_t)values[i] - (uint64_t)least, scale);
+    return scale ? scale : 1;
 }
 
-/* Fills scratch->numbers; returns how many there are. */
-static uint32_t make_numbers(const int64_t *values, uint32_t n, struct model *model,
-                             struct scratch *scratch)
+/* By insertion, first of what is far apart. */
+static void sort_sample(uint64_t *sample, uint32_t n)
 {
-    uint32_t lag = model->lag, m = n - lag;
-    uint64_t *numbers = scratch->numbers;
-    int64_t least = INT64_MAX;
-    for (uint32_t i = 0; i < m; i++) {
-        int64_t value = (int64_t)((uint64_t)values[i + lag] - (lag ? (uint64_t)values[i] : 0));
-        numbers[i] = (uint64_t)value;
-        least = value < least ? value : least;
+    for (uint32_t gap = 13; gap; gap /= 3) {
+        for (uint32_t i = gap; i < n; i++) {
+            uint64_t number = sample[i];
+            uint32_t j = i;
+            for (; j >= gap && sample[j - gap] > number; j -= gap)
+                sample[j] = sample[j - gap];
+            sample[j] = number;
+        }
     }
-    uint64_t all = 0;
-    for (uint32_t i = 0; i < m; i++) {
-        numbers[i] -= (uint64_t)least;
-        all |= numbers[i];
-    }
-    model->base = least;
-    model->scale = divide_by_common(numbers, m, &all);
-    scratch->length = bit_length(all);
-    return m;
 }
 
 /* Chooses cells so narrow that an eighth of the values, where they lie densest, is divided into 8
  * or more, and a window that begins near the smallest values. From a sample. */
-static void choose_cells(struct scratch *scratch, uint32_t n)
+static void choose_cells(struct scratch *scratch, const int64_t *values, uint32_t n,
+                         const struct division *by)
 {
     enum { SAMPLE = 64, EIGHTH = SAMPLE / 8 };
-    uint64_t sample[SAMPLE] = {0}, densest = UINT64_MAX;
+    uint64_t sample[SAMPLE], densest = UINT64_MAX;
     const unsigned most = 64 - INDEX_BITS;
     unsigned least = scratch->length > most ? scratch->length - most : 0;
     scratch->coarse = least;
     scratch->window = 0;
     if (n < 4 * SAMPLE)
         return;
-    for (uint32_t i = 0; i < SAMPLE; i++) {
-        uint64_t number = scratch->numbers[(uint64_t)i * n / SAMPLE];
-        uint32_t j = i;
-        for (; j && sample[j - 1] > number; j--)
-            sample[j] = sample[j - 1];
-        sample[j] = number;
-    }
+    for (uint32_t i = 0; i < SAMPLE; i++)
+        sample[i] = divide(by, values[(uint64_t)i * n / SAMPLE]);
+    sort_sample(sample, SAMPLE);
     for (uint32_t i = 0; i + EIGHTH < SAMPLE; i += EIGHTH / 2) {
         uint64_t gap = sample[i + EIGHTH] - sample[i];
         densest = gap < densest ? gap : densest;
@@ -305,6 +308,92 @@ static void choose_cells(struct scratch *scratch, uint32_t n)
         scratch->coarse = length - CELL_BITS;
     uint64_t low = sample[1] >> scratch->coarse;
     scratch->window = low > WINDOW / 32 ? low - WINDOW / 32 : 0;
+}
+
+/* Makes the numbers, and counts them; returns the largest. */
+static inline uint64_t count_numbers(struct scratch *scratch, const int64_t *values, uint32_t n,
+                                     const struct division *by)
+{
+    uint64_t *numbers = scratch->numbers, *outside = scratch->outside, window = scratch->window;
+    uint16_t *table = scratch->table, *places = scratch->places;
+    uint32_t n_outside = 0, n_window = scratch->n_window;
+    unsigned coarse = scratch->coarse;
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t number = divide(by, values[i]), cell = number >> coarse, place = cell - window;
+        largest = number > largest ? number : largest;
+        numbers[i] = number;
+        if (place < n_window) {
+            table[place]++;
+        } else {
+            outside[n_outside] = cell << INDEX_BITS | n_outside;
+            place = n_window + n_outside++;
+        }
+        places[i] = (uint16_t)place;
+    }
+    scratch->n_outside = n_outside;
+    return largest;
+}
+
+/* Makes the numbers, up to range / scale, and counts them; false when a division leaves a rest. */
+static bool try_scale(struct scratch *scratch, const int64_t *values, uint32_t n, int64_t least,
+                      uint64_t range, uint64_t scale)
+{
+    struct division by = division_by(scale, least);
+    scratch->length = bit_length(range >> by.zeros);
+    choose_cells(scratch, values, n, &by);
+    uint64_t last = (range / scale >> scratch->coarse) - scratch->window;
+    scratch->n_window = last < WINDOW ? ((uint32_t)last / GROUP + 1) * GROUP : WINDOW;
+    memset(scratch->table, 0, scratch->n_window * sizeof *scratch->table);
+    if (scale > 1)
+        return count_numbers(scratch, values, n, &by) <= UINT64_MAX / scale;
+    count_numbers(scratch, values, n, &(struct division){least, 1, 1, 0});
+    return true;
+}
+
+/* The largest power of two that divides all of the numbers, and the scale. */
+static uint64_t common_power(const int64_t *values, uint32_t n, int64_t least, uint64_t scale)
+{
+    uint64_t bits = scale;
+    for (uint32_t i = 0; i < n; i++)
+        bits |= (uint64_t)values[i] - (uint64_t)least;
+    return bits & -bits;
+}
+
+/* Makes the numbers, and counts them; returns the scale. If that of a sample is not that of all
+ * values, its odd part or its power of two may still be. */
+static uint64_t divide_by_common(struct scratch *scratch, const int64_t *values, uint32_t n,
+                                 int64_t least, uint64_t range)
+{
+    uint64_t scale = suggest_scale(values, n, least);
+    if (try_scale(scratch, values, n, least, range, scale))
+        return scale;
+    uint64_t power = common_power(values, n, least, scale);
+    scale = (scale >> __builtin_ctzll(scale)) * power;
+    if (try_scale(scratch, values, n, least, range, scale))
+        return scale;
+    try_scale(scratch, values, n, least, range, power);
+    return power;
+}
+
+/* Makes the numbers, and counts them; returns how many there are. No cells are listed yet:
+ * differences lie there. */
+static uint32_t make_numbers(const int64_t *values, uint32_t n, struct model *model,
+                             struct scratch *scratch)
+{
+    uint32_t lag = model->lag, m = n - lag;
+    int64_t *differences = (int64_t *)scratch->cells;
+    for (uint32_t i = 0; lag && i < m; i++)
+        differences[i] = (int64_t)((uint64_t)values[i + lag] - (uint64_t)values[i]);
+    const int64_t *from = lag ? differences : values;
+    int64_t least = from[0], most = from[0];
+    for (uint32_t i = 1; i < m; i++) {
+        least = from[i] < least ? from[i] : least;
+        most = from[i] > most ? from[i] : most;
+    }
+    model->base = least;
+    model->scale = divide_by_common(scratch, from, m, least, (uint64_t)most - (uint64_t)least);
+    return m;
 }
 
 static void sort_pass(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift, unsigned bits)
@@ -338,33 +427,41 @@ static void sort_outside(struct scratch *scratch)
     }
 }
 
-static void count_numbers(struct scratch *scratch, uint32_t n)
-{
-    uint64_t *outside = scratch->outside, window = scratch->window;
-    unsigned coarse = scratch->coarse;
-    uint32_t n_outside = 0;
-    memset(scratch->table, 0, sizeof scratch->table);
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t cell = scratch->numbers[i] >> coarse;
-        if (cell - window < WINDOW)
-            scratch->table[cell - window]++;
-        else
-            outside[n_outside++] = cell << INDEX_BITS | i;
-    }
-    scratch->n_outside = n_outside;
-}
-
 /* Appends a cell, or to the last one. */
-static void add_to_cells(struct scratch *scratch, uint64_t cell, uint16_t n)
+static void add_to_cells(struct scratch *scratch, uint64_t cell)
 {
     uint32_t at = scratch->n_cells;
     if (at && scratch->cells[at - 1] == cell) {
-        scratch->n_in_cell[at - 1] = (uint16_t)(scratch->n_in_cell[at - 1] + n);
+        scratch->n_in_cell[at - 1]++;
         return;
     }
     scratch->cells[at] = cell;
-    scratch->n_in_cell[at] = n;
+    scratch->n_in_cell[at] = 1;
     scratch->n_cells++;
+}
+
+static bool is_empty(const uint16_t group[GROUP])
+{
+    uint64_t words[GROUP / 4];
+    memcpy(words, group, sizeof words);
+    return !(words[0] | words[1]);
+}
+
+static void add_window(struct scratch *scratch)
+{
+    const uint16_t *table = scratch->table;
+    uint32_t at = scratch->n_cells;
+    for (uint32_t i = 0; i < scratch->n_window; i += GROUP) {
+        if (is_empty(&table[i]))
+            continue;
+        for (uint32_t j = i; j < i + GROUP; j++) {
+            if (!table[j])
+                continue;
+            scratch->cells[at] = scratch->window + j;
+            scratch->n_in_cell[at++] = table[j];
+        }
+    }
+    scratch->n_cells = at;
 }
 
 static void list_cells(struct scratch *scratch)
@@ -375,19 +472,11 @@ static void list_cells(struct scratch *scratch)
         uint64_t cell = scratch->outside[i] >> INDEX_BITS;
         if (cell >= scratch->window)
             break;
-        add_to_cells(scratch, cell, 1);
+        add_to_cells(scratch, cell);
     }
-    for (uint32_t j = 0; j < WINDOW; j += 4) {
-        const uint16_t *n = &scratch->table[j];
-        if (!(n[0] | n[1] | n[2] | n[3]))
-            continue;
-        for (unsigned k = 0; k < 4; k++) {
-            if (n[k])
-                add_to_cells(scratch, scratch->window + j + k, n[k]);
-        }
-    }
+    add_window(scratch);
     for (; i < scratch->n_outside; i++)
-        add_to_cells(scratch, scratch->outside[i] >> INDEX_BITS, 1);
+        add_to_cells(scratch, scratch->outside[i] >> INDEX_BITS);
 }
 
 /* log2(n) in 1/256, wrong by at most 1/100: the bend of the logarithm is taken for a parabola. */
@@ -422,7 +511,7 @@ static void join_nodes(struct scratch *scratch, const struct price *price, struc
 }
 
 /* Finds the best partition; returns the number of buckets. Levels descend along the stack. */
-static uint32_t divide(struct scratch *scratch, const struct price *price)
+static uint32_t divide_cells(struct scratch *scratch, const struct price *price)
 {
     struct node *bottom = scratch->stack, *top = bottom;
     for (uint32_t i = 0; i < scratch->n_cells; i++) {
@@ -444,6 +533,7 @@ static uint32_t divide(struct scratch *scratch, const struct price *price)
 static void collect_buckets(struct scratch *scratch)
 {
     const uint64_t *cells = scratch->cells;
+    uint16_t *own_places = scratch->table + scratch->n_window;
     struct bucket *bucket = scratch->buckets;
     uint32_t out = 0;
     for (uint32_t first = 0, end; first < scratch->n_cells; first = end, bucket++) {
@@ -451,39 +541,27 @@ static void collect_buckets(struct scratch *scratch)
         end = scratch->bucket_end[first] + 1u;
         unsigned width = bit_length(cells[first] ^ cells[end - 1]);
         *bucket = (struct bucket){.low = cells[first] >> width << width << scratch->coarse,
-                                  .width = (uint8_t)(width + scratch->coarse)};
+                                  .width = width + scratch->coarse};
         for (uint32_t i = first; i < end; i++) {
             bucket->n += scratch->n_in_cell[i];
-            if (cells[i] - scratch->window < WINDOW)
+            if (cells[i] - scratch->window < scratch->n_window)
                 scratch->table[cells[i] - scratch->window] = number;
         }
         for (; out < scratch->n_outside && scratch->outside[out] >> INDEX_BITS <= cells[end - 1];
              out++)
-            scratch->bucket_of[scratch->outside[out] & ((1u << INDEX_BITS) - 1)] = number;
-    }
-}
-
-static void assign_buckets(struct scratch *scratch, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t place = (scratch->numbers[i] >> scratch->coarse) - scratch->window;
-        if (place < WINDOW)
-            scratch->bucket_of[i] = (uint8_t)scratch->table[place];
+            own_places[scratch->outside[out] & ((1u << INDEX_BITS) - 1)] = number;
     }
 }
 
 static unsigned make_buckets(struct scratch *scratch, uint32_t n)
 {
     struct price price = {log2_256(n), BUCKET_COST << 8};
-    choose_cells(scratch, n);
-    count_numbers(scratch, n);
     sort_outside(scratch);
     list_cells(scratch);
     uint32_t n_buckets;
-    while ((n_buckets = divide(scratch, &price)) > MAX_BUCKETS)
+    while ((n_buckets = divide_cells(scratch, &price)) > MAX_BUCKETS)
         price.per_bucket *= 2;
     collect_buckets(scratch);
-    assign_buckets(scratch, n);
     return n_buckets;
 }
 
@@ -522,30 +600,32 @@ static unsigned set_frequencies(struct bucket *buckets, unsigned n_buckets, uint
         int32_t wanted = exact + error > 1 ? exact + error : 1;
         uint32_t frequency = round_frequency((uint32_t)wanted);
         error = wanted - (int32_t)frequency;
-        buckets[i].frequency = (uint16_t)frequency;
+        buckets[i].frequency = frequency;
         left -= (int32_t)frequency;
     }
     buckets[rest].frequency = 0;
     while (left < 1) { /* only when very many buckets were rounded up to 1 */
         struct bucket *bucket = &buckets[largest_bucket(buckets, n_buckets, rest)];
         uint32_t less = round_frequency(bucket->frequency - (bucket->frequency + 15u) / 16);
-        left += bucket->frequency - (int32_t)less;
-        bucket->frequency = (uint16_t)less;
+        left += (int32_t)(bucket->frequency - less);
+        bucket->frequency = less;
     }
-    buckets[rest].frequency = (uint16_t)left;
+    buckets[rest].frequency = (uint32_t)left;
     return rest;
 }
 
+/* The reciprocals are exact: what x * reciprocal has too much is less than x / 2^RECIPROCAL_BITS,
+ * and x * frequency < 2^RECIPROCAL_BITS. */
 static void prepare_coding(struct bucket *buckets, unsigned n_buckets)
 {
     uint32_t start = 0;
     for (unsigned i = 0; i < n_buckets; i++) {
         struct bucket *bucket = &buckets[i];
         uint32_t frequency = bucket->frequency;
-        unsigned length = bit_length(frequency - 1);
-        bucket->start = (uint16_t)start;
-        bucket->shift = (uint8_t)(31 + length);
-        bucket->reciprocal = ((UINT64_C(1) << bucket->shift) + frequency - 1) / frequency;
+        bucket->reciprocal = ((UINT64_C(1) << RECIPROCAL_BITS) + frequency - 1) / frequency;
+        bucket->last = (frequency << (31 - PROBABILITY_BITS)) - 1;
+        bucket->start = start;
+        bucket->others = PROBABILITY_ONE - frequency;
         start += frequency;
     }
 }
@@ -559,7 +639,7 @@ static void put_table(struct bit_writer *bits, const struct bucket *buckets, uns
         if (i) {
             const struct bucket *before = bucket - 1;
             unsigned unit = bucket->width < before->width ? bucket->width : before->width;
-            put_number(bits, rfn_zigzag(bucket->width - before->width));
+            put_number(bits, rfn_zigzag((int64_t)bucket->width - before->width));
             put_number(bits, ((bucket->low - before->low) >> unit) -
                                  (UINT64_C(1) << (before->width - unit)));
         }
@@ -571,61 +651,136 @@ static void put_table(struct bit_writer *bits, const struct bucket *buckets, uns
     }
 }
 
-/* Codes a value's bucket; returns where the words begin then. Whether there is a new one cannot be
- * predicted, so there is no branch. */
-static inline uint8_t *put_word(const struct bucket *bucket, uint32_t *state, uint8_t *begin)
+/* The decoder begins with the first value, the entropy coder with the last one: all is written from
+ * the end to the beginning. */
+struct coder {
+    uint32_t one, two; /* the states */
+    uint16_t *words;   /* room for one per value; they lie at its end */
+    size_t no_words;   /* in front of them */
+    uint8_t *offsets;  /* where they begin when all are there */
+    size_t n_bits;     /* of the offsets of values to come */
+    uint64_t latest;   /* the 64 bits behind those */
+};
+
+/* Codes a value's bucket. Whether there is a new word cannot be predicted: there is no branch. */
+static inline void put_word(struct coder *coder, uint32_t *state, const struct bucket *bucket)
 {
-    uint32_t x = *state, full = x >> (31 - PROBABILITY_BITS) >= bucket->frequency;
-    begin[-2] = (uint8_t)x;
-    begin[-1] = (uint8_t)(x >> 8);
-    x >>= 16 * full;
-    uint32_t quotient = (uint32_t)(x * bucket->reciprocal >> bucket->shift);
-    *state = x + bucket->start + quotient * (PROBABILITY_ONE - bucket->frequency);
-    return begin - 2 * full;
+    uint32_t x = *state;
+    bool full = x > bucket->last;
+    coder->words[coder->no_words - 1] = (uint16_t)x;
+    coder->no_words -= full;
+    x = full ? x >> 16 : x;
+    uint32_t quotient = (uint32_t)(x * bucket->reciprocal >> RECIPROCAL_BITS);
+    *state = x + bucket->start + quotient * bucket->others;
 }
 
-/* Codes the buckets' numbers, last value first, into words that end before `end`; returns where
- * they begin. */
-static uint8_t *put_words(const struct scratch *scratch, uint32_t n, uint32_t states[2],
-                          uint8_t *end)
+/* value < 2^n; at most MOVED_BITS may be added before they are moved. */
+static inline void add_bits(struct coder *coder, uint64_t value, unsigned n)
 {
-    const struct bucket *buckets = scratch->buckets;
-    const uint8_t *of = scratch->bucket_of;
-    uint32_t one = STATE_LOW, two = STATE_LOW, i = n;
-    if (n >= TWO_STATES && i & 1)
-        end = put_word(&buckets[of[--i]], &one, end);
-    for (; n >= TWO_STATES && i; i -= 2) {
-        end = put_word(&buckets[of[i - 1]], &two, end);
-        end = put_word(&buckets[of[i - 2]], &one, end);
+    coder->latest = coder->latest << n | value;
+    coder->n_bits -= n;
+}
+
+static inline void move_bits(struct coder *coder)
+{
+    rfn_store_64(coder->offsets + coder->n_bits / 8, coder->latest << (coder->n_bits & 7));
+}
+
+static inline const struct bucket *bucket_of(const struct scratch *scratch, size_t i)
+{
+    return &scratch->buckets[scratch->table[scratch->places[i]]];
+}
+
+/* Codes a value of a bucket that is not wide; its bits are still to be moved. */
+static inline void put_narrow(struct coder *coder, uint32_t *state, const struct scratch *scratch,
+                              size_t i)
+{
+    const struct bucket *bucket = bucket_of(scratch, i);
+    put_word(coder, state, bucket);
+    add_bits(coder, scratch->numbers[i] - bucket->low, bucket->width);
+}
+
+static void put_any(struct coder *coder, uint32_t *state, const struct scratch *scratch, size_t i)
+{
+    const struct bucket *bucket = bucket_of(scratch, i);
+    uint64_t offset = scratch->numbers[i] - bucket->low;
+    unsigned width = bucket->width;
+    put_word(coder, state, bucket);
+    if (width > MOVED_BITS) {
+        add_bits(coder, offset >> 32, width - 32);
+        move_bits(coder);
+        offset &= 0xffffffff;
+        width = 32;
     }
-    while (i)
-        end = put_word(&buckets[of[--i]], &one, end);
-    states[0] = one;
-    states[1] = two;
-    return end;
+    add_bits(coder, offset, width);
+    move_bits(coder);
 }
 
-static void put_offsets(struct bit_writer *bits, const struct scratch *scratch, uint32_t n)
+/* Codes the last ones of n values; returns how many are left, fewer than at_once (2 or 4). The
+ * offsets of as many have at most MOVED_BITS together. n is even. */
+static inline size_t put_together(struct coder *to, const struct scratch *scratch, size_t n,
+                                  size_t at_once)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        const struct bucket *bucket = &scratch->buckets[scratch->bucket_of[i]];
-        put_bits(bits, scratch->numbers[i] - bucket->low, bucket->width);
+    struct coder coder = *to; /* what is written cannot change it */
+    for (; n >= at_once; n -= at_once) {
+        put_narrow(&coder, &coder.two, scratch, n - 1);
+        put_narrow(&coder, &coder.one, scratch, n - 2);
+        if (at_once == 4) {
+            put_narrow(&coder, &coder.two, scratch, n - 3);
+            put_narrow(&coder, &coder.one, scratch, n - 4);
+        }
+        move_bits(&coder);
+    }
+    *to = coder;
+    return n;
+}
+
+/* Codes n values, the last one first. */
+static void put_values(struct coder *coder, const struct scratch *scratch, size_t n,
+                       unsigned widest)
+{
+    bool paired = n >= TWO_STATES;
+    if (n & 1)
+        put_any(coder, &coder->one, scratch, --n);
+    if (paired && 4 * widest <= MOVED_BITS)
+        n = put_together(coder, scratch, n, 4);
+    else if (paired && 2 * widest <= MOVED_BITS)
+        n = put_together(coder, scratch, n, 2);
+    for (; n; n -= 2) {
+        put_any(coder, paired ? &coder->two : &coder->one, scratch, n - 1);
+        put_any(coder, &coder->one, scratch, n - 2);
     }
 }
 
-/* The bits: table, then offsets. */
-static void put_all_bits(struct rfn_buf *out, const struct scratch *scratch,
-                         const struct model *model, uint32_t n, unsigned rest)
+static void put_words(struct rfn_buf *out, const struct coder *coder, uint32_t n)
 {
-    unsigned n_buckets = model->n_buckets;
-    uint64_t size = 16 + n_buckets * MAX_BUCKET_BITS / 8;
-    for (unsigned i = 0; i < n_buckets; i++)
-        size += ((uint64_t)scratch->buckets[i].n * scratch->buckets[i].width) / 8 + 1;
+    rfn_buf_u32(out, coder->one);
+    if (n >= TWO_STATES)
+        rfn_buf_u32(out, coder->two);
+    rfn_buf_varint(out, n - coder->no_words);
+    uint8_t *to = rfn_buf_reserve(out, 2 * (n - coder->no_words));
+    if (!to)
+        return;
+    for (size_t i = coder->no_words; i < n; i++) {
+        *to++ = (uint8_t)coder->words[i];
+        *to++ = (uint8_t)(coder->words[i] >> 8);
+    }
+    out->size = (size_t)(to - out->data);
+}
+
+/* The bits: table, then n_bits of offsets. */
+static void put_all_bits(struct rfn_buf *out, const struct scratch *scratch, unsigned n_buckets,
+                         unsigned rest, uint64_t n_bits)
+{
+    const uint8_t *offsets = scratch->offsets;
+    uint64_t size = 16 + n_buckets * MAX_BUCKET_BITS / 8 + n_bits / 8;
     struct bit_writer bits = {.at = rfn_buf_reserve(out, size)};
     if (!bits.at)
         return;
     put_table(&bits, scratch->buckets, n_buckets, rest);
-    put_offsets(&bits, scratch, n);
+    for (; n_bits > MOVED_BITS; n_bits -= MOVED_BITS, offsets += MOVED_BITS / 8)
+        put_few_bits(&bits, rfn_load_64(offsets) & ((UINT64_C(1) << MOVED_BITS) - 1), MOVED_BITS);
+    put_few_bits(&bits, rfn_load_64(offsets), (unsigned)n_bits);
     bits.at += bits.n ? 1 : 0;
     out->size = (size_t)(bits.at - out->data);
 }
@@ -642,17 +797,24 @@ static void put_model(struct rfn_buf *out, const struct model *model, const int6
         rfn_buf_svarint(out, values[i]);
 }
 
-/* The words lie in scratch->cells, which nothing else needs any more. */
-static void put_buckets(struct rfn_buf *out, struct scratch *scratch, uint32_t n)
+/* Words lie where the values in cells were counted. */
+static void put_coded(struct rfn_buf *out, struct scratch *scratch, uint32_t n, unsigned n_buckets,
+                      unsigned rest)
 {
-    uint32_t states[2];
-    uint8_t *end = (uint8_t *)scratch->cells + 2 * (n + 1);
-    const uint8_t *words = put_words(scratch, n, states, end);
-    rfn_buf_u32(out, states[0]);
-    if (n >= TWO_STATES)
-        rfn_buf_u32(out, states[1]);
-    rfn_buf_varint(out, (uint64_t)(end - words) / 2);
-    rfn_buf_bytes(out, words, (size_t)(end - words));
+    uint64_t n_bits = 0;
+    unsigned widest = 0;
+    for (unsigned i = 0; i < n_buckets; i++) {
+        unsigned width = scratch->buckets[i].width;
+        n_bits += (uint64_t)scratch->buckets[i].n * width;
+        widest = width > widest ? width : widest;
+    }
+    struct coder coder = {STATE_LOW, STATE_LOW, scratch->n_in_cell, n, scratch->offsets, n_bits, 0};
+    memset(scratch->offsets + n_bits / 8, 0, SPARE);
+    prepare_coding(scratch->buckets, n_buckets);
+    put_values(&coder, scratch, n, widest);
+    if (n_buckets > 1)
+        put_words(out, &coder, n);
+    put_all_bits(out, scratch, n_buckets, rest, n_bits);
 }
 
 int rfn_column_histogram_encode(const int64_t *values, uint32_t n, uint32_t lag,
@@ -663,14 +825,10 @@ int rfn_column_histogram_encode(const int64_t *values, uint32_t n, uint32_t lag,
         return RFN_E_NOMEM;
     struct model model = {.lag = lag};
     uint32_t m = make_numbers(values, n, &model, scratch);
-    unsigned n_buckets = model.n_buckets = make_buckets(scratch, m);
-    unsigned rest = set_frequencies(scratch->buckets, n_buckets, m);
+    model.n_buckets = make_buckets(scratch, m);
+    unsigned rest = set_frequencies(scratch->buckets, model.n_buckets, m);
     put_model(out, &model, values);
-    if (n_buckets > 1) {
-        prepare_coding(scratch->buckets, n_buckets);
-        put_buckets(out, scratch, m);
-    }
-    put_all_bits(out, scratch, &model, m, rest);
+    put_coded(out, scratch, m, model.n_buckets, rest);
     free(scratch);
     return rfn_buf_status(out);
 }

@@ -456,6 +456,28 @@ static void test_sizes(void **state)
     check_size(shape_any, 20, 20 * 10 + 8);
 }
 
+/* The first values are multiples of 24; one in the middle leaves all of that, the power of two, the
+ * odd part, or nothing. Of so many bits are values of 0 to 24 * 1023 then, within 3 %. */
+static void test_scales(void **state)
+{
+    (void)state;
+    enum { N = 4096 };
+    static const struct {
+        int64_t middle;
+        double bits;
+    } cases[] = {{24, 10}, {8, 11.585}, {3, 13}, {1, 14.585}};
+    int64_t *values = calloc(N, sizeof *values);
+    assert_non_null(values);
+    for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++) {
+        for (unsigned i = 1; i < N; i++)
+            values[i] = (int64_t)(24 * (noise() % 1024));
+        values[N / 2] = cases[c].middle;
+        size_t size = round_trip(values, N);
+        assert_true((double)size < cases[c].bits * N / 8 * 1.03);
+    }
+    free(values);
+}
+
 /* Every cut and a great many mutations of valid columns: an error or values, never a bad access. */
 static int read_values(struct rfn_column_cursor *cursor)
 {
@@ -760,6 +782,7 @@ int main(void)
         cmocka_unit_test_setup(test_skip, setup),
         cmocka_unit_test_setup(test_long_constant, setup),
         cmocka_unit_test_setup(test_sizes, setup),
+        cmocka_unit_test_setup(test_scales, setup),
         cmocka_unit_test_setup(test_damage, setup),
         cmocka_unit_test_setup(test_spill, setup),
         cmocka_unit_test_setup(test_spill_is_lost, setup),
