@@ -218,14 +218,24 @@ static void fill_times(const struct reducer *reducer, struct rfn_pack_meta *meta
     meta->reduction = reduction_of(reducer);
 }
 
+/* What the archive says is merged already stays so. */
+static unsigned merged_in_all(const struct reducer *reducer)
+{
+    const char *before = rfn_archive_run(reducer->archive)->merged;
+    unsigned roles;
+    if (!before || rfn_merged_roles_parse(before, &roles, NULL) < 0)
+        return reducer->merged_roles;
+    return reducer->merged_roles | roles;
+}
+
 static int add_meta(struct reducer *reducer)
 {
     char similar[RFN_CRITERION_TEXT], across[RFN_CRITERION_TEXT], merged[RFN_MERGED_TEXT];
     struct rfn_pack_meta meta = rfn_rewrite_meta_of(reducer->archive);
     if (reducer->profile)
         fill_times(reducer, &meta, similar, across);
-    rfn_merged_roles_text(reducer->merged_roles, merged);
-    if (merged[0])
+    rfn_merged_roles_text(merged_in_all(reducer), merged);
+    if (reducer->merged_roles)
         meta.merged = merged;
     return packed(reducer, rfn_rewrite_add_meta(&reducer->rewrite, &meta));
 }

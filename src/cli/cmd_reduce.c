@@ -36,13 +36,7 @@ static const struct argp_option options[] = {
      "Store once what alike ranks did, and parameters that differ as expressions in the rank; "
      "without one of the options below, times stay as they are",
      0},
-    {"merge-parameter", KEY_MERGE, "LIST", 0,
-     "With --cluster: these parameters no longer tell ranks apart; all ranks of a cluster get "
-     "those "
-     "of its lowest: some of peer, root, count, exact (datatypes, operations), comm, place "
-     "(colour, "
-     "key) and tag. What differed is lost, and messages may not match any more",
-     0},
+    RFN_MERGE_PARAMETER_OPTION(KEY_MERGE, "With --cluster: these"),
     RFN_EXPRESSION_OPTION(KEY_EXPRESSION),
     RFN_PLUGIN_OPTION(KEY_PLUGIN),
     {"rank", KEY_RANK, "LIST", 0,
@@ -81,13 +75,6 @@ static uint32_t max_per_kind_argument(struct argp_state *state, const char *arg)
     if (n < 2 || n > UINT32_MAX)
         argp_error(state, "--max-per-kind is at least 2");
     return (uint32_t)n;
-}
-
-static void merge_argument(struct argp_state *state, const char *arg)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    if (rfn_merged_check(arg, &diag) < 0)
-        argp_error(state, "--merge-parameter: %s", diag.text);
 }
 
 static void rank_argument(struct argp_state *state, struct arguments *arguments, const char *arg)
@@ -188,7 +175,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         arguments->options.cluster = true;
         return 0;
     case KEY_MERGE:
-        merge_argument(state, arg);
+        rfn_merge_parameter_argument(state, arg);
         arguments->options.merge = arg;
         return 0;
     case KEY_RANK:

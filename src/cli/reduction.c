@@ -3,6 +3,7 @@
 #include "cli/file_argument.h"
 #include "cli/json.h"
 #include "cli/units.h"
+#include "refrain/trace_profile.h"
 
 #include <string.h>
 
@@ -13,6 +14,13 @@ void rfn_similar_argument(struct argp_state *state, const char *arg)
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     if (rfn_similarity_check(arg, &diag) < 0)
         argp_error(state, "--similar: %s", diag.text);
+}
+
+void rfn_merge_parameter_argument(struct argp_state *state, const char *arg)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (rfn_merged_check(arg, &diag) < 0)
+        argp_error(state, "--merge-parameter: %s", diag.text);
 }
 
 uint32_t rfn_min_calls_argument(struct argp_state *state, const char *arg)
