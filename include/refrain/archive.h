@@ -104,7 +104,7 @@ struct rfn_run {
     const char *across;  /* the same across processes; NULL: they were not compared */
     struct rfn_run_reduction reduction; /* zeros unless reduced */
     struct rfn_run_merging merging;
-    const char *merged; /* parameters that are those of the lowest rank of a cluster for all of its
+    const char *forced; /* parameters that are those of the lowest rank of a cluster for all of its
                            ranks, as "peer,count" (--merge-parameter); NULL: none */
 };
 

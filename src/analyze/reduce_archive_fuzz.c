@@ -43,7 +43,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static bool reduce(const struct rfn_archive *archive, const char *merge, const char *to,
                    struct rfn_reduction *reduction)
 {
-    const struct rfn_trace_profile_options options = {.cluster = true, .merge = merge};
+    const struct rfn_trace_profile_options options = {.cluster = true, .forced = merge};
     struct rfn_diag diag = {.file_offset = -1};
     int error = rfn_reduce(archive, &options, to, true, reduction, &diag);
     if (error && !diag.text[0])
@@ -93,10 +93,10 @@ static void check(const struct rfn_archive *before, const char *merge,
         abort();
     uint32_t n = rfn_archive_run(archive)->streams;
     if (n != rfn_archive_run(before)->streams ||
-        (reduction->merged && !rfn_archive_run(archive)->merged))
+        (reduction->forced && !rfn_archive_run(archive)->forced))
         abort();
     for (uint32_t i = 0; i < n && i < STREAMS; i++)
-        check_stream(archive, before, i, !reduction->merged);
+        check_stream(archive, before, i, !reduction->forced);
     if (!reduce(archive, merge, again, &once_more))
         abort();
     rfn_archive_close(archive);

@@ -6,7 +6,7 @@
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
 #include "archive/archive_model.h"
-#include "archive/merged_parameters.h"
+#include "archive/forced_parameters.h"
 #include "refrain/trace_profile.h"
 
 #include <stdio.h>
@@ -272,7 +272,7 @@ static void test_contradictions(void **state)
 
 static int merge_as(const struct rfn_archive *archive, const char *merge)
 {
-    struct rfn_trace_profile_options options = {.cluster = true, .merge = merge};
+    struct rfn_trace_profile_options options = {.cluster = true, .forced = merge};
     struct rfn_reduction reduction;
     struct rfn_diag diag = {0};
     int error = rfn_reduce(archive, &options, path, true, &reduction, &diag);
@@ -364,7 +364,7 @@ static void expect_merged_record(const struct rfn_archive *archive, unsigned rol
     assert_int_equal(record->enter_ns, before->enter_ns);
     expect_words(record->out, before->out, function->n_out);
     for (unsigned i = 0; i < function->n_in; i++) {
-        if (!(rfn_merged_role_of(function, i) & roles) || record->varying >> i & 1)
+        if (!(rfn_forced_role_of(function, i) & roles) || record->varying >> i & 1)
             assert_int_equal(record->in[i], before->in[i]);
     }
 }
@@ -372,7 +372,7 @@ static void expect_merged_record(const struct rfn_archive *archive, unsigned rol
 static void expect_merged(const struct rfn_archive *full, const char *merge, unsigned roles)
 {
     struct rfn_archive *archive = open_reduced();
-    assert_string_equal(rfn_archive_run(archive)->merged, merge);
+    assert_string_equal(rfn_archive_run(archive)->forced, merge);
     for (uint32_t i = 0; i < N_STREAMS; i++) {
         const struct rfn_record *record, *before;
         struct rfn_cursor *left, *right;
@@ -411,7 +411,7 @@ static void test_merged(void **state)
     assert_int_equal(reduce(full, "chebyshev:0", NULL, &reduction), 0);
     rfn_archive_close(full);
     full = open_reduced();
-    assert_string_equal(rfn_archive_run(full)->merged, "peer");
+    assert_string_equal(rfn_archive_run(full)->forced, "peer");
     rfn_archive_close(full);
     rfn_buf_release(&file);
 }
@@ -535,7 +535,7 @@ static int unpack(const char *from, const char *to)
 static int write_clustered(const struct rfn_archive *full, const char *merge, const char *seed)
 {
     struct rfn_reduction reduction;
-    struct rfn_trace_profile_options options = {.cluster = true, .merge = merge};
+    struct rfn_trace_profile_options options = {.cluster = true, .forced = merge};
     int error = rfn_reduce(full, &options, seed, true, &reduction, NULL);
     return error ? error : unpack(seed, seed);
 }

@@ -199,7 +199,7 @@ int rfn_cluster_archive(const struct rfn_archive *archive,
 {
     struct rfn_cluster_job job = {.archive = archive,
                                   .known_shapes = options->shapes,
-                                  .roles = options->merged_roles,
+                                  .roles = options->forced_roles,
                                   .finder = options->finder,
                                   .rewrite = rewrite,
                                   .plan = plan,

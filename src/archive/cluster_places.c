@@ -1,7 +1,7 @@
 #include "archive/cluster_job.h"
 
+#include "archive/forced_parameters.h"
 #include "archive/member_words.h"
-#include "archive/merged_parameters.h"
 #include "archive/parameter_roles.h"
 #include "event/kind.h"
 
@@ -34,7 +34,7 @@ static void take_symbol(const struct rfn_member *member, const struct rfn_struct
         *word = ranks ? shaped : world;
         word->value = rfn_member_word(member->table, slot, member->place,
                                       ranks ? own.rank : world.rank);
-        places->roles[slot] = rfn_merged_role_of(function, i);
+        places->roles[slot] = rfn_forced_role_of(function, i);
         places->of_ranks[slot++] = ranks;
     }
 }

@@ -1,6 +1,6 @@
 #include "archive/cluster_job.h"
 
-#include "archive/merged_parameters.h"
+#include "archive/forced_parameters.h"
 #include "archive/pack_clusters.h"
 
 #include <stdlib.h>
@@ -59,18 +59,18 @@ static void release_lowest(const struct rfn_cluster_job *job, struct lowest *low
 static const struct rfn_structure *shape_of(const struct rfn_cluster_job *job,
                                             const struct lowest *lowest)
 {
-    return job->roles & RFN_MERGED_COMM ? &lowest->structure->u.structure : NULL;
+    return job->roles & RFN_FORCED_COMM ? &lowest->structure->u.structure : NULL;
 }
 
 /* In place of the payload of a STRUCTURE. */
-static int merge_structure(const struct rfn_cluster_job *job, const struct lowest *lowest,
+static int force_structure(const struct rfn_cluster_job *job, const struct lowest *lowest,
                            struct rfn_payload *payload, struct rfn_pack_bytes *bytes)
 {
     const struct rfn_pack_bytes reference = {lowest->payload.data, lowest->payload.size};
     struct rfn_buf out = RFN_BUF_INIT;
     if (!lowest->structure)
         return 0;
-    int error = rfn_merge_structure(&job->archive->dictionary, &lowest->structure->u.structure,
+    int error = rfn_force_structure(&job->archive->dictionary, &lowest->structure->u.structure,
                                     job->roles, bytes, &reference, &out);
     if (error) {
         rfn_buf_release(&out);
@@ -84,15 +84,15 @@ static int merge_structure(const struct rfn_cluster_job *job, const struct lowes
 }
 
 /* What comes to another communicator is in it. */
-static void merge_places(const struct rfn_cluster_job *job, const struct lowest *lowest,
+static void force_places(const struct rfn_cluster_job *job, const struct lowest *lowest,
                          struct rfn_cluster_places *places)
 {
-    bool elsewhere = job->roles & RFN_MERGED_COMM;
+    bool elsewhere = job->roles & RFN_FORCED_COMM;
     for (uint32_t slot = 0; slot < places->n_slots && lowest->structure; slot++) {
         unsigned role = places->roles[slot] & job->roles;
         for (uint32_t i = 0; i < places->n_members; i++) {
             struct rfn_rank_value *word = &places->words[(size_t)slot * places->n_members + i];
-            word->value = rfn_merge_word(role, word, &lowest->places.words[slot]);
+            word->value = rfn_force_word(role, word, &lowest->places.words[slot]);
             if (elsewhere && places->of_ranks[slot] && word->size && word->value >= word->size)
                 word->value %= word->size;
         }
@@ -149,14 +149,14 @@ static int gather(struct material *material, uint32_t from, uint32_t end,
         uint32_t stream = archive->members[archive->first_member[number]];
         material->ranks[i - from] = (uint32_t)rfn_stream_word(archive, RFN_WORD_RANK, stream);
         RFN_TRY(load(material, RFN_CHUNK_STRUCTURE, number));
-        RFN_TRY(merge_structure(job, lowest, &material->payloads[material->n - 1],
+        RFN_TRY(force_structure(job, lowest, &material->payloads[material->n - 1],
                                 &material->bytes[material->n - 1]));
         RFN_TRY(rfn_cluster_take_group(job, number, shape_of(job, lowest), UINT32_MAX,
                                        &material->places, &at));
     }
     if (lowest->structure && lowest->places.n_slots != material->places.n_slots)
         return RFN_E_UNSUPPORTED; /* they only have one hash */
-    merge_places(job, lowest, &material->places);
+    force_places(job, lowest, &material->places);
     for (uint32_t i = from; i < end && job->groups[i].values; i++)
         RFN_TRY(rfn_cluster_each_set(archive, job->groups[i].number, seen, load_set, material));
     return 0;

@@ -47,7 +47,7 @@ struct options {
     const char *mpi;                          /* NULL: found out */
     const char *memory;                       /* bytes; NULL: the recorder's default */
     const char *volume;                       /* NULL: none */
-    const char *merge;                        /* parameters; NULL: none */
+    const char *forced;                       /* parameters; NULL: none */
     const char *cluster_every;                /* NULL: ranks merge in the end only */
     const char *resolution;
     const char *functions;                      /* patterns; NULL: none are recorded */
@@ -267,7 +267,7 @@ static bool set_environment(const struct options *options, const char *recorder,
               set("REFRAIN_SEGMENT_MIN_CALLS", options->min_calls) &&
               set("REFRAIN_STARTS", options->starts) && set("REFRAIN_ACROSS", options->across) &&
               set("REFRAIN_CLUSTER", options->no_cluster ? "no" : NULL) &&
-              set("REFRAIN_MERGE_PARAMETER", options->merge) &&
+              set("REFRAIN_MERGE_PARAMETER", options->forced) &&
               set("REFRAIN_CLUSTER_EVERY", options->cluster_every) &&
               set("REFRAIN_VOLUME", options->volume) &&
               set("REFRAIN_RESOLUTION", options->resolution) &&
@@ -660,7 +660,7 @@ static void check_segments(struct argp_state *state, const struct options *optio
 static void check_cluster(struct argp_state *state, const struct options *options)
 {
     const char *option = options->cluster_every ? "cluster-every"
-                         : options->merge       ? "merge-parameter"
+                         : options->forced      ? "merge-parameter"
                                                 : NULL;
     if (option && options->no_cluster)
         argp_error(state, "--%s is about clustering, which --no-cluster leaves out", option);
@@ -806,7 +806,7 @@ static error_t parse_others(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_MERGE:
         rfn_merge_parameter_argument(state, arg);
-        options->merge = arg;
+        options->forced = arg;
         return 0;
     case KEY_MEMORY:
         options->memory = size_of(state, arg);

@@ -80,7 +80,7 @@ void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run);
 
 /* "some parameters are those of the lowest rank of each cluster (peer,count), and messages may not
  * match", of an archive with merged parameters. */
-void rfn_merged_append(struct rfn_text *out, const struct rfn_run *run);
+void rfn_forced_append(struct rfn_text *out, const struct rfn_run *run);
 
 /* Lines for refrain info; nothing if the archive is neither reduced nor has merged
  * parameters. */

@@ -1,6 +1,6 @@
 #include "record/finishing.h"
 
-#include "archive/merged_parameters.h"
+#include "archive/forced_parameters.h"
 #include "archive/pack_spreads.h"
 #include "record/clock_sync.h"
 #include "record/hand_up.h"
@@ -33,10 +33,10 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
     for (char *c = version; *c; c++)
         *c = *c == '\t' ? ' ' : *c;
     bool compared = finish->across && finish->reduced && !finish->not_compared;
-    char similar[RFN_CRITERION_TEXT], merged[RFN_MERGED_TEXT];
+    char similar[RFN_CRITERION_TEXT], forced[RFN_FORCED_TEXT];
     const struct rfn_criterion criterion = rec_options_criterion();
     rfn_criterion_text(&criterion, similar);
-    rfn_merged_roles_text(rec_finishing_merged_roles(finish), merged);
+    rfn_forced_roles_text(rec_finishing_forced_roles(finish), forced);
     const struct rfn_pack_meta meta = {
         .recorder = "refrain " RFN_VERSION,
         .program = rec_options.program ? rec_options.program : "",
@@ -56,7 +56,7 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
         .across = compared ? rec_options.across : NULL,
         .reduction = finish->reduction,
         .merging = finish->merging,
-        .merged = merged[0] && finish->clustered.n ? merged : NULL,
+        .forced = forced[0] && finish->clustered.n ? forced : NULL,
     };
     struct rfn_buf payload = RFN_BUF_INIT;
     int error = rfn_pack_meta(&meta, &payload);
@@ -122,7 +122,7 @@ static void cluster(struct rec_finishing *finish, const struct rec_output *front
     struct rec_output whole = REC_OUTPUT_INIT;
     if (chunk_meta(finish, 0, &whole) == 0 && rec_output_append(&whole, front) == 0) {
         finish->clustered = rec_together_cluster(&finish->merge, &whole,
-                                                 rec_finishing_merged_roles(finish), chunks);
+                                                 rec_finishing_forced_roles(finish), chunks);
         rfn_exchange_hold(finish->exchange, (int64_t)finish->clustered.held);
         rfn_exchange_hold(finish->exchange, -(int64_t)finish->clustered.held);
     }

@@ -50,7 +50,7 @@ struct rec_finishing {
 };
 
 /* Parameters that do not tell groups apart; a process alone does not know the other ranks'. */
-unsigned rec_finishing_merged_roles(const struct rec_finishing *finish);
+unsigned rec_finishing_forced_roles(const struct rec_finishing *finish);
 
 /* The time since the step before, or the beginning, is that of this step. */
 void rec_finishing_end_step(struct rec_finishing *finish, enum rfn_merging_step step);

@@ -1,6 +1,6 @@
 #include "record/options.h"
 
-#include "archive/merged_parameters.h"
+#include "archive/forced_parameters.h"
 #include "record/say.h"
 #include "refrain/recording.h"
 
@@ -148,12 +148,12 @@ static struct rfn_every own_cluster_every(void)
 }
 
 /* The same. */
-static unsigned own_merged_roles(void)
+static unsigned own_forced_roles(void)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     unsigned roles = 0;
     const char *set = getenv("REFRAIN_MERGE_PARAMETER");
-    if (!set || !*set || rfn_merged_roles_parse(set, &roles, &diag) == 0)
+    if (!set || !*set || rfn_forced_roles_parse(set, &roles, &diag) == 0)
         return roles;
     rec_say("REFRAIN_MERGE_PARAMETER: %s; none are merged", diag.text);
     return 0;
@@ -228,7 +228,7 @@ void rec_options_read(void)
     rec_options.merge_all = is("REFRAIN_MERGE", "all");
     rec_options.cluster = !is("REFRAIN_CLUSTER", "no") && !rec_options.merge_all;
     if (rec_options.cluster) {
-        rec_options.merged_roles = own_merged_roles();
+        rec_options.forced_roles = own_forced_roles();
         rec_options.cluster_every = own_cluster_every();
     }
     rec_options.all_polls = is("REFRAIN_POLLS", "all");

@@ -16,7 +16,7 @@
  *                     rfn_every_parse reads it; the same for all ranks (default: only in the end)
  *   REFRAIN_MERGE_PARAMETER
  *                     parameters that no longer tell ranks of a cluster apart, as "peer,count"
- *                     (archive/merged_parameters.h; default: all do)
+ *                     (archive/forced_parameters.h; default: all do)
  *   REFRAIN_MERGE     all: ranks hand all that they have on to rank 0, as tools without clusters
  *                     do; to compare with, and slow
  *   REFRAIN_POLLS     all: every unsuccessful poll is an event of its own
@@ -77,7 +77,7 @@ struct rec_options {
     bool exact_starts;
     bool merge_all;
     bool cluster;          /* what alike ranks did is stored once */
-    unsigned merged_roles; /* parameters that do not tell alike ranks apart */
+    unsigned forced_roles; /* parameters that do not tell alike ranks apart */
     struct rfn_every cluster_every;
     size_t memory_bytes;
     enum rec_clock_sync clock_sync;

@@ -11,7 +11,7 @@
  */
 #include "record/spawn.h"
 
-#include "archive/merged_parameters.h"
+#include "archive/forced_parameters.h"
 #include "record/comms.h"
 #include "record/options.h"
 #include "record/output.h"
@@ -211,10 +211,10 @@ static void add_times(struct words *list)
         add_option(list, "--across=", rec_options.across);
 }
 
-static void add_merged(struct words *list)
+static void add_forced(struct words *list)
 {
-    char names[RFN_MERGED_TEXT];
-    rfn_merged_roles_text(rec_options.merged_roles, names);
+    char names[RFN_FORCED_TEXT];
+    rfn_forced_roles_text(rec_options.forced_roles, names);
     add_option(list, "--merge-parameter=", names);
 }
 
@@ -253,8 +253,8 @@ static char **make_argv(const char *archive, const char *command, char *const *a
         add_number(&list, "--cluster-every=", rec_options.cluster_every.segments, "");
     else if (rec_options.cluster_every.ns)
         add_seconds(&list, "--cluster-every=", rec_options.cluster_every.ns);
-    if (rec_options.merged_roles)
-        add_merged(&list);
+    if (rec_options.forced_roles)
+        add_forced(&list);
     if (rec_options.quiet)
         add(&list, "--quiet");
     add_times(&list);

@@ -351,11 +351,11 @@ static int rewrite_chunks(const struct rfn_archive *archive,
 }
 
 static int cluster_image(const struct rfn_merge *merge, const struct rfn_buf *image,
-                         unsigned merged_roles, struct rec_output *out)
+                         unsigned forced_roles, struct rec_output *out)
 {
     struct rfn_archive *archive;
     uint32_t *shapes = shapes_of(merge);
-    const struct rfn_cluster_options options = {.shapes = shapes, .merged_roles = merged_roles};
+    const struct rfn_cluster_options options = {.shapes = shapes, .forced_roles = forced_roles};
     int error = shapes ? rfn_archive_open_memory(image->data, image->size, &archive, NULL)
                        : RFN_E_NOMEM;
     if (!error) {
@@ -378,14 +378,14 @@ static uint64_t count_clustered(const struct rec_output *chunks)
 }
 
 struct rec_clustered rec_together_cluster(const struct rfn_merge *merge,
-                                          const struct rec_output *front, unsigned merged_roles,
+                                          const struct rec_output *front, unsigned forced_roles,
                                           struct rec_output *chunks)
 {
     struct rfn_buf image = RFN_BUF_INIT;
     struct rec_output clustered = REC_OUTPUT_INIT;
     struct rec_clustered result = {.error = make_image(front, chunks, &image)};
     if (!result.error)
-        result.error = cluster_image(merge, &image, merged_roles, &clustered);
+        result.error = cluster_image(merge, &image, forced_roles, &clustered);
     result.held = image.capacity + rfn_rope_size(&clustered.bytes);
     if (!result.error && rfn_rope_size(&clustered.bytes) < rfn_rope_size(&chunks->bytes)) {
         rec_output_release(chunks);

@@ -37,10 +37,10 @@ struct rec_clustered {
 };
 
 /* Makes chunks those that take fewer bytes: CLUSTERS instead of some PLACES, STRUCTURE and VALUES.
- * front: the chunks that stand before them in the file; merged_roles: parameters that do not tell
- * groups apart (archive/merged_parameters.h). What fails changes nothing. */
+ * front: the chunks that stand before them in the file; forced_roles: parameters that do not tell
+ * groups apart (archive/forced_parameters.h). What fails changes nothing. */
 struct rec_clustered rec_together_cluster(const struct rfn_merge *merge,
-                                          const struct rec_output *front, unsigned merged_roles,
+                                          const struct rec_output *front, unsigned forced_roles,
                                           struct rec_output *chunks);
 
 #endif
