@@ -470,6 +470,16 @@ def test_merged_parameters(bench):
                         [(*one[:2], count, one[3]) for one, count in zip(was, counts)])
 
 
+def test_merged_twice(bench):
+    """What was merged before is still named."""
+    archive = cluster_program(bench, "ghosts", 16)
+    once = reduced(bench, archive, "--cluster", "--merge-parameter=count")[0]
+    twice, told = reduced(bench, once, "--cluster", "--merge-parameter=peer")
+    facts = json.loads(bench.verb("info", "--json", "--clusters", twice))
+    harness.compare("merged", (told["merged"], facts["merged_parameters"], facts["sub_clusters"]),
+                    (True, "peer,count", 1))
+
+
 def test_merged_ring(bench):
     """The open ring's ends are clusters of their own, and its inner ranks have the same offsets anyway:
     nothing changes. A split by row and column merges to the colour and key of rank 0."""

@@ -104,8 +104,8 @@ struct rfn_run {
     const char *across;  /* the same across processes; NULL: they were not compared */
     struct rfn_run_reduction reduction; /* zeros unless reduced */
     struct rfn_run_merging merging;
-    const char *merged; /* parameters that are those of the lowest rank of a cluster for all of its
-                           ranks, as "peer,count" (refrain reduce --merge-parameter); NULL: none */
+    const char *forced; /* parameters that are those of the lowest rank of a cluster for all of its
+                           ranks, as "peer,count" (--merge-parameter); NULL: none */
 };
 
 const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive);

@@ -12,7 +12,7 @@ struct rfn_rank_choice {
     const void *context;
 };
 
-struct rfn_merged {
+struct rfn_merge_result {
     uint64_t bytes_before, bytes; /* of all files that were read, and of the new one */
     uint64_t events;
     uint32_t ranks, missing; /* of the run; of these, those that the new file does not have */
@@ -30,6 +30,6 @@ struct rfn_merged {
  * rfn_reduce. */
 int rfn_merge_archives(const struct rfn_archive *const *archives, size_t n,
                        const struct rfn_rank_choice *choice, const char *path, bool force,
-                       struct rfn_merged *result, struct rfn_diag *diag);
+                       struct rfn_merge_result *result, struct rfn_diag *diag);
 
 #endif

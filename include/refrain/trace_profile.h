@@ -19,19 +19,19 @@ struct rfn_trace_profile_options {
     bool exact_starts;     /* segments start when they really did */
     uint64_t memory_bytes; /* for what is held of all streams at once; to keep that, thresholds are
                               widened. 0: no limit */
-    bool cluster;      /* of rfn_reduce: what alike ranks did is stored once (doc/clustering.md) */
-    const char *merge; /* with cluster: parameters that no longer tell ranks apart, as "peer,count"
-                          (rfn_merged_check); NULL: none */
+    bool cluster;       /* of rfn_reduce: what alike ranks did is stored once (doc/clustering.md) */
+    const char *forced; /* with cluster: parameters that no longer tell ranks apart, as "peer,count"
+                          (rfn_forced_check); NULL: none */
     struct rfn_expressions *expressions; /* users', for that (refrain/expression.h), or NULL */
     void (*progress)(void *context, double share); /* may be NULL; share of the events read */
     void *progress_context;
 };
 
-enum { RFN_MERGED_TEXT = 40 };
+enum { RFN_FORCED_TEXT = 40 };
 
 /* Whether these are names of parameters that can be merged: some of peer, root, count, exact
  * (datatypes, operations), comm, place (colour, key) and tag, separated by commas. RFN_E_USAGE. */
-int rfn_merged_check(const char *names, struct rfn_diag *diag);
+int rfn_forced_check(const char *names, struct rfn_diag *diag);
 
 /* Reads all streams that are there, twice. *profile is the caller's; the archive is borrowed until
  * it is freed. RFN_E_USAGE: there is no such method or threshold; RFN_E_UNSUPPORTED: the archive
@@ -68,7 +68,7 @@ double rfn_degree_of_matching(const struct rfn_trace_profile_stats *stats, bool 
 struct rfn_reduction {
     uint64_t full_bytes, bytes; /* of the archive, and of the reduced one */
     double degree_of_matching;
-    bool merged; /* parameters: where clusters make the file no smaller, they are not */
+    bool forced; /* parameters: where clusters make the file no smaller, they are not */
     struct rfn_trace_profile_stats stats;
     struct rfn_expression_counts expressions; /* 0 without */
 };

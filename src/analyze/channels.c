@@ -118,14 +118,6 @@ int64_t rfn_channel_of(struct rfn_channels *channels, const struct rfn_channel_k
     return at;
 }
 
-/* ---- pools ---- */
-
-static void free_receive(struct rfn_channels *channels, uint32_t at)
-{
-    channels->receives[at].next = channels->free_receive;
-    channels->free_receive = at + 1;
-}
-
 /* ---- channels with messages that no receive has taken: few, or a heap, per destination ---- */
 
 static int64_t oldest_ns(const struct rfn_channels *channels, uint32_t channel)
@@ -520,7 +512,7 @@ int rfn_channels_dismiss(struct rfn_channels *channels, uint32_t receive)
 {
     channels->posts--;
     RFN_TRY(withdraw(channels, receive));
-    free_receive(channels, receive);
+    RFN_POOL_GIVE(channels->receives, channels->free_receive, next, receive);
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "analyze/call_roles.h"
 #include "analyze/wait.h"
 #include "base/map.h"
+#include "base/pool.h"
 
 #include <stddef.h>
 
@@ -111,8 +112,7 @@ int64_t rfn_channels_send(struct rfn_channels *channels, uint32_t channel, struc
 int rfn_channels_begin(struct rfn_channels *channels, uint32_t message, struct rfn_point sent);
 static inline void rfn_channels_free_message(struct rfn_channels *channels, uint32_t message)
 {
-    channels->messages[message].next = channels->free_message;
-    channels->free_message = message + 1;
+    RFN_POOL_GIVE(channels->messages, channels->free_message, next, message);
 }
 /* It was asked to cancel the message. */
 int rfn_channels_sent_or_cancelled(struct rfn_channels *channels, uint32_t message, bool cancelled);
@@ -166,8 +166,7 @@ static inline int rfn_channels_received(struct rfn_channels *channels, uint32_t 
         if (of->over)
             rfn_channels_free_message(channels, over->message - 1);
     }
-    over->next = channels->free_receive;
-    channels->free_receive = receive + 1;
+    RFN_POOL_GIVE(channels->receives, channels->free_receive, next, receive);
     return 0;
 }
 

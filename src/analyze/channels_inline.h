@@ -7,7 +7,6 @@
 #define RFN_ANALYZE_CHANNELS_INLINE_H
 
 #include "analyze/channels.h"
-#include "base/grow.h"
 
 /* ---- channels.c ---- */
 
@@ -23,24 +22,14 @@ int rfn_channels_make_open(struct rfn_channels *channels, uint32_t receive);
 
 static inline int64_t rfn_channels_new_message(struct rfn_channels *channels)
 {
-    if (channels->free_message) {
-        uint32_t at = channels->free_message - 1;
-        channels->free_message = channels->messages[at].next;
-        return at;
-    }
-    RFN_TRY(RFN_GROW(channels->messages, channels->messages_capacity, channels->n_messages + 1));
-    return (int64_t)channels->n_messages++;
+    return RFN_POOL_TAKE(channels->messages, channels->messages_capacity, channels->n_messages,
+                         channels->free_message, next);
 }
 
 static inline int64_t rfn_channels_new_receive(struct rfn_channels *channels)
 {
-    if (channels->free_receive) {
-        uint32_t at = channels->free_receive - 1;
-        channels->free_receive = channels->receives[at].next;
-        return at;
-    }
-    RFN_TRY(RFN_GROW(channels->receives, channels->receives_capacity, channels->n_receives + 1));
-    return (int64_t)channels->n_receives++;
+    return RFN_POOL_TAKE(channels->receives, channels->receives_capacity, channels->n_receives,
+                         channels->free_receive, next);
 }
 
 /* ---- queues ---- */

@@ -7,7 +7,7 @@
 #include "analyze/trace_profile.h"
 #include "analyze/user_expressions.h"
 #include "archive/cluster_archive.h"
-#include "archive/merged_parameters.h"
+#include "archive/forced_parameters.h"
 #include "archive/pack_profiles.h"
 #include "archive/pack_spreads.h"
 #include "archive/rewrite_facts.h"
@@ -20,7 +20,7 @@ struct reducer {
     const struct rfn_archive *archive;
     struct rfn_trace_profile *profile; /* NULL: times stay as they are */
     bool cluster;
-    unsigned merged_roles;                /* merged_parameters.h */
+    unsigned forced_roles;                /* forced_parameters.h */
     struct rfn_expression_finder *finder; /* users' expressions, or NULL */
     struct rfn_cluster_plan plan;
     struct rfn_rewrite rewrite;
@@ -217,15 +217,25 @@ static void fill_times(const struct reducer *reducer, struct rfn_pack_meta *meta
     meta->reduction = reduction_of(reducer);
 }
 
+/* What the archive says is merged already stays so. */
+static unsigned forced_in_all(const struct reducer *reducer)
+{
+    const char *before = rfn_archive_run(reducer->archive)->forced;
+    unsigned roles;
+    if (!before || rfn_forced_roles_parse(before, &roles, NULL) < 0)
+        return reducer->forced_roles;
+    return reducer->forced_roles | roles;
+}
+
 static int add_meta(struct reducer *reducer)
 {
-    char similar[RFN_CRITERION_TEXT], across[RFN_CRITERION_TEXT], merged[RFN_MERGED_TEXT];
+    char similar[RFN_CRITERION_TEXT], across[RFN_CRITERION_TEXT], forced[RFN_FORCED_TEXT];
     struct rfn_pack_meta meta = rfn_rewrite_meta_of(reducer->archive);
     if (reducer->profile)
         fill_times(reducer, &meta, similar, across);
-    rfn_merged_roles_text(reducer->merged_roles, merged);
-    if (merged[0])
-        meta.merged = merged;
+    rfn_forced_roles_text(forced_in_all(reducer), forced);
+    if (reducer->forced_roles)
+        meta.forced = forced;
     return packed(reducer, rfn_rewrite_add_meta(&reducer->rewrite, &meta));
 }
 
@@ -273,7 +283,7 @@ static int add_clusters(struct reducer *reducer)
     size_t before = rewrite->n;
     uint64_t with, without;
     RFN_TRY(rfn_archive_parameter_sizes(reducer->archive, &sizes, reducer->diag));
-    const struct rfn_cluster_options options = {.merged_roles = reducer->merged_roles,
+    const struct rfn_cluster_options options = {.forced_roles = reducer->forced_roles,
                                                 .finder = reducer->finder};
     RFN_TRY(
         rfn_cluster_archive(reducer->archive, &options, rewrite, &reducer->plan, reducer->diag));
@@ -285,7 +295,7 @@ static int add_clusters(struct reducer *reducer)
     while (!reducer->cluster && rewrite->n > before)
         rfn_rewrite_drop(rewrite);
     if (!reducer->cluster)
-        reducer->merged_roles = 0;
+        reducer->forced_roles = 0;
     if (reducer->finder && !reducer->cluster)
         reducer->finder->stored = 0;
     return 0;
@@ -310,7 +320,7 @@ static int add_regions(struct reducer *reducer, size_t entry)
 
 static bool makes_meta(const struct reducer *reducer)
 {
-    return reducer->profile || reducer->merged_roles;
+    return reducer->profile || reducer->forced_roles;
 }
 
 /* Types that an old version does not have mean nothing there. */
@@ -394,7 +404,7 @@ static int write_times(struct reducer *reducer)
 static void tell(const struct reducer *reducer, struct rfn_reduction *result)
 {
     result->full_bytes = rfn_archive_run(reducer->archive)->file_bytes;
-    result->merged = reducer->merged_roles;
+    result->forced = reducer->forced_roles;
     if (!reducer->profile)
         return;
     result->stats = rfn_trace_profile_stats(reducer->profile);
@@ -439,8 +449,8 @@ int rfn_reduce(const struct rfn_archive *archive, const struct rfn_trace_profile
         reducer.finder = rfn_expressions_finder(options->expressions);
     *result = (struct rfn_reduction){0};
     RFN_TRY(check_input(&reducer));
-    if (options->merge && options->cluster)
-        RFN_TRY(rfn_merged_roles_parse(options->merge, &reducer.merged_roles, diag));
+    if (options->forced && options->cluster)
+        RFN_TRY(rfn_forced_roles_parse(options->forced, &reducer.forced_roles, diag));
     if (options->similar)
         RFN_TRY(begin_times(&reducer, options));
     int error = rfn_rewrite_init(&reducer.rewrite, archive) < 0

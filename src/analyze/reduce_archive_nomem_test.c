@@ -57,7 +57,7 @@ static int reduce(const struct job *job, uint64_t *size)
                                                 .min_calls = 1,
                                                 .memory_bytes = 1 << 20,
                                                 .cluster = job->cluster,
-                                                .merge = job->merge};
+                                                .forced = job->merge};
     struct rfn_archive *archive;
     struct rfn_reduction reduction;
     struct rfn_diag diag = {0};

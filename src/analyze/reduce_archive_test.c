@@ -1,11 +1,12 @@
 /* Reducing a small archive that comes through the real reader: of each version, with every method,
  * with each byte damaged. What is written is read and verified again.
  *
- * With the arguments "seeds DIR" it writes clustered archives, for the fuzzer. */
+ * With the arguments "seeds DIR" it writes archives, also clustered, for the fuzzers; with "unpack
+ * FROM TO" an archive whose chunks are not compressed. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
 #include "archive/archive_model.h"
-#include "archive/merged_parameters.h"
+#include "archive/forced_parameters.h"
 #include "refrain/trace_profile.h"
 
 #include <stdio.h>
@@ -271,7 +272,7 @@ static void test_contradictions(void **state)
 
 static int merge_as(const struct rfn_archive *archive, const char *merge)
 {
-    struct rfn_trace_profile_options options = {.cluster = true, .merge = merge};
+    struct rfn_trace_profile_options options = {.cluster = true, .forced = merge};
     struct rfn_reduction reduction;
     struct rfn_diag diag = {0};
     int error = rfn_reduce(archive, &options, path, true, &reduction, &diag);
@@ -363,7 +364,7 @@ static void expect_merged_record(const struct rfn_archive *archive, unsigned rol
     assert_int_equal(record->enter_ns, before->enter_ns);
     expect_words(record->out, before->out, function->n_out);
     for (unsigned i = 0; i < function->n_in; i++) {
-        if (!(rfn_merged_role_of(function, i) & roles) || record->varying >> i & 1)
+        if (!(rfn_forced_role_of(function, i) & roles) || record->varying >> i & 1)
             assert_int_equal(record->in[i], before->in[i]);
     }
 }
@@ -371,7 +372,7 @@ static void expect_merged_record(const struct rfn_archive *archive, unsigned rol
 static void expect_merged(const struct rfn_archive *full, const char *merge, unsigned roles)
 {
     struct rfn_archive *archive = open_reduced();
-    assert_string_equal(rfn_archive_run(archive)->merged, merge);
+    assert_string_equal(rfn_archive_run(archive)->forced, merge);
     for (uint32_t i = 0; i < N_STREAMS; i++) {
         const struct rfn_record *record, *before;
         struct rfn_cursor *left, *right;
@@ -410,7 +411,7 @@ static void test_merged(void **state)
     assert_int_equal(reduce(full, "chebyshev:0", NULL, &reduction), 0);
     rfn_archive_close(full);
     full = open_reduced();
-    assert_string_equal(rfn_archive_run(full)->merged, "peer");
+    assert_string_equal(rfn_archive_run(full)->forced, "peer");
     rfn_archive_close(full);
     rfn_buf_release(&file);
 }
@@ -479,28 +480,100 @@ static void test_clusters_again(void **state)
     }
 }
 
+static int write_bytes(const char *seed, const struct rfn_buf *bytes)
+{
+    FILE *file = fopen(seed, "wb");
+    size_t written = file ? fwrite(bytes->data, 1, bytes->size, file) : 0;
+    return file && fclose(file) == 0 && written == bytes->size ? 0 : -1;
+}
+
+/* All chunks, not compressed: a fuzzer changes what is in them. */
+static int unpack_chunks(const struct rfn_chunks *chunks, struct rfn_buf *out)
+{
+    struct rfn_toc_entry *entries = calloc(chunks->n + 1, sizeof *entries);
+    struct rfn_buf contents = RFN_BUF_INIT;
+    size_t n = 0;
+    int error = entries ? 0 : RFN_E_NOMEM;
+    for (size_t i = 0; i < chunks->n && !error; i++) {
+        struct rfn_payload payload = {0};
+        entries[n] = chunks->entries[i];
+        entries[n].offset = out->size;
+        if (entries[n].type == RFN_CHUNK_TOC)
+            continue;
+        error = rfn_chunks_load(chunks, &chunks->entries[i], &payload, NULL);
+        entries[n].stored_size = rfn_chunk_append(out, entries[n].type, entries[n].id, payload.data,
+                                                  payload.size, false);
+        rfn_payload_release(&payload);
+        n++;
+    }
+    uint64_t end = out->size;
+    rfn_toc_append(&contents, entries, error ? 0 : n);
+    rfn_chunk_append(out, RFN_CHUNK_TOC, 0, contents.data, contents.size, false);
+    rfn_header_write(out->data, RFN_STATE_WHOLE, end, out->size);
+    rfn_buf_release(&contents);
+    free(entries);
+    return error;
+}
+
+static int unpack(const char *from, const char *to)
+{
+    static const uint8_t header[RFN_HEADER_BYTES];
+    struct rfn_archive *archive;
+    struct rfn_buf out = RFN_BUF_INIT;
+    int error = rfn_archive_open(from, &archive, NULL);
+    if (error)
+        return error;
+    rfn_buf_bytes(&out, header, sizeof header);
+    error = unpack_chunks(&archive->chunks, &out);
+    rfn_archive_close(archive);
+    if (!error)
+        error = write_bytes(to, &out);
+    rfn_buf_release(&out);
+    return error;
+}
+
+static int write_clustered(const struct rfn_archive *full, const char *merge, const char *seed)
+{
+    struct rfn_reduction reduction;
+    struct rfn_trace_profile_options options = {.cluster = true, .forced = merge};
+    int error = rfn_reduce(full, &options, seed, true, &reduction, NULL);
+    return error ? error : unpack(seed, seed);
+}
+
+/* An archive as it is, and clustered without and with merged parameters. */
+static int write_seeds_of(const struct rfn_buf *file, const char *directory, int way)
+{
+    struct rfn_archive *full = open_bytes(file);
+    char seed[512];
+    snprintf(seed, sizeof seed, "%s/whole-%d.rfn", directory, way);
+    int error = write_bytes(seed, file);
+    snprintf(seed, sizeof seed, "%s/clusters-%d.rfn", directory, way);
+    if (!error)
+        error = write_clustered(full, NULL, seed);
+    snprintf(seed, sizeof seed, "%s/merged-%d.rfn", directory, way);
+    if (!error)
+        error = write_clustered(full, "peer,count", seed);
+    rfn_archive_close(full);
+    return error;
+}
+
 static int write_seeds(const char *directory)
 {
-    for (int way = 0; way < 4; way++) {
-        struct rfn_reduction reduction;
-        struct rfn_trace_profile_options options = {.cluster = true};
-        char seed[512];
-        snprintf(seed, sizeof seed, "%s/clusters-%d.rfn", directory, way);
+    int error = 0;
+    for (int way = 0; way < 4 && !error; way++) {
         struct rfn_buf file = write_archive(SOUND, way & 1, way & 2);
-        struct rfn_archive *full = open_bytes(&file);
-        int error = rfn_reduce(full, &options, seed, true, &reduction, NULL);
-        rfn_archive_close(full);
+        error = write_seeds_of(&file, directory, way);
         rfn_buf_release(&file);
-        if (error)
-            return 1;
     }
-    return 0;
+    return error ? 1 : 0;
 }
 
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "seeds") == 0)
         return write_seeds(argv[2]);
+    if (argc == 4 && strcmp(argv[1], "unpack") == 0)
+        return unpack(argv[2], argv[3]) ? 1 : 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_versions),       cmocka_unit_test(test_methods),
         cmocka_unit_test(test_across),         cmocka_unit_test(test_refused),

@@ -5,6 +5,7 @@
  */
 #include "analyze/wait_pass.h"
 #include "base/grow.h"
+#include "base/pool.h"
 #include "refrain/event.h"
 
 #include <string.h>
@@ -293,13 +294,7 @@ static bool put_off(const struct leaving *leaving)
 
 static int64_t new_late(struct rfn_wait_pass *pass)
 {
-    if (pass->free_late) {
-        uint32_t at = pass->free_late - 1;
-        pass->free_late = pass->late[at].next_free;
-        return at;
-    }
-    RFN_TRY(RFN_GROW(pass->late, pass->late_capacity, pass->n_late + 1));
-    return (int64_t)pass->n_late++;
+    return RFN_POOL_TAKE(pass->late, pass->late_capacity, pass->n_late, pass->free_late, next_free);
 }
 
 /* What has been measured of the call is not to be counted again. */
@@ -382,10 +377,8 @@ int rfn_pass_bound(void *context, uint32_t number)
         if (pass->waits->times)
             RFN_TRY(measure_late(pass, late, receive->rank,
                                  rfn_channels_message(&pass->channels, number)));
-        if (--late->users == 0) {
-            late->next_free = pass->free_late;
-            pass->free_late = receive->note;
-        }
+        if (--late->users == 0)
+            RFN_POOL_GIVE(pass->late, pass->free_late, next_free, receive->note - 1);
     }
     return rfn_channels_received(&pass->channels, number, false);
 }

@@ -16,8 +16,8 @@ struct rfn_cluster_plan {
 struct rfn_cluster_options {
     const uint32_t *shapes; /* of an archive that is being made: of each group its shape, ascending;
                                groups whose structures or values are not there stay alone */
-    unsigned merged_roles;  /* parameters that no longer tell the groups of a shape apart
-                               (merged_parameters.h), where groups are stored together */
+    unsigned forced_roles;  /* parameters that no longer tell the groups of a shape apart
+                               (forced_parameters.h), where groups are stored together */
     struct rfn_expression_finder *finder; /* users' expressions; it counts what is stored */
 };
 

@@ -463,10 +463,10 @@ static const char *read_meetings(struct context *context)
     return context->reader.failed || before->meetings == 0 ? "it is malformed" : NULL;
 }
 
-static const char *read_merged(struct context *context)
+static const char *read_forced(struct context *context)
 {
-    context->to->run.merged = read_text(context);
-    if (context->to->run.merged)
+    context->to->run.forced = read_text(context);
+    if (context->to->run.forced)
         return NULL;
     return context->reader.failed ? "a text is malformed" : rfn_out_of_memory;
 }
@@ -502,9 +502,9 @@ static const char *read_meta(struct context *context, uint32_t minor)
     bool merging = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 6 & 1;
     if (!fault && merging)
         fault = read_merging(context);
-    bool merged = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 7 & 1;
-    if (!fault && merged)
-        fault = read_merged(context);
+    bool forced = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 7 & 1;
+    if (!fault && forced)
+        fault = read_forced(context);
     bool met = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 8 & 1;
     return fault || !met ? fault : read_meetings(context);
 }

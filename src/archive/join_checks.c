@@ -36,7 +36,7 @@ static int check_texts(const struct rfn_joining *joining, const struct rfn_join_
                  {"the volumes are", a->volume, b->volume},
                  {"times were reduced by", a->similar, b->similar},
                  {"times were reduced across ranks by", a->across, b->across},
-                 {"the merged parameters are", a->merged, b->merged}};
+                 {"the merged parameters are", a->forced, b->forced}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *before = text_of(texts[i].before), *here = text_of(texts[i].here);
         if (strcmp(before, here) != 0)

@@ -313,7 +313,7 @@ static int write_file(struct rfn_joining *joining, const char *path, bool force,
 /* ---- what became of it ---- */
 
 /* Ranks from..end - 1 are not there. */
-static void tell_missing(struct rfn_merged *result, uint32_t from, uint32_t end)
+static void tell_missing(struct rfn_merge_result *result, uint32_t from, uint32_t end)
 {
     enum { DOTS = 6 }; /* ", ..." */
     size_t at = strlen(result->missing_ranks), room = sizeof result->missing_ranks - at;
@@ -331,7 +331,7 @@ static void tell_missing(struct rfn_merged *result, uint32_t from, uint32_t end)
         memcpy(result->missing_ranks + at, ", ...", DOTS);
 }
 
-static void tell(const struct rfn_joining *joining, struct rfn_merged *result)
+static void tell(const struct rfn_joining *joining, struct rfn_merge_result *result)
 {
     uint32_t next = 0;
     result->ranks = rfn_archive_run(joining->inputs->archive)->ranks;
@@ -369,10 +369,10 @@ static void release(struct rfn_joining *joining)
 
 int rfn_merge_archives(const struct rfn_archive *const *archives, size_t n,
                        const struct rfn_rank_choice *choice, const char *path, bool force,
-                       struct rfn_merged *result, struct rfn_diag *diag)
+                       struct rfn_merge_result *result, struct rfn_diag *diag)
 {
     struct rfn_joining joining = {.diag = diag};
-    *result = (struct rfn_merged){0};
+    *result = (struct rfn_merge_result){0};
     rfn_merge_init(&joining.merge);
     int error = list_inputs(&joining, archives, n, choice);
     if (!error)

@@ -15,7 +15,7 @@ static bool is_even(const void *odd, uint32_t rank)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct rfn_archive *archive;
-    struct rfn_merged merged;
+    struct rfn_merge_result merged;
     if (rfn_archive_open_memory(bytes, size, &archive, NULL) < 0)
         return 0;
     for (int i = 0; i < 2; i++) {

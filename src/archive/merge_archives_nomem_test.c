@@ -62,7 +62,7 @@ static int open_files(const struct job *job, struct rfn_archive **archives, size
 static int merge(const struct job *job, uint64_t *size)
 {
     struct rfn_archive *archives[2];
-    struct rfn_merged merged;
+    struct rfn_merge_result merged;
     struct rfn_diag diag = {0};
     size_t n;
     int error = open_files(job, archives, &n);

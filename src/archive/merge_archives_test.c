@@ -53,7 +53,7 @@ static bool is_among(const void *ranks, uint32_t rank)
 }
 
 static int take(const struct rfn_archive *archive, uint32_t ranks, const char *to,
-                struct rfn_merged *merged)
+                struct rfn_merge_result *merged)
 {
     const struct rfn_rank_choice choice = {is_among, &ranks};
     struct rfn_diag diag = {0};
@@ -63,7 +63,7 @@ static int take(const struct rfn_archive *archive, uint32_t ranks, const char *t
 }
 
 static int merge(const struct rfn_archive *const *archives, size_t n, const char *to,
-                 struct rfn_merged *merged, struct rfn_diag *diag)
+                 struct rfn_merge_result *merged, struct rfn_diag *diag)
 {
     *diag = (struct rfn_diag){0};
     int error = rfn_merge_archives(archives, n, NULL, to, true, merged, diag);
@@ -204,7 +204,7 @@ static void expect_whole(const char *file, const struct rfn_archive *full)
 static void take_apart(const struct rfn_archive *full)
 {
     struct rfn_archive *archives[PARTS];
-    struct rfn_merged merged;
+    struct rfn_merge_result merged;
     struct rfn_diag diag;
     uint64_t events = 0;
     for (int i = 0; i < PARTS; i++) {
@@ -314,7 +314,7 @@ static void expect_refused(const struct rfn_archive *a, const struct rfn_archive
                            const char *text)
 {
     const struct rfn_archive *archives[] = {a, b};
-    struct rfn_merged merged;
+    struct rfn_merge_result merged;
     struct rfn_diag diag;
     unlink(whole);
     assert_int_equal(merge(archives, b ? 2 : 1, whole, &merged, &diag), expected);
@@ -326,7 +326,7 @@ static void expect_refused(const struct rfn_archive *a, const struct rfn_archive
 
 static struct rfn_archive *part_of(const struct rfn_archive *full, int part)
 {
-    struct rfn_merged merged;
+    struct rfn_merge_result merged;
     struct rfn_archive *archive;
     assert_int_equal(take(full, parted[part], parts[part], &merged), 0);
     assert_int_equal(rfn_archive_open(parts[part], &archive, NULL), 0);
@@ -342,7 +342,7 @@ static void test_refused(void **state)
     struct rfn_archive *full = open_bytes(&file), *bare = open_bytes(&bare_file), *cut;
     struct rfn_archive *later = open_bytes(&later_file);
     struct rfn_archive *a = part_of(full, 0), *b = part_of(bare, 1);
-    struct rfn_merged merged;
+    struct rfn_merge_result merged;
     struct rfn_diag diag;
     expect_refused(a, full, RFN_E_UNSUPPORTED, "rank 0 is in two archives: ");
     expect_refused(full, a, RFN_E_UNSUPPORTED, parts[0]);
@@ -413,7 +413,7 @@ static void test_other_runs(void **state)
 static bool try_bytes(const struct rfn_buf *file)
 {
     struct rfn_archive *archives[2];
-    struct rfn_merged merged;
+    struct rfn_merge_result merged;
     struct rfn_diag diag;
     if (rfn_archive_open_memory(file->data, file->size, &archives[0], NULL) < 0)
         return false;

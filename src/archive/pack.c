@@ -571,7 +571,7 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
                             (uint64_t)(meta->similar != NULL) << 4 |
                             (uint64_t)(meta->path_ends.inner > 0) << 5 |
                             (uint64_t)(meta->merging.messages > 0) << 6 |
-                            (uint64_t)(meta->merged != NULL) << 7 |
+                            (uint64_t)(meta->forced != NULL) << 7 |
                             (uint64_t)(meta->merging.before.meetings > 0) << 8);
     rfn_buf_varint(out, meta->merge_ns);
     if (meta->volume) {
@@ -586,8 +586,8 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
     }
     if (meta->merging.messages)
         pack_merging(&meta->merging, out);
-    if (meta->merged)
-        rfn_buf_string(out, meta->merged);
+    if (meta->forced)
+        rfn_buf_string(out, meta->forced);
     if (meta->merging.before.meetings)
         pack_meetings(&meta->merging.before, out);
     return rfn_buf_status(out);

@@ -103,7 +103,7 @@ struct rfn_pack_meta {
     const char *similar, *across;     /* as in struct rfn_run; similar NULL: not reduced */
     struct rfn_run_reduction reduction;
     struct rfn_run_merging merging; /* messages 0: nothing is said of it */
-    const char *merged;             /* as in struct rfn_run */
+    const char *forced;             /* as in struct rfn_run */
 };
 
 int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out);

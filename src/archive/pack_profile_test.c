@@ -207,7 +207,7 @@ static void test_meta_of_merged_parameters(void **state)
 {
     (void)state;
     struct rfn_pack_meta meta = plain_meta;
-    meta.merged = "peer,tag";
+    meta.forced = "peer,tag";
     struct rfn_buf out = RFN_BUF_INIT;
     assert_int_equal(rfn_pack_meta(&meta, &out), 0);
     assert_int_equal(out.data[META_FLAGS], 128);

@@ -28,7 +28,7 @@ struct rfn_pack_meta rfn_rewrite_meta_of(const struct rfn_archive *archive)
                                   .across = run->across,
                                   .reduction = run->reduction,
                                   .merging = run->merging,
-                                  .merged = run->merged};
+                                  .forced = run->forced};
 }
 
 int rfn_rewrite_add_meta(struct rfn_rewrite *rewrite, const struct rfn_pack_meta *meta)

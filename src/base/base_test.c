@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/grow.h"
 #include "base/map.h"
+#include "base/pool.h"
 #include "base/rope.h"
 #include "base/spill_model.h"
 
@@ -151,6 +152,45 @@ static void test_grow(void **state)
     free(array);
 }
 
+/* ---- pools ---- */
+
+/* What was given back is taken first, the last one first; others are behind what there is. */
+static void test_pool(void **state)
+{
+    (void)state;
+    struct element {
+        int value;
+        uint32_t next;
+    } *pool = NULL;
+    size_t capacity = 0, n = 0;
+    uint32_t first = 0;
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(RFN_POOL_TAKE(pool, capacity, n, first, next), i);
+        pool[i].value = i;
+    }
+    RFN_POOL_GIVE(pool, first, next, 7);
+    RFN_POOL_GIVE(pool, first, next, 0);
+    RFN_POOL_GIVE(pool, first, next, 99);
+    assert_int_equal(RFN_POOL_TAKE(pool, capacity, n, first, next), 99);
+    assert_int_equal(RFN_POOL_TAKE(pool, capacity, n, first, next), 0);
+    assert_int_equal(RFN_POOL_TAKE(pool, capacity, n, first, next), 7);
+    assert_int_equal(RFN_POOL_TAKE(pool, capacity, n, first, next), 100);
+    assert_int_equal(n, 101);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(pool[i].value, i);
+    free(pool);
+}
+
+static void test_pool_nomem(void **state)
+{
+    (void)state;
+    uint64_t *none = NULL;
+    size_t capacity = 0, n = SIZE_MAX / 2;
+    assert_int_equal(rfn_pool_append(&n, RFN_GROW(none, capacity, n + 1)), RFN_E_NOMEM);
+    assert_int_equal(n, SIZE_MAX / 2);
+    assert_null(none);
+}
+
 /* ---- ropes ---- */
 
 /* Pieces of all kinds in any order are the same bytes as a plain buffer. */
@@ -225,6 +265,7 @@ int main(void)
         cmocka_unit_test(test_numbers),   cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_malformed), cmocka_unit_test(test_map),
         cmocka_unit_test(test_arena),     cmocka_unit_test(test_grow),
+        cmocka_unit_test(test_pool),      cmocka_unit_test(test_pool_nomem),
         cmocka_unit_test(test_rope),      cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

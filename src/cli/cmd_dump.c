@@ -335,8 +335,8 @@ static void tell_lossy(const struct dump *dump)
     const struct rfn_run *run = rfn_archive_run(dump->archive);
     if (run->reduced)
         tell(dump, rfn_reduction_append);
-    if (run->merged)
-        tell(dump, rfn_merged_append);
+    if (run->forced)
+        tell(dump, rfn_forced_append);
 }
 
 static int dump_all(struct dump *dump)

@@ -319,7 +319,7 @@ static void set_run(json_t *value, const struct rfn_run *run)
     json_object_set_new(value, "merging", json_merging(&run->merging));
     json_object_set_new(value, "bytes", rfn_json_count(run->file_bytes));
     json_object_set_new(value, "reduced", rfn_json_reduction(run));
-    json_object_set_new(value, "merged_parameters", rfn_json_text(run->merged));
+    json_object_set_new(value, "merged_parameters", rfn_json_text(run->forced));
 }
 
 static json_t *json_of_expressions(const struct rfn_expressions *expressions)

@@ -56,7 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static int print_json(const struct arguments *arguments, const struct rfn_merged *merged,
+static int print_json(const struct arguments *arguments, const struct rfn_merge_result *merged,
                       int status)
 {
     json_t *value = json_object();
@@ -72,7 +72,7 @@ static int print_json(const struct arguments *arguments, const struct rfn_merged
 }
 
 /* "app.rfn: 4 of 4 ranks of 4 archives, 12,345 events, 32.1 KiB became 9.8 KiB" */
-static int print_text(const struct arguments *arguments, const struct rfn_merged *merged,
+static int print_text(const struct arguments *arguments, const struct rfn_merge_result *merged,
                       int status)
 {
     struct rfn_text text = {0};
@@ -87,7 +87,7 @@ static int print_text(const struct arguments *arguments, const struct rfn_merged
 }
 
 /* Ranks that are in none of the files; the exit status. */
-static int check(const struct rfn_merged *merged)
+static int check(const struct rfn_merge_result *merged)
 {
     if (!merged->missing)
         return RFN_EXIT_OK;
@@ -99,7 +99,7 @@ static int check(const struct rfn_merged *merged)
 
 static int merge(const struct arguments *arguments)
 {
-    struct rfn_merged merged;
+    struct rfn_merge_result merged;
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     int error = rfn_merge_archives((const struct rfn_archive *const *)arguments->archives,
                                    arguments->n_archives, NULL, arguments->output, arguments->force,

@@ -47,6 +47,7 @@ struct options {
     const char *mpi;                          /* NULL: found out */
     const char *memory;                       /* bytes; NULL: the recorder's default */
     const char *volume;                       /* NULL: none */
+    const char *forced;                       /* parameters; NULL: none */
     const char *cluster_every;                /* NULL: ranks merge in the end only */
     const char *resolution;
     const char *functions;                      /* patterns; NULL: none are recorded */
@@ -266,6 +267,7 @@ static bool set_environment(const struct options *options, const char *recorder,
               set("REFRAIN_SEGMENT_MIN_CALLS", options->min_calls) &&
               set("REFRAIN_STARTS", options->starts) && set("REFRAIN_ACROSS", options->across) &&
               set("REFRAIN_CLUSTER", options->no_cluster ? "no" : NULL) &&
+              set("REFRAIN_MERGE_PARAMETER", options->forced) &&
               set("REFRAIN_CLUSTER_EVERY", options->cluster_every) &&
               set("REFRAIN_VOLUME", options->volume) &&
               set("REFRAIN_RESOLUTION", options->resolution) &&
@@ -547,6 +549,7 @@ enum {
     KEY_NO_CHILDREN,
     KEY_NO_CLUSTER,
     KEY_CLUSTER_EVERY,
+    KEY_MERGE,
     KEY_IN_PLACE,
     KEY_BESIDE
 };
@@ -607,6 +610,7 @@ static const struct argp_option record_options[] = {
      "with "
      "the numbers, where that is shorter)",
      0},
+    RFN_MERGE_PARAMETER_OPTION(KEY_MERGE, "These"),
     {"cluster-every", KEY_CLUSTER_EVERY, "N|SECONDS", 0,
      "Have ranks merge while the program runs, after every N segments (iterations) or as 30s, in "
      "calls such as MPI_Allreduce of all ranks, so that less is left for the end (default: only "
@@ -652,11 +656,14 @@ static void check_segments(struct argp_state *state, const struct options *optio
         argp_error(state, "--%s is about --time=segments, not --time=%s", option, options->time);
 }
 
-/* What is not clustered is not clustered every now and then. */
-static void check_every(struct argp_state *state, const struct options *options)
+/* What is not clustered is not clustered every now and then, nor is anything merged in it. */
+static void check_cluster(struct argp_state *state, const struct options *options)
 {
-    if (options->cluster_every && options->no_cluster)
-        argp_error(state, "--cluster-every is about clustering, which --no-cluster leaves out");
+    const char *option = options->cluster_every ? "cluster-every"
+                         : options->forced      ? "merge-parameter"
+                                                : NULL;
+    if (option && options->no_cluster)
+        argp_error(state, "--%s is about clustering, which --no-cluster leaves out", option);
 }
 
 static void check_across(struct argp_state *state, struct options *options)
@@ -797,6 +804,10 @@ static error_t parse_others(int key, char *arg, struct argp_state *state)
                        arg);
         options->cluster_every = arg;
         return 0;
+    case KEY_MERGE:
+        rfn_merge_parameter_argument(state, arg);
+        options->forced = arg;
+        return 0;
     case KEY_MEMORY:
         options->memory = size_of(state, arg);
         return 0;
@@ -821,7 +832,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     if (key == ARGP_KEY_ARG) { /* the program: what follows is its own */
         check_segments(state, options);
         check_across(state, options);
-        check_every(state, options);
+        check_cluster(state, options);
         options->program = state->next - 1;
         state->next = state->argc;
         return 0;

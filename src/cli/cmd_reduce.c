@@ -36,13 +36,7 @@ static const struct argp_option options[] = {
      "Store once what alike ranks did, and parameters that differ as expressions in the rank; "
      "without one of the options below, times stay as they are",
      0},
-    {"merge-parameter", KEY_MERGE, "LIST", 0,
-     "With --cluster: these parameters no longer tell ranks apart; all ranks of a cluster get "
-     "those "
-     "of its lowest: some of peer, root, count, exact (datatypes, operations), comm, place "
-     "(colour, "
-     "key) and tag. What differed is lost, and messages may not match any more",
-     0},
+    RFN_MERGE_PARAMETER_OPTION(KEY_MERGE, "With --cluster: these"),
     RFN_EXPRESSION_OPTION(KEY_EXPRESSION),
     RFN_PLUGIN_OPTION(KEY_PLUGIN),
     {"rank", KEY_RANK, "LIST", 0,
@@ -83,13 +77,6 @@ static uint32_t max_per_kind_argument(struct argp_state *state, const char *arg)
     return (uint32_t)n;
 }
 
-static void merge_argument(struct argp_state *state, const char *arg)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    if (rfn_merged_check(arg, &diag) < 0)
-        argp_error(state, "--merge-parameter: %s", diag.text);
-}
-
 static void rank_argument(struct argp_state *state, struct arguments *arguments, const char *arg)
 {
     rfn_rank_filter_release(&arguments->ranks);
@@ -103,7 +90,7 @@ static void finish_arguments(struct argp_state *state, struct arguments *argumen
     struct rfn_trace_profile_options *made = &arguments->options;
     if (!arguments->output)
         argp_error(state, "where to? (-o OUT)");
-    if (made->merge && !made->cluster)
+    if (made->forced && !made->cluster)
         argp_error(state, "--merge-parameter goes with --cluster");
     if (arguments->expressions && !made->cluster)
         argp_error(state, "--expression and --plugin go with --cluster");
@@ -188,8 +175,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         arguments->options.cluster = true;
         return 0;
     case KEY_MERGE:
-        merge_argument(state, arg);
-        arguments->options.merge = arg;
+        rfn_merge_parameter_argument(state, arg);
+        arguments->options.forced = arg;
         return 0;
     case KEY_RANK:
         rank_argument(state, arguments, arg);
@@ -220,7 +207,7 @@ static int print_json(const struct arguments *arguments, const struct rfn_reduct
     json_object_set_new(value, "degree_of_matching",
                         arguments->options.similar ? json_real(reduction->degree_of_matching)
                                                    : json_null());
-    json_object_set_new(value, "merged", json_boolean(reduction->merged));
+    json_object_set_new(value, "merged", json_boolean(reduction->forced));
     json_object_set_new(value, "events", rfn_json_count(stats->events));
     json_object_set_new(value, "segments", rfn_json_count(stats->executions));
     json_object_set_new(value, "kinds", rfn_json_count(stats->kinds));
@@ -254,7 +241,7 @@ static int print_text(const struct arguments *arguments, const struct rfn_reduct
         rfn_text_string(&text, "; ");
         rfn_expression_counts_append(&text, &reduction->expressions, true);
     }
-    if (arguments->options.merge && !reduction->merged)
+    if (arguments->options.forced && !reduction->forced)
         rfn_text_string(&text, "; no parameters were merged, as clusters make it no smaller");
     rfn_text_string(&text, "\n");
     rfn_text_print(&text);
@@ -310,7 +297,7 @@ static bool is_chosen(const void *ranks, uint32_t rank)
 }
 
 /* The same of ranks that are taken out: nothing is left out of them. */
-static void tell_taken(const struct rfn_merged *merged, struct rfn_reduction *reduction)
+static void tell_taken(const struct rfn_merge_result *merged, struct rfn_reduction *reduction)
 {
     reduction->full_bytes = merged->bytes_before;
     reduction->bytes = merged->bytes;
@@ -321,7 +308,7 @@ static int take_ranks(struct arguments *arguments, const struct rfn_archive *arc
 {
     const struct rfn_rank_choice choice = {is_chosen, &arguments->ranks};
     const uint32_t n_ranks = rfn_archive_run(archive)->ranks;
-    struct rfn_merged merged;
+    struct rfn_merge_result merged;
     struct rfn_reduction reduction = {0};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     int64_t beyond = rfn_rank_filter_beyond(&arguments->ranks, n_ranks);

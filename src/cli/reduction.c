@@ -3,6 +3,7 @@
 #include "cli/file_argument.h"
 #include "cli/json.h"
 #include "cli/units.h"
+#include "refrain/trace_profile.h"
 
 #include <string.h>
 
@@ -13,6 +14,13 @@ void rfn_similar_argument(struct argp_state *state, const char *arg)
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     if (rfn_similarity_check(arg, &diag) < 0)
         argp_error(state, "--similar: %s", diag.text);
+}
+
+void rfn_merge_parameter_argument(struct argp_state *state, const char *arg)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (rfn_forced_check(arg, &diag) < 0)
+        argp_error(state, "--merge-parameter: %s", diag.text);
 }
 
 uint32_t rfn_min_calls_argument(struct argp_state *state, const char *arg)
@@ -66,10 +74,10 @@ void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run)
         rfn_text_string(out, ", and times of one rank stand for those of its cluster");
 }
 
-void rfn_merged_append(struct rfn_text *out, const struct rfn_run *run)
+void rfn_forced_append(struct rfn_text *out, const struct rfn_run *run)
 {
     rfn_text_string(out, "some parameters are those of the lowest rank of each cluster (");
-    rfn_text_printable(out, run->merged);
+    rfn_text_printable(out, run->forced);
     rfn_text_string(out, "), and messages may not match");
 }
 
@@ -115,9 +123,9 @@ static void append_full_size(struct rfn_text *out, const struct rfn_run *run)
 void rfn_reduction_lines(struct rfn_text *out, const struct rfn_run *run)
 {
     const struct rfn_run_reduction *of = &run->reduction;
-    if (run->merged) {
+    if (run->forced) {
         rfn_text_format(out, "%-12s", "Merged");
-        rfn_merged_append(out, run);
+        rfn_forced_append(out, run);
         rfn_text_char(out, '\n');
     }
     if (!run->reduced)

@@ -50,10 +50,23 @@
             0                                                                                \
     }
 
+/* first: the beginning of the help. */
+#define RFN_MERGE_PARAMETER_OPTION(key, first)                                                 \
+    {                                                                                          \
+        "merge-parameter", key, "LIST", 0,                                                     \
+            first                                                                              \
+            " parameters no longer tell ranks apart; all ranks of a cluster get those of its " \
+            "lowest: some of peer, root, count, exact (datatypes, operations), comm, place "   \
+            "(colour, key) and tag. What differed is lost, and messages may not match any "    \
+            "more",                                                                            \
+            0                                                                                  \
+    }
+
 /* What these are given, or wrong usage: for parsers. */
 void rfn_similar_argument(struct argp_state *state, const char *arg);
 uint32_t rfn_min_calls_argument(struct argp_state *state, const char *arg);
 bool rfn_starts_argument(struct argp_state *state, const char *arg); /* whether exact */
+void rfn_merge_parameter_argument(struct argp_state *state, const char *arg);
 /* When all is parsed: METHOD:T of what is given for --across ("": nothing), with --similar. Room
  * for RFN_ACROSS_TEXT bytes. */
 void rfn_across_argument(struct argp_state *state, const char *given, const char *similar,
@@ -67,7 +80,7 @@ void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run);
 
 /* "some parameters are those of the lowest rank of each cluster (peer,count), and messages may not
  * match", of an archive with merged parameters. */
-void rfn_merged_append(struct rfn_text *out, const struct rfn_run *run);
+void rfn_forced_append(struct rfn_text *out, const struct rfn_run *run);
 
 /* Lines for refrain info; nothing if the archive is neither reduced nor has merged
  * parameters. */

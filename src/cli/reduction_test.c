@@ -52,7 +52,7 @@ static void test_lines(void **state)
                        "Times of    4 of 16 threads, which are of 2 classes\n");
     run.reduced = false;
     expect_lines(&run, "");
-    run.merged = "peer,count";
+    run.forced = "peer,count";
     expect_lines(&run, "Merged      some parameters are those of the lowest rank of each cluster "
                        "(peer,count), and messages may not match\n");
 }

@@ -419,11 +419,11 @@ static void append_reduced(struct rfn_text *out, const struct rfn_report *report
     append_sentence(out, report, &text, INDENT);
 }
 
-static void append_merged(struct rfn_text *out, const struct rfn_report *report)
+static void append_forced(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
     rfn_text_string(&text, "Merged: ");
-    rfn_merged_append(&text, report->run);
+    rfn_forced_append(&text, report->run);
     rfn_text_string(&text, ": what follows of messages, waits and causes is approximate.");
     append_sentence(out, report, &text, INDENT);
 }
@@ -431,8 +431,8 @@ static void append_merged(struct rfn_text *out, const struct rfn_report *report)
 void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
 {
     append_run(out, report);
-    if (report->run->merged)
-        append_merged(out, report);
+    if (report->run->forced)
+        append_forced(out, report);
     if (report->ranks)
         append_absent(out, report);
     if (!rfn_report_has_waits(report)) {

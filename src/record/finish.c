@@ -1,5 +1,6 @@
 #include "record/finishing.h"
 
+#include "archive/forced_parameters.h"
 #include "record/across.h"
 #include "record/clock_sync.h"
 #include "record/exchange_mpi.h"
@@ -80,6 +81,11 @@ static void keep_volume(uint64_t word, int rank)
                 rec_options.volume);
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         rfn_stream_drop_volume(stream->events);
+}
+
+unsigned rec_finishing_forced_roles(const struct rec_finishing *finish)
+{
+    return finish->output.alone ? 0 : rec_options.forced_roles;
 }
 
 void rec_finishing_end_step(struct rec_finishing *finish, enum rfn_merging_step step)
@@ -474,6 +480,29 @@ static void tell_journal(const struct rec_finishing *finish, const char *what)
                 grouped(finish->writes, writes), what);
 }
 
+/* The archive says the first, too. */
+static void tell_forced(const struct rec_finishing *finish)
+{
+    char names[RFN_FORCED_TEXT];
+    uint64_t n = finish->clustered.n, all = finish->merge.streams.of[RFN_KIND_OF_GROUP].total;
+    if (!rec_finishing_forced_roles(finish))
+        return;
+    rfn_forced_roles_text(rec_finishing_forced_roles(finish), names);
+    if (n)
+        rec_say("some parameters are those of the lowest rank of each cluster (%s), and messages "
+                "may not match",
+                names);
+    if (n && n < all)
+        rec_say("of %llu of %llu groups no parameters were merged, as they are too large for "
+                "clusters, or clusters make the archive no smaller",
+                (unsigned long long)(all - n), (unsigned long long)all);
+    if (!n && finish->clustered.error)
+        rec_say("no parameters were merged: %s", rfn_error_text(finish->clustered.error));
+    else if (!n)
+        rec_say("no parameters were merged, as what ranks did is too large for clusters, or "
+                "clusters make the archive no smaller");
+}
+
 static void tell(const struct rec_finishing *finish, const struct rec_output_result *result,
                  int error, double seconds)
 {
@@ -503,6 +532,7 @@ static void tell(const struct rec_finishing *finish, const struct rec_output_res
             rec_say("how far times differ that are not kept is not in the archive: %s",
                     finish->not_spread == RFN_E_EXCHANGE ? "a rank could not say"
                                                          : rfn_error_text(finish->not_spread));
+        tell_forced(finish);
         rec_notice_gaps(finish->exchange->size);
         tell_journal(finish, "went to a journal while the program ran: --memory allows more");
     }

@@ -1,5 +1,6 @@
 #include "record/finishing.h"
 
+#include "archive/forced_parameters.h"
 #include "archive/pack_spreads.h"
 #include "record/clock_sync.h"
 #include "record/hand_up.h"
@@ -32,9 +33,10 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
     for (char *c = version; *c; c++)
         *c = *c == '\t' ? ' ' : *c;
     bool compared = finish->across && finish->reduced && !finish->not_compared;
-    char similar[RFN_CRITERION_TEXT];
+    char similar[RFN_CRITERION_TEXT], forced[RFN_FORCED_TEXT];
     const struct rfn_criterion criterion = rec_options_criterion();
     rfn_criterion_text(&criterion, similar);
+    rfn_forced_roles_text(rec_finishing_forced_roles(finish), forced);
     const struct rfn_pack_meta meta = {
         .recorder = "refrain " RFN_VERSION,
         .program = rec_options.program ? rec_options.program : "",
@@ -54,6 +56,7 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
         .across = compared ? rec_options.across : NULL,
         .reduction = finish->reduction,
         .merging = finish->merging,
+        .forced = forced[0] && finish->clustered.n ? forced : NULL,
     };
     struct rfn_buf payload = RFN_BUF_INIT;
     int error = rfn_pack_meta(&meta, &payload);
@@ -113,20 +116,21 @@ static int chunk_spreads(const struct rec_finishing *finish, struct rec_output *
 }
 
 /* Clusters are made of an archive without events: what it says of itself is not looked at. */
-static void cluster(const struct rec_finishing *finish, const struct rec_output *front,
+static void cluster(struct rec_finishing *finish, const struct rec_output *front,
                     struct rec_output *chunks)
 {
     struct rec_output whole = REC_OUTPUT_INIT;
     if (chunk_meta(finish, 0, &whole) == 0 && rec_output_append(&whole, front) == 0) {
-        uint64_t held = rec_together_cluster(&finish->merge, &whole, chunks);
-        rfn_exchange_hold(finish->exchange, (int64_t)held);
-        rfn_exchange_hold(finish->exchange, -(int64_t)held);
+        finish->clustered = rec_together_cluster(&finish->merge, &whole,
+                                                 rec_finishing_forced_roles(finish), chunks);
+        rfn_exchange_hold(finish->exchange, (int64_t)finish->clustered.held);
+        rfn_exchange_hold(finish->exchange, -(int64_t)finish->clustered.held);
     }
     rec_output_release(&whole);
 }
 
 /* Rank 0's chunks of all streams: what depends on the rank, and what it was brought. */
-static int chunk_together(const struct rec_finishing *finish, const struct rec_output *front,
+static int chunk_together(struct rec_finishing *finish, const struct rec_output *front,
                           struct rec_output *chunks)
 {
     RFN_TRY(chunk_places(finish, chunks));

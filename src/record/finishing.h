@@ -45,8 +45,12 @@ struct rec_finishing {
     int not_spread;                     /* on rank 0: why there are none */
     uint64_t events;                    /* over all ranks */
     uint64_t writes, written;           /* to the journals: how many, bytes; over all ranks */
+    struct rec_clustered clustered;     /* on rank 0 */
     const struct rfn_buf *clocks;       /* on rank 0, as clock_sync.h says; may be NULL */
 };
+
+/* Parameters that do not tell groups apart; a process alone does not know the other ranks'. */
+unsigned rec_finishing_forced_roles(const struct rec_finishing *finish);
 
 /* The time since the step before, or the beginning, is that of this step. */
 void rec_finishing_end_step(struct rec_finishing *finish, enum rfn_merging_step step);

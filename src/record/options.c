@@ -1,5 +1,6 @@
 #include "record/options.h"
 
+#include "archive/forced_parameters.h"
 #include "record/say.h"
 #include "refrain/recording.h"
 
@@ -146,6 +147,18 @@ static struct rfn_every own_cluster_every(void)
     return every;
 }
 
+/* The same. */
+static unsigned own_forced_roles(void)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    unsigned roles = 0;
+    const char *set = getenv("REFRAIN_MERGE_PARAMETER");
+    if (!set || !*set || rfn_forced_roles_parse(set, &roles, &diag) == 0)
+        return roles;
+    rec_say("REFRAIN_MERGE_PARAMETER: %s; none are merged", diag.text);
+    return 0;
+}
+
 static struct rfn_path_ends own_path_ends(void)
 {
     struct rfn_path_ends ends = {0};
@@ -214,8 +227,10 @@ void rec_options_read(void)
     rec_options.segment_min_calls = own_min_calls();
     rec_options.merge_all = is("REFRAIN_MERGE", "all");
     rec_options.cluster = !is("REFRAIN_CLUSTER", "no") && !rec_options.merge_all;
-    if (rec_options.cluster)
+    if (rec_options.cluster) {
+        rec_options.forced_roles = own_forced_roles();
         rec_options.cluster_every = own_cluster_every();
+    }
     rec_options.all_polls = is("REFRAIN_POLLS", "all");
     rec_options.start_off = is("REFRAIN_START", "off");
     rec_options.quiet = is("REFRAIN_QUIET", "1");
@@ -288,6 +303,7 @@ void rec_options_clean_environment(void)
                                             "REFRAIN_ACROSS",
                                             "REFRAIN_CLUSTER",
                                             "REFRAIN_CLUSTER_EVERY",
+                                            "REFRAIN_MERGE_PARAMETER",
                                             "REFRAIN_MERGE",
                                             "REFRAIN_CALL_PATH_MATCH"};
     const char *preload = getenv("REFRAIN_PRELOAD");

@@ -14,6 +14,9 @@
  *   REFRAIN_CLUSTER_EVERY
  *                     segments or seconds after which ranks merge while the program runs, as
  *                     rfn_every_parse reads it; the same for all ranks (default: only in the end)
+ *   REFRAIN_MERGE_PARAMETER
+ *                     parameters that no longer tell ranks of a cluster apart, as "peer,count"
+ *                     (archive/forced_parameters.h; default: all do)
  *   REFRAIN_MERGE     all: ranks hand all that they have on to rank 0, as tools without clusters
  *                     do; to compare with, and slow
  *   REFRAIN_POLLS     all: every unsuccessful poll is an event of its own
@@ -73,7 +76,8 @@ struct rec_options {
     bool segments; /* times are reduced to those of segments */
     bool exact_starts;
     bool merge_all;
-    bool cluster; /* what alike ranks did is stored once */
+    bool cluster;          /* what alike ranks did is stored once */
+    unsigned forced_roles; /* parameters that do not tell alike ranks apart */
     struct rfn_every cluster_every;
     size_t memory_bytes;
     enum rec_clock_sync clock_sync;

@@ -11,6 +11,7 @@
  */
 #include "record/spawn.h"
 
+#include "archive/forced_parameters.h"
 #include "record/comms.h"
 #include "record/options.h"
 #include "record/output.h"
@@ -35,7 +36,7 @@
 #define CONST const
 #endif
 
-enum { OWN_WORDS = 23 }; /* at most, beside one --beside per command */
+enum { OWN_WORDS = 24 }; /* at most, beside one --beside per command */
 
 /* ---- the command's file ---- */
 
@@ -210,6 +211,13 @@ static void add_times(struct words *list)
         add_option(list, "--across=", rec_options.across);
 }
 
+static void add_forced(struct words *list)
+{
+    char names[RFN_FORCED_TEXT];
+    rfn_forced_roles_text(rec_options.forced_roles, names);
+    add_option(list, "--merge-parameter=", names);
+}
+
 static void add_functions(struct words *list)
 {
     if (!rec_options.functions)
@@ -245,6 +253,8 @@ static char **make_argv(const char *archive, const char *command, char *const *a
         add_number(&list, "--cluster-every=", rec_options.cluster_every.segments, "");
     else if (rec_options.cluster_every.ns)
         add_seconds(&list, "--cluster-every=", rec_options.cluster_every.ns);
+    if (rec_options.forced_roles)
+        add_forced(&list);
     if (rec_options.quiet)
         add(&list, "--quiet");
     add_times(&list);

@@ -330,15 +330,15 @@ static int take_chunks(const struct rfn_rewrite *rewrite, bool places, const str
     return 0;
 }
 
-static int rewrite_chunks(const struct rfn_archive *archive, const uint32_t *shapes,
-                          const struct rfn_buf *image, struct rec_output *out)
+static int rewrite_chunks(const struct rfn_archive *archive,
+                          const struct rfn_cluster_options *options, const struct rfn_buf *image,
+                          struct rec_output *out)
 {
     struct rfn_rewrite rewrite;
     struct rfn_cluster_plan plan = {0};
-    const struct rfn_cluster_options options = {.shapes = shapes};
     int error = rfn_rewrite_init(&rewrite, archive);
     if (!error)
-        error = rfn_cluster_archive(archive, &options, &rewrite, &plan, NULL);
+        error = rfn_cluster_archive(archive, options, &rewrite, &plan, NULL);
     if (!error && !same_numbers(archive, &plan))
         error = RFN_E_UNSUPPORTED;
     if (!error)
@@ -351,35 +351,49 @@ static int rewrite_chunks(const struct rfn_archive *archive, const uint32_t *sha
 }
 
 static int cluster_image(const struct rfn_merge *merge, const struct rfn_buf *image,
-                         struct rec_output *out)
+                         unsigned forced_roles, struct rec_output *out)
 {
     struct rfn_archive *archive;
     uint32_t *shapes = shapes_of(merge);
+    const struct rfn_cluster_options options = {.shapes = shapes, .forced_roles = forced_roles};
     int error = shapes ? rfn_archive_open_memory(image->data, image->size, &archive, NULL)
                        : RFN_E_NOMEM;
     if (!error) {
-        error = rewrite_chunks(archive, shapes, image, out);
+        error = rewrite_chunks(archive, &options, image, out);
         rfn_archive_close(archive);
     }
     free(shapes);
     return error;
 }
 
-uint64_t rec_together_cluster(const struct rfn_merge *merge, const struct rec_output *front,
-                              struct rec_output *chunks)
+static uint64_t count_clustered(const struct rec_output *chunks)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < chunks->n_entries; i++) {
+        uint64_t id = chunks->entries[i].id;
+        if (chunks->entries[i].type == RFN_CHUNK_CLUSTERS)
+            n += (uint32_t)id - (id >> 32);
+    }
+    return n;
+}
+
+struct rec_clustered rec_together_cluster(const struct rfn_merge *merge,
+                                          const struct rec_output *front, unsigned forced_roles,
+                                          struct rec_output *chunks)
 {
     struct rfn_buf image = RFN_BUF_INIT;
     struct rec_output clustered = REC_OUTPUT_INIT;
-    int error = make_image(front, chunks, &image);
-    if (!error)
-        error = cluster_image(merge, &image, &clustered);
-    uint64_t bytes = image.capacity + rfn_rope_size(&clustered.bytes);
-    if (!error && rfn_rope_size(&clustered.bytes) < rfn_rope_size(&chunks->bytes)) {
+    struct rec_clustered result = {.error = make_image(front, chunks, &image)};
+    if (!result.error)
+        result.error = cluster_image(merge, &image, forced_roles, &clustered);
+    result.held = image.capacity + rfn_rope_size(&clustered.bytes);
+    if (!result.error && rfn_rope_size(&clustered.bytes) < rfn_rope_size(&chunks->bytes)) {
         rec_output_release(chunks);
         *chunks = clustered;
+        result.n = count_clustered(chunks);
     } else {
         rec_output_release(&clustered);
     }
     rfn_buf_release(&image);
-    return bytes;
+    return result;
 }

@@ -29,10 +29,18 @@ int rec_together_bring(struct rec_together *together, const struct rfn_merge *me
 int rec_together_unfold(const struct rec_together *together, const struct rfn_merge *merge,
                         struct rec_output *chunks);
 
+/* What became of it. */
+struct rec_clustered {
+    int error;     /* why all is as it was; 0 also where clusters do not take fewer bytes */
+    uint64_t n;    /* groups that are in clusters */
+    uint64_t held; /* bytes of memory that it took for a while */
+};
+
 /* Makes chunks those that take fewer bytes: CLUSTERS instead of some PLACES, STRUCTURE and VALUES.
- * front: the chunks that stand before them in the file. What fails changes nothing. Returns the
- * bytes of memory that it took for a while. */
-uint64_t rec_together_cluster(const struct rfn_merge *merge, const struct rec_output *front,
-                              struct rec_output *chunks);
+ * front: the chunks that stand before them in the file; forced_roles: parameters that do not tell
+ * groups apart (archive/forced_parameters.h). What fails changes nothing. */
+struct rec_clustered rec_together_cluster(const struct rfn_merge *merge,
+                                          const struct rec_output *front, unsigned forced_roles,
+                                          struct rec_output *chunks);
 
 #endif

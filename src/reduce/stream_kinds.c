@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* What is larger has a chunk of its own (archive/cluster_archive.c decides about that; these only
+/* What is larger has a chunk of its own (archive/cluster_groups.c decides about that; these only
  * bound what ranks hand on), bytes before they are compressed. */
 enum { SHAPE_MOST = 1 << 16, CONTENT_MOST = 1 << 12 };
 

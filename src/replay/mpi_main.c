@@ -113,13 +113,13 @@ static int check_run(const struct job *job, const struct replay *replay, struct 
                         "incomplete: %s; ranks would wait for what is missing, so it is not "
                         "replayed",
                         why ? why : "the file was cut short");
-    if (run->merged)
+    if (run->forced)
         return rfn_fail(
             diag, RFN_E_UNSUPPORTED, -1, -1,
             "some parameters (%s) are those of the lowest rank of each cluster, so that "
             "messages may not match and ranks would wait for them: what is replayed is "
-            "the archive before refrain reduce --merge-parameter",
-            run->merged);
+            "an archive without --merge-parameter, of refrain record or refrain reduce",
+            run->forced);
     return 0;
 }
 

@@ -1,11 +1,11 @@
-/* merged_parameters.h - forced merging: parameters of some roles no longer tell the groups of a
+/* forced_parameters.h - forced merging: parameters of some roles no longer tell the groups of a
  * shape apart (doc/clustering.md, Forced merging).
  *
  * All get the words that the shape's lowest rank has: as they are, partners relative to the own
  * rank. What is in columns (more than 64 different values, lists) stays.
  */
-#ifndef RFN_ARCHIVE_MERGED_PARAMETERS_H
-#define RFN_ARCHIVE_MERGED_PARAMETERS_H
+#ifndef RFN_ARCHIVE_FORCED_PARAMETERS_H
+#define RFN_ARCHIVE_FORCED_PARAMETERS_H
 
 #include "archive/reader.h"
 #include "refrain/trace_profile.h"
@@ -13,33 +13,33 @@
 struct rfn_pack_bytes; /* archive/pack_clusters.h */
 struct rfn_rank_value; /* reduce/rank_expression.h */
 
-enum rfn_merged_role {
-    RFN_MERGED_PEER = 1,
-    RFN_MERGED_ROOT = 2,
-    RFN_MERGED_COUNT = 4,
-    RFN_MERGED_EXACT = 8, /* datatypes, operations */
-    RFN_MERGED_COMM = 16,
-    RFN_MERGED_PLACE = 32,
-    RFN_MERGED_TAG = 64
+enum rfn_forced_role {
+    RFN_FORCED_PEER = 1,
+    RFN_FORCED_ROOT = 2,
+    RFN_FORCED_COUNT = 4,
+    RFN_FORCED_EXACT = 8, /* datatypes, operations */
+    RFN_FORCED_COMM = 16,
+    RFN_FORCED_PLACE = 32,
+    RFN_FORCED_TAG = 64
 };
 
 /* The roles that a list of names ("peer,count") has. RFN_E_USAGE. */
-int rfn_merged_roles_parse(const char *names, unsigned *roles, struct rfn_diag *diag);
+int rfn_forced_roles_parse(const char *names, unsigned *roles, struct rfn_diag *diag);
 /* Their names in order, separated by commas. */
-void rfn_merged_roles_text(unsigned roles, char text[RFN_MERGED_TEXT]);
+void rfn_forced_roles_text(unsigned roles, char text[RFN_FORCED_TEXT]);
 /* The role of an input that is one word, or 0. */
-unsigned rfn_merged_role_of(const struct rfn_function_info *function, unsigned input);
+unsigned rfn_forced_role_of(const struct rfn_function_info *function, unsigned input);
 
 /* Writes STRUCTURE with numbers of these roles taken from another group's of the same shape. of:
  * what is read from `own`, or from `reference`. RFN_E_UNSUPPORTED: they are not of one shape;
  * RFN_E_NOMEM. */
-int rfn_merge_structure(const struct rfn_dictionary *dictionary, const struct rfn_structure *of,
+int rfn_force_structure(const struct rfn_dictionary *dictionary, const struct rfn_structure *of,
                         unsigned roles, const struct rfn_pack_bytes *own,
                         const struct rfn_pack_bytes *reference, struct rfn_buf *out);
 
 /* The word that a member gets that has the first one itself, in place of it; `lowest` is that of
  * the lowest rank, each with rank and size of its own communicator. role: 0 for one that stays. */
-int64_t rfn_merge_word(unsigned role, const struct rfn_rank_value *own,
+int64_t rfn_force_word(unsigned role, const struct rfn_rank_value *own,
                        const struct rfn_rank_value *lowest);
 
 #endif

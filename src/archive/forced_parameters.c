@@ -1,4 +1,4 @@
-#include "archive/merged_parameters.h"
+#include "archive/forced_parameters.h"
 
 #include "archive/pack_clusters.h"
 #include "archive/parameter_roles.h"
@@ -20,7 +20,7 @@ static unsigned role_named(const char *name, size_t length)
     return 0;
 }
 
-int rfn_merged_roles_parse(const char *text, unsigned *roles, struct rfn_diag *diag)
+int rfn_forced_roles_parse(const char *text, unsigned *roles, struct rfn_diag *diag)
 {
     *roles = 0;
     for (const char *name = text;; name++) {
@@ -38,13 +38,13 @@ int rfn_merged_roles_parse(const char *text, unsigned *roles, struct rfn_diag *d
     }
 }
 
-int rfn_merged_check(const char *text, struct rfn_diag *diag)
+int rfn_forced_check(const char *text, struct rfn_diag *diag)
 {
     unsigned roles;
-    return rfn_merged_roles_parse(text, &roles, diag);
+    return rfn_forced_roles_parse(text, &roles, diag);
 }
 
-void rfn_merged_roles_text(unsigned roles, char text[RFN_MERGED_TEXT])
+void rfn_forced_roles_text(unsigned roles, char text[RFN_FORCED_TEXT])
 {
     size_t at = 0;
     for (unsigned i = 0; i < N_ROLES; i++) {
@@ -58,16 +58,16 @@ void rfn_merged_roles_text(unsigned roles, char text[RFN_MERGED_TEXT])
     text[at] = '\0';
 }
 
-unsigned rfn_merged_role_of(const struct rfn_function_info *function, unsigned input)
+unsigned rfn_forced_role_of(const struct rfn_function_info *function, unsigned input)
 {
     static const unsigned merged[] = {
-        [RFN_ROLE_PEER] = RFN_MERGED_PEER,   [RFN_ROLE_ROOT] = RFN_MERGED_ROOT,
-        [RFN_ROLE_COUNT] = RFN_MERGED_COUNT, [RFN_ROLE_EXACT] = RFN_MERGED_EXACT,
-        [RFN_ROLE_COMM] = RFN_MERGED_COMM,   [RFN_ROLE_PLACE] = RFN_MERGED_PLACE};
+        [RFN_ROLE_PEER] = RFN_FORCED_PEER,   [RFN_ROLE_ROOT] = RFN_FORCED_ROOT,
+        [RFN_ROLE_COUNT] = RFN_FORCED_COUNT, [RFN_ROLE_EXACT] = RFN_FORCED_EXACT,
+        [RFN_ROLE_COMM] = RFN_FORCED_COMM,   [RFN_ROLE_PLACE] = RFN_FORCED_PLACE};
     uint8_t kind = function->params[input].kind;
     if (kind & RFN_KIND_LIST)
         return 0;
-    return kind == RFN_KIND_TAG ? RFN_MERGED_TAG : merged[rfn_parameter_role(function, input)];
+    return kind == RFN_KIND_TAG ? RFN_FORCED_TAG : merged[rfn_parameter_role(function, input)];
 }
 
 /* ---- STRUCTURE: numbers of two groups side by side ---- */
@@ -92,11 +92,11 @@ static void copy_symbol(struct sides *sides, const struct rfn_symbol_info *symbo
     copy(sides, 3, false); /* site and failed poll, error, moved */
     for (unsigned i = 0; i < function->n_in; i++) {
         if (!(symbol->moved >> i & 1) && !rfn_kind_depends_on_rank(function->params[i].kind))
-            copy(sides, 1, rfn_merged_role_of(function, i) & roles);
+            copy(sides, 1, rfn_forced_role_of(function, i) & roles);
     }
 }
 
-int rfn_merge_structure(const struct rfn_dictionary *dictionary, const struct rfn_structure *of,
+int rfn_force_structure(const struct rfn_dictionary *dictionary, const struct rfn_structure *of,
                         unsigned roles, const struct rfn_pack_bytes *own,
                         const struct rfn_pack_bytes *reference, struct rfn_buf *out)
 {
@@ -104,7 +104,7 @@ int rfn_merge_structure(const struct rfn_dictionary *dictionary, const struct rf
                           .reference = rfn_reader_over(reference->data, reference->size),
                           .out = out};
     copy(&sides, 1 + 2 * (uint64_t)of->n_sites + 1, false);
-    copy(&sides, of->n_types, roles & RFN_MERGED_EXACT);
+    copy(&sides, of->n_types, roles & RFN_FORCED_EXACT);
     copy(&sides, 2, false); /* communicators, symbols */
     for (uint32_t i = 0; i < of->n_symbols; i++) {
         const struct rfn_symbol_info *symbol = &of->symbols[i];
@@ -135,17 +135,17 @@ static int64_t wrapped(int64_t rank, uint32_t size)
     return size && rest < 0 ? rest + size : rest;
 }
 
-int64_t rfn_merge_word(unsigned role, const struct rfn_rank_value *own,
+int64_t rfn_force_word(unsigned role, const struct rfn_rank_value *own,
                        const struct rfn_rank_value *lowest)
 {
     switch (role) {
-    case RFN_MERGED_PEER:
+    case RFN_FORCED_PEER:
         if (lowest->value < 0 || lowest->value >= lowest->size)
             return lowest->value; /* MPI_ANY_SOURCE, MPI_PROC_NULL */
         return wrapped((int64_t)own->rank + way_of(lowest), own->size);
-    case RFN_MERGED_ROOT:
+    case RFN_FORCED_ROOT:
         return lowest->value < 0 ? lowest->value : wrapped(lowest->value, own->size);
-    case RFN_MERGED_PLACE:
+    case RFN_FORCED_PLACE:
         return lowest->value;
     default:
         return own->value;

@@ -1,6 +1,6 @@
 /* Which parameters are meant, what a rank gets in place of its own word, and numbers of structures
  * that are taken from another group's. */
-#include "archive/merged_parameters.h"
+#include "archive/forced_parameters.h"
 
 #include "archive/pack_clusters.h"
 #include "event/kind.h"
@@ -16,26 +16,26 @@ static void test_names(void **state)
 {
     (void)state;
     unsigned roles = 0;
-    char text[RFN_MERGED_TEXT];
+    char text[RFN_FORCED_TEXT];
     struct rfn_diag diag = {0};
-    assert_int_equal(rfn_merged_roles_parse("peer", &roles, NULL), 0);
-    assert_int_equal(roles, RFN_MERGED_PEER);
-    assert_int_equal(rfn_merged_roles_parse("tag,count,peer,tag", &roles, NULL), 0);
-    assert_int_equal(roles, RFN_MERGED_PEER | RFN_MERGED_COUNT | RFN_MERGED_TAG);
-    rfn_merged_roles_text(roles, text);
+    assert_int_equal(rfn_forced_roles_parse("peer", &roles, NULL), 0);
+    assert_int_equal(roles, RFN_FORCED_PEER);
+    assert_int_equal(rfn_forced_roles_parse("tag,count,peer,tag", &roles, NULL), 0);
+    assert_int_equal(roles, RFN_FORCED_PEER | RFN_FORCED_COUNT | RFN_FORCED_TAG);
+    rfn_forced_roles_text(roles, text);
     assert_string_equal(text, "peer,count,tag");
-    assert_int_equal(rfn_merged_roles_parse("peer,root,count,exact,comm,place,tag", &roles, NULL),
+    assert_int_equal(rfn_forced_roles_parse("peer,root,count,exact,comm,place,tag", &roles, NULL),
                      0);
     assert_int_equal(roles, 127);
-    rfn_merged_roles_text(roles, text);
+    rfn_forced_roles_text(roles, text);
     assert_string_equal(text, "peer,root,count,exact,comm,place,tag");
-    rfn_merged_roles_text(0, text);
+    rfn_forced_roles_text(0, text);
     assert_string_equal(text, "");
     static const char *const wrong[] = {
         "",      ",",   "peer,",      ",peer",
         "peers", "pee", "peer count", "a name that is far too long to be one of them"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_int_equal(rfn_merged_check(wrong[i], &diag), RFN_E_USAGE);
+        assert_int_equal(rfn_forced_check(wrong[i], &diag), RFN_E_USAGE);
     assert_non_null(strstr(diag.text, "no parameters 'a name"));
 }
 
@@ -54,18 +54,18 @@ static const struct rfn_function_info function = {
 static void test_roles(void **state)
 {
     (void)state;
-    static const unsigned roles[N_PARAMS] = {RFN_MERGED_COUNT, RFN_MERGED_EXACT,
-                                             RFN_MERGED_PEER,  RFN_MERGED_TAG,
-                                             RFN_MERGED_COMM,  RFN_MERGED_PLACE,
-                                             RFN_MERGED_EXACT, 0,
-                                             RFN_MERGED_COUNT, 0};
+    static const unsigned roles[N_PARAMS] = {RFN_FORCED_COUNT, RFN_FORCED_EXACT,
+                                             RFN_FORCED_PEER,  RFN_FORCED_TAG,
+                                             RFN_FORCED_COMM,  RFN_FORCED_PLACE,
+                                             RFN_FORCED_EXACT, 0,
+                                             RFN_FORCED_COUNT, 0};
     for (unsigned i = 0; i < N_PARAMS; i++)
-        assert_int_equal(rfn_merged_role_of(&function, i), roles[i]);
+        assert_int_equal(rfn_forced_role_of(&function, i), roles[i]);
     struct rfn_function_info rooted = function;
     rooted.class_ = RFN_CLASS_ONE_TO_ALL;
-    assert_int_equal(rfn_merged_role_of(&rooted, 2), RFN_MERGED_ROOT);
+    assert_int_equal(rfn_forced_role_of(&rooted, 2), RFN_FORCED_ROOT);
     rooted.class_ = RFN_CLASS_ALL_TO_ONE;
-    assert_int_equal(rfn_merged_role_of(&rooted, 2), RFN_MERGED_ROOT);
+    assert_int_equal(rfn_forced_role_of(&rooted, 2), RFN_FORCED_ROOT);
 }
 
 /* ---- words ---- */
@@ -73,7 +73,7 @@ static void test_roles(void **state)
 static void expect_word(unsigned role, struct rfn_rank_value own, struct rfn_rank_value lowest,
                         int64_t expected)
 {
-    assert_int_equal(rfn_merge_word(role, &own, &lowest), expected);
+    assert_int_equal(rfn_force_word(role, &own, &lowest), expected);
 }
 
 static void test_words(void **state)
@@ -81,32 +81,32 @@ static void test_words(void **state)
     (void)state;
     /* A ring stays one, whichever way round and however large. */
     for (uint32_t rank = 0; rank < 8; rank++) {
-        expect_word(RFN_MERGED_PEER, (struct rfn_rank_value){rank, 8, 5},
+        expect_word(RFN_FORCED_PEER, (struct rfn_rank_value){rank, 8, 5},
                     (struct rfn_rank_value){0, 8, 1}, (rank + 1) % 8);
-        expect_word(RFN_MERGED_PEER, (struct rfn_rank_value){rank, 8, 5},
+        expect_word(RFN_FORCED_PEER, (struct rfn_rank_value){rank, 8, 5},
                     (struct rfn_rank_value){0, 8, 7}, (rank + 7) % 8);
     }
     for (uint32_t rank = 0; rank < 5; rank++)
-        expect_word(RFN_MERGED_PEER, (struct rfn_rank_value){rank, 5, 5},
+        expect_word(RFN_FORCED_PEER, (struct rfn_rank_value){rank, 5, 5},
                     (struct rfn_rank_value){0, 100, 99}, (rank + 4) % 5);
     /* Special values are kept; so is all that is not merged. */
-    expect_word(RFN_MERGED_PEER, (struct rfn_rank_value){3, 8, 5},
+    expect_word(RFN_FORCED_PEER, (struct rfn_rank_value){3, 8, 5},
                 (struct rfn_rank_value){0, 8, RFN_PROC_NULL}, RFN_PROC_NULL);
-    expect_word(RFN_MERGED_ROOT, (struct rfn_rank_value){3, 8, 5},
+    expect_word(RFN_FORCED_ROOT, (struct rfn_rank_value){3, 8, 5},
                 (struct rfn_rank_value){0, 8, RFN_ROOT}, RFN_ROOT);
     expect_word(0, (struct rfn_rank_value){3, 8, 5}, (struct rfn_rank_value){0, 8, 1}, 5);
-    expect_word(RFN_MERGED_ROOT, (struct rfn_rank_value){3, 8, 5}, (struct rfn_rank_value){2, 8, 6},
+    expect_word(RFN_FORCED_ROOT, (struct rfn_rank_value){3, 8, 5}, (struct rfn_rank_value){2, 8, 6},
                 6);
-    expect_word(RFN_MERGED_ROOT, (struct rfn_rank_value){3, 4, 1}, (struct rfn_rank_value){2, 8, 6},
+    expect_word(RFN_FORCED_ROOT, (struct rfn_rank_value){3, 4, 1}, (struct rfn_rank_value){2, 8, 6},
                 2);
-    expect_word(RFN_MERGED_PLACE, (struct rfn_rank_value){3, 8, 5},
+    expect_word(RFN_FORCED_PLACE, (struct rfn_rank_value){3, 8, 5},
                 (struct rfn_rank_value){2, 8, -70}, -70);
     /* Any numbers of a damaged archive. */
-    expect_word(RFN_MERGED_PEER, (struct rfn_rank_value){UINT32_MAX, 0, 5},
+    expect_word(RFN_FORCED_PEER, (struct rfn_rank_value){UINT32_MAX, 0, 5},
                 (struct rfn_rank_value){7, 0, INT64_MAX}, INT64_MAX);
-    expect_word(RFN_MERGED_ROOT, (struct rfn_rank_value){3, 0, 5},
+    expect_word(RFN_FORCED_ROOT, (struct rfn_rank_value){3, 0, 5},
                 (struct rfn_rank_value){0, 0, INT64_MAX}, INT64_MAX);
-    expect_word(RFN_MERGED_PEER, (struct rfn_rank_value){UINT32_MAX - 1, UINT32_MAX, 5},
+    expect_word(RFN_FORCED_PEER, (struct rfn_rank_value){UINT32_MAX - 1, UINT32_MAX, 5},
                 (struct rfn_rank_value){0, UINT32_MAX, 2}, 1);
 }
 
@@ -131,7 +131,7 @@ static int merge(unsigned roles, size_t size, struct rfn_buf *out)
     struct rfn_dictionary dictionary = {.functions = (struct rfn_function_info *)functions};
     const struct rfn_pack_bytes own = {other, size};
     const struct rfn_pack_bytes reference = {lowest, sizeof lowest};
-    return rfn_merge_structure(&dictionary, &structure, roles, &own, &reference, out);
+    return rfn_force_structure(&dictionary, &structure, roles, &own, &reference, out);
 }
 
 static void expect_merged(unsigned roles, const size_t *from_lowest, size_t n)
@@ -152,10 +152,10 @@ static void test_structures(void **state)
 {
     (void)state;
     expect_merged(0, NULL, 0);
-    expect_merged(RFN_MERGED_PEER | RFN_MERGED_PLACE, NULL, 0);
-    expect_merged(RFN_MERGED_COUNT, (const size_t[]){12}, 1);
-    expect_merged(RFN_MERGED_EXACT, (const size_t[]){4, 5, 13, 16}, 4);
-    expect_merged(RFN_MERGED_TAG | RFN_MERGED_COMM, (const size_t[]){14, 15}, 2);
+    expect_merged(RFN_FORCED_PEER | RFN_FORCED_PLACE, NULL, 0);
+    expect_merged(RFN_FORCED_COUNT, (const size_t[]){12}, 1);
+    expect_merged(RFN_FORCED_EXACT, (const size_t[]){4, 5, 13, 16}, 4);
+    expect_merged(RFN_FORCED_TAG | RFN_FORCED_COMM, (const size_t[]){14, 15}, 2);
     for (size_t size = 0; size < sizeof other; size++) {
         struct rfn_buf out = RFN_BUF_INIT;
         assert_int_equal(merge(127, size, &out), RFN_E_UNSUPPORTED);

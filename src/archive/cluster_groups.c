@@ -1,0 +1,213 @@
+#include "archive/cluster_job.h"
+
+#include "archive/cluster_parts.h"
+
+#include <stdlib.h>
+
+/* Bytes as stored. What is larger has a chunk of its own: who reads one group decompresses all that
+ * is stored with it. */
+enum { STRUCTURE_MOST = 1 << 14, PLACES_MOST = 1 << 16, VALUES_MOST = 1 << 15 };
+
+int rfn_cluster_no_memory(const struct rfn_cluster_job *job)
+{
+    return rfn_fail(job->diag, RFN_E_NOMEM, -1, -1, "out of memory");
+}
+
+const struct rfn_toc_entry *rfn_cluster_chunk(const struct rfn_cluster_job *job, uint32_t type,
+                                              uint64_t id)
+{
+    const struct rfn_chunks *chunks = &job->archive->chunks;
+    int64_t entry = rfn_chunks_find(chunks, type, id);
+    return entry < 0 ? NULL : &chunks->entries[entry];
+}
+
+/* ---- the value sets of a group ---- */
+
+int rfn_cluster_each_set(const struct rfn_archive *archive, uint32_t group, bool *seen,
+                         int (*visit)(void *context, uint32_t set), void *context)
+{
+    for (uint32_t i = archive->first_member[group]; i < archive->first_member[group + 1]; i++) {
+        uint32_t set = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, archive->members[i]);
+        if (!seen[set])
+            RFN_TRY(visit(context, set));
+        seen[set] = true;
+    }
+    return 0;
+}
+
+/* ---- shapes ---- */
+
+static uint64_t mix_nodes(uint64_t hash, const struct rfn_node_list *list)
+{
+    hash = rfn_hash_mix(hash, list->n);
+    for (uint32_t i = 0; i < list->n; i++)
+        hash = rfn_hash_mix(hash, list->nodes[i]);
+    return hash;
+}
+
+/* All of a structure that must be equal in groups that are stored together. */
+static uint64_t shape_hash(const struct rfn_structure *structure)
+{
+    const uint64_t sizes[] = {structure->n_sites, structure->n_types, structure->n_comms,
+                              structure->n_symbols, structure->n_loops};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        hash = rfn_hash_mix(hash, sizes[i]);
+    for (uint32_t i = 0; i < structure->n_symbols; i++) {
+        const struct rfn_symbol_info *symbol = &structure->symbols[i];
+        hash = rfn_hash_mix(hash, (uint64_t)symbol->function << 32 | symbol->path);
+        hash = rfn_hash_mix(hash, (uint64_t)symbol->moved << 32 | symbol->error);
+        hash = rfn_hash_mix(hash, symbol->failed_poll);
+    }
+    for (uint32_t i = 0; i < structure->n_loops; i++)
+        hash = mix_nodes(hash, &structure->loops[i]);
+    return mix_nodes(hash, &structure->top);
+}
+
+/* Sums up what the values of a group take. */
+struct weighing {
+    const struct rfn_cluster_job *job;
+    bool clustered, /* what has no chunk of its own is in CLUSTERS */
+        missing;    /* something has none */
+    uint64_t stored, cost;
+};
+
+static int weigh_set(void *context, uint32_t set)
+{
+    struct weighing *weighing = context;
+    const struct rfn_toc_entry *chunk = rfn_cluster_chunk(weighing->job, RFN_CHUNK_VALUES, set);
+    weighing->missing |= !chunk;
+    if (!chunk && (weighing->clustered || weighing->job->known_shapes))
+        return 0;
+    if (!chunk)
+        return rfn_archive_missing(weighing->job->archive, "VALUES", set, weighing->job->diag);
+    weighing->stored += chunk->stored_size;
+    weighing->cost += rfn_chunk_bytes(chunk);
+    return 0;
+}
+
+/* Of groups in a CLUSTERS: each has a part of what it takes, and would take otherwise. */
+static int weigh_clusters(struct rfn_cluster_job *job, const struct rfn_toc_entry *chunk)
+{
+    const struct rfn_archive *archive = job->archive;
+    uint32_t first = (uint32_t)(chunk->id >> 32), end = (uint32_t)chunk->id;
+    uint64_t before;
+    RFN_TRY(rfn_clusters_before(archive, chunk, &before, job->diag));
+    for (uint32_t i = first; i < end && i < archive->n_groups; i++) {
+        job->groups[i].stored = chunk->stored_size / (end - first);
+        job->groups[i].cost = before / (end - first);
+    }
+    if (first < end && first < archive->n_groups)
+        job->groups[first].cost += before % (end - first);
+    return 0;
+}
+
+static int weigh_clustered(struct rfn_cluster_job *job, struct rfn_cluster_group *group, bool *seen)
+{
+    struct weighing weighing = {.job = job, .clustered = true};
+    RFN_TRY(rfn_cluster_each_set(job->archive, group->number, seen, weigh_set, &weighing));
+    group->values = weighing.stored <= VALUES_MOST;
+    group->stored += group->values ? weighing.stored : 0;
+    group->cost += group->values ? weighing.cost : 0;
+    return 0;
+}
+
+static int weigh(struct rfn_cluster_job *job, struct rfn_cluster_group *group, bool *seen)
+{
+    struct weighing weighing = {.job = job};
+    if (rfn_group_is_clustered(job->archive, group->number))
+        return weigh_clustered(job, group, seen);
+    const struct rfn_toc_entry *structure = rfn_cluster_chunk(job, RFN_CHUNK_STRUCTURE,
+                                                              group->number);
+    const struct rfn_toc_entry *places = rfn_cluster_chunk(job, RFN_CHUNK_PLACES, group->number);
+    group->alone = !structure && job->known_shapes;
+    if (group->alone)
+        return 0;
+    if (!structure || !places)
+        return rfn_archive_missing(job->archive, structure ? "PLACES" : "STRUCTURE", group->number,
+                                   job->diag);
+    RFN_TRY(rfn_cluster_each_set(job->archive, group->number, seen, weigh_set, &weighing));
+    group->alone = structure->stored_size > STRUCTURE_MOST || places->stored_size > PLACES_MOST;
+    group->values = !weighing.missing && weighing.stored <= VALUES_MOST;
+    group->stored = structure->stored_size + places->stored_size +
+                    (group->values ? weighing.stored : 0);
+    group->cost = rfn_chunk_bytes(structure) + rfn_chunk_bytes(places) +
+                  (group->values ? weighing.cost : 0);
+    return 0;
+}
+
+static int find_shape(struct rfn_cluster_job *job, struct rfn_cluster_group *group)
+{
+    struct rfn_part *part;
+    if (job->known_shapes) {
+        group->shape = job->known_shapes[group->number];
+        return 0;
+    }
+    RFN_TRY(rfn_part_use(job->archive, RFN_CHUNK_STRUCTURE, group->number, NULL, &part, job->diag));
+    uint64_t hash = rfn_hash_mix(shape_hash(&part->u.structure), group->values);
+    rfn_part_done(job->archive, part);
+    if (group->alone)
+        hash = rfn_hash_mix(hash, group->number);
+    uint64_t *known = rfn_map_get(&job->shapes, hash);
+    group->shape = known ? (uint32_t)*known : (uint32_t)job->shapes.n;
+    if (!known && rfn_map_put(&job->shapes, hash, group->shape) < 0)
+        return rfn_cluster_no_memory(job);
+    return 0;
+}
+
+static int compare_groups(const void *left, const void *right)
+{
+    const struct rfn_cluster_group *a = left, *b = right;
+    if (a->shape != b->shape)
+        return a->shape < b->shape ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+int rfn_cluster_list_groups(struct rfn_cluster_job *job, bool *seen)
+{
+    uint32_t n = job->archive->n_groups;
+    const struct rfn_chunks *chunks = &job->archive->chunks;
+    for (size_t i = 0; i < chunks->n && job->archive->first_set; i++) {
+        if (chunks->entries[i].type == RFN_CHUNK_CLUSTERS)
+            RFN_TRY(weigh_clusters(job, &chunks->entries[i]));
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct rfn_cluster_group *group = &job->groups[i];
+        group->number = i;
+        RFN_TRY(weigh(job, group, seen));
+        RFN_TRY(find_shape(job, group));
+    }
+    qsort(job->groups, n, sizeof *job->groups, compare_groups);
+    return 0;
+}
+
+/* ---- new numbers ---- */
+
+struct numbering {
+    uint32_t *sets, n;
+};
+
+static int number_set(void *context, uint32_t set)
+{
+    struct numbering *numbering = context;
+    numbering->sets[set] = numbering->n++;
+    return 0;
+}
+
+void rfn_cluster_number(struct rfn_cluster_job *job, bool *seen)
+{
+    const struct rfn_archive *archive = job->archive;
+    struct numbering numbering = {.sets = job->plan->sets};
+    for (uint32_t i = 0; i < archive->n_groups; i++) {
+        job->plan->groups[job->groups[i].number] = i;
+        rfn_cluster_each_set(archive, job->groups[i].number, seen, number_set, &numbering);
+    }
+}
+
+void rfn_cluster_keep_numbers(struct rfn_cluster_job *job)
+{
+    for (uint32_t i = 0; i < job->archive->n_groups; i++)
+        job->plan->groups[i] = i;
+    for (uint32_t i = 0; i < job->archive->n_value_sets; i++)
+        job->plan->sets[i] = i;
+}

@@ -1,0 +1,279 @@
+"""Forced merging while recording (refrain record --merge-parameter): what recording and then reducing gives."""
+import json
+import os
+import re
+import shutil
+
+import harness
+import test_clusters
+import test_meetings
+import test_reader
+import test_replay
+import test_smpi
+
+SIMULATED = True
+ALL = "peer,root,count,exact,comm,place,tag"
+TOLD = "some parameters are those of the lowest rank of each cluster"
+NOT_MERGED = "no parameters were merged"
+
+
+def info(bench, archive):
+    return json.loads(bench.verb("info", "--json", archive))
+
+
+def simulate(bench, name, ranks, names, time="full"):
+    """A program that recorded itself with merged parameters; what it said, and the archive."""
+    program = test_clusters.PROGRAMS[name]
+    compiled = test_smpi.smpi_program(bench, program.source)
+    run, made = test_smpi.smpi_launch(bench, compiled, ranks, program.arguments,
+                                      {"REFRAIN_TIME": time, "REFRAIN_MERGE_PARAMETER": names})
+    archive = bench.fresh(f"{name}.forced.rfn")
+    shutil.move(made, archive)
+    bench.verb("verify", archive)
+    return run.err, archive
+
+
+def reduced(bench, archive, names):
+    return test_clusters.clustered(bench, archive, f"--merge-parameter={names}")
+
+
+def without_times(bench, archive):
+    """The lines of a dump but for when events began and ended."""
+    return [b"\t".join(line.split(b"\t")[:3] + line.split(b"\t")[5:])
+            for line in test_reader.dump(bench, archive)]
+
+
+def check_alike(bench, what, recorded, expected, names):
+    """Both say that these parameters are merged, and of the same groups."""
+    for path in (recorded, expected):
+        facts = info(bench, path)
+        harness.compare(f"{what}: merged", facts["merged_parameters"], names)
+        harness.compare(f"{what}: groups", facts["clustered_groups"], facts["groups"])
+        told = bench.run([bench.refrain, "dump", path], check=True).err
+        harness.compare(f"{what}: dump tells", f"{TOLD} ({names})" in told, True)
+
+
+def report(bench, archive):
+    facts = json.loads(bench.verb("report", "--json", archive))
+    for key in ("file", "bytes", "archive", "command"):
+        facts.pop(key, None)
+    return facts
+
+
+def test_simulated(bench):
+    """All programs, with all that can be merged: the same dump, times included, and the same report."""
+    for name in test_clusters.PROGRAMS:
+        ranks = 12 if name == "pairwise" else 16
+        plain = test_clusters.simulate(bench, name, ranks, "full")
+        told, recorded = simulate(bench, name, ranks, ALL)
+        expected = reduced(bench, plain, ALL)
+        check_alike(bench, name, recorded, expected, ALL)
+        harness.compare(f"{name}: told", f"{TOLD} ({ALL})" in told and NOT_MERGED not in told, True)
+        harness.compare(f"{name}: dumps", test_reader.dump(bench, recorded) ==
+                        test_reader.dump(bench, expected), True)
+        test_reader.compare(bench, recorded, name)
+        found, wanted = report(bench, recorded), report(bench, expected)
+        for key in {**found, **wanted}:
+            harness.compare(f"{name}: {key} in the report", found.get(key), wanted.get(key))
+
+
+def test_simulated_roles(bench):
+    """Single roles: the sub-clusters that doc/clustering.md tells, and not a word of the other parameters lost."""
+    for name, ranks, names, before, after in (("ghosts", 16, "peer,count", 16, 1),
+                                              ("workers", 6, "peer,count,tag", 6, 2),
+                                              ("transpose", 16, "place", 16, 1)):
+        plain = test_clusters.simulate(bench, name, ranks, "none")
+        _, recorded = simulate(bench, name, ranks, names, "none")
+        harness.compare(f"{name}: dumps", test_reader.dump(bench, recorded) ==
+                        test_reader.dump(bench, reduced(bench, plain, names)), True)
+        found = [test_clusters.clusters(bench, path)["sub_clusters"] for path in (plain, recorded)]
+        harness.compare(f"{name}: sub-clusters", found, [before, after])
+
+
+def test_names_in_order(bench):
+    """However they are given; and without them nothing is merged, nor said of it."""
+    _, archive = simulate(bench, "ghosts", 16, "tag,count,tag")
+    harness.compare("names", info(bench, archive)["merged_parameters"], "count,tag")
+    told, archive = simulate(bench, "ghosts", 16, "")
+    harness.compare("without", (info(bench, archive)["merged_parameters"], "parameters" in told),
+                    (None, False))
+    harness.compare("dump without", test_reader.dump(bench, archive) ==
+                    test_reader.dump(bench, test_clusters.simulate(bench, "ghosts", 16, "full")), True)
+
+
+def test_more_is_merged_later(bench):
+    """What is merged while recording and what is merged afterwards is what is merged at once."""
+    _, archive = simulate(bench, "ghosts", 16, "count")
+    later = reduced(bench, archive, "peer")
+    expected = reduced(bench, test_clusters.simulate(bench, "ghosts", 16, "full"), "peer,count")
+    check_alike(bench, "later", later, expected, "peer,count")
+    harness.compare("dumps", test_reader.dump(bench, later) == test_reader.dump(bench, expected), True)
+
+
+def test_refused_by_replay(bench):
+    """It is refused as what `reduce` writes is."""
+    _, archive = simulate(bench, "ghosts", 16, "peer")
+    run = test_replay.simulated_replay(bench, 16, archive)
+    harness.compare("replayed", (run.code != 0, "messages may not match" in run.err,
+                                 "received as recorded" in run.out), (True, True, False))
+
+
+def test_real(bench, flavour):
+    """Under a real MPI, where times differ from run to run."""
+    for name, names in (("ghosts", "peer,count"), ("transpose", "comm,place"), ("sweep2d", ALL)):
+        program = test_clusters.PROGRAMS[name]
+        command = [bench.program(program.source, flavour), *program.arguments]
+        for time in ("none", "segments"):
+            run, recorded = bench.record(flavour, 4, command, [f"--time={time}", f"--merge-parameter={names}"])
+            _, plain = bench.record(flavour, 4, command, [f"--time={time}", "--no-cluster"])
+            bench.verb("verify", recorded)
+            test_reader.compare(bench, recorded, name)
+            expected = reduced(bench, plain, names)
+            if time == "none":
+                check_alike(bench, name, recorded, expected, names)
+                harness.compare(f"{name}: told", f"{TOLD} ({names})" in run.err, True)
+            harness.compare(f"{name}: dumps", without_times(bench, recorded) ==
+                            without_times(bench, expected), True)
+
+
+def test_rank_0_decides(bench, flavour):
+    """The first program's option counts, whatever the others say."""
+    ghosts = bench.program(test_clusters.PROGRAMS["ghosts"].source, flavour)
+    launch = harness.FLAVOURS[flavour].mpirun
+    for first, others, merged in ((["--merge-parameter=peer,count"], ["--merge-parameter=tag"], "peer,count"),
+                                  (["--merge-parameter=peer,count"], [], "peer,count"),
+                                  ([], ["--merge-parameter=peer,count"], None)):
+        archive = bench.fresh("first.rfn")
+        record = [bench.refrain, "record", "--time=none", "-f", "-o", archive]
+        run = bench.run([*launch, "-n", "1", *record, *first, ghosts, "1", ":",
+                         "-n", "5", *record, *others, ghosts, "1"], check=True)
+        bench.verb("verify", archive)
+        harness.compare(f"{first} {others}", (info(bench, archive)["merged_parameters"], TOLD in run.err),
+                        (merged, bool(merged)))
+
+
+def test_children(bench):
+    """Processes that the program starts are recorded with the option of those that start them."""
+    folder = bench.path("forced-children")
+    os.makedirs(folder)
+    shutil.copy(bench.program("spawn", "openmpi"), os.path.join(folder, "app"))
+    run = bench.run([*harness.FLAVOURS["openmpi"].launch(2), bench.refrain, "record", "-o", "x.rfn",
+                     "--merge-parameter=tag,peer", "./app", "one", "./app"], cwd=folder,
+                    env={"EXPECT_OUT": os.path.join(folder, "log"), "EXPECT_ARCHIVE": "x.spawn1.rfn"})
+    harness.compare(f"exit status of {run.err}", run.code, 0)
+    told = re.findall(r"refrain: (?:some|no) parameters .*", run.err)
+    harness.compare(f"both jobs tell: {run.err}", len(told), 2)
+
+
+def test_too_large(bench):
+    """What is not brought to rank 0 keeps its own parameters, and that is said."""
+    program = test_smpi.smpi_program(bench, os.path.join(test_clusters.FOLDER, "one_large.c"))
+    archives = []
+    for env in ({"REFRAIN_CLUSTER": "no"}, {"REFRAIN_MERGE_PARAMETER": ALL}):
+        run, made = test_smpi.smpi_launch(bench, program, 8, ["100000"], {"REFRAIN_TIME": "none", **env})
+        archives.append(bench.fresh("large.rfn"))
+        os.rename(made, archives[-1])
+    facts = info(bench, archives[1])
+    harness.compare("merged", (facts["merged_parameters"], facts["clustered_groups"]), (ALL, 7))
+    harness.compare(f"told: {run.err}", f"{TOLD} ({ALL})" in run.err and
+                    f"of 1 of 8 groups {NOT_MERGED}" in run.err, True)
+    dumps = [test_reader.dump(bench, path) for path in (archives[1], reduced(bench, archives[0], ALL))]
+    harness.compare("dumps", dumps[0] == dumps[1], True)
+
+
+def test_nothing_to_merge(bench):
+    """Where there are no clusters nothing is merged: that is said, and the archive says nothing of it."""
+    program = test_smpi.smpi_program(bench, os.path.join(test_clusters.FOLDER, "one_large.c"))
+    for quiet in ("0", "1"):
+        run, archive = test_smpi.smpi_launch(bench, program, 1, ["100000"],
+                                             {"REFRAIN_TIME": "none", "REFRAIN_MERGE_PARAMETER": ALL,
+                                              "REFRAIN_QUIET": quiet})
+        facts = info(bench, archive)
+        harness.compare("merged", (facts["merged_parameters"], facts["clustered_groups"]), (None, 0))
+        harness.compare(f"told: {run.err}", (NOT_MERGED in run.err, TOLD in run.err), (quiet == "0", False))
+
+
+ABORTING = """#include <mpi.h>
+#include <pthread.h>
+
+enum { THREADS = 8, CALLS = 20 };
+
+static char data[128];
+
+static void *send(void *argument)
+{
+    int thread = *(int *)argument;
+    for (int i = 0; i < CALLS; i++) {
+        int n = (thread * 7 + i * i * 5) % 61 + 1;
+        MPI_Sendrecv(data, n, MPI_CHAR, 0, 100 + n, data + 64, 64, MPI_CHAR, 0, 100 + n, MPI_COMM_SELF,
+                     MPI_STATUS_IGNORE);
+        if (i % 3 == 0)
+            MPI_Bcast(data, n * thread % 50, MPI_CHAR, 0, MPI_COMM_SELF);
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    int provided, rank;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < THREADS && rank == 1; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, send, &i);
+        pthread_join(thread, NULL);
+    }
+    if (rank == 1)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_abort(bench, flavour):
+    """A rank that ends alone merges nothing, though its threads are alike and clusters are made of them."""
+    source = bench.path(f"aborting.{flavour}.c")
+    with open(source, "w", encoding="ascii") as file:
+        file.write(ABORTING)
+    program = bench.program(source, flavour)
+    dumps = []
+    for options in (["--merge-parameter=" + ALL], []):
+        archive = bench.fresh("aborted.rfn")
+        run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "--time=none", "-o", archive,
+                         *options, program])
+        left = archive.replace(".rfn", ".rank1.rfn")
+        if not os.path.exists(left):
+            raise harness.Failure(f"exit {run.code}: {run.err}")
+        facts = json.loads(bench.run([bench.refrain, "info", "--json", left]).out)  # of one rank: incomplete
+        harness.compare("merged", facts["merged_parameters"], None)
+        harness.compare("clusters", facts["clustered_groups"] > 1, True)
+        dumps.append(bench.run([bench.refrain, "dump", left]).out)
+    harness.compare("dumps", dumps[0] == dumps[1] and "sendcount" in dumps[0], True)
+
+
+def test_cluster_every(bench):
+    """Together with --cluster-every."""
+    _, plain = test_meetings.record(bench, "openmpi", ["25"], ["--no-cluster", "--time=none"])
+    _, met = test_meetings.record(bench, "openmpi", ["25"], ["--cluster-every=3", "--time=none",
+                                                             f"--merge-parameter={ALL}"])
+    bench.verb("verify", met)
+    expected = reduced(bench, plain, ALL)
+    harness.compare("dumps", test_reader.dump(bench, met) == test_reader.dump(bench, expected), True)
+
+
+def test_wrong(bench):
+    """Names that are none, none, and what goes together with no clusters."""
+    ghosts = bench.program(test_clusters.PROGRAMS["ghosts"].source, "openmpi")
+    for options, text in ((["--merge-parameter=peer,cont"], "no parameters 'cont'"),
+                          (["--merge-parameter="], "no parameters ''"),
+                          (["--merge-parameter=peer", "--no-cluster"],
+                           "--merge-parameter is about clustering, which --no-cluster leaves out")):
+        archive = bench.fresh("wrong.rfn")
+        run = bench.run([bench.refrain, "record", "-o", archive, *options, ghosts])
+        harness.compare(f"{options}: {run.err}", (run.code, text in run.err, os.path.exists(archive)),
+                        (2, True, False))
+    told, archive = simulate(bench, "ghosts", 4, "peer,cont")
+    harness.compare(f"by hand: {told}", "REFRAIN_MERGE_PARAMETER: there are no parameters 'cont'" in told, True)
+    harness.compare("merged", info(bench, archive)["merged_parameters"], None)
