@@ -148,7 +148,7 @@ bench-overhead: all
 clusters-table: all
 	@python3 tools/clusters_table.py --build $(O)
 
-# What long runs on 1024 ranks move when MPI ends; 20 minutes.
+# What long runs on 1024 ranks move when MPI ends; 40 minutes.
 clusters-long: all
 	@python3 tools/clusters_table.py --build $(O) --long
 
