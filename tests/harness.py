@@ -188,13 +188,13 @@ class Harness:
             FLAVOURS[flavour].mpicc, "-std=gnu11", "-O1", "-g", "-w", "-I", PROGRAMS, "-I", INCLUDE,
             source, *flags, self.region_library, "-lm", "-lpthread", "-ldl"])
 
-    def record(self, flavour, ranks, command, options=(), env=None, timeout=120, archive=None):
+    def record(self, flavour, ranks, command, options=(), env=None, timeout=120, archive=None,
+               before=()):
         """Records a command, with full times unless the options say something else about them;
-        returns (run, path of the archive)."""
+        before: words before the launcher's. Returns (run, path of the archive)."""
         archive = archive or self.fresh("archive.rfn")
-        run = self.run([*FLAVOURS[flavour].launch(ranks), self.refrain, "record", "--force", "-o",
-                        archive, "--time=full",
-                        *options, *command], env=env, timeout=timeout, check=True)
+        run = self.run([*before, *FLAVOURS[flavour].launch(ranks), self.refrain, "record", "--force", "-o",
+                        archive, "--time=full", *options, *command], env=env, timeout=timeout, check=True)
         if not os.path.exists(archive):
             raise Failure(f"no archive from {' '.join(command)}\n{run.out}{run.err}")
         return run, archive

@@ -302,10 +302,9 @@ def check_moved(name, ranks, merging):
         raise harness.Failure(f"{name}: of all traces {share:.1%} are moved: {merging}")
 
 
-def check_recorded(bench, name, ranks, time):
+def check_recorded(bench, name, ranks, kept, out):
     """The recorder's own clusters: what is dumped of every rank is what it is without, and what `reduce` makes
     of that."""
-    kept, out = (simulate(bench, name, ranks, time, cluster) for cluster in ("no", "yes"))
     reduced = clustered(bench, kept)
     bench.verb("verify", out)
     expected = test_reader.dump(bench, kept)
@@ -313,16 +312,22 @@ def check_recorded(bench, name, ranks, time):
     harness.compare(f"{name}: reduced dumps", test_reader.dump(bench, reduced) == expected, True)
     test_reader.compare(bench, out, name)
     facts = [json.loads(bench.verb("info", "--json", path)) for path in (kept, out, reduced)]
+    harness.compare(f"{name}: ranks, complete", (facts[1]["ranks"], facts[1]["complete"]), (ranks, True))
     check_smaller(name, *facts)
     check_moved(name, ranks, facts[1]["merging"])
 
 
+RECORDED = ("| program | unclustered | recorded | reduced | parameters | recorded | reduced |\n"
+            "|---|---|---|---|---|---|---|")
+
+
 def test_recorded(bench):
     """Recorded with and without clusters, with all times or those of segments, on 64 ranks."""
-    print("| program | unclustered | recorded | reduced | parameters | recorded | reduced |\n"
-          "|---|---|---|---|---|---|---|")
+    print(RECORDED)
     for i, name in enumerate(PROGRAMS):
-        check_recorded(bench, name, 64, "full" if i % 2 else "segments")
+        time = "full" if i % 2 else "segments"
+        kept, out = (simulate(bench, name, 64, time, cluster) for cluster in ("no", "yes"))
+        check_recorded(bench, name, 64, kept, out)
 
 
 def test_one_large(bench):

@@ -256,6 +256,10 @@ def test_simulated_64(bench):
         check_simulated(bench, name, arguments, 64)
 
 
+# Alike ranks once, their times too where they went alike.
+CLUSTERED = ["--similar=jitter", "--across=0.4", "--cluster"]
+
+
 def test_clustered(bench):
     """Archives in which alike ranks are kept once, times too where they went alike, take as long as full ones, and as
     the run, whose length the full one knows exactly."""
@@ -263,7 +267,7 @@ def test_clustered(bench):
     for name in test_clusters.PROGRAMS:
         ranks = 12 if name == "pairwise" else 16
         full, small = test_clusters.simulate(bench, name, ranks, "full"), bench.fresh("small.rfn")
-        bench.verb("reduce", "--similar=jitter", "--across=0.4", "--cluster", full, "-o", small)
+        bench.verb("reduce", *CLUSTERED, full, "-o", small)
         facts = facts_of(simulated_replay(bench, ranks, "--json", "--repeat=1", f"--against={full}", small))
         harness.compare(f"{name}: messages", facts["messages"], facts["against"]["messages"])
         run = facts["against"]["recorded_seconds"]

@@ -1,0 +1,65 @@
+"""Clusters of ranks whose number is known, on 64 processes of a real MPI: the programs of
+test_clusters.py under Open MPI, with their times.
+
+What these ranks did is known from the same program simulated on as many, unclustered: both
+recorders have to say the same of every rank, but for times.
+"""
+import os
+import sys
+
+import harness
+import test_clusters
+import test_merge
+
+# One such job at a time, and not in the end: each takes some seconds of CPU, nearly all for starting.
+TOGETHER = EARLY = True
+RANKS = 64
+SECONDS = 600
+GENTLY = [sys.executable, os.path.join(harness.HERE, "gently.py")]
+# Who is done first decides in which order a master hands out tasks.
+ANY_ORDER = {"workers": [0]}
+
+
+def by_rank(bench, name, archive):
+    """The events of each rank without times."""
+    found = {}
+    for line in bench.verb("dump", archive).splitlines()[1:]:
+        _, rank, *event = test_merge.untimed(line)
+        found.setdefault(int(rank), []).append(event)
+    for rank in ANY_ORDER.get(name, ()):
+        found[rank].sort()
+    return found
+
+
+def check_events(bench, name, archive):
+    """Calls, parameters and call paths of each rank: those of the simulated run."""
+    simulated = test_clusters.simulate(bench, name, RANKS, "full")
+    expected, found = (by_rank(bench, name, each) for each in (simulated, archive))
+    harness.compare(f"{name}: ranks", sorted(found), list(range(RANKS)))
+    other = [rank for rank in range(RANKS) if found[rank] != expected[rank]]
+    harness.compare(f"{name}: ranks whose events are not those of the simulated run", other, [])
+
+
+def check(bench, name):
+    """All that is checked on fewer processes, and in simulated time on as many."""
+    program = test_clusters.PROGRAMS[name]
+    compiled = bench.program(program.source, "openmpi")
+    _, archive = bench.record("openmpi", RANKS, [compiled, *program.arguments], timeout=SECONDS,
+                              before=GENTLY)
+    fault = test_clusters.check(bench, name, RANKS, archive)
+    if fault:
+        raise harness.Failure(fault)
+    check_events(bench, name, archive)
+    print(test_clusters.RECORDED)
+    unclustered = test_merge.taken(bench, archive, f"0-{RANKS - 1}")
+    test_clusters.check_recorded(bench, name, RANKS, unclustered, archive)
+
+
+def make_test(name):
+    def test(bench):
+        check(bench, name)
+    return test
+
+
+for _name in test_clusters.PROGRAMS:
+    globals()[f"test_{_name}"] = make_test(_name)
