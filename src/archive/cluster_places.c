@@ -9,6 +9,7 @@
 
 /* Bytes for words of members, where memory is short. */
 enum { PLACES_ROOM = 1 << 23 };
+
 /* ---- places of members ---- */
 
 /* shape: whose communicators the calls are to have. */
