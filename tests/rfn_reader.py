@@ -1429,7 +1429,7 @@ class Spreads:
         after = None
         if bits == 3 and head & 4:
             n_apart, site, after = reader.varint(), -1, {}
-            check(n_apart >= 2, "less than two apart")
+            check(2 <= n_apart <= 16, "a number of sites before that cannot be")
             for _ in range(n_apart):
                 site += reader.varint() + 1
                 check(site < len(sites), "no such site before")
@@ -1633,6 +1633,7 @@ class Archive:
         if not kinds:
             return None
         check(self.reduced, "spreads of times that are all there")
+        check(len(kinds) == 1, "spreads of two kinds")
         return self.part(kinds[0], 0, lambda reader: Spreads(reader, self, kinds[0]))
 
     def read_clocks(self):

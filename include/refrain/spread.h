@@ -27,7 +27,8 @@ struct rfn_time_spread {
 enum rfn_spread_after {
     RFN_AFTER_ANY,  /* all events of the call site */
     RFN_AFTER_SITE, /* those after another one */
-    RFN_AFTER_REST  /* those after none of the sites that the positions before this one name */
+    RFN_AFTER_REST  /* those after none of the sites that the positions before this one name, and
+                       threads' first events */
 };
 
 struct rfn_position_spread {

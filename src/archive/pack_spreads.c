@@ -35,24 +35,18 @@ static rfn_u128 time_of(const struct rfn_position_sums *sums)
     return sums->before.sum + sums->duration.sum;
 }
 
-static int merge_into(struct rfn_position_sums *to, const struct rfn_position_sums *from)
-{
-    RFN_TRY(rfn_spread_sums_merge(&to->before, &from->before));
-    return rfn_spread_sums_merge(&to->duration, &from->duration);
-}
-
 /* Whether it has enough of the place's events, or of their time, to be told apart from the others.
  */
 static bool stands_out(const struct rfn_position_sums *sums, uint64_t n, rfn_u128 time)
 {
-    return sums->after != RFN_AFTER_OTHERS &&
+    return sums->after != RFN_NO_SITE_BEFORE &&
            (sums->duration.n > n / RFN_SPREAD_SHARE || time_of(sums) > time / RFN_SPREAD_SHARE);
 }
 
 /* The positions of a place that are told apart, none or at least two, and the sums of all others.
  */
 struct packed_place {
-    const struct rfn_position_sums *apart[2 * RFN_SPREAD_SHARE];
+    const struct rfn_position_sums *apart[RFN_SITES_BEFORE_MOST];
     unsigned n_apart;
     uint64_t n, firsts;
     struct rfn_position_sums rest;
@@ -78,7 +72,7 @@ static int divide_place(const struct rfn_place_sums *place, struct packed_place 
         if (next < packed->n_apart && packed->apart[next] == sums)
             next++;
         else
-            RFN_TRY(merge_into(&packed->rest, sums));
+            RFN_TRY(rfn_position_sums_merge(&packed->rest, sums));
     }
     return 0;
 }
@@ -96,12 +90,11 @@ static void pack_apart(const struct packed_place *packed, struct rfn_buf *out)
     }
 }
 
-/* more: the same site's failed polls follow. place may be NULL. */
+/* more: the same site's failed polls follow. */
 static int pack_place(const struct rfn_place_sums *place, bool more, struct rfn_buf *out)
 {
-    static const struct rfn_place_sums none;
     struct packed_place packed = {0};
-    int error = divide_place(place ? place : &none, &packed);
+    int error = divide_place(place, &packed);
     if (!error) {
         rfn_buf_varint(out, packed.n << 3 | (uint64_t)(packed.n_apart > 0) << 2 |
                                 (uint64_t)(packed.firsts > 0) << 1 | more);
@@ -111,8 +104,7 @@ static int pack_place(const struct rfn_place_sums *place, bool more, struct rfn_
             pack_apart(&packed, out);
         pack_position(&packed.rest, out);
     }
-    rfn_spread_sums_release(&packed.rest.before);
-    rfn_spread_sums_release(&packed.rest.duration);
+    rfn_position_sums_release(&packed.rest);
     return error;
 }
 

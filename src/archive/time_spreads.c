@@ -282,7 +282,7 @@ static const char *read_apart(struct rfn_time_spreads *spreads, struct rfn_reade
                               struct rfn_position_spread position, uint64_t *left)
 {
     const struct cluster *cluster = &spreads->clusters[position.cluster];
-    uint64_t n_apart = rfn_reader_limited(reader, cluster->n_sites), site = 0;
+    uint64_t n_apart = rfn_reader_limited(reader, RFN_SITES_BEFORE_MOST), site = 0;
     const char *fault = n_apart < 2 ? malformed : NULL;
     position.after = RFN_AFTER_SITE;
     for (uint64_t i = 0; i < n_apart && !fault; i++, site++) {

@@ -119,6 +119,8 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
     case RFN_CHUNK_PROFILES:
         return archive->dictionary.run.reduced && profiles_belong(archive, entry);
     case RFN_CHUNK_SITE_SPREADS:
+        return archive->dictionary.run.reduced && entry->id == 0 &&
+               rfn_chunks_find(&archive->chunks, RFN_CHUNK_SPREADS, 0) < 0;
     case RFN_CHUNK_SPREADS:
         return archive->dictionary.run.reduced && entry->id == 0;
     default:

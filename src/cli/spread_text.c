@@ -125,6 +125,8 @@ static void append_place(struct rfn_table *table, const struct rfn_archive *arch
     struct rfn_spread_cluster cluster = rfn_time_spreads_cluster(spreads, position->cluster);
     struct rfn_text note = {0};
     rfn_call_path_short(&note, archive, position->path, PATH_WIDTH);
+    if (position->after == RFN_AFTER_REST && !position->before.n)
+        rfn_text_string(&note, ", first of all calls");
     rfn_text_string(&note, "; ranks ");
     size_t from = note.n;
     append_ranks(&note, archive, &cluster);
@@ -221,7 +223,8 @@ static void add_site(json_t *value, const struct rfn_archive *archive, uint32_t 
     rfn_text_release(&path);
 }
 
-/* null: all of the site's; an object without members: those that other positions do not have. */
+/* null: all of the site's; an object without members: those that the site's other positions do not
+ * have. */
 static json_t *json_after(const struct rfn_archive *archive,
                           const struct rfn_position_spread *position)
 {

@@ -160,6 +160,9 @@ static int merge_equal(struct rfn_spread_sums *to, uint64_t n, uint64_t time)
     return rfn_spread_sums_merge(to, &equal);
 }
 
+/* Of a rank: 2^20 of them do not overflow. */
+static const uint64_t TIMES_MOST = UINT64_C(1) << 44;
+
 static int read_sums(struct rfn_spread_sums *to, struct rfn_reader *reader)
 {
     uint64_t bins[RFN_SPREAD_BINS] = {0};
@@ -168,11 +171,13 @@ static int read_sums(struct rfn_spread_sums *to, struct rfn_reader *reader)
         return reader->failed ? RFN_E_EXCHANGE : 0;
     read.min = rfn_reader_varint(reader);
     read.max = read.min + rfn_reader_varint(reader);
-    if (reader->failed || read.max < read.min)
+    if (reader->failed || read.max < read.min || read.n > TIMES_MOST)
         return RFN_E_EXCHANGE;
     if (read.max == read.min)
         return merge_equal(to, read.n, read.min);
     rfn_u128 above = read_u128(reader), squares = read_u128(reader);
+    if (above > (rfn_u128)(read.max - read.min) * read.n)
+        return RFN_E_EXCHANGE;
     read.sum = above + (rfn_u128)read.min * read.n;
     read.squares = squares + 2 * (read.min * read.sum) - (rfn_u128)read.min * read.min * read.n;
     read.first_bin = rfn_reader_u8(reader);
@@ -195,6 +200,24 @@ static int make_room(struct rfn_spread_table *table, size_t n)
     return 0;
 }
 
+int rfn_position_sums_merge(struct rfn_position_sums *to, const struct rfn_position_sums *from)
+{
+    RFN_TRY(rfn_spread_sums_merge(&to->before, &from->before));
+    return rfn_spread_sums_merge(&to->duration, &from->duration);
+}
+
+void rfn_position_sums_release(struct rfn_position_sums *sums)
+{
+    rfn_spread_sums_release(&sums->before);
+    rfn_spread_sums_release(&sums->duration);
+}
+
+static size_t position_bytes(const struct rfn_position_sums *sums)
+{
+    return sizeof *sums +
+           (sums->before.n_bins + (size_t)sums->duration.n_bins) * sizeof *sums->before.bins;
+}
+
 /* What points to the first position of the place that is not before the one wanted. */
 static struct rfn_position_sums **find(struct rfn_place_sums *place, uint32_t after)
 {
@@ -207,51 +230,67 @@ static struct rfn_position_sums **find(struct rfn_place_sums *place, uint32_t af
 /* NULL: it has no events yet. */
 static struct rfn_position_sums *position_of(struct rfn_place_sums *place, uint32_t after)
 {
-    if (!place->recent || place->recent->after != after) {
-        struct rfn_position_sums *found = *find(place, after);
-        if (!found || found->after != after)
-            return NULL;
-        place->recent = found;
-    }
-    return place->recent;
+    if (place->full || (place->recent && place->recent->after == after))
+        return place->recent;
+    struct rfn_position_sums *found = *find(place, after);
+    if (!found || found->after != after)
+        return NULL;
+    return place->recent = found;
 }
 
-/* Of a place for which there is room. NULL: out of memory. */
-static struct rfn_position_sums *use(struct rfn_spread_table *table, size_t place, uint32_t after)
+/* Where it belongs in its place. NULL: out of memory. */
+static struct rfn_position_sums *insert(struct rfn_spread_table *table,
+                                        struct rfn_place_sums *place, uint32_t after)
 {
-    struct rfn_position_sums **at = find(&table->places[place], after), *found = *at;
-    if (found && found->after == after)
-        return found;
+    struct rfn_position_sums **at = find(place, after);
     struct rfn_position_sums *sums = calloc(1, sizeof *sums);
     if (!sums)
         return NULL;
     sums->after = after;
-    sums->next = found;
+    sums->next = *at;
+    place->sites_before += after != RFN_NO_SITE_BEFORE;
     table->bytes += sizeof *sums;
     return *at = sums;
 }
 
-static size_t bin_bytes(const struct rfn_position_sums *sums)
+/* Makes one position of all that a place has. */
+static int fill_place(struct rfn_spread_table *table, struct rfn_place_sums *place)
 {
-    return (sums->before.n_bins + (size_t)sums->duration.n_bins) * sizeof *sums->before.bins;
+    struct rfn_position_sums *all = position_of(place, RFN_NO_SITE_BEFORE), *sums;
+    if (!all && !(all = insert(table, place, RFN_NO_SITE_BEFORE)))
+        return RFN_E_NOMEM;
+    while ((sums = place->first) != all) {
+        size_t bytes = position_bytes(all);
+        RFN_TRY(rfn_position_sums_merge(all, sums));
+        table->bytes += position_bytes(all) - bytes - position_bytes(sums);
+        place->first = sums->next;
+        rfn_position_sums_release(sums);
+        free(sums);
+    }
+    place->recent = all;
+    place->full = true;
+    return 0;
+}
+
+/* The position behind that site, new if need be, in a place for which there is room. */
+static int use(struct rfn_spread_table *table, size_t number, uint32_t after,
+               struct rfn_position_sums **sums)
+{
+    struct rfn_place_sums *place = &table->places[number];
+    if (!position_of(place, after)) {
+        if (after != RFN_NO_SITE_BEFORE && place->sites_before == RFN_SITES_BEFORE_MOST)
+            RFN_TRY(fill_place(table, place));
+        else if (!insert(table, place, after))
+            return RFN_E_NOMEM;
+    }
+    *sums = position_of(place, after);
+    return 0;
 }
 
 static uint64_t between(int64_t from, int64_t to)
 {
     uint64_t time = (uint64_t)to - (uint64_t)from;
     return time >> 63 ? 0 : time;
-}
-
-/* The site before, or RFN_AFTER_OTHERS where the place has enough of them already. */
-static uint32_t told_apart(struct rfn_place_sums *place, uint32_t after)
-{
-    unsigned n = 0;
-    for (const struct rfn_position_sums *each = place->first; each; each = each->next) {
-        if (each->after == after)
-            return after;
-        n += each->after != RFN_AFTER_OTHERS;
-    }
-    return n < RFN_AFTERS_MOST ? after : RFN_AFTER_OTHERS;
 }
 
 /* For a position without events, and times whose bins are not there yet. */
@@ -261,14 +300,13 @@ __attribute__((noinline)) static int add_event(struct rfn_spread_table *table, s
 {
     if (place >= table->n)
         RFN_TRY(make_room(table, place + 1));
-    struct rfn_position_sums *sums = use(table, place, told_apart(&table->places[place], after));
-    if (!sums)
-        return RFN_E_NOMEM;
-    size_t bytes = bin_bytes(sums);
+    struct rfn_position_sums *sums;
+    RFN_TRY(use(table, place, after, &sums));
+    size_t bytes = position_bytes(sums);
     if (!first)
         RFN_TRY(rfn_spread_sums_add(&sums->before, before));
     RFN_TRY(rfn_spread_sums_add(&sums->duration, duration));
-    table->bytes += bin_bytes(sums) - bytes;
+    table->bytes += position_bytes(sums) - bytes;
     return 0;
 }
 
@@ -282,7 +320,7 @@ int rfn_spread_table_event(struct rfn_spread_table *table, size_t place, int64_t
 {
     uint64_t before = between(last, enter), duration = between(enter, exit);
     bool first = !table->before;
-    uint32_t after = first ? RFN_AFTER_OTHERS : table->before - 1;
+    uint32_t after = first ? RFN_NO_SITE_BEFORE : table->before - 1;
     struct rfn_position_sums *sums = NULL;
     if (place < table->n)
         sums = position_of(&table->places[place], after);
@@ -297,13 +335,11 @@ int rfn_spread_table_event(struct rfn_spread_table *table, size_t place, int64_t
 static int merge_position(struct rfn_spread_table *to, size_t place,
                           const struct rfn_position_sums *from)
 {
-    struct rfn_position_sums *sums = use(to, place, from->after);
-    if (!sums)
-        return RFN_E_NOMEM;
-    size_t bytes = bin_bytes(sums);
-    RFN_TRY(rfn_spread_sums_merge(&sums->before, &from->before));
-    RFN_TRY(rfn_spread_sums_merge(&sums->duration, &from->duration));
-    to->bytes += bin_bytes(sums) - bytes;
+    struct rfn_position_sums *sums;
+    RFN_TRY(use(to, place, from->after, &sums));
+    size_t bytes = position_bytes(sums);
+    RFN_TRY(rfn_position_sums_merge(sums, from));
+    to->bytes += position_bytes(sums) - bytes;
     return 0;
 }
 
@@ -311,6 +347,8 @@ int rfn_spread_table_merge(struct rfn_spread_table *to, const struct rfn_spread_
 {
     RFN_TRY(make_room(to, from->n));
     for (size_t i = 0; i < from->n; i++) {
+        if (from->places[i].full && !to->places[i].full)
+            RFN_TRY(fill_place(to, &to->places[i]));
         for (const struct rfn_position_sums *sums = from->places[i].first; sums; sums = sums->next)
             RFN_TRY(merge_position(to, i, sums));
     }
@@ -321,8 +359,7 @@ static void release_place(struct rfn_place_sums *place)
 {
     for (struct rfn_position_sums *sums = place->first, *next; sums; sums = next) {
         next = sums->next;
-        rfn_spread_sums_release(&sums->before);
-        rfn_spread_sums_release(&sums->duration);
+        rfn_position_sums_release(sums);
         free(sums);
     }
 }
@@ -343,14 +380,15 @@ static uint64_t count_positions(const struct rfn_place_sums *place)
     return n;
 }
 
-/* Per place the number of positions; of each the site before, and the sums. */
+/* Per place twice the number of positions, + 1 if it is full; of each the site before, and the
+ * sums. */
 void rfn_spread_table_write(const struct rfn_spread_table *table, struct rfn_buf *out)
 {
     rfn_buf_varint(out, table->n);
     for (size_t i = 0; i < table->n; i++) {
-        rfn_buf_varint(out, count_positions(&table->places[i]));
-        for (const struct rfn_position_sums *sums = table->places[i].first; sums;
-             sums = sums->next) {
+        const struct rfn_place_sums *place = &table->places[i];
+        rfn_buf_varint(out, 2 * count_positions(place) + place->full);
+        for (const struct rfn_position_sums *sums = place->first; sums; sums = sums->next) {
             rfn_buf_u32(out, sums->after);
             write_sums(&sums->before, out);
             write_sums(&sums->duration, out);
@@ -358,15 +396,36 @@ void rfn_spread_table_write(const struct rfn_spread_table *table, struct rfn_buf
     }
 }
 
-static int read_position(struct rfn_spread_table *to, size_t place, struct rfn_reader *reader)
+static int read_position(struct rfn_spread_table *to, size_t place, uint32_t after,
+                         struct rfn_reader *reader)
 {
-    struct rfn_position_sums *sums = use(to, place, rfn_reader_u32(reader));
-    if (!sums)
-        return RFN_E_NOMEM;
-    size_t bytes = bin_bytes(sums);
-    RFN_TRY(read_sums(&sums->before, reader));
-    RFN_TRY(read_sums(&sums->duration, reader));
-    to->bytes += bin_bytes(sums) - bytes;
+    struct rfn_position_sums read = {.after = after};
+    int error = read_sums(&read.before, reader);
+    if (!error)
+        error = read_sums(&read.duration, reader);
+    if (!error && (!read.duration.n || read.before.n > read.duration.n))
+        error = RFN_E_EXCHANGE;
+    if (!error)
+        error = merge_position(to, place, &read);
+    rfn_position_sums_release(&read);
+    return error;
+}
+
+/* Sites before ascend, and are among the places: they have events. */
+static int read_place(struct rfn_spread_table *to, size_t place, uint64_t n_places,
+                      struct rfn_reader *reader)
+{
+    uint64_t head = rfn_reader_limited(reader, 2 * (RFN_SITES_BEFORE_MOST + 1) + 1), least = 0;
+    if (head & 1 && !to->places[place].full)
+        RFN_TRY(fill_place(to, &to->places[place]));
+    for (uint64_t i = 0; i < head / 2; i++) {
+        uint32_t after = rfn_reader_u32(reader);
+        bool site = after != RFN_NO_SITE_BEFORE;
+        if (reader->failed || after < least || (site && (head & 1 || after >= (n_places + 1) / 2)))
+            return RFN_E_EXCHANGE;
+        RFN_TRY(read_position(to, place, after, reader));
+        least = (uint64_t)after + 1;
+    }
     return 0;
 }
 
@@ -374,10 +433,7 @@ int rfn_spread_table_read(struct rfn_spread_table *to, struct rfn_reader *reader
 {
     uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
     RFN_TRY(make_room(to, n));
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t positions = rfn_reader_limited(reader, rfn_reader_left(reader));
-        for (uint64_t j = 0; j < positions; j++)
-            RFN_TRY(read_position(to, i, reader));
-    }
+    for (uint64_t i = 0; i < n && !reader->failed; i++)
+        RFN_TRY(read_place(to, i, n, reader));
     return reader->failed ? RFN_E_EXCHANGE : 0;
 }

@@ -42,18 +42,20 @@ uint64_t rfn_spread_sums_mean(const struct rfn_spread_sums *sums);
 /* The standard deviation of all that were added, rounded down. */
 uint64_t rfn_spread_sums_deviation(const struct rfn_spread_sums *sums);
 
-/* Of a stream's place only so many sites before it are told apart, those that it met first. */
-enum { RFN_AFTERS_MOST = 16 };
-#define RFN_AFTER_OTHERS UINT32_MAX /* behind any other site, or the stream's first event */
+/* A place behind more sites is *full*, and one position: whichever was met or merged first. */
+enum { RFN_SITES_BEFORE_MOST = 16 };
+#define RFN_NO_SITE_BEFORE UINT32_MAX /* of streams' first events, and where a place is full */
 
 struct rfn_position_sums {
     struct rfn_spread_sums before, duration;
-    uint32_t after;                 /* the site before, or RFN_AFTER_OTHERS */
+    uint32_t after;                 /* the site before, or RFN_NO_SITE_BEFORE */
     struct rfn_position_sums *next; /* of the same place; sites before ascend */
 };
 
 struct rfn_place_sums {
     struct rfn_position_sums *first, *recent; /* NULL: without events */
+    uint32_t sites_before;
+    bool full;
 };
 
 /* By place: twice the number of the site, and one more for failed polls. All zeros is an empty
@@ -75,6 +77,9 @@ static inline size_t rfn_spread_place(uint32_t site, bool failed_poll)
  * RFN_E_NOMEM; then the table can only be released. */
 int rfn_spread_table_event(struct rfn_spread_table *table, size_t place, int64_t last,
                            int64_t enter, int64_t exit);
+/* What `from` is after does not matter. RFN_E_NOMEM. */
+int rfn_position_sums_merge(struct rfn_position_sums *to, const struct rfn_position_sums *from);
+void rfn_position_sums_release(struct rfn_position_sums *sums); /* not what it lies in */
 /* For tables of whole streams: nothing can be added to `to` as an event afterwards. */
 int rfn_spread_table_merge(struct rfn_spread_table *to, const struct rfn_spread_table *from);
 void rfn_spread_table_release(struct rfn_spread_table *table);

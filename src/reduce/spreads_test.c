@@ -81,15 +81,16 @@ static void test_random(void **state)
 
 /* ---- merging ---- */
 
-enum { STREAMS = 40, CLUSTERS = 3, PLACES = 9 };
+enum { STREAMS = 40, CLUSTERS = 3, PLACES = 50 };
 
 /* A stream's own events: of cluster stream % 3, at some places. */
 static struct rfn_spread_table table_of(uint64_t stream)
 {
     struct rfn_spread_table table = {0};
-    uint64_t random = stream + 1, n = noise(&random) % 60;
+    uint64_t random = stream + 1, n = noise(&random) % 200;
     for (uint64_t i = 0; i < n; i++) {
-        size_t place = noise(&random) % PLACES;
+        /* Few follow each other, but for the last, which anything follows. */
+        size_t place = i % 4 ? (i + stream) % 9 : noise(&random) % PLACES;
         int64_t gap = (int64_t)(place % 3 ? noise(&random) % 100000 : 7) - 5;
         int64_t enter = (int64_t)(noise(&random) % 1000);
         assert_int_equal(rfn_spread_table_event(&table, place, enter - gap, enter,
@@ -162,6 +163,10 @@ static struct rfn_buf merge_in_order(void)
         rfn_spread_table_release(&table);
     }
     assert_int_equal(spreads.n, CLUSTERS);
+    size_t full = 0;
+    for (size_t i = 0; i < PLACES; i++)
+        full += spreads.clusters[0].table.places[i].full;
+    assert_true(full > 0 && full < PLACES);
     struct rfn_buf bytes = bytes_of(&spreads);
     rfn_spreads_release(&spreads);
     return bytes;
@@ -178,6 +183,32 @@ static void test_associative(void **state)
         rfn_buf_release(&found);
     }
     rfn_buf_release(&expected);
+}
+
+/* The site that any other follows is one position as soon as there are too many. */
+static void test_full(void **state)
+{
+    (void)state;
+    struct rfn_spread_table table = {0};
+    const struct rfn_place_sums *place;
+    for (uint32_t site = 1; site <= RFN_SITES_BEFORE_MOST; site++) {
+        assert_int_equal(rfn_spread_table_event(&table, 2 * site, 0, 1, 2), 0);
+        assert_int_equal(rfn_spread_table_event(&table, 0, 2, 2 + site, 3 + 2 * site), 0);
+    }
+    place = &table.places[0];
+    assert_false(place->full);
+    assert_int_equal(place->sites_before, RFN_SITES_BEFORE_MOST);
+    for (const struct rfn_position_sums *sums = place->first; sums; sums = sums->next)
+        assert_int_equal(sums->before.sum, sums->after);
+    size_t bytes = table.bytes;
+    assert_int_equal(rfn_spread_table_event(&table, 200, 0, 1, 2), 0);
+    assert_int_equal(rfn_spread_table_event(&table, 0, 2, 2 + 100, 3 + 200), 0);
+    place = &table.places[0];
+    assert_true(place->full && !place->first->next && table.bytes < bytes + 4096);
+    assert_int_equal(place->first->after, RFN_NO_SITE_BEFORE);
+    assert_int_equal(place->first->duration.n, RFN_SITES_BEFORE_MOST + 1);
+    assert_int_equal(place->first->before.sum, 16 * 17 / 2 + 100);
+    rfn_spread_table_release(&table);
 }
 
 /* ---- over ranks ---- */
@@ -270,12 +301,53 @@ static void test_bytes(void **state)
     rfn_buf_release(&message);
 }
 
+/* Of a single place, which is full if head is odd: as many positions as head says, after sites 0
+ * and so on, each with times of 0 ns. */
+static int read_positions(uint64_t n_places, uint64_t head, uint64_t before, uint64_t n)
+{
+    struct rfn_spread_table table = {0};
+    struct rfn_buf message = RFN_BUF_INIT;
+    rfn_buf_varint(&message, n_places);
+    rfn_buf_varint(&message, head);
+    for (uint32_t i = 0; i < head / 2; i++) {
+        rfn_buf_u32(&message, i);
+        rfn_buf_varint(&message, before);
+        if (before)
+            rfn_buf_bytes(&message, "\0\0", 2);
+        rfn_buf_varint(&message, n);
+        if (n)
+            rfn_buf_bytes(&message, "\0\0", 2);
+    }
+    for (uint64_t i = 1; i < n_places; i++)
+        rfn_buf_varint(&message, 0);
+    struct rfn_reader reader = rfn_reader_over(message.data, message.size);
+    int error = rfn_spread_table_read(&table, &reader);
+    rfn_spread_table_release(&table);
+    rfn_buf_release(&message);
+    return error;
+}
+
+static void test_contradictions(void **state)
+{
+    (void)state;
+    assert_int_equal(read_positions(40, 2 * 16, 3, 3), 0);
+    assert_int_equal(read_positions(40, 2 * 16, 0, 3), 0);
+    assert_int_equal(read_positions(40, 2 * 18, 3, 3), RFN_E_EXCHANGE); /* too many */
+    assert_int_equal(read_positions(31, 2 * 16, 3, 3), 0);
+    assert_int_equal(read_positions(30, 2 * 16, 3, 3), RFN_E_EXCHANGE); /* site 15 is not there */
+    assert_int_equal(read_positions(40, 3, 3, 3), RFN_E_EXCHANGE);      /* full, but told apart */
+    assert_int_equal(read_positions(40, 2, 3, 2), RFN_E_EXCHANGE); /* more before than inside */
+    assert_int_equal(read_positions(40, 2, 0, 0), RFN_E_EXCHANGE); /* nothing */
+    assert_int_equal(read_positions(40, 2, 3, UINT64_MAX / 2), RFN_E_EXCHANGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known),       cmocka_unit_test(test_random),
         cmocka_unit_test(test_associative), cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_failing),     cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_full),        cmocka_unit_test(test_contradictions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
