@@ -1,5 +1,6 @@
-/* followers.c - a call that comes after any of twenty others, on rank 0 after 13 of them; one that
- * comes once after another and twice after itself; and one that comes always after the same.
+/* followers.c - a call that comes after any of twenty others, on rank 0 after 13 of them, so that
+ * the ranks are not of one cluster; one that comes once after another and twice after itself; and
+ * one that comes always after the same.
  */
 #include <mpi.h>
 
