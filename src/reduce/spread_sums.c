@@ -113,24 +113,31 @@ uint64_t rfn_spread_sums_deviation(const struct rfn_spread_sums *sums)
     return sums->n ? root(squares_about(sums, rfn_spread_sums_mean(sums)) / sums->n) : 0;
 }
 
-/* ---- bytes: varint n, and unless it is 0: varint min, varint max - min, and unless that is 0: the
- * sum and the squares about the minimum, bins ---- */
+/* ---- bytes: of n times, unless there are none: varint min, varint max - min, and unless that is
+ * 0: the sum and the squares about the minimum, and bins, if there are several ---- */
 
 static void write_u128(rfn_u128 number, struct rfn_buf *out)
 {
-    rfn_buf_varint(out, (uint64_t)number);
-    rfn_buf_varint(out, (uint64_t)(number >> 64));
+    for (; number >= 0x80; number >>= 7)
+        rfn_buf_u8(out, (uint8_t)(number | 0x80));
+    rfn_buf_u8(out, (uint8_t)number);
 }
 
 static rfn_u128 read_u128(struct rfn_reader *reader)
 {
-    uint64_t low = rfn_reader_varint(reader);
-    return (rfn_u128)rfn_reader_varint(reader) << 64 | low;
+    rfn_u128 number = 0;
+    for (unsigned shift = 0; shift < 128; shift += 7) {
+        uint8_t byte = rfn_reader_u8(reader);
+        number |= (rfn_u128)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return number;
+    }
+    reader->failed = true;
+    return 0;
 }
 
 static void write_sums(const struct rfn_spread_sums *sums, struct rfn_buf *out)
 {
-    rfn_buf_varint(out, sums->n);
     if (!sums->n)
         return;
     rfn_buf_varint(out, sums->min);
@@ -139,9 +146,7 @@ static void write_sums(const struct rfn_spread_sums *sums, struct rfn_buf *out)
         return;
     write_u128(sums->sum - (rfn_u128)sums->min * sums->n, out);
     write_u128(squares_about(sums, sums->min), out);
-    rfn_buf_u8(out, sums->first_bin);
-    rfn_buf_u8(out, sums->n_bins);
-    for (unsigned i = 0; i < sums->n_bins; i++)
+    for (unsigned i = 0; sums->n_bins > 1 && i < sums->n_bins; i++)
         rfn_buf_varint(out, sums->bins[i]);
 }
 
@@ -160,31 +165,25 @@ static int merge_equal(struct rfn_spread_sums *to, uint64_t n, uint64_t time)
     return rfn_spread_sums_merge(to, &equal);
 }
 
-/* Of a rank: 2^20 of them do not overflow. */
-static const uint64_t TIMES_MOST = UINT64_C(1) << 44;
-
-static int read_sums(struct rfn_spread_sums *to, struct rfn_reader *reader)
+static int read_sums(struct rfn_spread_sums *to, uint64_t n, struct rfn_reader *reader)
 {
-    uint64_t bins[RFN_SPREAD_BINS] = {0};
-    struct rfn_spread_sums read = {.n = rfn_reader_varint(reader), .bins = bins};
-    if (!read.n)
-        return reader->failed ? RFN_E_EXCHANGE : 0;
-    read.min = rfn_reader_varint(reader);
-    read.max = read.min + rfn_reader_varint(reader);
-    if (reader->failed || read.max < read.min || read.n > TIMES_MOST)
+    if (!n)
+        return 0;
+    uint64_t bins[RFN_SPREAD_BINS] = {n}, min = rfn_reader_varint(reader);
+    struct rfn_spread_sums read = {
+        .n = n, .min = min, .max = min + rfn_reader_varint(reader), .bins = bins};
+    if (reader->failed || read.max < min)
         return RFN_E_EXCHANGE;
-    if (read.max == read.min)
-        return merge_equal(to, read.n, read.min);
+    if (read.max == min)
+        return merge_equal(to, n, min);
     rfn_u128 above = read_u128(reader), squares = read_u128(reader);
-    if (above > (rfn_u128)(read.max - read.min) * read.n)
+    if (above > (rfn_u128)(read.max - min) * n)
         return RFN_E_EXCHANGE;
-    read.sum = above + (rfn_u128)read.min * read.n;
-    read.squares = squares + 2 * (read.min * read.sum) - (rfn_u128)read.min * read.min * read.n;
-    read.first_bin = rfn_reader_u8(reader);
-    read.n_bins = rfn_reader_u8(reader);
-    if (reader->failed || !read.n_bins || read.first_bin + read.n_bins > RFN_SPREAD_BINS)
-        return RFN_E_EXCHANGE;
-    for (unsigned i = 0; i < read.n_bins; i++)
+    read.sum = above + (rfn_u128)min * n;
+    read.squares = squares + 2 * (min * read.sum) - (rfn_u128)min * min * n;
+    read.first_bin = (uint8_t)rfn_spread_bin(min);
+    read.n_bins = (uint8_t)(rfn_spread_bin(read.max) - read.first_bin + 1);
+    for (unsigned i = 0; read.n_bins > 1 && i < read.n_bins; i++)
         bins[i] = rfn_reader_varint(reader);
     return reader->failed ? RFN_E_EXCHANGE : rfn_spread_sums_merge(to, &read);
 }
@@ -380,51 +379,65 @@ static uint64_t count_positions(const struct rfn_place_sums *place)
     return n;
 }
 
-/* Per place twice the number of positions, + 1 if it is full; of each the site before, and the
- * sums. */
+/* Per place twice the number of positions, + 1 if it is full; of each how far its site before is
+ * behind the one before (a full place has none), how many times, how many of them without a time
+ * before, and the sums. The largest gap stands for no site before. */
+static void write_place(const struct rfn_place_sums *place, uint64_t n_sites, struct rfn_buf *out)
+{
+    uint64_t least = 0;
+    rfn_buf_varint(out, 2 * count_positions(place) + place->full);
+    for (const struct rfn_position_sums *sums = place->first; sums; sums = sums->next) {
+        uint64_t site = sums->after == RFN_NO_SITE_BEFORE ? n_sites : sums->after;
+        rfn_buf_varint(out, site - least);
+        rfn_buf_varint(out, sums->duration.n);
+        rfn_buf_varint(out, sums->duration.n - sums->before.n);
+        write_sums(&sums->before, out);
+        write_sums(&sums->duration, out);
+        least = site + 1;
+    }
+}
+
 void rfn_spread_table_write(const struct rfn_spread_table *table, struct rfn_buf *out)
 {
     rfn_buf_varint(out, table->n);
-    for (size_t i = 0; i < table->n; i++) {
-        const struct rfn_place_sums *place = &table->places[i];
-        rfn_buf_varint(out, 2 * count_positions(place) + place->full);
-        for (const struct rfn_position_sums *sums = place->first; sums; sums = sums->next) {
-            rfn_buf_u32(out, sums->after);
-            write_sums(&sums->before, out);
-            write_sums(&sums->duration, out);
-        }
-    }
+    for (size_t i = 0; i < table->n; i++)
+        write_place(&table->places[i], (table->n + 1) / 2, out);
 }
+
+/* Of a rank: 2^20 of them do not overflow. */
+static const uint64_t TIMES_MOST = UINT64_C(1) << 44;
 
 static int read_position(struct rfn_spread_table *to, size_t place, uint32_t after,
                          struct rfn_reader *reader)
 {
     struct rfn_position_sums read = {.after = after};
-    int error = read_sums(&read.before, reader);
+    uint64_t n = rfn_reader_limited(reader, TIMES_MOST), firsts = rfn_reader_limited(reader, n);
+    if (reader->failed || !n)
+        return RFN_E_EXCHANGE;
+    int error = read_sums(&read.before, n - firsts, reader);
     if (!error)
-        error = read_sums(&read.duration, reader);
-    if (!error && (!read.duration.n || read.before.n > read.duration.n))
-        error = RFN_E_EXCHANGE;
+        error = read_sums(&read.duration, n, reader);
     if (!error)
         error = merge_position(to, place, &read);
     rfn_position_sums_release(&read);
     return error;
 }
 
-/* Sites before ascend, and are among the places: they have events. */
-static int read_place(struct rfn_spread_table *to, size_t place, uint64_t n_places,
+/* Sites before are among the places: they have events. */
+static int read_place(struct rfn_spread_table *to, size_t place, uint64_t n_sites,
                       struct rfn_reader *reader)
 {
     uint64_t head = rfn_reader_limited(reader, 2 * (RFN_SITES_BEFORE_MOST + 1) + 1), least = 0;
-    if (head & 1 && !to->places[place].full)
+    bool full = head & 1;
+    if (full && !to->places[place].full)
         RFN_TRY(fill_place(to, &to->places[place]));
     for (uint64_t i = 0; i < head / 2; i++) {
-        uint32_t after = rfn_reader_u32(reader);
-        bool site = after != RFN_NO_SITE_BEFORE;
-        if (reader->failed || after < least || (site && (head & 1 || after >= (n_places + 1) / 2)))
+        uint64_t site = least + rfn_reader_limited(reader, n_sites);
+        if (reader->failed || site > n_sites || (full && site < n_sites))
             return RFN_E_EXCHANGE;
-        RFN_TRY(read_position(to, place, after, reader));
-        least = (uint64_t)after + 1;
+        RFN_TRY(
+            read_position(to, place, site < n_sites ? (uint32_t)site : RFN_NO_SITE_BEFORE, reader));
+        least = site + 1;
     }
     return 0;
 }
@@ -434,6 +447,6 @@ int rfn_spread_table_read(struct rfn_spread_table *to, struct rfn_reader *reader
     uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
     RFN_TRY(make_room(to, n));
     for (uint64_t i = 0; i < n && !reader->failed; i++)
-        RFN_TRY(read_place(to, i, n, reader));
+        RFN_TRY(read_place(to, i, (n + 1) / 2, reader));
     return reader->failed ? RFN_E_EXCHANGE : 0;
 }

@@ -302,21 +302,18 @@ static void test_bytes(void **state)
 }
 
 /* Of a single place, which is full if head is odd: as many positions as head says, after sites 0
- * and so on, each with times of 0 ns. */
-static int read_positions(uint64_t n_places, uint64_t head, uint64_t before, uint64_t n)
+ * and so on, each with n times of 0 ns, of which `firsts` have none before them. */
+static int read_positions(uint64_t n_places, uint64_t head, uint64_t n, uint64_t firsts)
 {
     struct rfn_spread_table table = {0};
     struct rfn_buf message = RFN_BUF_INIT;
     rfn_buf_varint(&message, n_places);
     rfn_buf_varint(&message, head);
     for (uint32_t i = 0; i < head / 2; i++) {
-        rfn_buf_u32(&message, i);
-        rfn_buf_varint(&message, before);
-        if (before)
-            rfn_buf_bytes(&message, "\0\0", 2);
+        rfn_buf_varint(&message, 0);
         rfn_buf_varint(&message, n);
-        if (n)
-            rfn_buf_bytes(&message, "\0\0", 2);
+        rfn_buf_varint(&message, firsts);
+        rfn_buf_bytes(&message, "\0\0\0\0", n ? n > firsts ? 4 : 2 : 0);
     }
     for (uint64_t i = 1; i < n_places; i++)
         rfn_buf_varint(&message, 0);
@@ -330,15 +327,15 @@ static int read_positions(uint64_t n_places, uint64_t head, uint64_t before, uin
 static void test_contradictions(void **state)
 {
     (void)state;
+    assert_int_equal(read_positions(40, 2 * 16, 3, 0), 0);
     assert_int_equal(read_positions(40, 2 * 16, 3, 3), 0);
-    assert_int_equal(read_positions(40, 2 * 16, 0, 3), 0);
-    assert_int_equal(read_positions(40, 2 * 18, 3, 3), RFN_E_EXCHANGE); /* too many */
-    assert_int_equal(read_positions(31, 2 * 16, 3, 3), 0);
-    assert_int_equal(read_positions(30, 2 * 16, 3, 3), RFN_E_EXCHANGE); /* site 15 is not there */
-    assert_int_equal(read_positions(40, 3, 3, 3), RFN_E_EXCHANGE);      /* full, but told apart */
-    assert_int_equal(read_positions(40, 2, 3, 2), RFN_E_EXCHANGE); /* more before than inside */
-    assert_int_equal(read_positions(40, 2, 0, 0), RFN_E_EXCHANGE); /* nothing */
-    assert_int_equal(read_positions(40, 2, 3, UINT64_MAX / 2), RFN_E_EXCHANGE);
+    assert_int_equal(read_positions(40, 2 * 18, 3, 0), RFN_E_EXCHANGE); /* too many */
+    assert_int_equal(read_positions(31, 2 * 17, 3, 0), 0); /* the last one is after no site */
+    assert_int_equal(read_positions(29, 2 * 17, 3, 0), RFN_E_EXCHANGE); /* there is no such site */
+    assert_int_equal(read_positions(40, 3, 3, 0), RFN_E_EXCHANGE);      /* full, but after a site */
+    assert_int_equal(read_positions(40, 2, 3, 4), RFN_E_EXCHANGE);      /* more firsts than times */
+    assert_int_equal(read_positions(40, 2, 0, 0), RFN_E_EXCHANGE);      /* nothing */
+    assert_int_equal(read_positions(40, 2, UINT64_MAX / 2, 0), RFN_E_EXCHANGE);
 }
 
 int main(void)
