@@ -61,16 +61,12 @@ static int divide_place(const struct rfn_place_sums *place, struct packed_place 
         packed->firsts += sums->duration.n - sums->before.n;
         time += time_of(sums);
     }
+    unsigned n_apart = 0;
+    for (sums = place->first; sums; sums = sums->next)
+        n_apart += stands_out(sums, packed->n, time);
     for (sums = place->first; sums; sums = sums->next) {
-        if (stands_out(sums, packed->n, time))
+        if (n_apart >= 2 && stands_out(sums, packed->n, time))
             packed->apart[packed->n_apart++] = sums;
-    }
-    if (packed->n_apart < 2)
-        packed->n_apart = 0;
-    unsigned next = 0;
-    for (sums = place->first; sums; sums = sums->next) {
-        if (next < packed->n_apart && packed->apart[next] == sums)
-            next++;
         else
             RFN_TRY(rfn_position_sums_merge(&packed->rest, sums));
     }
