@@ -1183,7 +1183,8 @@ class Stream:
     def __init__(self, archive, number, words):
         self.archive, self.number = archive, number
         (self.rank, self.thread, self.group, self.set, self.host, self.n_events, self.n_calls,
-         self.start, self.realtime, self.volume, self.n_regions, self.times) = words
+         self.start, self.realtime, self.volume, self.n_regions, self.times,
+         self.signature) = words
         check(not self.volume or archive.volume is not None, "META says nothing of volumes")
 
     def readable(self):
@@ -1453,7 +1454,7 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.minor, self.exact, self.complete = minor, minor == 5, toc is not None
+        self.minor, self.exact, self.complete = minor, minor == 6, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made, self.of_group = {}, {}
@@ -1518,10 +1519,11 @@ class Archive:
 
     def read_streams(self, reader):
         numbers = range(reader.varint())
-        n_words = 9 if self.minor == 0 else 11 if self.minor < 3 else 12
+        n_words = 9 if self.minor == 0 else 11 if self.minor < 3 else 12 if self.minor < 6 else 13
         words = [read_runs(reader, numbers) for _ in range(n_words)]
         words += [[0] * len(numbers)] * (11 - len(words))
         words += [list(numbers)] * (12 - len(words))
+        words += [[0] * len(numbers)] * (13 - len(words))
         reader.end(self.exact)
         self.streams = [Stream(self, i, words) for i, words in enumerate(zip(*words))]
         order = [(stream.rank, stream.thread) for stream in self.streams]

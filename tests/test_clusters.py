@@ -105,6 +105,17 @@ def check_cost(facts):
         harness.compare(name, cost["merging"][name], sum(level[name] for level in levels))
 
 
+def check_found(bench, archive, expected):
+    """The recorder has found the main clusters itself: groups have signatures, which are those of what they
+    called."""
+    facts = json.loads(bench.verb("info", "--json", archive))
+    signatures = [group["signature"] for group in facts["group_list"]]
+    harness.compare("main clusters when recording", (facts["main_clusters"], len(set(signatures))),
+                    (expected, expected))
+    harness.compare("groups without signature", signatures.count(None), 0)
+    bench.verb("verify", archive)
+
+
 TITLES = ["program", "ranks", "main", "sub", "after expressions", "bytes per rank", "unmerged",
           "CPU seconds"]
 SECTION = os.path.join(harness.HERE, "..", "doc", "clustering.md")
@@ -146,6 +157,7 @@ def check(bench, name, ranks, archive, written=None):
     print(f"| {' | '.join(line)} |", flush=True)
     check_sum(facts)
     check_cost(facts)
+    check_found(bench, archive, expected[0])
     if written and written != line[:-1]:
         return f"doc/clustering.md has {written}, found {line[:-1]}: make clusters-table"
     wrong = [got for wanted, got in zip(expected, found) if wanted not in (None, got)]

@@ -119,6 +119,8 @@ struct rfn_stream_info {
     bool volume;            /* its events have volumes */
     uint64_t region_events; /* events that are begins and ends of regions, and so no calls */
     bool readable;          /* its parts of the file are there (always, in a complete archive) */
+    uint64_t signature; /* of its calls, as the recorder found it; equal where streams make the same
+                           calls in the same order (refrain/clusters.h); 0: it did not */
 };
 
 /* stream < run->streams. */
@@ -155,6 +157,10 @@ struct rfn_group_info {
 
 uint32_t rfn_archive_groups(const struct rfn_archive *archive);
 struct rfn_group_info rfn_archive_group(const struct rfn_archive *archive, uint32_t group);
+
+/* How many main clusters of ranks (refrain/clusters.h) the recorder found. 0: it did not look, or
+ * it would have taken too long. RFN_E_NOMEM. */
+int64_t rfn_archive_main_clusters(const struct rfn_archive *archive);
 
 /* What calls, parameters and counts take in the file: all but times and definitions. In a clustered
  * archive (refrain reduce --cluster) some groups are stored together. */

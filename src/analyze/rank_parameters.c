@@ -2,10 +2,10 @@
  * signatures and the extremes of what varies, is found once per value set and kept. */
 #include "analyze/rank_parameters.h"
 
+#include "archive/call_letters.h"
 #include "archive/parameter_roles.h"
 #include "archive/walk.h"
 #include "base/grow.h"
-#include "reduce/path_signature.h"
 #include "refrain/clusters.h"
 
 #include <assert.h>
@@ -66,8 +66,8 @@ struct stream {
 
 struct rfn_rank_parameters {
     const struct rfn_archive *archive;
-    enum rfn_path_form form;
-    uint64_t *keys;         /* of function and path: by path, then function, see path_key */
+    struct rfn_call_letters letters;
+    bool is_signed;         /* the archive has signatures of the form */
     struct rfn_map paths;   /* key -> struct rfn_parameter_path, as an object */
     struct rfn_map digests; /* value set -> struct digest */
     struct rfn_map members; /* world rank and communicator -> rank there + 1 */
@@ -107,9 +107,8 @@ struct rfn_rank_parameters *rfn_rank_parameters_new(const struct rfn_archive *ar
     if (!parameters)
         return NULL;
     parameters->archive = archive;
-    parameters->form = form;
-    parameters->keys = calloc(archive->dictionary.n_paths + (size_t)1, sizeof *parameters->keys);
-    if (parameters->keys)
+    parameters->is_signed = form == RFN_PATHS_ELASTIC && rfn_archive_is_signed(archive);
+    if (rfn_call_letters_init(&parameters->letters, archive, form) == 0)
         return parameters;
     free(parameters);
     return NULL;
@@ -123,8 +122,8 @@ void rfn_rank_parameters_free(struct rfn_rank_parameters *parameters)
     rfn_map_release_objects(&parameters->paths, free);
     rfn_map_release_objects(&parameters->digests, free_digest);
     rfn_map_release(&parameters->members);
+    rfn_call_letters_release(&parameters->letters);
     free(parameters->of_rank);
-    free(parameters->keys);
     free(parameters);
 }
 
@@ -136,41 +135,6 @@ static int fault(const struct stream *stream, const struct rfn_archive *archive,
                     "%s: stream %" PRIu32 " of rank %" PRIu32 ", in the chunk at offset %" PRIu64
                     ": %s",
                     archive->chunks.path, stream->number, stream->rank, payload->offset, what);
-}
-
-/* ---- keys of call paths ---- */
-
-/* The hash of a path's frames. Inlined functions are frames of their own, equal wherever their
- * place is. */
-static uint64_t frames_key(const struct rfn_archive *archive, uint32_t number, bool xor)
-{
-    struct rfn_path path = rfn_archive_path(archive, number);
-    uint64_t hash = 1;
-    for (uint32_t i = 0; i < path.n_frames; i++) {
-        struct rfn_location at = rfn_archive_location(archive, path.frames[i]);
-        const char *module = at.module ? at.module : "";
-        const uint64_t words[] = {xor? 0 : hash, at.offset, rfn_hash_bytes(module, strlen(module))};
-        hash = (xor? hash : 0) ^ rfn_hash_bytes(words, sizeof words);
-    }
-    return hash;
-}
-
-static uint64_t path_key(struct rfn_rank_parameters *parameters, uint32_t function, uint32_t path)
-{
-    uint64_t *key = &parameters->keys[path];
-    const char *name = rfn_archive_function(parameters->archive, function)->name;
-    if (!*key)
-        *key = frames_key(parameters->archive, path, parameters->form == RFN_PATHS_XOR) | 1;
-    uint64_t words[] = {*key, rfn_hash_bytes(name, strlen(name))};
-    return parameters->form == RFN_PATHS_XOR ? words[0] ^ words[1]
-                                             : rfn_hash_bytes(words, sizeof words);
-}
-
-/* Whether events of the symbol count: calls of MPI that are no unsuccessful polls. */
-static bool counts(const struct rfn_archive *archive, const struct rfn_symbol_info *symbol)
-{
-    return !symbol->failed_poll &&
-           rfn_class_is_mpi(archive->dictionary.functions[symbol->function].class_);
 }
 
 /* ---- which inputs are parameters ---- */
@@ -191,51 +155,21 @@ static uint32_t width_of(uint32_t role)
 
 /* ---- digests of value sets ---- */
 
-static int open_trips(void *context, uint32_t loop, struct rfn_column_cursor *cursor)
-{
-    const struct rfn_values *values = context;
-    return rfn_payload_column(&values->payload, values->columns[loop], values->columns[loop + 1],
-                              cursor);
-}
-
-static int find_signature(struct rfn_rank_parameters *parameters, const struct stream *stream,
-                          uint64_t *letters, struct rfn_path_nodes *loops, uint64_t *signature)
-{
-    const struct rfn_structure *structure = stream->structure;
-    for (uint32_t i = 0; i < structure->n_symbols; i++) {
-        const struct rfn_symbol_info *symbol = &structure->symbols[i];
-        if (counts(parameters->archive, symbol))
-            letters[i] = path_key(parameters, symbol->function, symbol->path);
-    }
-    for (uint32_t i = 0; i < structure->n_loops; i++)
-        loops[i] = (struct rfn_path_nodes){structure->loops[i].nodes, structure->loops[i].n};
-    struct rfn_path_source source = {
-        .top = {structure->top.nodes, structure->top.n},
-        .loops = loops,
-        .n_loops = structure->n_loops,
-        .n_symbols = structure->n_symbols,
-        .letters = letters,
-        .trips = open_trips,
-        .context = (void *)(uintptr_t)stream->values,
-        .events = (uint64_t)rfn_stream_word(parameters->archive, RFN_WORD_EVENTS, stream->number)};
-    return rfn_path_signature(&source, parameters->form, signature);
-}
-
+/* The one that the recorder has made, or a new one. */
 static int digest_signature(struct rfn_rank_parameters *parameters, const struct stream *stream,
                             struct digest *digest, struct rfn_diag *diag)
 {
-    uint64_t *letters = calloc(stream->structure->n_symbols + (size_t)1, sizeof *letters);
-    struct rfn_path_nodes *loops = calloc(stream->structure->n_loops + (size_t)1, sizeof *loops);
-    int error = letters && loops
-                    ? find_signature(parameters, stream, letters, loops, &digest->signature)
-                    : RFN_E_NOMEM;
-    free(letters);
-    free(loops);
+    const struct rfn_archive *archive = parameters->archive;
+    digest->signature = (uint64_t)rfn_stream_word(archive, RFN_WORD_SIGNATURE, stream->number);
+    if (parameters->is_signed)
+        return 0;
+    uint64_t events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream->number);
+    int error = rfn_call_signature(&parameters->letters, stream->structure, stream->values, events,
+                                   &digest->signature);
     if (error == RFN_E_RANGE)
-        return fault(stream, parameters->archive, RFN_E_UNSUPPORTED,
+        return fault(stream, archive, RFN_E_UNSUPPORTED,
                      "loops are nested so that no signature can be computed", diag);
-    return error < 0 ? fault(stream, parameters->archive, error, "trip counts are malformed", diag)
-                     : 0;
+    return error < 0 ? fault(stream, archive, error, "trip counts are malformed", diag) : 0;
 }
 
 static void widen(struct extremes *extremes, int64_t value)
@@ -372,7 +306,7 @@ static int make_digest(struct rfn_rank_parameters *parameters, const struct stre
                                                         &stream->values->payload, LIST_ROOM);
     int error = lists ? 0 : RFN_E_NOMEM;
     for (uint32_t i = 0; i < stream->structure->n_symbols && !error; i++) {
-        if (counts(parameters->archive, &stream->structure->symbols[i]))
+        if (rfn_call_counts(parameters->archive, &stream->structure->symbols[i]))
             error = digest_symbol(parameters->archive, stream, lists, i, digest);
     }
     rfn_list_reader_free(lists);
@@ -469,7 +403,8 @@ static int fill_path(struct path *path, const struct rfn_function_info *function
 static struct path *use_path(struct rfn_rank_parameters *parameters, const struct stream *stream,
                              const struct rfn_symbol_info *symbol)
 {
-    uint64_t words[] = {path_key(parameters, symbol->function, symbol->path), stream->thread};
+    uint64_t words[] = {rfn_call_letter(&parameters->letters, symbol->function, symbol->path),
+                        stream->thread};
     uint64_t key = stream->thread ? rfn_hash_bytes(words, sizeof words) : words[0];
     const uint64_t *known = rfn_map_get(&parameters->numbers, key);
     if (known)
@@ -616,7 +551,7 @@ static int add_symbol(struct rfn_rank_parameters *parameters, const struct strea
     const struct rfn_function_info *function =
         &parameters->archive->dictionary.functions[symbol->function];
     struct own own;
-    if (!counts(parameters->archive, symbol))
+    if (!rfn_call_counts(parameters->archive, symbol))
         return 0;
     struct path *path = use_path(parameters, stream, symbol);
     if (!path)
@@ -710,9 +645,10 @@ int rfn_rank_parameters_read(struct rfn_rank_parameters *parameters, uint32_t fi
         .rank = rfn_archive_stream(parameters->archive, first).rank};
     int error = 0;
     for (uint32_t i = first; i < end && !error; i++) {
-        uint64_t words[2] = {member.signature, 0};
-        error = read_stream(parameters, i, &words[1], diag);
-        member.signature = i == first ? words[1] : rfn_hash_bytes(words, sizeof words);
+        uint64_t own;
+        error = read_stream(parameters, i, &own, diag);
+        if (!error)
+            member.signature = i == first ? own : rfn_join_signatures(member.signature, own);
         member.calls += rfn_archive_stream(parameters->archive, i).calls;
     }
     if (!error)

@@ -245,8 +245,10 @@ static void make_model(void)
 
 /* ---- writing: payloads as the page defines them ---- */
 
-/* What is wrong with an archive on purpose; its checksums are right. */
+/* What is wrong with an archive on purpose; its checksums are right. SIGNED is right, too: streams
+ * have signatures. */
 enum fault {
+    SIGNED = -1,
     SOUND,
     NEGATIVE_TRIPS,
     ENDLESS_TRIPS,
@@ -270,6 +272,8 @@ enum fault {
     PLACES_TOO_LONG,
     CORES_MISSING,
     GROUP_WITHOUT_MEMBERS,
+    ONE_SIGNATURE,
+    TWO_SIGNATURES,
     TRAILING_BYTES,
     CLOCKS_WITHOUT_HOST,
     CLOCKS_BACKWARDS,
@@ -521,11 +525,28 @@ __attribute__((unused)) static uint64_t aligned_of(const struct model_stream *st
     return corrected_of(monotonic_of(quanta)) + offset_of(&model[0]);
 }
 
+/* Streams make the same calls if they have the same values. */
+static uint64_t signature_of(const struct writer *writer, uint32_t stream)
+{
+    switch (writer->fault) {
+    case SIGNED:
+        return 100 + (uint64_t)model[stream].set;
+    case ONE_SIGNATURE:
+        return 100;
+    case TWO_SIGNATURES:
+        return 100 + stream;
+    default:
+        return 0;
+    }
+}
+
 static int words_of_version(unsigned minor)
 {
     if (minor == 0)
         return RFN_WORD_VOLUME;
-    return minor < RFN_PROFILE_SINCE_MINOR ? RFN_WORD_TIMES : RFN_STREAM_WORDS;
+    if (minor < RFN_PROFILE_SINCE_MINOR)
+        return RFN_WORD_TIMES;
+    return minor < RFN_SIGNATURES_SINCE_MINOR ? RFN_WORD_SIGNATURE : RFN_STREAM_WORDS;
 }
 
 /* One run per stream; the ranks as a relative run. */
@@ -551,7 +572,8 @@ static void write_streams(struct writer *writer)
                                 writer->times ? offset_of(stream) : 0,
                                 has_volume(writer, (uint32_t)i),
                                 0,
-                                (uint64_t)i};
+                                (uint64_t)i,
+                                signature_of(writer, (uint32_t)i)};
             if (writer->fault == VOLUME_NOT_IN_STREAMS && k == RFN_WORD_VOLUME && i == 1)
                 words[k] = 0;
             if (writer->fault == TOO_MANY_EVENTS && k == RFN_WORD_EVENTS)

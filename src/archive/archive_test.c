@@ -11,6 +11,7 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, mkstemp */
 
 #include "archive/archive_model.h"
+#include "archive/call_letters.h"
 #include "archive/parts.h"
 #include "base/rounds.h"
 
@@ -643,6 +644,24 @@ static void test_file(void **state)
     rfn_buf_release(&file);
 }
 
+/* ---- signatures ---- */
+
+static void test_signatures(void **state)
+{
+    (void)state;
+    for (enum fault fault = SIGNED; fault <= SOUND; fault++) {
+        struct rfn_buf file = write_archive(fault, true, true);
+        struct rfn_archive *archive = open_bytes(&file);
+        assert_int_equal(rfn_archive_verify_open(archive, NULL, NULL, NULL), 0);
+        assert_int_equal(rfn_archive_is_signed(archive), fault == SIGNED);
+        for (uint32_t i = 0; i < N_STREAMS; i++)
+            assert_int_equal(rfn_stream_word(archive, RFN_WORD_SIGNATURE, i),
+                             fault == SIGNED ? 100 + model[i].set : RFN_UNSIGNED);
+        rfn_archive_close(archive);
+        rfn_buf_release(&file);
+    }
+}
+
 /* ---- speed ---- */
 
 static double now(void)
@@ -667,7 +686,7 @@ static struct rfn_buf write_long(uint64_t n, bool times)
     rfn_buf_bytes(&out, "\1\4\0\4\0\4\0\4\0\4\0", 11);
     model[0].start = before;
     const uint64_t words[] = {
-        n, n, times ? monotonic_of(before) : 0, times ? offset_of(&model[0]) : 0, 0, 0, 0};
+        n, n, times ? monotonic_of(before) : 0, times ? offset_of(&model[0]) : 0, 0, 0, 0, 0};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         rfn_buf_varint(&out, 4);
         rfn_buf_svarint(&out, (int64_t)words[i]);
@@ -1011,15 +1030,16 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events),       cmocka_unit_test(test_run),
-        cmocka_unit_test(test_definitions),  cmocka_unit_test(test_comms),
-        cmocka_unit_test(test_lists),        cmocka_unit_test(test_rank_lists),
-        cmocka_unit_test(test_clock),        cmocka_unit_test(test_flips),
-        cmocka_unit_test(test_cuts),         cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_file),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_long),         cmocka_unit_test(test_first_versions),
-        cmocka_unit_test(test_large_values), cmocka_unit_test(test_damaged_values),
-        cmocka_unit_test(test_file_changes), cmocka_unit_test(test_damaged_lists),
+        cmocka_unit_test(test_events),         cmocka_unit_test(test_run),
+        cmocka_unit_test(test_definitions),    cmocka_unit_test(test_comms),
+        cmocka_unit_test(test_lists),          cmocka_unit_test(test_rank_lists),
+        cmocka_unit_test(test_clock),          cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_cuts),           cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_file),           cmocka_unit_test(test_signatures),
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_first_versions), cmocka_unit_test(test_large_values),
+        cmocka_unit_test(test_damaged_values), cmocka_unit_test(test_file_changes),
+        cmocka_unit_test(test_damaged_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

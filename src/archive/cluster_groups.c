@@ -136,28 +136,45 @@ static int weigh(struct rfn_cluster_job *job, struct rfn_cluster_group *group, b
     return 0;
 }
 
+/* The number of a key, in order of first appearance. */
+static int number_of(const struct rfn_cluster_job *job, struct rfn_map *map, uint64_t key,
+                     uint32_t *number)
+{
+    const uint64_t *known = rfn_map_get(map, key);
+    *number = known ? (uint32_t)*known : (uint32_t)map->n;
+    return !known && rfn_map_put(map, key, *number) < 0 ? rfn_cluster_no_memory(job) : 0;
+}
+
+static uint64_t signature_of(const struct rfn_archive *archive, uint32_t group)
+{
+    uint32_t lowest = archive->members[archive->first_member[group]];
+    return (uint64_t)rfn_stream_word(archive, RFN_WORD_SIGNATURE, lowest);
+}
+
+/* Known shapes are in order of main clusters. */
 static int find_shape(struct rfn_cluster_job *job, struct rfn_cluster_group *group)
 {
     struct rfn_part *part;
+    uint64_t signature = signature_of(job->archive, group->number);
     if (job->known_shapes) {
         group->shape = job->known_shapes[group->number];
         return 0;
     }
+    RFN_TRY(number_of(job, &job->mains, signature, &group->main));
     RFN_TRY(rfn_part_use(job->archive, RFN_CHUNK_STRUCTURE, group->number, NULL, &part, job->diag));
     uint64_t hash = rfn_hash_mix(shape_hash(&part->u.structure), group->values);
     rfn_part_done(job->archive, part);
+    hash = rfn_hash_mix(hash, signature);
     if (group->alone)
         hash = rfn_hash_mix(hash, group->number);
-    uint64_t *known = rfn_map_get(&job->shapes, hash);
-    group->shape = known ? (uint32_t)*known : (uint32_t)job->shapes.n;
-    if (!known && rfn_map_put(&job->shapes, hash, group->shape) < 0)
-        return rfn_cluster_no_memory(job);
-    return 0;
+    return number_of(job, &job->shapes, hash, &group->shape);
 }
 
 static int compare_groups(const void *left, const void *right)
 {
     const struct rfn_cluster_group *a = left, *b = right;
+    if (a->main != b->main)
+        return a->main < b->main ? -1 : 1;
     if (a->shape != b->shape)
         return a->shape < b->shape ? -1 : 1;
     return a->number < b->number ? -1 : a->number > b->number;

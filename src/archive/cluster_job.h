@@ -16,7 +16,8 @@ struct rfn_clusters_packer; /* archive/pack_clusters.h */
 
 struct rfn_cluster_group {
     uint32_t number; /* the old one */
-    uint32_t shape;  /* in order of the first group that has it */
+    uint32_t main;   /* its main cluster, and */
+    uint32_t shape;  /* its shape, each in order of the first group that has it */
     bool alone;
     bool values;           /* are stored with it, else in chunks of their own */
     bool taken;            /* it is in CLUSTERS */
@@ -30,7 +31,7 @@ struct rfn_cluster_job {
     struct rfn_expression_finder *finder; /* may be NULL */
     struct rfn_cluster_plan *plan;
     struct rfn_cluster_group *groups; /* in the new order */
-    struct rfn_map shapes;
+    struct rfn_map shapes, mains;
     unsigned roles; /* that are merged */
     struct rfn_diag *diag;
 };

@@ -128,7 +128,10 @@ static int add_stream(struct rfn_joining *joining, const struct rfn_join_stream 
     RFN_TRY(digest_values(joining, input, set));
     struct rfn_hash128 structure = input->structures[group].digest;
     const struct rfn_stream_digests digests = {
-        .shape = structure, .structure = structure, .content = input->values[set].digest};
+        .signature = (uint64_t)rfn_stream_word(input->archive, RFN_WORD_SIGNATURE, stream->stream),
+        .shape = structure.low,
+        .structure = structure,
+        .content = input->values[set].digest};
     return rfn_join_failed(joining, rfn_merge_stream(&joining->merge, &digests));
 }
 

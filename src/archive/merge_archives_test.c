@@ -240,6 +240,26 @@ static void test_versions(void **state)
     }
 }
 
+/* Streams keep their signatures; those of one structure that make other calls are another group. */
+static void test_signatures(void **state)
+{
+    (void)state;
+    struct rfn_buf file = write_archive(SIGNED, true, true);
+    struct rfn_archive *full = open_bytes(&file), *joined;
+    const struct rfn_archive *const all[] = {full};
+    struct rfn_merge_result merged;
+    struct rfn_diag diag;
+    assert_int_equal(merge(all, 1, path, &merged, &diag), 0);
+    assert_int_equal(rfn_archive_open(path, &joined, NULL), 0);
+    assert_int_equal(rfn_archive_verify_open(joined, NULL, NULL, NULL), 0);
+    assert_int_equal(joined->n_groups, full->n_groups + 1);
+    for (uint32_t i = 0; i < N_STREAMS; i++)
+        assert_int_equal(rfn_stream_word(joined, RFN_WORD_SIGNATURE, i), 100 + model[i].set);
+    rfn_archive_close(joined);
+    rfn_archive_close(full);
+    rfn_buf_release(&file);
+}
+
 /* Reduces the model's archive to `path`. across: also processes are compared. */
 static struct rfn_archive *open_reduced(const char *similar, const char *across, bool cluster)
 {
@@ -480,10 +500,11 @@ static void test_contradictions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),  cmocka_unit_test(test_reduced),
-        cmocka_unit_test(test_clustered), cmocka_unit_test(test_again),
-        cmocka_unit_test(test_refused),   cmocka_unit_test(test_other_runs),
-        cmocka_unit_test(test_flips),     cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_versions),       cmocka_unit_test(test_signatures),
+        cmocka_unit_test(test_reduced),        cmocka_unit_test(test_clustered),
+        cmocka_unit_test(test_again),          cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_other_runs),     cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_contradictions),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -219,7 +219,7 @@ int rfn_pack_structure_digests(const struct rfn_stream *stream, const struct rfn
     if (!error)
         error = rfn_rope_hash128(&rope, 0, &of_loops);
     digests->structure = digest_of_head(stream, refs, write_number, &of_loops, &head);
-    digests->shape = digest_of_head(stream, refs, write_shape, &of_loops, &head);
+    digests->shape = digest_of_head(stream, refs, write_shape, &of_loops, &head).low;
     *loops = rfn_rope_size(&rope);
     digests->shape_bytes = head.size + *loops;
     error = error ? error : rfn_buf_status(&head);
@@ -430,12 +430,31 @@ int rfn_pack_table(const struct rfn_table *table, struct rfn_buf *out)
     return rfn_buf_status(out);
 }
 
-int rfn_pack_streams(const struct rfn_table *table, uint64_t n_streams, struct rfn_buf *out)
+int rfn_pack_streams(const struct rfn_runs slots[RFN_STREAM_SLOTS], uint64_t n_streams,
+                     struct rfn_buf *out)
 {
     rfn_buf_varint(out, n_streams);
     for (size_t s = 0; s < RFN_STREAM_SLOTS; s++)
-        rfn_runs_pack(&table->slots[s], out);
+        rfn_runs_pack(&slots[s], out);
     return rfn_buf_status(out);
+}
+
+int rfn_fill_signatures(const struct rfn_runs *groups, const uint64_t *signatures,
+                        uint64_t n_groups, struct rfn_runs *out)
+{
+    uint64_t stream = 0;
+    for (size_t i = 0; i < groups->n; i++) {
+        const struct rfn_run_of *run = &groups->runs[i];
+        for (uint64_t k = 0; k < run->count; k++, stream++) {
+            uint64_t group = (uint64_t)run->absolute;
+            if (!run->is_absolute)
+                group = (uint64_t)run->relative + stream;
+            if (group >= n_groups)
+                return RFN_E_EXCHANGE;
+            RFN_TRY(rfn_runs_append(out, (int64_t)signatures[group], false, 0));
+        }
+    }
+    return 0;
 }
 
 /* ---- timing ---- */

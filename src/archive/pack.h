@@ -38,6 +38,11 @@ int rfn_pack_values(const struct rfn_stream *stream, struct rfn_rope *out);
  * are. *loops: the bytes of its loops. RFN_E_NOMEM, or an error of the stream's spill. */
 int rfn_pack_structure_digests(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                                struct rfn_stream_digests *digests, uint64_t *loops);
+/* The call-path signature (reduce/path_signature.h, elastic) of what the stream did, of refs that
+ * are hashes; RFN_UNSIGNED where that would take too long. RFN_E_NOMEM, or an error of the stream's
+ * spill. */
+int rfn_pack_signature(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                       uint64_t *signature);
 /* Bytes of a STRUCTURE without its loops. */
 uint64_t rfn_pack_head_bytes(const struct rfn_stream *stream, const struct rfn_pack_refs *refs);
 /* How many numbers may differ, a stream's contribution of them to the table of its shape (as the
@@ -140,14 +145,20 @@ enum rfn_stream_slot {
     RFN_SLOT_HOST,
     RFN_SLOT_EVENTS,
     RFN_SLOT_CALLS,
-    RFN_SLOT_START,    /* CLOCK_MONOTONIC of the stream's start, ns; 0 without times */
-    RFN_SLOT_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns; 0 without times */
-    RFN_SLOT_VOLUME,   /* 1 if the stream has volumes */
-    RFN_SLOT_REGIONS,  /* events that are begins and ends of regions */
-    RFN_SLOT_TIMES,    /* time set: the lowest stream that has the same times, mostly its own */
+    RFN_SLOT_START,     /* CLOCK_MONOTONIC of the stream's start, ns; 0 without times */
+    RFN_SLOT_REALTIME,  /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns; 0 without times */
+    RFN_SLOT_VOLUME,    /* 1 if the stream has volumes */
+    RFN_SLOT_REGIONS,   /* events that are begins and ends of regions */
+    RFN_SLOT_TIMES,     /* time set: the lowest stream that has the same times, mostly its own */
+    RFN_SLOT_SIGNATURE, /* of its calls, or RFN_UNSIGNED */
     RFN_STREAM_SLOTS
 };
 
-int rfn_pack_streams(const struct rfn_table *table, uint64_t n_streams, struct rfn_buf *out);
+int rfn_pack_streams(const struct rfn_runs slots[RFN_STREAM_SLOTS], uint64_t n_streams,
+                     struct rfn_buf *out);
+/* The signature of each stream, from the numbers of the streams' groups and the signatures of
+ * these. RFN_E_NOMEM; RFN_E_EXCHANGE: there is no such group. */
+int rfn_fill_signatures(const struct rfn_runs *groups, const uint64_t *signatures,
+                        uint64_t n_groups, struct rfn_runs *out);
 
 #endif

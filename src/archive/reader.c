@@ -217,7 +217,9 @@ static size_t words_of(const struct rfn_archive *archive)
     uint32_t minor = archive->chunks.minor;
     if (minor == 0)
         return RFN_WORD_VOLUME;
-    return minor < RFN_PROFILE_SINCE_MINOR ? RFN_WORD_TIMES : RFN_STREAM_WORDS;
+    if (minor < RFN_PROFILE_SINCE_MINOR)
+        return RFN_WORD_TIMES;
+    return minor < RFN_SIGNATURES_SINCE_MINOR ? RFN_WORD_SIGNATURE : RFN_STREAM_WORDS;
 }
 
 static const char *read_streams(struct rfn_archive *archive, const struct rfn_payload *payload)
@@ -449,6 +451,7 @@ struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uin
         .events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream),
         .region_events = (uint64_t)rfn_stream_word(archive, RFN_WORD_REGIONS, stream),
         .volume = rfn_stream_counted(archive, stream),
+        .signature = (uint64_t)rfn_stream_word(archive, RFN_WORD_SIGNATURE, stream),
     };
     info.calls = (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream) - info.region_events;
     info.readable = is_readable(archive, stream, info.group);

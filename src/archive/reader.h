@@ -29,11 +29,12 @@ enum rfn_stream_word {
     RFN_WORD_HOST,
     RFN_WORD_EVENTS,
     RFN_WORD_CALLS,
-    RFN_WORD_START,    /* CLOCK_MONOTONIC of the stream's start, ns; 0 without times */
-    RFN_WORD_REALTIME, /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns */
-    RFN_WORD_VOLUME,   /* 1 if it has volumes */
-    RFN_WORD_REGIONS,  /* events that are begins and ends of regions */
-    RFN_WORD_TIMES,    /* time set: the lowest stream that has the same times */
+    RFN_WORD_START,     /* CLOCK_MONOTONIC of the stream's start, ns; 0 without times */
+    RFN_WORD_REALTIME,  /* CLOCK_REALTIME - CLOCK_MONOTONIC then, ns */
+    RFN_WORD_VOLUME,    /* 1 if it has volumes */
+    RFN_WORD_REGIONS,   /* events that are begins and ends of regions */
+    RFN_WORD_TIMES,     /* time set: the lowest stream that has the same times */
+    RFN_WORD_SIGNATURE, /* of its calls, or RFN_UNSIGNED */
     RFN_STREAM_WORDS
 };
 

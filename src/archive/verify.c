@@ -5,9 +5,11 @@
  *   contents    everything is read as for analysis, which checks checksums, references and sizes;
  *               every stream is expanded to its end, and nothing may be left over in any column
  *   sums        events and calls are as many as STREAMS says
+ *   signatures  those in STREAMS tell apart what calls do
  *
  * Streams of one group with the same values differ in PLACES only, which is checked as a whole when
  * it is read: without a TIMING or PROFILE chunk, one expansion stands for all of them. */
+#include "archive/call_letters.h"
 #include "archive/cluster_parts.h"
 #include "archive/cursor.h"
 #include "archive/reader.h"
@@ -338,8 +340,8 @@ static int check_stream(struct verifier *verifier, uint32_t stream)
     return error == RFN_E_RANGE ? 0 : error;
 }
 
-/* Streams that share their values without times are as long as each other; only reduced times are
- * shared. */
+/* Streams that share their values make the same calls, and without times are as long as each other;
+ * only reduced times are shared. */
 static int check_sharing(const struct verifier *verifier)
 {
     const struct rfn_archive *archive = verifier->archive;
@@ -357,6 +359,9 @@ static int check_sharing(const struct verifier *verifier)
             (!timing && rfn_stream_word(archive, RFN_WORD_CALLS, i) !=
                             rfn_stream_word(archive, RFN_WORD_CALLS, like)))
             fault = "streams with the same values have different numbers of events";
+        if (rfn_stream_word(archive, RFN_WORD_SIGNATURE, i) !=
+            rfn_stream_word(archive, RFN_WORD_SIGNATURE, like))
+            fault = "streams with the same values have different signatures";
         if (rfn_stream_times(archive, i) != i && rfn_reduced_timing_find(archive, i) < 0)
             fault = "streams share times that are not reduced";
     }
@@ -393,6 +398,8 @@ static int verify(struct verifier *verifier)
         return RFN_E_NOMEM;
     int error = check_streams(verifier);
     free(verifier->sets_done);
+    if (!error)
+        error = rfn_archive_check_signatures(archive, verifier->diag);
     return error ? error : rfn_time_spreads_check(archive, verifier->diag);
 }
 

@@ -574,9 +574,7 @@ static json_t *json_main(const struct rfn_archive *archive, const struct rfn_clu
 {
     const struct rfn_main_cluster *main = rfn_clustering_main(clustering, number);
     json_t *value = json_object(), *parameters = json_array();
-    char signature[17];
-    snprintf(signature, sizeof signature, "%016" PRIx64, main->signature);
-    json_object_set_new(value, "signature", json_string(signature));
+    json_object_set_new(value, "signature", rfn_json_signature(main->signature));
     json_object_set_new(value, "representative", json_integer(main->representative));
     json_object_set_new(value, "n_ranks", json_integer(main->ranks));
     json_object_set_new(value, "ranks", json_blocks(main->blocks, main->n_blocks));

@@ -249,6 +249,9 @@ static json_t *group_json(const struct rfn_archive *archive, uint32_t number)
     json_object_set_new(value, "loops", json_integer(group.loops));
     json_object_set_new(value, "nodes", json_integer(group.nodes));
     json_object_set_new(value, "bytes", rfn_json_count(group.bytes));
+    uint64_t signature = rfn_archive_stream(archive, group.members[0]).signature;
+    json_object_set_new(value, "signature",
+                        signature ? rfn_json_signature(signature) : json_null());
     rfn_text_release(&members);
     return value;
 }
@@ -322,6 +325,13 @@ static void set_run(json_t *value, const struct rfn_run *run)
     json_object_set_new(value, "merged_parameters", rfn_json_text(run->forced));
 }
 
+/* As found when recording; null: not known. */
+static json_t *json_main_clusters(const struct rfn_archive *archive)
+{
+    int64_t n = rfn_archive_main_clusters(archive);
+    return n > 0 ? json_integer(n) : json_null();
+}
+
 static json_t *json_of_expressions(const struct rfn_expressions *expressions)
 {
     if (!expressions)
@@ -347,6 +357,7 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
     json_object_set_new(value, "region_events", rfn_json_count(totals->region_events));
     json_object_set_new(value, "regions", json_integer(rfn_archive_regions(archive)));
     json_object_set_new(value, "groups", json_integer(rfn_archive_groups(archive)));
+    json_object_set_new(value, "main_clusters", json_main_clusters(archive));
     json_object_set_new(value, "clustered_groups", json_integer(totals->sizes.clustered_groups));
     json_object_set_new(value, "parameter_bytes", rfn_json_count(totals->sizes.bytes));
     json_object_set_new(value, "unclustered_parameter_bytes",
@@ -394,6 +405,16 @@ static void append_volume(struct rfn_text *out, const struct rfn_run *run,
     if (totals->counted < run->streams)
         rfn_text_format(out, ", counted by %u of %u threads", totals->counted, run->streams);
     rfn_text_char(out, '\n');
+}
+
+/* "Alike       9 main clusters of ranks that make the same calls in the same order" */
+static void append_main_clusters(struct rfn_text *out, const struct rfn_archive *archive)
+{
+    int64_t n = rfn_archive_main_clusters(archive);
+    if (n > 0)
+        rfn_text_format(
+            out, "%-12s%s main cluster%s of ranks that make the same calls in the same order\n",
+            "Alike", rfn_count_text((uint64_t)n).text, n == 1 ? "" : "s");
 }
 
 /* "Clustered   9 of 9 groups: calls, parameters and counts in 464 B, not 2.75 KiB" */
@@ -459,6 +480,7 @@ static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive
                         (double)run->file_bytes / (double)totals->events);
     rfn_text_format(out, "\n%-12s%u, with %s loop%s\n", "Groups", rfn_archive_groups(archive),
                     rfn_count_text(totals->loops).text, totals->loops == 1 ? "" : "s");
+    append_main_clusters(out, archive);
     if (totals->sizes.clustered_groups)
         append_clustered(out, archive, &totals->sizes);
     if (run->times)

@@ -3,6 +3,8 @@
 #include "cli/command.h"
 #include "cli/hosts.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +29,13 @@ json_t *rfn_json_text(const char *text)
 json_t *rfn_json_count(uint64_t count)
 {
     return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);
+}
+
+json_t *rfn_json_signature(uint64_t signature)
+{
+    char digits[17];
+    snprintf(digits, sizeof digits, "%016" PRIx64, signature);
+    return json_string(digits);
 }
 
 json_t *rfn_json_location(const struct rfn_location *location)

@@ -10,6 +10,8 @@
 json_t *rfn_json_text(const char *text);
 /* Numbers of nanoseconds and bytes are integers; beyond 2^63 - 1 that number. */
 json_t *rfn_json_count(uint64_t count);
+/* 16 hexadecimal digits. */
+json_t *rfn_json_signature(uint64_t signature);
 /* {function, file, line, module, offset}, with null for what is not known. */
 json_t *rfn_json_location(const struct rfn_location *location);
 /* Hosts in order of first use: [{name, ranks}], ranks being how many. */

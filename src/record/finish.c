@@ -304,6 +304,7 @@ static int digest(struct rec_finishing *finish, size_t i)
     struct rec_stream_description *of = &finish->description.streams[i];
     struct rfn_rope *values = &finish->packed[i].values;
     struct rfn_stream_digests digests = {0};
+    RFN_TRY(rfn_pack_signature(of->stream->events, &of->refs, &digests.signature));
     RFN_TRY(rfn_pack_structure_digests(of->stream->events, &of->refs, &digests,
                                        &finish->packed[i].loop_bytes));
     RFN_TRY(rfn_pack_values(of->stream->events, values));
@@ -366,12 +367,13 @@ static int tabulate(struct rec_finishing *finish, size_t i)
     const struct rfn_stream_kinds *kinds = &finish->merge.streams;
     uint64_t group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP).number;
     uint64_t values = rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES).number;
-    struct rfn_table *streams = rfn_tables_use(&finish->streams, 0, RFN_STREAM_SLOTS);
+    struct rfn_table *streams = rfn_tables_use(&finish->streams, 0, RFN_SLOT_SIGNATURE);
     struct rfn_table *places = rfn_tables_use(&finish->places, (size_t)group,
                                               rfn_pack_places_count(of->stream->events, &of->refs));
     if (!streams || !places)
         return RFN_E_NOMEM;
-    const int64_t words[RFN_STREAM_SLOTS] = {
+    const int64_t words[RFN_SLOT_SIGNATURE] = {
+        /* rank 0 knows the rest */
         [RFN_SLOT_RANK] = rec_place_rank(),
         [RFN_SLOT_THREAD] = (int64_t)i,
         [RFN_SLOT_GROUP] = (int64_t)group,
@@ -385,7 +387,7 @@ static int tabulate(struct rec_finishing *finish, size_t i)
         [RFN_SLOT_VOLUME] = rfn_stream_has_volume(of->stream->events),
         [RFN_SLOT_TIMES] = (int64_t)packed->time_set,
     };
-    for (int s = 0; s < RFN_STREAM_SLOTS; s++)
+    for (int s = 0; s < RFN_SLOT_SIGNATURE; s++)
         RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], true,
                                 (int64_t)(finish->first_stream + i)));
     RFN_TRY(rfn_pack_places(of->stream->events, &of->refs, places));

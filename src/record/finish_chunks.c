@@ -82,13 +82,30 @@ static int chunk_clocks(const struct rec_finishing *finish, struct rec_output *o
     return chunk(output, RFN_CHUNK_CLOCKS, 0, &payload, error);
 }
 
+static int pack_streams(const struct rec_finishing *finish, struct rfn_buf *payload)
+{
+    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
+    const struct rfn_runs *told = finish->streams.tables[0].slots;
+    struct rfn_runs slots[RFN_STREAM_SLOTS] = {RFN_RUNS_INIT};
+    uint64_t *signatures = rfn_stream_kinds_signatures(kinds);
+    int error = signatures ? 0 : RFN_E_NOMEM;
+    memcpy(slots, told, RFN_SLOT_SIGNATURE * sizeof *slots);
+    if (!error)
+        error = rfn_fill_signatures(&told[RFN_SLOT_GROUP], signatures,
+                                    kinds->of[RFN_KIND_OF_GROUP].n, &slots[RFN_SLOT_SIGNATURE]);
+    if (!error)
+        error = rfn_pack_streams(slots, finish->n_streams, payload);
+    rfn_runs_release(&slots[RFN_SLOT_SIGNATURE]);
+    free(signatures);
+    return error;
+}
+
 /* Rank 0's chunks that stand before all others, behind META. */
 static int chunk_front(const struct rec_finishing *finish, struct rec_output *output)
 {
-    const struct rfn_table *streams = &finish->streams.tables[0];
     struct rfn_buf payload = RFN_BUF_INIT;
     RFN_TRY(chunk_definitions(finish, output));
-    int error = rfn_pack_streams(streams, finish->n_streams, &payload);
+    int error = pack_streams(finish, &payload);
     RFN_TRY(chunk(output, RFN_CHUNK_STREAMS, 0, &payload, error));
     return chunk_clocks(finish, output);
 }

@@ -210,9 +210,10 @@ static int append_structure(const struct unfolding *unfolding, uint64_t group,
 static int unfold_groups(const struct brought *brought, const struct rec_together *together,
                          struct unfolding *unfolding, struct rec_output *chunks)
 {
-    int64_t before = -1; /* the shape of the group before */
+    uint64_t before = UINT64_MAX; /* the shape of the group before */
     for (uint64_t i = 0; i < brought->of[RFN_KIND_OF_GROUP].n; i++) {
-        uint32_t shape = brought->groups[i]->of[0];
+        uint64_t shape =
+            brought->of[RFN_KIND_OF_SHAPE].items[brought->groups[i]->of[0]].fate.number;
         if (!(brought->groups[i]->fate.bits & RFN_KIND_TOGETHER))
             continue;
         if (!brought->shapes[shape].bytes)
@@ -291,9 +292,10 @@ static int make_image(const struct rec_output *front, const struct rec_output *c
 static uint32_t *shapes_of(const struct rfn_merge *merge)
 {
     const struct rfn_stream_things *groups = &merge->streams.of[RFN_KIND_OF_GROUP];
+    const struct rfn_stream_thing *of = merge->streams.of[RFN_KIND_OF_SHAPE].items;
     uint32_t *shapes = calloc(groups->n + 1, sizeof *shapes);
     for (size_t i = 0; i < groups->n && shapes; i++)
-        shapes[groups->items[i].fate.number] = groups->items[i].of[0];
+        shapes[groups->items[i].fate.number] = (uint32_t)of[groups->items[i].of[0]].fate.number;
     return shapes;
 }
 

@@ -56,7 +56,7 @@ static int describe(struct rfn_merge *merge, int rank)
     snprintf(text, sizeof text, "%0190d", rank);
     RFN_TRY(rfn_merge_define(merge, RFN_DEFINITION_PATH, 0, text, strlen(text), NULL));
     RFN_TRY(rfn_merge_define(merge, RFN_DEFINITION_COMM, 17, rank ? NULL : "x", !rank, NULL));
-    struct rfn_stream_digests digests = {.shape = {1, 1},
+    struct rfn_stream_digests digests = {.shape = 1,
                                          .structure = {2, (uint64_t)rank},
                                          .content = {3, 3},
                                          .shape_bytes = 10,

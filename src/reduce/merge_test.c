@@ -42,7 +42,7 @@ static void contribute(struct member *member)
     if (rank % 2 == 0)
         rfn_merge_define(&member->merge, RFN_DEFINITION_COMM, 1000 + (uint64_t)rank, "even", 4,
                          NULL);
-    rfn_merge_stream(&member->merge, &(struct rfn_stream_digests){.shape = digest_of(rank % 3 == 1),
+    rfn_merge_stream(&member->merge, &(struct rfn_stream_digests){.shape = digest_of(rank % 3 == 1).low,
                                                                   .structure = digest_of(rank % 3),
                                                                   .content = digest_of(rank % 2),
                                                                   .shape_bytes = 10,

@@ -63,8 +63,16 @@ struct work {
     struct frame *frames;
     size_t depth, frames_capacity;
     uint64_t executions, executions_max;
-    size_t letters; /* of all loops' words */
+    uint64_t letters; /* of all loops' words */
+    uint64_t steps;   /* so far */
+    struct rfn_path_limits limits;
 };
+
+static int count_steps(struct work *work, uint64_t n)
+{
+    work->steps += n;
+    return work->steps > work->limits.steps ? RFN_E_RANGE : 0;
+}
 
 /* ---- elements ---- */
 
@@ -127,10 +135,13 @@ static int add_letter(struct work *work, struct element *to, uint32_t symbol)
 
 static int add_loop(struct work *work, struct element *to, const struct loop *loop, int64_t trips)
 {
-    if (work->form == RFN_PATHS_ELASTIC)
-        return trips > 0 ? rfn_path_word_append(&to->word, &work->alphabet, loop->body.word.letters,
-                                                loop->body.word.n)
-                         : 0;
+    if (work->form == RFN_PATHS_ELASTIC) {
+        if (trips == 0)
+            return 0;
+        RFN_TRY(count_steps(work, loop->body.word.n));
+        return rfn_path_word_append(&to->word, &work->alphabet, loop->body.word.letters,
+                                    loop->body.word.n);
+    }
     struct fixed all = fixed_repeat(loop->body.fixed, (uint64_t)trips);
     to->fixed = fixed_join(&to->fixed, &all);
     return 0;
@@ -140,12 +151,23 @@ static int add_loop(struct work *work, struct element *to, const struct loop *lo
 
 static int push(struct work *work, const struct rfn_path_nodes *list, uint64_t executions)
 {
-    if (executions > work->executions_max - work->executions)
-        return RFN_E_CORRUPT;
-    work->executions += executions;
     RFN_TRY(RFN_GROW(work->frames, work->frames_capacity, work->depth + 1));
     work->frames[work->depth++] = (struct frame){.list = list, .left = executions};
     return 0;
+}
+
+static int push_loop(struct work *work, uint32_t number, uint64_t executions)
+{
+    if (executions > work->executions_max - work->executions)
+        return RFN_E_CORRUPT;
+    work->executions += executions;
+    return push(work, &work->source->loops[number], executions);
+}
+
+static int next_trips(struct rfn_column_cursor *cursor, int64_t *trips)
+{
+    int error = rfn_column_next(cursor, trips);
+    return error == RFN_E_RANGE || (!error && *trips < 0) ? RFN_E_CORRUPT : error;
 }
 
 static int read_trips(struct work *work, uint32_t number, int64_t *trips)
@@ -154,10 +176,7 @@ static int read_trips(struct work *work, uint32_t number, int64_t *trips)
     if (!loop->open)
         RFN_TRY(work->source->trips(work->source->context, number, &loop->cursor));
     loop->open = true;
-    int error = rfn_column_next(&loop->cursor, trips);
-    if (error < 0)
-        return error == RFN_E_RANGE ? RFN_E_CORRUPT : error;
-    return *trips < 0 ? RFN_E_CORRUPT : 0;
+    return next_trips(&loop->cursor, trips);
 }
 
 static int visit_loop(struct work *work, struct element *to, uint32_t number)
@@ -172,7 +191,7 @@ static int visit_loop(struct work *work, struct element *to, uint32_t number)
         RFN_TRY(read_trips(work, number, &trips));
     if (!loop->walked)
         return add_loop(work, to, loop, trips);
-    return trips ? push(work, &work->source->loops[number], (uint64_t)trips) : 0;
+    return trips ? push_loop(work, number, (uint64_t)trips) : 0;
 }
 
 static int walk(struct work *work, const struct rfn_path_nodes *list, struct element *to)
@@ -187,6 +206,7 @@ static int walk(struct work *work, const struct rfn_path_nodes *list, struct ele
             continue;
         }
         rfn_node node = frame->list->nodes[frame->next++];
+        RFN_TRY(count_steps(work, 1));
         RFN_TRY(rfn_node_is_loop(node) ? visit_loop(work, to, rfn_node_index(node))
                                        : add_letter(work, to, rfn_node_index(node)));
     }
@@ -194,6 +214,15 @@ static int walk(struct work *work, const struct rfn_path_nodes *list, struct ele
 }
 
 /* ---- loops ---- */
+
+/* Where a block has one value, that is looked at once. */
+static int next_different_trips(struct work *work, struct rfn_column_cursor *cursor, int64_t *trips)
+{
+    RFN_TRY(count_steps(work, 1));
+    RFN_TRY(next_trips(cursor, trips));
+    int error = cursor->packed.width ? 0 : rfn_column_skip(cursor, cursor->left);
+    return error == RFN_E_RANGE ? RFN_E_CORRUPT : error;
+}
 
 /* Looks whether the trips have to be read at each visit. */
 static int look_at_trips(struct work *work, uint32_t number)
@@ -205,16 +234,12 @@ static int look_at_trips(struct work *work, uint32_t number)
     int error = 0;
     loop->trips = 1;
     for (uint64_t at = 0; at < cursor.n && !error && !loop->read; at = rfn_column_at(&cursor)) {
-        error = rfn_column_next(&cursor, &trips);
-        if (!error && !cursor.packed.width) /* the rest of the block is the same */
-            error = rfn_column_skip(&cursor, cursor.left);
+        error = next_different_trips(work, &cursor, &trips);
         if (at == 0)
             loop->trips = trips;
         loop->read = work->form == RFN_PATHS_ELASTIC ? trips == 0 : trips != loop->trips;
     }
     rfn_column_close(&cursor);
-    if (error == RFN_E_RANGE || (!error && loop->trips < 0))
-        error = RFN_E_CORRUPT;
     return error;
 }
 
@@ -254,10 +279,13 @@ static int make_loop(struct work *work, uint32_t number)
     RFN_TRY(walk(work, &work->source->loops[number], &loop->body));
     rfn_path_word_shorten(&loop->body.word, &work->alphabet);
     work->letters += loop->body.word.n;
-    return work->letters > RFN_PATH_WORD_MAX ? RFN_E_RANGE : 0;
+    return work->letters > work->limits.letters ? RFN_E_RANGE : 0;
 }
 
 /* ---- the whole ---- */
+
+static const struct rfn_path_limits memory_only = {
+    .steps = UINT64_MAX, .letters = RFN_PATH_WORD_MAX, .work = UINT64_MAX};
 
 static int number_letters(struct work *work)
 {
@@ -282,6 +310,7 @@ static int begin(struct work *work)
     const struct rfn_path_source *source = work->source;
     __extension__ unsigned __int128 most =
         (unsigned __int128)(source->events + 1) * (source->n_loops + (uint64_t)1) + source->n_loops;
+    work->limits = source->limits ? *source->limits : memory_only;
     work->executions_max = most > EXECUTIONS_MAX ? EXECUTIONS_MAX : (uint64_t)most;
     work->numbers = calloc(source->n_symbols + (size_t)1, sizeof *work->numbers);
     work->hashes = calloc(source->n_symbols + (size_t)1, sizeof *work->hashes);
@@ -306,6 +335,18 @@ static void end(struct work *work)
     free(work->frames);
 }
 
+static int walk_all(struct work *work, struct element *all)
+{
+    const struct rfn_path_source *source = work->source;
+    struct rfn_path_nodes piece = {0};
+    for (bool more = source->before_top; more; more = piece.n) {
+        RFN_TRY(source->before_top(source->context, &piece));
+        if (piece.n)
+            RFN_TRY(walk(work, &piece, all));
+    }
+    return walk(work, &source->top, all);
+}
+
 static int finish(struct work *work, struct element *all, uint64_t *signature)
 {
     switch (work->form) {
@@ -317,6 +358,8 @@ static int finish(struct work *work, struct element *all, uint64_t *signature)
         return 0;
     default:
         rfn_path_word_shorten(&all->word, &work->alphabet);
+        if (all->word.n && work->n_letters > work->limits.work / all->word.n)
+            return RFN_E_RANGE;
         return rfn_path_word_hash(&all->word, work->hashes, work->n_letters, signature);
     }
 }
@@ -330,7 +373,7 @@ int rfn_path_signature(const struct rfn_path_source *source, enum rfn_path_form 
     for (uint32_t i = 0; i < source->n_loops && !error; i++)
         error = make_loop(&work, i);
     if (!error)
-        error = walk(&work, &source->top, &all);
+        error = walk_all(&work, &all);
     if (!error)
         error = finish(&work, &all, signature);
     rfn_path_word_release(&all.word);

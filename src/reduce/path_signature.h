@@ -22,9 +22,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { RFN_UNSIGNED = 0 }; /* where a signature is not known */
+
 struct rfn_path_nodes {
     const rfn_node *nodes;
     size_t n;
+};
+
+/* What it may take, where time is short. */
+struct rfn_path_limits {
+    uint64_t steps;   /* nodes and trips that are looked at */
+    uint64_t letters; /* of the bodies of all loops, shortened */
+    uint64_t work; /* of the elastic form in the end: letters, times what is left of the sequence */
 };
 
 /* A folded sequence; all borrowed. A loop's body has only loops of lower numbers. */
@@ -37,11 +46,15 @@ struct rfn_path_source {
     int (*trips)(void *context, uint32_t loop, struct rfn_column_cursor *cursor);
     void *context;
     uint64_t events; /* of the sequence, at most: more executions of a loop are damage */
+    /* May be NULL. Gives the nodes before those of top, one piece after the other, and in the end
+     * one without nodes. A piece may go when the next one is asked for. */
+    int (*before_top)(void *context, struct rfn_path_nodes *piece);
+    const struct rfn_path_limits *limits; /* NULL: only memory is bounded */
 };
 
 /* O(nodes + trips), and for the elastic form O(letters) times the length of what is left of the
- * sequence. RFN_E_NOMEM; RFN_E_CORRUPT, RFN_E_RANGE where the source is not what it says; errors of
- * reading trips. */
+ * sequence. RFN_E_NOMEM; RFN_E_CORRUPT where the source is not what it says; RFN_E_RANGE beyond a
+ * limit; errors of reading trips and nodes. */
 int rfn_path_signature(const struct rfn_path_source *source, enum rfn_path_form form,
                        uint64_t *signature);
 

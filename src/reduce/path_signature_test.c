@@ -210,6 +210,19 @@ static int trips_of(void *context, uint32_t loop, struct rfn_column_cursor *curs
     return 0;
 }
 
+static struct rfn_path_source nest(const rfn_node *top, const struct rfn_path_nodes *loops,
+                                   uint32_t n_loops, struct rfn_column *trips, uint64_t n)
+{
+    return (struct rfn_path_source){.top = {top, 1},
+                                    .loops = loops,
+                                    .n_loops = n_loops,
+                                    .n_symbols = SYMBOLS,
+                                    .letters = letters,
+                                    .trips = trips_of,
+                                    .context = trips,
+                                    .events = n};
+}
+
 static void test_large(void **state)
 {
     (void)state;
@@ -222,13 +235,91 @@ static void test_large(void **state)
     rfn_column_init(&trips);
     for (int i = 0; i < 3; i++)
         assert_int_equal(rfn_column_append(&trips, 1000000), 0);
-    struct rfn_path_source source = {{top, 1}, loops,    2,      SYMBOLS,
-                                     letters,  trips_of, &trips, 1u << 31};
+    const struct rfn_path_source source = nest(top, loops, 2, &trips, 1u << 31);
     for (int form = 0; form < 3; form++)
         assert_int_equal(rfn_path_signature(&source, (enum rfn_path_form)form, &signature[form]),
                          0);
     set_events("efg");
     assert_true(signature[0] == flat_signature(RFN_PATHS_ELASTIC));
+    rfn_column_release(&trips);
+}
+
+/* ---- pieces, and limits ---- */
+
+/* Symbols, a few at a time. */
+struct pieces {
+    rfn_node nodes[64];
+    size_t n, at, size;
+};
+
+static int next_piece(void *context, struct rfn_path_nodes *piece)
+{
+    struct pieces *pieces = context;
+    size_t left = pieces->n - pieces->at;
+    *piece = (struct rfn_path_nodes){pieces->nodes + pieces->at,
+                                     left < pieces->size ? left : pieces->size};
+    pieces->at += piece->n;
+    return 0;
+}
+
+/* Whatever the pieces, the signature is that of the whole. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    set_letters();
+    set_events("defgdefgedgffgdeeg");
+    for (size_t cut = 0; cut <= n_events; cut++) {
+        for (size_t size = 1; size < 5; size++) {
+            struct pieces pieces = {.n = cut, .size = size};
+            rfn_node top[64];
+            for (size_t i = 0; i < n_events; i++)
+                *(i < cut ? &pieces.nodes[i] : &top[i - cut]) = rfn_node_symbol(events[i]);
+            const struct rfn_path_source source = {.top = {top, n_events - cut},
+                                                   .before_top = next_piece,
+                                                   .n_symbols = SYMBOLS,
+                                                   .letters = letters,
+                                                   .trips = no_trips,
+                                                   .context = &pieces,
+                                                   .events = n_events};
+            for (int form = 0; form < 3; form++) {
+                uint64_t signature;
+                pieces.at = 0;
+                assert_int_equal(rfn_path_signature(&source, (enum rfn_path_form)form, &signature),
+                                 0);
+                assert_true(signature == flat_signature((enum rfn_path_form)form));
+            }
+        }
+    }
+}
+
+/* Just as much as is needed is enough; what is needed grows with each limit. */
+static void test_limits(void **state)
+{
+    (void)state;
+    const rfn_node inner[] = {rfn_node_symbol(4), rfn_node_symbol(5)};
+    const rfn_node outer[] = {rfn_node_loop(0), rfn_node_symbol(6)}, top[] = {rfn_node_loop(1)};
+    const struct rfn_path_nodes loops[] = {{inner, 2}, {outer, 2}};
+    struct rfn_column trips;
+    uint64_t signature;
+    set_letters();
+    rfn_column_init(&trips);
+    for (int i = 0; i < 20; i++) /* the inner loop is left out: all is walked */
+        assert_int_equal(rfn_column_append(&trips, i ? i % 3 : 10), 0);
+    struct rfn_path_limits enough = {.steps = 1000, .letters = 1000, .work = 1000};
+    struct rfn_path_source source = nest(top, loops, 2, &trips, 1000);
+    source.limits = &enough;
+    assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), 0);
+    for (int which = 0; which < 3; which++) {
+        struct rfn_path_limits limits = enough;
+        uint64_t *limit = which == 0 ? &limits.steps : which == 1 ? &limits.letters : &limits.work;
+        source.limits = &limits;
+        *limit = 0;
+        while (rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature) == RFN_E_RANGE)
+            ++*limit;
+        const uint64_t needed[] = {45, 2, 7 * 8};
+        assert_int_equal(*limit, needed[which]);
+        assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), 0);
+    }
     rfn_column_release(&trips);
 }
 
@@ -245,8 +336,7 @@ static void test_damage(void **state)
     set_letters();
     for (size_t i = 0; i < 3; i++) {
         const struct rfn_path_nodes loops[] = {{bad[i], 1}};
-        struct rfn_path_source source = {{self, 1}, loops,    1,      SYMBOLS,
-                                         letters,   trips_of, &trips, 1000};
+        const struct rfn_path_source source = nest(self, loops, 1, &trips, 1000);
         assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), RFN_E_CORRUPT);
     }
     rfn_column_release(&trips);
@@ -258,8 +348,7 @@ static void test_damage(void **state)
         rfn_column_init(&trips);
         for (int i = 0; i < 100; i++)
             assert_int_equal(rfn_column_append(&trips, i ? 0 : first ? first : INT64_MAX), 0);
-        struct rfn_path_source source = {{top, 1}, loops,    2,      SYMBOLS,
-                                         letters,  trips_of, &trips, 1000};
+        const struct rfn_path_source source = nest(top, loops, 2, &trips, 1000);
         assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), RFN_E_CORRUPT);
         rfn_column_release(&trips);
     }
@@ -270,7 +359,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unfolding), cmocka_unit_test(test_trips),
         cmocka_unit_test(test_known),     cmocka_unit_test(test_xor),
-        cmocka_unit_test(test_large),     cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_large),     cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_limits),    cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

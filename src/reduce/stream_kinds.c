@@ -61,15 +61,22 @@ static int add_own(struct rfn_stream_kinds *kinds, enum rfn_stream_kind kind,
     return add_thing(&kinds->of[kind], &thing, place, &created);
 }
 
+/* A shape is of one main cluster: what identifies that is half of its digest. */
+static uint64_t signature_of(const struct rfn_stream_thing *shape)
+{
+    return shape->digest.high;
+}
+
 int rfn_stream_kinds_add(struct rfn_stream_kinds *kinds, const struct rfn_stream_digests *digests)
 {
     uint32_t shape, content;
     struct rfn_own_kinds own;
     RFN_TRY(RFN_GROW(kinds->own, kinds->capacity, kinds->n_own + 1));
-    RFN_TRY(
-        add_own(kinds, RFN_KIND_OF_SHAPE,
-                (struct rfn_stream_thing){.digest = digests->shape, .bytes = digests->shape_bytes},
-                &shape));
+    RFN_TRY(add_own(
+        kinds, RFN_KIND_OF_SHAPE,
+        (struct rfn_stream_thing){.digest = {.low = digests->shape, .high = digests->signature},
+                                  .bytes = digests->shape_bytes},
+        &shape));
     RFN_TRY(add_own(
         kinds, RFN_KIND_OF_CONTENT,
         (struct rfn_stream_thing){.digest = digests->content, .bytes = digests->content_bytes},
@@ -190,6 +197,43 @@ static void number_in_order(struct rfn_stream_things *things)
         things->items[i].fate = (struct rfn_fate){i, RFN_KIND_FIRST};
 }
 
+/* Of each shape the first one with its signature, by place; to be freed. RFN_E_NOMEM. */
+static int find_mains(const struct rfn_stream_things *shapes, uint32_t **mains)
+{
+    struct rfn_map first = RFN_MAP_INIT;
+    int error = 0;
+    *mains = calloc(shapes->n + 1, sizeof **mains);
+    if (!*mains)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < shapes->n && !error; i++) {
+        uint64_t key = signature_of(&shapes->items[i]);
+        const uint64_t *known = rfn_map_get(&first, key);
+        (*mains)[i] = known ? (uint32_t)*known : (uint32_t)i;
+        error = known ? 0 : rfn_map_put(&first, key, i);
+    }
+    rfn_map_release(&first);
+    return error;
+}
+
+/* Those of a main cluster follow each other. */
+static int number_shapes(struct rfn_stream_things *shapes)
+{
+    uint32_t *mains;
+    size_t *next = calloc(shapes->n + 1, sizeof *next);
+    int error = find_mains(shapes, &mains);
+    if (!next)
+        error = RFN_E_NOMEM;
+    for (size_t i = 0; i < shapes->n && !error; i++)
+        next[mains[i] + 1]++;
+    for (size_t i = 0; i < shapes->n && !error; i++)
+        next[i + 1] += next[i];
+    for (size_t i = 0; i < shapes->n && !error; i++)
+        shapes->items[i].fate.number = next[mains[i]]++;
+    free(mains);
+    free(next);
+    return error;
+}
+
 /* Of things whose users each get a copy on rank 0: those that are small enough, while there is room
  * for all copies. Users of those are together, too. */
 static int choose(struct rfn_stream_things *things, struct rfn_stream_things *users,
@@ -221,6 +265,7 @@ int rfn_stream_kinds_number(struct rfn_stream_kinds *kinds, uint64_t together)
         number_in_order(&of[k]);
     if (!together)
         return 0;
+    RFN_TRY(number_shapes(&of[RFN_KIND_OF_SHAPE]));
     RFN_TRY(number_things(&of[RFN_KIND_OF_GROUP], &of[RFN_KIND_OF_SHAPE]));
     RFN_TRY(number_things(&of[RFN_KIND_OF_VALUES], &of[RFN_KIND_OF_GROUP]));
     RFN_TRY(choose(&of[RFN_KIND_OF_SHAPE], &of[RFN_KIND_OF_GROUP], 0, SHAPE_MOST, together));
@@ -293,4 +338,14 @@ struct rfn_stream_fate rfn_stream_fate(const struct rfn_stream_kinds *kinds, siz
                                     .first = thing->stream == stream &&
                                              thing->fate.bits & RFN_KIND_FIRST,
                                     .together = thing->fate.bits & RFN_KIND_TOGETHER};
+}
+
+uint64_t *rfn_stream_kinds_signatures(const struct rfn_stream_kinds *kinds)
+{
+    const struct rfn_stream_things *groups = &kinds->of[RFN_KIND_OF_GROUP];
+    uint64_t *signatures = calloc(groups->n + 1, sizeof *signatures);
+    for (size_t i = 0; i < groups->n && signatures; i++)
+        signatures[groups->items[i].fate.number] = signature_of(
+            &kinds->of[RFN_KIND_OF_SHAPE].items[groups->items[i].of[0]]);
+    return signatures;
 }

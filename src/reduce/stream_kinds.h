@@ -1,6 +1,7 @@
-/* stream_kinds.h - the streams of all ranks by what they have in common: equal structures are a
- * group, groups that differ only in numbers a shape, equal values of a group a value set, and value
- * sets of several groups may have one content.
+/* stream_kinds.h - the streams of all ranks by what they have in common: those with equal call-path
+ * signatures are a main cluster; of these, equal structures are a group, groups that differ only in
+ * numbers a shape, equal values of a group a value set, and value sets of several groups may have
+ * one content.
  *
  * Each process adds the digests of its streams. On the way up a tree of ranks a node holds each
  * different thing of its subtree once, in order of first appearance; rank 0 numbers them and
@@ -25,7 +26,8 @@ enum rfn_stream_kind {
 };
 
 struct rfn_stream_digests {
-    struct rfn_hash128 shape;     /* of the structure without the numbers that may differ */
+    uint64_t signature;           /* of its calls (path_signature.h), or RFN_UNSIGNED */
+    uint64_t shape;               /* of the structure without the numbers that may differ */
     struct rfn_hash128 structure; /* of all of it */
     struct rfn_hash128 content;   /* of the values */
     uint64_t shape_bytes, content_bytes;
@@ -70,9 +72,9 @@ void rfn_stream_kinds_write(const struct rfn_stream_kinds *kinds, struct rfn_buf
 int rfn_stream_kinds_join(struct rfn_stream_kinds *kinds,
                           struct rfn_mapping mappings[RFN_STREAM_KINDS], struct rfn_reader *reader);
 
-/* On rank 0: numbers from 0. together: groups of a shape follow each other, and value sets follow
- * their groups; up to so many bytes of structures, and of values, come to rank 0. 0: numbers are
- * in order of first appearance, and nothing does. RFN_E_NOMEM. */
+/* On rank 0: numbers from 0. together: shapes of a main cluster follow each other, as do groups of
+ * a shape and value sets of a group; up to so many bytes of structures, and of values, come to rank
+ * 0. 0: numbers are in order of first appearance, and nothing does. RFN_E_NOMEM. */
 int rfn_stream_kinds_number(struct rfn_stream_kinds *kinds, uint64_t together);
 
 /* What a child is told. */
@@ -89,6 +91,10 @@ struct rfn_stream_fate {
 
 struct rfn_stream_fate rfn_stream_fate(const struct rfn_stream_kinds *kinds, size_t stream,
                                        enum rfn_stream_kind kind);
+
+/* On rank 0 in the end: the signature that streams of a group have, by the group's number; to be
+ * freed, NULL: RFN_E_NOMEM. */
+uint64_t *rfn_stream_kinds_signatures(const struct rfn_stream_kinds *kinds);
 
 /* Bytes of memory. */
 int64_t rfn_stream_kinds_bytes(const struct rfn_stream_kinds *kinds);

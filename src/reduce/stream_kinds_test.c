@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -15,7 +16,7 @@ static void add(struct rfn_stream_kinds *kinds, int shape, int structure, int co
                 uint64_t bytes)
 {
     assert_int_equal(
-        rfn_stream_kinds_add(kinds, &(struct rfn_stream_digests){.shape = digest_of(shape),
+        rfn_stream_kinds_add(kinds, &(struct rfn_stream_digests){.shape = digest_of(shape).low,
                                                                  .structure = digest_of(structure),
                                                                  .content = digest_of(content),
                                                                  .shape_bytes = bytes,
@@ -50,6 +51,35 @@ static void test_together(void **state)
         for (enum rfn_stream_kind k = 0; k < RFN_STREAM_KINDS; k++)
             assert_true(rfn_stream_fate(&kinds, i, k).together);
     }
+    rfn_stream_kinds_release(&kinds);
+}
+
+/* Shapes 0 and 2 are of one main cluster; shape 0 is there in another one, too: that is another
+ * shape, and another group, though the structure is the same. */
+static void test_main_clusters(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t signature;
+        int shape, structure;
+        uint64_t group;
+    } streams[] = {{7, 0, 10, 0}, {8, 1, 11, 3}, {7, 2, 12, 2}, {8, 0, 10, 4}, {7, 0, 13, 1}};
+    struct rfn_stream_kinds kinds = {0};
+    for (size_t i = 0; i < 5; i++) {
+        const struct rfn_stream_digests digests = {.signature = streams[i].signature,
+                                                   .shape = digest_of(streams[i].shape).low,
+                                                   .structure = digest_of(streams[i].structure),
+                                                   .content = digest_of(0)};
+        assert_int_equal(rfn_stream_kinds_add(&kinds, &digests), 0);
+    }
+    assert_int_equal(rfn_stream_kinds_number(&kinds, 1 << 10), 0);
+    uint64_t *signatures = rfn_stream_kinds_signatures(&kinds);
+    assert_non_null(signatures);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(number(&kinds, i, RFN_KIND_OF_GROUP), streams[i].group);
+        assert_int_equal(signatures[streams[i].group], streams[i].signature);
+    }
+    free(signatures);
     rfn_stream_kinds_release(&kinds);
 }
 
@@ -128,9 +158,8 @@ static void test_malformed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_together),
-        cmocka_unit_test(test_apart),
-        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_together),  cmocka_unit_test(test_main_clusters),
+        cmocka_unit_test(test_apart),     cmocka_unit_test(test_room),
         cmocka_unit_test(test_malformed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

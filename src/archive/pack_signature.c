@@ -1,0 +1,113 @@
+#include "archive/pack.h"
+#include "base/hash.h"
+#include "reduce/path_signature.h"
+
+#include <stdlib.h>
+
+enum { PIECE = 512 };
+
+/* Some hundredths of a second at most. What is beyond that is signed by whoever asks. */
+static const struct rfn_path_limits limits = {
+    .steps = 1 << 19, .letters = 1 << 18, .work = 1 << 20};
+
+/* A stream's fold as a source of signatures. */
+struct signing {
+    const struct rfn_fold *fold;
+    struct rfn_column_cursor frozen;
+    rfn_node piece[PIECE];
+};
+
+static int open_trips(void *context, uint32_t loop, struct rfn_column_cursor *cursor)
+{
+    const struct signing *signing = context;
+    const struct rfn_column *trips = rfn_fold_trips(signing->fold, loop);
+    if (!trips)
+        return RFN_E_NOMEM;
+    rfn_column_open_growing(cursor, trips);
+    return 0;
+}
+
+static int next_frozen(void *context, struct rfn_path_nodes *piece)
+{
+    struct signing *signing = context;
+    struct rfn_column_cursor *frozen = &signing->frozen;
+    *piece = (struct rfn_path_nodes){.nodes = signing->piece};
+    while (piece->n < PIECE && rfn_column_at(frozen) < frozen->n) {
+        int64_t node;
+        RFN_TRY(rfn_column_next(frozen, &node));
+        signing->piece[piece->n++] = (rfn_node)node;
+    }
+    return 0;
+}
+
+/* The letter of each symbol; 0: it does not count, as calls that are not of MPI and failed polls.
+ */
+static void fill_letters(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                         uint64_t *letters)
+{
+    for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
+        const struct rfn_symbol *symbol = rfn_stream_symbol(stream, i);
+        bool counts = !symbol->failed_poll &&
+                      rfn_class_is_mpi(rfn_stream_schema(stream, symbol->function)->class_);
+        const uint64_t words[] = {refs->site_functions[symbol->site],
+                                  refs->site_paths[symbol->site]};
+        if (counts)
+            letters[i] = rfn_hash_bytes(words, sizeof words) | 1;
+    }
+}
+
+/* Bodies of loops; those that nothing reaches are left without nodes. */
+static int fill_loops(const struct rfn_stream *stream, struct rfn_path_nodes *loops, size_t n)
+{
+    uint32_t *number, n_reached;
+    RFN_TRY(rfn_pack_loop_numbers(stream, &number, &n_reached));
+    for (size_t i = 0; i < n; i++) {
+        if (number[i] != UINT32_MAX)
+            loops[i].nodes = rfn_fold_body(rfn_stream_fold(stream), (uint32_t)i, &loops[i].n);
+    }
+    free(number);
+    return 0;
+}
+
+static int sign(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                const struct rfn_fold_view *view, uint64_t *letters, struct rfn_path_nodes *loops,
+                uint64_t *signature)
+{
+    struct signing signing = {.fold = rfn_stream_fold(stream)};
+    const struct rfn_path_source source = {.top = {view->top, view->n_top},
+                                           .before_top = next_frozen,
+                                           .loops = loops,
+                                           .n_loops = (uint32_t)view->n_loops,
+                                           .n_symbols = rfn_stream_symbols(stream),
+                                           .letters = letters,
+                                           .trips = open_trips,
+                                           .context = &signing,
+                                           .events = rfn_stream_events(stream),
+                                           .limits = &limits};
+    fill_letters(stream, refs, letters);
+    RFN_TRY(fill_loops(stream, loops, view->n_loops));
+    rfn_column_open_growing(&signing.frozen, view->frozen);
+    int error = rfn_path_signature(&source, RFN_PATHS_ELASTIC, signature);
+    rfn_column_close(&signing.frozen);
+    *signature += *signature == RFN_UNSIGNED;
+    return error;
+}
+
+int rfn_pack_signature(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                       uint64_t *signature)
+{
+    struct rfn_fold_view view;
+    *signature = RFN_UNSIGNED;
+    rfn_fold_view(rfn_stream_fold(stream), &view);
+    if (view.frozen->n + view.n_top > limits.steps)
+        return 0;
+    uint64_t *letters = calloc(rfn_stream_symbols(stream) + (size_t)1, sizeof *letters);
+    struct rfn_path_nodes *loops = calloc(view.n_loops + 1, sizeof *loops);
+    int error = letters && loops ? sign(stream, refs, &view, letters, loops, signature)
+                                 : RFN_E_NOMEM;
+    free(letters);
+    free(loops);
+    if (error)
+        *signature = RFN_UNSIGNED;
+    return error == RFN_E_RANGE ? 0 : error;
+}
