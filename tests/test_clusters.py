@@ -261,6 +261,37 @@ def test_real(bench, flavour):
         raise harness.Failure("\n".join(filter(None, faults)))
 
 
+def ranks_of(facts):
+    """Lowest and number of ranks of each main cluster."""
+    return [(cluster["representative"], cluster["n_ranks"]) for cluster in facts["clusters"]]
+
+
+def test_left_out(bench, flavour):
+    """Calls that are left out in an iteration, which only values tell: the recorder finds the main clusters, and
+    what is made of its archive keeps them."""
+    program = bench.program(os.path.join(FOLDER, "left_out.c"), flavour)
+    for options in ([], ["--no-cluster"]):
+        _, archive = bench.record(flavour, 4, [program], options=options)
+        check_found(bench, archive, 3)
+        harness.compare("main clusters", ranks_of(clusters(bench, archive)), [(0, 2), (2, 1), (3, 1)])
+        for verb in (("reduce", "--cluster"), ("reduce", "--rank=0-3")):
+            out = bench.fresh("again.rfn")
+            bench.verb(*verb, archive, "-o", out)
+            check_found(bench, out, 3)
+
+
+def test_unsigned(bench, flavour):
+    """What would take too long to sign when MPI ends is left to who asks: calls in no order."""
+    program = bench.program(os.path.join(FOLDER, "left_out.c"), flavour)
+    _, archive = bench.record(flavour, 4, [program, "1000000"])
+    facts = json.loads(bench.verb("info", "--json", archive))
+    harness.compare("signatures", [group["signature"] for group in facts["group_list"]],
+                    [None] * len(facts["group_list"]))
+    harness.compare("main clusters", facts["main_clusters"], None)
+    harness.compare("asked", counts(clusters(bench, archive))[0], 3)
+    bench.verb("verify", archive)
+
+
 def clustered(bench, archive, *options):
     """The archive with clusters stored once."""
     out = bench.fresh("clustered.rfn")
