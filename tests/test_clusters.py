@@ -106,12 +106,10 @@ def check_cost(facts):
 
 
 def check_found(bench, archive, expected):
-    """The recorder has found the main clusters itself: groups have signatures, which are those of what they
-    called."""
+    """The recorder has found the main clusters itself; verify makes the signatures anew."""
     facts = json.loads(bench.verb("info", "--json", archive))
     signatures = [group["signature"] for group in facts["group_list"]]
-    harness.compare("main clusters when recording", (facts["main_clusters"], len(set(signatures))),
-                    (expected, expected))
+    harness.compare("main clusters when recording", facts["main_clusters"], expected)
     harness.compare("groups without signature", signatures.count(None), 0)
     bench.verb("verify", archive)
 

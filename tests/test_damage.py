@@ -369,6 +369,41 @@ for _time in OPTIONS:
     globals()[f"test_forged_{_time}"] = make_test(check_forgeries, _time)
 
 
+def svarint(value):
+    return varint((value << 1 ^ value >> 63) & (1 << 64) - 1)
+
+
+def test_signatures(bench):
+    """Signatures that are not those of calls, under right checksums: ranks 0 and 1 make the same calls, not
+    equally often; 2 and 3 make others."""
+    program = bench.program(os.path.join(harness.PROGRAMS, "clusters", "left_out.c"), "openmpi")
+    path = bench.record("openmpi", 4, [program], ["--time=none", "--no-cluster"])[1]
+    streams = rfn_reader.Archive(path).streams
+    harness.compare("value sets", len({stream.set for stream in streams}), 4)
+    a, same, b, c = (stream.signature for stream in streams)
+    harness.compare("right", (a == same, len({0, a, b, c})), (True, 4))
+    with open(path, "rb") as file:
+        data = file.read()
+    toc, _ = rfn_reader.read_header(data)
+    chunks = [(c.type, c.id, c.payload) for c in rfn_reader.listed_chunks(data, toc, True)]
+    payload = next(chunk[2] for chunk in chunks if chunk[0] == rfn_reader.STREAMS)
+    reader = rfn_reader.Reader(payload)
+    numbers = range(reader.varint())
+    for _ in range(12):
+        rfn_reader.read_runs(reader, numbers)
+    for number, (words, right) in enumerate((((a, a, b, c), True), ((5, 5, 7, -9), True),
+                                             ((0, a, b, c), True), ((a, b, c, 5), False),
+                                             ((a, a, a, c), False), ((a, a, b, b), False))):
+        end = b"".join(b"\4" + svarint(word) for word in words)
+        changed = [(kind, i, payload[:reader.at] + end if kind == rfn_reader.STREAMS else old)
+                   for kind, i, old in chunks]
+        spoilt = spoil(bench, f"signatures.{number}.rfn", container(data, changed))
+        code, _, err = run(bench, "verify", spoilt)
+        harness.compare(f"exit of verify: {err}", code, 0 if right else 3)
+        if not right and "its signature in STREAMS is not that of its calls" not in err:
+            raise harness.Failure(f"verify: {err!r}")
+
+
 def test_no_archives(bench):
     """Files that are no archives, and what is no file."""
     data, _ = archive(bench, "openmpi", "full")

@@ -4,6 +4,7 @@
 
 #include "archive/call_letters.h"
 #include "archive/parameter_roles.h"
+#include "archive/stream_signatures.h"
 #include "archive/walk.h"
 #include "base/grow.h"
 #include "refrain/clusters.h"
@@ -67,7 +68,7 @@ struct stream {
 struct rfn_rank_parameters {
     const struct rfn_archive *archive;
     struct rfn_call_letters letters;
-    bool is_signed;         /* the archive has signatures of the form */
+    bool stored;            /* the archive has signatures of the form */
     struct rfn_map paths;   /* key -> struct rfn_parameter_path, as an object */
     struct rfn_map digests; /* value set -> struct digest */
     struct rfn_map members; /* world rank and communicator -> rank there + 1 */
@@ -107,7 +108,7 @@ struct rfn_rank_parameters *rfn_rank_parameters_new(const struct rfn_archive *ar
     if (!parameters)
         return NULL;
     parameters->archive = archive;
-    parameters->is_signed = form == RFN_PATHS_ELASTIC && rfn_archive_is_signed(archive);
+    parameters->stored = form == RFN_PATHS_ELASTIC && rfn_archive_is_signed(archive);
     if (rfn_call_letters_init(&parameters->letters, archive, form) == 0)
         return parameters;
     free(parameters);
@@ -161,11 +162,11 @@ static int digest_signature(struct rfn_rank_parameters *parameters, const struct
 {
     const struct rfn_archive *archive = parameters->archive;
     digest->signature = (uint64_t)rfn_stream_word(archive, RFN_WORD_SIGNATURE, stream->number);
-    if (parameters->is_signed)
+    if (parameters->stored)
         return 0;
     uint64_t events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream->number);
     int error = rfn_call_signature(&parameters->letters, stream->structure, stream->values, events,
-                                   &digest->signature);
+                                   NULL, &digest->signature);
     if (error == RFN_E_RANGE)
         return fault(stream, archive, RFN_E_UNSUPPORTED,
                      "loops are nested so that no signature can be computed", diag);

@@ -155,19 +155,29 @@ static uint64_t signature_of(const struct rfn_archive *archive, uint32_t group)
 static int find_shape(struct rfn_cluster_job *job, struct rfn_cluster_group *group)
 {
     struct rfn_part *part;
-    uint64_t signature = signature_of(job->archive, group->number);
     if (job->known_shapes) {
         group->shape = job->known_shapes[group->number];
         return 0;
     }
-    RFN_TRY(number_of(job, &job->mains, signature, &group->main));
     RFN_TRY(rfn_part_use(job->archive, RFN_CHUNK_STRUCTURE, group->number, NULL, &part, job->diag));
     uint64_t hash = rfn_hash_mix(shape_hash(&part->u.structure), group->values);
     rfn_part_done(job->archive, part);
-    hash = rfn_hash_mix(hash, signature);
     if (group->alone)
         hash = rfn_hash_mix(hash, group->number);
     return number_of(job, &job->shapes, hash, &group->shape);
+}
+
+/* A shape is where its first group's main cluster is. firsts: room per shape. */
+static int find_mains(struct rfn_cluster_job *job, uint32_t *firsts)
+{
+    for (uint32_t i = job->archive->n_groups; i-- > 0;)
+        firsts[job->groups[i].shape] = i;
+    for (uint32_t i = 0; i < job->archive->n_groups; i++) {
+        struct rfn_cluster_group *group = &job->groups[i];
+        RFN_TRY(number_of(job, &job->mains, signature_of(job->archive, firsts[group->shape]),
+                          &group->main));
+    }
+    return 0;
 }
 
 static int compare_groups(const void *left, const void *right)
@@ -194,8 +204,13 @@ int rfn_cluster_list_groups(struct rfn_cluster_job *job, bool *seen)
         RFN_TRY(weigh(job, group, seen));
         RFN_TRY(find_shape(job, group));
     }
+    uint32_t *firsts = malloc((n + (size_t)1) * sizeof *firsts);
+    if (!firsts)
+        return rfn_cluster_no_memory(job);
+    int error = job->known_shapes ? 0 : find_mains(job, firsts);
+    free(firsts);
     qsort(job->groups, n, sizeof *job->groups, compare_groups);
-    return 0;
+    return error;
 }
 
 /* ---- new numbers ---- */

@@ -16,8 +16,8 @@ struct rfn_clusters_packer; /* archive/pack_clusters.h */
 
 struct rfn_cluster_group {
     uint32_t number; /* the old one */
-    uint32_t main;   /* its main cluster, and */
-    uint32_t shape;  /* its shape, each in order of the first group that has it */
+    uint32_t shape;  /* in order of the first group that has it */
+    uint32_t main;   /* main cluster of that group, in the same order */
     bool alone;
     bool values;           /* are stored with it, else in chunks of their own */
     bool taken;            /* it is in CLUSTERS */

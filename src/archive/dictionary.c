@@ -86,12 +86,16 @@ static const char *read_modules(struct context *context)
     struct rfn_dictionary *to = context->to;
     to->n_modules = read_count(context);
     to->modules = allocate(context, to->n_modules, sizeof *to->modules);
-    if (!to->modules)
+    to->module_keys = allocate(context, to->n_modules, sizeof *to->module_keys);
+    if (!to->modules || !to->module_keys)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_modules; i++) {
         size_t size;
         to->modules[i] = read_name(context);
-        rfn_reader_blob(&context->reader, &size); /* build-id */
+        const uint8_t *build_id = rfn_reader_blob(&context->reader, &size);
+        to->module_keys[i] = build_id && size
+                                 ? rfn_hash_bytes(build_id, size)
+                                 : rfn_hash_bytes(to->modules[i], strlen(to->modules[i]));
     }
     return context->reader.failed ? "the table of modules is malformed" : NULL;
 }
@@ -158,11 +162,13 @@ static const char *read_locations(struct context *context)
     struct rfn_dictionary *to = context->to;
     to->n_locations = read_count(context);
     to->locations = allocate(context, to->n_locations, sizeof *to->locations);
-    if (!to->locations)
+    to->location_modules = allocate(context, to->n_locations, sizeof *to->location_modules);
+    if (!to->locations || !to->location_modules)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_locations && !context->reader.failed; i++) {
         struct rfn_location *location = &to->locations[i];
-        location->module = to->modules[read_index(context, to->n_modules)];
+        to->location_modules[i] = read_index(context, to->n_modules);
+        location->module = to->modules[to->location_modules[i]];
         location->offset = rfn_reader_varint(&context->reader);
         location->function = known_or_null(read_name(context));
         location->file = known_or_null(read_name(context));

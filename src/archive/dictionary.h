@@ -41,7 +41,9 @@ struct rfn_dictionary {
     struct rfn_arena arena;
     struct rfn_run run; /* streams, resolution_ns and file_bytes are filled in elsewhere */
     const char **strings, **modules, **hosts;
+    uint64_t *module_keys; /* of the build-id, or of the path where there is none */
     struct rfn_location *locations;
+    uint32_t *location_modules; /* their numbers */
     struct rfn_path *paths;
     struct rfn_function_info *functions;
     struct rfn_datatype_info *datatypes;

@@ -439,19 +439,18 @@ int rfn_pack_streams(const struct rfn_runs slots[RFN_STREAM_SLOTS], uint64_t n_s
     return rfn_buf_status(out);
 }
 
-int rfn_fill_signatures(const struct rfn_runs *groups, const uint64_t *signatures,
-                        uint64_t n_groups, struct rfn_runs *out)
+int rfn_fill_signatures(const struct rfn_runs *sets, const uint64_t *signatures, uint64_t n_sets,
+                        struct rfn_runs *out)
 {
     uint64_t stream = 0;
-    for (size_t i = 0; i < groups->n; i++) {
-        const struct rfn_run_of *run = &groups->runs[i];
+    for (size_t i = 0; i < sets->n; i++) {
+        const struct rfn_run_of *run = &sets->runs[i];
         for (uint64_t k = 0; k < run->count; k++, stream++) {
-            uint64_t group = (uint64_t)run->absolute;
-            if (!run->is_absolute)
-                group = (uint64_t)run->relative + stream;
-            if (group >= n_groups)
+            uint64_t set = (uint64_t)(run->is_absolute ? run->absolute : run->relative);
+            set += run->is_absolute ? 0 : stream;
+            if (set >= n_sets)
                 return RFN_E_EXCHANGE;
-            RFN_TRY(rfn_runs_append(out, (int64_t)signatures[group], false, 0));
+            RFN_TRY(rfn_runs_append(out, (int64_t)signatures[set], false, 0));
         }
     }
     return 0;

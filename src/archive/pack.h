@@ -39,10 +39,10 @@ int rfn_pack_values(const struct rfn_stream *stream, struct rfn_rope *out);
 int rfn_pack_structure_digests(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                                struct rfn_stream_digests *digests, uint64_t *loops);
 /* The call-path signature (reduce/path_signature.h, elastic) of what the stream did, of refs that
- * are hashes; RFN_UNSIGNED where that would take too long. RFN_E_NOMEM, or an error of the stream's
- * spill. */
-int rfn_pack_signature(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                       uint64_t *signature);
+ * are hashes. RFN_UNSIGNED where that would take too long, or fails: nothing depends on it.
+ * n_streams: of the process, which share the time. */
+uint64_t rfn_pack_signature(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                            size_t n_streams);
 /* Bytes of a STRUCTURE without its loops. */
 uint64_t rfn_pack_head_bytes(const struct rfn_stream *stream, const struct rfn_pack_refs *refs);
 /* How many numbers may differ, a stream's contribution of them to the table of its shape (as the
@@ -156,9 +156,9 @@ enum rfn_stream_slot {
 
 int rfn_pack_streams(const struct rfn_runs slots[RFN_STREAM_SLOTS], uint64_t n_streams,
                      struct rfn_buf *out);
-/* The signature of each stream, from the numbers of the streams' groups and the signatures of
- * these. RFN_E_NOMEM; RFN_E_EXCHANGE: there is no such group. */
-int rfn_fill_signatures(const struct rfn_runs *groups, const uint64_t *signatures,
-                        uint64_t n_groups, struct rfn_runs *out);
+/* The signature of each stream, from the numbers of the streams' value sets and the signatures of
+ * these. RFN_E_NOMEM; RFN_E_EXCHANGE: there is no such set. */
+int rfn_fill_signatures(const struct rfn_runs *sets, const uint64_t *signatures, uint64_t n_sets,
+                        struct rfn_runs *out);
 
 #endif

@@ -6,9 +6,10 @@
 
 enum { PIECE = 512 };
 
-/* Some hundredths of a second at most. What is beyond that is signed by whoever asks. */
-static const struct rfn_path_limits limits = {
-    .steps = 1 << 19, .letters = 1 << 18, .work = 1 << 20};
+/* Of all streams of a process: a tenth of a second or less, and some megabytes. What is beyond that
+ * is signed by who asks. */
+enum { LOOPS_MOST = 1 << 13 };
+static const struct rfn_path_limits all = {.steps = 1 << 19, .letters = 1 << 18, .work = 1 << 20};
 
 /* A stream's fold as a source of signatures. */
 struct signing {
@@ -70,8 +71,8 @@ static int fill_loops(const struct rfn_stream *stream, struct rfn_path_nodes *lo
 }
 
 static int sign(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                const struct rfn_fold_view *view, uint64_t *letters, struct rfn_path_nodes *loops,
-                uint64_t *signature)
+                const struct rfn_fold_view *view, const struct rfn_path_limits *limits,
+                uint64_t *letters, struct rfn_path_nodes *loops, uint64_t *signature)
 {
     struct signing signing = {.fold = rfn_stream_fold(stream)};
     const struct rfn_path_source source = {.top = {view->top, view->n_top},
@@ -83,31 +84,32 @@ static int sign(const struct rfn_stream *stream, const struct rfn_pack_refs *ref
                                            .trips = open_trips,
                                            .context = &signing,
                                            .events = rfn_stream_events(stream),
-                                           .limits = &limits};
+                                           .limits = limits};
     fill_letters(stream, refs, letters);
     RFN_TRY(fill_loops(stream, loops, view->n_loops));
     rfn_column_open_growing(&signing.frozen, view->frozen);
     int error = rfn_path_signature(&source, RFN_PATHS_ELASTIC, signature);
     rfn_column_close(&signing.frozen);
-    *signature += *signature == RFN_UNSIGNED;
     return error;
 }
 
-int rfn_pack_signature(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                       uint64_t *signature)
+uint64_t rfn_pack_signature(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                            size_t n_streams)
 {
+    const struct rfn_path_limits own = {all.steps / n_streams, all.letters / n_streams,
+                                        all.work / n_streams};
     struct rfn_fold_view view;
-    *signature = RFN_UNSIGNED;
+    uint64_t signature = RFN_UNSIGNED;
     rfn_fold_view(rfn_stream_fold(stream), &view);
-    if (view.frozen->n + view.n_top > limits.steps)
-        return 0;
+    if (view.frozen->n + view.n_top > own.steps || view.n_loops > LOOPS_MOST)
+        return RFN_UNSIGNED;
     uint64_t *letters = calloc(rfn_stream_symbols(stream) + (size_t)1, sizeof *letters);
     struct rfn_path_nodes *loops = calloc(view.n_loops + 1, sizeof *loops);
-    int error = letters && loops ? sign(stream, refs, &view, letters, loops, signature)
-                                 : RFN_E_NOMEM;
+    bool made = letters && loops &&
+                sign(stream, refs, &view, &own, letters, loops, &signature) == 0;
     free(letters);
     free(loops);
-    if (error)
-        *signature = RFN_UNSIGNED;
-    return error == RFN_E_RANGE ? 0 : error;
+    if (!made)
+        return RFN_UNSIGNED;
+    return signature == RFN_UNSIGNED ? 1 : signature; /* there are no calls */
 }

@@ -9,10 +9,10 @@
  *
  * Streams of one group with the same values differ in PLACES only, which is checked as a whole when
  * it is read: without a TIMING or PROFILE chunk, one expansion stands for all of them. */
-#include "archive/call_letters.h"
 #include "archive/cluster_parts.h"
 #include "archive/cursor.h"
 #include "archive/reader.h"
+#include "archive/stream_signatures.h"
 #include "archive/time_spreads.h"
 #include "event/kind.h"
 

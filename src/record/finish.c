@@ -304,7 +304,8 @@ static int digest(struct rec_finishing *finish, size_t i)
     struct rec_stream_description *of = &finish->description.streams[i];
     struct rfn_rope *values = &finish->packed[i].values;
     struct rfn_stream_digests digests = {0};
-    RFN_TRY(rfn_pack_signature(of->stream->events, &of->refs, &digests.signature));
+    digests.signature = rfn_pack_signature(of->stream->events, &of->refs,
+                                           finish->description.n_streams);
     RFN_TRY(rfn_pack_structure_digests(of->stream->events, &of->refs, &digests,
                                        &finish->packed[i].loop_bytes));
     RFN_TRY(rfn_pack_values(of->stream->events, values));

@@ -91,8 +91,8 @@ static int pack_streams(const struct rec_finishing *finish, struct rfn_buf *payl
     int error = signatures ? 0 : RFN_E_NOMEM;
     memcpy(slots, told, RFN_SLOT_SIGNATURE * sizeof *slots);
     if (!error)
-        error = rfn_fill_signatures(&told[RFN_SLOT_GROUP], signatures,
-                                    kinds->of[RFN_KIND_OF_GROUP].n, &slots[RFN_SLOT_SIGNATURE]);
+        error = rfn_fill_signatures(&told[RFN_SLOT_VALUES], signatures,
+                                    kinds->of[RFN_KIND_OF_VALUES].n, &slots[RFN_SLOT_SIGNATURE]);
     if (!error)
         error = rfn_pack_streams(slots, finish->n_streams, payload);
     rfn_runs_release(&slots[RFN_SLOT_SIGNATURE]);

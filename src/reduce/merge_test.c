@@ -42,11 +42,12 @@ static void contribute(struct member *member)
     if (rank % 2 == 0)
         rfn_merge_define(&member->merge, RFN_DEFINITION_COMM, 1000 + (uint64_t)rank, "even", 4,
                          NULL);
-    rfn_merge_stream(&member->merge, &(struct rfn_stream_digests){.shape = digest_of(rank % 3 == 1).low,
-                                                                  .structure = digest_of(rank % 3),
-                                                                  .content = digest_of(rank % 2),
-                                                                  .shape_bytes = 10,
-                                                                  .content_bytes = 20});
+    rfn_merge_stream(&member->merge,
+                     &(struct rfn_stream_digests){.shape = digest_of(rank % 3 == 1).low,
+                                                  .structure = digest_of(rank % 3),
+                                                  .content = digest_of(rank % 2),
+                                                  .shape_bytes = 10,
+                                                  .content_bytes = 20});
     member->merge.together = rank == 0 ? 1 << 20 : 0;
     rfn_parcels_add(&member->parcels, 1, (uint64_t)rank, text, strlen(text));
     rfn_tables_init(&member->tables, 3);

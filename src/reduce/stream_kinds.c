@@ -8,15 +8,6 @@
  * bound what ranks hand on), bytes before they are compressed. */
 enum { SHAPE_MOST = 1 << 16, CONTENT_MOST = 1 << 12 };
 
-/* How many things of earlier kinds one of a kind refers to, and of which kinds. */
-static const struct {
-    unsigned n;
-    enum rfn_stream_kind of[2];
-} references[RFN_STREAM_KINDS] = {
-    [RFN_KIND_OF_GROUP] = {1, {RFN_KIND_OF_SHAPE}},
-    [RFN_KIND_OF_VALUES] = {2, {RFN_KIND_OF_GROUP, RFN_KIND_OF_CONTENT}},
-};
-
 void rfn_stream_kinds_release(struct rfn_stream_kinds *kinds)
 {
     for (int k = 0; k < RFN_STREAM_KINDS; k++) {
@@ -38,7 +29,8 @@ static bool same(const struct rfn_stream_thing *a, const struct rfn_stream_thing
 static int add_thing(struct rfn_stream_things *things, const struct rfn_stream_thing *thing,
                      uint32_t *place, bool *created)
 {
-    uint64_t key = rfn_hash_mix(rfn_hash_mix(thing->digest.low, thing->of[0]), thing->of[1]);
+    uint64_t key = rfn_hash_mix(rfn_hash_mix(thing->digest.low, thing->digest.high),
+                                rfn_hash_mix(thing->of[0], thing->of[1]));
     const uint64_t *known = rfn_map_get(&things->by_key, key);
     for (; known && !same(&things->items[*known], thing);
          known = rfn_map_get(&things->by_key, ++key))
@@ -61,22 +53,16 @@ static int add_own(struct rfn_stream_kinds *kinds, enum rfn_stream_kind kind,
     return add_thing(&kinds->of[kind], &thing, place, &created);
 }
 
-/* A shape is of one main cluster: what identifies that is half of its digest. */
-static uint64_t signature_of(const struct rfn_stream_thing *shape)
-{
-    return shape->digest.high;
-}
-
 int rfn_stream_kinds_add(struct rfn_stream_kinds *kinds, const struct rfn_stream_digests *digests)
 {
     uint32_t shape, content;
     struct rfn_own_kinds own;
     RFN_TRY(RFN_GROW(kinds->own, kinds->capacity, kinds->n_own + 1));
-    RFN_TRY(add_own(
-        kinds, RFN_KIND_OF_SHAPE,
-        (struct rfn_stream_thing){.digest = {.low = digests->shape, .high = digests->signature},
-                                  .bytes = digests->shape_bytes},
-        &shape));
+    RFN_TRY(add_own(kinds, RFN_KIND_OF_SHAPE,
+                    (struct rfn_stream_thing){.digest = {.low = digests->shape},
+                                              .signature = digests->signature,
+                                              .bytes = digests->shape_bytes},
+                    &shape));
     RFN_TRY(add_own(
         kinds, RFN_KIND_OF_CONTENT,
         (struct rfn_stream_thing){.digest = digests->content, .bytes = digests->content_bytes},
@@ -84,8 +70,10 @@ int rfn_stream_kinds_add(struct rfn_stream_kinds *kinds, const struct rfn_stream
     RFN_TRY(add_own(kinds, RFN_KIND_OF_GROUP,
                     (struct rfn_stream_thing){.digest = digests->structure, .of = {shape}},
                     &own.group));
-    RFN_TRY(add_own(kinds, RFN_KIND_OF_VALUES,
-                    (struct rfn_stream_thing){.of = {own.group, content}}, &own.values));
+    RFN_TRY(add_own(
+        kinds, RFN_KIND_OF_VALUES,
+        (struct rfn_stream_thing){.signature = digests->signature, .of = {own.group, content}},
+        &own.values));
     kinds->own[kinds->n_own++] = own;
     return 0;
 }
@@ -104,19 +92,38 @@ int64_t rfn_stream_kinds_bytes(const struct rfn_stream_kinds *kinds)
 
 /* ---- up ---- */
 
-/* varint n, per thing: u64 digest, twice (unless it is what it refers to), varint per reference,
- * varint bytes (unless it refers to anything) */
-static void write_thing(enum rfn_stream_kind kind, const struct rfn_stream_thing *thing,
-                        struct rfn_buf *out)
+/* The signature that value sets of a group mostly have. */
+static uint64_t usual_signature(const struct rfn_stream_kinds *kinds, uint32_t group)
 {
-    if (kind != RFN_KIND_OF_VALUES) {
-        rfn_buf_u64(out, thing->digest.low);
-        rfn_buf_u64(out, thing->digest.high);
+    const struct rfn_stream_thing *of = &kinds->of[RFN_KIND_OF_GROUP].items[group];
+    return kinds->of[RFN_KIND_OF_SHAPE].items[of->of[0]].signature;
+}
+
+static void write_values(const struct rfn_stream_kinds *kinds, const struct rfn_stream_thing *set,
+                         struct rfn_buf *out)
+{
+    bool usual = set->signature == usual_signature(kinds, set->of[0]);
+    rfn_buf_varint(out, set->of[0]);
+    rfn_buf_varint(out, (uint64_t)set->of[1] << 1 | !usual);
+    if (!usual)
+        rfn_buf_u64(out, set->signature);
+}
+
+/* varint n, per thing:
+ *   SHAPE    u64 digest, u64 signature, varint bytes
+ *   CONTENT  u64 digest, twice, varint bytes
+ *   GROUP    u64 digest, twice, varint shape
+ *   VALUES   varint group, varint content * 2 + (0: the signature is that of the shape; 1: u64) */
+static void write_thing(const struct rfn_stream_kinds *kinds, enum rfn_stream_kind kind,
+                        const struct rfn_stream_thing *thing, struct rfn_buf *out)
+{
+    if (kind == RFN_KIND_OF_VALUES) {
+        write_values(kinds, thing, out);
+        return;
     }
-    for (unsigned i = 0; i < references[kind].n; i++)
-        rfn_buf_varint(out, thing->of[i]);
-    if (references[kind].n == 0)
-        rfn_buf_varint(out, thing->bytes);
+    rfn_buf_u64(out, thing->digest.low);
+    rfn_buf_u64(out, kind == RFN_KIND_OF_SHAPE ? thing->signature : thing->digest.high);
+    rfn_buf_varint(out, kind == RFN_KIND_OF_GROUP ? thing->of[0] : thing->bytes);
 }
 
 void rfn_stream_kinds_write(const struct rfn_stream_kinds *kinds, struct rfn_buf *out)
@@ -124,40 +131,96 @@ void rfn_stream_kinds_write(const struct rfn_stream_kinds *kinds, struct rfn_buf
     for (enum rfn_stream_kind k = 0; k < RFN_STREAM_KINDS; k++) {
         rfn_buf_varint(out, kinds->of[k].n);
         for (size_t i = 0; i < kinds->of[k].n; i++)
-            write_thing(k, &kinds->of[k].items[i], out);
+            write_thing(kinds, k, &kinds->of[k].items[i], out);
     }
+}
+
+/* What a child says of its shapes and groups, by its numbers. */
+struct told {
+    uint64_t *signatures; /* of shapes */
+    uint32_t *shapes;     /* of groups */
+    size_t n_shapes, n_groups, shapes_capacity, groups_capacity;
+};
+
+/* What a child's number is here. */
+static int read_reference(const struct rfn_mapping *mapping, uint64_t place, uint32_t *to)
+{
+    if (place >= mapping->n)
+        return RFN_E_EXCHANGE;
+    *to = mapping->things[place].to;
+    return 0;
+}
+
+static int read_shape(struct rfn_stream_thing *thing, struct told *told, struct rfn_reader *reader)
+{
+    thing->digest.low = rfn_reader_u64(reader);
+    thing->signature = rfn_reader_u64(reader);
+    thing->bytes = rfn_reader_varint(reader);
+    RFN_TRY(RFN_GROW(told->signatures, told->shapes_capacity, told->n_shapes + 1));
+    told->signatures[told->n_shapes++] = thing->signature;
+    return 0;
+}
+
+static void read_digest(struct rfn_stream_thing *thing, struct rfn_reader *reader)
+{
+    thing->digest.low = rfn_reader_u64(reader);
+    thing->digest.high = rfn_reader_u64(reader);
+}
+
+static int read_group(struct rfn_stream_thing *thing, struct told *told,
+                      const struct rfn_mapping *mappings, struct rfn_reader *reader)
+{
+    read_digest(thing, reader);
+    uint64_t shape = rfn_reader_varint(reader);
+    RFN_TRY(read_reference(&mappings[RFN_KIND_OF_SHAPE], shape, &thing->of[0]));
+    RFN_TRY(RFN_GROW(told->shapes, told->groups_capacity, told->n_groups + 1));
+    told->shapes[told->n_groups++] = (uint32_t)shape;
+    return 0;
+}
+
+static int read_values(struct rfn_stream_thing *thing, const struct told *told,
+                       const struct rfn_mapping *mappings, struct rfn_reader *reader)
+{
+    uint64_t group = rfn_reader_varint(reader), content = rfn_reader_varint(reader);
+    RFN_TRY(read_reference(&mappings[RFN_KIND_OF_GROUP], group, &thing->of[0]));
+    RFN_TRY(read_reference(&mappings[RFN_KIND_OF_CONTENT], content >> 1, &thing->of[1]));
+    thing->signature = content & 1 ? rfn_reader_u64(reader) : told->signatures[told->shapes[group]];
+    return 0;
 }
 
 /* References become the node's own places. */
 static int read_thing(enum rfn_stream_kind kind, const struct rfn_mapping *mappings,
-                      struct rfn_stream_thing *thing, struct rfn_reader *reader)
+                      struct told *told, struct rfn_stream_thing *thing, struct rfn_reader *reader)
 {
+    int error = 0;
     *thing = (struct rfn_stream_thing){.stream = UINT32_MAX};
-    if (kind != RFN_KIND_OF_VALUES) {
-        thing->digest.low = rfn_reader_u64(reader);
-        thing->digest.high = rfn_reader_u64(reader);
-    }
-    for (unsigned i = 0; i < references[kind].n; i++) {
-        const struct rfn_mapping *mapping = &mappings[references[kind].of[i]];
-        uint64_t place = rfn_reader_varint(reader);
-        if (place >= mapping->n)
-            return RFN_E_EXCHANGE;
-        thing->of[i] = mapping->things[place].to;
-    }
-    if (references[kind].n == 0)
+    switch (kind) {
+    case RFN_KIND_OF_SHAPE:
+        error = read_shape(thing, told, reader);
+        break;
+    case RFN_KIND_OF_CONTENT:
+        read_digest(thing, reader);
         thing->bytes = rfn_reader_varint(reader);
-    return reader->failed ? RFN_E_EXCHANGE : 0;
+        break;
+    case RFN_KIND_OF_GROUP:
+        error = read_group(thing, told, mappings, reader);
+        break;
+    default:
+        error = read_values(thing, told, mappings, reader);
+        break;
+    }
+    return !error && reader->failed ? RFN_E_EXCHANGE : error;
 }
 
 static int join_kind(struct rfn_stream_kinds *kinds, enum rfn_stream_kind kind,
-                     struct rfn_mapping *mappings, struct rfn_reader *reader)
+                     struct rfn_mapping *mappings, struct told *told, struct rfn_reader *reader)
 {
     uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
     for (uint64_t i = 0; i < n; i++) {
         struct rfn_stream_thing thing;
         uint32_t place;
         bool created;
-        RFN_TRY(read_thing(kind, mappings, &thing, reader));
+        RFN_TRY(read_thing(kind, mappings, told, &thing, reader));
         RFN_TRY(add_thing(&kinds->of[kind], &thing, &place, &created));
         RFN_TRY(rfn_mapping_add(&mappings[kind], place, created));
     }
@@ -167,9 +230,13 @@ static int join_kind(struct rfn_stream_kinds *kinds, enum rfn_stream_kind kind,
 int rfn_stream_kinds_join(struct rfn_stream_kinds *kinds,
                           struct rfn_mapping mappings[RFN_STREAM_KINDS], struct rfn_reader *reader)
 {
-    for (enum rfn_stream_kind k = 0; k < RFN_STREAM_KINDS; k++)
-        RFN_TRY(join_kind(kinds, k, mappings, reader));
-    return 0;
+    struct told told = {0};
+    int error = 0;
+    for (enum rfn_stream_kind k = 0; k < RFN_STREAM_KINDS && !error; k++)
+        error = join_kind(kinds, k, mappings, &told, reader);
+    free(told.signatures);
+    free(told.shapes);
+    return error;
 }
 
 /* ---- rank 0 ---- */
@@ -206,7 +273,7 @@ static int find_mains(const struct rfn_stream_things *shapes, uint32_t **mains)
     if (!*mains)
         return RFN_E_NOMEM;
     for (size_t i = 0; i < shapes->n && !error; i++) {
-        uint64_t key = signature_of(&shapes->items[i]);
+        uint64_t key = shapes->items[i].signature;
         const uint64_t *known = rfn_map_get(&first, key);
         (*mains)[i] = known ? (uint32_t)*known : (uint32_t)i;
         error = known ? 0 : rfn_map_put(&first, key, i);
@@ -342,10 +409,9 @@ struct rfn_stream_fate rfn_stream_fate(const struct rfn_stream_kinds *kinds, siz
 
 uint64_t *rfn_stream_kinds_signatures(const struct rfn_stream_kinds *kinds)
 {
-    const struct rfn_stream_things *groups = &kinds->of[RFN_KIND_OF_GROUP];
-    uint64_t *signatures = calloc(groups->n + 1, sizeof *signatures);
-    for (size_t i = 0; i < groups->n && signatures; i++)
-        signatures[groups->items[i].fate.number] = signature_of(
-            &kinds->of[RFN_KIND_OF_SHAPE].items[groups->items[i].of[0]]);
+    const struct rfn_stream_things *sets = &kinds->of[RFN_KIND_OF_VALUES];
+    uint64_t *signatures = calloc(sets->n + 1, sizeof *signatures);
+    for (size_t i = 0; i < sets->n && signatures; i++)
+        signatures[sets->items[i].fate.number] = sets->items[i].signature;
     return signatures;
 }

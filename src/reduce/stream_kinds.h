@@ -1,7 +1,7 @@
-/* stream_kinds.h - the streams of all ranks by what they have in common: those with equal call-path
- * signatures are a main cluster; of these, equal structures are a group, groups that differ only in
- * numbers a shape, equal values of a group a value set, and value sets of several groups may have
- * one content.
+/* stream_kinds.h - the streams of all ranks by what they have in common: equal structures are a
+ * group, groups that differ only in numbers a shape, equal values of a group a value set, and value
+ * sets of several groups may have one content. Streams of a value set have one call-path signature,
+ * and those with equal ones are a main cluster.
  *
  * Each process adds the digests of its streams. On the way up a tree of ranks a node holds each
  * different thing of its subtree once, in order of first appearance; rank 0 numbers them and
@@ -40,6 +40,7 @@ enum rfn_kind_bits {
 
 struct rfn_stream_thing {
     struct rfn_hash128 digest;
+    uint64_t signature; /* of value sets; of a shape, that of the first stream that has it */
     uint64_t bytes;
     uint32_t of[2];       /* what it refers to, by place */
     uint32_t stream;      /* the process's stream that brought it, or UINT32_MAX */
@@ -72,9 +73,10 @@ void rfn_stream_kinds_write(const struct rfn_stream_kinds *kinds, struct rfn_buf
 int rfn_stream_kinds_join(struct rfn_stream_kinds *kinds,
                           struct rfn_mapping mappings[RFN_STREAM_KINDS], struct rfn_reader *reader);
 
-/* On rank 0: numbers from 0. together: shapes of a main cluster follow each other, as do groups of
- * a shape and value sets of a group; up to so many bytes of structures, and of values, come to rank
- * 0. 0: numbers are in order of first appearance, and nothing does. RFN_E_NOMEM. */
+/* On rank 0: numbers from 0. together: shapes whose first streams are of one main cluster follow
+ * each other, as do groups of a shape and value sets of a group; up to so many bytes of structures,
+ * and of values, come to rank 0. 0: numbers are in order of first appearance, and nothing does.
+ * RFN_E_NOMEM. */
 int rfn_stream_kinds_number(struct rfn_stream_kinds *kinds, uint64_t together);
 
 /* What a child is told. */
@@ -92,7 +94,7 @@ struct rfn_stream_fate {
 struct rfn_stream_fate rfn_stream_fate(const struct rfn_stream_kinds *kinds, size_t stream,
                                        enum rfn_stream_kind kind);
 
-/* On rank 0 in the end: the signature that streams of a group have, by the group's number; to be
+/* On rank 0 in the end: the signature that streams of a value set have, by the set's number; to be
  * freed, NULL: RFN_E_NOMEM. */
 uint64_t *rfn_stream_kinds_signatures(const struct rfn_stream_kinds *kinds);
 

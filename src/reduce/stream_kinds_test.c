@@ -54,32 +54,93 @@ static void test_together(void **state)
     rfn_stream_kinds_release(&kinds);
 }
 
-/* Shapes 0 and 2 are of one main cluster; shape 0 is there in another one, too: that is another
- * shape, and another group, though the structure is the same. */
+static const struct signed_stream {
+    uint64_t signature;
+    int shape, structure;
+    uint64_t group, values;
+} signed_streams[] = {
+    {7, 0, 10, 0, 0}, {8, 1, 11, 3, 4}, {7, 2, 12, 2, 3}, {8, 0, 10, 0, 1}, {7, 0, 13, 1, 2}};
+enum { SIGNED = sizeof signed_streams / sizeof *signed_streams };
+
+static void add_signed(struct rfn_stream_kinds *kinds, size_t i)
+{
+    const struct signed_stream *stream = &signed_streams[i];
+    const struct rfn_stream_digests digests = {.signature = stream->signature,
+                                               .shape = digest_of(stream->shape).low,
+                                               .structure = digest_of(stream->structure),
+                                               .content = digest_of((int)i)};
+    assert_int_equal(rfn_stream_kinds_add(kinds, &digests), 0);
+}
+
+static void expect_signed(struct rfn_stream_kinds *kinds)
+{
+    assert_int_equal(rfn_stream_kinds_number(kinds, 1 << 10), 0);
+    uint64_t *signatures = rfn_stream_kinds_signatures(kinds);
+    assert_non_null(signatures);
+    assert_int_equal(kinds->of[RFN_KIND_OF_VALUES].n, SIGNED);
+    for (size_t i = 0; i < SIGNED; i++)
+        assert_int_equal(signatures[signed_streams[i].values], signed_streams[i].signature);
+    free(signatures);
+}
+
+/* Shapes 0 and 2 begin with streams of one main cluster. What streams of a group call may differ,
+ * by their values. */
 static void test_main_clusters(void **state)
 {
     (void)state;
-    static const struct {
-        uint64_t signature;
-        int shape, structure;
-        uint64_t group;
-    } streams[] = {{7, 0, 10, 0}, {8, 1, 11, 3}, {7, 2, 12, 2}, {8, 0, 10, 4}, {7, 0, 13, 1}};
     struct rfn_stream_kinds kinds = {0};
-    for (size_t i = 0; i < 5; i++) {
-        const struct rfn_stream_digests digests = {.signature = streams[i].signature,
-                                                   .shape = digest_of(streams[i].shape).low,
-                                                   .structure = digest_of(streams[i].structure),
-                                                   .content = digest_of(0)};
-        assert_int_equal(rfn_stream_kinds_add(&kinds, &digests), 0);
+    for (size_t i = 0; i < SIGNED; i++)
+        add_signed(&kinds, i);
+    expect_signed(&kinds);
+    for (size_t i = 0; i < SIGNED; i++) {
+        assert_int_equal(number(&kinds, i, RFN_KIND_OF_GROUP), signed_streams[i].group);
+        assert_int_equal(number(&kinds, i, RFN_KIND_OF_VALUES), signed_streams[i].values);
     }
-    assert_int_equal(rfn_stream_kinds_number(&kinds, 1 << 10), 0);
-    uint64_t *signatures = rfn_stream_kinds_signatures(&kinds);
-    assert_non_null(signatures);
-    for (size_t i = 0; i < 5; i++) {
-        assert_int_equal(number(&kinds, i, RFN_KIND_OF_GROUP), streams[i].group);
-        assert_int_equal(signatures[streams[i].group], streams[i].signature);
+    rfn_stream_kinds_release(&kinds);
+}
+
+/* A node that has the first streams, and a child that has the others, of which some are of the
+ * node's shapes with another signature. */
+static void test_signatures_go_up(void **state)
+{
+    (void)state;
+    for (size_t own = 0; own < SIGNED; own++) {
+        struct rfn_stream_kinds node = {0}, child = {0};
+        struct rfn_mapping mappings[RFN_STREAM_KINDS] = {{0}};
+        struct rfn_buf message = RFN_BUF_INIT;
+        for (size_t i = 0; i < SIGNED; i++)
+            add_signed(i < own ? &node : &child, i);
+        rfn_stream_kinds_write(&child, &message);
+        for (size_t size = 0; size <= message.size; size++) {
+            struct rfn_reader reader = rfn_reader_over(message.data, size);
+            struct rfn_stream_kinds cut = {0};
+            int error = rfn_stream_kinds_join(size < message.size ? &cut : &node, mappings,
+                                              &reader);
+            assert_int_equal(error, size < message.size ? RFN_E_EXCHANGE : 0);
+            for (int k = 0; k < RFN_STREAM_KINDS; k++)
+                rfn_mapping_release(&mappings[k]);
+            rfn_stream_kinds_release(&cut);
+        }
+        expect_signed(&node);
+        rfn_stream_kinds_release(&node);
+        rfn_stream_kinds_release(&child);
+        rfn_buf_release(&message);
     }
-    free(signatures);
+}
+
+/* Many value sets that have all in common but their signatures are found in time. */
+static void test_many_signatures(void **state)
+{
+    (void)state;
+    enum { MANY = 200000 };
+    struct rfn_stream_kinds kinds = {0};
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(
+            rfn_stream_kinds_add(&kinds, &(struct rfn_stream_digests){.signature = (uint64_t)i,
+                                                                      .content = digest_of(i)}),
+            0);
+    assert_int_equal(kinds.of[RFN_KIND_OF_SHAPE].n, 1);
+    assert_int_equal(kinds.of[RFN_KIND_OF_VALUES].n, MANY);
     rfn_stream_kinds_release(&kinds);
 }
 
@@ -146,7 +207,7 @@ static void test_malformed(void **state)
             rfn_mapping_release(&mappings[k]);
     }
     struct rfn_mapping mappings[RFN_STREAM_KINDS] = {{0}};
-    bytes.data[bytes.size - 1] = 2; /* the content of the last value set */
+    bytes.data[bytes.size - 1] = 2 << 1; /* the content of the last value set */
     struct rfn_reader reader = rfn_reader_over(bytes.data, bytes.size);
     assert_int_equal(rfn_stream_kinds_join(&kinds, mappings, &reader), RFN_E_EXCHANGE);
     rfn_stream_kinds_release(&kinds);
@@ -158,8 +219,12 @@ static void test_malformed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_together),  cmocka_unit_test(test_main_clusters),
-        cmocka_unit_test(test_apart),     cmocka_unit_test(test_room),
+        cmocka_unit_test(test_together),
+        cmocka_unit_test(test_main_clusters),
+        cmocka_unit_test(test_signatures_go_up),
+        cmocka_unit_test(test_many_signatures),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_room),
         cmocka_unit_test(test_malformed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
