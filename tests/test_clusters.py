@@ -12,6 +12,8 @@ import re
 import shutil
 
 import harness
+import rfn_reader
+import rfn_text
 import test_reader
 import test_smpi
 
@@ -40,6 +42,11 @@ def sweep(ranks):
     return kinds, kinds, kinds
 
 
+def cylinder(ranks):
+    """The first, inner and last columns differ in whom they have no partner; no call is guarded."""
+    return 1, min(3, sides(ranks, 2)[1]), 1
+
+
 class Program:
     """Source, arguments, the numbers of ranks that it runs on, what is expected of it: main clusters,
     sub-clusters, and those after expressions, None for any."""
@@ -66,6 +73,7 @@ PROGRAMS = {
     # A message per pair of ranks; at 128 they do not stand in the structure any more.
     "pairwise": Program(os.path.join(FOLDER, "pairwise.c"), ["1"], [8, 12, 64, 128],
                         lambda ranks: (1, 1, 1)),
+    "cylinder": Program(os.path.join(FOLDER, "cylinder.c"), ["2"], SIZES, cylinder),
 }
 
 
@@ -234,6 +242,74 @@ def test_workers(bench):
 def test_pairwise(bench):
     """Parameters in columns, of which only the extremes are compared."""
     check_all(bench, "pairwise")
+
+
+def test_cylinder(bench):
+    """Partners round a cylinder, along it and on both diagonals, MPI_PROC_NULL beyond its ends."""
+    check_all(bench, "cylinder")
+
+
+def check_partners(bench, archive, rows, columns):
+    """Each partner in which ranks differ is an expression: its shifts, and that columns do not wrap round."""
+    found = []
+    for parameter in clusters(bench, archive)["clusters"][0]["parameters"]:
+        expression = parameter["expression"]
+        harness.compare(f"{parameter['text']}: part, form, grid, ends",
+                        (parameter["part"], expression["form"], expression["grid"], expression["open"],
+                         expression["open_dimensions"]),
+                        ("value", "shifted", [rows, columns], True, [1]))
+        found.append((parameter["name"], *expression["factors"]))
+    wanted = [("dest", 0, 1), ("dest", 1, 1), ("dest", -1, 1), ("source", 0, -1), ("source", -1, -1), ("source", 1, -1)]
+    harness.compare("partners", sorted(found), sorted(wanted))
+
+
+def stored_shifts(archive):
+    """Shifts, and dimensions that do not wrap round, of the expressions that a file has."""
+    found, read = set(), rfn_reader.Expression.__init__
+
+    def noted(expression, reader):
+        read(expression, reader)
+        if expression.form == rfn_reader.SHIFTED:
+            found.add((*expression.numbers, *sorted(expression.open)))
+    rfn_reader.Expression.__init__ = noted
+    try:
+        for _ in rfn_text.lines(rfn_reader.Archive(archive)):
+            pass
+    finally:
+        rfn_reader.Expression.__init__ = read
+    return found
+
+
+# Of both diagonals, either way.
+DIAGONALS = {(1, 1, 1), (-1, -1, 1), (-1, 1, 1), (1, -1, 1)}
+
+
+def check_cylinder(bench, archive, rows, columns):
+    facts = clusters(bench, archive)
+    harness.compare("clusters", counts(facts), cylinder(rows * columns))
+    check_partners(bench, archive, rows, columns)
+    page = bench.verb("info", "--clusters", archive)
+    wanted = f"dest = rank of (i + 1, j + 1) round the {rows} x {columns} grid, MPI_PROC_NULL beyond the ends of j ("
+    harness.compare(f"{wanted} on the page", wanted in page, True)
+
+
+def test_cylinder_shifts(bench):
+    """The expressions are those of the program, and stand in the file instead of words of all ranks."""
+    for ranks in (12, 64, 256):
+        rows, columns = sides(ranks, 2)
+        plain = simulate(bench, "cylinder", ranks)
+        stored = clustered(bench, plain)
+        for archive in (plain, stored):
+            check_cylinder(bench, archive, rows, columns)
+        harness.compare("shifts that are stored", sorted(stored_shifts(stored) & DIAGONALS), sorted(DIAGONALS))
+        harness.compare("dumps", test_reader.dump(bench, stored) == test_reader.dump(bench, plain), True)
+
+
+def test_cylinder_real(bench):
+    """The same of 4 x 3 processes."""
+    compiled = bench.program(PROGRAMS["cylinder"].source, "openmpi")
+    _, archive = bench.record("openmpi", 12, [compiled, "2"], options=["--time=none"])
+    check_cylinder(bench, archive, 4, 3)
 
 
 def test_real(bench, flavour):
@@ -434,7 +510,7 @@ def test_stored_analyses(bench):
 
 def test_stored_many(bench):
     """On 256 ranks, parameters take hardly more than on 64."""
-    for name in ("adi", "sweep2d", "transpose"):
+    for name in ("adi", "sweep2d", "transpose", "cylinder"):
         sizes = []
         for ranks in (64, 256):
             full = simulate(bench, name, ranks)

@@ -524,8 +524,12 @@ static bool is_rank(int64_t word, const struct own *own)
     return word >= 0 && own->size > 0 && word < own->size;
 }
 
+/* Special values stand for a partner in the same communicator as others. What is neither is no
+ * partner. */
 static int add_peer(struct input *input, int64_t word, const struct own *own)
 {
+    if (word < 0)
+        return add_entry(input, (const int64_t[3]){word, own->size, own->comm});
     if (!is_rank(word, own))
         return add_entry(input, (const int64_t[3]){word, 0, WORLD});
     return add_entry(input, (const int64_t[3]){relative(word, own), own->size, own->comm});
