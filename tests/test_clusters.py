@@ -352,19 +352,18 @@ def check_stored(bench, name, ranks):
 
 
 def check_smaller(name, plain, out, reduced):
-    """Than what all representatives take by themselves, and hardly larger than off line."""
-    print(f"| {name} | {plain['bytes']} | {out['bytes']} | {reduced['bytes']} | {plain['parameter_bytes']} | "
-          f"{out['parameter_bytes']} | {reduced['parameter_bytes']} |", flush=True)
+    """Than what all representatives take by themselves, and hardly larger than off line. Returns cells of a table."""
     harness.compare(f"{name}: groups", out["clustered_groups"], plain["groups"])
     for part, slack in (("bytes", 64), ("parameter_bytes", 0)):
         if out[part] >= plain[part] or out[part] > reduced[part] + slack:
             raise harness.Failure(f"{name}: {out[part]} {part}, {plain[part]} without clusters, "
                                   f"{reduced[part]} off line")
+    return [str(each[part]) for part in ("bytes", "parameter_bytes") for each in (plain, out, reduced)]
 
 
 def check_moved(name, ranks, merging):
     """Each rank but one sends a message in a survey, an offer and what was asked for, and tables; half as many
-    bits as ranks have numbers are passed on the way, by what is handed on."""
+    bits as ranks have numbers are passed on the way, by what is handed on. Returns cells of a table."""
     hops = sum(bin(rank).count("1") for rank in range(ranks))
     if merging["messages"] < 4 * (ranks - 1) or not merging["bytes"] > 20 * merging["messages"]:
         raise harness.Failure(f"{name}: {merging}")
@@ -372,10 +371,9 @@ def check_moved(name, ranks, merging):
     if not 0.5 < share < 2:
         raise harness.Failure(f"{name}: {merging}: hops of an average trace {share}")
     share = merging["bytes"] / (merging["all_bytes"] + merging["all_definition_bytes"])
-    print(f"| {name} | {merging['bytes'] / ranks:.0f} | {merging['all_bytes'] / ranks:.0f} | "
-          f"{merging['all_definition_bytes'] / ranks:.0f} | {share:.1%} |", flush=True)
     if share > (0.5 if name == "ghosts" else 0.25):  # in ghosts all ranks are different
         raise harness.Failure(f"{name}: of all traces {share:.1%} are moved: {merging}")
+    return [*(f"{merging[part] / ranks:.0f}" for part in ("bytes", "all_bytes", "all_definition_bytes")), f"{share:.1%}"]
 
 
 def check_recorded(bench, name, ranks, kept, out):
@@ -389,12 +387,13 @@ def check_recorded(bench, name, ranks, kept, out):
     test_reader.compare(bench, out, name)
     facts = [json.loads(bench.verb("info", "--json", path)) for path in (kept, out, reduced)]
     harness.compare(f"{name}: ranks, complete", (facts[1]["ranks"], facts[1]["complete"]), (ranks, True))
-    check_smaller(name, *facts)
-    check_moved(name, ranks, facts[1]["merging"])
+    line = [name, *check_smaller(name, *facts), *check_moved(name, ranks, facts[1]["merging"])]
+    print(f"| {' | '.join(line)} |", flush=True)
 
 
-RECORDED = ("| program | unclustered | recorded | reduced | parameters | recorded | reduced |\n"
-            "|---|---|---|---|---|---|---|")
+# Bytes of the archive, and of structures, places and values in it; per rank, what was sent, and would have been without.
+RECORDED = header(["program", "unclustered", "recorded", "reduced", "parameters", "recorded", "reduced", "sent",
+                   "all traces", "what they refer to", "share of both"])
 
 
 def test_recorded(bench):
@@ -510,6 +509,7 @@ def test_stored_analyses(bench):
 
 def test_stored_many(bench):
     """On 256 ranks, parameters take hardly more than on 64."""
+    print(header(["program", "64 ranks", "256 ranks"]))
     for name in ("adi", "sweep2d", "transpose", "cylinder"):
         sizes = []
         for ranks in (64, 256):
