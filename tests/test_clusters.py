@@ -312,6 +312,36 @@ def test_cylinder_real(bench):
     check_cylinder(bench, archive, 4, 3)
 
 
+def graph(bench, flavour, ranks, *arguments, **how):
+    """Numbers of clusters of graph.c, which SMPI cannot run, and parameters in which ranks of its cluster differ."""
+    compiled = bench.program(os.path.join(FOLDER, "graph.c"), flavour)
+    _, archive = bench.record(flavour, ranks, [compiled, *arguments], options=["--time=none"], **how)
+    facts = clusters(bench, archive)
+    check_sum(facts)
+    return counts(facts), sorted(p["text"] for p in facts["clusters"][0]["parameters"])
+
+
+def graph_distances(ranks, far):
+    """Of so many neighbours that only their least and largest distance is known: who has an odd number sends to one
+    fewer, and gets nothing from `far` ranks before."""
+    place = f"rank being (i, j) on the {ranks // 2} x 2 grid"
+    return [f"largest distance of destinations = -1 * j + {far}, {place}",
+            f"least distance of sources = j + {ranks - far}, {place}"]
+
+
+def test_graph(bench, flavour):
+    """Neighbours in a graph are partners: those at the same distance anyway, and one that is another way for half of
+    the ranks. Ranks with more neighbours than others are told apart."""
+    harness.compare("near", graph(bench, flavour, 8),
+                    ((1, 2, 1), [f"{name} 3 of 3 = rank xor 2" for name in ("destinations", "sources")]))
+    harness.compare("far", graph(bench, flavour, 8, "6"), ((1, 2, 2), []))
+
+
+def test_graph_many_lists(bench):
+    """More than 64 different lists of one call."""
+    harness.compare("many lists", graph(bench, "openmpi", 20, "18", "170"), ((1, 2, 1), graph_distances(20, 18)))
+
+
 def test_real(bench, flavour):
     """All programs under a real MPI."""
     faults = []
@@ -352,7 +382,7 @@ def check_stored(bench, name, ranks):
 
 
 def check_smaller(name, plain, out, reduced):
-    """Than what all representatives take by themselves, and hardly larger than off line. Returns cells of a table."""
+    """Than what all representatives take by themselves, and hardly larger than off line. Returns cells."""
     harness.compare(f"{name}: groups", out["clustered_groups"], plain["groups"])
     for part, slack in (("bytes", 64), ("parameter_bytes", 0)):
         if out[part] >= plain[part] or out[part] > reduced[part] + slack:
@@ -373,7 +403,8 @@ def check_moved(name, ranks, merging):
     share = merging["bytes"] / (merging["all_bytes"] + merging["all_definition_bytes"])
     if share > (0.5 if name == "ghosts" else 0.25):  # in ghosts all ranks are different
         raise harness.Failure(f"{name}: of all traces {share:.1%} are moved: {merging}")
-    return [*(f"{merging[part] / ranks:.0f}" for part in ("bytes", "all_bytes", "all_definition_bytes")), f"{share:.1%}"]
+    bytes_ = (merging[part] / ranks for part in ("bytes", "all_bytes", "all_definition_bytes"))
+    return [*(f"{each:.0f}" for each in bytes_), f"{share:.1%}"]
 
 
 def check_recorded(bench, name, ranks, kept, out):
@@ -391,7 +422,7 @@ def check_recorded(bench, name, ranks, kept, out):
     print(f"| {' | '.join(line)} |", flush=True)
 
 
-# Bytes of the archive, and of structures, places and values in it; per rank, what was sent, and would have been without.
+# Bytes of the archive, and of structures, places and values in it; per rank, what was sent, and would have been.
 RECORDED = header(["program", "unclustered", "recorded", "reduced", "parameters", "recorded", "reduced", "sent",
                    "all traces", "what they refer to", "share of both"])
 
