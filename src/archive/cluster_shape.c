@@ -97,8 +97,10 @@ static void force_places(const struct rfn_cluster_job *job, const struct lowest 
             word->value = rfn_force_word(role, word, &lowest->places.words[slot]);
             if (word->value != before)
                 *changed |= role;
-            if (elsewhere && places->of_ranks[slot] && word->size && word->value >= word->size)
+            if (elsewhere && places->of_ranks[slot] && word->size && word->value >= word->size) {
                 word->value %= word->size;
+                *changed |= RFN_FORCED_COMM;
+            }
         }
     }
 }
