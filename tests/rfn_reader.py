@@ -675,11 +675,12 @@ class Expression:
     def __init__(self, reader):
         self.form = reader.varint()
         check(OFFSET <= self.form <= FORMULA, "an expression of unknown form")
-        self.open = reader.below(2, "way to leave a grid") if self.form == SHIFTED else 0
+        ends = reader.below(8, "way to leave a grid") if self.form == SHIFTED else 0
         self.offset = reader.svarint() if self.form in (OFFSET, XOR, AFFINE) else 0
         self.sides, self.numbers = [], []
         if self.form in (SHIFTED, PERMUTED, AFFINE):
             self.read_grid(reader)
+        self.open = self.open_dimensions(ends)
         if self.form == FORMULA:
             self.read_formula(reader)
 
@@ -695,6 +696,15 @@ class Expression:
             check(sorted(self.numbers) == list(range(n)), "an order of dimensions is none")
         if self.form == SHIFTED:
             check(max(map(abs, self.numbers)) < 1 << 31, "a shift is too large")
+
+    def open_dimensions(self, ends):
+        """Those whose ends are not joined, of those that are shifted: none, all, or as bits say."""
+        moved = {i for i, shift in enumerate(self.numbers) if shift}
+        if ends < 2:
+            return moved if ends else set()
+        found = {i for i in range(3) if ends - 1 >> i & 1}
+        check(found < moved, "ends of a grid are open where nothing is shifted, or all of them")
+        return found
 
     def read_formula(self, reader):
         self.coded, self.size = reader.below(2, "way to code a value"), reader.varint()
@@ -731,7 +741,7 @@ class Expression:
         order = self.numbers if self.form == PERMUTED else range(len(at))
         if self.form == SHIFTED:
             at = [x + shift for x, shift in zip(at, self.numbers)]
-            if self.open and any(not 0 <= x < side for x, side in zip(at, self.sides)):
+            if any(not 0 <= at[i] < self.sides[i] for i in self.open):
                 return PROC_NULL
         value = 0
         for i in order:

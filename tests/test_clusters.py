@@ -12,6 +12,8 @@ import re
 import shutil
 
 import harness
+import rfn_reader
+import rfn_text
 import test_reader
 import test_smpi
 
@@ -40,6 +42,11 @@ def sweep(ranks):
     return kinds, kinds, kinds
 
 
+def cylinder(ranks):
+    """The first, inner and last columns differ in whom they have no partner; no call is guarded."""
+    return 1, min(3, sides(ranks, 2)[1]), 1
+
+
 class Program:
     """Source, arguments, the numbers of ranks that it runs on, what is expected of it: main clusters,
     sub-clusters, and those after expressions, None for any."""
@@ -66,6 +73,7 @@ PROGRAMS = {
     # A message per pair of ranks; at 128 they do not stand in the structure any more.
     "pairwise": Program(os.path.join(FOLDER, "pairwise.c"), ["1"], [8, 12, 64, 128],
                         lambda ranks: (1, 1, 1)),
+    "cylinder": Program(os.path.join(FOLDER, "cylinder.c"), ["2"], SIZES, cylinder),
 }
 
 
@@ -246,6 +254,104 @@ def test_pairwise(bench):
     check_all(bench, "pairwise")
 
 
+def test_cylinder(bench):
+    """Partners round a cylinder, along it and on both diagonals, MPI_PROC_NULL beyond its ends."""
+    check_all(bench, "cylinder")
+
+
+def check_partners(bench, archive, rows, columns):
+    """Each partner in which ranks differ is an expression: its shifts, and that columns do not wrap round."""
+    found = []
+    for parameter in clusters(bench, archive)["clusters"][0]["parameters"]:
+        expression = parameter["expression"]
+        harness.compare(f"{parameter['text']}: part, form, grid, ends",
+                        (parameter["part"], expression["form"], expression["grid"], expression["open"],
+                         expression["open_dimensions"]),
+                        ("value", "shifted", [rows, columns], True, [1]))
+        found.append((parameter["name"], *expression["factors"]))
+    wanted = [("dest", 0, 1), ("dest", 1, 1), ("dest", -1, 1), ("source", 0, -1), ("source", -1, -1), ("source", 1, -1)]
+    harness.compare("partners", sorted(found), sorted(wanted))
+
+
+def stored_shifts(archive):
+    """Shifts, and dimensions that do not wrap round, of the expressions that a file has."""
+    found, read = set(), rfn_reader.Expression.__init__
+
+    def noted(expression, reader):
+        read(expression, reader)
+        if expression.form == rfn_reader.SHIFTED:
+            found.add((*expression.numbers, *sorted(expression.open)))
+    rfn_reader.Expression.__init__ = noted
+    try:
+        for _ in rfn_text.lines(rfn_reader.Archive(archive)):
+            pass
+    finally:
+        rfn_reader.Expression.__init__ = read
+    return found
+
+
+# Of both diagonals, either way.
+DIAGONALS = {(1, 1, 1), (-1, -1, 1), (-1, 1, 1), (1, -1, 1)}
+
+
+def check_cylinder(bench, archive, rows, columns):
+    facts = clusters(bench, archive)
+    harness.compare("clusters", counts(facts), cylinder(rows * columns))
+    check_partners(bench, archive, rows, columns)
+    page = bench.verb("info", "--clusters", archive)
+    wanted = f"dest = rank of (i + 1, j + 1) round the {rows} x {columns} grid, MPI_PROC_NULL beyond the ends of j ("
+    harness.compare(f"{wanted} on the page", wanted in page, True)
+
+
+def test_cylinder_shifts(bench):
+    """The expressions are those of the program, and stand in the file instead of words of all ranks."""
+    for ranks in (12, 64, 256):
+        rows, columns = sides(ranks, 2)
+        plain = simulate(bench, "cylinder", ranks)
+        stored = clustered(bench, plain)
+        for archive in (plain, stored):
+            check_cylinder(bench, archive, rows, columns)
+        harness.compare("shifts that are stored", sorted(stored_shifts(stored) & DIAGONALS), sorted(DIAGONALS))
+        harness.compare("dumps", test_reader.dump(bench, stored) == test_reader.dump(bench, plain), True)
+
+
+def test_cylinder_real(bench):
+    """The same of 4 x 3 processes."""
+    compiled = bench.program(PROGRAMS["cylinder"].source, "openmpi")
+    _, archive = bench.record("openmpi", 12, [compiled, "2"], options=["--time=none"])
+    check_cylinder(bench, archive, 4, 3)
+
+
+def graph(bench, flavour, ranks, *arguments, **how):
+    """Numbers of clusters of graph.c, which SMPI cannot run, and parameters in which ranks of its cluster differ."""
+    compiled = bench.program(os.path.join(FOLDER, "graph.c"), flavour)
+    _, archive = bench.record(flavour, ranks, [compiled, *arguments], options=["--time=none"], **how)
+    facts = clusters(bench, archive)
+    check_sum(facts)
+    return counts(facts), sorted(p["text"] for p in facts["clusters"][0]["parameters"])
+
+
+def graph_distances(ranks, far):
+    """Of so many neighbours that only their least and largest distance is known: who has an odd number sends to one
+    fewer, and gets nothing from `far` ranks before."""
+    place = f"rank being (i, j) on the {ranks // 2} x 2 grid"
+    return [f"largest distance of destinations = -1 * j + {far}, {place}",
+            f"least distance of sources = j + {ranks - far}, {place}"]
+
+
+def test_graph(bench, flavour):
+    """Neighbours in a graph are partners: those at the same distance anyway, and one that is another way for half of
+    the ranks. Ranks with more neighbours than others are told apart."""
+    harness.compare("near", graph(bench, flavour, 8),
+                    ((1, 2, 1), [f"{name} 3 of 3 = rank xor 2" for name in ("destinations", "sources")]))
+    harness.compare("far", graph(bench, flavour, 8, "6"), ((1, 2, 2), []))
+
+
+def test_graph_many_lists(bench):
+    """More than 64 different lists of one call."""
+    harness.compare("many lists", graph(bench, "openmpi", 20, "18", "170"), ((1, 2, 1), graph_distances(20, 18)))
+
+
 def test_real(bench, flavour):
     """All programs under a real MPI."""
     faults = []
@@ -317,19 +423,18 @@ def check_stored(bench, name, ranks):
 
 
 def check_smaller(name, plain, out, reduced):
-    """Than what all representatives take by themselves, and hardly larger than off line."""
-    print(f"| {name} | {plain['bytes']} | {out['bytes']} | {reduced['bytes']} | {plain['parameter_bytes']} | "
-          f"{out['parameter_bytes']} | {reduced['parameter_bytes']} |", flush=True)
+    """Than what all representatives take by themselves, and hardly larger than off line. Returns cells."""
     harness.compare(f"{name}: groups", out["clustered_groups"], plain["groups"])
     for part, slack in (("bytes", 64), ("parameter_bytes", 0)):
         if out[part] >= plain[part] or out[part] > reduced[part] + slack:
             raise harness.Failure(f"{name}: {out[part]} {part}, {plain[part]} without clusters, "
                                   f"{reduced[part]} off line")
+    return [str(each[part]) for part in ("bytes", "parameter_bytes") for each in (plain, out, reduced)]
 
 
 def check_moved(name, ranks, merging):
     """Each rank but one sends a message in a survey, an offer and what was asked for, and tables; half as many
-    bits as ranks have numbers are passed on the way, by what is handed on."""
+    bits as ranks have numbers are passed on the way, by what is handed on. Returns cells of a table."""
     hops = sum(bin(rank).count("1") for rank in range(ranks))
     if merging["messages"] < 4 * (ranks - 1) or not merging["bytes"] > 20 * merging["messages"]:
         raise harness.Failure(f"{name}: {merging}")
@@ -337,10 +442,10 @@ def check_moved(name, ranks, merging):
     if not 0.5 < share < 2:
         raise harness.Failure(f"{name}: {merging}: hops of an average trace {share}")
     share = merging["bytes"] / (merging["all_bytes"] + merging["all_definition_bytes"])
-    print(f"| {name} | {merging['bytes'] / ranks:.0f} | {merging['all_bytes'] / ranks:.0f} | "
-          f"{merging['all_definition_bytes'] / ranks:.0f} | {share:.1%} |", flush=True)
     if share > (0.5 if name == "ghosts" else 0.25):  # in ghosts all ranks are different
         raise harness.Failure(f"{name}: of all traces {share:.1%} are moved: {merging}")
+    bytes_ = (merging[part] / ranks for part in ("bytes", "all_bytes", "all_definition_bytes"))
+    return [*(f"{each:.0f}" for each in bytes_), f"{share:.1%}"]
 
 
 def check_recorded(bench, name, ranks, kept, out):
@@ -354,12 +459,13 @@ def check_recorded(bench, name, ranks, kept, out):
     test_reader.compare(bench, out, name)
     facts = [json.loads(bench.verb("info", "--json", path)) for path in (kept, out, reduced)]
     harness.compare(f"{name}: ranks, complete", (facts[1]["ranks"], facts[1]["complete"]), (ranks, True))
-    check_smaller(name, *facts)
-    check_moved(name, ranks, facts[1]["merging"])
+    line = [name, *check_smaller(name, *facts), *check_moved(name, ranks, facts[1]["merging"])]
+    print(f"| {' | '.join(line)} |", flush=True)
 
 
-RECORDED = ("| program | unclustered | recorded | reduced | parameters | recorded | reduced |\n"
-            "|---|---|---|---|---|---|---|")
+# Bytes of the archive, and of structures, places and values in it; per rank, what was sent, and would have been.
+RECORDED = header(["program", "unclustered", "recorded", "reduced", "parameters", "recorded", "reduced", "sent",
+                   "all traces", "what they refer to", "share of both"])
 
 
 def test_recorded(bench):
@@ -475,7 +581,8 @@ def test_stored_analyses(bench):
 
 def test_stored_many(bench):
     """On 256 ranks, parameters take hardly more than on 64."""
-    for name in ("adi", "sweep2d", "transpose"):
+    print(header(["program", "64 ranks", "256 ranks"]))
+    for name in ("adi", "sweep2d", "transpose", "cylinder"):
         sizes = []
         for ranks in (64, 256):
             full = simulate(bench, name, ranks)

@@ -55,6 +55,12 @@ def check(bench, name):
     test_clusters.check_recorded(bench, name, RANKS, unclustered, archive)
 
 
+def test_graph(bench):
+    """More than 64 neighbours of a rank."""
+    harness.compare("neighbours", test_clusters.graph(bench, "openmpi", 68, "66", timeout=SECONDS, before=GENTLY),
+                    ((1, 2, 1), test_clusters.graph_distances(68, 66)))
+
+
 def make_test(name):
     def test(bench):
         check(bench, name)

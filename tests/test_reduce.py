@@ -485,9 +485,15 @@ def test_merged_ring(bench):
     """The open ring's ends are clusters of their own, and its inner ranks have the same offsets anyway:
     nothing changes. A split by row and column merges to the colour and key of rank 0."""
     archive = cluster_program(bench, "open_ring", 8, clustered=False)
-    merged(bench, archive, "peer")
-    out = reduced(bench, archive, "--cluster", "--merge-parameter=peer")[0]
-    harness.compare("dump", bench.verb("dump", out), bench.verb("dump", archive))
+    out, told = reduced(bench, archive, "--cluster", "--merge-parameter=peer")
+    facts = json.loads(bench.verb("info", "--json", out))
+    harness.compare("merged", (told["merged"], told["unmerged_groups"], facts["merged_parameters"]), (False, 0, None))
+    harness.compare("clusters", facts["clustered_groups"], facts["groups"])
+    run = bench.run([bench.refrain, "dump", out], check=True)
+    harness.compare("dump", (run.out, "parameters" in run.err), (bench.verb("dump", archive), False))
+    text = bench.verb("reduce", archive, "--cluster", "--merge-parameter=peer", "-o", bench.fresh("same.rfn"))
+    harness.compare("told", "no parameters were merged, as those of the ranks of each cluster are equal" in text and
+                    "groups" not in text, True)
     archive = cluster_program(bench, "transpose", 16)
     facts, after = merged(bench, archive, "place")
     harness.compare("sub-clusters", facts["sub_clusters"], 1)

@@ -29,9 +29,11 @@ struct rfn_rank_block {
  *   CONSTANT   offset
  *   OFFSET     r + offset
  *   SHIFTED    the rank whose coordinates on a grid of n ranks are those of r, each moved by a
- *              shift: round the grid (wrapped), or, if it is open, MPI_PROC_NULL (RFN_PROC_NULL)
- *              where that leaves the grid. One to three dimensions, the last varies fastest. In one
- *              dimension that is (r + shift) mod n.
+ *              shift: round the grid (wrapped), but MPI_PROC_NULL (RFN_PROC_NULL) where that leaves
+ *              the grid in a dimension that is open. One to three dimensions, the last varies
+ *              fastest. In one dimension, wrapped, that is (r + shift) mod n. A grid that is open
+ *              in some of the dimensions in which it is shifted, and wrapped in others, is tried
+ *              last.
  *   XOR        r xor offset
  *   PERMUTED   r's digits in the mixed radix of a grid, in another order: transposition
  *   AFFINE     offset + sum of factor * coordinate on a grid of n ranks: colour and key of a split
@@ -57,9 +59,9 @@ struct rfn_rank_expression {
     uint32_t dimensions[RFN_EXPRESSION_DIMENSIONS]; /* of the grid */
     int64_t factors[RFN_EXPRESSION_DIMENSIONS];     /* shifts, or factors of the coordinates */
     uint32_t order[RFN_EXPRESSION_DIMENSIONS]; /* PERMUTED: digit order[i] of r is digit i of it */
-    bool open;                                 /* SHIFTED: does not wrap round */
-    const char *formula;                       /* FORMULA: no zero byte ends it; borrowed from where
-                                                  the expression came from */
+    uint32_t open; /* SHIFTED: bit i: dimension i, in which it is shifted, does not wrap round */
+    const char *formula; /* FORMULA: no zero byte ends it; borrowed from where the expression came
+                            from */
     uint32_t formula_size;
     bool coded; /* FORMULA: the value is zigzag coded (in archives, where numbers of structures are)
                  */

@@ -68,7 +68,10 @@ double rfn_degree_of_matching(const struct rfn_trace_profile_stats *stats, bool 
 struct rfn_reduction {
     uint64_t full_bytes, bytes; /* of the archive, and of the reduced one */
     double degree_of_matching;
-    bool forced; /* parameters: where clusters make the file no smaller, they are not */
+    bool forced;              /* some parameters are the lowest rank's, and were others */
+    uint32_t groups;          /* of streams with equal structures */
+    uint32_t groups_together; /* in clusters: only parameters of these are merged. 0 where clusters
+                                 make the file no smaller */
     struct rfn_trace_profile_stats stats;
     struct rfn_expression_counts expressions; /* 0 without */
 };

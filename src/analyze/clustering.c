@@ -173,14 +173,15 @@ static bool value_of(const struct rfn_clustering *clustering, const struct rfn_c
         return value->rank < value->size;
     int64_t size = rfn_variant_word(shape, variant, slot + 1);
     int64_t comm = rfn_variant_word(shape, variant, slot + 2);
-    if (size <= 0) /* a special value */
+    if (size <= 0) /* no partner */
         return value->rank < value->size;
     int64_t place = rfn_rank_parameters_place(clustering->parameters, value->rank, comm);
     value->size = (uint32_t)size;
     value->rank = (uint32_t)place;
     if (place < 0 || place >= size)
         return false;
-    value->value = (value->value + place) % size;
+    if (value->value >= 0) /* else a special value */
+        value->value = (value->value + place) % size;
     return true;
 }
 

@@ -15,14 +15,17 @@
 #include <string.h>
 
 enum { LIST_ROOM = 1 << 20, THREAD_SHIFT = 20 };
+enum {
+    PARTNERS_MOST = 64
+};                   /* of lists; as many as inputs have values before they lie in columns */
 enum { WORLD = -1 }; /* instead of the number of a communicator */
 
 /* Least and most of an input's values that do not stand in the structure. */
 struct extremes {
     bool there;
     int64_t least, most;
-    int64_t *values; /* of ranks: the different ones, ascending; else NULL */
-    size_t n_values;
+    int64_t *values; /* of ranks: the different ones, ascending, of lists as they came; else NULL */
+    size_t n_values, capacity;
 };
 
 /* What a value set says. */
@@ -140,6 +143,19 @@ static int fault(const struct stream *stream, const struct rfn_archive *archive,
 
 /* ---- which inputs are parameters ---- */
 
+/* Lists of ranks are partners where a communicator is made of them: neighbours in a graph. */
+static bool lists_partners(const struct rfn_function_info *function, unsigned input)
+{
+    return function->params[input].kind == (RFN_KIND_RANK | RFN_KIND_LIST) &&
+           function->class_ == RFN_CLASS_COMM;
+}
+
+static uint32_t role_of(const struct rfn_function_info *function, unsigned input)
+{
+    return lists_partners(function, input) ? RFN_ROLE_PEER
+                                           : (uint32_t)rfn_parameter_role(function, input);
+}
+
 static uint32_t width_of(uint32_t role)
 {
     switch (role) {
@@ -188,11 +204,21 @@ static int compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Keeps a value if it is not there yet. */
+static int keep_value(struct extremes *extremes, struct rfn_map *seen, int64_t value)
+{
+    if (rfn_map_get(seen, (uint64_t)value))
+        return 0;
+    RFN_TRY(rfn_map_put(seen, (uint64_t)value, 1));
+    RFN_TRY(RFN_GROW(extremes->values, extremes->capacity, extremes->n_values + 1));
+    extremes->values[extremes->n_values++] = value;
+    return 0;
+}
+
 /* What a column has: extremes, and with `all` each different value. */
 static int read_values(struct rfn_column_cursor *column, bool all, struct extremes *extremes)
 {
     struct rfn_map seen = RFN_MAP_INIT;
-    size_t capacity = 0;
     int64_t value;
     int error = 0;
     for (uint64_t at = 0; at < column->n && !error; at = rfn_column_at(column)) {
@@ -202,13 +228,8 @@ static int read_values(struct rfn_column_cursor *column, bool all, struct extrem
         if (error)
             break;
         widen(extremes, value);
-        if (!all || rfn_map_get(&seen, (uint64_t)value))
-            continue;
-        error = rfn_map_put(&seen, (uint64_t)value, 1);
-        if (!error)
-            error = RFN_GROW(extremes->values, capacity, extremes->n_values + 1);
-        if (!error)
-            extremes->values[extremes->n_values++] = value;
+        if (all)
+            error = keep_value(extremes, &seen, value);
     }
     rfn_map_release(&seen);
     if (extremes->n_values)
@@ -216,12 +237,13 @@ static int read_values(struct rfn_column_cursor *column, bool all, struct extrem
     return error;
 }
 
+/* seen: if all values are to be kept, else NULL. */
 static int widen_by_list(const struct stream *stream, struct rfn_list_reader *lists, int64_t number,
-                         struct extremes *extremes)
+                         struct rfn_map *seen, struct extremes *extremes)
 {
     struct rfn_list_copy *copy;
     bool made;
-    if (number == 0)
+    if (number == 0 && !seen)
         widen(extremes, 0);
     if (number <= 0)
         return 0;
@@ -229,36 +251,41 @@ static int widen_by_list(const struct stream *stream, struct rfn_list_reader *li
         return RFN_E_CORRUPT;
     RFN_TRY(rfn_list_reader_find(lists, (uint64_t)number * RFN_LIST_FORMS, (uint64_t)number, &copy,
                                  &made));
-    for (uint32_t i = 0; i < copy->n; i++)
+    int error = 0;
+    for (uint32_t i = 0; i < copy->n && !error; i++) {
         widen(extremes, copy->words[i]);
-    return 0;
+        if (seen)
+            error = keep_value(extremes, seen, copy->words[i]);
+    }
+    return error;
 }
 
 /* The extremes of the words of the lists whose numbers a column has. */
 static int read_lists(const struct stream *stream, struct rfn_list_reader *lists,
-                      struct rfn_column_cursor *column, struct extremes *extremes)
+                      struct rfn_column_cursor *column, struct rfn_map *seen,
+                      struct extremes *extremes)
 {
     for (uint64_t at = 0; at < column->n; at = rfn_column_at(column)) {
         int64_t number;
         RFN_TRY(rfn_column_next(column, &number));
         if (!column->packed.width)
             RFN_TRY(rfn_column_skip(column, column->left));
-        RFN_TRY(widen_by_list(stream, lists, number, extremes));
+        RFN_TRY(widen_by_list(stream, lists, number, seen, extremes));
     }
     return 0;
 }
 
 static int digest_input(const struct stream *stream, const struct rfn_symbol_info *symbol,
                         unsigned input, uint8_t kind, struct rfn_list_reader *lists, size_t column,
-                        struct extremes *extremes)
+                        struct rfn_map *seen, struct extremes *extremes)
 {
     bool list = kind & RFN_KIND_LIST;
     if (!(symbol->moved >> input & 1))
-        return list ? widen_by_list(stream, lists, symbol->in[input], extremes) : 0;
+        return list ? widen_by_list(stream, lists, symbol->in[input], seen, extremes) : 0;
     struct rfn_column_cursor cursor;
     const size_t *at = &stream->values->columns[column];
     RFN_TRY(rfn_payload_column(&stream->values->payload, at[0], at[1], &cursor));
-    int error = list ? read_lists(stream, lists, &cursor, extremes)
+    int error = list ? read_lists(stream, lists, &cursor, seen, extremes)
                      : read_values(&cursor, kind == RFN_KIND_RANK, extremes);
     rfn_column_close(&cursor);
     return error == RFN_E_RANGE ? RFN_E_CORRUPT : error;
@@ -273,12 +300,16 @@ static int digest_symbol(const struct rfn_archive *archive, const struct stream 
     for (unsigned i = 0; i < function->n_in; i++) {
         bool moved = symbol->moved >> i & 1;
         uint8_t kind = function->params[i].kind;
-        if ((uint32_t)rfn_parameter_role(function, i) != RFN_ROLE_CALL &&
-            (moved || kind & RFN_KIND_LIST)) {
+        if (role_of(function, i) != RFN_ROLE_CALL && (moved || kind & RFN_KIND_LIST)) {
             RFN_TRY(RFN_GROW(digest->inputs, digest->capacity, digest->n_inputs + 1));
             struct varying *varying = &digest->inputs[digest->n_inputs++];
             *varying = (struct varying){.key = input_key(number, i)};
-            RFN_TRY(digest_input(stream, symbol, i, kind, lists, column, &varying->extremes));
+            struct rfn_map seen = RFN_MAP_INIT;
+            int error = digest_input(stream, symbol, i, kind, lists, column,
+                                     lists_partners(function, i) ? &seen : NULL,
+                                     &varying->extremes);
+            rfn_map_release(&seen);
+            RFN_TRY(error);
         }
         column += moved;
     }
@@ -392,7 +423,7 @@ static int fill_path(struct path *path, const struct rfn_function_info *function
     if (!path->inputs)
         return RFN_E_NOMEM;
     for (unsigned i = 0; i < function->n_in; i++) {
-        uint32_t role = (uint32_t)rfn_parameter_role(function, i);
+        uint32_t role = role_of(function, i);
         if (role != RFN_ROLE_CALL)
             path->inputs[path->n_inputs++] = (struct input){
                 .number = i, .role = role, .width = width_of(role)};
@@ -460,8 +491,12 @@ static bool is_rank(int64_t word, const struct own *own)
     return word >= 0 && own->size > 0 && word < own->size;
 }
 
+/* Special values stand for a partner in the same communicator as others. What is neither is no
+ * partner. */
 static int add_peer(struct input *input, int64_t word, const struct own *own)
 {
+    if (word < 0)
+        return add_entry(input, (const int64_t[3]){word, own->size, own->comm});
     if (!is_rank(word, own))
         return add_entry(input, (const int64_t[3]){word, 0, WORLD});
     return add_entry(input, (const int64_t[3]){relative(word, own), own->size, own->comm});
@@ -523,6 +558,18 @@ static int add_word(const struct rfn_archive *archive, const struct stream *stre
 
 /* ---- one stream ---- */
 
+/* Each of the ranks that a list has, or, where these are too many, how far they lie. */
+static int add_partners(const struct rfn_archive *archive, const struct stream *stream,
+                        struct input *input, const struct extremes *extremes, bool moved,
+                        const struct own *own)
+{
+    if (moved || extremes->n_values > PARTNERS_MOST)
+        return add_moved(input, extremes, own);
+    for (size_t i = 0; i < extremes->n_values; i++)
+        RFN_TRY(add_word(archive, stream, input, extremes->values[i], own));
+    return 0;
+}
+
 static int add_input(struct rfn_rank_parameters *parameters, const struct stream *stream,
                      uint32_t number, struct input *input, size_t place, const struct own *own)
 {
@@ -534,6 +581,8 @@ static int add_input(struct rfn_rank_parameters *parameters, const struct stream
     if (moved || kind & RFN_KIND_LIST) {
         const struct extremes *extremes = find_extremes(stream->digest,
                                                         input_key(number, input->number));
+        if (lists_partners(function, input->number))
+            return add_partners(parameters->archive, stream, input, extremes, moved, own);
         if (moved && !(kind & RFN_KIND_LIST))
             return add_moved(input, extremes, own);
         return extremes->there ? add_range(input, extremes->least, extremes->most) : 0;

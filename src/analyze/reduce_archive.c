@@ -217,14 +217,20 @@ static void fill_times(const struct reducer *reducer, struct rfn_pack_meta *meta
     meta->reduction = reduction_of(reducer);
 }
 
+/* Parameters of which some rank has other words now. */
+static unsigned merged_roles(const struct reducer *reducer)
+{
+    return reducer->cluster ? reducer->plan.merged_roles : 0;
+}
+
 /* What the archive says is merged already stays so. */
 static unsigned forced_in_all(const struct reducer *reducer)
 {
     const char *before = rfn_archive_run(reducer->archive)->forced;
     unsigned roles;
     if (!before || rfn_forced_roles_parse(before, &roles, NULL) < 0)
-        return reducer->forced_roles;
-    return reducer->forced_roles | roles;
+        return merged_roles(reducer);
+    return merged_roles(reducer) | roles;
 }
 
 static int add_meta(struct reducer *reducer)
@@ -234,7 +240,7 @@ static int add_meta(struct reducer *reducer)
     if (reducer->profile)
         fill_times(reducer, &meta, similar, across);
     rfn_forced_roles_text(forced_in_all(reducer), forced);
-    if (reducer->forced_roles)
+    if (merged_roles(reducer))
         meta.forced = forced;
     return packed(reducer, rfn_rewrite_add_meta(&reducer->rewrite, &meta));
 }
@@ -294,8 +300,6 @@ static int add_clusters(struct reducer *reducer)
     reducer->cluster = with < without + sizes.bytes;
     while (!reducer->cluster && rewrite->n > before)
         rfn_rewrite_drop(rewrite);
-    if (!reducer->cluster)
-        reducer->forced_roles = 0;
     if (reducer->finder && !reducer->cluster)
         reducer->finder->stored = 0;
     return 0;
@@ -320,7 +324,7 @@ static int add_regions(struct reducer *reducer, size_t entry)
 
 static bool makes_meta(const struct reducer *reducer)
 {
-    return reducer->profile || reducer->forced_roles;
+    return reducer->profile || merged_roles(reducer);
 }
 
 /* Types that an old version does not have mean nothing there. */
@@ -404,7 +408,9 @@ static int write_times(struct reducer *reducer)
 static void tell(const struct reducer *reducer, struct rfn_reduction *result)
 {
     result->full_bytes = rfn_archive_run(reducer->archive)->file_bytes;
-    result->forced = reducer->forced_roles;
+    result->forced = merged_roles(reducer);
+    result->groups = reducer->archive->n_groups;
+    result->groups_together = reducer->cluster ? reducer->plan.n_together : 0;
     if (!reducer->profile)
         return;
     result->stats = rfn_trace_profile_stats(reducer->profile);

@@ -32,14 +32,14 @@ static bool one_shape(const struct rfn_cluster_group *a, const struct rfn_cluste
 }
 
 static int add_shapes(const struct rfn_cluster_job *job, struct rfn_clusters_packer *packer,
-                      uint32_t from, uint32_t end, bool *seen)
+                      uint32_t from, uint32_t end, bool *seen, unsigned *merged)
 {
     for (uint32_t i = from, next; i < end; i = next) {
         for (next = i + 1; next < end; next++) {
             if (!one_shape(&job->groups[i], &job->groups[next]))
                 break;
         }
-        RFN_TRY(rfn_cluster_add_shape(job, packer, i, next, seen));
+        RFN_TRY(rfn_cluster_add_shape(job, packer, i, next, seen, merged));
     }
     return 0;
 }
@@ -76,9 +76,10 @@ static int add_chunk(struct rfn_cluster_job *job, uint32_t from, uint32_t end, b
 {
     struct rfn_clusters_packer packer = {0};
     uint64_t before = 0, stored = stored_formulas(job);
+    unsigned merged = 0;
     for (uint32_t i = from; i < end; i++)
         before += job->groups[i].cost;
-    int error = add_shapes(job, &packer, from, end, seen);
+    int error = add_shapes(job, &packer, from, end, seen, &merged);
     if (!error)
         error = add_payload(job, &packer, from, end, before);
     rfn_clusters_packer_release(&packer);
@@ -87,7 +88,10 @@ static int add_chunk(struct rfn_cluster_job *job, uint32_t from, uint32_t end, b
     RFN_TRY(error);
     struct rfn_rewrite *rewrite = job->rewrite;
     bool shorter = rfn_chunk_bytes(&rewrite->chunks[rewrite->n - 1].entry) < before;
-    if (!shorter) {
+    if (shorter) {
+        job->plan->n_together += end - from;
+        job->plan->merged_roles |= merged;
+    } else {
         rfn_rewrite_drop(rewrite);
         forget_formulas(job, stored);
     }

@@ -10,6 +10,8 @@
 /* Groups of a shape get numbers that follow each other, and value sets numbers in their order. */
 struct rfn_cluster_plan {
     uint32_t *groups, *sets; /* new numbers by old ones */
+    uint32_t n_together;     /* groups that are stored together */
+    unsigned merged_roles;   /* of forced_roles: those of which a word became another one */
 };
 
 /* All may be 0 or NULL: then everything is there, and nothing is lost. */

@@ -76,9 +76,10 @@ void rfn_cluster_places_release(struct rfn_cluster_places *places);
 
 /* ---- cluster_shape.c ---- */
 
-/* Packs the groups from..end - 1 in the new order, which are of one shape. RFN_E_UNSUPPORTED: it
- * cannot be packed, and is to stay as it is. */
+/* Packs the groups from..end - 1 in the new order, which are of one shape. Adds to *merged the
+ * roles of which a word became another one. RFN_E_UNSUPPORTED: it cannot be packed, and is to stay
+ * as it is. */
 int rfn_cluster_add_shape(const struct rfn_cluster_job *job, struct rfn_clusters_packer *packer,
-                          uint32_t from, uint32_t end, bool *seen);
+                          uint32_t from, uint32_t end, bool *seen, unsigned *merged);
 
 #endif

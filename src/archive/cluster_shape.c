@@ -64,14 +64,15 @@ static const struct rfn_structure *shape_of(const struct rfn_cluster_job *job,
 
 /* In place of the payload of a STRUCTURE. */
 static int force_structure(const struct rfn_cluster_job *job, const struct lowest *lowest,
-                           struct rfn_payload *payload, struct rfn_pack_bytes *bytes)
+                           struct rfn_payload *payload, struct rfn_pack_bytes *bytes,
+                           unsigned *changed)
 {
     const struct rfn_pack_bytes reference = {lowest->payload.data, lowest->payload.size};
     struct rfn_buf out = RFN_BUF_INIT;
     if (!lowest->structure)
         return 0;
     int error = rfn_force_structure(&job->archive->dictionary, &lowest->structure->u.structure,
-                                    job->roles, bytes, &reference, &out);
+                                    job->roles, bytes, &reference, changed, &out);
     if (error) {
         rfn_buf_release(&out);
         return error;
@@ -85,16 +86,21 @@ static int force_structure(const struct rfn_cluster_job *job, const struct lowes
 
 /* What comes to another communicator is in it. */
 static void force_places(const struct rfn_cluster_job *job, const struct lowest *lowest,
-                         struct rfn_cluster_places *places)
+                         struct rfn_cluster_places *places, unsigned *changed)
 {
     bool elsewhere = job->roles & RFN_FORCED_COMM;
     for (uint32_t slot = 0; slot < places->n_slots && lowest->structure; slot++) {
         unsigned role = places->roles[slot] & job->roles;
         for (uint32_t i = 0; i < places->n_members; i++) {
             struct rfn_rank_value *word = &places->words[(size_t)slot * places->n_members + i];
+            int64_t before = word->value;
             word->value = rfn_force_word(role, word, &lowest->places.words[slot]);
-            if (elsewhere && places->of_ranks[slot] && word->size && word->value >= word->size)
+            if (word->value != before)
+                *changed |= role;
+            if (elsewhere && places->of_ranks[slot] && word->size && word->value >= word->size) {
                 word->value %= word->size;
+                *changed |= RFN_FORCED_COMM;
+            }
         }
     }
 }
@@ -110,6 +116,7 @@ struct material {
     uint32_t *ranks;
     uint64_t size;
     struct rfn_cluster_places places;
+    unsigned merged; /* roles of which some word is the lowest rank's, and was another one */
 };
 
 static void release_material(struct material *material)
@@ -150,13 +157,13 @@ static int gather(struct material *material, uint32_t from, uint32_t end,
         material->ranks[i - from] = (uint32_t)rfn_stream_word(archive, RFN_WORD_RANK, stream);
         RFN_TRY(load(material, RFN_CHUNK_STRUCTURE, number));
         RFN_TRY(force_structure(job, lowest, &material->payloads[material->n - 1],
-                                &material->bytes[material->n - 1]));
+                                &material->bytes[material->n - 1], &material->merged));
         RFN_TRY(rfn_cluster_take_group(job, number, shape_of(job, lowest), UINT32_MAX,
                                        &material->places, &at));
     }
     if (lowest->structure && lowest->places.n_slots != material->places.n_slots)
         return RFN_E_UNSUPPORTED; /* they only have one hash */
-    force_places(job, lowest, &material->places);
+    force_places(job, lowest, &material->places, &material->merged);
     for (uint32_t i = from; i < end && job->groups[i].values; i++)
         RFN_TRY(rfn_cluster_each_set(archive, job->groups[i].number, seen, load_set, material));
     return 0;
@@ -179,7 +186,7 @@ static int make_material(struct material *material, uint32_t from, uint32_t end)
 }
 
 int rfn_cluster_add_shape(const struct rfn_cluster_job *job, struct rfn_clusters_packer *packer,
-                          uint32_t from, uint32_t end, bool *seen)
+                          uint32_t from, uint32_t end, bool *seen, unsigned *merged)
 {
     struct material material = {.job = job};
     struct lowest lowest;
@@ -204,6 +211,7 @@ int rfn_cluster_add_shape(const struct rfn_cluster_job *job, struct rfn_clusters
                                              .number_parameters = material.places.number_parameters,
                                              .n_number_parameters = material.places.n_numbers,
                                              .place_parameters = material.places.parameters});
+    *merged |= material.merged;
     release_material(&material);
     release_lowest(job, &lowest);
     return error;

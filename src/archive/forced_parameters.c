@@ -74,44 +74,52 @@ unsigned rfn_forced_role_of(const struct rfn_function_info *function, unsigned i
 
 struct sides {
     struct rfn_reader own, reference;
+    unsigned roles, changed;
     struct rfn_buf *out;
 };
 
-static void copy(struct sides *sides, uint64_t n, bool merged)
+/* role: of the numbers; 0 for those that stay. */
+static void copy(struct sides *sides, uint64_t n, unsigned role)
 {
+    bool merged = role & sides->roles;
     for (uint64_t i = 0; i < n && !sides->own.failed && !sides->reference.failed; i++) {
         uint64_t own = rfn_reader_varint(&sides->own);
         uint64_t reference = rfn_reader_varint(&sides->reference);
         rfn_buf_varint(sides->out, merged ? reference : own);
+        if (merged && own != reference)
+            sides->changed |= role;
     }
 }
 
 static void copy_symbol(struct sides *sides, const struct rfn_symbol_info *symbol,
-                        const struct rfn_function_info *function, unsigned roles)
+                        const struct rfn_function_info *function)
 {
-    copy(sides, 3, false); /* site and failed poll, error, moved */
+    copy(sides, 3, 0); /* site and failed poll, error, moved */
     for (unsigned i = 0; i < function->n_in; i++) {
         if (!(symbol->moved >> i & 1) && !rfn_kind_depends_on_rank(function->params[i].kind))
-            copy(sides, 1, rfn_forced_role_of(function, i) & roles);
+            copy(sides, 1, rfn_forced_role_of(function, i));
     }
 }
 
 int rfn_force_structure(const struct rfn_dictionary *dictionary, const struct rfn_structure *of,
                         unsigned roles, const struct rfn_pack_bytes *own,
-                        const struct rfn_pack_bytes *reference, struct rfn_buf *out)
+                        const struct rfn_pack_bytes *reference, unsigned *changed,
+                        struct rfn_buf *out)
 {
     struct sides sides = {.own = rfn_reader_over(own->data, own->size),
                           .reference = rfn_reader_over(reference->data, reference->size),
+                          .roles = roles,
                           .out = out};
-    copy(&sides, 1 + 2 * (uint64_t)of->n_sites + 1, false);
-    copy(&sides, of->n_types, roles & RFN_FORCED_EXACT);
-    copy(&sides, 2, false); /* communicators, symbols */
+    copy(&sides, 1 + 2 * (uint64_t)of->n_sites + 1, 0);
+    copy(&sides, of->n_types, RFN_FORCED_EXACT);
+    copy(&sides, 2, 0); /* communicators, symbols */
     for (uint32_t i = 0; i < of->n_symbols; i++) {
         const struct rfn_symbol_info *symbol = &of->symbols[i];
-        copy_symbol(&sides, symbol, &dictionary->functions[symbol->function], roles);
+        copy_symbol(&sides, symbol, &dictionary->functions[symbol->function]);
     }
     while (rfn_reader_left(&sides.own) && rfn_reader_left(&sides.reference))
-        copy(&sides, 1, false);
+        copy(&sides, 1, 0);
+    *changed |= sides.changed;
     bool alike = !sides.own.failed && !sides.reference.failed && !rfn_reader_left(&sides.own) &&
                  !rfn_reader_left(&sides.reference);
     return alike ? rfn_buf_status(out) : RFN_E_UNSUPPORTED;

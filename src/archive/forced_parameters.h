@@ -31,11 +31,12 @@ void rfn_forced_roles_text(unsigned roles, char text[RFN_FORCED_TEXT]);
 unsigned rfn_forced_role_of(const struct rfn_function_info *function, unsigned input);
 
 /* Writes STRUCTURE with numbers of these roles taken from another group's of the same shape. of:
- * what is read from `own`, or from `reference`. RFN_E_UNSUPPORTED: they are not of one shape;
- * RFN_E_NOMEM. */
+ * what is read from `own`, or from `reference`. Adds to *changed the roles of which a number is
+ * another one then. RFN_E_UNSUPPORTED: they are not of one shape; RFN_E_NOMEM. */
 int rfn_force_structure(const struct rfn_dictionary *dictionary, const struct rfn_structure *of,
                         unsigned roles, const struct rfn_pack_bytes *own,
-                        const struct rfn_pack_bytes *reference, struct rfn_buf *out);
+                        const struct rfn_pack_bytes *reference, unsigned *changed,
+                        struct rfn_buf *out);
 
 /* The word that a member gets that has the first one itself, in place of it; `lowest` is that of
  * the lowest rank, each with rank and size of its own communicator. role: 0 for one that stays. */

@@ -126,22 +126,25 @@ static const struct rfn_structure structure = {
 static const struct rfn_function_info functions[] = {
     {.class_ = RFN_CLASS_SEND, .n_in = N_PARAMS, .params = params}};
 
-static int merge(unsigned roles, size_t size, struct rfn_buf *out)
+static int merge(unsigned roles, size_t size, unsigned *changed, struct rfn_buf *out)
 {
     struct rfn_dictionary dictionary = {.functions = (struct rfn_function_info *)functions};
     const struct rfn_pack_bytes own = {other, size};
     const struct rfn_pack_bytes reference = {lowest, sizeof lowest};
-    return rfn_force_structure(&dictionary, &structure, roles, &own, &reference, out);
+    *changed = 0;
+    return rfn_force_structure(&dictionary, &structure, roles, &own, &reference, changed, out);
 }
 
-static void expect_merged(unsigned roles, const size_t *from_lowest, size_t n)
+static void expect_merged(unsigned roles, unsigned changing, const size_t *from_lowest, size_t n)
 {
+    unsigned changed;
     uint8_t expected[sizeof other];
     struct rfn_buf out = RFN_BUF_INIT;
     memcpy(expected, other, sizeof other);
     for (size_t i = 0; i < n; i++)
         expected[from_lowest[i]] = lowest[from_lowest[i]];
-    assert_int_equal(merge(roles, sizeof other, &out), 0);
+    assert_int_equal(merge(roles, sizeof other, &changed, &out), 0);
+    assert_int_equal(changed, changing);
     assert_int_equal(out.size, sizeof expected);
     assert_memory_equal(out.data, expected, sizeof expected);
     rfn_buf_release(&out);
@@ -151,16 +154,33 @@ static void expect_merged(unsigned roles, const size_t *from_lowest, size_t n)
 static void test_structures(void **state)
 {
     (void)state;
-    expect_merged(0, NULL, 0);
-    expect_merged(RFN_FORCED_PEER | RFN_FORCED_PLACE, NULL, 0);
-    expect_merged(RFN_FORCED_COUNT, (const size_t[]){12}, 1);
-    expect_merged(RFN_FORCED_EXACT, (const size_t[]){4, 5, 13, 16}, 4);
-    expect_merged(RFN_FORCED_TAG | RFN_FORCED_COMM, (const size_t[]){14, 15}, 2);
+    const unsigned three = RFN_FORCED_TAG | RFN_FORCED_COMM | RFN_FORCED_PEER;
+    expect_merged(0, 0, NULL, 0);
+    expect_merged(RFN_FORCED_PEER | RFN_FORCED_PLACE, 0, NULL, 0);
+    expect_merged(RFN_FORCED_COUNT, RFN_FORCED_COUNT, (const size_t[]){12}, 1);
+    expect_merged(RFN_FORCED_EXACT, RFN_FORCED_EXACT, (const size_t[]){4, 5, 13, 16}, 4);
+    expect_merged(three, RFN_FORCED_TAG | RFN_FORCED_COMM, (const size_t[]){14, 15}, 2);
     for (size_t size = 0; size < sizeof other; size++) {
         struct rfn_buf out = RFN_BUF_INIT;
-        assert_int_equal(merge(127, size, &out), RFN_E_UNSUPPORTED);
+        unsigned changed;
+        assert_int_equal(merge(127, size, &changed, &out), RFN_E_UNSUPPORTED);
         rfn_buf_release(&out);
     }
+}
+
+/* The lowest rank itself, and all that are as it is, keep what they have. */
+static void test_equal_structures(void **state)
+{
+    (void)state;
+    struct rfn_dictionary dictionary = {.functions = (struct rfn_function_info *)functions};
+    const struct rfn_pack_bytes both = {lowest, sizeof lowest};
+    struct rfn_buf out = RFN_BUF_INIT;
+    unsigned changed = 0;
+    assert_int_equal(
+        rfn_force_structure(&dictionary, &structure, 127, &both, &both, &changed, &out), 0);
+    assert_int_equal(changed, 0);
+    assert_memory_equal(out.data, lowest, sizeof lowest);
+    rfn_buf_release(&out);
 }
 
 int main(void)
@@ -170,6 +190,7 @@ int main(void)
         cmocka_unit_test(test_roles),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_structures),
+        cmocka_unit_test(test_equal_structures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,21 +90,46 @@ static void append_place(struct rfn_text *text, const struct rfn_rank_expression
     rfn_text_char(text, ')');
 }
 
+static bool wraps_somewhere(const struct rfn_rank_expression *expression)
+{
+    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
+        if (expression->factors[i] && !(expression->open >> i & 1))
+            return true;
+    }
+    return false;
+}
+
+/* " of i and k": where not all ends are meant. */
+static void append_open(struct rfn_text *text, const struct rfn_rank_expression *expression)
+{
+    const char *before = " of ";
+    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
+        if (!(expression->open >> i & 1))
+            continue;
+        rfn_text_string(text, before);
+        rfn_text_char(text, letters[i]);
+        before = " and ";
+    }
+}
+
 static void append_shifted(struct rfn_text *text, const struct rfn_rank_expression *expression)
 {
+    bool round = !expression->open || wraps_somewhere(expression);
     if (expression->n_dimensions > 1) {
         rfn_text_string(text, "rank of ");
         append_place(text, expression);
-        rfn_text_string(text, expression->open ? " on the " : " round the ");
+        rfn_text_string(text, round ? " round the " : " on the ");
         append_grid(text, expression);
     } else {
-        rfn_text_string(text, expression->open ? "rank" : "(rank");
+        rfn_text_string(text, round ? "(rank" : "rank");
         append_offset(text, expression->factors[0]);
-        if (!expression->open)
+        if (round)
             rfn_text_format(text, ") mod %" PRIu32, expression->dimensions[0]);
     }
     if (expression->open)
         rfn_text_string(text, ", MPI_PROC_NULL beyond the ends");
+    if (expression->open && round)
+        append_open(text, expression);
 }
 
 static void append_affine(struct rfn_text *text, const struct rfn_rank_expression *expression)
@@ -494,23 +519,27 @@ static json_t *json_expression(const struct rfn_rank_expression *expression)
     static const char *const names[] = {"none", "constant", "offset", "shifted",
                                         "xor",  "permuted", "affine", "formula"};
     json_t *value = json_object(), *grid = json_array(), *factors = json_array(),
-           *order = json_array();
+           *order = json_array(), *open = json_array();
     struct rfn_text text = {0};
     if (expression->form == RFN_EXPRESSION_NONE) {
-        json_decref(grid), json_decref(factors), json_decref(order), json_decref(value);
+        json_decref(grid), json_decref(factors), json_decref(order), json_decref(open);
+        json_decref(value);
         return json_null();
     }
     for (uint32_t i = 0; i < expression->n_dimensions; i++) {
         json_array_append_new(grid, json_integer(expression->dimensions[i]));
         json_array_append_new(factors, json_integer(expression->factors[i]));
         json_array_append_new(order, json_integer(expression->order[i]));
+        if (expression->open >> i & 1)
+            json_array_append_new(open, json_integer(i));
     }
     json_object_set_new(value, "form", json_string(names[expression->form]));
     json_object_set_new(value, "offset", json_integer(expression->offset));
     json_object_set_new(value, "grid", grid);
     json_object_set_new(value, "factors", factors);
     json_object_set_new(value, "order", order);
-    json_object_set_new(value, "open", json_boolean(expression->open));
+    json_object_set_new(value, "open", json_boolean(expression->open != 0));
+    json_object_set_new(value, "open_dimensions", open);
     rfn_expression_append(&text, expression);
     json_object_set_new(value, "text", json_of_text(&text));
     return value;

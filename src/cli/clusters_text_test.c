@@ -53,15 +53,26 @@ static void test_expressions(void **state)
     e = (struct rfn_rank_expression){
         .form = RFN_EXPRESSION_SHIFTED, .n_dimensions = 1, .dimensions = {16}, .factors = {-1}};
     assert_expression(e, "(rank - 1) mod 16");
-    e.open = true;
+    e.open = 1;
     assert_expression(e, "rank - 1, MPI_PROC_NULL beyond the ends");
     e = (struct rfn_rank_expression){.form = RFN_EXPRESSION_SHIFTED,
                                      .n_dimensions = 2,
                                      .dimensions = {8, 4},
                                      .factors = {-1, 0}};
     assert_expression(e, "rank of (i - 1, j) round the 8 x 4 grid");
-    e.open = true;
+    e.open = 1;
     assert_expression(e, "rank of (i - 1, j) on the 8 x 4 grid, MPI_PROC_NULL beyond the ends");
+    e.factors[1] = 2;
+    assert_expression(e,
+                      "rank of (i - 1, j + 2) round the 8 x 4 grid, MPI_PROC_NULL beyond the ends "
+                      "of i");
+    e = (struct rfn_rank_expression){.form = RFN_EXPRESSION_SHIFTED,
+                                     .n_dimensions = 3,
+                                     .dimensions = {4, 4, 2},
+                                     .factors = {1, 1, 1},
+                                     .open = 5};
+    assert_expression(e, "rank of (i + 1, j + 1, k + 1) round the 4 x 4 x 2 grid, MPI_PROC_NULL "
+                         "beyond the ends of i and k");
     e = (struct rfn_rank_expression){.form = RFN_EXPRESSION_PERMUTED,
                                      .n_dimensions = 3,
                                      .dimensions = {4, 4, 2},

@@ -12,6 +12,7 @@
 #include "refrain/merge_archives.h"
 #include "refrain/trace_profile.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -195,6 +196,11 @@ static double percent(const struct rfn_reduction *reduction)
                                  : 100;
 }
 
+static uint32_t groups_apart(const struct rfn_reduction *reduction)
+{
+    return reduction->groups - reduction->groups_together;
+}
+
 static int print_json(const struct arguments *arguments, const struct rfn_reduction *reduction,
                       int status)
 {
@@ -208,6 +214,9 @@ static int print_json(const struct arguments *arguments, const struct rfn_reduct
                         arguments->options.similar ? json_real(reduction->degree_of_matching)
                                                    : json_null());
     json_object_set_new(value, "merged", json_boolean(reduction->forced));
+    json_object_set_new(value, "unmerged_groups",
+                        arguments->options.forced ? json_integer(groups_apart(reduction))
+                                                  : json_null());
     json_object_set_new(value, "events", rfn_json_count(stats->events));
     json_object_set_new(value, "segments", rfn_json_count(stats->executions));
     json_object_set_new(value, "kinds", rfn_json_count(stats->kinds));
@@ -221,6 +230,24 @@ static int print_json(const struct arguments *arguments, const struct rfn_reduct
                         arguments->expressions ? rfn_json_expression_counts(&reduction->expressions)
                                                : json_null());
     return rfn_json_print(value, status);
+}
+
+/* Of what parameters were asked to be merged, and are not. */
+static void append_not_merged(struct rfn_text *text, const struct rfn_reduction *reduction)
+{
+    if (!reduction->groups_together) {
+        rfn_text_string(text, "; no parameters were merged, as what ranks did is too large for "
+                              "clusters, or clusters make the archive no smaller");
+        return;
+    }
+    if (!reduction->forced)
+        rfn_text_string(text, "; no parameters were merged, as those of the ranks of each cluster "
+                              "are equal");
+    if (groups_apart(reduction))
+        rfn_text_format(text,
+                        "; of %" PRIu32 " of %" PRIu32 " groups no parameters were merged, as they "
+                        "are too large for clusters, or clusters make the archive no smaller",
+                        groups_apart(reduction), reduction->groups);
 }
 
 /* "app.small.rfn: 10.1 MiB became 62.3 KiB (0.602 %), degree of matching 98.2 %" */
@@ -241,8 +268,8 @@ static int print_text(const struct arguments *arguments, const struct rfn_reduct
         rfn_text_string(&text, "; ");
         rfn_expression_counts_append(&text, &reduction->expressions, true);
     }
-    if (arguments->options.forced && !reduction->forced)
-        rfn_text_string(&text, "; no parameters were merged, as clusters make it no smaller");
+    if (arguments->options.forced)
+        append_not_merged(&text, reduction);
     rfn_text_string(&text, "\n");
     rfn_text_print(&text);
     rfn_text_release(&text);

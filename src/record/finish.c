@@ -490,11 +490,13 @@ static void tell_forced(const struct rec_finishing *finish)
     uint64_t n = finish->clustered.n, all = finish->merge.streams.of[RFN_KIND_OF_GROUP].total;
     if (!rec_finishing_forced_roles(finish))
         return;
-    rfn_forced_roles_text(rec_finishing_forced_roles(finish), names);
-    if (n)
+    rfn_forced_roles_text(finish->clustered.merged, names);
+    if (names[0])
         rec_say("some parameters are those of the lowest rank of each cluster (%s), and messages "
                 "may not match",
                 names);
+    else if (n)
+        rec_say("no parameters were merged, as those of the ranks of each cluster are equal");
     if (n && n < all)
         rec_say("of %llu of %llu groups no parameters were merged, as they are too large for "
                 "clusters, or clusters make the archive no smaller",

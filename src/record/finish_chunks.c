@@ -36,7 +36,7 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
     char similar[RFN_CRITERION_TEXT], forced[RFN_FORCED_TEXT];
     const struct rfn_criterion criterion = rec_options_criterion();
     rfn_criterion_text(&criterion, similar);
-    rfn_forced_roles_text(rec_finishing_forced_roles(finish), forced);
+    rfn_forced_roles_text(finish->clustered.merged, forced);
     const struct rfn_pack_meta meta = {
         .recorder = "refrain " RFN_VERSION,
         .program = rec_options.program ? rec_options.program : "",
@@ -56,7 +56,7 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
         .across = compared ? rec_options.across : NULL,
         .reduction = finish->reduction,
         .merging = finish->merging,
-        .forced = forced[0] && finish->clustered.n ? forced : NULL,
+        .forced = forced[0] ? forced : NULL,
     };
     struct rfn_buf payload = RFN_BUF_INIT;
     int error = rfn_pack_meta(&meta, &payload);

@@ -334,7 +334,7 @@ static int take_chunks(const struct rfn_rewrite *rewrite, bool places, const str
 
 static int rewrite_chunks(const struct rfn_archive *archive,
                           const struct rfn_cluster_options *options, const struct rfn_buf *image,
-                          struct rec_output *out)
+                          unsigned *merged, struct rec_output *out)
 {
     struct rfn_rewrite rewrite;
     struct rfn_cluster_plan plan = {0};
@@ -347,13 +347,14 @@ static int rewrite_chunks(const struct rfn_archive *archive,
         error = take_chunks(&rewrite, true, image, out);
     if (!error)
         error = take_chunks(&rewrite, false, image, out);
+    *merged = plan.merged_roles;
     rfn_cluster_plan_release(&plan);
     rfn_rewrite_release(&rewrite);
     return error;
 }
 
 static int cluster_image(const struct rfn_merge *merge, const struct rfn_buf *image,
-                         unsigned forced_roles, struct rec_output *out)
+                         unsigned forced_roles, unsigned *merged, struct rec_output *out)
 {
     struct rfn_archive *archive;
     uint32_t *shapes = shapes_of(merge);
@@ -361,7 +362,7 @@ static int cluster_image(const struct rfn_merge *merge, const struct rfn_buf *im
     int error = shapes ? rfn_archive_open_memory(image->data, image->size, &archive, NULL)
                        : RFN_E_NOMEM;
     if (!error) {
-        error = rewrite_chunks(archive, &options, image, out);
+        error = rewrite_chunks(archive, &options, image, merged, out);
         rfn_archive_close(archive);
     }
     free(shapes);
@@ -386,13 +387,15 @@ struct rec_clustered rec_together_cluster(const struct rfn_merge *merge,
     struct rfn_buf image = RFN_BUF_INIT;
     struct rec_output clustered = REC_OUTPUT_INIT;
     struct rec_clustered result = {.error = make_image(front, chunks, &image)};
+    unsigned merged = 0;
     if (!result.error)
-        result.error = cluster_image(merge, &image, forced_roles, &clustered);
+        result.error = cluster_image(merge, &image, forced_roles, &merged, &clustered);
     result.held = image.capacity + rfn_rope_size(&clustered.bytes);
     if (!result.error && rfn_rope_size(&clustered.bytes) < rfn_rope_size(&chunks->bytes)) {
         rec_output_release(chunks);
         *chunks = clustered;
         result.n = count_clustered(chunks);
+        result.merged = merged;
     } else {
         rec_output_release(&clustered);
     }

@@ -31,9 +31,10 @@ int rec_together_unfold(const struct rec_together *together, const struct rfn_me
 
 /* What became of it. */
 struct rec_clustered {
-    int error;     /* why all is as it was; 0 also where clusters do not take fewer bytes */
-    uint64_t n;    /* groups that are in clusters */
-    uint64_t held; /* bytes of memory that it took for a while */
+    int error;       /* why all is as it was; 0 also where clusters do not take fewer bytes */
+    uint64_t n;      /* groups that are in clusters */
+    unsigned merged; /* of forced_roles: those of which some rank has another word now */
+    uint64_t held;   /* bytes of memory that it took for a while */
 };
 
 /* Makes chunks those that take fewer bytes: CLUSTERS instead of some PLACES, STRUCTURE and VALUES.

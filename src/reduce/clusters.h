@@ -28,8 +28,8 @@
 #include <stdint.h>
 
 /* Words per entry of a field: PEER three (offset from the own rank modulo the size of the
- * communicator, that size, number of the communicator; or a special value, 0, -1); RANGE and COUNT
- * least and most; COMM number, kind, size; CALL none; others one. */
+ * communicator, or a special value; that size; number of the communicator); RANGE and COUNT least
+ * and most; COMM number, kind, size; CALL none; others one. */
 struct rfn_cluster_field {
     uint64_t path;  /* key of the call path */
     uint32_t input; /* which input of its function */

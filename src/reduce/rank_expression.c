@@ -27,7 +27,7 @@ static int64_t shifted(const struct rfn_rank_expression *expression, uint32_t ra
     coordinates(&grid, rank, at);
     for (uint32_t i = 0; i < grid.n_dimensions; i++) {
         int64_t side = grid.dimensions[i], to = (int64_t)at[i] + grid.factors[i];
-        if (grid.open && (to < 0 || to >= side))
+        if (grid.open >> i & 1 && (to < 0 || to >= side))
             return RFN_PROC_NULL;
         value = value * side + (to % side + side) % side;
     }
@@ -100,6 +100,33 @@ static void write_grid(const struct rfn_rank_expression *expression, struct rfn_
     }
 }
 
+/* The dimensions in which it is shifted. */
+static uint32_t shifted_in(const struct rfn_rank_expression *expression)
+{
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < expression->n_dimensions; i++)
+        mask |= (uint32_t)(expression->factors[i] != 0) << i;
+    return mask;
+}
+
+/* How open dimensions are written: none, all in which it is shifted, or (one more than) a mask. */
+enum { OPEN_NONE, OPEN_ALL, OPEN_MASK = 1, OPEN_MOST = OPEN_MASK + (1 << D) - 2 };
+
+static uint32_t open_word(const struct rfn_rank_expression *expression)
+{
+    if (!expression->open)
+        return OPEN_NONE;
+    return expression->open == shifted_in(expression) ? OPEN_ALL : OPEN_MASK + expression->open;
+}
+
+/* A mask is of some of those in which it is shifted, and not all of them. */
+static bool set_open(struct rfn_rank_expression *expression, uint32_t word)
+{
+    uint32_t all = shifted_in(expression);
+    expression->open = word <= OPEN_ALL ? all * word : word - OPEN_MASK;
+    return word <= OPEN_ALL || (expression->open != all && !(expression->open & ~all));
+}
+
 static void write_formula(const struct rfn_rank_expression *expression, struct rfn_buf *out)
 {
     rfn_buf_varint(out, expression->coded);
@@ -116,7 +143,7 @@ void rfn_rank_expression_write(const struct rfn_rank_expression *expression, str
         return;
     }
     if (form == RFN_EXPRESSION_SHIFTED)
-        rfn_buf_varint(out, expression->open);
+        rfn_buf_varint(out, open_word(expression));
     else if (form != RFN_EXPRESSION_PERMUTED)
         rfn_buf_svarint(out, expression->offset);
     if (form != RFN_EXPRESSION_OFFSET && form != RFN_EXPRESSION_XOR)
@@ -171,16 +198,17 @@ bool rfn_rank_expression_read(struct rfn_rank_expression *expression, struct rfn
     uint64_t form = rfn_reader_limited(reader, RFN_EXPRESSION_FORMULA);
     *expression = (struct rfn_rank_expression){.form = (enum rfn_expression_form)form};
     bool known = form >= RFN_EXPRESSION_OFFSET;
+    uint32_t open = OPEN_NONE;
     if (form == RFN_EXPRESSION_FORMULA) {
         reader->failed |= !read_formula(expression, reader);
         return !reader->failed;
     }
     if (form == RFN_EXPRESSION_SHIFTED)
-        expression->open = rfn_reader_limited(reader, 1);
+        open = (uint32_t)rfn_reader_limited(reader, OPEN_MOST);
     else if (form != RFN_EXPRESSION_PERMUTED)
         expression->offset = rfn_reader_svarint(reader);
     if (known && form != RFN_EXPRESSION_OFFSET && form != RFN_EXPRESSION_XOR)
-        known = read_grid(expression, reader);
+        known = read_grid(expression, reader) && set_open(expression, open);
     reader->failed |= !known;
     return !reader->failed;
 }
@@ -246,24 +274,51 @@ static bool fit_xor(struct rfn_rank_expression *expression, const struct values 
 
 /* A shift is told by one value, up to the side's length: the shorter way. With open ends both ways
  * are possible, and the values tell. */
-static bool fit_shifts(struct rfn_rank_expression *expression, const struct values *values)
+static bool fit_shifts_with(struct rfn_rank_expression *expression, const struct values *values,
+                            uint32_t open)
 {
     uint32_t from[D] = {0}, to[D] = {0};
-    if (!values->ranks || values->n < 2 * (size_t)expression->n_dimensions)
-        return false;
-    expression->form = RFN_EXPRESSION_SHIFTED;
-    expression->open = values->ends;
     coordinates(expression, values->first->rank, from);
     coordinates(expression, (uint32_t)values->first->value, to);
     for (uint32_t i = 0; i < expression->n_dimensions; i++) {
         int64_t side = expression->dimensions[i], shift = (int64_t)to[i] - (int64_t)from[i];
-        if (!values->ends && shift > side / 2)
+        bool round = !(open >> i & 1);
+        if (round && shift > side / 2)
             shift -= side;
-        if (!values->ends && shift < -((side - 1) / 2))
+        if (round && shift < -((side - 1) / 2))
             shift += side;
         expression->factors[i] = shift;
     }
+    expression->open = open & shifted_in(expression);
     return fits(expression, values);
+}
+
+static bool may_be_shifted(const struct rfn_rank_expression *expression,
+                           const struct values *values)
+{
+    return values->ranks && values->n >= 2 * (size_t)expression->n_dimensions;
+}
+
+/* Round in all dimensions, or in none if there are ends. */
+static bool fit_shifts(struct rfn_rank_expression *expression, const struct values *values)
+{
+    expression->form = RFN_EXPRESSION_SHIFTED;
+    return may_be_shifted(expression, values) &&
+           fit_shifts_with(expression, values, values->ends ? ~UINT32_C(0) : 0);
+}
+
+/* Round in some dimensions, in as many as possible. */
+static bool fit_partly_open(struct rfn_rank_expression *expression, const struct values *values)
+{
+    static const uint32_t masks[] = {1, 2, 4, 3, 5, 6};
+    expression->form = RFN_EXPRESSION_SHIFTED;
+    for (size_t i = 0; may_be_shifted(expression, values) && i < sizeof masks / sizeof *masks;
+         i++) {
+        if (masks[i] < (1u << expression->n_dimensions) - 1 &&
+            fit_shifts_with(expression, values, masks[i]))
+            return true;
+    }
+    return false;
 }
 
 /* Two orders of two digits, six of three; the first is the rank itself. */
@@ -387,6 +442,10 @@ static bool fit_some(struct rfn_rank_expression *expression, const struct values
     }
     for (uint32_t n = 1; n <= D && values->size; n++) {
         if (try_grids(expression, values, n, fit_affine))
+            return true;
+    }
+    for (uint32_t n = 2; n <= D && values->size && values->ends; n++) {
+        if (try_grids(expression, values, n, fit_partly_open))
             return true;
     }
     return false;

@@ -67,12 +67,12 @@ static void test_one_number(void **state)
             values[i].value = (i + 3) % size;
         assert_form(RFN_EXPRESSION_SHIFTED);
         assert_int_equal(fit().factors[0], 3);
-        assert_false(fit().open);
+        assert_int_equal(fit().open, 0);
         for (uint32_t i = 0; i < size; i++)
             values[i].value = i >= 2 ? (int64_t)i - 2 : RFN_PROC_NULL;
         assert_form(RFN_EXPRESSION_SHIFTED);
         assert_int_equal(fit().factors[0], -2);
-        assert_true(fit().open);
+        assert_int_equal(fit().open, 1);
         n_values = size - 2;
         for (uint32_t i = 0; i < n_values; i++)
             values[i].value = i + 2;
@@ -85,17 +85,24 @@ static void test_one_number(void **state)
     }
 }
 
-/* Neighbours on grids of all shapes, round and open. */
-static void shift_on(uint32_t a, uint32_t b, uint32_t c, const int *by, bool open)
+/* A coordinate that is moved, round its side or, if that is open, beyond it. */
+static int move(int at, int by, int side, bool open, bool *out)
 {
-    begin(a * b * c);
-    for (uint32_t i = 0; i < n_values; i++) {
-        int x = (int)(i / (b * c)) + by[0], y = (int)(i / c % b) + by[1], z = (int)(i % c) + by[2];
-        bool out = x < 0 || y < 0 || z < 0 || x >= (int)a || y >= (int)b || z >= (int)c;
-        x = (x + (int)a) % (int)a;
-        y = (y + (int)b) % (int)b;
-        z = (z + (int)c) % (int)c;
-        values[i].value = open && out ? RFN_PROC_NULL : (x * (int)b + y) * (int)c + z;
+    *out |= open && (at + by < 0 || at + by >= side);
+    return (at + by + side) % side;
+}
+
+/* Neighbours on grids of all shapes; open: bits of x, y and z, from the lowest. */
+static void shift_on(const uint32_t *sides, const int *by, unsigned open)
+{
+    int a = (int)sides[0], b = (int)sides[1], c = (int)sides[2];
+    begin(sides[0] * sides[1] * sides[2]);
+    for (int i = 0; i < a * b * c; i++) {
+        bool out = false;
+        int x = move(i / (b * c), by[0], a, open & 1, &out);
+        int y = move(i / c % b, by[1], b, open >> 1 & 1, &out);
+        int z = move(i % c, by[2], c, open >> 2 & 1, &out);
+        values[i].value = out ? RFN_PROC_NULL : (x * b + y) * c + z;
     }
 }
 
@@ -109,13 +116,103 @@ static void test_grids(void **state)
         const uint32_t *g = grids[k];
         for (int i = 0; i < 27; i++) {
             const int by[3] = {g[0] > 1 ? i / 9 - 1 : 0, i / 3 % 3 - 1, i % 3 - 1};
-            for (int open = 0; open < 2; open++) {
-                shift_on(g[0], g[1], g[2], by, open);
+            for (unsigned open = 0; open < 8; open++) {
+                shift_on(g, by, open);
                 assert_int_not_equal(fit().form, RFN_EXPRESSION_NONE);
                 if (n_values > 16)
                     assert_no_noise();
             }
         }
+    }
+}
+
+static void assert_shifted(const uint32_t *sides, const int *by, unsigned open)
+{
+    struct rfn_rank_expression found = fit();
+    unsigned first = sides[0] == 1; /* dimension */
+    assert_int_equal(found.form, RFN_EXPRESSION_SHIFTED);
+    assert_int_equal(found.n_dimensions, 3 - first);
+    assert_int_equal(found.open, open >> first);
+    for (unsigned i = first; i < 3; i++) {
+        assert_int_equal(found.dimensions[i - first], sides[i]);
+        assert_int_equal(found.factors[i - first], by[i]);
+    }
+}
+
+/* Where all coordinates are moved there is one answer: sides, shifts, and which sides are open. */
+static void test_cylinders(void **state)
+{
+    (void)state;
+    static const uint32_t grids[][3] = {{1, 4, 3}, {1, 5, 7}, {5, 7, 3}, {3, 4, 5}};
+    for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
+        const uint32_t *g = grids[k];
+        bool flat = g[0] == 1;
+        for (int signs = 0; signs < (flat ? 4 : 8); signs++) {
+            const int by[3] = {flat ? 0 : (signs & 4) / 2 - 1, (signs & 2) - 1,
+                               2 * (signs & 1) - 1};
+            for (unsigned open = 0; open < 8; open += flat ? 2 : 1) {
+                shift_on(g, by, open);
+                assert_shifted(g, by, open);
+            }
+        }
+    }
+}
+
+/* An end that is never reached is none: only what is moved is open. */
+static void test_unmoved_ends(void **state)
+{
+    (void)state;
+    static const uint32_t sides[] = {5, 7, 3}, flat[] = {1, 4, 3};
+    shift_on(flat, (const int[]){0, 0, 1}, 6);
+    assert_shifted(flat, (const int[]){0, 0, 1}, 4);
+    shift_on(sides, (const int[]){0, 1, -1}, 3);
+    assert_shifted(sides, (const int[]){0, 1, -1}, 2);
+}
+
+/* What any shift gives some ranks is found again. */
+static void test_some_ranks(void **state)
+{
+    (void)state;
+    srand(8);
+    for (unsigned i = 0; i < 20000; i++) {
+        uint32_t sides[3];
+        int by[3];
+        for (int k = 0; k < 3; k++) {
+            sides[k] = 1 + (uint32_t)rand() % 6;
+            by[k] = rand() % (int)(2 * sides[k] - 1) - (int)(sides[k] - 1);
+        }
+        shift_on(sides, by, (unsigned)rand() % 8);
+        uint32_t every = 1 + (uint32_t)rand() % 3;
+        size_t n = 0;
+        for (size_t k = 0; k < n_values; k++) {
+            if (rand() % (int)every == 0)
+                values[n++] = values[k];
+        }
+        n_values = n;
+        if (n >= 6)
+            assert_int_not_equal(fit().form, RFN_EXPRESSION_NONE);
+    }
+}
+
+/* Ends at the wrong places, and ends where nothing else is a shift. */
+static void test_wrong_ends(void **state)
+{
+    (void)state;
+    static const uint32_t sides[] = {1, 5, 7};
+    srand(9);
+    for (unsigned open = 2; open < 8; open += 2) {
+        for (unsigned i = 0; i < 35; i++) {
+            shift_on(sides, (const int[]){0, 1, 1}, open);
+            int64_t other = ((int64_t)(i / 7 + 1) % 5) * 7 + (i + 1) % 7;
+            values[i].value = values[i].value == RFN_PROC_NULL ? other : RFN_PROC_NULL;
+            assert_int_equal(fit().form, RFN_EXPRESSION_NONE);
+        }
+    }
+    for (unsigned i = 0; i < 3000; i++) {
+        begin(12 + (uint32_t)rand() % 100);
+        for (size_t k = 0; k < n_values; k++)
+            values[k].value = rand() % 2 ? RFN_PROC_NULL : rand() % (int)n_values;
+        assert_int_equal(fit().form, RFN_EXPRESSION_NONE);
     }
 }
 
@@ -250,7 +347,17 @@ static void test_bytes(void **state)
          .n_dimensions = 3,
          .dimensions = {3, 4, 5},
          .factors = {1, -7, 0},
-         .open = true},
+         .open = 3},
+        {.form = RFN_EXPRESSION_SHIFTED,
+         .n_dimensions = 2,
+         .dimensions = {4, 15},
+         .factors = {-1, 2},
+         .open = 2},
+        {.form = RFN_EXPRESSION_SHIFTED,
+         .n_dimensions = 3,
+         .dimensions = {3, 4, 5},
+         .factors = {1, -1, 2},
+         .open = 5},
         {.form = RFN_EXPRESSION_PERMUTED,
          .n_dimensions = 3,
          .dimensions = {3, 4, 5},
@@ -278,9 +385,41 @@ static void test_bytes(void **state)
         struct rfn_reader reader = rfn_reader_over(bytes.data, bytes.size);
         assert_true(rfn_rank_expression_read(&found, &reader));
         assert_int_equal(rfn_reader_left(&reader), 0);
+        assert_int_equal(found.open, all[i].open);
         for (uint32_t rank = 0; rank < 100; rank++)
             assert_int_equal(rfn_rank_expression_at(&found, rank),
                              rfn_rank_expression_value(&all[i], rank, 60));
+        rfn_buf_release(&bytes);
+    }
+}
+
+/* Which dimensions are open: none and all that are shifted are 0 and 1, others one more than their
+ * mask. */
+static void test_bytes_of_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t open;
+        int64_t factors[3];
+        uint8_t bytes[9];
+    } all[] = {
+        {0, {1, 0, -2}, {3, 0, 3, 3, 2, 4, 0, 5, 3}}, {5, {1, 0, -2}, {3, 1, 3, 3, 2, 4, 0, 5, 3}},
+        {1, {1, 0, -2}, {3, 2, 3, 3, 2, 4, 0, 5, 3}}, {4, {1, 0, -2}, {3, 5, 3, 3, 2, 4, 0, 5, 3}},
+        {6, {1, 1, -2}, {3, 7, 3, 3, 2, 4, 2, 5, 3}}, {7, {1, 1, -2}, {3, 1, 3, 3, 2, 4, 2, 5, 3}}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct rfn_rank_expression expression = {.form = RFN_EXPRESSION_SHIFTED,
+                                                 .n_dimensions = 3,
+                                                 .dimensions = {3, 4, 5},
+                                                 .open = all[i].open};
+        struct rfn_rank_expression found;
+        struct rfn_buf bytes = RFN_BUF_INIT;
+        memcpy(expression.factors, all[i].factors, sizeof all[i].factors);
+        rfn_rank_expression_write(&expression, &bytes);
+        assert_int_equal(bytes.size, sizeof all[i].bytes);
+        assert_memory_equal(bytes.data, all[i].bytes, bytes.size);
+        struct rfn_reader reader = rfn_reader_over(bytes.data, bytes.size);
+        assert_true(rfn_rank_expression_read(&found, &reader));
+        assert_int_equal(found.open, all[i].open);
         rfn_buf_release(&bytes);
     }
 }
@@ -311,6 +450,13 @@ static void test_any_bytes(void **state)
                                        {1, 0},
                                        {8, 0},
                                        {3, 2, 1, 4, 0},
+                                       {3, 2, 1, 4, 2},       /* the one dimension that there is */
+                                       {3, 3, 1, 4, 2},       /* one that there is not */
+                                       {3, 4, 2, 4, 2, 4, 2}, /* both */
+                                       {3, 2, 2, 4, 0, 4, 2}, /* one that is not shifted */
+                                       {3, 3, 2, 4, 0, 4, 2}, /* the only one that is */
+                                       {3, 5, 2, 4, 2, 4, 2}, /* a third one of two */
+                                       {3, 8, 3, 4, 2, 4, 2, 2}, /* all and more */
                                        {3, 0, 0},
                                        {3, 0, 4, 1, 0},
                                        {3, 0, 1, 0, 0},
@@ -347,12 +493,14 @@ static void test_any_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_number), cmocka_unit_test(test_grids),
-        cmocka_unit_test(test_permuted),   cmocka_unit_test(test_affine),
-        cmocka_unit_test(test_four_ranks), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_own_sizes),  cmocka_unit_test(test_any_words),
-        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_any_bytes),
-        cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_one_number),    cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_cylinders),     cmocka_unit_test(test_unmoved_ends),
+        cmocka_unit_test(test_some_ranks),    cmocka_unit_test(test_wrong_ends),
+        cmocka_unit_test(test_bytes_of_ends), cmocka_unit_test(test_permuted),
+        cmocka_unit_test(test_affine),        cmocka_unit_test(test_four_ranks),
+        cmocka_unit_test(test_random),        cmocka_unit_test(test_own_sizes),
+        cmocka_unit_test(test_any_words),     cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_any_bytes),     cmocka_unit_test(test_formula),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
