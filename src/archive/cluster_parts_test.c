@@ -268,7 +268,7 @@ static struct rfn_buf pack(const struct model *model, uint32_t first_shape)
             0);
         free(places);
     }
-    assert_int_equal(rfn_clusters_pack(&packer, 12345, &out), 0);
+    assert_int_equal(rfn_clusters_pack(&packer, RFN_CLUSTERS_PLAIN, 12345, &out), 0);
     rfn_clusters_packer_release(&packer);
     return out;
 }
@@ -282,7 +282,7 @@ static const char *take(const struct model *model, const struct rfn_buf *bytes, 
                                     .id = rfn_clusters_id(0, model->n_groups)};
     assert_non_null(payload->data);
     memcpy(payload->data, bytes->data, bytes->size);
-    return rfn_cluster_take(&model->archive, payload, type, id, &model->structure);
+    return rfn_cluster_take(&model->archive, payload, type, id, &model->structure, NULL);
 }
 
 static void expect_bytes(const struct model *model, const struct rfn_buf *packed, uint32_t type,
