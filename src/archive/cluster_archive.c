@@ -10,6 +10,8 @@
 /* Bytes as stored, but for one group that has more: who reads one decompresses all that is stored
  * with it. */
 enum { TOGETHER = 1 << 15 };
+/* Bytes for what shapes have in common, where memory is short. */
+enum { COMMON_ROOM = 1 << 23 };
 
 /* ---- a chunk ---- */
 
@@ -211,7 +213,8 @@ static int add_together(struct rfn_cluster_job *job, bool *seen)
     size_t before = job->rewrite->n;
     struct rfn_common_table common;
     struct windows windows = {0};
-    rfn_common_table_init(&common, &job->archive->dictionary);
+    rfn_common_table_init(&common, &job->archive->dictionary,
+                          job->known_shapes ? COMMON_ROOM : SIZE_MAX);
     job->common = several_shapes(job) ? &common : NULL;
     int error = add_windows(job, &windows, seen);
     if (!error)

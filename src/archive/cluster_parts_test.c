@@ -426,7 +426,7 @@ static void test_common(void **state)
         bool alike = i % 4 > 0;
         if (alike)
             make_alike(model, first_shape);
-        rfn_common_table_init(&table, model_dictionary());
+        rfn_common_table_init(&table, model_dictionary(), SIZE_MAX);
         struct rfn_buf packed = pack_as(model, first_shape, RFN_CLUSTERS_COMMON, &table);
         struct rfn_buf plain = pack_as(model, first_shape, RFN_CLUSTERS_PLAIN, &table);
         expect_all(model, &plain);
@@ -511,7 +511,7 @@ static void test_damage(void **state)
         struct rfn_common common;
         if (i % 2)
             make_alike(model, first_shape);
-        rfn_common_table_init(&table, model_dictionary());
+        rfn_common_table_init(&table, model_dictionary(), SIZE_MAX);
         struct rfn_buf packed = pack_as(model, first_shape, RFN_CLUSTERS_COMMON, &table);
         read_common(&table, &common);
         model->common = &common;

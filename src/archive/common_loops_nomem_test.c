@@ -28,7 +28,7 @@ static int pack_all(const void *of)
 {
     struct rfn_common_table table;
     struct rfn_buf out = RFN_BUF_INIT;
-    rfn_common_table_init(&table, model_dictionary());
+    rfn_common_table_init(&table, model_dictionary(), SIZE_MAX);
     int error = add_all(&table, of);
     if (!error)
         error = rfn_common_pack(&table, &out);
@@ -64,7 +64,7 @@ static void make_job(struct job *job)
 {
     struct rfn_common_table table;
     *job = (struct job){0};
-    rfn_common_table_init(&table, model_dictionary());
+    rfn_common_table_init(&table, model_dictionary(), SIZE_MAX);
     for (int i = 0; i < STRUCTURES; i++) {
         job->structures[i] = make_structure();
         rfn_common_add(&table, job->structures[i].numbers.at, job->structures[i].numbers.n,

@@ -86,7 +86,7 @@ static void test_known_bytes(void **state)
     struct rfn_common_table table;
     struct rfn_common common;
     struct rfn_buf references[2] = {RFN_BUF_INIT};
-    rfn_common_table_init(&table, model_dictionary());
+    rfn_common_table_init(&table, model_dictionary(), SIZE_MAX);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(rfn_common_add(&table, structures[i].at, structures[i].n, &references[i]),
                          0);
@@ -121,7 +121,7 @@ static void make_sample(struct sample *sample, uint32_t n)
 {
     struct rfn_common_table table;
     *sample = (struct sample){0};
-    rfn_common_table_init(&table, model_dictionary());
+    rfn_common_table_init(&table, model_dictionary(), SIZE_MAX);
     for (uint32_t i = 0; i < n; i++) {
         struct model_structure *structure = &sample->structures[i];
         *structure = make_structure();
@@ -177,7 +177,7 @@ static void test_once(void **state)
     srand(2);
     struct rfn_common_table table;
     struct model_structure structures[8];
-    rfn_common_table_init(&table, model_dictionary());
+    rfn_common_table_init(&table, model_dictionary(), SIZE_MAX);
     size_t symbols = 0, loops = 0, sites = 0;
     for (int i = 0; i < 24; i++) {
         struct model_structure *structure = &structures[i % 8];
@@ -198,6 +198,32 @@ static void test_once(void **state)
     rfn_common_table_release(&table);
 }
 
+/* Where there is no more memory for it structures stay as they are; what was there before goes on.
+ */
+static void test_limited(void **state)
+{
+    (void)state;
+    srand(5);
+    struct rfn_common_table table;
+    struct rfn_buf out = RFN_BUF_INIT;
+    size_t taken = 0;
+    rfn_common_table_init(&table, model_dictionary(), 10000);
+    for (int i = 0; i < 100; i++) {
+        struct model_structure structure = make_structure();
+        taken += rfn_common_add(&table, structure.numbers.at, structure.numbers.n, &out) == 0;
+        free(structure.numbers.at);
+    }
+    assert_in_range(taken, 3, 50);
+    struct rfn_common common;
+    struct rfn_buf packed = pack(&table);
+    assert_null(read_bytes(&common, packed.data, packed.size));
+    assert_int_equal(common.n_symbols, table.symbols.n);
+    rfn_common_release(&common);
+    rfn_buf_release(&packed);
+    rfn_buf_release(&out);
+    rfn_common_table_release(&table);
+}
+
 /* ---- what has no common form ---- */
 
 static void test_no_form(void **state)
@@ -206,7 +232,7 @@ static void test_no_form(void **state)
     srand(3);
     struct rfn_common_table table;
     size_t refused = 0, tried = 0;
-    rfn_common_table_init(&table, model_dictionary());
+    rfn_common_table_init(&table, model_dictionary(), SIZE_MAX);
     for (unsigned round = 0; round < RFN_ROUNDS(300); round++) {
         struct model_structure structure = make_structure();
         struct rfn_numbers *numbers = &structure.numbers;
@@ -387,9 +413,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_bytes), cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_once),        cmocka_unit_test(test_no_form),
-        cmocka_unit_test(test_faults),      cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_once),        cmocka_unit_test(test_limited),
+        cmocka_unit_test(test_no_form),     cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_too_large),   cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,10 @@
 
 #include <stdlib.h>
 
-void rfn_common_table_init(struct rfn_common_table *table, const struct rfn_dictionary *dictionary)
+void rfn_common_table_init(struct rfn_common_table *table, const struct rfn_dictionary *dictionary,
+                           size_t max_bytes)
 {
-    *table = (struct rfn_common_table){.dictionary = dictionary};
+    *table = (struct rfn_common_table){.dictionary = dictionary, .max_bytes = max_bytes};
 }
 
 static void release_list(struct rfn_common_list *list)
@@ -27,6 +28,20 @@ void rfn_common_table_release(struct rfn_common_table *table)
     release_list(&table->sites);
     release_list(&table->symbols);
     release_list(&table->loops);
+}
+
+/* ---- what it takes ---- */
+
+static size_t list_bytes(const struct rfn_common_list *list)
+{
+    size_t slots = list->numbers.slots ? (size_t)list->numbers.mask + 1 : 0;
+    return slots * sizeof *list->numbers.slots + list->capacity * sizeof *list->entries;
+}
+
+/* But for what is written, which is less. */
+static size_t table_bytes(const struct rfn_common_table *table)
+{
+    return list_bytes(&table->sites) + list_bytes(&table->symbols) + list_bytes(&table->loops);
 }
 
 /* ---- what is there once ---- */
@@ -270,6 +285,8 @@ int rfn_common_add(struct rfn_common_table *table, const uint64_t *numbers, size
 {
     static int (*const steps[])(struct walk *) = {add_sites, add_symbols, add_loops, add_top};
     struct walk walk = {.table = table, .numbers = numbers, .n = n, .out = out};
+    if (table_bytes(table) > table->max_bytes)
+        return RFN_E_UNSUPPORTED;
     walk.sites = malloc((n + 1) *
                         sizeof *walk.sites); /* and all others: none is without a number */
     walk.words = malloc((n + INPUTS + RFN_PARAMS_MAX + 1) * sizeof *walk.words);

@@ -29,13 +29,15 @@ struct rfn_common_list {
 
 struct rfn_common_table {
     const struct rfn_dictionary *dictionary;
+    size_t max_bytes; /* of memory: a structure that comes when there are more has no common form */
     uint64_t structures; /* that were added */
     struct rfn_common_list sites, symbols, loops;
     struct rfn_buf site_bytes, heads, errors, moved, inputs, loop_bytes;
     uint32_t site_before; /* of the last symbol */
 };
 
-void rfn_common_table_init(struct rfn_common_table *table, const struct rfn_dictionary *dictionary);
+void rfn_common_table_init(struct rfn_common_table *table, const struct rfn_dictionary *dictionary,
+                           size_t max_bytes);
 void rfn_common_table_release(struct rfn_common_table *table);
 
 /* Writes a structure, given as its numbers, in the common form, and adds to the table what is new.

@@ -105,7 +105,8 @@ int rfn_rewrite_keep(struct rfn_rewrite *rewrite, size_t from, const size_t *num
     }
     while (rewrite->n > from)
         rfn_rewrite_drop(rewrite);
-    memcpy(rewrite->chunks + from, kept, n * sizeof *kept);
+    if (n > 0)
+        memcpy(rewrite->chunks + from, kept, n * sizeof *kept);
     rewrite->n = from + n;
     free(kept);
     return 0;
