@@ -1,7 +1,6 @@
 #include "archive/common_loops.h"
 
 #include "base/grow.h"
-#include "base/map.h"
 #include "event/kind.h"
 #include "reduce/fold.h"
 
@@ -163,15 +162,25 @@ void rfn_common_release(struct rfn_common *common)
 
 /* ---- a structure made of it ---- */
 
-enum kind { SITE, SYMBOL, LOOP };
+enum kind { SITE, SYMBOL, LOOP, KINDS };
+
+/* What a structure refers to: common number and own one. */
+struct reference {
+    uint32_t number, own;
+};
+
+struct references {
+    uint32_t n;
+    uint32_t *numbers;        /* by own number */
+    struct reference *sorted; /* by common number */
+};
 
 struct expansion {
     const struct rfn_common *common;
     struct rfn_reader *reader;
     size_t most;
     struct rfn_numbers *out;
-    struct rfn_map own; /* by kind and common number: the number in the structure */
-    uint32_t n_symbols, n_loops;
+    struct references of[KINDS];
     uint32_t *behind; /* per loop: the number behind the last symbol that it executes */
     const char *fault;
 };
@@ -200,67 +209,84 @@ static uint32_t put_count(struct expansion *expansion)
     return n;
 }
 
-static uint64_t key(enum kind kind, uint32_t number)
+static int compare_references(const void *left, const void *right)
 {
-    return (uint64_t)kind << 32 | number;
+    const struct reference *a = left, *b = right;
+    return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* The next one of those that the structure has, whose own number is `own`; *expected is what the
- * reference is relative to. 0 after a fault. */
-static uint32_t take_reference(struct expansion *expansion, enum kind kind, uint32_t own,
-                               uint64_t *expected)
+static void sort_references(struct expansion *expansion, struct references *of, bool ascending)
+{
+    for (uint32_t i = 0; i < of->n; i++)
+        of->sorted[i] = (struct reference){of->numbers[i], i};
+    if (!ascending)
+        qsort(of->sorted, of->n, sizeof *of->sorted, compare_references);
+    for (uint32_t i = 1; i < of->n; i++) {
+        if (of->sorted[i].number == of->sorted[i - 1].number)
+            fail(expansion, "a structure has a site, symbol or loop twice");
+    }
+}
+
+/* All that the structure has of a kind. */
+static void take_references(struct expansion *expansion, enum kind kind)
 {
     const struct rfn_common *common = expansion->common;
-    const uint32_t n[] = {common->n_sites, common->n_symbols, common->n_loops};
-    uint64_t number = *expected + (uint64_t)rfn_reader_svarint(expansion->reader);
-    if (expansion->reader->failed || number >= n[kind]) {
-        fail(expansion, "COMMON does not have what a structure refers to");
-        return 0;
-    }
-    if (rfn_map_get(&expansion->own, key(kind, (uint32_t)number)))
-        fail(expansion, "a structure has a site, symbol or loop twice");
-    else if (rfn_map_put(&expansion->own, key(kind, (uint32_t)number), own) < 0)
+    const uint32_t there[] = {common->n_sites, common->n_symbols, common->n_loops};
+    struct references *of = &expansion->of[kind];
+    uint64_t expected = 0;
+    bool ascending = true;
+    of->n = put_count(expansion);
+    of->numbers = malloc(((size_t)of->n + 1) * sizeof *of->numbers);
+    of->sorted = malloc(((size_t)of->n + 1) * sizeof *of->sorted);
+    if (!of->numbers || !of->sorted)
         fail(expansion, rfn_out_of_memory);
-    *expected = number + 1;
-    return (uint32_t)number;
+    for (uint32_t i = 0; i < of->n && !expansion->fault; i++) {
+        uint64_t number = expected + (uint64_t)rfn_reader_svarint(expansion->reader);
+        if (expansion->reader->failed || number >= there[kind])
+            fail(expansion, "COMMON does not have what a structure refers to");
+        ascending &= number >= expected;
+        expected = number + 1;
+        of->numbers[i] = (uint32_t)number;
+    }
+    if (!expansion->fault)
+        sort_references(expansion, of, ascending);
 }
 
-/* The structure's number of one that it refers to. */
-static uint32_t own_number(struct expansion *expansion, enum kind kind, uint32_t number)
+/* The structure's number of one that it refers to, which is below `end`. */
+static uint32_t own_number(struct expansion *expansion, enum kind kind, uint32_t number,
+                           uint32_t end)
 {
-    const uint64_t *own = rfn_map_get(&expansion->own, key(kind, number));
-    if (!own)
-        fail(expansion, "a structure has not all that its symbols and loops consist of");
-    return own ? (uint32_t)*own : 0;
+    const struct references *of = &expansion->of[kind];
+    const struct reference key = {.number = number};
+    const struct reference *found = bsearch(&key, of->sorted, of->n, sizeof key,
+                                            compare_references);
+    if (found && found->own < end)
+        return found->own;
+    fail(expansion, "a structure has not all that its symbols and loops consist of");
+    return 0;
 }
 
 static void expand_sites(struct expansion *expansion)
 {
-    uint64_t expected = 0;
-    uint32_t n = put_count(expansion);
-    for (uint32_t i = 0; i < n && !expansion->fault; i++) {
-        uint32_t site = take_reference(expansion, SITE, i, &expected);
-        if (expansion->fault)
-            return;
-        put(expansion, expansion->common->functions[site]);
-        put(expansion, expansion->common->paths[site]);
+    const struct references *sites = &expansion->of[SITE];
+    take_references(expansion, SITE);
+    for (uint32_t i = 0; i < sites->n && !expansion->fault; i++) {
+        put(expansion, expansion->common->functions[sites->numbers[i]]);
+        put(expansion, expansion->common->paths[sites->numbers[i]]);
     }
-    n = put_count(expansion);
-    for (uint32_t i = 0; i < n && !expansion->fault; i++)
-        put(expansion, rfn_reader_varint(expansion->reader)); /* datatypes */
-    put(expansion, rfn_reader_varint(expansion->reader));     /* how many communicators */
+    uint32_t n_types = put_count(expansion);
+    for (uint32_t i = 0; i < n_types && !expansion->fault; i++)
+        put(expansion, rfn_reader_varint(expansion->reader));
+    put(expansion, rfn_reader_varint(expansion->reader)); /* how many communicators */
 }
 
 static void expand_symbols(struct expansion *expansion)
 {
-    uint64_t expected = 0;
-    expansion->n_symbols = put_count(expansion);
-    for (uint32_t i = 0; i < expansion->n_symbols && !expansion->fault; i++) {
-        uint32_t number = take_reference(expansion, SYMBOL, i, &expected);
-        if (expansion->fault)
-            return;
-        const struct rfn_common_symbol *symbol = &expansion->common->symbols[number];
-        uint64_t site = own_number(expansion, SITE, symbol->site);
+    const struct references *symbols = &expansion->of[SYMBOL];
+    take_references(expansion, SYMBOL);
+    for (uint32_t i = 0; i < symbols->n && !expansion->fault; i++) {
+        const struct rfn_common_symbol *symbol = &expansion->common->symbols[symbols->numbers[i]];
+        uint64_t site = own_number(expansion, SITE, symbol->site, UINT32_MAX);
         put(expansion, site * 2 + symbol->failed_poll);
         put(expansion, symbol->error);
         put(expansion, symbol->moved);
@@ -269,38 +295,35 @@ static void expand_symbols(struct expansion *expansion)
     }
 }
 
-static void expand_body(struct expansion *expansion, const struct rfn_node_list *body,
-                        uint32_t *behind)
+/* Of the loop with this own number, which has loops of lower ones. */
+static void expand_body(struct expansion *expansion, uint32_t loop)
 {
+    const struct rfn_node_list *body = &expansion->common->loops[expansion->of[LOOP].numbers[loop]];
     put(expansion, body->n);
     for (uint32_t i = 0; i < body->n && !expansion->fault; i++) {
         bool is_loop = rfn_node_is_loop(body->nodes[i]);
         uint32_t own = own_number(expansion, is_loop ? LOOP : SYMBOL,
-                                  rfn_node_index(body->nodes[i]));
+                                  rfn_node_index(body->nodes[i]), is_loop ? loop : UINT32_MAX);
         put(expansion, (uint64_t)own * 2 + is_loop);
-        if (!expansion->fault)
-            *behind = is_loop ? expansion->behind[own] : own + 1;
+        expansion->behind[loop] = is_loop ? expansion->behind[own] : own + 1;
     }
 }
 
 static void expand_loops(struct expansion *expansion)
 {
-    uint64_t expected = 0;
-    expansion->n_loops = put_count(expansion);
-    expansion->behind = calloc((size_t)expansion->n_loops + 1, sizeof *expansion->behind);
+    const struct references *loops = &expansion->of[LOOP];
+    take_references(expansion, LOOP);
+    expansion->behind = calloc((size_t)loops->n + 1, sizeof *expansion->behind);
     if (!expansion->behind)
         fail(expansion, rfn_out_of_memory);
-    for (uint32_t i = 0; i < expansion->n_loops && !expansion->fault; i++) {
-        uint32_t loop = take_reference(expansion, LOOP, i, &expected);
-        if (!expansion->fault)
-            expand_body(expansion, &expansion->common->loops[loop], &expansion->behind[i]);
-    }
+    for (uint32_t i = 0; i < loops->n && !expansion->fault; i++)
+        expand_body(expansion, i);
 }
 
 /* Nodes are relative to what follows the one before. */
 static void expand_top(struct expansion *expansion)
 {
-    const uint32_t of[] = {expansion->n_symbols, expansion->n_loops};
+    const uint32_t of[] = {expansion->of[SYMBOL].n, expansion->of[LOOP].n};
     uint64_t expected[] = {0, 0};
     uint32_t n = put_count(expansion);
     for (uint32_t i = 0; i < n && !expansion->fault; i++) {
@@ -323,13 +346,15 @@ const char *rfn_common_expand(const struct rfn_common *common, struct rfn_reader
 {
     static void (*const steps[])(struct expansion *) = {expand_sites, expand_symbols, expand_loops,
                                                         expand_top};
-    struct expansion expansion = {
-        .common = common, .reader = reader, .most = most, .out = numbers, .own = RFN_MAP_INIT};
+    struct expansion expansion = {.common = common, .reader = reader, .most = most, .out = numbers};
     for (size_t i = 0; i < sizeof steps / sizeof *steps && !expansion.fault; i++)
         steps[i](&expansion);
     if (!expansion.fault && reader->failed)
         fail(&expansion, "the numbers of a shape are malformed");
-    rfn_map_release(&expansion.own);
+    for (int kind = 0; kind < KINDS; kind++) {
+        free(expansion.of[kind].numbers);
+        free(expansion.of[kind].sorted);
+    }
     free(expansion.behind);
     return expansion.fault;
 }
