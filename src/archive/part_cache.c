@@ -127,9 +127,10 @@ static int load_common(const struct rfn_archive *archive, const struct rfn_toc_e
     if (!fault)
         fault = rfn_common_read(*common, &archive->dictionary, &payload, archive->exact);
     rfn_payload_release(&payload);
-    if (fault)
+    int error = rfn_payload_fault(&payload, fault, diag);
+    if (error)
         free_common(*common);
-    return rfn_payload_fault(&payload, fault, diag);
+    return error;
 }
 
 int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **common,
