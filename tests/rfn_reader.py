@@ -442,7 +442,7 @@ class Column:
 
 MAGIC, CHUNK_MAGIC = b"\x89RFN\r\n\x1a\n", 0x434e4652
 (META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, PLACES, TIMING, TOC, CLOCKS,
- PROFILE, PROFILES, CLUSTERS, SITE_SPREADS, SPREADS) = range(1, 15)
+ PROFILE, PROFILES, CLUSTERS, SITE_SPREADS, SPREADS, COMMON) = range(1, 16)
 ZSTD = ctypes.CDLL("libzstd.so.1")
 XXHASH = ctypes.CDLL("libxxhash.so.0")
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
@@ -845,10 +845,90 @@ def varint_bytes(number):
     return bytes(out) + bytes([number])
 
 
-def read_numbers(data, references, i):
-    """Those of the i-th thing."""
+class Common:
+    """COMMON: sites, and symbols and loops as STRUCTURE has them, but in common numbers."""
+
+    def __init__(self, reader, archive):
+        check(reader.left() <= 1 << 24, "a COMMON is too large")
+        self.sites = reader.many(lambda: (reader.below(len(archive.functions), "function"),
+                                          reader.below(len(archive.paths), "path")))
+        heads, site = [], 0
+        for _ in range(reader.count()):
+            head = reader.varint()
+            site += (head >> 2) ^ -(head >> 1 & 1)
+            check(0 <= site < len(self.sites), "no such site")
+            heads.append((site, head & 1))
+        errors, moved = ([reader.varint() for _ in heads] for _ in range(2))
+        self.symbols = []
+        for (site, poll), error, bits in zip(heads, errors, moved):
+            inputs = archive.functions[self.sites[site][0]].inputs
+            check(bits >> len(inputs) == 0, "an input that does not exist is moved")
+            shared = [i for i, (_, kind) in enumerate(inputs)
+                      if kind not in RANK_KINDS and not bits >> i & 1]
+            self.symbols.append((site, poll, [error, bits] + [reader.varint() for _ in shared]))
+        self.loops = []
+        for _ in range(reader.count()):
+            body = reader.many(reader.varint)
+            check(body, "a loop is empty")
+            check(all(node >> 1 < len(self.loops if node & 1 else self.symbols) for node in body),
+                  "no such node")
+            self.loops.append(body)
+
+    def structure(self, reader):
+        """The numbers that STRUCTURE has."""
+        sites = self.references(reader, self.sites)
+        numbers = [len(sites), *(word for i in sites for word in self.sites[i])]
+        types = reader.many(reader.varint)
+        numbers += [len(types), *types, reader.varint()]
+        symbols = self.references(reader, self.symbols)
+        numbers.append(len(symbols))
+        for i in symbols:
+            site, poll, words = self.symbols[i]
+            check(site in sites, "a structure has not the site of its symbol")
+            numbers += [sites[site] * 2 + poll, *words]
+        loops = self.references(reader, self.loops)
+        numbers.append(len(loops))
+        behind = []
+        for i, own in loops.items():
+            check(all(node >> 1 in (loops if node & 1 else symbols) and
+                      (not node & 1 or loops[node >> 1] < own) for node in self.loops[i]),
+                  "a structure has not what its loop consists of")
+            body = [(loops if node & 1 else symbols)[node >> 1] * 2 + (node & 1)
+                    for node in self.loops[i]]
+            numbers += [len(body), *body]
+            behind.append(behind[body[-1] >> 1] if body[-1] & 1 else (body[-1] >> 1) + 1)
+        return numbers + self.top(reader, len(symbols), behind)
+
+    @staticmethod
+    def references(reader, things):
+        """{number here: number in the structure} in order"""
+        found, expected = {}, 0
+        for own in range(reader.count()):
+            number = expected + reader.svarint()
+            check(0 <= number < len(things) and number not in found, "no such reference")
+            found[number], expected = own, number + 1
+        return found
+
+    @staticmethod
+    def top(reader, n_symbols, behind):
+        nodes, expected = [], [0, 0]
+        for _ in range(reader.count()):
+            head = reader.varint()
+            loop, number = head & 1, expected[head & 1] + ((head >> 2) ^ -(head >> 1 & 1))
+            check(0 <= number < (len(behind) if loop else n_symbols), "no such node")
+            nodes.append(number * 2 + loop)
+            expected[loop] = number + 1
+            if loop:
+                expected[0] = behind[number]
+        return [len(nodes), *nodes]
+
+
+def read_numbers(data, references, i, common=None):
+    """Those of the i-th thing; common: gives COMMON, where the first may refer to it."""
     reader = Reader(data)
     numbers, at = reader.many(reader.varint), -1
+    if not numbers and common:
+        numbers = common().structure(reader)
     check(numbers, "a shape has no numbers")
     for _ in range(reader.count()):
         at += reader.varint() + 1
@@ -882,7 +962,7 @@ class Clusters:
     def structure(self, group):
         groups, parts = self.shape(group)
         lowest = [self.archive.members(g)[0].rank for g in groups]
-        numbers = read_numbers(parts[0], lowest, groups.index(group))
+        numbers = read_numbers(parts[0], lowest, groups.index(group), self.archive.common)
         return Reader(b"".join(map(varint_bytes, numbers)))
 
     def places(self, group, structure):
@@ -1565,6 +1645,10 @@ class Archive:
             self.made[key] = make(reader)
             reader.end(self.exact)
         return self.made[key]
+
+    def common(self):
+        check(self.minor >= 6, "a shape has no numbers")
+        return self.part(COMMON, 0, lambda reader: Common(reader, self))
 
     def clusters(self, group):
         """The CLUSTERS that has a group, or None."""

@@ -14,6 +14,7 @@ import shutil
 import harness
 import rfn_reader
 import rfn_text
+import test_merge
 import test_reader
 import test_smpi
 
@@ -463,6 +464,9 @@ def check_recorded(bench, name, ranks, kept, out):
     print(f"| {' | '.join(line)} |", flush=True)
 
 
+# Of the bytes of structures, places and values, by ranks: with COMMON at most.
+COMMON_SHARES = {2: 0.60, 6: 0.38}
+
 # Bytes of the archive, and of structures, places and values in it; per rank, what was sent, and would have been.
 RECORDED = header(["program", "unclustered", "recorded", "reduced", "parameters", "recorded", "reduced", "sent",
                    "all traces", "what they refer to", "share of both"])
@@ -593,6 +597,67 @@ def test_stored_many(bench):
         print(f"| {name} | {sizes[0]} | {sizes[1]} |", flush=True)
         if sizes[1] > 1.5 * sizes[0]:
             raise harness.Failure(f"{name}: {sizes} bytes on 64 and 256 ranks")
+
+
+def chunk_bytes(archive, kinds):
+    """Bytes in the file of all chunks of these types, headers included."""
+    found = [chunk.stored for (kind, _), chunk in rfn_reader.Archive(archive).chunks.items() if kind in kinds]
+    return sum(48 + stored + -stored % 8 for stored in found)
+
+
+def check_common(bench, full, out):
+    """An archive with COMMON says what the unclustered one does, by either reader; info counts all of it."""
+    bench.verb("verify", out)
+    harness.compare("dumps", test_reader.dump(bench, full) == test_reader.dump(bench, out), True)
+    test_reader.compare(bench, out, "patchwork")
+    before, facts = (json.loads(bench.verb("info", "--json", path)) for path in (full, out))
+    kinds = {rfn_reader.COMMON, rfn_reader.CLUSTERS, rfn_reader.STRUCTURE, rfn_reader.PLACES,
+             rfn_reader.VALUES}
+    harness.compare("there is COMMON", chunk_bytes(out, {rfn_reader.COMMON}) > 0, True)
+    harness.compare("bytes", facts["parameter_bytes"], chunk_bytes(out, kinds))
+    harness.compare("bytes before", facts["unclustered_parameter_bytes"], before["parameter_bytes"])
+    return facts["parameter_bytes"] / before["parameter_bytes"]
+
+
+def recorded_patchwork(bench, flavour, ranks, *options):
+    program = bench.program(os.path.join(FOLDER, "patchwork.c"), flavour)
+    return bench.record(flavour, ranks, [program], options, archive=bench.fresh("patchwork.rfn"))[1]
+
+
+def test_common_loops(bench, flavour):
+    """Ranks of different shapes that execute the same loops: these are stored once."""
+    for ranks in (2, 6):
+        full = recorded_patchwork(bench, flavour, ranks, "--no-cluster")
+        reduced = clustered(bench, full)
+        shares = [check_common(bench, full, out)
+                  for out in (reduced, clustered(bench, reduced), clustered(bench, full, "--similar=chebyshev:0"))]
+        print(f"| {flavour} | {ranks} | {' | '.join(f'{share:.3f}' for share in shares)} |", flush=True)
+        if max(shares) > COMMON_SHARES[ranks]:
+            raise harness.Failure(f"{ranks} ranks: shares {shares} of what is not clustered")
+
+
+def test_common_recorded(bench, flavour):
+    """The recorder stores it, too."""
+    full, out = (recorded_patchwork(bench, flavour, 4, "--time=none", *more) for more in (["--no-cluster"], []))
+    check_common(bench, full, out)
+
+
+def test_common_rewritten(bench):
+    """What is made of an archive with COMMON has it as long as groups refer to it."""
+    full = recorded_patchwork(bench, "openmpi", 4, "--no-cluster")
+    out = clustered(bench, full)
+    kept = bench.fresh("kept.rfn")
+    bench.verb("reduce", "--similar=chebyshev:0", out, "-o", kept)
+    check_common(bench, full, kept)
+    whole = test_merge.check_parts(bench, out)
+    kinds = {rfn_reader.COMMON, rfn_reader.CLUSTERS}
+    harness.compare("what is merged stands by itself", chunk_bytes(whole, kinds), 0)
+    check_common(bench, full, clustered(bench, whole))
+    for words, names in ((["report"], ("call_paths", "waits", "communication_matrix", "behaviour")),
+                         (["info", "--clusters"], ("clusters", "sub_clusters"))):
+        told = [json.loads(bench.verb(*words, "--json", path)) for path in (full, out)]
+        for name in names:
+            harness.compare(f"{words}: {name}", told[1][name] == told[0][name], True)
 
 
 def test_words(bench):

@@ -1,6 +1,6 @@
 """Damaged and cut archives, and files that are none.
 
-Small archives of real programs, with times and volumes, without, and clustered, are spoiled in many ways: every byte of
+Small archives of real programs, with times and volumes, without, clustered, and with loops in common, are spoiled in many ways: every byte of
 the file's header, of the chunks' headers and of the table of contents is changed, bytes elsewhere
 at random, and the file is cut at many lengths. Whatever was done: no verb dies of a signal,
 `verify` never says that the file is whole, and messages name the file and the place. What is
@@ -21,7 +21,7 @@ import rfn_reader
 import rfn_text
 
 OPTIONS = {"full": ["--time=full", "--volume=cpu", "--no-cluster"], "none": ["--time=none"],
-           "clustered": ["--time=none", "--no-cluster"]}
+           "clustered": ["--time=none", "--no-cluster"], "common": ["--time=none"]}
 FLIPS, CUTS, SAMPLE, FORGERIES = 300, 100, 150, 250
 VERBS = ("info", "clusters", "spread", "dump", "report", "verify")
 
@@ -144,6 +144,9 @@ ARCHIVES = {}
 
 
 def recorded(bench, flavour, time):
+    if time == "common":  # ranks of different shapes, with loops in common
+        program = bench.program(os.path.join(harness.PROGRAMS, "clusters", "patchwork.c"), flavour)
+        return bench.record(flavour, 3, [program, "25"], OPTIONS[time], timeout=60)[1]
     if time != "clustered":
         program = bench.program("damage", flavour)
         return bench.record(flavour, 2, [program], OPTIONS[time], timeout=60)[1]
@@ -402,6 +405,36 @@ def test_signatures(bench):
         harness.compare(f"exit of verify: {err}", code, 0 if right else 3)
         if not right and "its signature in STREAMS is not that of its calls" not in err:
             raise harness.Failure(f"verify: {err!r}")
+
+
+def test_common(bench):
+    """COMMON that is not there, in the wrong place, or malformed, under right checksums."""
+    data, _ = archive(bench, "openmpi", "common")
+    toc, _ = rfn_reader.read_header(data)
+    chunks = [(c.type, c.id, c.payload) for c in rfn_reader.listed_chunks(data, toc, True)]
+    common = next(chunk for chunk in chunks if chunk[0] == rfn_reader.COMMON)
+    rest = [chunk for chunk in chunks if chunk is not common]
+    payload = common[2]
+    spoilt = {"lists no chunk COMMON 0": rest,
+              "must stand before those of clusters": rest + [common],
+              "belongs to nothing": chunks + [(rfn_reader.COMMON, 1, payload)],
+              "COMMON 0 at offset .*: its sites are malformed": [(*common[:2], b"\1\xff\xff\3"), *rest],
+              "COMMON 0 at offset .*: bytes behind|behind its end": [(*common[:2], payload + b"\0"), *rest],
+              "CLUSTERS .*COMMON does not have what": [(*common[:2], b"\0\0\0"), *rest]}
+    for number, (message, parts) in enumerate(spoilt.items()):
+        parts = sorted(parts, key=lambda chunk: chunk[0] not in (
+            rfn_reader.META, rfn_reader.DEFINITIONS, rfn_reader.STREAMS, rfn_reader.PLACES))
+        path = spoil(bench, f"common.{number}.rfn", container(data, parts))
+        code, _, err = run(bench, "verify", path)
+        harness.compare(f"exit of verify: {err}", code, 3)
+        if path not in err or not re.search(message, err):
+            raise harness.Failure(f"verify: {err!r}, not {message!r}")
+        code, _, err = run(bench, "dump", path)
+        harness.compare(f"exit of dump: {err}", code, 0 if number in (1, 2) else 3)
+    one = [chunk for chunk in chunks if chunk[0] != rfn_reader.CLUSTERS]
+    path = spoil(bench, "common.alone.rfn", container(data, one))
+    code, _, err = run(bench, "verify", path)
+    harness.compare(f"exit of verify: {err}", code, 3)
 
 
 def test_no_archives(bench):

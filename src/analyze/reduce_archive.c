@@ -349,6 +349,7 @@ static bool stays(const struct reducer *reducer, uint32_t type)
     case RFN_CHUNK_VALUES:
         return !reducer->cluster;
     case RFN_CHUNK_CLUSTERS:
+    case RFN_CHUNK_COMMON:
         return !reducer->cluster && rfn_chunks_know(chunks, type);
     case RFN_CHUNK_CLOCKS:
         return rfn_chunks_know(chunks, type);

@@ -7,7 +7,9 @@
  *
  *   archive_test seeds corpus && representatives_test seeds corpus &&
  *   reduce_archive_test seeds corpus
- *   archive_fuzz -max_len=8192 corpus */
+ *   archive_fuzz -max_len=8192 corpus
+ *
+ * tests/fuzz/archive_fuzz has one of a program whose ranks have loops in common. */
 #include "archive/reader.h"
 #include "archive/time_spreads.h"
 #include "refrain/event.h"

@@ -1042,7 +1042,8 @@ static struct rfn_buf write_version(unsigned minor, enum fault fault, bool compr
 }
 
 /* Those that are compressed have volumes, too. */
-static struct rfn_buf write_archive(enum fault fault, bool compress, bool times)
+__attribute__((unused)) static struct rfn_buf write_archive(enum fault fault, bool compress,
+                                                            bool times)
 {
     return write_version(RFN_FORMAT_MINOR, fault, compress, times);
 }

@@ -99,6 +99,7 @@ static const char *type_name(uint32_t type)
         [RFN_CHUNK_CLUSTERS] = "CLUSTERS",
         [RFN_CHUNK_SITE_SPREADS] = "SITE_SPREADS",
         [RFN_CHUNK_SPREADS] = "SPREADS",
+        [RFN_CHUNK_COMMON] = "COMMON",
     };
     return type < sizeof names / sizeof *names && names[type] ? names[type] : "of unknown type";
 }
@@ -633,6 +634,8 @@ bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type)
         return chunks->minor >= RFN_CLUSTERS_SINCE_MINOR;
     if (type == RFN_CHUNK_SPREADS)
         return chunks->minor >= RFN_SPREADS_SINCE_MINOR;
+    if (type == RFN_CHUNK_COMMON)
+        return chunks->minor >= RFN_COMMON_SINCE_MINOR;
     return type <= RFN_CHUNK_TOC;
 }
 

@@ -2,6 +2,7 @@
 
 #include "archive/cluster_parts.h"
 #include "archive/pack_clusters.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 /* Bytes as stored, but for one group that has more: who reads one decompresses all that is stored
  * with it. */
 enum { TOGETHER = 1 << 15 };
+/* Bytes for what shapes have in common, where memory is short. */
+enum { COMMON_ROOM = 1 << 23 };
 
 /* ---- a chunk ---- */
 
@@ -44,72 +47,187 @@ static int add_shapes(const struct rfn_cluster_job *job, struct rfn_clusters_pac
     return 0;
 }
 
-static int add_payload(struct rfn_cluster_job *job, const struct rfn_clusters_packer *packer,
-                       uint32_t from, uint32_t end, uint64_t before)
-{
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    int error = rfn_clusters_pack(packer, before, &payload.bytes);
-    if (!error && rfn_rope_size(&payload) > RFN_CLUSTERS_BYTES_MAX)
-        error = RFN_E_UNSUPPORTED;
-    if (!error)
-        error = rfn_rewrite_add(job->rewrite, RFN_CHUNK_CLUSTERS, rfn_clusters_id(from, end),
-                                &payload);
-    rfn_rope_release(&payload);
-    return error;
-}
-
 /* How many formulas are in chunks that stay. */
 static uint64_t stored_formulas(const struct rfn_cluster_job *job)
 {
     return job->finder ? job->finder->stored : 0;
 }
 
-static int forget_formulas(struct rfn_cluster_job *job, uint64_t stored)
+static void set_formulas(struct rfn_cluster_job *job, uint64_t stored)
 {
     if (job->finder)
         job->finder->stored = stored;
+}
+
+/* What is stored together: the groups from..end - 1, in the one form or in the other. */
+struct window {
+    uint32_t from, end;
+    uint64_t before;                   /* bytes of the chunks that it stands for */
+    uint64_t formulas;                 /* that are in it */
+    unsigned merged;                   /* roles of which some word changed */
+    size_t chunks[RFN_CLUSTERS_FORMS]; /* of the new file; NONE: it is not shorter */
+};
+
+#define NONE SIZE_MAX
+
+struct windows {
+    struct window *at;
+    size_t n, capacity;
+    size_t common; /* number of the chunk COMMON */
+};
+
+/* The number of the chunk that was added last, if it is shorter; else it is taken back. */
+static size_t keep_if_shorter(struct rfn_rewrite *rewrite, uint64_t before)
+{
+    if (rfn_chunk_bytes(&rewrite->chunks[rewrite->n - 1].entry) < before)
+        return rewrite->n - 1;
+    rfn_rewrite_drop(rewrite);
+    return NONE;
+}
+
+static int add_payload(struct rfn_cluster_job *job, const struct rfn_clusters_packer *packer,
+                       enum rfn_clusters_form form, struct window *window)
+{
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    int error = rfn_clusters_pack(packer, form, window->before, &payload.bytes);
+    bool fits = rfn_rope_size(&payload) <= RFN_CLUSTERS_BYTES_MAX;
+    if (!error && fits) {
+        error = rfn_rewrite_add(job->rewrite, RFN_CHUNK_CLUSTERS,
+                                rfn_clusters_id(window->from, window->end), &payload);
+        window->chunks[form] = error ? NONE : keep_if_shorter(job->rewrite, window->before);
+    }
+    rfn_rope_release(&payload);
+    return error;
+}
+
+/* Packs groups in each form in which that is shorter. */
+static int add_window(struct rfn_cluster_job *job, struct window *window, bool *seen)
+{
+    struct rfn_clusters_packer packer = {.common = job->common};
+    uint64_t stored = stored_formulas(job);
+    window->chunks[RFN_CLUSTERS_PLAIN] = window->chunks[RFN_CLUSTERS_COMMON] = NONE;
+    for (uint32_t i = window->from; i < window->end; i++)
+        window->before += job->groups[i].cost;
+    int error = add_shapes(job, &packer, window->from, window->end, seen, &window->merged);
+    for (int form = 0; form < RFN_CLUSTERS_FORMS && !error; form++) {
+        if (form == RFN_CLUSTERS_PLAIN || job->common)
+            error = add_payload(job, &packer, form, window);
+    }
+    rfn_clusters_packer_release(&packer);
+    window->formulas = stored_formulas(job) - stored;
+    set_formulas(job, stored);
+    return error == RFN_E_UNSUPPORTED ? 0 : error;
+}
+
+static int add_windows(struct rfn_cluster_job *job, struct windows *windows, bool *seen)
+{
+    for (uint32_t i = 0, next; i < job->archive->n_groups; i = next) {
+        next = end_of_chunk(job, i);
+        if (job->groups[i].alone)
+            continue;
+        RFN_TRY(RFN_GROW(windows->at, windows->capacity, windows->n + 1));
+        windows->at[windows->n] = (struct window){.from = i, .end = next};
+        RFN_TRY(add_window(job, &windows->at[windows->n++], seen));
+    }
     return 0;
 }
 
-/* Stores groups together if that is shorter. */
-static int add_chunk(struct rfn_cluster_job *job, uint32_t from, uint32_t end, bool *seen)
+/* ---- with what is common, or without ---- */
+
+/* What all groups take then. */
+static uint64_t bytes_of(const struct rfn_cluster_job *job, const struct windows *windows,
+                         enum rfn_clusters_form form)
 {
-    struct rfn_clusters_packer packer = {0};
-    uint64_t before = 0, stored = stored_formulas(job);
-    unsigned merged = 0;
-    for (uint32_t i = from; i < end; i++)
-        before += job->groups[i].cost;
-    int error = add_shapes(job, &packer, from, end, seen, &merged);
-    if (!error)
-        error = add_payload(job, &packer, from, end, before);
-    rfn_clusters_packer_release(&packer);
-    if (error == RFN_E_UNSUPPORTED)
-        return forget_formulas(job, stored);
-    RFN_TRY(error);
-    struct rfn_rewrite *rewrite = job->rewrite;
-    bool shorter = rfn_chunk_bytes(&rewrite->chunks[rewrite->n - 1].entry) < before;
-    if (shorter) {
-        job->plan->n_together += end - from;
-        job->plan->merged_roles |= merged;
-    } else {
-        rfn_rewrite_drop(rewrite);
-        forget_formulas(job, stored);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < windows->n; i++) {
+        const struct window *window = &windows->at[i];
+        size_t chunk = window->chunks[form];
+        bytes += chunk == NONE ? window->before
+                               : rfn_chunk_bytes(&job->rewrite->chunks[chunk].entry);
     }
-    for (uint32_t i = from; i < end; i++)
-        job->groups[i].taken = shorter;
-    return 0;
+    return bytes;
+}
+
+/* COMMON, if the whole is shorter with it. */
+static int add_common(struct rfn_cluster_job *job, struct windows *windows)
+{
+    struct rfn_rewrite *rewrite = job->rewrite;
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    uint64_t plain = bytes_of(job, windows, RFN_CLUSTERS_PLAIN);
+    uint64_t with = bytes_of(job, windows, RFN_CLUSTERS_COMMON);
+    windows->common = NONE;
+    if (!job->common || with >= plain)
+        return 0;
+    int error = rfn_common_pack(job->common, &payload.bytes);
+    if (!error && rfn_rope_size(&payload) <= RFN_CLUSTERS_BYTES_MAX) {
+        error = rfn_rewrite_add(rewrite, RFN_CHUNK_COMMON, 0, &payload);
+        windows->common = error ? NONE : keep_if_shorter(rewrite, plain - with);
+    }
+    rfn_rope_release(&payload);
+    return error;
+}
+
+/* What is not of that form is taken back; COMMON comes first. */
+static int keep_form(struct rfn_cluster_job *job, const struct windows *windows, size_t first)
+{
+    bool common = windows->common != NONE;
+    size_t n = 0, *kept = malloc((windows->n + 1) * sizeof *kept);
+    uint64_t formulas = stored_formulas(job);
+    if (!kept)
+        return RFN_E_NOMEM;
+    if (common)
+        kept[n++] = windows->common;
+    for (size_t i = 0; i < windows->n; i++) {
+        const struct window *window = &windows->at[i];
+        size_t chunk = window->chunks[common ? RFN_CLUSTERS_COMMON : RFN_CLUSTERS_PLAIN];
+        if (chunk == NONE)
+            continue;
+        kept[n++] = chunk;
+        formulas += window->formulas;
+        job->plan->n_together += window->end - window->from;
+        job->plan->merged_roles |= window->merged;
+        for (uint32_t k = window->from; k < window->end; k++)
+            job->groups[k].taken = true;
+    }
+    set_formulas(job, formulas);
+    int error = rfn_rewrite_keep(job->rewrite, first, kept, n);
+    free(kept);
+    return error;
+}
+
+/* Groups of one shape have all in common by being one. */
+static bool several_shapes(const struct rfn_cluster_job *job)
+{
+    const struct rfn_cluster_group *last = NULL;
+    for (uint32_t i = 0; i < job->archive->n_groups; i++) {
+        const struct rfn_cluster_group *group = &job->groups[i];
+        if (group->alone)
+            continue;
+        if (last && last->shape != group->shape)
+            return true;
+        last = group;
+    }
+    return false;
 }
 
 /* Returns whether any groups are stored together, or an error. */
 static int add_together(struct rfn_cluster_job *job, bool *seen)
 {
     size_t before = job->rewrite->n;
-    for (uint32_t i = 0, next; i < job->archive->n_groups; i = next) {
-        next = end_of_chunk(job, i);
-        if (!job->groups[i].alone)
-            RFN_TRY(add_chunk(job, i, next, seen));
-    }
-    return job->rewrite->n > before;
+    struct rfn_common_table common;
+    struct windows windows = {0};
+    rfn_common_table_init(&common, &job->archive->dictionary,
+                          job->known_shapes ? COMMON_ROOM : SIZE_MAX);
+    job->common = several_shapes(job) ? &common : NULL;
+    int error = add_windows(job, &windows, seen);
+    if (!error)
+        error = add_common(job, &windows);
+    if (!error)
+        error = keep_form(job, &windows, before);
+    job->common = NULL;
+    rfn_common_table_release(&common);
+    free(windows.at);
+    return error ? error : job->rewrite->n > before;
 }
 
 /* ---- what stays ---- */

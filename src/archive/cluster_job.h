@@ -13,6 +13,7 @@
 #include "base/map.h"
 
 struct rfn_clusters_packer; /* archive/pack_clusters.h */
+struct rfn_common_table;    /* archive/pack_common.h */
 
 struct rfn_cluster_group {
     uint32_t number; /* the old one */
@@ -31,6 +32,7 @@ struct rfn_cluster_job {
     struct rfn_expression_finder *finder; /* may be NULL */
     struct rfn_cluster_plan *plan;
     struct rfn_cluster_group *groups; /* in the new order */
+    struct rfn_common_table *common;  /* NULL: there is nothing that shapes could have in common */
     struct rfn_map shapes, mains;
     unsigned roles; /* that are merged */
     struct rfn_diag *diag;

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 static const char malformed[] = "its list of shapes is malformed";
+static const char bad_numbers[] = "the numbers of a shape are malformed";
+static const char too_large[] = "it is too large";
+const char rfn_common_needed[] = "a shape refers to COMMON";
 
 /* ---- which group ---- */
 
@@ -27,6 +30,7 @@ uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set)
 struct taking {
     const struct rfn_archive *archive;
     const struct rfn_structure *structure; /* of PLACES */
+    const struct rfn_common *common;       /* or NULL */
     uint32_t id, group;
     uint32_t first, end; /* groups of the shape */
     struct rfn_reader numbers, places,
@@ -91,11 +95,6 @@ static const char *find_shape(struct taking *taking, const struct rfn_payload *p
 
 /* ---- numbers: those of the first, and where others have other ones ---- */
 
-struct numbers {
-    uint64_t *at;
-    size_t n;
-};
-
 /* A member's own word. */
 struct own_word {
     int64_t reference, word;
@@ -109,7 +108,7 @@ static const char *take_word(void *context, const struct rfn_stretch *stretch)
 }
 
 /* Those of one of n; reference: what its words are relative to. */
-static const char *change_numbers(struct rfn_reader *reader, const struct numbers *numbers,
+static const char *change_numbers(struct rfn_reader *reader, const struct rfn_numbers *numbers,
                                   uint32_t n, uint32_t i, uint32_t reference)
 {
     struct own_word own = {.reference = reference};
@@ -127,24 +126,32 @@ static const char *change_numbers(struct rfn_reader *reader, const struct number
     return fault;
 }
 
-/* numbers->at is to be freed. */
-static const char *take_numbers(struct rfn_reader *reader, struct numbers *numbers, uint32_t n,
-                                uint32_t i, uint32_t reference)
+static const char *take_first(struct rfn_reader *reader, uint64_t n, struct rfn_numbers *numbers)
 {
-    uint64_t size = rfn_reader_varint(reader);
-    *numbers = (struct numbers){0};
-    if (reader->failed || size == 0 || size > rfn_reader_left(reader))
-        return "the numbers of a shape are malformed";
-    numbers->at = malloc((size_t)size * sizeof *numbers->at);
+    if (reader->failed || n == 0 || n > rfn_reader_left(reader))
+        return bad_numbers;
+    numbers->at = malloc((size_t)n * sizeof *numbers->at);
     if (!numbers->at)
         return rfn_out_of_memory;
-    numbers->n = (size_t)size;
+    numbers->n = (size_t)n;
     for (size_t k = 0; k < numbers->n; k++)
         numbers->at[k] = rfn_reader_varint(reader);
-    return change_numbers(reader, numbers, n, i, reference);
+    return NULL;
 }
 
 /* ---- STRUCTURE ---- */
+
+/* Those of the first group, in either form. */
+static const char *take_structure(struct taking *taking, struct rfn_numbers *numbers)
+{
+    uint64_t n = rfn_reader_varint(&taking->numbers);
+    if (n > 0 || taking->numbers.failed ||
+        !rfn_chunks_know(&taking->archive->chunks, RFN_CHUNK_COMMON))
+        return take_first(&taking->numbers, n, numbers);
+    if (!taking->common)
+        return rfn_common_needed;
+    return rfn_common_expand(taking->common, &taking->numbers, RFN_CLUSTERS_BYTES_MAX, numbers);
+}
 
 /* The rank of a group's lowest stream. */
 static uint32_t lowest_rank(const struct rfn_archive *archive, uint32_t group)
@@ -155,12 +162,16 @@ static uint32_t lowest_rank(const struct rfn_archive *archive, uint32_t group)
 
 static const char *make_structure(struct taking *taking)
 {
-    struct numbers numbers;
-    const char *fault = take_numbers(&taking->numbers, &numbers, taking->end - taking->first,
-                                     taking->group - taking->first,
-                                     lowest_rank(taking->archive, taking->group));
-    for (size_t i = 0; i < numbers.n && !fault; i++)
+    struct rfn_numbers numbers = {0};
+    const char *fault = take_structure(taking, &numbers);
+    if (!fault)
+        fault = change_numbers(&taking->numbers, &numbers, taking->end - taking->first,
+                               taking->group - taking->first,
+                               lowest_rank(taking->archive, taking->group));
+    for (size_t i = 0; i < numbers.n && !fault; i++) {
         rfn_buf_varint(&taking->out, numbers.at[i]);
+        fault = taking->out.size > RFN_CLUSTERS_BYTES_MAX ? too_large : NULL;
+    }
     free(numbers.at);
     return fault;
 }
@@ -182,7 +193,7 @@ static size_t find_columns(struct rfn_reader *reader, size_t **at)
     return n;
 }
 
-static const char *put_columns(struct taking *taking, const struct numbers *numbers)
+static const char *put_columns(struct taking *taking, const struct rfn_numbers *numbers)
 {
     size_t *at, n = find_columns(&taking->columns, &at);
     const char *fault = at ? NULL : rfn_out_of_memory;
@@ -194,7 +205,7 @@ static const char *put_columns(struct taking *taking, const struct numbers *numb
         if (number >= n)
             fault = "a column does not exist";
         else if (taking->out.size > RFN_CLUSTERS_BYTES_MAX)
-            fault = "it is too large";
+            fault = too_large;
         else
             rfn_buf_bytes(&taking->out, taking->columns.data + at[number],
                           at[number + 1] - at[number]);
@@ -208,10 +219,12 @@ static const char *make_values(struct taking *taking)
     const uint32_t *first_set = taking->archive->first_set;
     uint32_t from = first_set[taking->first], end = first_set[taking->end];
     uint32_t i = taking->id - from;
-    struct numbers numbers;
+    struct rfn_numbers numbers = {0};
     if (rfn_reader_left(&taking->values) == 0)
         return "the values of a group are missing";
-    const char *fault = take_numbers(&taking->values, &numbers, end - from, i, i);
+    const char *fault = take_first(&taking->values, rfn_reader_varint(&taking->values), &numbers);
+    if (!fault)
+        fault = change_numbers(&taking->values, &numbers, end - from, i, i);
     if (!fault)
         fault = put_columns(taking, &numbers);
     free(numbers.at);
@@ -247,7 +260,7 @@ static const char *add_run(struct runs *runs, const struct rfn_stretch *stretch)
         end_run(runs);
     runs->last = *stretch;
     runs->count += stretch->count;
-    return runs->out->size > RFN_CLUSTERS_BYTES_MAX ? "it is too large" : NULL;
+    return runs->out->size > RFN_CLUSTERS_BYTES_MAX ? too_large : NULL;
 }
 
 static const char *take_places(void *context, const struct rfn_stretch *stretch)
@@ -310,14 +323,16 @@ static const char *make(struct taking *taking, uint32_t type)
 }
 
 const char *rfn_cluster_take(const struct rfn_archive *archive, struct rfn_payload *payload,
-                             uint32_t type, uint32_t id, const struct rfn_structure *structure)
+                             uint32_t type, uint32_t id, const struct rfn_structure *structure,
+                             const struct rfn_common *common)
 {
     struct taking taking = {.archive = archive,
                             .structure = structure,
+                            .common = common,
                             .id = id,
                             .group = type == RFN_CHUNK_VALUES ? rfn_group_of_set(archive, id) : id};
     if (payload->size > RFN_CLUSTERS_BYTES_MAX)
-        return "it is too large";
+        return too_large;
     const char *fault = find_shape(&taking, payload);
     if (!fault)
         fault = make(&taking, type);
@@ -356,12 +371,14 @@ static const char *number_formulas(struct rfn_reader *reader, uint32_t n, struct
     uint64_t size = rfn_reader_limited(reader, rfn_reader_left(reader));
     for (uint64_t i = 0; i < size; i++)
         rfn_reader_varint(reader);
-    uint64_t changes = rfn_reader_limited(reader, size);
+    if (size == 0)
+        rfn_common_skip(reader);
+    uint64_t changes = rfn_reader_limited(reader, rfn_reader_left(reader));
     for (uint64_t i = 0; i < changes && !fault; i++) {
         rfn_reader_varint(reader);
         fault = rfn_sequence_take(reader, n, 0, n, take_formula, formulas);
     }
-    return fault ? fault : reader->failed ? "the numbers of a shape are malformed" : NULL;
+    return fault ? fault : reader->failed ? bad_numbers : NULL;
 }
 
 static const char *place_formulas(struct rfn_reader *reader, uint32_t n, struct formulas *formulas)
@@ -379,7 +396,7 @@ const char *rfn_cluster_formulas(const struct rfn_archive *archive,
 {
     struct formulas formulas = {visit, context};
     uint32_t group = (uint32_t)(payload->id >> 32), end = (uint32_t)payload->id;
-    const char *fault = payload->size > RFN_CLUSTERS_BYTES_MAX ? "it is too large" : NULL;
+    const char *fault = payload->size > RFN_CLUSTERS_BYTES_MAX ? too_large : NULL;
     while (group < end && !fault) {
         struct taking taking = {.archive = archive, .group = group};
         fault = find_shape(&taking, payload);
@@ -410,7 +427,8 @@ int rfn_clusters_before(const struct rfn_archive *archive, const struct rfn_toc_
 static int add_size(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
                     struct rfn_parameter_sizes *sizes, struct rfn_diag *diag)
 {
-    uint64_t bytes = rfn_chunk_bytes(entry), before = bytes;
+    uint64_t bytes = rfn_chunk_bytes(entry);
+    uint64_t before = entry->type == RFN_CHUNK_COMMON ? 0 : bytes; /* it stands for no other */
     if (entry->type == RFN_CHUNK_CLUSTERS) {
         RFN_TRY(rfn_clusters_before(archive, entry, &before, diag));
         sizes->clustered_groups += (uint32_t)entry->id - (uint32_t)(entry->id >> 32);
@@ -428,7 +446,8 @@ int rfn_archive_parameter_sizes(const struct rfn_archive *archive,
         const struct rfn_toc_entry *entry = &archive->chunks.entries[i];
         bool ours = entry->type == RFN_CHUNK_STRUCTURE || entry->type == RFN_CHUNK_PLACES ||
                     entry->type == RFN_CHUNK_VALUES ||
-                    (entry->type == RFN_CHUNK_CLUSTERS && archive->first_set);
+                    (entry->type == RFN_CHUNK_CLUSTERS && archive->first_set) ||
+                    rfn_common_find(archive) == (int64_t)i;
         if (ours)
             RFN_TRY(add_size(archive, entry, sizes, diag));
     }

@@ -8,6 +8,7 @@
 #ifndef RFN_ARCHIVE_CLUSTER_PARTS_H
 #define RFN_ARCHIVE_CLUSTER_PARTS_H
 
+#include "archive/common_loops.h"
 #include "archive/reader.h"
 
 /* No payload is larger than this, nor any that is made of one. */
@@ -38,9 +39,12 @@ int rfn_clusters_before(const struct rfn_archive *archive, const struct rfn_toc_
 uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set);
 
 /* Makes the payload of CLUSTERS that of STRUCTURE, PLACES or VALUES (`type`, `id`). structure: of
- * the group, needed for PLACES. Returns what is wrong, or NULL. */
+ * the group, needed for PLACES. common: what several shapes have in common, may be NULL. Returns
+ * what is wrong, or NULL. rfn_common_needed: there has to be `common`; the payload is as it was. */
 const char *rfn_cluster_take(const struct rfn_archive *archive, struct rfn_payload *payload,
-                             uint32_t type, uint32_t id, const struct rfn_structure *structure);
+                             uint32_t type, uint32_t id, const struct rfn_structure *structure,
+                             const struct rfn_common *common);
+extern const char rfn_common_needed[];
 
 /* Calls visit with each formula of a payload of CLUSTERS, once per sequence or part of one that it
  * gives; its text lies in the payload. Returns what is wrong, or NULL; what visit returns is

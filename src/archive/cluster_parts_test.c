@@ -1,6 +1,7 @@
-/* Structures, places and values of random groups, packed together and taken out again one by one;
- * and the same with bytes that are damaged. */
+/* Structures, places and values of random groups, packed together and taken out again one by one,
+ * with what they have in common or without; and the same with bytes that are damaged. */
 #include "archive/cluster_parts.h"
+#include "archive/common_model.h"
 #include "archive/pack_clusters.h"
 #include "archive/rank_sequence.h"
 #include "base/rounds.h"
@@ -27,6 +28,7 @@ struct model {
     struct rfn_buf streams; /* the payload's runs of ranks */
     struct rfn_archive archive;
     struct rfn_structure structure;
+    struct rfn_common *common; /* borrowed, or NULL */
 };
 
 static uint32_t below(uint32_t n)
@@ -146,6 +148,7 @@ static void make_places(struct model *model)
 static void make_archive(struct model *model)
 {
     struct rfn_archive *archive = &model->archive;
+    archive->chunks.minor = RFN_FORMAT_MINOR;
     rfn_buf_varint(&model->streams, model->n_members * 4 + 1);
     rfn_buf_svarint(&model->streams, 0);
     struct rfn_reader reader = rfn_reader_over(model->streams.data, model->streams.size);
@@ -236,10 +239,11 @@ static const char *count_formula(void *context, const char *text, size_t size)
 
 /* ---- packing and taking ---- */
 
-/* As one shape, or as two. */
-static struct rfn_buf pack(const struct model *model, uint32_t first_shape)
+/* As one shape, or as two. common: may be NULL. */
+static struct rfn_buf pack_as(const struct model *model, uint32_t first_shape,
+                              enum rfn_clusters_form form, struct rfn_common_table *common)
 {
-    struct rfn_clusters_packer packer = {0};
+    struct rfn_clusters_packer packer = {.common = common};
     struct rfn_buf out = RFN_BUF_INIT;
     for (uint32_t from = 0, end; from < model->n_groups; from = end) {
         end = from == 0 ? first_shape : model->n_groups;
@@ -268,9 +272,14 @@ static struct rfn_buf pack(const struct model *model, uint32_t first_shape)
             0);
         free(places);
     }
-    assert_int_equal(rfn_clusters_pack(&packer, 12345, &out), 0);
+    assert_int_equal(rfn_clusters_pack(&packer, form, 12345, &out), 0);
     rfn_clusters_packer_release(&packer);
     return out;
+}
+
+static struct rfn_buf pack(const struct model *model, uint32_t first_shape)
+{
+    return pack_as(model, first_shape, RFN_CLUSTERS_PLAIN, NULL);
 }
 
 /* What is taken of a copy of the bytes; what is wrong with them, or NULL. */
@@ -282,7 +291,7 @@ static const char *take(const struct model *model, const struct rfn_buf *bytes, 
                                     .id = rfn_clusters_id(0, model->n_groups)};
     assert_non_null(payload->data);
     memcpy(payload->data, bytes->data, bytes->size);
-    return rfn_cluster_take(&model->archive, payload, type, id, &model->structure);
+    return rfn_cluster_take(&model->archive, payload, type, id, &model->structure, model->common);
 }
 
 static void expect_bytes(const struct model *model, const struct rfn_buf *packed, uint32_t type,
@@ -352,6 +361,95 @@ static void test_round_trip(void **state)
     assert_true(n[0] > RFN_ROUNDS(100) && n[1] > RFN_ROUNDS(100) && finder.found >= finder.stored);
 }
 
+/* ---- what shapes have in common ---- */
+
+/* Structures of two shapes; in the first one groups differ in inputs of their first symbol. */
+static void make_alike(struct model *model, uint32_t first_shape)
+{
+    struct model_structure structure = {{0}, false, 0, 0};
+    for (uint32_t i = 0; i < model->n_groups; i++) {
+        while (i == 0 || i == first_shape) {
+            free(structure.numbers.at);
+            structure = make_structure();
+            if (structure.n_inputs > 0 && !structure.twice)
+                break;
+        }
+        for (uint32_t k = 0; k < structure.n_inputs; k++)
+            structure.numbers.at[structure.first_input + k] = rfn_zigzag((int64_t)model->ranks[i] *
+                                                                         (k + 1) % 7);
+        struct rfn_buf *out = &model->structures[i];
+        rfn_buf_release(out);
+        for (size_t k = 0; k < structure.numbers.n; k++)
+            rfn_buf_varint(out, structure.numbers.at[k]);
+        model->structure_bytes[i] = (struct rfn_pack_bytes){out->data, out->size};
+    }
+    free(structure.numbers.at);
+}
+
+static void read_common(const struct rfn_common_table *table, struct rfn_common *common)
+{
+    struct rfn_buf bytes = RFN_BUF_INIT;
+    assert_int_equal(rfn_common_pack(table, &bytes), 0);
+    const struct rfn_payload payload = {.data = bytes.data, .size = bytes.size};
+    assert_null(rfn_common_read(common, table->dictionary, &payload, true));
+    rfn_buf_release(&bytes);
+}
+
+/* Who has no COMMON is told so; a file of a version that had none is damaged. */
+static void expect_needed(struct model *model, const struct rfn_buf *packed)
+{
+    struct rfn_payload payload;
+    struct rfn_common *common = model->common;
+    model->common = NULL;
+    assert_ptr_equal(take(model, packed, RFN_CHUNK_STRUCTURE, 0, &payload), rfn_common_needed);
+    assert_int_equal(payload.size, packed->size);
+    rfn_payload_release(&payload);
+    model->common = common;
+    model->archive.chunks.minor = RFN_COMMON_SINCE_MINOR - 1;
+    assert_string_equal(take(model, packed, RFN_CHUNK_STRUCTURE, 0, &payload),
+                        "the numbers of a shape are malformed");
+    rfn_payload_release(&payload);
+    model->archive.chunks.minor = RFN_FORMAT_MINOR;
+}
+
+/* Both forms give the same; the numbers that have none stay as they are. */
+static void test_common(void **state)
+{
+    (void)state;
+    srand(3);
+    name_parameters();
+    for (unsigned i = 0; i < RFN_ROUNDS(200); i++) {
+        struct model *model = new_model(2 + below(GROUPS_MOST - 2));
+        uint32_t first_shape = 1 + below(model->n_groups - 1);
+        struct rfn_common_table table;
+        struct rfn_common common;
+        bool alike = i % 4 > 0;
+        if (alike)
+            make_alike(model, first_shape);
+        rfn_common_table_init(&table, model_dictionary(), SIZE_MAX);
+        struct rfn_buf packed = pack_as(model, first_shape, RFN_CLUSTERS_COMMON, &table);
+        struct rfn_buf plain = pack_as(model, first_shape, RFN_CLUSTERS_PLAIN, &table);
+        expect_all(model, &plain);
+        read_common(&table, &common);
+        model->common = &common;
+        expect_all(model, &packed);
+        expect_all(model, &plain);
+        if (alike)
+            expect_needed(model, &packed);
+        else
+            assert_int_equal(packed.size, plain.size);
+        uint64_t n[2][FORMULAS] = {{0}};
+        count_formulas(model, &packed, n[0]);
+        count_formulas(model, &plain, n[1]);
+        assert_memory_equal(n[0], n[1], sizeof n[0]);
+        rfn_common_release(&common);
+        rfn_common_table_release(&table);
+        rfn_buf_release(&plain);
+        rfn_buf_release(&packed);
+        delete_model(model);
+    }
+}
+
 /* What follows from the rank costs no more for many than for few. */
 static void test_expressions(void **state)
 {
@@ -407,8 +505,16 @@ static void test_damage(void **state)
     srand(2);
     size_t faults = 0;
     for (unsigned i = 0; i < RFN_ROUNDS(12); i++) {
-        struct model *model = new_model(1 + below(5));
-        struct rfn_buf packed = pack(model, 1 + below(model->n_groups));
+        struct model *model = new_model(2 + below(4));
+        uint32_t first_shape = 1 + below(model->n_groups - 1);
+        struct rfn_common_table table;
+        struct rfn_common common;
+        if (i % 2)
+            make_alike(model, first_shape);
+        rfn_common_table_init(&table, model_dictionary(), SIZE_MAX);
+        struct rfn_buf packed = pack_as(model, first_shape, RFN_CLUSTERS_COMMON, &table);
+        read_common(&table, &common);
+        model->common = &common;
         for (size_t at = 0; at < packed.size; at++) {
             uint8_t before = packed.data[at];
             packed.data[at] = (uint8_t)(below(3) ? before ^ 1u << below(8) : 0xff);
@@ -417,6 +523,8 @@ static void test_damage(void **state)
         }
         for (size_t size = packed.size; packed.size > 0; packed.size--)
             faults += take_all(model, &packed) > 0 || packed.size == size;
+        rfn_common_release(&common);
+        rfn_common_table_release(&table);
         rfn_buf_release(&packed);
         delete_model(model);
     }
@@ -445,9 +553,8 @@ static void test_not_alike(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_common),
+        cmocka_unit_test(test_expressions), cmocka_unit_test(test_damage),
         cmocka_unit_test(test_not_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,8 @@ enum rfn_chunk_type {
     RFN_CHUNK_PROFILES = 11,     /* since minor version 3 */
     RFN_CHUNK_CLUSTERS = 12,     /* since minor version 4 */
     RFN_CHUNK_SITE_SPREADS = 13, /* of minor version 4: nothing is told apart by what came before */
-    RFN_CHUNK_SPREADS = 14       /* since minor version 5 */
+    RFN_CHUNK_SPREADS = 14,      /* since minor version 5 */
+    RFN_CHUNK_COMMON = 15        /* since minor version 6 */
 };
 
 enum { RFN_HEADER_BYTES = 64, RFN_CHUNK_HEADER_BYTES = 48, RFN_CHUNK_ALIGNMENT = 8 };
@@ -37,7 +38,8 @@ enum {
     RFN_PROFILE_SINCE_MINOR = 3,
     RFN_CLUSTERS_SINCE_MINOR = 4,
     RFN_SPREADS_SINCE_MINOR = 5,
-    RFN_SIGNATURES_SINCE_MINOR = 6
+    RFN_SIGNATURES_SINCE_MINOR = 6,
+    RFN_COMMON_SINCE_MINOR = 6
 };
 enum { RFN_STATE_WRITING = 0, RFN_STATE_WHOLE = 1 };
 enum { RFN_COMPRESSION_NONE = 0, RFN_COMPRESSION_ZSTD = 1 };

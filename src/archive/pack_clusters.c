@@ -4,8 +4,10 @@
 
 void rfn_clusters_packer_release(struct rfn_clusters_packer *packer)
 {
-    rfn_buf_release(&packer->directory);
-    rfn_buf_release(&packer->shapes);
+    for (int form = 0; form < RFN_CLUSTERS_FORMS; form++) {
+        rfn_buf_release(&packer->directory[form]);
+        rfn_buf_release(&packer->shapes[form]);
+    }
     rfn_buf_release(&packer->columns);
     rfn_map_release(&packer->column_numbers);
 }
@@ -59,8 +61,8 @@ static bool differs(const struct numbers *numbers, size_t place)
     return false;
 }
 
-static int write_changes(const struct numbers *numbers, struct rfn_rank_value *members,
-                         struct rfn_buf *out)
+static int write_changes_of(const struct numbers *numbers, struct rfn_rank_value *members,
+                            struct rfn_buf *out)
 {
     size_t n = 0, before = 0;
     for (size_t i = 0; i < numbers->n; i++)
@@ -78,15 +80,21 @@ static int write_changes(const struct numbers *numbers, struct rfn_rank_value *m
     return 0;
 }
 
-static int write_numbers(const struct numbers *numbers, struct rfn_buf *out)
+/* The numbers of the first list. */
+static void write_first(const struct numbers *numbers, struct rfn_buf *out)
+{
+    rfn_buf_varint(out, numbers->n);
+    for (size_t i = 0; i < numbers->n; i++)
+        rfn_buf_varint(out, numbers->at[i]);
+}
+
+/* Where others have other ones. */
+static int write_changes(const struct numbers *numbers, struct rfn_buf *out)
 {
     struct rfn_rank_value *members = malloc(numbers->n_lists * sizeof *members);
     if (!members)
         return RFN_E_NOMEM;
-    rfn_buf_varint(out, numbers->n);
-    for (size_t i = 0; i < numbers->n; i++)
-        rfn_buf_varint(out, numbers->at[i]);
-    int error = write_changes(numbers, members, out);
+    int error = write_changes_of(numbers, members, out);
     free(members);
     return error ? error : rfn_buf_status(out);
 }
@@ -110,7 +118,41 @@ static int read_numbers(const struct rfn_pack_bytes *bytes, uint64_t *at, size_t
     return reader.failed || rfn_reader_left(&reader) ? RFN_E_UNSUPPORTED : 0;
 }
 
-static int add_structures(const struct rfn_pack_shape *shape, struct rfn_buf *out)
+/* As what is common, or, if they cannot be written so, as they are. 0 says which. */
+static int write_common(struct rfn_common_table *common, const struct numbers *numbers,
+                        struct rfn_buf *out)
+{
+    struct rfn_buf references = RFN_BUF_INIT;
+    int error = rfn_common_add(common, numbers->at, numbers->n, &references);
+    if (error == RFN_E_UNSUPPORTED) {
+        write_first(numbers, out);
+    } else {
+        rfn_buf_varint(out, 0);
+        rfn_buf_bytes(out, references.data, references.size);
+    }
+    rfn_buf_release(&references);
+    return error == RFN_E_UNSUPPORTED ? 0 : error;
+}
+
+/* What groups differ in is the same in both forms. */
+static int write_structures(struct rfn_common_table *common, const struct numbers *numbers,
+                            struct rfn_buf *forms)
+{
+    struct rfn_buf changes = RFN_BUF_INIT;
+    write_first(numbers, &forms[RFN_CLUSTERS_PLAIN]);
+    int error = common ? write_common(common, numbers, &forms[RFN_CLUSTERS_COMMON]) : 0;
+    if (!error)
+        error = write_changes(numbers, &changes);
+    for (int form = 0; form < RFN_CLUSTERS_FORMS; form++) {
+        rfn_buf_bytes(&forms[form], changes.data, changes.size);
+        error = error ? error : rfn_buf_status(&forms[form]);
+    }
+    rfn_buf_release(&changes);
+    return error;
+}
+
+static int add_structures(struct rfn_common_table *common, const struct rfn_pack_shape *shape,
+                          struct rfn_buf *forms)
 {
     struct numbers numbers = {.n_lists = shape->n_groups,
                               .n = count_numbers(&shape->structures[0]),
@@ -122,7 +164,7 @@ static int add_structures(const struct rfn_pack_shape *shape, struct rfn_buf *ou
     for (size_t i = 0; i < numbers.n_lists && !error; i++)
         error = read_numbers(&shape->structures[i], numbers.at + i * numbers.n, numbers.n);
     if (!error)
-        error = write_numbers(&numbers, out);
+        error = write_structures(common, &numbers, forms);
     free(numbers.at);
     return error;
 }
@@ -203,8 +245,10 @@ static int add_values(struct rfn_clusters_packer *packer, const struct rfn_pack_
         readers[i] = rfn_reader_over(shape->values[i].data, shape->values[i].size);
     if (!error)
         error = intern_columns(packer, readers, &numbers);
-    if (!error)
-        error = write_numbers(&numbers, out);
+    if (!error) {
+        write_first(&numbers, out);
+        error = write_changes(&numbers, out);
+    }
     free(readers);
     free(numbers.at);
     return error;
@@ -223,33 +267,50 @@ static int add_places(const struct rfn_pack_shape *shape, struct rfn_buf *out)
 
 /* ---- a shape ---- */
 
+enum { PLACES, VALUES, OTHERS };
+
 static int add_parts(struct rfn_clusters_packer *packer, const struct rfn_pack_shape *shape,
-                     struct rfn_buf *parts)
+                     struct rfn_buf *structures, struct rfn_buf *others)
 {
-    RFN_TRY(add_structures(shape, &parts[0]));
-    RFN_TRY(add_places(shape, &parts[1]));
-    return shape->n_sets ? add_values(packer, shape, &parts[2]) : 0;
+    RFN_TRY(add_structures(packer->common, shape, structures));
+    RFN_TRY(add_places(shape, &others[PLACES]));
+    return shape->n_sets ? add_values(packer, shape, &others[VALUES]) : 0;
+}
+
+/* In one form. */
+static void put_shape(struct rfn_clusters_packer *packer, enum rfn_clusters_form form,
+                      uint32_t n_groups, const struct rfn_buf *structures,
+                      const struct rfn_buf *others)
+{
+    const struct rfn_buf *parts[] = {structures, &others[PLACES], &others[VALUES]};
+    rfn_buf_varint(&packer->directory[form], n_groups);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        rfn_buf_varint(&packer->directory[form], parts[i]->size);
+        rfn_buf_bytes(&packer->shapes[form], parts[i]->data, parts[i]->size);
+        packer->shapes[form].failed |= parts[i]->failed;
+    }
 }
 
 int rfn_clusters_add(struct rfn_clusters_packer *packer, const struct rfn_pack_shape *shape)
 {
-    struct rfn_buf parts[3] = {RFN_BUF_INIT};
-    int error = add_parts(packer, shape, parts);
-    rfn_buf_varint(&packer->directory, shape->n_groups);
-    for (int i = 0; i < 3; i++) {
-        rfn_buf_varint(&packer->directory, parts[i].size);
-        rfn_buf_bytes(&packer->shapes, parts[i].data, parts[i].size);
-        packer->shapes.failed |= parts[i].failed;
-        rfn_buf_release(&parts[i]);
+    struct rfn_buf structures[RFN_CLUSTERS_FORMS] = {RFN_BUF_INIT}, others[OTHERS] = {RFN_BUF_INIT};
+    int error = add_parts(packer, shape, structures, others);
+    for (int form = 0; form < RFN_CLUSTERS_FORMS; form++) {
+        if (form == RFN_CLUSTERS_PLAIN || packer->common)
+            put_shape(packer, form, shape->n_groups, &structures[form], others);
+        rfn_buf_release(&structures[form]);
     }
+    for (int i = 0; i < OTHERS; i++)
+        rfn_buf_release(&others[i]);
     packer->n_shapes++;
     return error;
 }
 
-int rfn_clusters_pack(const struct rfn_clusters_packer *packer, uint64_t before,
-                      struct rfn_buf *out)
+int rfn_clusters_pack(const struct rfn_clusters_packer *packer, enum rfn_clusters_form form,
+                      uint64_t before, struct rfn_buf *out)
 {
-    const struct rfn_buf *all[] = {&packer->directory, &packer->shapes, &packer->columns};
+    const struct rfn_buf *all[] = {&packer->directory[form], &packer->shapes[form],
+                                   &packer->columns};
     rfn_buf_varint(out, before);
     rfn_buf_varint(out, packer->n_shapes);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -4,6 +4,7 @@
 #ifndef RFN_ARCHIVE_PACK_CLUSTERS_H
 #define RFN_ARCHIVE_PACK_CLUSTERS_H
 
+#include "archive/pack_common.h"
 #include "archive/rank_sequence.h"
 #include "base/buf.h"
 #include "base/map.h"
@@ -30,9 +31,15 @@ struct rfn_pack_shape {
     size_t n_number_parameters; /* of the first numbers */
 };
 
+/* How the numbers of a shape's first STRUCTURE are written: as they are, or, where they can, as
+ * references to what is common to several shapes. */
+enum rfn_clusters_form { RFN_CLUSTERS_PLAIN, RFN_CLUSTERS_COMMON, RFN_CLUSTERS_FORMS };
+
 struct rfn_clusters_packer {
+    struct rfn_common_table *common; /* borrowed; NULL: there is only the plain form */
     uint32_t n_shapes;
-    struct rfn_buf directory, shapes, columns;
+    struct rfn_buf directory[RFN_CLUSTERS_FORMS], shapes[RFN_CLUSTERS_FORMS];
+    struct rfn_buf columns;
     struct rfn_map column_numbers; /* by hash of the column */
     uint64_t n_columns;
 };
@@ -43,8 +50,9 @@ void rfn_clusters_packer_release(struct rfn_clusters_packer *packer);
  * nothing more to do than to release the packer. */
 int rfn_clusters_add(struct rfn_clusters_packer *packer, const struct rfn_pack_shape *shape);
 
-/* The payload of all shapes. before: bytes of the chunks that it stands for. RFN_E_NOMEM. */
-int rfn_clusters_pack(const struct rfn_clusters_packer *packer, uint64_t before,
-                      struct rfn_buf *out);
+/* The payload of all shapes in a form. before: bytes of the chunks that it stands for.
+ * RFN_E_NOMEM. */
+int rfn_clusters_pack(const struct rfn_clusters_packer *packer, enum rfn_clusters_form form,
+                      uint64_t before, struct rfn_buf *out);
 
 #endif

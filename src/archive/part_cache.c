@@ -81,6 +81,91 @@ int64_t rfn_part_find(const struct rfn_archive *archive, uint32_t type, uint64_t
     return entry < 0 ? find_clustered(archive, type, id) : entry;
 }
 
+/* ---- COMMON: kept until the archive is closed ---- */
+
+/* The lock and what it guards are what may change in an open archive. */
+static struct rfn_archive *changeable(const struct rfn_archive *archive)
+{
+    return (struct rfn_archive *)(uintptr_t)archive;
+}
+
+int64_t rfn_common_find(const struct rfn_archive *archive)
+{
+    bool known = archive->first_set && rfn_chunks_know(&archive->chunks, RFN_CHUNK_COMMON);
+    return known ? rfn_chunks_find(&archive->chunks, RFN_CHUNK_COMMON, 0) : -1;
+}
+
+static void free_common(struct rfn_common *common)
+{
+    if (common)
+        rfn_common_release(common);
+    free(common);
+}
+
+/* The one that is kept: the first, where two threads have read it. */
+static struct rfn_common *keep_common(const struct rfn_archive *archive, struct rfn_common *read)
+{
+    struct rfn_archive *shared = changeable(archive);
+    pthread_mutex_lock(&shared->lock);
+    struct rfn_common *kept = shared->common ? shared->common : read;
+    shared->common = kept;
+    pthread_mutex_unlock(&shared->lock);
+    if (kept != read)
+        free_common(read);
+    return kept;
+}
+
+static int load_common(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
+                       struct rfn_common **common, struct rfn_diag *diag)
+{
+    struct rfn_payload payload;
+    RFN_TRY(rfn_chunks_load(&archive->chunks, entry, &payload, diag));
+    *common = calloc(1, sizeof **common);
+    const char *fault = *common ? NULL : rfn_out_of_memory;
+    if (!fault && payload.size > RFN_CLUSTERS_BYTES_MAX)
+        fault = "it is too large";
+    if (!fault)
+        fault = rfn_common_read(*common, &archive->dictionary, &payload, archive->exact);
+    rfn_payload_release(&payload);
+    int error = rfn_payload_fault(&payload, fault, diag);
+    if (error)
+        free_common(*common);
+    return error;
+}
+
+int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **common,
+                   struct rfn_diag *diag)
+{
+    struct rfn_common *read = NULL;
+    *common = keep_common(archive, NULL);
+    if (*common)
+        return 0;
+    int64_t entry = rfn_common_find(archive);
+    if (entry < 0)
+        return rfn_archive_missing(archive, "COMMON", 0, diag);
+    RFN_TRY(load_common(archive, &archive->chunks.entries[entry], &read, diag));
+    *common = keep_common(archive, read);
+    return 0;
+}
+
+/* Makes the payload of a CLUSTERS that of a part in it. It is to be released only after 0. */
+static int take_clustered(const struct rfn_archive *archive, struct rfn_payload *payload,
+                          uint32_t type, uint64_t id, const struct rfn_structure *structure,
+                          struct rfn_diag *diag)
+{
+    const struct rfn_common *common = keep_common(archive, NULL);
+    int error = 0;
+    const char *fault = rfn_cluster_take(archive, payload, type, (uint32_t)id, structure, common);
+    if (fault == rfn_common_needed) {
+        error = rfn_common_use(archive, &common, diag);
+        fault = error ? NULL
+                      : rfn_cluster_take(archive, payload, type, (uint32_t)id, structure, common);
+    }
+    if (fault || error)
+        rfn_payload_release(payload);
+    return error ? error : rfn_payload_fault(payload, fault, diag);
+}
+
 /* The payload that a chunk of its own has, or would have. */
 static int load_payload(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
                         uint32_t type, uint64_t id, const struct rfn_structure *structure,
@@ -91,10 +176,7 @@ static int load_payload(const struct rfn_archive *archive, const struct rfn_toc_
     RFN_TRY(rfn_chunks_load(&archive->chunks, chunk, payload, diag));
     if (chunk->type != RFN_CHUNK_CLUSTERS)
         return 0;
-    const char *fault = rfn_cluster_take(archive, payload, type, (uint32_t)id, structure);
-    if (fault)
-        rfn_payload_release(payload);
-    return rfn_payload_fault(payload, fault, diag);
+    return take_clustered(archive, payload, type, id, structure, diag);
 }
 
 static int load_part(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
@@ -142,12 +224,6 @@ static struct rfn_part *take(struct rfn_archive *archive, size_t entry)
     if (part && part->users++ == 0)
         unlink_idle(archive, part);
     return part;
-}
-
-/* The lock and the parts are what may change in an open archive. */
-static struct rfn_archive *changeable(const struct rfn_archive *archive)
-{
-    return (struct rfn_archive *)(uintptr_t)archive;
 }
 
 static struct rfn_part *take_if_there(const struct rfn_archive *archive, size_t entry)
@@ -257,6 +333,7 @@ void rfn_archive_close(struct rfn_archive *archive)
             free_part(archive->parts[i]);
     }
     free(archive->parts);
+    free_common(archive->common);
     rfn_host_clocks_release(&archive->clocks);
     free(archive->host_offsets);
     free(archive->members);

@@ -59,6 +59,8 @@ enum { RFN_LIST_BYTES = 1 << 10 };
 enum { RFN_LIST_BYTES = 1 << 22 };
 #endif
 
+struct rfn_common; /* archive/common_loops.h */
+
 struct rfn_archive {
     struct rfn_chunks chunks;
     bool exact; /* the format has this program's minor version: nothing may follow a payload */
@@ -81,6 +83,7 @@ struct rfn_archive {
     size_t n_parts;
     struct rfn_part *newest, *oldest;
     size_t n_idle;
+    struct rfn_common *common; /* COMMON; NULL: not read */
 };
 
 int rfn_archive_open_memory(const void *bytes, size_t size, struct rfn_archive **archive,
@@ -114,6 +117,13 @@ int rfn_part_load(const struct rfn_archive *archive, uint32_t type, uint64_t id,
 /* Where a part is: the number of its own chunk, or of a CLUSTERS, or -1. */
 int64_t rfn_part_find(const struct rfn_archive *archive, uint32_t type, uint64_t id);
 void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part);
+
+/* The entry of COMMON; -1: there is none that something could refer to. */
+int64_t rfn_common_find(const struct rfn_archive *archive);
+/* What COMMON has, borrowed until the archive is closed. RFN_E_CORRUPT, _INCOMPLETE (not there),
+ * _IO, _NOMEM. */
+int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **common,
+                   struct rfn_diag *diag);
 
 /* The parts that a stream's events are in, but for its times; NULL: not in use. */
 struct rfn_stream_parts {

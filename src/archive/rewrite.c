@@ -94,6 +94,24 @@ void rfn_rewrite_drop(struct rfn_rewrite *rewrite)
     rfn_rope_release(&rewrite->chunks[rewrite->n].bytes);
 }
 
+int rfn_rewrite_keep(struct rfn_rewrite *rewrite, size_t from, const size_t *numbers, size_t n)
+{
+    struct rfn_rewrite_chunk *kept = malloc((n + 1) * sizeof *kept);
+    if (!kept)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        kept[i] = rewrite->chunks[numbers[i]];
+        rewrite->chunks[numbers[i]].bytes = (struct rfn_rope)RFN_ROPE_INIT;
+    }
+    while (rewrite->n > from)
+        rfn_rewrite_drop(rewrite);
+    if (n > 0)
+        memcpy(rewrite->chunks + from, kept, n * sizeof *kept);
+    rewrite->n = from + n;
+    free(kept);
+    return 0;
+}
+
 /* A chunk's own bytes, or what of them is in the spill. */
 struct copying {
     struct rfn_rope *to;

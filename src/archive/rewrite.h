@@ -47,6 +47,8 @@ int rfn_rewrite_add_gathered(struct rfn_rewrite *rewrite, struct rfn_gathered *g
 int rfn_rewrite_failed(int error, struct rfn_diag *diag);
 /* Takes the last chunk back. */
 void rfn_rewrite_drop(struct rfn_rewrite *rewrite);
+/* Of the chunks from number `from` on only these n stay, in this order. RFN_E_NOMEM. */
+int rfn_rewrite_keep(struct rfn_rewrite *rewrite, size_t from, const size_t *numbers, size_t n);
 
 /* Whether the path can be written to: RFN_E_EXISTS where there is a file, unless `force`;
  * RFN_E_USAGE where it is the old archive itself; RFN_E_IO for folders. */

@@ -111,6 +111,8 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
                !rfn_group_is_clustered(archive, (uint32_t)entry->id);
     case RFN_CHUNK_CLUSTERS:
         return clusters_belong(archive, entry);
+    case RFN_CHUNK_COMMON:
+        return entry->id == 0 && archive->first_set;
     case RFN_CHUNK_VALUES:
         return entry->id < archive->n_value_sets;
     case RFN_CHUNK_TIMING:
@@ -150,7 +152,19 @@ static bool holds_events(uint32_t type)
 {
     return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING ||
            type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES || type == RFN_CHUNK_CLUSTERS ||
-           type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS;
+           type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS || type == RFN_CHUNK_COMMON;
+}
+
+/* COMMON stands before CLUSTERS: who finds enough of a file that was cut to have one of these has
+ * it. */
+static bool common_too_late(const struct rfn_archive *archive, const struct rfn_toc_entry *entry)
+{
+    const struct rfn_toc_entry *before = archive->chunks.entries;
+    if (entry->type != RFN_CHUNK_COMMON)
+        return false;
+    while (before < entry && before->type != RFN_CHUNK_CLUSTERS)
+        before++;
+    return before < entry;
 }
 
 /* Nothing refers to chunks of other types, but their checksums are right. */
@@ -173,6 +187,8 @@ static int check_entry(const struct verifier *verifier, const struct rfn_toc_ent
         return corrupt(verifier, entry->offset, "the chunk must stand before those with events");
     if (clocks_too_late(verifier->archive, entry))
         return corrupt(verifier, entry->offset, "the chunk must stand before those of places");
+    if (common_too_late(verifier->archive, entry))
+        return corrupt(verifier, entry->offset, "the chunk must stand before those of clusters");
     return 0; /* read later */
 }
 
@@ -386,6 +402,15 @@ static int check_streams(struct verifier *verifier)
     return 0;
 }
 
+/* Also what no shape refers to. */
+static int check_common(const struct verifier *verifier)
+{
+    const struct rfn_common *common;
+    if (rfn_common_find(verifier->archive) < 0)
+        return 0;
+    return rfn_common_use(verifier->archive, &common, verifier->diag);
+}
+
 static int verify(struct verifier *verifier)
 {
     const struct rfn_archive *archive = verifier->archive;
@@ -393,6 +418,7 @@ static int verify(struct verifier *verifier)
         return rfn_fail(verifier->diag, archive->chunks.fault, -1, -1, "%s: %s",
                         archive->chunks.path, archive->why);
     RFN_TRY(check_container(verifier));
+    RFN_TRY(check_common(verifier));
     verifier->sets_done = calloc(archive->n_value_sets + (size_t)1, sizeof *verifier->sets_done);
     if (!verifier->sets_done)
         return RFN_E_NOMEM;

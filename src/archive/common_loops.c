@@ -1,0 +1,377 @@
+#include "archive/common_loops.h"
+
+#include "base/grow.h"
+#include "event/kind.h"
+#include "reduce/fold.h"
+
+#include <stdlib.h>
+
+uint32_t rfn_common_inputs(const struct rfn_function_info *function, uint32_t moved)
+{
+    uint32_t n = 0;
+    for (unsigned i = 0; i < function->n_in; i++)
+        n += !(moved >> i & 1) && !rfn_kind_depends_on_rank(function->params[i].kind);
+    return n;
+}
+
+/* ---- reading ---- */
+
+struct context {
+    struct rfn_common *to;
+    const struct rfn_dictionary *dictionary;
+    struct rfn_reader reader;
+};
+
+static void *allocate(struct context *context, size_t n, size_t size)
+{
+    return rfn_arena_alloc(&context->to->arena, (n + 1) * size);
+}
+
+/* Of things that take a byte each, or more. */
+static uint32_t read_count(struct rfn_reader *reader)
+{
+    size_t left = rfn_reader_left(reader);
+    return (uint32_t)rfn_reader_limited(reader, left < INT32_MAX ? left : INT32_MAX);
+}
+
+static const char *read_sites(struct context *context)
+{
+    struct rfn_common *to = context->to;
+    to->n_sites = read_count(&context->reader);
+    to->functions = allocate(context, to->n_sites, sizeof *to->functions);
+    to->paths = allocate(context, to->n_sites, sizeof *to->paths);
+    if (!to->functions || !to->paths)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_sites; i++) {
+        uint64_t function = rfn_reader_varint(&context->reader);
+        uint64_t path = rfn_reader_varint(&context->reader);
+        if (context->reader.failed || function >= context->dictionary->n_functions ||
+            path >= context->dictionary->n_paths)
+            return "its sites are malformed";
+        to->functions[i] = (uint32_t)function;
+        to->paths[i] = (uint32_t)path;
+    }
+    return context->reader.failed ? "its sites are malformed" : NULL;
+}
+
+static const char *read_heads(struct context *context)
+{
+    uint64_t site = 0;
+    for (uint32_t i = 0; i < context->to->n_symbols; i++) {
+        struct rfn_common_symbol *symbol = &context->to->symbols[i];
+        uint64_t head = rfn_reader_varint(&context->reader);
+        site += (uint64_t)rfn_unzigzag(head >> 1);
+        if (context->reader.failed || site >= context->to->n_sites)
+            return "a symbol has a site that does not exist";
+        *symbol = (struct rfn_common_symbol){.site = (uint32_t)site, .failed_poll = head & 1};
+    }
+    return NULL;
+}
+
+/* Errors, and which inputs are moved. *n_inputs: of all symbols. */
+static const char *read_forms(struct context *context, uint64_t *n_inputs)
+{
+    struct rfn_common *to = context->to;
+    for (uint32_t i = 0; i < to->n_symbols; i++)
+        to->symbols[i].error = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+    *n_inputs = 0;
+    for (uint32_t i = 0; i < to->n_symbols; i++) {
+        struct rfn_common_symbol *symbol = &to->symbols[i];
+        const struct rfn_function_info *function =
+            &context->dictionary->functions[to->functions[symbol->site]];
+        symbol->moved = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+        if (symbol->moved >> function->n_in)
+            return "a symbol has moved inputs that do not exist";
+        symbol->n_inputs = rfn_common_inputs(function, symbol->moved);
+        *n_inputs += symbol->n_inputs;
+    }
+    return *n_inputs > rfn_reader_left(&context->reader) ? "its symbols are malformed" : NULL;
+}
+
+static const char *read_symbols(struct context *context)
+{
+    struct rfn_common *to = context->to;
+    uint64_t n_inputs;
+    to->n_symbols = read_count(&context->reader);
+    to->symbols = allocate(context, to->n_symbols, sizeof *to->symbols);
+    const char *fault = to->symbols ? read_heads(context) : rfn_out_of_memory;
+    if (!fault)
+        fault = read_forms(context, &n_inputs);
+    if (fault)
+        return fault;
+    uint64_t *inputs = allocate(context, n_inputs, sizeof *inputs);
+    if (!inputs)
+        return rfn_out_of_memory;
+    for (uint64_t i = 0; i < n_inputs; i++)
+        inputs[i] = rfn_reader_varint(&context->reader);
+    for (uint32_t i = 0; i < to->n_symbols; i++) {
+        to->symbols[i].inputs = inputs;
+        inputs += to->symbols[i].n_inputs;
+    }
+    return context->reader.failed ? "its symbols are malformed" : NULL;
+}
+
+/* Of the loop with this number, which has loops of lower ones. */
+static const char *read_body(struct context *context, uint32_t loop)
+{
+    uint32_t n = read_count(&context->reader);
+    uint32_t *nodes = n ? allocate(context, n, sizeof *nodes) : NULL;
+    if (!nodes)
+        return n ? rfn_out_of_memory : "a loop has an empty body";
+    for (uint32_t i = 0; i < n; i++) {
+        nodes[i] = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+        if (rfn_node_index(nodes[i]) >=
+            (rfn_node_is_loop(nodes[i]) ? loop : context->to->n_symbols))
+            return "a loop has a symbol or loop that does not exist here";
+    }
+    context->to->loops[loop] = (struct rfn_node_list){nodes, n};
+    return NULL;
+}
+
+static const char *read_loops(struct context *context)
+{
+    struct rfn_common *to = context->to;
+    to->n_loops = read_count(&context->reader);
+    to->loops = allocate(context, to->n_loops, sizeof *to->loops);
+    const char *fault = to->loops ? NULL : rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_loops && !fault; i++)
+        fault = read_body(context, i);
+    return !fault && context->reader.failed ? "its loops are malformed" : fault;
+}
+
+const char *rfn_common_read(struct rfn_common *common, const struct rfn_dictionary *dictionary,
+                            const struct rfn_payload *payload, bool exact)
+{
+    static const char *(*const tables[])(struct context *) = {read_sites, read_symbols, read_loops};
+    *common = (struct rfn_common){.arena = RFN_ARENA_INIT};
+    struct context context = {.to = common,
+                              .dictionary = dictionary,
+                              .reader = rfn_reader_over(payload->data, payload->size)};
+    const char *fault = NULL;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !fault; i++)
+        fault = tables[i](&context);
+    if (!fault && exact && rfn_reader_left(&context.reader))
+        fault = "there are bytes behind its end";
+    return fault;
+}
+
+void rfn_common_release(struct rfn_common *common)
+{
+    rfn_arena_release(&common->arena);
+}
+
+/* ---- a structure made of it ---- */
+
+enum kind { SITE, SYMBOL, LOOP, KINDS };
+
+/* What a structure refers to: common number and own one. */
+struct reference {
+    uint32_t number, own;
+};
+
+struct references {
+    uint32_t n;
+    uint32_t *numbers;        /* by own number */
+    struct reference *sorted; /* by common number */
+};
+
+struct expansion {
+    const struct rfn_common *common;
+    struct rfn_reader *reader;
+    size_t most;
+    struct rfn_numbers *out;
+    struct references of[KINDS];
+    uint32_t *behind; /* per loop: the number behind the last symbol that it executes */
+    const char *fault;
+};
+
+static void fail(struct expansion *expansion, const char *fault)
+{
+    if (!expansion->fault)
+        expansion->fault = fault;
+}
+
+static void put(struct expansion *expansion, uint64_t number)
+{
+    struct rfn_numbers *out = expansion->out;
+    if (out->n >= expansion->most)
+        fail(expansion, "it is too large");
+    else if (RFN_GROW(out->at, out->capacity, out->n + 1) < 0)
+        fail(expansion, rfn_out_of_memory);
+    else
+        out->at[out->n++] = number;
+}
+
+static uint32_t put_count(struct expansion *expansion)
+{
+    uint32_t n = read_count(expansion->reader);
+    put(expansion, n);
+    return n;
+}
+
+static int compare_references(const void *left, const void *right)
+{
+    const struct reference *a = left, *b = right;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static void sort_references(struct expansion *expansion, struct references *of, bool ascending)
+{
+    for (uint32_t i = 0; i < of->n; i++)
+        of->sorted[i] = (struct reference){of->numbers[i], i};
+    if (!ascending)
+        qsort(of->sorted, of->n, sizeof *of->sorted, compare_references);
+    for (uint32_t i = 1; i < of->n; i++) {
+        if (of->sorted[i].number == of->sorted[i - 1].number)
+            fail(expansion, "a structure has a site, symbol or loop twice");
+    }
+}
+
+/* All that the structure has of a kind. */
+static void take_references(struct expansion *expansion, enum kind kind)
+{
+    const struct rfn_common *common = expansion->common;
+    const uint32_t there[] = {common->n_sites, common->n_symbols, common->n_loops};
+    struct references *of = &expansion->of[kind];
+    uint64_t expected = 0;
+    bool ascending = true;
+    of->n = put_count(expansion);
+    of->numbers = malloc(((size_t)of->n + 1) * sizeof *of->numbers);
+    of->sorted = malloc(((size_t)of->n + 1) * sizeof *of->sorted);
+    if (!of->numbers || !of->sorted)
+        fail(expansion, rfn_out_of_memory);
+    for (uint32_t i = 0; i < of->n && !expansion->fault; i++) {
+        uint64_t number = expected + (uint64_t)rfn_reader_svarint(expansion->reader);
+        if (expansion->reader->failed || number >= there[kind])
+            fail(expansion, "COMMON does not have what a structure refers to");
+        ascending &= number >= expected;
+        expected = number + 1;
+        of->numbers[i] = (uint32_t)number;
+    }
+    if (!expansion->fault)
+        sort_references(expansion, of, ascending);
+}
+
+/* The structure's number of one that it refers to, which is below `end`. */
+static uint32_t own_number(struct expansion *expansion, enum kind kind, uint32_t number,
+                           uint32_t end)
+{
+    const struct references *of = &expansion->of[kind];
+    const struct reference key = {.number = number};
+    const struct reference *found = bsearch(&key, of->sorted, of->n, sizeof key,
+                                            compare_references);
+    if (found && found->own < end)
+        return found->own;
+    fail(expansion, "a structure has not all that its symbols and loops consist of");
+    return 0;
+}
+
+static void expand_sites(struct expansion *expansion)
+{
+    const struct references *sites = &expansion->of[SITE];
+    take_references(expansion, SITE);
+    for (uint32_t i = 0; i < sites->n && !expansion->fault; i++) {
+        put(expansion, expansion->common->functions[sites->numbers[i]]);
+        put(expansion, expansion->common->paths[sites->numbers[i]]);
+    }
+    uint32_t n_types = put_count(expansion);
+    for (uint32_t i = 0; i < n_types && !expansion->fault; i++)
+        put(expansion, rfn_reader_varint(expansion->reader));
+    put(expansion, rfn_reader_varint(expansion->reader)); /* how many communicators */
+}
+
+static void expand_symbols(struct expansion *expansion)
+{
+    const struct references *symbols = &expansion->of[SYMBOL];
+    take_references(expansion, SYMBOL);
+    for (uint32_t i = 0; i < symbols->n && !expansion->fault; i++) {
+        const struct rfn_common_symbol *symbol = &expansion->common->symbols[symbols->numbers[i]];
+        uint64_t site = own_number(expansion, SITE, symbol->site, UINT32_MAX);
+        put(expansion, site * 2 + symbol->failed_poll);
+        put(expansion, symbol->error);
+        put(expansion, symbol->moved);
+        for (uint32_t k = 0; k < symbol->n_inputs; k++)
+            put(expansion, symbol->inputs[k]);
+    }
+}
+
+/* Of the loop with this own number, which has loops of lower ones. */
+static void expand_body(struct expansion *expansion, uint32_t loop)
+{
+    const struct rfn_node_list *body = &expansion->common->loops[expansion->of[LOOP].numbers[loop]];
+    put(expansion, body->n);
+    for (uint32_t i = 0; i < body->n && !expansion->fault; i++) {
+        bool is_loop = rfn_node_is_loop(body->nodes[i]);
+        uint32_t own = own_number(expansion, is_loop ? LOOP : SYMBOL,
+                                  rfn_node_index(body->nodes[i]), is_loop ? loop : UINT32_MAX);
+        put(expansion, (uint64_t)own * 2 + is_loop);
+        expansion->behind[loop] = is_loop ? expansion->behind[own] : own + 1;
+    }
+}
+
+static void expand_loops(struct expansion *expansion)
+{
+    const struct references *loops = &expansion->of[LOOP];
+    take_references(expansion, LOOP);
+    expansion->behind = calloc((size_t)loops->n + 1, sizeof *expansion->behind);
+    if (!expansion->behind)
+        fail(expansion, rfn_out_of_memory);
+    for (uint32_t i = 0; i < loops->n && !expansion->fault; i++)
+        expand_body(expansion, i);
+}
+
+/* Nodes are relative to what follows the one before. */
+static void expand_top(struct expansion *expansion)
+{
+    const uint32_t of[] = {expansion->of[SYMBOL].n, expansion->of[LOOP].n};
+    uint64_t expected[] = {0, 0};
+    uint32_t n = put_count(expansion);
+    for (uint32_t i = 0; i < n && !expansion->fault; i++) {
+        uint64_t head = rfn_reader_varint(expansion->reader);
+        bool is_loop = head & 1;
+        uint64_t number = expected[is_loop] + (uint64_t)rfn_unzigzag(head >> 1);
+        if (expansion->reader->failed || number >= of[is_loop]) {
+            fail(expansion, "a node is a symbol or loop that does not exist here");
+            return;
+        }
+        put(expansion, number * 2 + is_loop);
+        expected[is_loop] = number + 1;
+        if (is_loop)
+            expected[0] = expansion->behind[number];
+    }
+}
+
+const char *rfn_common_expand(const struct rfn_common *common, struct rfn_reader *reader,
+                              size_t most, struct rfn_numbers *numbers)
+{
+    static void (*const steps[])(struct expansion *) = {expand_sites, expand_symbols, expand_loops,
+                                                        expand_top};
+    struct expansion expansion = {.common = common, .reader = reader, .most = most, .out = numbers};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !expansion.fault; i++)
+        steps[i](&expansion);
+    if (!expansion.fault && reader->failed)
+        fail(&expansion, "the numbers of a shape are malformed");
+    for (int kind = 0; kind < KINDS; kind++) {
+        free(expansion.of[kind].numbers);
+        free(expansion.of[kind].sorted);
+    }
+    free(expansion.behind);
+    return expansion.fault;
+}
+
+static void skip(struct rfn_reader *reader)
+{
+    uint32_t n = read_count(reader);
+    for (uint32_t i = 0; i < n && !reader->failed; i++)
+        rfn_reader_varint(reader);
+}
+
+void rfn_common_skip(struct rfn_reader *reader)
+{
+    skip(reader); /* sites */
+    skip(reader); /* datatypes */
+    rfn_reader_varint(reader);
+    skip(reader); /* symbols */
+    skip(reader); /* loops */
+    skip(reader); /* nodes */
+}
