@@ -10,8 +10,6 @@
 /* Bytes as stored, but for one group that has more: who reads one decompresses all that is stored
  * with it. */
 enum { TOGETHER = 1 << 15 };
-/* Bytes for what shapes have in common, where memory is short. */
-enum { COMMON_ROOM = 1 << 23 };
 
 /* ---- a chunk ---- */
 
@@ -134,6 +132,20 @@ static int add_windows(struct rfn_cluster_job *job, struct windows *windows, boo
 
 /* ---- with what is common, or without ---- */
 
+static uint64_t chunk_bytes(const struct rfn_cluster_job *job, size_t chunk)
+{
+    return chunk == NONE ? UINT64_MAX : rfn_chunk_bytes(&job->rewrite->chunks[chunk].entry);
+}
+
+/* The chunk that a window becomes. With COMMON each may have the form in which it is shorter. */
+static size_t best_chunk(const struct rfn_cluster_job *job, const struct window *window,
+                         enum rfn_clusters_form form)
+{
+    size_t plain = window->chunks[RFN_CLUSTERS_PLAIN], common = window->chunks[RFN_CLUSTERS_COMMON];
+    bool shorter = chunk_bytes(job, common) < chunk_bytes(job, plain);
+    return form == RFN_CLUSTERS_COMMON && shorter ? common : plain;
+}
+
 /* What all groups take then. */
 static uint64_t bytes_of(const struct rfn_cluster_job *job, const struct windows *windows,
                          enum rfn_clusters_form form)
@@ -141,9 +153,8 @@ static uint64_t bytes_of(const struct rfn_cluster_job *job, const struct windows
     uint64_t bytes = 0;
     for (size_t i = 0; i < windows->n; i++) {
         const struct window *window = &windows->at[i];
-        size_t chunk = window->chunks[form];
-        bytes += chunk == NONE ? window->before
-                               : rfn_chunk_bytes(&job->rewrite->chunks[chunk].entry);
+        size_t chunk = best_chunk(job, window, form);
+        bytes += chunk == NONE ? window->before : chunk_bytes(job, chunk);
     }
     return bytes;
 }
@@ -179,7 +190,7 @@ static int keep_form(struct rfn_cluster_job *job, const struct windows *windows,
         kept[n++] = windows->common;
     for (size_t i = 0; i < windows->n; i++) {
         const struct window *window = &windows->at[i];
-        size_t chunk = window->chunks[common ? RFN_CLUSTERS_COMMON : RFN_CLUSTERS_PLAIN];
+        size_t chunk = best_chunk(job, window, common ? RFN_CLUSTERS_COMMON : RFN_CLUSTERS_PLAIN);
         if (chunk == NONE)
             continue;
         kept[n++] = chunk;
@@ -217,7 +228,7 @@ static int add_together(struct rfn_cluster_job *job, bool *seen)
     struct rfn_common_table common;
     struct windows windows = {0};
     rfn_common_table_init(&common, &job->archive->dictionary,
-                          job->known_shapes ? COMMON_ROOM : SIZE_MAX);
+                          job->common_room ? job->common_room : SIZE_MAX);
     job->common = several_shapes(job) ? &common : NULL;
     int error = add_windows(job, &windows, seen);
     if (!error)
@@ -225,6 +236,7 @@ static int add_together(struct rfn_cluster_job *job, bool *seen)
     if (!error)
         error = keep_form(job, &windows, before);
     job->common = NULL;
+    job->plan->held = rfn_common_table_bytes(&common);
     rfn_common_table_release(&common);
     free(windows.at);
     return error ? error : job->rewrite->n > before;
@@ -321,6 +333,7 @@ int rfn_cluster_archive(const struct rfn_archive *archive,
 {
     struct rfn_cluster_job job = {.archive = archive,
                                   .known_shapes = options->shapes,
+                                  .common_room = options->common_room,
                                   .roles = options->forced_roles,
                                   .finder = options->finder,
                                   .rewrite = rewrite,

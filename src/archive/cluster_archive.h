@@ -12,6 +12,7 @@ struct rfn_cluster_plan {
     uint32_t *groups, *sets; /* new numbers by old ones */
     uint32_t n_together;     /* groups that are stored together */
     unsigned merged_roles;   /* of forced_roles: those of which a word became another one */
+    size_t held;             /* bytes of memory for what shapes have in common, for a while */
 };
 
 /* All may be 0 or NULL: then everything is there, and nothing is lost. */
@@ -21,6 +22,7 @@ struct rfn_cluster_options {
     unsigned forced_roles;  /* parameters that no longer tell the groups of a shape apart
                                (forced_parameters.h), where groups are stored together */
     struct rfn_expression_finder *finder; /* users' expressions; it counts what is stored */
+    size_t common_room; /* bytes of memory for what shapes have in common; 0: any */
 };
 
 void rfn_cluster_plan_release(struct rfn_cluster_plan *plan);

@@ -32,6 +32,7 @@ struct rfn_cluster_job {
     struct rfn_expression_finder *finder; /* may be NULL */
     struct rfn_cluster_plan *plan;
     struct rfn_cluster_group *groups; /* in the new order */
+    size_t common_room;               /* as in the options */
     struct rfn_common_table *common;  /* NULL: there is nothing that shapes could have in common */
     struct rfn_map shapes, mains;
     unsigned roles; /* that are merged */

@@ -27,17 +27,22 @@ static void *allocate(struct context *context, size_t n, size_t size)
     return rfn_arena_alloc(&context->to->arena, (n + 1) * size);
 }
 
-/* Of things that take a byte each, or more. */
+/* Of things that take so many bytes each, or more. */
+static uint32_t read_count_of(struct rfn_reader *reader, size_t each)
+{
+    size_t left = rfn_reader_left(reader) / each;
+    return (uint32_t)rfn_reader_limited(reader, left < INT32_MAX ? left : INT32_MAX);
+}
+
 static uint32_t read_count(struct rfn_reader *reader)
 {
-    size_t left = rfn_reader_left(reader);
-    return (uint32_t)rfn_reader_limited(reader, left < INT32_MAX ? left : INT32_MAX);
+    return read_count_of(reader, 1);
 }
 
 static const char *read_sites(struct context *context)
 {
     struct rfn_common *to = context->to;
-    to->n_sites = read_count(&context->reader);
+    to->n_sites = read_count_of(&context->reader, 2);
     to->functions = allocate(context, to->n_sites, sizeof *to->functions);
     to->paths = allocate(context, to->n_sites, sizeof *to->paths);
     if (!to->functions || !to->paths)
@@ -92,7 +97,7 @@ static const char *read_symbols(struct context *context)
 {
     struct rfn_common *to = context->to;
     uint64_t n_inputs;
-    to->n_symbols = read_count(&context->reader);
+    to->n_symbols = read_count_of(&context->reader, 3);
     to->symbols = allocate(context, to->n_symbols, sizeof *to->symbols);
     const char *fault = to->symbols ? read_heads(context) : rfn_out_of_memory;
     if (!fault)
@@ -131,7 +136,7 @@ static const char *read_body(struct context *context, uint32_t loop)
 static const char *read_loops(struct context *context)
 {
     struct rfn_common *to = context->to;
-    to->n_loops = read_count(&context->reader);
+    to->n_loops = read_count_of(&context->reader, 2);
     to->loops = allocate(context, to->n_loops, sizeof *to->loops);
     const char *fault = to->loops ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_loops && !fault; i++)

@@ -214,6 +214,7 @@ static void test_limited(void **state)
         free(structure.numbers.at);
     }
     assert_in_range(taken, 3, 50);
+    assert_in_range(rfn_common_table_bytes(&table), 10000, 40000);
     struct rfn_common common;
     struct rfn_buf packed = pack(&table);
     assert_null(read_bytes(&common, packed.data, packed.size));
@@ -278,7 +279,8 @@ static const struct wrong wrong_common[] = {
     {"its sites are malformed", 7, {2, 1, 5, 3, 0, 0, 0}},
     {"a symbol has a site that does not exist", 9, {1, 1, 2, 1, 4, 0, 0, 5, 0}},
     {"a symbol has a site that does not exist", 9, {1, 1, 2, 1, 2, 0, 0, 5, 0}},
-    {"a symbol has a site that does not exist", 3, {0, 1, 0}},
+    {"a symbol has a site that does not exist", 5, {0, 1, 0, 0, 0}},
+    {"its symbols are malformed", 3, {0, 1, 0}},
     {"a symbol has moved inputs that do not exist", 9, {1, 1, 2, 1, 0, 0, 2, 5, 0}},
     {"its symbols are malformed", 7, {1, 1, 2, 1, 0, 0, 0}},
     {"its symbols are malformed", 9, {1, 1, 2, 1, 0, 0, 0, 0x80, 0x80}},

@@ -1,5 +1,6 @@
 #include "archive/pack_common.h"
 
+#include "archive/cluster_parts.h"
 #include "archive/common_loops.h"
 #include "base/grow.h"
 #include "base/hash.h"
@@ -21,10 +22,12 @@ static void release_list(struct rfn_common_list *list)
 
 void rfn_common_table_release(struct rfn_common_table *table)
 {
-    struct rfn_buf *bytes[] = {&table->site_bytes, &table->heads,  &table->errors,
-                               &table->moved,      &table->inputs, &table->loop_bytes};
-    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
-        rfn_buf_release(bytes[i]);
+    rfn_buf_release(&table->site_bytes);
+    rfn_buf_release(&table->heads);
+    rfn_buf_release(&table->errors);
+    rfn_buf_release(&table->moved);
+    rfn_buf_release(&table->inputs);
+    rfn_buf_release(&table->loop_bytes);
     release_list(&table->sites);
     release_list(&table->symbols);
     release_list(&table->loops);
@@ -38,10 +41,26 @@ static size_t list_bytes(const struct rfn_common_list *list)
     return slots * sizeof *list->numbers.slots + list->capacity * sizeof *list->entries;
 }
 
-/* But for what is written, which is less. */
-static size_t table_bytes(const struct rfn_common_table *table)
+static size_t written_bytes(const struct rfn_common_table *table)
 {
-    return list_bytes(&table->sites) + list_bytes(&table->symbols) + list_bytes(&table->loops);
+    return table->site_bytes.size + table->heads.size + table->errors.size + table->moved.size +
+           table->inputs.size + table->loop_bytes.size;
+}
+
+size_t rfn_common_table_bytes(const struct rfn_common_table *table)
+{
+    return list_bytes(&table->sites) + list_bytes(&table->symbols) + list_bytes(&table->loops) +
+           table->site_bytes.capacity + table->heads.capacity + table->errors.capacity +
+           table->moved.capacity + table->inputs.capacity + table->loop_bytes.capacity;
+}
+
+/* Whether a structure of n numbers can be added. */
+static bool has_room(const struct rfn_common_table *table, size_t n)
+{
+    enum { VARINT_MOST = 10 };
+    size_t written = written_bytes(table), most = RFN_CLUSTERS_BYTES_MAX;
+    return rfn_common_table_bytes(table) <= table->max_bytes && written < most &&
+           n < (most - written) / VARINT_MOST;
 }
 
 /* ---- what is there once ---- */
@@ -285,7 +304,7 @@ int rfn_common_add(struct rfn_common_table *table, const uint64_t *numbers, size
 {
     static int (*const steps[])(struct walk *) = {add_sites, add_symbols, add_loops, add_top};
     struct walk walk = {.table = table, .numbers = numbers, .n = n, .out = out};
-    if (table_bytes(table) > table->max_bytes)
+    if (!has_room(table, n))
         return RFN_E_UNSUPPORTED;
     walk.sites = malloc((n + 1) *
                         sizeof *walk.sites); /* and all others: none is without a number */

@@ -29,7 +29,8 @@ struct rfn_common_list {
 
 struct rfn_common_table {
     const struct rfn_dictionary *dictionary;
-    size_t max_bytes; /* of memory: a structure that comes when there are more has no common form */
+    size_t max_bytes; /* of memory: a structure that comes when there are more has no common form,
+                         nor one with which COMMON could become too large */
     uint64_t structures; /* that were added */
     struct rfn_common_list sites, symbols, loops;
     struct rfn_buf site_bytes, heads, errors, moved, inputs, loop_bytes;
@@ -39,6 +40,9 @@ struct rfn_common_table {
 void rfn_common_table_init(struct rfn_common_table *table, const struct rfn_dictionary *dictionary,
                            size_t max_bytes);
 void rfn_common_table_release(struct rfn_common_table *table);
+
+/* Of memory. */
+size_t rfn_common_table_bytes(const struct rfn_common_table *table);
 
 /* Writes a structure, given as its numbers, in the common form, and adds to the table what is new.
  * RFN_E_NOMEM; RFN_E_UNSUPPORTED: it has no such form, and what was written is of no use. */

@@ -334,7 +334,7 @@ static int take_chunks(const struct rfn_rewrite *rewrite, bool places, const str
 
 static int rewrite_chunks(const struct rfn_archive *archive,
                           const struct rfn_cluster_options *options, const struct rfn_buf *image,
-                          unsigned *merged, struct rec_output *out)
+                          struct rec_clustered *result, struct rec_output *out)
 {
     struct rfn_rewrite rewrite;
     struct rfn_cluster_plan plan = {0};
@@ -347,22 +347,25 @@ static int rewrite_chunks(const struct rfn_archive *archive,
         error = take_chunks(&rewrite, true, image, out);
     if (!error)
         error = take_chunks(&rewrite, false, image, out);
-    *merged = plan.merged_roles;
+    result->merged = plan.merged_roles;
+    result->held = plan.held;
     rfn_cluster_plan_release(&plan);
     rfn_rewrite_release(&rewrite);
     return error;
 }
 
 static int cluster_image(const struct rfn_merge *merge, const struct rfn_buf *image,
-                         unsigned forced_roles, unsigned *merged, struct rec_output *out)
+                         unsigned forced_roles, struct rec_clustered *result,
+                         struct rec_output *out)
 {
     struct rfn_archive *archive;
     uint32_t *shapes = shapes_of(merge);
-    const struct rfn_cluster_options options = {.shapes = shapes, .forced_roles = forced_roles};
+    const struct rfn_cluster_options options = {
+        .shapes = shapes, .forced_roles = forced_roles, .common_room = merge->together};
     int error = shapes ? rfn_archive_open_memory(image->data, image->size, &archive, NULL)
                        : RFN_E_NOMEM;
     if (!error) {
-        error = rewrite_chunks(archive, &options, image, merged, out);
+        error = rewrite_chunks(archive, &options, image, result, out);
         rfn_archive_close(archive);
     }
     free(shapes);
@@ -387,16 +390,15 @@ struct rec_clustered rec_together_cluster(const struct rfn_merge *merge,
     struct rfn_buf image = RFN_BUF_INIT;
     struct rec_output clustered = REC_OUTPUT_INIT;
     struct rec_clustered result = {.error = make_image(front, chunks, &image)};
-    unsigned merged = 0;
     if (!result.error)
-        result.error = cluster_image(merge, &image, forced_roles, &merged, &clustered);
-    result.held = image.capacity + rfn_rope_size(&clustered.bytes);
+        result.error = cluster_image(merge, &image, forced_roles, &result, &clustered);
+    result.held += image.capacity + rfn_rope_size(&clustered.bytes);
     if (!result.error && rfn_rope_size(&clustered.bytes) < rfn_rope_size(&chunks->bytes)) {
         rec_output_release(chunks);
         *chunks = clustered;
         result.n = count_clustered(chunks);
-        result.merged = merged;
     } else {
+        result.merged = 0;
         rec_output_release(&clustered);
     }
     rfn_buf_release(&image);

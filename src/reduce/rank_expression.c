@@ -222,14 +222,24 @@ struct values {
     bool ends;                          /* some are */
     bool ranks;                         /* all others are ranks */
     uint32_t size;                      /* of all communicators; 0: they differ */
+    size_t *odd;                        /* the value that the last expression did not give */
 };
 
+static bool gives(const struct rfn_rank_expression *expression, const struct rfn_rank_value *value)
+{
+    return rfn_rank_expression_value(expression, value->rank, value->size) == value->value;
+}
+
+/* What one expression does not give, many others do not: that is tried first. */
 static bool fits(const struct rfn_rank_expression *expression, const struct values *values)
 {
+    if (*values->odd < values->n && !gives(expression, &values->at[*values->odd]))
+        return false;
     for (size_t i = 0; i < values->n; i++) {
-        const struct rfn_rank_value *one = &values->at[i];
-        if (rfn_rank_expression_value(expression, one->rank, one->size) != one->value)
+        if (!gives(expression, &values->at[i])) {
+            *values->odd = i;
             return false;
+        }
     }
     return true;
 }
@@ -456,6 +466,8 @@ struct rfn_rank_expression rfn_rank_expression_fit(const struct rfn_rank_value *
 {
     struct values values = look(at, n, ranks);
     struct rfn_rank_expression expression;
+    size_t odd = 0;
+    values.odd = &odd;
     if (fit_some(&expression, &values))
         return expression;
     return (struct rfn_rank_expression){.form = RFN_EXPRESSION_NONE};
