@@ -107,7 +107,7 @@ static int add_window(struct rfn_cluster_job *job, struct window *window, bool *
     for (uint32_t i = window->from; i < window->end; i++)
         window->before += job->groups[i].cost;
     int error = add_shapes(job, &packer, window->from, window->end, seen, &window->merged);
-    for (int form = 0; form < RFN_CLUSTERS_FORMS && !error; form++) {
+    for (enum rfn_clusters_form form = 0; form < RFN_CLUSTERS_FORMS && !error; form++) {
         if (form == RFN_CLUSTERS_PLAIN || job->common)
             error = add_payload(job, &packer, form, window);
     }

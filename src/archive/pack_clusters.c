@@ -4,7 +4,7 @@
 
 void rfn_clusters_packer_release(struct rfn_clusters_packer *packer)
 {
-    for (int form = 0; form < RFN_CLUSTERS_FORMS; form++) {
+    for (enum rfn_clusters_form form = 0; form < RFN_CLUSTERS_FORMS; form++) {
         rfn_buf_release(&packer->directory[form]);
         rfn_buf_release(&packer->shapes[form]);
     }
@@ -143,7 +143,7 @@ static int write_structures(struct rfn_common_table *common, const struct number
     int error = common ? write_common(common, numbers, &forms[RFN_CLUSTERS_COMMON]) : 0;
     if (!error)
         error = write_changes(numbers, &changes);
-    for (int form = 0; form < RFN_CLUSTERS_FORMS; form++) {
+    for (enum rfn_clusters_form form = 0; form < RFN_CLUSTERS_FORMS; form++) {
         rfn_buf_bytes(&forms[form], changes.data, changes.size);
         error = error ? error : rfn_buf_status(&forms[form]);
     }
@@ -295,7 +295,7 @@ int rfn_clusters_add(struct rfn_clusters_packer *packer, const struct rfn_pack_s
 {
     struct rfn_buf structures[RFN_CLUSTERS_FORMS] = {RFN_BUF_INIT}, others[OTHERS] = {RFN_BUF_INIT};
     int error = add_parts(packer, shape, structures, others);
-    for (int form = 0; form < RFN_CLUSTERS_FORMS; form++) {
+    for (enum rfn_clusters_form form = 0; form < RFN_CLUSTERS_FORMS; form++) {
         if (form == RFN_CLUSTERS_PLAIN || packer->common)
             put_shape(packer, form, shape->n_groups, &structures[form], others);
         rfn_buf_release(&structures[form]);
