@@ -43,10 +43,11 @@ static int fill(struct rfn_stream *stream)
 static int run(const void *of)
 {
     (void)of;
-    static const struct rfn_reducing reducing = {.criterion = {&rfn_avg_wave, 0.01, RFN_LATER_LAST},
-                                                 .max_per_kind = 20,
-                                                 .min_calls = 1,
-                                                 .quantum_ns = 1};
+    static const struct rfn_reducing reducing = {
+        .criterion = {&rfn_avg_wave, 0.01, RFN_LATER_LAST, 0},
+        .max_per_kind = 20,
+        .min_calls = 1,
+        .quantum_ns = 1};
     struct rfn_memory memory = {.limit = 1 << 14};
     struct spill_model spill;
     spill_model_init(&spill);
