@@ -6,6 +6,7 @@ sub-clusters after expressions, expected / found; - where any number is right; t
 of ranks, per rank, as clusters and without merging; and the CPU time of clustering off line. The same stands
 in doc/clustering.md beside the paper's (tools/clusters_table.py).
 """
+import collections
 import json
 import os
 import re
@@ -619,6 +620,26 @@ def check_common(bench, full, out):
     return facts["parameter_bytes"] / before["parameter_bytes"]
 
 
+def distinct_parts(full):
+    """How many different sites, symbols and loops all ranks have, told by what they say."""
+    archive = rfn_reader.Archive(full)
+    sites, symbols, loops = set(), set(), set()
+    for group in {stream.group for stream in archive.streams}:
+        structure, alike, named = archive.structure(group), collections.Counter(), []
+        sites.update(structure.sites)
+        for symbol in structure.symbols:
+            said = (symbol.function.name, symbol.path, symbol.failed_poll, symbol.error, tuple(symbol.moved),
+                    tuple(symbol.shared))
+            named.append((said, alike[said]))  # that say the same are told apart by their order
+            alike[said] += 1
+        symbols.update(named)
+        bodies = []
+        for body in structure.loops:
+            bodies.append(tuple((bodies if node & 1 else named)[node >> 1] for node in body))
+        loops.update(bodies)
+    return len(sites), len(symbols), len(loops)
+
+
 def recorded_patchwork(bench, flavour, ranks, *options):
     program = bench.program(os.path.join(FOLDER, "patchwork.c"), flavour)
     return bench.record(flavour, ranks, [program], options, archive=bench.fresh("patchwork.rfn"))[1]
@@ -631,6 +652,9 @@ def test_common_loops(bench, flavour):
         reduced = clustered(bench, full)
         shares = [check_common(bench, full, out)
                   for out in (reduced, clustered(bench, reduced), clustered(bench, full, "--similar=chebyshev:0"))]
+        common = rfn_reader.Archive(reduced).common()
+        harness.compare("sites, symbols, loops", tuple(map(len, (common.sites, common.symbols, common.loops))),
+                        distinct_parts(full))
         print(f"| {flavour} | {ranks} | {' | '.join(f'{share:.3f}' for share in shares)} |", flush=True)
         if max(shares) > COMMON_SHARES[ranks]:
             raise harness.Failure(f"{ranks} ranks: shares {shares} of what is not clustered")

@@ -15,9 +15,8 @@
 #include <string.h>
 
 enum { LIST_ROOM = 1 << 20, THREAD_SHIFT = 20 };
-enum {
-    PARTNERS_MOST = 64
-};                   /* of lists; as many as inputs have values before they lie in columns */
+/* Of lists; as many as inputs have values before they lie in columns. */
+enum { PARTNERS_MOST = 64 };
 enum { WORLD = -1 }; /* instead of the number of a communicator */
 
 /* Least and most of an input's values that do not stand in the structure. */

@@ -10,7 +10,7 @@ uint32_t rfn_common_inputs(const struct rfn_function_info *function, uint32_t mo
 {
     uint32_t n = 0;
     for (unsigned i = 0; i < function->n_in; i++)
-        n += !(moved >> i & 1) && !rfn_kind_depends_on_rank(function->params[i].kind);
+        n += rfn_input_is_shared(function->params[i].kind, moved, i) != 0;
     return n;
 }
 
@@ -27,22 +27,10 @@ static void *allocate(struct context *context, size_t n, size_t size)
     return rfn_arena_alloc(&context->to->arena, (n + 1) * size);
 }
 
-/* Of things that take so many bytes each, or more. */
-static uint32_t read_count_of(struct rfn_reader *reader, size_t each)
-{
-    size_t left = rfn_reader_left(reader) / each;
-    return (uint32_t)rfn_reader_limited(reader, left < INT32_MAX ? left : INT32_MAX);
-}
-
-static uint32_t read_count(struct rfn_reader *reader)
-{
-    return read_count_of(reader, 1);
-}
-
 static const char *read_sites(struct context *context)
 {
     struct rfn_common *to = context->to;
-    to->n_sites = read_count_of(&context->reader, 2);
+    to->n_sites = rfn_reader_count(&context->reader, 2);
     to->functions = allocate(context, to->n_sites, sizeof *to->functions);
     to->paths = allocate(context, to->n_sites, sizeof *to->paths);
     if (!to->functions || !to->paths)
@@ -97,7 +85,7 @@ static const char *read_symbols(struct context *context)
 {
     struct rfn_common *to = context->to;
     uint64_t n_inputs;
-    to->n_symbols = read_count_of(&context->reader, 3);
+    to->n_symbols = rfn_reader_count(&context->reader, 3);
     to->symbols = allocate(context, to->n_symbols, sizeof *to->symbols);
     const char *fault = to->symbols ? read_heads(context) : rfn_out_of_memory;
     if (!fault)
@@ -119,7 +107,7 @@ static const char *read_symbols(struct context *context)
 /* Of the loop with this number, which has loops of lower ones. */
 static const char *read_body(struct context *context, uint32_t loop)
 {
-    uint32_t n = read_count(&context->reader);
+    uint32_t n = rfn_reader_count(&context->reader, 1);
     uint32_t *nodes = n ? allocate(context, n, sizeof *nodes) : NULL;
     if (!nodes)
         return n ? rfn_out_of_memory : "a loop has an empty body";
@@ -136,7 +124,7 @@ static const char *read_body(struct context *context, uint32_t loop)
 static const char *read_loops(struct context *context)
 {
     struct rfn_common *to = context->to;
-    to->n_loops = read_count_of(&context->reader, 2);
+    to->n_loops = rfn_reader_count(&context->reader, 2);
     to->loops = allocate(context, to->n_loops, sizeof *to->loops);
     const char *fault = to->loops ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_loops && !fault; i++)
@@ -209,7 +197,7 @@ static void put(struct expansion *expansion, uint64_t number)
 
 static uint32_t put_count(struct expansion *expansion)
 {
-    uint32_t n = read_count(expansion->reader);
+    uint32_t n = rfn_reader_count(expansion->reader, 1);
     put(expansion, n);
     return n;
 }
@@ -366,7 +354,7 @@ const char *rfn_common_expand(const struct rfn_common *common, struct rfn_reader
 
 static void skip(struct rfn_reader *reader)
 {
-    uint32_t n = read_count(reader);
+    uint32_t n = rfn_reader_count(reader, 1);
     for (uint32_t i = 0; i < n && !reader->failed; i++)
         rfn_reader_varint(reader);
 }

@@ -29,12 +29,6 @@ static void *allocate(struct context *context, size_t n, size_t size)
     return memory;
 }
 
-static uint32_t read_count(struct context *context)
-{
-    size_t left = rfn_reader_left(&context->reader);
-    return (uint32_t)rfn_reader_limited(&context->reader, left < UINT32_MAX ? left : UINT32_MAX);
-}
-
 /* A number below n; failed if it is not. */
 static uint32_t read_index(struct context *context, uint32_t n)
 {
@@ -67,7 +61,7 @@ static const char *read_text(struct context *context)
 static const char *read_strings(struct context *context)
 {
     struct rfn_dictionary *to = context->to;
-    to->n_strings = read_count(context);
+    to->n_strings = rfn_reader_count(&context->reader, 1);
     to->strings = allocate(context, to->n_strings, sizeof *to->strings);
     if (!to->strings)
         return rfn_out_of_memory;
@@ -84,7 +78,7 @@ static const char *read_strings(struct context *context)
 static const char *read_modules(struct context *context)
 {
     struct rfn_dictionary *to = context->to;
-    to->n_modules = read_count(context);
+    to->n_modules = rfn_reader_count(&context->reader, 1);
     to->modules = allocate(context, to->n_modules, sizeof *to->modules);
     to->module_keys = allocate(context, to->n_modules, sizeof *to->module_keys);
     if (!to->modules || !to->module_keys)
@@ -103,7 +97,7 @@ static const char *read_modules(struct context *context)
 static const char *read_hosts(struct context *context)
 {
     struct rfn_dictionary *to = context->to;
-    to->n_hosts = read_count(context);
+    to->n_hosts = rfn_reader_count(&context->reader, 1);
     to->hosts = allocate(context, to->n_hosts, sizeof *to->hosts);
     to->cores = allocate(context, to->n_hosts, sizeof *to->cores);
     if (!to->hosts || !to->cores)
@@ -121,7 +115,7 @@ static const char *read_regions(struct context *context)
     struct rfn_dictionary *to = context->to;
     if (rfn_reader_left(&context->reader) == 0)
         return NULL;
-    to->n_regions = read_count(context);
+    to->n_regions = rfn_reader_count(&context->reader, 1);
     to->regions = allocate(context, to->n_regions, sizeof *to->regions);
     if (!to->regions)
         return rfn_out_of_memory;
@@ -160,7 +154,7 @@ bool rfn_dictionary_region(const struct rfn_dictionary *dictionary, int64_t *wor
 static const char *read_locations(struct context *context)
 {
     struct rfn_dictionary *to = context->to;
-    to->n_locations = read_count(context);
+    to->n_locations = rfn_reader_count(&context->reader, 1);
     to->locations = allocate(context, to->n_locations, sizeof *to->locations);
     to->location_modules = allocate(context, to->n_locations, sizeof *to->location_modules);
     if (!to->locations || !to->location_modules)
@@ -180,12 +174,12 @@ static const char *read_locations(struct context *context)
 static const char *read_paths(struct context *context)
 {
     struct rfn_dictionary *to = context->to;
-    to->n_paths = read_count(context);
+    to->n_paths = rfn_reader_count(&context->reader, 1);
     to->paths = allocate(context, to->n_paths, sizeof *to->paths);
     if (!to->paths)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_paths && !context->reader.failed; i++) {
-        uint32_t n = read_count(context);
+        uint32_t n = rfn_reader_count(&context->reader, 1);
         uint32_t *frames = allocate(context, n, sizeof *frames);
         if (!frames)
             return rfn_out_of_memory;
@@ -223,7 +217,7 @@ static const char *read_function(struct context *context, struct rfn_function_in
 static const char *read_functions(struct context *context)
 {
     struct rfn_dictionary *to = context->to;
-    to->n_functions = read_count(context);
+    to->n_functions = rfn_reader_count(&context->reader, 1);
     to->functions = allocate(context, to->n_functions, sizeof *to->functions);
     const char *fault = to->functions ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_functions && !fault && !context->reader.failed; i++)
@@ -266,7 +260,7 @@ static void add_item(struct text *text, const char *item)
 
 static void read_numbers(struct context *context, struct text *text)
 {
-    uint32_t n = read_count(context);
+    uint32_t n = rfn_reader_count(&context->reader, 1);
     for (uint32_t i = 0; i < n; i++) {
         char digits[24];
         snprintf(digits, sizeof digits, "%" PRId64, rfn_reader_svarint(&context->reader));
@@ -310,7 +304,7 @@ static void read_constructor(struct context *context, uint32_t number, struct te
     add_text(text, "(");
     read_numbers(context, text);
     read_numbers(context, text);
-    uint32_t n = read_count(context);
+    uint32_t n = rfn_reader_count(&context->reader, 1);
     for (uint32_t i = 0; i < n && !context->reader.failed; i++) {
         uint32_t child = read_index(context, number);
         if (!context->reader.failed)
@@ -339,7 +333,7 @@ static const char *read_datatype(struct context *context, uint32_t number)
 static const char *read_datatypes(struct context *context)
 {
     struct rfn_dictionary *to = context->to;
-    to->n_datatypes = read_count(context);
+    to->n_datatypes = rfn_reader_count(&context->reader, 1);
     to->datatypes = allocate(context, to->n_datatypes, sizeof *to->datatypes);
     const char *fault = to->datatypes ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_datatypes && !fault && !context->reader.failed; i++)
@@ -373,7 +367,7 @@ static const char *read_comm(struct context *context, struct rfn_communicator *c
 static const char *read_comms(struct context *context)
 {
     struct rfn_dictionary *to = context->to;
-    to->n_comms = read_count(context);
+    to->n_comms = rfn_reader_count(&context->reader, 1);
     to->comms = allocate(context, to->n_comms, sizeof *to->comms);
     const char *fault = to->comms ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_comms && !fault && !context->reader.failed; i++)

@@ -96,7 +96,7 @@ static void copy_symbol(struct sides *sides, const struct rfn_symbol_info *symbo
 {
     copy(sides, 3, 0); /* site and failed poll, error, moved */
     for (unsigned i = 0; i < function->n_in; i++) {
-        if (!(symbol->moved >> i & 1) && !rfn_kind_depends_on_rank(function->params[i].kind))
+        if (rfn_input_is_shared(function->params[i].kind, symbol->moved, i))
             copy(sides, 1, rfn_forced_role_of(function, i));
     }
 }

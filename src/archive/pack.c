@@ -150,7 +150,7 @@ static void each_of_symbol(const struct rfn_symbol *symbol, const struct rfn_fun
     head->number(head, symbol->error, false);
     head->number(head, symbol->moved, false);
     for (unsigned i = 0; i < function->n_in; i++) {
-        if (!(symbol->moved >> i & 1) && !rfn_kind_depends_on_rank(function->params[i].kind))
+        if (rfn_input_is_shared(function->params[i].kind, symbol->moved, i))
             head->number(head, rfn_zigzag(symbol->in[i]), true);
     }
 }

@@ -107,12 +107,6 @@ static void *allocate(struct context *context, size_t n, size_t size)
     return memory;
 }
 
-static uint32_t read_count(struct rfn_reader *reader)
-{
-    size_t left = rfn_reader_left(reader);
-    return (uint32_t)rfn_reader_limited(reader, left < INT32_MAX ? left : INT32_MAX);
-}
-
 static uint32_t read_index(struct rfn_reader *reader, uint32_t n)
 {
     if (n == 0)
@@ -122,7 +116,7 @@ static uint32_t read_index(struct rfn_reader *reader, uint32_t n)
 
 static const char *read_sites(struct context *context)
 {
-    uint32_t n = context->to->n_sites = read_count(&context->reader);
+    uint32_t n = context->to->n_sites = rfn_reader_count(&context->reader, 1);
     uint32_t *functions = allocate(context, n, sizeof *functions);
     uint32_t *paths = allocate(context, n, sizeof *paths);
     if (!functions || !paths)
@@ -138,7 +132,7 @@ static const char *read_sites(struct context *context)
 
 static const char *read_types(struct context *context)
 {
-    uint32_t n = context->to->n_types = read_count(&context->reader);
+    uint32_t n = context->to->n_types = rfn_reader_count(&context->reader, 1);
     uint32_t *types = allocate(context, n, sizeof *types);
     if (!types)
         return rfn_out_of_memory;
@@ -222,7 +216,7 @@ static const char *read_symbol(struct context *context, struct rfn_symbol_info *
 static const char *read_symbols(struct context *context)
 {
     struct rfn_structure *to = context->to;
-    to->n_symbols = read_count(&context->reader);
+    to->n_symbols = rfn_reader_count(&context->reader, 1);
     to->symbols = allocate(context, to->n_symbols, sizeof *to->symbols);
     const char *fault = to->symbols ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_symbols && !fault; i++)
@@ -235,7 +229,7 @@ static const char *read_symbols(struct context *context)
 /* Nodes may use loops with numbers below n_loops. */
 static const char *read_nodes(struct context *context, struct rfn_node_list *list, uint32_t n_loops)
 {
-    uint32_t n = read_count(&context->reader);
+    uint32_t n = rfn_reader_count(&context->reader, 1);
     uint32_t *nodes = allocate(context, n, sizeof *nodes);
     if (!nodes)
         return rfn_out_of_memory;
@@ -253,7 +247,7 @@ static const char *read_nodes(struct context *context, struct rfn_node_list *lis
 static const char *read_loops(struct context *context)
 {
     struct rfn_structure *to = context->to;
-    to->n_loops = read_count(&context->reader);
+    to->n_loops = rfn_reader_count(&context->reader, 1);
     to->n_values += to->n_loops;
     to->loops = allocate(context, to->n_loops, sizeof *to->loops);
     const char *fault = to->loops ? NULL : rfn_out_of_memory;

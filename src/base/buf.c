@@ -166,6 +166,12 @@ uint64_t rfn_reader_limited(struct rfn_reader *reader, uint64_t limit)
     return value;
 }
 
+uint32_t rfn_reader_count(struct rfn_reader *reader, size_t each)
+{
+    size_t left = rfn_reader_left(reader) / each;
+    return (uint32_t)rfn_reader_limited(reader, left < INT32_MAX ? left : INT32_MAX);
+}
+
 const uint8_t *rfn_reader_blob(struct rfn_reader *reader, size_t *size)
 {
     *size = rfn_reader_limited(reader, rfn_reader_left(reader));

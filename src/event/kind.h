@@ -37,4 +37,11 @@ static inline int rfn_kind_depends_on_rank(uint8_t kind)
     return kind == RFN_KIND_RANK || kind == RFN_KIND_PLACE;
 }
 
+/* Whether input i, of this kind, stands in the structure: it neither varies (moved) nor depends on
+ * the rank. */
+static inline int rfn_input_is_shared(uint8_t kind, uint32_t moved, unsigned i)
+{
+    return !(moved >> i & 1) && !rfn_kind_depends_on_rank(kind);
+}
+
 #endif
