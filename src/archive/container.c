@@ -165,8 +165,9 @@ static bool compress_rope(struct rfn_rope *payload, const struct rfn_spill *spil
     return true;
 }
 
-static int join_large(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_rope *payload,
-                      bool compress, const struct rfn_spill *spill, uint64_t *stored)
+/* Nothing is brought into memory. */
+static int join(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_rope *payload,
+                bool compress, const struct rfn_spill *spill, uint64_t *stored)
 {
     static const uint8_t zeros[RFN_CHUNK_ALIGNMENT];
     uint8_t header[RFN_CHUNK_HEADER_BYTES];
@@ -191,8 +192,8 @@ int rfn_chunk_join(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_
 {
     RFN_TRY(rfn_rope_status(payload));
     assert(out->bytes.failed || rfn_rope_size(out) % RFN_CHUNK_ALIGNMENT == 0);
-    if (rfn_rope_size(payload) >= LARGE)
-        return join_large(out, type, id, payload, compress, spill, stored);
+    if (rfn_rope_size(payload) >= LARGE || !compress)
+        return join(out, type, id, payload, compress, spill, stored);
     struct rfn_buf flat = RFN_BUF_INIT;
     rfn_rope_flatten(payload, &flat);
     int error = rfn_buf_status(&flat);

@@ -19,6 +19,8 @@
 #include <string.h>
 #include <time.h>
 
+static int64_t arrived; /* ns: when this process came to rec_finish_barrier; 0: it has not */
+
 bool rec_is_first_rank(void)
 {
     return rec_place_rank() == 0;
@@ -133,11 +135,13 @@ static int learn_wishes(struct rec_finishing *finish, struct rec_output_result *
     return error ? error : check_times(finish, result);
 }
 
-/* All ranks learn which inputs have moved, and how many streams and events there are. */
+/* All ranks learn which inputs have moved, how many streams and events there are, and for how long
+ * the last one to come has been here. */
 static int survey(struct rec_finishing *finish, int error)
 {
     struct rec_description *description = &finish->description;
-    struct rfn_survey survey = {.counts[RFN_SURVEY_STREAMS] = description->n_streams};
+    struct rfn_survey survey = {.counts[RFN_SURVEY_STREAMS] = description->n_streams,
+                                .least = finish->step_began - finish->began};
     finish->merging.before = rec_meetings_cost();
     survey.counts[SURVEY_MET_BYTES] = finish->merging.before.bytes;
     survey.counts[SURVEY_MET_MESSAGES] = finish->merging.before.messages;
@@ -155,6 +159,7 @@ static int survey(struct rec_finishing *finish, int error)
     finish->written = survey.total[RFN_SURVEY_WRITTEN];
     finish->merging.before.bytes = survey.total[SURVEY_MET_BYTES];
     finish->merging.before.messages = survey.total[SURVEY_MET_MESSAGES];
+    finish->began = finish->step_began = finish->step_began - survey.least;
     return error;
 }
 
@@ -557,9 +562,8 @@ static int finish_streams(void)
     return 0;
 }
 
-/* Merges and writes what has been surveyed. start: when that began, ns. */
-static void write_run(struct rec_finishing *finish, struct rec_output_result *result, int64_t start,
-                      int error)
+/* Merges and writes what has been surveyed. */
+static void write_run(struct rec_finishing *finish, struct rec_output_result *result, int error)
 {
     error = reduce_times(error);
     rec_finishing_end_step(finish, RFN_MERGING_TIMES);
@@ -572,11 +576,11 @@ static void write_run(struct rec_finishing *finish, struct rec_output_result *re
     error = tabulate_all(finish, error);
     rec_finishing_end_step(finish, RFN_MERGING_TABLES);
     if (!error && finish->exchange->rank == 0)
-        error = rec_chunk_first(finish, start);
+        error = rec_chunk_first(finish);
     error = rec_chunk_streams(finish, error);
     error = rec_output_write(&finish->output, finish->exchange, error, result);
     if (finish->exchange->rank == 0)
-        tell(finish, result, error, (double)(rec_monotonic_ns() - start) * 1e-9);
+        tell(finish, result, error, (double)(rec_monotonic_ns() - finish->began) * 1e-9);
 }
 
 static void release_packed(struct rec_packed *packed)
@@ -591,14 +595,15 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
                        const struct rfn_buf *clocks, struct rec_output_result *result, bool alone,
                        int error)
 {
-    int64_t start = rec_monotonic_ns();
+    const int64_t now = rec_monotonic_ns();
     struct rec_finishing finish = {.exchange = exchange,
                                    .merge = *merge,
                                    .clocks = clocks,
                                    .output.alone = alone,
                                    .sent = exchange->bytes_sent,
                                    .messages = exchange->messages_sent,
-                                   .step_began = start};
+                                   .began = arrived ? arrived : now,
+                                   .step_began = now};
     error = learn_wishes(&finish, result, error);
     if (!error)
         error = finish_streams();
@@ -608,7 +613,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
     error = survey(&finish, error);
     rec_finishing_end_step(&finish, RFN_MERGING_SURVEY);
     if (finish.wishes & WANTS_FILE)
-        write_run(&finish, result, start, error);
+        write_run(&finish, result, error);
     else if (exchange->rank == 0)
         tell_unwritten(&finish);
     for (size_t i = 0; finish.packed && i < finish.description.n_streams; i++)
@@ -623,9 +628,18 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
     rfn_spreads_release(&finish.spreads);
 }
 
+/* Of this thread's stream: what others do cannot be disturbed. */
+static void code_ahead(void)
+{
+    if (rec_this_stream && rec_state == REC_RECORDING)
+        rfn_stream_code_ahead(rec_this_stream->events);
+}
+
 void rec_finish_barrier(void)
 {
     struct rec_patience patience = {0};
+    arrived = rec_monotonic_ns();
+    code_ahead();
     if (!rec_place_learn()) /* the recorder may not have seen MPI_Init */
         return;
     if (rec_is_first_rank())

@@ -6,6 +6,8 @@
  * is written and rank 0 says which rank failed, and why. The steps, each O(log ranks) messages on a
  * tree:
  *
+ *   before, in rec_finish_barrier: what the columns of a rank have not coded while they grew is
+ *      coded, while others are still on their way (rfn_stream_code_ahead)
  *   0. the clocks of several nodes are compared once more (rec_clock_sync_end)
  *   1. all ranks learn what rank 0 was asked for (rfn_exchange_tell); inputs that one rank moved to
  *      columns are moved on all (rfn_survey_run)

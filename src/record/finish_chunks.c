@@ -157,7 +157,7 @@ static int chunk_together(struct rec_finishing *finish, const struct rec_output 
     return 0;
 }
 
-int rec_chunk_first(struct rec_finishing *finish, int64_t start)
+int rec_chunk_first(struct rec_finishing *finish)
 {
     struct rec_output front = REC_OUTPUT_INIT, chunks = REC_OUTPUT_INIT;
     int error = chunk_front(finish, &front);
@@ -167,7 +167,7 @@ int rec_chunk_first(struct rec_finishing *finish, int64_t start)
         error = chunk_spreads(finish, &chunks);
     rec_finishing_end_step(finish, RFN_MERGING_CLUSTERS);
     if (!error)
-        error = chunk_meta(finish, (uint64_t)(finish->step_began - start), &finish->output);
+        error = chunk_meta(finish, (uint64_t)(finish->step_began - finish->began), &finish->output);
     if (!error)
         error = rec_output_append(&finish->output, &front);
     if (!error)

@@ -29,17 +29,18 @@ struct rec_finishing {
     struct rfn_tables streams, places;
     struct rec_together together;
     struct rec_output output;
-    uint64_t first_stream, n_streams;   /* over all ranks */
-    struct rec_packed *packed;          /* per stream of the process */
-    uint64_t wishes;                    /* rank 0's word */
-    bool all;                           /* rank 0 wants all chunks */
-    struct rfn_run_merging merging;     /* on rank 0, in the end */
-    uint64_t sent, messages;            /* before it began */
-    uint64_t definition_bytes;          /* of this process */
-    int64_t step_began;                 /* ns */
-    bool reduced;                       /* rank 0 has reduced its times */
-    bool across;                        /* rank 0 wants processes compared */
-    int not_compared;                   /* on rank 0: why they were not */
+    uint64_t first_stream, n_streams; /* over all ranks */
+    struct rec_packed *packed;        /* per stream of the process */
+    uint64_t wishes;                  /* rank 0's word */
+    bool all;                         /* rank 0 wants all chunks */
+    struct rfn_run_merging merging;   /* on rank 0, in the end */
+    uint64_t sent, messages;          /* before it began */
+    uint64_t definition_bytes;        /* of this process */
+    int64_t began, step_began; /* ns; the former: when this rank came here, after the survey the
+                                  last one, by this rank's clock */
+    bool reduced;              /* rank 0 has reduced its times */
+    bool across;               /* rank 0 wants processes compared */
+    int not_compared;          /* on rank 0: why they were not */
     struct rfn_run_reduction reduction; /* over all ranks */
     struct rfn_spreads spreads;         /* on rank 0 over all ranks */
     int not_spread;                     /* on rank 0: why there are none */
@@ -55,9 +56,8 @@ unsigned rec_finishing_forced_roles(const struct rec_finishing *finish);
 /* The time since the step before, or the beginning, is that of this step. */
 void rec_finishing_end_step(struct rec_finishing *finish, enum rfn_merging_step step);
 
-/* Makes all that only rank 0 writes. start: when the ranks began to merge, ns. Errors of packing,
- * RFN_E_NOMEM, RFN_E_EXCHANGE. */
-int rec_chunk_first(struct rec_finishing *finish, int64_t start);
+/* Makes all that only rank 0 writes. Errors of packing, RFN_E_NOMEM, RFN_E_EXCHANGE. */
+int rec_chunk_first(struct rec_finishing *finish);
 /* Makes the chunks of the process's streams, which go to rank 0 if that wants all. Collective then.
  * error: so far. Errors as above. */
 int rec_chunk_streams(struct rec_finishing *finish, int error);

@@ -361,19 +361,56 @@ static int agree(struct rfn_exchange *exchange, struct rec_output_result *result
 
 /* ---- all ranks ---- */
 
-/* A place in the file that moves on as parts are written there. */
+/* A place in the file that moves on as parts are written there. Small ones are gathered, as the
+ * system takes much longer for many of them; without memory they are not. */
 struct writing {
     int fd;
-    uint64_t offset;
+    uint64_t offset;   /* behind what is written */
+    uint8_t *gathered; /* RFN_ROPE_PART bytes, or NULL; to be freed */
+    size_t n_gathered;
     struct rec_output_result *result;
 };
+
+static struct writing begin_writing(const struct placing *placing)
+{
+    return (struct writing){.fd = placing->fd,
+                            .offset = placing->offset,
+                            .gathered = malloc(RFN_ROPE_PART),
+                            .result = placing->result};
+}
+
+static int write_now(struct writing *writing, const uint8_t *bytes, size_t size)
+{
+    RFN_TRY(write_all(writing->fd, bytes, size, writing->offset, writing->result));
+    writing->offset += size;
+    return 0;
+}
+
+static int write_gathered_parts(struct writing *writing)
+{
+    size_t size = writing->n_gathered;
+    writing->n_gathered = 0;
+    return write_now(writing, writing->gathered, size);
+}
 
 static int write_part_of(void *context, const uint8_t *bytes, size_t size)
 {
     struct writing *writing = context;
-    RFN_TRY(write_all(writing->fd, bytes, size, writing->offset, writing->result));
-    writing->offset += size;
+    if (writing->n_gathered + size > RFN_ROPE_PART)
+        RFN_TRY(write_gathered_parts(writing));
+    if (!writing->gathered || size > RFN_ROPE_PART)
+        return write_now(writing, bytes, size);
+    memcpy(writing->gathered + writing->n_gathered, bytes, size);
+    writing->n_gathered += size;
     return 0;
+}
+
+static int end_writing(struct writing *writing, int error)
+{
+    if (!error)
+        error = write_gathered_parts(writing);
+    free(writing->gathered);
+    return error;
 }
 
 static int send_part(void *context, const uint8_t *bytes, size_t size)
@@ -413,16 +450,20 @@ static int receive_gathered(struct rfn_exchange *exchange, int rank, struct writ
 }
 
 /* Ranks that do not see the file: all send, rank 0 writes. */
-static int write_gathered(struct rfn_exchange *exchange, struct writing *writing,
-                          const struct rec_output *output, uint64_t end)
+static int write_for_all(const struct placing *placing)
 {
+    struct rfn_exchange *exchange = placing->exchange;
+    const struct rfn_rope *bytes = &placing->output->bytes;
     if (exchange->rank != 0)
-        return send_gathered(exchange, &output->bytes);
-    int error = rfn_rope_each(&output->bytes, write_part_of, writing);
+        return send_gathered(exchange, bytes);
+    struct writing writing = begin_writing(placing);
+    int error = rfn_rope_each(bytes, write_part_of, &writing);
     for (int rank = 1; rank < exchange->size; rank++)
-        error = receive_gathered(exchange, rank, writing, error);
-    if (!error && writing->offset != end) /* a rank could not read its own part */
-        error = fail(writing->result, "a rank has lost a part of its events");
+        error = receive_gathered(exchange, rank, &writing, error);
+    error = end_writing(&writing, error);
+    uint64_t end = placing->offset + rfn_rope_size(bytes) + placing->children;
+    if (!error && writing.offset != end) /* a rank could not read its own part */
+        error = fail(placing->result, "a rank has lost a part of its events");
     return error;
 }
 
@@ -440,8 +481,9 @@ static int write_part(struct placing *placing)
         placing->fd = open_shared(result->path, placing->inode);
     if (placing->fd < 0)
         return 0;
-    struct writing writing = {placing->fd, placing->offset, result};
+    struct writing writing = begin_writing(placing);
     int error = rfn_rope_each(&placing->output->bytes, write_part_of, &writing);
+    error = end_writing(&writing, error);
     if (placing->exchange->rank != 0) {
         int closed = close_file(placing->fd, result);
         error = error ? error : closed;
@@ -478,9 +520,7 @@ int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, i
     bool unshared = !error && placing.fd < 0;
     error = agree(exchange, result, unshared, error, &gather);
     if (gather)
-        error = write_gathered(exchange, &(struct writing){placing.fd, placing.offset, result},
-                               output,
-                               placing.offset + rfn_rope_size(&output->bytes) + placing.children);
+        error = write_for_all(&placing);
     if (exchange->rank == 0 && placing.fd >= 0)
         error = end_file(&placing, result, error);
     if (exchange->peak > result->merge_bytes)

@@ -389,8 +389,17 @@ void rfn_column_init(struct rfn_column *column)
     *column = (struct rfn_column){.constant = true};
 }
 
+static void drop_ahead(struct rfn_column *column)
+{
+    if (column->ahead)
+        rfn_buf_release(&column->ahead->tail);
+    free(column->ahead);
+    column->ahead = NULL;
+}
+
 void rfn_column_release(struct rfn_column *column)
 {
+    drop_ahead(column);
     free(column->staged);
     rfn_buf_release(&column->sealed);
     if (column->spilled)
@@ -404,6 +413,8 @@ size_t rfn_column_bytes(const struct rfn_column *column)
     size_t bytes = column->staged_capacity * sizeof *column->staged + column->sealed.capacity;
     if (column->spilled)
         bytes += sizeof *column->spilled + column->spilled->capacity * sizeof(struct rfn_extent);
+    if (column->ahead)
+        bytes += sizeof *column->ahead + column->ahead->tail.capacity;
     return bytes;
 }
 
@@ -494,6 +505,7 @@ int rfn_column_append_slow(struct rfn_column *column, int64_t value)
 
 int rfn_column_set_last(struct rfn_column *column, int64_t value)
 {
+    drop_ahead(column);
     if (column->n_staged) {
         column->staged[column->n_staged - 1] = value;
         if (column->n_staged <= SHORT_RUN && staged_is_run(column) &&
@@ -521,28 +533,46 @@ static void put_tail(const struct rfn_column *column, struct rfn_buf *out)
         put_block(out, column->staged, column->n_staged, 0);
 }
 
-/* Small pieces are copied: that costs less than a reference. */
-static void pack_sealed(const struct rfn_buf *sealed, struct rfn_rope *out)
+void rfn_column_code_ahead(struct rfn_column *column)
+{
+    drop_ahead(column);
+    struct rfn_column_ahead *ahead = column->n_staged < FEW ? NULL : malloc(sizeof *ahead);
+    if (!ahead)
+        return;
+    *ahead = (struct rfn_column_ahead){.n = column->n, .tail = RFN_BUF_INIT};
+    column->ahead = ahead;
+    put_tail(column, &ahead->tail);
+    if (ahead->tail.failed)
+        drop_ahead(column);
+}
+
+/* What stays with the column. Small pieces are copied: that costs less than a reference. */
+static void pack_own(const struct rfn_buf *own, struct rfn_rope *out)
 {
     enum { SMALL = 1024 };
-    if (sealed->size < SMALL)
-        rfn_buf_bytes(&out->bytes, sealed->data, sealed->size);
+    if (own->size < SMALL)
+        rfn_buf_bytes(&out->bytes, own->data, own->size);
     else
-        rfn_rope_borrow(out, sealed->data, sealed->size);
+        rfn_rope_borrow(out, own->data, own->size);
 }
 
 void rfn_column_pack(const struct rfn_column *column, struct rfn_rope *out)
 {
     const struct rfn_column_spilled *spilled = column->spilled;
+    const bool ahead = column->ahead && column->ahead->n == column->n;
     struct rfn_buf tail = RFN_BUF_INIT;
     rfn_buf_varint(&out->bytes, column->n);
-    if (column->n_sealed || column->n_staged || column->run)
+    if (!ahead && (column->n_sealed || column->n_staged || column->run))
         put_tail(column, &tail);
-    rfn_buf_varint(&out->bytes, (spilled ? spilled->size : 0) + column->sealed.size + tail.size);
+    rfn_buf_varint(&out->bytes, (spilled ? spilled->size : 0) + column->sealed.size +
+                                    (ahead ? column->ahead->tail.size : tail.size));
     for (size_t i = 0; spilled && i < spilled->n; i++)
         rfn_rope_extent(out, spilled->spill, &spilled->extents[i]);
-    pack_sealed(&column->sealed, out);
-    rfn_buf_bytes(&out->bytes, tail.data, tail.size);
+    pack_own(&column->sealed, out);
+    if (ahead)
+        pack_own(&column->ahead->tail, out);
+    else
+        rfn_buf_bytes(&out->bytes, tail.data, tail.size);
     out->bytes.failed |= tail.failed | column->sealed.failed;
     rfn_buf_release(&tail);
 }
@@ -560,6 +590,7 @@ void rfn_column_write(const struct rfn_column *column, struct rfn_buf *out)
 /* Seals the staged values but the last, which may still be changed, and gives up their room. */
 static int seal_early(struct rfn_column *column)
 {
+    drop_ahead(column);
     uint32_t n = column->n_staged - 1;
     int64_t last = column->staged[n];
     seal_run(column);

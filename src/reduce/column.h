@@ -29,6 +29,12 @@ struct rfn_column_spilled {
     uint64_t size; /* of all */
 };
 
+/* What is behind the sealed blocks, coded while the column had n values. */
+struct rfn_column_ahead {
+    uint64_t n;
+    struct rfn_buf tail;
+};
+
 /* A column that grows: blocks that are sealed, then a run of equal values of which only the number
  * is kept, then staged values. As long as all values are equal there is only the run. */
 struct rfn_column {
@@ -41,6 +47,7 @@ struct rfn_column {
     int64_t run;           /* the run's value; meaningless when the run is empty */
     struct rfn_buf sealed; /* coded blocks */
     struct rfn_column_spilled *spilled; /* those before, NULL when there are none */
+    struct rfn_column_ahead *ahead;     /* or NULL */
 };
 
 void rfn_column_init(struct rfn_column *column);
@@ -77,6 +84,11 @@ int rfn_column_set_last(struct rfn_column *column, int64_t value);
 int rfn_column_spill(struct rfn_column *column, const struct rfn_spill *spill, bool staged);
 /* Bytes held in memory, besides the struct itself. */
 size_t rfn_column_bytes(const struct rfn_column *column);
+
+/* Codes what is behind the sealed blocks before it is asked for: writing the column takes that if
+ * it is as it was by then, so that it takes no longer than what is sealed. Takes as much memory;
+ * does nothing without, or for a few values. */
+void rfn_column_code_ahead(struct rfn_column *column);
 
 /* Writes the whole column: varint n, varint bytes of the blocks, then the blocks. The column is
  * unchanged and may grow on. Failure shows in out. */

@@ -612,6 +612,86 @@ static void test_spill(void **state)
     free(values);
 }
 
+/* Whether the column is packed with what has been coded ahead. */
+static bool packs_ahead(const struct rfn_column *column)
+{
+    struct rfn_rope rope = RFN_ROPE_INIT;
+    bool found = false;
+    rfn_column_pack(column, &rope);
+    for (size_t i = 0; i < rope.n_pieces; i++)
+        found |= column->ahead && rope.pieces[i].memory == column->ahead->tail.data;
+    rfn_rope_release(&rope);
+    return found;
+}
+
+static void test_ahead(void **state)
+{
+    (void)state;
+    int64_t *values = make(shape_any, 3000);
+    struct rfn_column column = column_of(values, 3000);
+    size_t before = rfn_column_bytes(&column);
+    assert_false(packs_ahead(&column));
+    rfn_column_code_ahead(&column);
+    assert_true(packs_ahead(&column));
+    assert_true(rfn_column_bytes(&column) > before + 3000);
+    check_column(&column, values, 3000);
+    assert_int_equal(rfn_column_append(&column, 5), 0); /* one more value */
+    assert_false(packs_ahead(&column));
+    rfn_column_code_ahead(&column);
+    assert_true(packs_ahead(&column));
+    assert_int_equal(rfn_column_set_last(&column, 6), 0); /* as many values, but others */
+    assert_false(packs_ahead(&column));
+    rfn_column_release(&column);
+    free(values);
+}
+
+static void check_same(const struct rfn_column *one, const struct rfn_column *two)
+{
+    struct rfn_buf bytes[2] = {RFN_BUF_INIT, RFN_BUF_INIT};
+    rfn_column_write(one, &bytes[0]);
+    rfn_column_write(two, &bytes[1]);
+    assert_int_equal(bytes[0].size, bytes[1].size);
+    assert_memory_equal(bytes[0].data, bytes[1].data, bytes[0].size);
+    rfn_buf_release(&bytes[0]);
+    rfn_buf_release(&bytes[1]);
+}
+
+/* Of two columns that grow in the same way, blocks leaving memory, one is coded ahead now and then:
+ * they are written alike. */
+static void test_ahead_is_the_same(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 4 * N_SHAPES; round++) {
+        struct spill_model models[2];
+        struct rfn_column columns[2];
+        for (unsigned i = 0; i < 2; i++) {
+            spill_model_init(&models[i]);
+            rfn_column_init(&columns[i]);
+        }
+        for (uint64_t i = 0, n = noise() % 12000; i < n; i++) {
+            int64_t value = shapes[round / 4](i), other = value ^ (int64_t)(noise() % 3);
+            bool replaced = noise() % 100 == 0, spilled = noise() % 2048 == 0, all = noise() % 2;
+            bool ahead = noise() % 512 == 0;
+            for (unsigned k = 0; k < 2; k++) {
+                assert_int_equal(rfn_column_append(&columns[k], value), 0);
+                if (replaced)
+                    assert_int_equal(rfn_column_set_last(&columns[k], other), 0);
+                if (ahead && k == 0)
+                    rfn_column_code_ahead(&columns[0]);
+                if (spilled || (ahead && i % 2))
+                    assert_int_equal(rfn_column_spill(&columns[k], &models[k].spill, all), 0);
+            }
+            if (ahead || noise() % 1024 == 0)
+                check_same(&columns[0], &columns[1]);
+        }
+        check_same(&columns[0], &columns[1]);
+        for (unsigned k = 0; k < 2; k++) {
+            rfn_column_release(&columns[k]);
+            rfn_buf_release(&models[k].bytes);
+        }
+    }
+}
+
 /* A block that has left memory and cannot be read again is an error, not other values. */
 static void test_spill_is_lost(void **state)
 {
@@ -785,6 +865,8 @@ int main(void)
         cmocka_unit_test_setup(test_scales, setup),
         cmocka_unit_test_setup(test_damage, setup),
         cmocka_unit_test_setup(test_spill, setup),
+        cmocka_unit_test_setup(test_ahead, setup),
+        cmocka_unit_test_setup(test_ahead_is_the_same, setup),
         cmocka_unit_test_setup(test_spill_is_lost, setup),
         cmocka_unit_test_setup(test_windows, setup),
         cmocka_unit_test_setup(test_store_changes, setup),

@@ -249,7 +249,8 @@ static struct rfn_position_sums *insert(struct rfn_spread_table *table,
     sums->next = *at;
     place->sites_before += after != RFN_NO_SITE_BEFORE;
     table->bytes += sizeof *sums;
-    return *at = sums;
+    *at = sums;
+    return sums;
 }
 
 /* Makes one position of all that a place has. */

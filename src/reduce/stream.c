@@ -953,6 +953,19 @@ int rfn_stream_catch_up(struct rfn_stream *stream)
     return stream->failed ? RFN_E_NOMEM : reduce_backlog(stream);
 }
 
+static int code_ahead(void *context, struct rfn_column *column)
+{
+    (void)context;
+    rfn_column_code_ahead(column);
+    return 0;
+}
+
+int rfn_stream_code_ahead(struct rfn_stream *stream)
+{
+    RFN_TRY(rfn_stream_catch_up(stream));
+    return stream->reduction ? 0 : each_that_leaves(stream, code_ahead, NULL);
+}
+
 int rfn_stream_epoch(struct rfn_stream *stream)
 {
     if (!stream->reduction)

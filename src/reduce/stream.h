@@ -115,6 +115,10 @@ int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event);
  * looked at. */
 int rfn_stream_flush(struct rfn_stream *stream);
 
+/* Codes what columns have not coded while they grew, unless times are reduced, so that packing the
+ * stream takes less time if few events follow. RFN_E_NOMEM as of rfn_stream_event. */
+int rfn_stream_code_ahead(struct rfn_stream *stream);
+
 /* Moves all that is finished to the spill, if there is one, whatever memory there is. */
 int rfn_stream_spill(struct rfn_stream *stream);
 /* Where the stream spills to, or NULL as long as it had no need to. */

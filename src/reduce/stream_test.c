@@ -254,6 +254,30 @@ static void test_regular(void **state)
     history_free(&history);
 }
 
+/* What is coded ahead serves all columns that do not grow any more, also of events that waited. */
+static void test_ahead(void **state)
+{
+    (void)state;
+    struct history history = history_new(false);
+    for (int i = 0; i < 300; i++) {
+        add_send(&history, 0, 128, 1, 100 + (uint64_t)i % 7 * (uint64_t)i, 40 + (uint64_t)i % 11);
+        add_send(&history, 1, i, 0, 10 + (uint64_t)i % 13, 20 * (uint64_t)i);
+    }
+    assert_int_equal(rfn_stream_code_ahead(history.stream), 0);
+    add_send(&history, 0, 128, 1, 5, 5);
+    assert_int_equal(rfn_stream_flush(history.stream), 0);
+    for (uint32_t i = 0; i < rfn_stream_symbols(history.stream); i++) {
+        const struct rfn_symbol *symbol = rfn_stream_symbol(history.stream, i);
+        assert_non_null(symbol->gap.ahead);
+        assert_int_equal(symbol->gap.ahead->n == symbol->gap.n, symbol->site == 1);
+        assert_int_equal(symbol->duration.ahead->n == symbol->duration.n, symbol->site == 1);
+        if (symbol->moved) /* the counts */
+            assert_int_equal(symbol->columns[0].ahead->n, 300);
+    }
+    check_all(&history);
+    history_free(&history);
+}
+
 /* A parameter with up to 64 values stays in signatures; with 65 it moves to a column. */
 static void test_moves_after_64(void **state)
 {
@@ -384,6 +408,8 @@ static void test_random(void **state)
             else
                 add_send(&history, site, rand() % counts, rand() % dests, (uint64_t)(rand() % 1000),
                          (uint64_t)(rand() % 100));
+            if (rand() % 500 == 0)
+                assert_int_equal(rfn_stream_code_ahead(history.stream), 0);
             if (i == 1500 && seed % 4 == 0) {
                 assert_int_equal(rfn_stream_flush(history.stream), 0);
                 rfn_stream_move(history.stream, 0, (uint32_t)(rand() % 5));
@@ -588,7 +614,7 @@ int main(void)
         cmocka_unit_test(test_lists),           cmocka_unit_test(test_many_lists),
         cmocka_unit_test(test_lists_forget),    cmocka_unit_test(test_memory_is_bounded),
         cmocka_unit_test(test_memory_suffices), cmocka_unit_test(test_moves_what_was_spilled),
-        cmocka_unit_test(test_spill_fails),
+        cmocka_unit_test(test_spill_fails),     cmocka_unit_test(test_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
