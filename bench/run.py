@@ -232,6 +232,7 @@ class Bench:
                 ("sweeps, 5 steps", os.path.join(HERE, "adi.c"), (5, 64), self.pairs, both),
                 ("sweeps, 300 steps", os.path.join(HERE, "adi.c"), (300, 1), min(self.pairs, 5), both),
                 ("alone, 30,000 steps", os.path.join(HERE, "alone.c"), (30000,), min(self.pairs, 5), both),
+                ("alone, 100,000 steps", os.path.join(HERE, "alone.c"), (100000,), min(self.pairs, 3), full),
                 ("alone, 300,000 steps", os.path.join(HERE, "alone.c"), (300000,), min(self.pairs, 3), full),
                 ("alone, 800,000 steps", os.path.join(HERE, "alone.c"), (800000,), min(self.pairs, 2), full)):
             program = self.compile("openmpi", source, title.split(",", maxsplit=1)[0])

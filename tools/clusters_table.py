@@ -9,7 +9,7 @@ Runs these programs in simulated time on as many ranks as the paper; `make clust
 the section goes to standard output. tests/test_clusters.py checks what it says of clusters and bytes.
 
 With --long: the table of long runs in "What it moves and takes", or of that the rows of some programs: what
-1024 ranks that compute for times that are never quite the same move in the end. `make clusters-long`; 40 minutes.
+1024 ranks that compute for times that are never quite the same move in the end. `make clusters-long`; 45 minutes.
 """
 import argparse
 import json

@@ -631,7 +631,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
 /* Of this thread's stream: what others do cannot be disturbed. */
 static void code_ahead(void)
 {
-    if (rec_this_stream && rec_state == REC_RECORDING)
+    if (rec_this_stream && rec_state == REC_RECORDING && rec_options.write)
         rfn_stream_code_ahead(rec_this_stream->events);
 }
 
