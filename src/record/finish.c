@@ -135,13 +135,15 @@ static int learn_wishes(struct rec_finishing *finish, struct rec_output_result *
     return error ? error : check_times(finish, result);
 }
 
+enum { WAITED_UNIT = 100000 }; /* ns; a finer one would take more bytes of each message */
+
 /* All ranks learn which inputs have moved, how many streams and events there are, and for how long
  * the last one to come has been here. */
 static int survey(struct rec_finishing *finish, int error)
 {
     struct rec_description *description = &finish->description;
     struct rfn_survey survey = {.counts[RFN_SURVEY_STREAMS] = description->n_streams,
-                                .least = finish->step_began - finish->began};
+                                .least = (finish->step_began - finish->began) / WAITED_UNIT};
     finish->merging.before = rec_meetings_cost();
     survey.counts[SURVEY_MET_BYTES] = finish->merging.before.bytes;
     survey.counts[SURVEY_MET_MESSAGES] = finish->merging.before.messages;
@@ -159,7 +161,7 @@ static int survey(struct rec_finishing *finish, int error)
     finish->written = survey.total[RFN_SURVEY_WRITTEN];
     finish->merging.before.bytes = survey.total[SURVEY_MET_BYTES];
     finish->merging.before.messages = survey.total[SURVEY_MET_MESSAGES];
-    finish->began = finish->step_began = finish->step_began - survey.least;
+    finish->began = finish->step_began = finish->step_began - survey.least * WAITED_UNIT;
     return error;
 }
 
