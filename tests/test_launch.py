@@ -4,6 +4,9 @@ What a user may rely on: the program runs as ever, whatever stands between it an
 there is one archive, named after the executable that calls MPI; a mistake is told once, in one
 line, before anything has run.
 """
+import array
+import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
@@ -12,6 +15,7 @@ import threading
 import harness
 
 RANKS = 2
+FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_IMMUTABLE_FL = 0x80086601, 0x40086602, 0x10  # linux/fs.h
 
 
 def own_lines(run):
@@ -230,11 +234,69 @@ def test_archive_cannot_be_written(bench, flavour):
     program = bench.program("family", flavour)
     refused(bench, where, 1, "No such file", "-o", "none/x.rfn", program)
     refused(bench, where, 2, "is a directory", "-o", ".", program)
+    refused(bench, where, 1, "/proc/x.rfn cannot be written: /proc: ", "-o", "/proc/x.rfn", program)
+    os.symlink("/dev/null", os.path.join(where, "link"))
+    refused(bench, where, 2, "is a device", "-f", "-o", "link", program)
+    os.symlink("none", os.path.join(where, "nowhere"))
+    refused(bench, where, 2, "a symbolic link", "-f", "-o", "nowhere", program)
     run = bench.run([*harness.FLAVOURS[flavour].launch(RANKS), bench.refrain, "record", "-o",
                      "none/x.rfn", program], cwd=where, timeout=30)
     if run.code == 0 or "ran" in run.out:
         raise harness.Failure(f"exit {run.code}: {run.out}{run.err}")
     harness.compare(f"lines in {run.err}", len(own_lines(run)), 1)
+
+
+def test_directory_cannot_be_written(bench, flavour):
+    """The archive would go to the directory that the program starts in; where a script starts it, that
+    may be another, so that nothing is refused before."""
+    where = folder(bench, f"kernel.{flavour}")
+    program = bench.program("family", flavour)
+    run = bench.run([bench.refrain, "record", program], cwd="/proc")
+    harness.compare(f"exit, output and lines of {run.err}", (run.code, run.out, len(own_lines(run))),
+                    (1, "", 1))
+    if "no archive can be written in .: " not in run.err:
+        raise harness.Failure(run.err)
+    name = script(where, "run", f"#!/bin/sh\ncd {where}\n{program}\n")
+    bench.run([bench.refrain, "record", f"--mpi={flavour}", name], cwd="/proc", check=True)
+    harness.compare("archives", archives(where), [os.path.basename(program) + ".1.rfn"])
+
+
+@contextlib.contextmanager
+def immutable(path):
+    """A file that nobody can remove, even root."""
+    with open(path, "rb") as file:
+        flags = array.array("l", [0])
+        try:
+            fcntl.ioctl(file, FS_IOC_GETFLAGS, flags)
+            fcntl.ioctl(file, FS_IOC_SETFLAGS, array.array("l", [flags[0] | FS_IMMUTABLE_FL]))
+        except OSError as error:
+            raise harness.Refused(f"a file cannot be made immutable: {error}") from error
+        try:
+            yield
+        finally:
+            fcntl.ioctl(file, FS_IOC_SETFLAGS, flags)
+
+
+def test_old_archive_cannot_be_removed(bench, flavour):
+    """With -f, before the program runs; and where only the recorder finds it, why."""
+    where = folder(bench, f"removed.{flavour}")
+    program = bench.program("family", flavour)
+    old, link = os.path.join(where, "old"), os.path.join(where, "link")
+    with open(old, "wb"):
+        pass
+    os.symlink(old, link)
+    alone = {"LD_PRELOAD": os.path.join(bench.build, "lib", f"librefrain-{flavour}.so"),
+             "REFRAIN_FORCE": "1"}
+    run = bench.run([program], cwd=where, env={**alone, "REFRAIN_OUTPUT": link}, check=True)
+    harness.compare("lines", own_lines(run), [
+        f"refrain: no archive was written: rank 0: {link} is no regular file, and so is not replaced"])
+    with immutable(old):
+        refused(bench, where, 1, "old cannot be removed: it is immutable", "-f", "-o", "old", program)
+        run = bench.run([program], cwd=where, env={**alone, "REFRAIN_OUTPUT": old}, check=True)
+        harness.compare("lines", own_lines(run), [
+            f"refrain: no archive was written: rank 0: cannot remove {old}: Operation not permitted"])
+        bench.run([bench.refrain, "record", "-o", "old", program], cwd=where, check=True)
+        harness.compare("files", sorted(os.listdir(where)), ["link", "old", "old.2"])
 
 
 def test_mpmd_first_form(bench, flavour):
