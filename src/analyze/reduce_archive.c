@@ -431,6 +431,7 @@ static void tell(const struct reducer *reducer, struct rfn_reduction *result)
     result->forced = merged_roles(reducer);
     result->groups = reducer->archive->n_groups;
     result->groups_together = reducer->cluster ? reducer->plan.n_together : 0;
+    result->clusters_larger = !reducer->cluster && reducer->plan.n_together;
     if (!reducer->profile)
         return;
     result->stats = rfn_trace_profile_stats(reducer->profile);
