@@ -191,6 +191,27 @@ def refused(bench, where, code, text, *words):
     harness.compare("archives", archives(where), [])
 
 
+def test_wrong_options_are_told_once(bench, flavour):
+    """By rank 0, whatever is wrong, of the verbs that all ranks of a job run."""
+    where = folder(bench, f"wrong.{flavour}")
+    program = bench.program("family", flavour)
+    for words, text in ((["record", "--tmie=full", program], "--tmie=full"),
+                        (["record", "-z", program], "invalid option -- 'z'"),
+                        (["record", "--similar=no", program], "--similar"),
+                        (["record", "--across=no", program], "--across"),
+                        (["record", "--memory=no", program], "--memory"),
+                        (["record"], "no program is given"),
+                        (["replay", "--scale-compute=-1", "x.rfn"], "--scale-compute")):
+        run = bench.run([*harness.FLAVOURS[flavour].launch(4), bench.refrain, *words], cwd=where, timeout=30)
+        told = [line for line in run.err.splitlines() + run.out.splitlines() if line.startswith("refrain ")]
+        harness.compare(f"{words}: exit, lines {told}", (run.code != 0, len(told)), (True, 1))
+        if text not in told[0]:
+            raise harness.Failure(f"no {text!r} in {told[0]!r}")
+    ranks = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}  # one of several that each do something else
+    run = bench.run([bench.refrain, "report", "--no"], cwd=where, env={ranks[flavour]: "1"})
+    harness.compare("other verbs", "--no" in run.err, True)
+
+
 def test_programs_that_cannot_be_recorded(bench):
     where = folder(bench, "refused")
     source = script(where, "serial.c", "int MPI_Init(void *a, void *b) { return 0; }\n"

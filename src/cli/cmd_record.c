@@ -875,5 +875,6 @@ const struct rfn_command rfn_cmd_record = {
     .options = record_options,
     .values = "--time=segments,full,none " RFN_SIMILAR_VALUES " " RFN_ACROSS_VALUES
               " " RFN_STARTS_VALUES " --polls=runs,all --mpi=openmpi,mpich",
+    .per_rank = true,
     .run = run_record,
 };
