@@ -98,6 +98,16 @@ def refused(bench, words, *files):
         raise harness.Failure(f"it said {run.err!r} and printed {run.out!r}")
 
 
+def test_wrong_way_round(bench):
+    """The reduced one first is refused, unless both are reduced."""
+    full = late_sender(bench, "late")
+    reduced = bench.fresh("reduced.rfn")
+    bench.verb("reduce", "-o", reduced, full)
+    refused(bench, f"refrain compare {full} {reduced}", reduced, full)
+    refused(bench, f"{reduced} is a reduced archive", "--json", reduced, full)
+    harness.compare("both reduced", compare(bench, reduced, reduced)["trends_retained"], True)
+
+
 def test_other_run(bench):
     """Other events, other programs: wrong usage that tells where they differ."""
     full = late_sender(bench, "late")

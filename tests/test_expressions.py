@@ -121,6 +121,14 @@ def test_stored(bench):
     harness.compare("page", "dest = r>>6&1|r>>4&2|" in page, True)
 
 
+def test_one_place(bench):
+    """Where all ranks name the same partner, that is another offset on each, and told to be."""
+    page = " ".join(bench.verb("info", "--clusters", test_clusters.simulate(bench, "workers", 6, "none")).split())
+    harness.compare(f"page {page}", "source = 0 on all of them, which is another offset from each (MPI_Recv" in page, True)
+    ring = bench.verb("info", "--clusters", test_clusters.simulate(bench, "open_ring", 8, "none"))
+    harness.compare("where none differ", "on all of them" in ring, False)
+
+
 def test_again(bench):
     """Clustering what is clustered loses nothing, with times reduced on the way, or values apart."""
     for name in ("sweep2d", "workers", "pairwise"):

@@ -17,7 +17,8 @@ TOLD = "some parameters are those of the lowest rank of each cluster"
 NOT_MERGED = "no parameters were merged"
 
 
-EQUAL = f"{NOT_MERGED}, as those of the ranks of each cluster are equal"
+EQUAL = (f"{NOT_MERGED}, as those of ranks with the same loops are equal; lists, and what has more than 64 values on a "
+         "rank, stay each rank's own")
 TOO_LARGE = (f"of 1 of 8 groups {NOT_MERGED}, as they are too large for clusters, or clusters make the archive no "
              "smaller")
 # Of the inputs of the programs here.
@@ -220,15 +221,37 @@ def test_too_large(bench):
 
 
 def test_nothing_to_merge(bench):
-    """Where there are no clusters nothing is merged: that is said, and the archive says nothing of it."""
+    """Where there are no clusters nothing is merged: that is said, and the archive says nothing of it. Of a
+    structure that did not even come to rank 0 it is known why."""
     program = test_smpi.smpi_program(bench, os.path.join(test_clusters.FOLDER, "one_large.c"))
-    for quiet in ("0", "1"):
-        run, archive = test_smpi.smpi_launch(bench, program, 1, ["100000"],
+    either = f"{NOT_MERGED}, as what ranks did is too large for clusters, or clusters make the archive no smaller\n"
+    for quiet, calls, why in (("0", "100000", either), ("1", "100000", None),
+                              ("0", "400000", f"{NOT_MERGED}, as what ranks did is too large for clusters\n")):
+        run, archive = test_smpi.smpi_launch(bench, program, 1, [calls],
                                              {"REFRAIN_TIME": "none", "REFRAIN_MERGE_PARAMETER": ALL,
                                               "REFRAIN_QUIET": quiet})
         facts = info(bench, archive)
         harness.compare("merged", (facts["merged_parameters"], facts["clustered_groups"]), (None, 0))
-        harness.compare(f"told: {run.err}", (NOT_MERGED in run.err, TOLD in run.err), (quiet == "0", False))
+        harness.compare(f"told: {run.err}", (NOT_MERGED in run.err, why is None or why in run.err, TOLD in run.err),
+                        (why is not None, True, False))
+
+
+def test_too_many_values(bench):
+    """Ranks differ in counts of which each has more than 64: those stay, and it is not said that they are equal."""
+    program = test_smpi.smpi_program(bench, os.path.join(test_clusters.FOLDER, "many_counts.c"))
+    run, archive = test_smpi.smpi_launch(bench, program, 4, [],
+                                         {"REFRAIN_TIME": "none", "REFRAIN_MERGE_PARAMETER": "count"})
+    differ = bench.verb("info", "--clusters", archive)
+    harness.compare(f"they differ: {differ}", re.search(r"ranks of a cluster differ\n.*\n *least sendcount", differ) is not None,
+                    True)
+    harness.compare(f"told: {run.err}", (EQUAL + "\n" in run.err, "of each cluster are equal" in run.err),
+                    (True, False))
+    again = ["--cluster", "--merge-parameter=count", "-o", bench.fresh("again.rfn"), "--force"]
+    told = bench.verb("reduce", archive, *again)  # as good as it was
+    harness.compare(f"told by reduce: {told}", f"{NOT_MERGED}, as clusters make the archive no smaller\n" in told, True)
+    _, plain = test_smpi.smpi_launch(bench, program, 4, [], {"REFRAIN_TIME": "none", "REFRAIN_CLUSTER": "no"})
+    told = bench.verb("reduce", plain, *again)
+    harness.compare(f"told by reduce: {told}", EQUAL + "\n" in told, True)
 
 
 def test_abort(bench, flavour):

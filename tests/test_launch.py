@@ -4,6 +4,9 @@ What a user may rely on: the program runs as ever, whatever stands between it an
 there is one archive, named after the executable that calls MPI; a mistake is told once, in one
 line, before anything has run.
 """
+import array
+import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
@@ -12,6 +15,7 @@ import threading
 import harness
 
 RANKS = 2
+FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_IMMUTABLE_FL = 0x80086601, 0x40086602, 0x10  # linux/fs.h
 
 
 def own_lines(run):
@@ -187,6 +191,27 @@ def refused(bench, where, code, text, *words):
     harness.compare("archives", archives(where), [])
 
 
+def test_wrong_options_are_told_once(bench, flavour):
+    """By rank 0, whatever is wrong, of the verbs that all ranks of a job run."""
+    where = folder(bench, f"wrong.{flavour}")
+    program = bench.program("family", flavour)
+    for words, text in ((["record", "--tmie=full", program], "--tmie=full"),
+                        (["record", "-z", program], "invalid option -- 'z'"),
+                        (["record", "--similar=no", program], "--similar"),
+                        (["record", "--across=no", program], "--across"),
+                        (["record", "--memory=no", program], "--memory"),
+                        (["record"], "no program is given"),
+                        (["replay", "--scale-compute=-1", "x.rfn"], "--scale-compute")):
+        run = bench.run([*harness.FLAVOURS[flavour].launch(4), bench.refrain, *words], cwd=where, timeout=30)
+        told = [line for line in run.err.splitlines() + run.out.splitlines() if line.startswith("refrain ")]
+        harness.compare(f"{words}: exit, lines {told}", (run.code != 0, len(told)), (True, 1))
+        if text not in told[0]:
+            raise harness.Failure(f"no {text!r} in {told[0]!r}")
+    ranks = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}  # one of several that each do something else
+    run = bench.run([bench.refrain, "report", "--no"], cwd=where, env={ranks[flavour]: "1"})
+    harness.compare("other verbs", "--no" in run.err, True)
+
+
 def test_programs_that_cannot_be_recorded(bench):
     where = folder(bench, "refused")
     source = script(where, "serial.c", "int MPI_Init(void *a, void *b) { return 0; }\n"
@@ -230,11 +255,69 @@ def test_archive_cannot_be_written(bench, flavour):
     program = bench.program("family", flavour)
     refused(bench, where, 1, "No such file", "-o", "none/x.rfn", program)
     refused(bench, where, 2, "is a directory", "-o", ".", program)
+    refused(bench, where, 1, "/proc/x.rfn cannot be written: /proc: ", "-o", "/proc/x.rfn", program)
+    os.symlink("/dev/null", os.path.join(where, "link"))
+    refused(bench, where, 2, "is a device", "-f", "-o", "link", program)
+    os.symlink("none", os.path.join(where, "nowhere"))
+    refused(bench, where, 2, "a symbolic link", "-f", "-o", "nowhere", program)
     run = bench.run([*harness.FLAVOURS[flavour].launch(RANKS), bench.refrain, "record", "-o",
                      "none/x.rfn", program], cwd=where, timeout=30)
     if run.code == 0 or "ran" in run.out:
         raise harness.Failure(f"exit {run.code}: {run.out}{run.err}")
     harness.compare(f"lines in {run.err}", len(own_lines(run)), 1)
+
+
+def test_directory_cannot_be_written(bench, flavour):
+    """The archive would go to the directory that the program starts in; where a script starts it, that
+    may be another, so that nothing is refused before."""
+    where = folder(bench, f"kernel.{flavour}")
+    program = bench.program("family", flavour)
+    run = bench.run([bench.refrain, "record", program], cwd="/proc")
+    harness.compare(f"exit, output and lines of {run.err}", (run.code, run.out, len(own_lines(run))),
+                    (1, "", 1))
+    if "no archive can be written in .: " not in run.err:
+        raise harness.Failure(run.err)
+    name = script(where, "run", f"#!/bin/sh\ncd {where}\n{program}\n")
+    bench.run([bench.refrain, "record", f"--mpi={flavour}", name], cwd="/proc", check=True)
+    harness.compare("archives", archives(where), [os.path.basename(program) + ".1.rfn"])
+
+
+@contextlib.contextmanager
+def immutable(path):
+    """A file that nobody can remove, even root."""
+    with open(path, "rb") as file:
+        flags = array.array("l", [0])
+        try:
+            fcntl.ioctl(file, FS_IOC_GETFLAGS, flags)
+            fcntl.ioctl(file, FS_IOC_SETFLAGS, array.array("l", [flags[0] | FS_IMMUTABLE_FL]))
+        except OSError as error:
+            raise harness.Refused(f"a file cannot be made immutable: {error}") from error
+        try:
+            yield
+        finally:
+            fcntl.ioctl(file, FS_IOC_SETFLAGS, flags)
+
+
+def test_old_archive_cannot_be_removed(bench, flavour):
+    """With -f, before the program runs; and where only the recorder finds it, why."""
+    where = folder(bench, f"removed.{flavour}")
+    program = bench.program("family", flavour)
+    old, link = os.path.join(where, "old"), os.path.join(where, "link")
+    with open(old, "wb"):
+        pass
+    os.symlink(old, link)
+    alone = {"LD_PRELOAD": os.path.join(bench.build, "lib", f"librefrain-{flavour}.so"),
+             "REFRAIN_FORCE": "1"}
+    run = bench.run([program], cwd=where, env={**alone, "REFRAIN_OUTPUT": link}, check=True)
+    harness.compare("lines", own_lines(run), [
+        f"refrain: no archive was written: rank 0: {link} is no regular file, and so is not replaced"])
+    with immutable(old):
+        refused(bench, where, 1, "old cannot be removed: it is immutable", "-f", "-o", "old", program)
+        run = bench.run([program], cwd=where, env={**alone, "REFRAIN_OUTPUT": old}, check=True)
+        harness.compare("lines", own_lines(run), [
+            f"refrain: no archive was written: rank 0: cannot remove {old}: Operation not permitted"])
+        bench.run([bench.refrain, "record", "-o", "old", program], cwd=where, check=True)
+        harness.compare("files", sorted(os.listdir(where)), ["link", "old", "old.2"])
 
 
 def test_mpmd_first_form(bench, flavour):

@@ -133,6 +133,20 @@ def test_hpcc(bench):
             raise harness.Failure(f"hpcc, {what}: hardly any events")
 
 
+def test_ranks_of_a_dump(bench):
+    """Lists of ranks are as those of other verbs; the header stays, and the order is that of the archive."""
+    program = bench.program(os.path.join(harness.HERE, "..", "examples", "halo.c"), "openmpi")
+    _, archive = bench.record("openmpi", 4, [program, "5", "8"])
+    header, *lines = bench.verb("dump", archive).splitlines()
+    for text, ranks in (("0-2", "012"), ("3,1", "13"), ("0,2-3", "023"), ("2", "2"), ("0-3", "0123")):
+        wanted = [line for line in lines if line.split("\t")[1] in ranks]
+        harness.compare(text, bench.verb("dump", f"--rank={text}", archive).splitlines(), [header, *wanted])
+    for text, words in (("4", "there is no rank 4, the ranks are 0 to 3"), ("2-5", "there is no rank 4"),
+                        ("2-1", "'2-1' is not a list of ranks"), ("", "is not a list"), ("0-", "is not a list")):
+        run = bench.run([bench.refrain, "dump", f"--rank={text}", archive])
+        harness.compare(f"{text}: {run.err}", (run.code, run.out, words in run.err), (2, "", True))
+
+
 def test_command(bench):
     """rfn_reader.py as a command: all ranks, one rank, and its exit status."""
     program = bench.program("point_to_point", "openmpi")

@@ -229,6 +229,32 @@ def test_incomplete(bench, flavour):
         found += after.out.count("\n") > 100
     if not found:
         raise harness.Failure("no file had events")
+    check_cut_at_chunks(bench, archive)
+
+
+def check_cut_at_chunks(bench, archive):
+    """Of what has no rank's events nothing is written; of what is reduced already the truncation is told
+    first."""
+    small = bench.fresh("small.rfn")
+    bench.verb("reduce", archive, "-o", small)
+    nothing = 0
+    for path in (archive, small):
+        with open(path, "rb") as file:
+            data = file.read()
+        toc, _ = rfn_reader.read_header(data)
+        for chunk in rfn_reader.listed_chunks(data, toc, True):
+            cut, out = bench.fresh("cut.rfn"), bench.fresh("cut.out.rfn")
+            with open(cut, "wb") as file:
+                file.write(data[:chunk.offset])
+            run = bench.run([bench.refrain, "reduce", cut, "-o", out])
+            there = bench.run([bench.refrain, "dump", cut]).out.count("\n") > 1
+            harness.compare(f"cut at {chunk.offset}: exit, written", (run.code, os.path.exists(out)),
+                            (3, there and path == archive))
+            harness.compare("cut short", "shorter than it was" in run.err, True)
+            harness.compare("reduced already", "reduced already" in run.err, there and path == small)
+            nothing += "nothing is left to reduce" in run.err
+    if not nothing:
+        raise harness.Failure("no file was without events")
 
 
 def test_cluster(bench, flavour):
@@ -492,7 +518,7 @@ def test_merged_ring(bench):
     run = bench.run([bench.refrain, "dump", out], check=True)
     harness.compare("dump", (run.out, "parameters" in run.err), (bench.verb("dump", archive), False))
     text = bench.verb("reduce", archive, "--cluster", "--merge-parameter=peer", "-o", bench.fresh("same.rfn"))
-    harness.compare("told", "no parameters were merged, as those of the ranks of each cluster are equal" in text and
+    harness.compare("told", "no parameters were merged, as those of ranks with the same loops are equal; lists" in text and
                     "groups" not in text, True)
     archive = cluster_program(bench, "transpose", 16)
     facts, after = merged(bench, archive, "place")

@@ -136,6 +136,24 @@ def test_reduced_and_full(bench, flavour):
         raise harness.Failure(text)
 
 
+def test_against_another_program(bench, flavour):
+    """Refused, with what differs; another recording of the same program is not."""
+    folder = os.path.join(harness.PROGRAMS, "pathologies")
+    program = bench.program(os.path.join(folder, "late_sender.c"), flavour)
+    short = ["--work", "0", "--extra", "0", "--iterations"]
+    _, archive = bench.record(flavour, 2, [program, *short, "5"])
+    _, again = bench.record(flavour, 2, [program, *short, "5"], ["--time=segments"])
+    run = replay(bench, flavour, 2, "--json", f"--against={archive}", again)
+    harness.compare(f"another run: exit of {run.err}", run.code, 0)
+    _, longer = bench.record(flavour, 2, [program, *short, "6"])
+    _, other = bench.record(flavour, 2, [bench.program("late_sender", flavour)])
+    for wrong, what in ((longer, "another command"), (other, "another program")):
+        run = replay(bench, flavour, 2, f"--against={wrong}", archive)
+        told = [line for line in run.err.split("\n") if line.startswith("refrain: ")]
+        if run.code == 0 or "ACC" in run.out or len(told) != 1 or wrong not in told[0] or what not in told[0]:
+            raise harness.Failure(f"{what}: exit {run.code}: {run.out}{run.err}")
+
+
 def test_compute(bench, flavour):
     """What was computed is left out, or takes as long as it is to."""
     program = bench.program(os.path.join(harness.PROGRAMS, "pathologies", "late_sender.c"), flavour)
@@ -211,6 +229,8 @@ SIMULATED_PROGRAMS += [(os.path.join(harness.HERE, "..", "bench", "wavefront.c")
 
 
 def simulated_replay(bench, ranks, *words, timeout=60):
+    with open(bench.path("platform.xml"), "w", encoding="ascii") as file:
+        file.write(test_smpi.PLATFORM)
     return bench.run(["smpirun", "-np", str(ranks), "-platform", bench.path("platform.xml"),
                       "--log=root.thresh:error", *test_smpi.SIMULATION,
                       os.path.join(bench.build, "lib", "refrain-replay-smpi"), *words],
@@ -309,8 +329,6 @@ def test_damaged(bench):
 def test_forged(bench):
     """Checksums are right, the content is not: a replay is refused, or ends by itself, but does not break
     or hang. (134: SMPI ends by abort where MPI would.)"""
-    with open(bench.path("platform.xml"), "w", encoding="ascii") as file:
-        file.write(test_smpi.PLATFORM)
     for name, ranks in (("collectives", 3), ("completions", 2)):
         _, archive = bench.record("openmpi", ranks, [bench.program(name, "openmpi")])
         with open(archive, "rb") as file:

@@ -72,6 +72,7 @@ struct rfn_reduction {
     uint32_t groups;          /* of streams with equal structures */
     uint32_t groups_together; /* in clusters: only parameters of these are merged. 0 where clusters
                                  make the file no smaller */
+    bool clusters_larger;     /* that is why: groups are small enough to be stored together */
     struct rfn_trace_profile_stats stats;
     struct rfn_expression_counts expressions; /* 0 without */
 };

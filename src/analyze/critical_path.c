@@ -32,9 +32,24 @@ static void take_off(struct rfn_chain *chain, const struct rfn_history *history,
     }
 }
 
+/* Goes back in time: takes off what was done last before `at`, but not before `from`, until *ns of
+ * it are off; what is left of them then. */
+static void go_back(struct rfn_chain *chain, const struct rfn_history *history, uint64_t from,
+                    uint64_t at, int64_t *ns)
+{
+    for (; at > from && *ns > 0; at--) {
+        const struct rfn_logged *done = &history->log[(at - 1) & history->mask];
+        int64_t part = done->ns < *ns ? done->ns : *ns;
+        if (done->what >= chain->capacity)
+            continue;
+        chain->ns[done->what] -= part;
+        *ns -= part;
+    }
+}
+
 int rfn_critical_jump(struct rfn_critical_stream *stream, uint64_t at,
                       const struct rfn_critical_stream *late, const struct rfn_history *history,
-                      const struct rfn_point *until)
+                      const struct rfn_point *until, int64_t *over)
 {
     const struct rfn_chain *from = chain_at(late, until->at);
     if (!from || until->at < history->first)
@@ -52,6 +67,8 @@ int rfn_critical_jump(struct rfn_critical_stream *stream, uint64_t at,
     uint64_t end = from->to ? from->to : history->at;
     take_off(chain, history, until->at > from->from ? until->at : from->from,
              end < history->at ? end : history->at);
+    go_back(chain, history, from->from > history->first ? from->from : history->first, until->at,
+            over);
     old->to = at;
     chain->from = at;
     chain->to = 0;

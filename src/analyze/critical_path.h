@@ -41,10 +41,12 @@ static inline int rfn_critical_add(struct rfn_critical_stream *stream, uint32_t 
 }
 
 /* The stream, whose history is at `at`, has waited until that point of the other one: it takes over
- * that one's chain, and 1 is returned; 0 if that is not known any more. RFN_E_NOMEM. */
+ * that one's chain, and 1 is returned; 0 if that is not known any more. RFN_E_NOMEM. *over: how
+ * much later that point lies than the end of the wait, ns; so much of what the other did last is
+ * no part of the chain, as far as it was that one's own. What is left of it is set. */
 int rfn_critical_jump(struct rfn_critical_stream *stream, uint64_t at,
                       const struct rfn_critical_stream *late, const struct rfn_history *history,
-                      const struct rfn_point *until);
+                      const struct rfn_point *until, int64_t *over);
 void rfn_critical_release(struct rfn_critical_stream *stream);
 
 #endif

@@ -48,11 +48,21 @@ static void waits(uint32_t stream, int64_t ns)
     assert_int_equal(rfn_history_add(&histories[stream], &sums, RFN_PASSED_ON | 1, ns), 0);
 }
 
-static int jump(uint32_t stream, uint32_t late, uint64_t at)
+/* Back in time by `over`, of which *left is left. */
+static int jump_back(uint32_t stream, uint32_t late, uint64_t at, int64_t over, int64_t *left)
 {
     const struct rfn_point until = {late, at, 0};
+    *left = over;
     return rfn_critical_jump(&streams[stream], histories[stream].at, &streams[late],
-                             &histories[late], &until);
+                             &histories[late], &until, left);
+}
+
+static int jump(uint32_t stream, uint32_t late, uint64_t at)
+{
+    int64_t left;
+    int known = jump_back(stream, late, at, 0, &left);
+    assert_int_equal(left, 0);
+    return known;
 }
 
 static int64_t on_chain(uint32_t stream, uint32_t activity)
@@ -161,6 +171,47 @@ static void test_kept_chains(void **state)
     assert_int_equal(on_chain(0, 1), 10);
 }
 
+/* A point that lies later than the end of the wait: what the late stream did last is not on the
+ * path, nor what it did before, as far as that lies after the end of the wait. */
+static void test_back_in_time(void **state)
+{
+    (void)state;
+    int64_t left;
+    does(1, 1, 100);
+    does(1, 2, 50);
+    does(1, 3, 7);
+    does(1, 4, 10); /* behind the point */
+    assert_int_equal(jump_back(0, 1, 3, 5, &left), 1);
+    assert_int_equal(left, 0);
+    assert_int_equal(on_chain(0, 3), 2);
+    assert_int_equal(length(0), 152);
+    assert_int_equal(jump_back(0, 1, 3, 70, &left), 1);
+    assert_int_equal(left, 0);
+    assert_int_equal(on_chain(0, 1), 87);
+    assert_int_equal(on_chain(0, 2), 0);
+    assert_int_equal(on_chain(0, 3), 0);
+    assert_int_equal(length(0), 87);
+    assert_int_equal(length(1), 167); /* as it was */
+}
+
+/* Not beyond what the late stream did since it took over a chain itself: what others did is not in
+ * its history. */
+static void test_back_to_a_jump(void **state)
+{
+    (void)state;
+    int64_t left;
+    does(1, 1, 10);
+    does(2, 2, 300);
+    assert_int_equal(jump(1, 2, 1), 1);
+    waits(1, 290);
+    does(1, 3, 20);
+    assert_int_equal(jump_back(0, 1, 3, 25, &left), 1);
+    assert_int_equal(left, 5);
+    assert_int_equal(on_chain(0, 3), 0);
+    assert_int_equal(on_chain(0, 2), 300);
+    assert_int_equal(length(0), 300);
+}
+
 static void test_forgotten_chain(void **state)
 {
     (void)state;
@@ -197,8 +248,14 @@ static void test_forgotten_point(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_alone),           TEST(test_jump),        TEST(test_points_around_jump),
-        TEST(test_long_chain),      TEST(test_kept_chains), TEST(test_forgotten_chain),
+        TEST(test_alone),
+        TEST(test_jump),
+        TEST(test_points_around_jump),
+        TEST(test_long_chain),
+        TEST(test_kept_chains),
+        TEST(test_back_in_time),
+        TEST(test_back_to_a_jump),
+        TEST(test_forgotten_chain),
         TEST(test_forgotten_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

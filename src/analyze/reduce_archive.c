@@ -376,6 +376,15 @@ static int copy_others(struct reducer *reducer)
 
 /* ---- the whole ---- */
 
+static bool has_readable_streams(const struct rfn_archive *archive)
+{
+    for (uint32_t i = 0; i < rfn_archive_run(archive)->streams; i++) {
+        if (rfn_archive_stream(archive, i).readable)
+            return true;
+    }
+    return false;
+}
+
 static int check_input(const struct reducer *reducer)
 {
     const struct rfn_archive *archive = reducer->archive;
@@ -386,17 +395,27 @@ static int check_input(const struct reducer *reducer)
     if (reducer->cluster && !archive->complete)
         return rfn_fail(reducer->diag, archive->chunks.fault, -1, -1,
                         "%s: %s; so it cannot be clustered", archive->chunks.path, archive->why);
+    if (!archive->complete && !has_readable_streams(archive))
+        return rfn_fail(reducer->diag, archive->chunks.fault, -1, -1,
+                        "%s: %s; what is there of it is not all of any rank, so that nothing is "
+                        "left to reduce",
+                        archive->chunks.path, archive->why);
     return 0;
 }
 
 static int check_times(const struct reducer *reducer)
 {
     const struct rfn_run *run = rfn_archive_run(reducer->archive);
+    const struct rfn_archive *archive = reducer->archive;
     if (!run->reduced)
         return 0;
+    if (!archive->complete)
+        return rfn_fail(reducer->diag, archive->chunks.fault, -1, -1,
+                        "%s: %s; and it is reduced already (%s)", archive->chunks.path,
+                        archive->why, run->similar);
     return rfn_fail(reducer->diag, RFN_E_UNSUPPORTED, -1, -1,
                     "%s is reduced already (%s); what is to be reduced is the full archive",
-                    reducer->archive->chunks.path, run->similar);
+                    archive->chunks.path, run->similar);
 }
 
 static int write_times(struct reducer *reducer)
@@ -412,6 +431,7 @@ static void tell(const struct reducer *reducer, struct rfn_reduction *result)
     result->forced = merged_roles(reducer);
     result->groups = reducer->archive->n_groups;
     result->groups_together = reducer->cluster ? reducer->plan.n_together : 0;
+    result->clusters_larger = !reducer->cluster && reducer->plan.n_together;
     if (!reducer->profile)
         return;
     result->stats = rfn_trace_profile_stats(reducer->profile);

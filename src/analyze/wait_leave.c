@@ -109,8 +109,9 @@ static int stay(const struct leaving *leaving)
     return rfn_critical_add(&leaving->of->critical, (uint32_t)number, leaving->wait.ns);
 }
 
-/* The stream goes on with the chain that led to the end of the wait. Where clocks disagree that may
- * lie after the call: then what led to it took less. */
+/* The stream goes on with the chain that led to the end of the wait. Where clocks disagree or times
+ * are reduced that may lie after the call: then the path goes back in time on the other one, and
+ * what is left where that had waited, too, is taken off what it did last. */
 static int jump(const struct leaving *leaving)
 {
     struct rfn_wait_stream *of = leaving->of;
@@ -118,7 +119,7 @@ static int jump(const struct leaving *leaving)
     const struct rfn_wait_stream *late = &leaving->pass->streams[until->stream];
     int64_t over = until->ns - (of->enter_ns + leaving->full_ns);
     int known = rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history,
-                                  until);
+                                  until, &over);
     if (known <= 0)
         return known < 0 ? known : stay(leaving);
     if (!over)

@@ -1154,6 +1154,24 @@ static void test_backward(void **state)
     assert_int_equal(waits->critical_ns, 2400);
 }
 
+/* Ends 110 before it begins, of which r0 computed 10: at 200 r0 was in its Pcontrol, and so is the
+ * path then. */
+static void test_backward_beyond_an_activity(void **state)
+{
+    (void)state;
+    pass_time(0, 100, 300);
+    send(0, 310, 320, 1, 5);
+    recv(1, 100, 200, 0, 5);
+    pass_time(1, 400, 500);
+    run();
+    assert_int_equal(waits->critical_ns, 400);
+    assert_int_equal(on_path(RFN_ACTIVITY_COMPUTE, FAKE_SEND_), 0);
+    assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_PCONTROL), 100 + 100);
+    assert_int_equal(on_path(RFN_ACTIVITY_COMPUTE, FAKE_PCONTROL), 200);
+    for (size_t i = 0; i < waits->n_critical; i++)
+        assert_true(waits->critical[i].ns >= 0);
+}
+
 /* Recv ends at 600. 1000 later the shift is 100 - 10, after 1000 more 90 - 10: Pcontrol is
  * 1590-2580, and the run is 2480 long, of which r0's first 500 are the path's. */
 static void test_fixed(void **state)
@@ -1339,6 +1357,7 @@ int main(void)
         TEST(test_two_jumps),
         TEST(test_forgotten_chain),
         TEST(test_backward),
+        TEST(test_backward_beyond_an_activity),
         TEST(test_fixed),
         TEST(test_damaged),
         TEST(test_rank_ends_early),

@@ -734,7 +734,9 @@ static int open_whole(struct rfn_chunks *chunks, const uint8_t *header, struct r
     chunks->said_bytes = rfn_get_u64(header + 32);
     if (state == RFN_STATE_WRITING)
         return open_incomplete(chunks, RFN_E_INCOMPLETE,
-                               "recording ended before the archive was whole", diag);
+                               "recording ended before the archive was whole, or it was reduced "
+                               "from one that was not",
+                               diag);
     if (chunks->file_bytes < chunks->said_bytes)
         return open_incomplete(chunks, RFN_E_INCOMPLETE,
                                "the file is shorter than it was when it was written", diag);

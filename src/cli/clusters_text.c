@@ -215,6 +215,12 @@ static const char *part_words(const struct rfn_cluster_parameter *parameter)
     }
 }
 
+/* What is equal, but told relative to the rank, in which ranks differ. */
+static bool is_one_place(const struct rfn_cluster_parameter *parameter)
+{
+    return parameter->expression.form == RFN_EXPRESSION_CONSTANT && parameter->n_values > 1;
+}
+
 /* "dest = rank + 1", "dest 2 of 3: 14 values, no expression". */
 static void append_parameter(struct rfn_text *text, const struct rfn_cluster_parameter *parameter)
 {
@@ -232,6 +238,8 @@ static void append_parameter(struct rfn_text *text, const struct rfn_cluster_par
     }
     rfn_text_string(text, " = ");
     rfn_expression_append(text, &parameter->expression);
+    if (is_one_place(parameter))
+        rfn_text_string(text, " on all of them, which is another offset from each");
 }
 
 /* ---- calls ---- */

@@ -337,6 +337,18 @@ static int open_both(struct compared *compared)
     return rfn_command_fail(compared->reduced_file, error, &diag);
 }
 
+/* The other way round, what is lost would be told as what is gained; the exit status. */
+static int check_order(const struct compared *compared)
+{
+    if (!rfn_archive_run(compared->full)->reduced || rfn_archive_run(compared->reduced)->reduced)
+        return RFN_EXIT_OK;
+    rfn_command_error("%s is a reduced archive, and %s is not: the full one comes first, as in "
+                      "refrain compare %s %s",
+                      compared->full_file, compared->reduced_file, compared->reduced_file,
+                      compared->full_file);
+    return RFN_EXIT_USAGE;
+}
+
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
     struct options given = {0};
@@ -347,7 +359,9 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     int status = open_both(&compared);
     if (status)
         return status;
-    status = compare(&compared, file->json);
+    status = check_order(&compared);
+    if (status == RFN_EXIT_OK)
+        status = compare(&compared, file->json);
     rfn_archive_close(compared.reduced);
     rfn_archive_close(compared.full);
     return status;

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/file_argument.h"
 #include "cli/parameters.h"
+#include "cli/rank_filter.h"
 #include "cli/reduction.h"
 #include "cli/text.h"
 #include "refrain/archive.h"
@@ -23,7 +24,7 @@ enum { FLUSH_AT = 1 << 18 };
 
 struct options {
     const char *file;
-    int64_t rank; /* -1: all */
+    struct rfn_rank_filter ranks; /* none: all */
     uint64_t limit;
 };
 
@@ -259,6 +260,13 @@ static int print_stream(struct dump *dump, uint32_t stream, struct rfn_diag *dia
     return error;
 }
 
+static bool is_wanted(const struct dump *dump, uint32_t stream)
+{
+    const struct rfn_rank_filter *ranks = &dump->options->ranks;
+    return rfn_rank_filter_has(ranks->n ? ranks : NULL,
+                               rfn_archive_stream(dump->archive, stream).rank);
+}
+
 /* All streams asked for; one that is damaged is told, and the others follow. Returns the exit
  * status. */
 static int print_streams(struct dump *dump)
@@ -267,8 +275,7 @@ static int print_streams(struct dump *dump)
     int status = RFN_EXIT_OK;
     for (uint32_t i = 0; i < n && dump->left && !dump->closed; i++) {
         struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-        if (dump->options->rank >= 0 &&
-            rfn_archive_stream(dump->archive, i).rank != (uint64_t)dump->options->rank)
+        if (!is_wanted(dump, i))
             continue;
         int error = print_stream(dump, i, &diag);
         if (error >= 0)
@@ -308,13 +315,14 @@ static void dump_release(struct dump *dump)
     rfn_archive_close(dump->archive);
 }
 
-static int check_rank(const struct dump *dump)
+static int check_ranks(const struct dump *dump)
 {
     uint32_t ranks = rfn_archive_run(dump->archive)->ranks;
-    if (dump->options->rank < (int64_t)ranks)
+    int64_t beyond = rfn_rank_filter_beyond(&dump->options->ranks, ranks);
+    if (beyond < 0)
         return 0;
     rfn_command_error("%s: there is no rank %lld, the ranks are 0 to %u", dump->options->file,
-                      (long long)dump->options->rank, ranks ? ranks - 1 : 0);
+                      (long long)beyond, ranks ? ranks - 1 : 0);
     return RFN_EXIT_USAGE;
 }
 
@@ -343,7 +351,7 @@ static int dump_all(struct dump *dump)
 {
     const char *why = NULL;
     bool complete = rfn_archive_complete(dump->archive, &why);
-    int status = check_rank(dump);
+    int status = check_ranks(dump);
     if (status)
         return status;
     if (dump_init(dump) < 0)
@@ -362,7 +370,7 @@ static int dump_all(struct dump *dump)
 }
 
 static const struct argp_option options[] = {
-    {"rank", 'r', "RANK", 0, "only events of this rank of MPI_COMM_WORLD", 0},
+    {"rank", 'r', "LIST", 0, "only events of these ranks of MPI_COMM_WORLD: 3, or 0-3,7", 0},
     {"limit", 'n', "N", 0, "at most N events", 0},
     {0},
 };
@@ -370,11 +378,11 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *given = state->input;
-    uint64_t rank;
     switch (key) {
     case 'r':
-        rank = rfn_number_argument(state, arg, "rank");
-        given->rank = rank > INT32_MAX ? INT32_MAX : (int64_t)rank;
+        rfn_rank_filter_release(&given->ranks);
+        if (rfn_rank_filter_init(&given->ranks, arg) < 0)
+            argp_error(state, "'%s' is not a list of ranks, such as 3 or 0-3,7", arg);
         return 0;
     case 'n':
         given->limit = rfn_number_argument(state, arg, "number of events");
@@ -392,18 +400,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static int run(const struct rfn_command *command, int argc, char **argv)
+static int open_and_dump(const struct options *given)
 {
-    struct options given = {.rank = -1, .limit = UINT64_MAX};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    rfn_command_parse(command, parse, argc, argv, &given);
-    struct dump dump = {.options = &given, .left = given.limit};
-    int error = rfn_archive_open(given.file, &dump.archive, &diag);
+    struct dump dump = {.options = given, .left = given->limit};
+    int error = rfn_archive_open(given->file, &dump.archive, &diag);
     if (error < 0)
-        return rfn_command_fail(given.file, error, &diag);
+        return rfn_command_fail(given->file, error, &diag);
     fflush(stdout);
     int status = dump_all(&dump);
     dump_release(&dump);
+    return status;
+}
+
+static int run(const struct rfn_command *command, int argc, char **argv)
+{
+    struct options given = {.limit = UINT64_MAX};
+    rfn_command_parse(command, parse, argc, argv, &given);
+    int status = open_and_dump(&given);
+    rfn_rank_filter_release(&given.ranks);
     return status;
 }
 

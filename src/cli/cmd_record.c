@@ -24,6 +24,7 @@
 #include "cli/job.h"
 #include "cli/launch.h"
 #include "cli/reduction.h"
+#include "cli/writable.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -176,11 +177,10 @@ static int inspect(const struct options *options, const char *file, const char *
 
 /* The same, sure: the flavour and its recorder, *recorder of PATH_MAX bytes. */
 static int choose_recorder(const struct options *options, const char *file, const char *program,
-                           char *recorder)
+                           struct rfn_needs *needs, char *recorder)
 {
-    struct rfn_needs needs;
     const char *flavour;
-    int status = inspect(options, file, program, &needs, &flavour);
+    int status = inspect(options, file, program, needs, &flavour);
     if (status != 0)
         return status;
     if (!flavour)
@@ -189,7 +189,7 @@ static int choose_recorder(const struct options *options, const char *file, cons
         return refuse(RFN_EXIT_USAGE,
                       "%s %s, so that its MPI cannot be told; if it loads MPI later or starts a "
                       "program that does, name the MPI: --mpi=openmpi or --mpi=mpich",
-                      program, needs.elf ? "needs no MPI library" : "is a script");
+                      program, needs->elf ? "needs no MPI library" : "is a script");
     if (!find_recorder(flavour, recorder))
         return no_recorder(flavour);
     if (strpbrk(recorder, ": "))
@@ -299,13 +299,6 @@ static int not_found(const char *word, bool denied)
                                     : " in PATH (for one in this directory write ./ before it)");
 }
 
-/* The directory of a path, to be freed. */
-static char *directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
-}
-
 /* Whether all processes of the job are on this machine, and so find the same files. */
 static bool is_on_one_host(void)
 {
@@ -319,24 +312,22 @@ static bool is_on_one_host(void)
     return getenv("SLURM_PROCID") == NULL;
 }
 
-/* Whether rank 0 will be able to write the archive: better told now than after a long run. Where
- * other ranks may find other files nothing is said: those that are refused would leave the others
- * waiting. */
-static int check_output(const char *output)
+/* Whether rank 0 will be able to write the archive: better told now than after a long run. Without
+ * a name it goes where the program starts; a script may go elsewhere before. Where other ranks may
+ * find other files nothing is said: those that are refused would leave the others waiting. */
+static int check_output(const struct options *options, const struct rfn_needs *needs)
 {
-    struct stat status;
-    if (!output || !is_on_one_host())
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    int error = 0;
+    if (!is_on_one_host())
         return 0;
-    if (stat(output, &status) == 0 && !S_ISREG(status.st_mode))
-        return refuse(RFN_EXIT_USAGE, "%s is %s, not a file that an archive can be written to",
-                      output, S_ISDIR(status.st_mode) ? "a directory" : "a device");
-    char *directory = directory_of(output);
-    int result = !directory ? no_memory() : 0;
-    if (directory && access(directory, W_OK | X_OK) != 0)
-        result = refuse(RFN_EXIT_FAILURE, "%s cannot be written: %s: %s", output, directory,
-                        strerror(errno));
-    free(directory);
-    return result;
+    if (options->output)
+        error = rfn_writable(options->output, options->force, &diag);
+    else if (needs->mpi != RFN_MPI_NONE)
+        error = rfn_writable_in(".", &diag);
+    if (error < 0)
+        return refuse(error == RFN_E_USAGE ? RFN_EXIT_USAGE : RFN_EXIT_FAILURE, "%s", diag.text);
+    return 0;
 }
 
 /* Whether the volume can be counted on this machine. */
@@ -355,9 +346,10 @@ static int run_program(const struct options *options, char **argv)
     if (!file)
         return not_found(argv[0], denied);
     char recorder[PATH_MAX];
-    int status = choose_recorder(options, file, argv[0], recorder);
+    struct rfn_needs needs;
+    int status = choose_recorder(options, file, argv[0], &needs, recorder);
     if (status == 0)
-        status = check_output(options->output);
+        status = check_output(options, &needs);
     if (status == 0 && is_on_one_host()) /* elsewhere others may go on: the recorder will tell */
         status = check_volume(options);
     if (status == 0 && !set_environment(options, recorder, argv))
@@ -385,13 +377,14 @@ static char *find_in_place(const char *word, bool *denied)
 /* The recorder of the program, if all programs of the job have the same; else the exit status that
  * would be given for it. */
 static int choose_for_all(const struct options *options, const char *file, const char *program,
-                          char *recorder)
+                          struct rfn_needs *needs, char *recorder)
 {
     char other[PATH_MAX];
-    int status = choose_recorder(options, file, program, recorder);
+    struct rfn_needs others;
+    int status = choose_recorder(options, file, program, needs, recorder);
     for (size_t i = 0; i < options->n_beside && status == 0; i++) {
         const char *beside = options->beside[i];
-        status = choose_recorder(options, beside, beside, other);
+        status = choose_recorder(options, beside, beside, &others, other);
         if (status == 0 && strcmp(recorder, other) != 0)
             status = refuse(RFN_EXIT_USAGE, "%s and %s use different MPIs", program, beside);
     }
@@ -402,14 +395,15 @@ static int run_in_place(const struct options *options, char **argv)
 {
     bool denied;
     char recorder[PATH_MAX];
+    struct rfn_needs needs;
     char *file = find_in_place(argv[0], &denied);
     if (!file)
         return not_found(argv[0], denied);
     is_refused_softly = true;
     is_silent = options->quiet;
-    int status = choose_for_all(options, file, argv[0], recorder);
+    int status = choose_for_all(options, file, argv[0], &needs, recorder);
     if (status == 0)
-        status = check_output(options->output);
+        status = check_output(options, &needs);
     if (status == 0 && !set_environment(options, recorder, argv))
         no_memory();
     is_refused_softly = false;
@@ -881,5 +875,6 @@ const struct rfn_command rfn_cmd_record = {
     .options = record_options,
     .values = "--time=segments,full,none " RFN_SIMILAR_VALUES " " RFN_ACROSS_VALUES
               " " RFN_STARTS_VALUES " --polls=runs,all --mpi=openmpi,mpich",
+    .per_rank = true,
     .run = run_record,
 };

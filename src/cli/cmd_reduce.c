@@ -236,13 +236,15 @@ static int print_json(const struct arguments *arguments, const struct rfn_reduct
 static void append_not_merged(struct rfn_text *text, const struct rfn_reduction *reduction)
 {
     if (!reduction->groups_together) {
-        rfn_text_string(text, "; no parameters were merged, as what ranks did is too large for "
-                              "clusters, or clusters make the archive no smaller");
+        rfn_text_format(
+            text, "; no parameters were merged, as %sclusters make the archive no smaller",
+            reduction->clusters_larger ? "" : "what ranks did is too large for clusters, or ");
         return;
     }
     if (!reduction->forced)
-        rfn_text_string(text, "; no parameters were merged, as those of the ranks of each cluster "
-                              "are equal");
+        rfn_text_string(text, "; no parameters were merged, as those of ranks with the same loops "
+                              "are equal; lists, and what has more than 64 values on a rank, stay "
+                              "each rank's own");
     if (groups_apart(reduction))
         rfn_text_format(text,
                         "; of %" PRIu32 " of %" PRIu32 " groups no parameters were merged, as they "

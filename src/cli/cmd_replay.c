@@ -204,5 +204,6 @@ const struct rfn_command rfn_cmd_replay = {
         "ACC = 1 - |t - t'| / t.",
     .options = options,
     .values = "--compute=busy,sleep --mpi=openmpi,mpich",
+    .per_rank = true,
     .run = run,
 };

@@ -1,12 +1,36 @@
 #define _POSIX_C_SOURCE 200809L /* access */
 #include "cli/command.h"
 
+#include "cli/job.h"
+
+#include <fcntl.h>
 #include <glob.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Standard error goes nowhere until it is put back; the descriptor to do so with, -1 for none.
+ * argp and the C library's getopt, which it is made of, print by themselves. */
+static int silence(void)
+{
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int saved = nowhere < 0 ? -1 : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (saved >= 0)
+        dup2(nowhere, STDERR_FILENO);
+    if (nowhere >= 0)
+        close(nowhere);
+    return saved;
+}
+
+static void speak_again(int saved)
+{
+    if (saved < 0)
+        return;
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+}
 
 void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, int argc,
                        char **argv, void *input)
@@ -17,7 +41,9 @@ void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, 
     const struct argp argp = {
         .options = command->options, .parser = parser, .args_doc = command->usage, .doc = doc};
     argp_err_exit_status = RFN_EXIT_USAGE;
+    int saved = command->per_rank && !rfn_job_speaks() ? silence() : -1;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, input);
+    speak_again(saved);
 }
 
 void rfn_command_error(const char *format, ...)

@@ -11,6 +11,7 @@
 #include "refrain/error.h"
 
 #include <argp.h>
+#include <stdbool.h>
 
 /* Exit statuses, the same for all verbs. */
 enum rfn_exit {
@@ -27,14 +28,16 @@ struct rfn_command {
     const char *about;   /* paragraphs and examples below the options; argp fills the lines */
     const struct argp_option *options; /* ends with {0}; NULL: none but --help */
     const char
-        *values; /* words that options take, for completion: "--time=full,none --polls=..." */
+        *values;   /* words that options take, for completion: "--time=full,none --polls=..." */
+    bool per_rank; /* every rank of a job runs it: of a wrong command line one of them tells */
     /* argv[0] is "refrain VERB". Returns an enum rfn_exit, or what the verb documents. */
     int (*run)(const struct rfn_command *command, int argc, char **argv);
 };
 
 /* Parses the arguments with glibc's argp: parser is called per option and argument, with input in
- * its state. Prints help on --help and exits 0; on a wrong option prints why and exits with
- * RFN_EXIT_USAGE; returns otherwise. In the parser call argp_error(state, ...) for wrong usage. */
+ * its state. Prints help on --help and exits 0; on a wrong option prints why (of the ranks of a job
+ * only rank 0, if the verb is run by each) and exits with RFN_EXIT_USAGE; returns otherwise. In the
+ * parser call argp_error(state, ...) for wrong usage. */
 void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, int argc,
                        char **argv, void *input);
 

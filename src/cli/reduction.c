@@ -60,6 +60,19 @@ static void append_method(struct rfn_text *out, const char *method)
     }
 }
 
+/* What became of --across=one. */
+static void append_stand_ins(struct rfn_text *out, const struct rfn_run_reduction *of)
+{
+    if (of->time_sets < of->streams)
+        rfn_text_format(out,
+                        ", and times of one rank stand for those of its cluster (those of %s "
+                        "thread%s for %s)",
+                        rfn_count_text(of->time_sets).text, of->time_sets == 1 ? "" : "s",
+                        rfn_count_text(of->streams).text);
+    else
+        rfn_text_string(out, ", each rank's its own, as no two executed the same");
+}
+
 void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run)
 {
     rfn_text_string(out, "times are those of similar iterations (");
@@ -68,10 +81,12 @@ void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run)
     if (run->across && !one) {
         rfn_text_string(out, ", across processes ");
         append_method(out, run->across);
+        if (run->reduction.time_sets >= run->reduction.streams)
+            rfn_text_string(out, ", where no two went alike");
     }
     rfn_text_char(out, ')');
     if (one)
-        rfn_text_string(out, ", and times of one rank stand for those of its cluster");
+        append_stand_ins(out, &run->reduction);
 }
 
 void rfn_forced_append(struct rfn_text *out, const struct rfn_run *run)

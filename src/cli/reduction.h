@@ -75,7 +75,7 @@ void rfn_across_argument(struct argp_state *state, const char *given, const char
 /* ---- what an archive says ---- */
 
 /* "times are those of similar iterations (avgWave 0.2)", and how processes were compared, if they
- * were; of a reduced archive. */
+ * were, and what came of it; of a reduced archive. */
 void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run);
 
 /* "some parameters are those of the lowest rank of each cluster (peer,count), and messages may not

@@ -50,11 +50,41 @@ static void test_lines(void **state)
                        "Segments    1,000 of 20 kinds, 118 kept; 1 start corrected\n"
                        "Matching    89.9 % of what can match\n"
                        "Times of    4 of 16 threads, which are of 2 classes\n");
+    run.reduction.time_sets = 16;
+    expect_lines(&run, "Reduced     times are those of similar iterations (iterK 10 average, "
+                       "across processes avgWave 0.4, where no two went alike); starts are exact\n"
+                       "Segments    1,000 of 20 kinds, 118 kept; 1 start corrected\n"
+                       "Matching    88.7 % of what can match\n"
+                       "Times of    16 of 16 threads, which are of 2 classes\n");
     run.reduced = false;
     expect_lines(&run, "");
     run.forced = "peer,count";
     expect_lines(&run, "Merged      some parameters are those of the lowest rank of each cluster "
                        "(peer,count), and messages may not match\n");
+}
+
+static void expect_across_one(uint64_t time_sets, const char *expected)
+{
+    struct rfn_run run = reduced("one");
+    struct rfn_text out = {0};
+    run.reduction.time_sets = time_sets;
+    rfn_reduction_append(&out, &run);
+    rfn_text_char(&out, '\0');
+    assert_string_equal(out.data, expected);
+    rfn_text_release(&out);
+}
+
+static void test_across_one(void **state)
+{
+    (void)state;
+    expect_across_one(4,
+                      "times are those of similar iterations (iterK 10 average), and times of one "
+                      "rank stand for those of its cluster (those of 4 threads for 16)");
+    expect_across_one(1,
+                      "times are those of similar iterations (iterK 10 average), and times of one "
+                      "rank stand for those of its cluster (those of 1 thread for 16)");
+    expect_across_one(16, "times are those of similar iterations (iterK 10 average), each rank's "
+                          "its own, as no two executed the same");
 }
 
 static void test_degree(void **state)
@@ -91,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_across_one),
         cmocka_unit_test(test_degree),
         cmocka_unit_test(test_json),
     };

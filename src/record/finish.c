@@ -490,11 +490,25 @@ static void tell_journal(const struct rec_finishing *finish, const char *what)
                 grouped(finish->writes, writes), what);
 }
 
-/* The archive says the first, too. */
+/* Groups that came to rank 0, as small ones do. */
+static uint64_t count_brought(const struct rfn_stream_things *groups)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < groups->n; i++)
+        n += (groups->items[i].fate.bits & RFN_KIND_TOGETHER) != 0;
+    return n;
+}
+
+/* The archive says the first, too. What is equal in the groups of a shape is so by what a shape is;
+ * what may differ there, and is not merged, is in VALUES. */
 static void tell_forced(const struct rec_finishing *finish)
 {
     char names[RFN_FORCED_TEXT];
-    uint64_t n = finish->clustered.n, all = finish->merge.streams.of[RFN_KIND_OF_GROUP].total;
+    const struct rfn_stream_things *groups = &finish->merge.streams.of[RFN_KIND_OF_GROUP];
+    uint64_t n = finish->clustered.n, all = groups->total, brought = count_brought(groups);
+    const char *why = n == brought ? "too large for clusters"
+                                   : "too large for clusters, or clusters make the archive no "
+                                     "smaller";
     if (!rec_finishing_forced_roles(finish))
         return;
     rfn_forced_roles_text(finish->clustered.merged, names);
@@ -503,16 +517,15 @@ static void tell_forced(const struct rec_finishing *finish)
                 "may not match",
                 names);
     else if (n)
-        rec_say("no parameters were merged, as those of the ranks of each cluster are equal");
+        rec_say("no parameters were merged, as those of ranks with the same loops are equal; "
+                "lists, and what has more than 64 values on a rank, stay each rank's own");
     if (n && n < all)
-        rec_say("of %llu of %llu groups no parameters were merged, as they are too large for "
-                "clusters, or clusters make the archive no smaller",
-                (unsigned long long)(all - n), (unsigned long long)all);
+        rec_say("of %llu of %llu groups no parameters were merged, as they are %s",
+                (unsigned long long)(all - n), (unsigned long long)all, why);
     if (!n && finish->clustered.error)
         rec_say("no parameters were merged: %s", rfn_error_text(finish->clustered.error));
     else if (!n)
-        rec_say("no parameters were merged, as what ranks did is too large for clusters, or "
-                "clusters make the archive no smaller");
+        rec_say("no parameters were merged, as what ranks did is %s", why);
 }
 
 static void tell(const struct rec_finishing *finish, const struct rec_output_result *result,

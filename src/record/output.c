@@ -133,8 +133,10 @@ static int create(const struct rec_output *output, int ranks, struct rec_output_
         bool exists = lstat(result->path, &old) == 0;
         if (exists && S_ISDIR(old.st_mode))
             return fail(result, "%s is a directory", result->path);
-        if (exists && S_ISREG(old.st_mode) && rec_options.force)
-            unlink(result->path);
+        if (exists && rec_options.force && !S_ISREG(old.st_mode))
+            return fail(result, "%s is no regular file, and so is not replaced", result->path);
+        if (exists && rec_options.force && unlink(result->path) < 0 && errno != ENOENT)
+            return fail(result, "cannot remove %s: %s", result->path, strerror(errno));
         int fd = rec_above_standard(
             open(result->path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));
         if (fd >= 0)

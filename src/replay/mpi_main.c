@@ -9,6 +9,7 @@
 #include "replay/mpi_player.h"
 #include "replay/mpi_watch.h"
 #include "replay/result.h"
+#include "replay/same_program.h"
 #include "replay/words.h"
 
 #include <limits.h>
@@ -170,6 +171,19 @@ static int check_partners(struct replay *replay, struct rfn_diag *diag)
     return 0;
 }
 
+/* Between archives of different programs an accuracy says nothing. */
+static int check_pair(const struct job *job)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (job->n_replays < 2)
+        return 0;
+    const struct replay *small = &job->replays[0], *full = &job->replays[1];
+    return agree(job, full->file,
+                 rpl_check_same_program(small->file, rfn_archive_run(small->archive),
+                                        rfn_archive_run(full->archive), &diag),
+                 &diag);
+}
+
 /* Returns the exit status: 0 when both can be replayed. */
 static int load_all(struct job *job)
 {
@@ -184,7 +198,7 @@ static int load_all(struct job *job)
         if (status)
             return status;
     }
-    return 0;
+    return check_pair(job);
 }
 
 static void unload(struct replay *replay)
