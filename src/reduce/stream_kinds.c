@@ -1,6 +1,7 @@
 #include "reduce/stream_kinds.h"
 
 #include "base/grow.h"
+#include "reduce/path_signature.h"
 
 #include <stdlib.h>
 
@@ -25,6 +26,13 @@ static bool same(const struct rfn_stream_thing *a, const struct rfn_stream_thing
     return rfn_hash128_equal(a->digest, b->digest) && a->of[0] == b->of[0] && a->of[1] == b->of[1];
 }
 
+/* That a stream had no signature does not hide that of another. */
+static void learn_signature(struct rfn_stream_thing *known, uint64_t signature)
+{
+    if (known->signature == RFN_UNSIGNED)
+        known->signature = signature;
+}
+
 /* Its place; *created says whether it is new. Different things with one key go under the next. */
 static int add_thing(struct rfn_stream_things *things, const struct rfn_stream_thing *thing,
                      uint32_t *place, bool *created)
@@ -37,8 +45,10 @@ static int add_thing(struct rfn_stream_things *things, const struct rfn_stream_t
         ;
     *created = !known;
     *place = known ? (uint32_t)*known : (uint32_t)things->n;
-    if (known)
+    if (known) {
+        learn_signature(&things->items[*known], thing->signature);
         return 0;
+    }
     RFN_TRY(RFN_GROW(things->items, things->capacity, things->n + 1));
     RFN_TRY(rfn_map_put(&things->by_key, key, things->n));
     things->items[things->n++] = *thing;
