@@ -308,8 +308,10 @@ static int number_letters(struct work *work)
 static int begin(struct work *work)
 {
     const struct rfn_path_source *source = work->source;
-    __extension__ unsigned __int128 most =
-        (unsigned __int128)(source->events + 1) * (source->n_loops + (uint64_t)1) + source->n_loops;
+    /* One with an event is of each loop once, at most; others stand between events, or around all
+     * of them. */
+    __extension__ unsigned __int128 most = ((unsigned __int128)source->events + 1) *
+                                           (source->n_loops + (uint64_t)RFN_EMPTY_TRIPS_MAX);
     work->limits = source->limits ? *source->limits : memory_only;
     work->executions_max = most > EXECUTIONS_MAX ? EXECUTIONS_MAX : (uint64_t)most;
     work->numbers = calloc(source->n_symbols + (size_t)1, sizeof *work->numbers);

@@ -210,6 +210,12 @@ static int trips_of(void *context, uint32_t loop, struct rfn_column_cursor *curs
     return 0;
 }
 
+static int trips_of_each(void *context, uint32_t loop, struct rfn_column_cursor *cursor)
+{
+    rfn_column_open_growing(cursor, (struct rfn_column *)context + loop);
+    return 0;
+}
+
 static struct rfn_path_source nest(const rfn_node *top, const struct rfn_path_nodes *loops,
                                    uint32_t n_loops, struct rfn_column *trips, uint64_t n)
 {
@@ -358,13 +364,46 @@ static void test_damage(void **state)
     }
 }
 
+/* The outer loop is executed as often as is legal, the inner one in it once: there are as many
+ * executions without an event before, between and behind the events as there may be. */
+static void test_empty_trips(void **state)
+{
+    (void)state;
+    const rfn_node inner[] = {rfn_node_symbol(4)}, outer[] = {rfn_node_loop(0)};
+    const struct rfn_path_nodes loops[] = {{inner, 1}, {outer, 1}};
+    const rfn_node top[] = {rfn_node_loop(1)};
+    enum { EVENTS = 3, TRIPS = EVENTS + (EVENTS + 1) * RFN_EMPTY_TRIPS_MAX };
+    struct rfn_column trips[2];
+    uint64_t signature;
+    set_letters();
+    for (int i = 0; i < 2; i++)
+        rfn_column_init(&trips[i]);
+    assert_int_equal(rfn_column_append(&trips[1], TRIPS), 0);
+    for (int i = 1; i <= TRIPS; i++)
+        assert_int_equal(rfn_column_append(&trips[0], i % (RFN_EMPTY_TRIPS_MAX + 1) == 0), 0);
+    const struct rfn_path_source source = {.top = {top, 1},
+                                           .loops = loops,
+                                           .n_loops = 2,
+                                           .n_symbols = SYMBOLS,
+                                           .letters = letters,
+                                           .trips = trips_of_each,
+                                           .context = trips,
+                                           .events = EVENTS};
+    assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), 0);
+    set_events("e");
+    assert_true(signature == flat_signature(RFN_PATHS_ELASTIC));
+    for (int i = 0; i < 2; i++)
+        rfn_column_release(&trips[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unfolding), cmocka_unit_test(test_trips),
-        cmocka_unit_test(test_known),     cmocka_unit_test(test_xor),
-        cmocka_unit_test(test_large),     cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_limits),    cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_unfolding),   cmocka_unit_test(test_trips),
+        cmocka_unit_test(test_known),       cmocka_unit_test(test_xor),
+        cmocka_unit_test(test_large),       cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_limits),      cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_empty_trips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
