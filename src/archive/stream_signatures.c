@@ -71,13 +71,14 @@ static int check_stream(struct checking *checking, uint32_t stream)
 {
     const struct rfn_archive *archive = checking->archive;
     struct rfn_stream_parts parts;
+    struct rfn_path_limits limits = check_limits;
     uint64_t signature = 0;
     bool same = true;
     int error = rfn_stream_parts_use(archive, stream, &parts, checking->diag);
     if (!error) {
         error = rfn_call_signature(
             &checking->letters, &parts.structure->u.structure, &parts.values->u.values,
-            (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream), &check_limits, &signature);
+            (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream), &limits, &signature);
         if (error == RFN_E_CORRUPT)
             rfn_payload_fail(&parts.values->u.values.payload, error, "trip counts are malformed",
                              checking->diag);
