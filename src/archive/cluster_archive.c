@@ -339,7 +339,6 @@ int rfn_cluster_archive(const struct rfn_archive *archive,
                                   .rewrite = rewrite,
                                   .plan = plan,
                                   .shapes = RFN_MAP_INIT,
-                                  .mains = RFN_MAP_INIT,
                                   .diag = diag};
     bool *seen = malloc((archive->n_value_sets + (size_t)1) * sizeof *seen);
     job.groups = calloc(archive->n_groups + (size_t)1, sizeof *job.groups);
@@ -350,7 +349,6 @@ int rfn_cluster_archive(const struct rfn_archive *archive,
     free(seen);
     free(job.groups);
     rfn_map_release(&job.shapes);
-    rfn_map_release(&job.mains);
     return error == RFN_E_NOMEM ? rfn_cluster_no_memory(&job) : error;
 }
 

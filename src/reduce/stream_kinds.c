@@ -1,5 +1,6 @@
 #include "reduce/stream_kinds.h"
 
+#include "base/equal_keys.h"
 #include "base/grow.h"
 #include "reduce/path_signature.h"
 
@@ -277,18 +278,14 @@ static void number_in_order(struct rfn_stream_things *things)
 /* Of each shape the first one with its signature, by place; to be freed. RFN_E_NOMEM. */
 static int find_mains(const struct rfn_stream_things *shapes, uint32_t **mains)
 {
-    struct rfn_map first = RFN_MAP_INIT;
-    int error = 0;
-    *mains = calloc(shapes->n + 1, sizeof **mains);
-    if (!*mains)
-        return RFN_E_NOMEM;
-    for (size_t i = 0; i < shapes->n && !error; i++) {
-        uint64_t key = shapes->items[i].signature;
-        const uint64_t *known = rfn_map_get(&first, key);
-        (*mains)[i] = known ? (uint32_t)*known : (uint32_t)i;
-        error = known ? 0 : rfn_map_put(&first, key, i);
-    }
-    rfn_map_release(&first);
+    uint64_t *signatures = malloc((shapes->n + 1) * sizeof *signatures);
+    *mains = malloc((shapes->n + 1) * sizeof **mains);
+    int error = signatures && *mains ? 0 : RFN_E_NOMEM;
+    for (size_t i = 0; i < shapes->n && !error; i++)
+        signatures[i] = shapes->items[i].signature;
+    if (!error)
+        error = rfn_first_equal(signatures, (uint32_t)shapes->n, *mains);
+    free(signatures);
     return error;
 }
 
