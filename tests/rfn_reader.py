@@ -601,6 +601,11 @@ RANK_KINDS = (KIND_RANK, KIND_PLACE)
 UNKNOWN = -5
 
 
+def small(reader):
+    """An error class, or which inputs are moved."""
+    return reader.below(1 << 32, "error class or moved")
+
+
 class Symbol:
     def __init__(self, reader, structure, functions):
         head = reader.varint()
@@ -608,7 +613,7 @@ class Symbol:
         self.number = len(structure.symbols)
         function, self.path = structure.sites[head >> 1]
         self.function, self.failed_poll = functions[function], head & 1
-        self.error, moved = reader.varint(), reader.varint()
+        self.error, moved = small(reader), small(reader)
         kinds = [kind for _, kind in self.function.inputs]
         check(moved >> len(kinds) == 0, "an input that does not exist is moved")
         self.moved = [i for i in range(len(kinds)) if moved >> i & 1]
@@ -858,7 +863,7 @@ class Common:
             site += (head >> 2) ^ -(head >> 1 & 1)
             check(0 <= site < len(self.sites), "no such site")
             heads.append((site, head & 1))
-        errors, moved = ([reader.varint() for _ in heads] for _ in range(2))
+        errors, moved = ([small(reader) for _ in heads] for _ in range(2))
         self.symbols = []
         for (site, poll), error, bits in zip(heads, errors, moved):
             inputs = archive.functions[self.sites[site][0]].inputs

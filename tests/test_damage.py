@@ -407,6 +407,18 @@ def test_signatures(bench):
             raise harness.Failure(f"verify: {err!r}")
 
 
+def with_error(common, error):
+    """The payload of a COMMON whose first symbol has another error class."""
+    reader = rfn_reader.Reader(common)
+    for _ in range(2 * reader.varint()):
+        reader.varint()
+    for _ in range(reader.varint()):
+        reader.varint()
+    at = reader.at
+    reader.varint()
+    return common[:at] + rfn_reader.varint_bytes(error) + common[reader.at:]
+
+
 def test_common(bench):
     """COMMON that is not there, in the wrong place, or malformed, under right checksums."""
     data, _ = archive(bench, "openmpi", "common")
@@ -420,7 +432,8 @@ def test_common(bench):
               "belongs to nothing": chunks + [(rfn_reader.COMMON, 1, payload)],
               "COMMON 0 at offset .*: its sites are malformed": [(*common[:2], b"\1\xff\xff\3"), *rest],
               "COMMON 0 at offset .*: bytes behind|behind its end": [(*common[:2], payload + b"\0"), *rest],
-              "CLUSTERS .*COMMON does not have what": [(*common[:2], b"\0\0\0"), *rest]}
+              "CLUSTERS .*COMMON does not have what": [(*common[:2], b"\0\0\0"), *rest],
+              "COMMON 0 at offset .*: its symbols are": [(*common[:2], with_error(payload, 1 << 32)), *rest]}
     for number, (message, parts) in enumerate(spoilt.items()):
         parts = sorted(parts, key=lambda chunk: chunk[0] not in (
             rfn_reader.META, rfn_reader.DEFINITIONS, rfn_reader.STREAMS, rfn_reader.PLACES))
@@ -431,6 +444,18 @@ def test_common(bench):
             raise harness.Failure(f"verify: {err!r}, not {message!r}")
         code, _, err = run(bench, "dump", path)
         harness.compare(f"exit of dump: {err}", code, 0 if number in (1, 2) else 3)
+    for error in ((1 << 32) - 1, 1 << 32):
+        changed = (*common[:2], with_error(payload, error))
+        parts = [changed if chunk is common else chunk for chunk in chunks]
+        path = spoil(bench, "common.error.rfn", container(data, parts))
+        try:
+            rfn_reader.Archive(path).common()
+            right = True
+        except rfn_reader.Damage:
+            right = False
+        harness.compare(f"error class {error} is read", right, error < 1 << 32)
+        code, _, err = run(bench, "verify", path)
+        harness.compare(f"exit of verify: {err}", code, 0 if right else 3)
     one = [chunk for chunk in chunks if chunk[0] != rfn_reader.CLUSTERS]
     path = spoil(bench, "common.alone.rfn", container(data, one))
     code, _, err = run(bench, "verify", path)

@@ -22,7 +22,9 @@ struct rfn_merge_result {
 /* Writes an archive with the ranks of n (at least one) archives to `path`, as rfn_reduce does
  * (refrain/trace_profile.h). choice: NULL keeps all ranks. Definitions, structures, values and
  * times are as they were. What repeats itself in several archives is there once; clusters are not
- * made anew: rfn_reduce does that.
+ * made anew: rfn_reduce does that. Streams with equal structure and values all have the signature
+ * that one of them had; if two such streams had different ones, archives were not signed alike, and
+ * no stream of the new one is signed.
  *
  * RFN_E_UNSUPPORTED: the archives are not of one run, or a rank is in two of them, or nothing is
  * kept, or a rank whose times are those of another one would be kept without that one.

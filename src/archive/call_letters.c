@@ -80,7 +80,7 @@ static int sign(struct rfn_call_letters *letters, const struct rfn_structure *st
 
 int rfn_call_signature(struct rfn_call_letters *letters, const struct rfn_structure *structure,
                        const struct rfn_values *values, uint64_t events,
-                       const struct rfn_path_limits *limits, uint64_t *signature)
+                       struct rfn_path_limits *limits, uint64_t *signature)
 {
     struct rfn_path_source source = {.top = {structure->top.nodes, structure->top.n},
                                      .n_loops = structure->n_loops,

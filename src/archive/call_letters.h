@@ -28,6 +28,6 @@ bool rfn_call_counts(const struct rfn_archive *archive, const struct rfn_symbol_
  * loops are nested beyond all measure. */
 int rfn_call_signature(struct rfn_call_letters *letters, const struct rfn_structure *structure,
                        const struct rfn_values *values, uint64_t events,
-                       const struct rfn_path_limits *limits, uint64_t *signature);
+                       struct rfn_path_limits *limits, uint64_t *signature);
 
 #endif

@@ -63,7 +63,8 @@ struct window {
     uint64_t before;                   /* bytes of the chunks that it stands for */
     uint64_t formulas;                 /* that are in it */
     unsigned merged;                   /* roles of which some word changed */
-    size_t chunks[RFN_CLUSTERS_FORMS]; /* of the new file; NONE: it is not shorter */
+    size_t chunks[RFN_CLUSTERS_FORMS]; /* of the new file; NONE: it is not shorter than what it
+                                          stands for, or the common one not than the plain one */
 };
 
 #define NONE SIZE_MAX
@@ -74,6 +75,11 @@ struct windows {
     size_t common; /* number of the chunk COMMON */
 };
 
+static uint64_t chunk_bytes(const struct rfn_cluster_job *job, size_t chunk)
+{
+    return rfn_chunk_bytes(&job->rewrite->chunks[chunk].entry);
+}
+
 /* The number of the chunk that was added last, if it is shorter; else it is taken back. */
 static size_t keep_if_shorter(struct rfn_rewrite *rewrite, uint64_t before)
 {
@@ -81,6 +87,13 @@ static size_t keep_if_shorter(struct rfn_rewrite *rewrite, uint64_t before)
         return rewrite->n - 1;
     rfn_rewrite_drop(rewrite);
     return NONE;
+}
+
+/* What the next form of a window has to be shorter than. */
+static uint64_t shortest(const struct rfn_cluster_job *job, const struct window *window)
+{
+    size_t plain = window->chunks[RFN_CLUSTERS_PLAIN];
+    return plain == NONE ? window->before : chunk_bytes(job, plain);
 }
 
 static int add_payload(struct rfn_cluster_job *job, const struct rfn_clusters_packer *packer,
@@ -92,7 +105,7 @@ static int add_payload(struct rfn_cluster_job *job, const struct rfn_clusters_pa
     if (!error && fits) {
         error = rfn_rewrite_add(job->rewrite, RFN_CHUNK_CLUSTERS,
                                 rfn_clusters_id(window->from, window->end), &payload);
-        window->chunks[form] = error ? NONE : keep_if_shorter(job->rewrite, window->before);
+        window->chunks[form] = error ? NONE : keep_if_shorter(job->rewrite, shortest(job, window));
     }
     rfn_rope_release(&payload);
     return error;
@@ -132,18 +145,12 @@ static int add_windows(struct rfn_cluster_job *job, struct windows *windows, boo
 
 /* ---- with what is common, or without ---- */
 
-static uint64_t chunk_bytes(const struct rfn_cluster_job *job, size_t chunk)
-{
-    return chunk == NONE ? UINT64_MAX : rfn_chunk_bytes(&job->rewrite->chunks[chunk].entry);
-}
-
 /* The chunk that a window becomes. With COMMON each may have the form in which it is shorter. */
-static size_t best_chunk(const struct rfn_cluster_job *job, const struct window *window,
-                         enum rfn_clusters_form form)
+static size_t best_chunk(const struct window *window, enum rfn_clusters_form form)
 {
-    size_t plain = window->chunks[RFN_CLUSTERS_PLAIN], common = window->chunks[RFN_CLUSTERS_COMMON];
-    bool shorter = chunk_bytes(job, common) < chunk_bytes(job, plain);
-    return form == RFN_CLUSTERS_COMMON && shorter ? common : plain;
+    size_t common = window->chunks[RFN_CLUSTERS_COMMON];
+    return form == RFN_CLUSTERS_COMMON && common != NONE ? common
+                                                         : window->chunks[RFN_CLUSTERS_PLAIN];
 }
 
 /* What all groups take then. */
@@ -153,7 +160,7 @@ static uint64_t bytes_of(const struct rfn_cluster_job *job, const struct windows
     uint64_t bytes = 0;
     for (size_t i = 0; i < windows->n; i++) {
         const struct window *window = &windows->at[i];
-        size_t chunk = best_chunk(job, window, form);
+        size_t chunk = best_chunk(window, form);
         bytes += chunk == NONE ? window->before : chunk_bytes(job, chunk);
     }
     return bytes;
@@ -190,7 +197,7 @@ static int keep_form(struct rfn_cluster_job *job, const struct windows *windows,
         kept[n++] = windows->common;
     for (size_t i = 0; i < windows->n; i++) {
         const struct window *window = &windows->at[i];
-        size_t chunk = best_chunk(job, window, common ? RFN_CLUSTERS_COMMON : RFN_CLUSTERS_PLAIN);
+        size_t chunk = best_chunk(window, common ? RFN_CLUSTERS_COMMON : RFN_CLUSTERS_PLAIN);
         if (chunk == NONE)
             continue;
         kept[n++] = chunk;
@@ -221,6 +228,15 @@ static bool several_shapes(const struct rfn_cluster_job *job)
     return false;
 }
 
+/* Memory of the chunks from this one on, of which keep_form leaves some. */
+static size_t chunks_held(const struct rfn_rewrite *rewrite, size_t from)
+{
+    size_t bytes = 0;
+    for (size_t i = from; i < rewrite->n; i++)
+        bytes += rewrite->chunks[i].bytes.bytes.capacity;
+    return bytes;
+}
+
 /* Returns whether any groups are stored together, or an error. */
 static int add_together(struct rfn_cluster_job *job, bool *seen)
 {
@@ -233,10 +249,10 @@ static int add_together(struct rfn_cluster_job *job, bool *seen)
     int error = add_windows(job, &windows, seen);
     if (!error)
         error = add_common(job, &windows);
+    job->plan->held = rfn_common_table_bytes(&common) + chunks_held(job->rewrite, before);
     if (!error)
         error = keep_form(job, &windows, before);
     job->common = NULL;
-    job->plan->held = rfn_common_table_bytes(&common);
     rfn_common_table_release(&common);
     free(windows.at);
     return error ? error : job->rewrite->n > before;
@@ -339,7 +355,6 @@ int rfn_cluster_archive(const struct rfn_archive *archive,
                                   .rewrite = rewrite,
                                   .plan = plan,
                                   .shapes = RFN_MAP_INIT,
-                                  .mains = RFN_MAP_INIT,
                                   .diag = diag};
     bool *seen = malloc((archive->n_value_sets + (size_t)1) * sizeof *seen);
     job.groups = calloc(archive->n_groups + (size_t)1, sizeof *job.groups);
@@ -350,7 +365,6 @@ int rfn_cluster_archive(const struct rfn_archive *archive,
     free(seen);
     free(job.groups);
     rfn_map_release(&job.shapes);
-    rfn_map_release(&job.mains);
     return error == RFN_E_NOMEM ? rfn_cluster_no_memory(&job) : error;
 }
 

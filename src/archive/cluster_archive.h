@@ -12,7 +12,8 @@ struct rfn_cluster_plan {
     uint32_t *groups, *sets; /* new numbers by old ones */
     uint32_t n_together;     /* groups that are stored together */
     unsigned merged_roles;   /* of forced_roles: those of which a word became another one */
-    size_t held;             /* bytes of memory for what shapes have in common, for a while */
+    size_t held;             /* bytes of memory for what shapes have in common and for windows in
+                                both forms, for a while */
 };
 
 /* All may be 0 or NULL: then everything is there, and nothing is lost. */

@@ -1,6 +1,7 @@
 #include "archive/cluster_job.h"
 
 #include "archive/cluster_parts.h"
+#include "base/equal_keys.h"
 
 #include <stdlib.h>
 
@@ -136,15 +137,6 @@ static int weigh(struct rfn_cluster_job *job, struct rfn_cluster_group *group, b
     return 0;
 }
 
-/* The number of a key, in order of first appearance. */
-static int number_of(const struct rfn_cluster_job *job, struct rfn_map *map, uint64_t key,
-                     uint32_t *number)
-{
-    const uint64_t *known = rfn_map_get(map, key);
-    *number = known ? (uint32_t)*known : (uint32_t)map->n;
-    return !known && rfn_map_put(map, key, *number) < 0 ? rfn_cluster_no_memory(job) : 0;
-}
-
 static uint64_t signature_of(const struct rfn_archive *archive, uint32_t group)
 {
     uint32_t lowest = archive->members[archive->first_member[group]];
@@ -164,20 +156,30 @@ static int find_shape(struct rfn_cluster_job *job, struct rfn_cluster_group *gro
     rfn_part_done(job->archive, part);
     if (group->alone)
         hash = rfn_hash_mix(hash, group->number);
-    return number_of(job, &job->shapes, hash, &group->shape);
+    const uint64_t *known = rfn_map_get(&job->shapes, hash);
+    group->shape = known ? (uint32_t)*known : (uint32_t)job->shapes.n;
+    return !known && rfn_map_put(&job->shapes, hash, group->shape) < 0 ? rfn_cluster_no_memory(job)
+                                                                       : 0;
 }
 
-/* A shape is where its first group's main cluster is. firsts: room per shape. */
-static int find_mains(struct rfn_cluster_job *job, uint32_t *firsts)
+/* A shape is where its first group's main cluster is. */
+static int find_mains(struct rfn_cluster_job *job)
 {
-    for (uint32_t i = job->archive->n_groups; i-- > 0;)
-        firsts[job->groups[i].shape] = i;
-    for (uint32_t i = 0; i < job->archive->n_groups; i++) {
-        struct rfn_cluster_group *group = &job->groups[i];
-        RFN_TRY(number_of(job, &job->mains, signature_of(job->archive, firsts[group->shape]),
-                          &group->main));
-    }
-    return 0;
+    uint32_t n = job->archive->n_groups;
+    uint32_t *first = malloc((n + (size_t)1) * sizeof *first);
+    uint64_t *signatures = malloc((n + (size_t)1) * sizeof *signatures);
+    int error = first && signatures ? 0 : RFN_E_NOMEM;
+    for (uint32_t i = n; i-- > 0 && !error;)
+        first[job->groups[i].shape] = i;
+    for (uint32_t i = 0; i < n && !error; i++)
+        signatures[i] = signature_of(job->archive, first[job->groups[i].shape]);
+    if (!error)
+        error = rfn_first_equal(signatures, n, first);
+    for (uint32_t i = 0; i < n && !error; i++)
+        job->groups[i].main = first[i];
+    free(first);
+    free(signatures);
+    return error ? rfn_cluster_no_memory(job) : 0;
 }
 
 static int compare_groups(const void *left, const void *right)
@@ -204,11 +206,7 @@ int rfn_cluster_list_groups(struct rfn_cluster_job *job, bool *seen)
         RFN_TRY(weigh(job, group, seen));
         RFN_TRY(find_shape(job, group));
     }
-    uint32_t *firsts = malloc((n + (size_t)1) * sizeof *firsts);
-    if (!firsts)
-        return rfn_cluster_no_memory(job);
-    int error = job->known_shapes ? 0 : find_mains(job, firsts);
-    free(firsts);
+    int error = job->known_shapes ? 0 : find_mains(job);
     qsort(job->groups, n, sizeof *job->groups, compare_groups);
     return error;
 }

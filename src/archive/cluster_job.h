@@ -18,7 +18,7 @@ struct rfn_common_table;    /* archive/pack_common.h */
 struct rfn_cluster_group {
     uint32_t number; /* the old one */
     uint32_t shape;  /* in order of the first group that has it */
-    uint32_t main;   /* main cluster of that group, in the same order */
+    uint32_t main;   /* first group whose shape is of that group's main cluster */
     bool alone;
     bool values;           /* are stored with it, else in chunks of their own */
     bool taken;            /* it is in CLUSTERS */
@@ -34,7 +34,7 @@ struct rfn_cluster_job {
     struct rfn_cluster_group *groups; /* in the new order */
     size_t common_room;               /* as in the options */
     struct rfn_common_table *common;  /* NULL: there is nothing that shapes could have in common */
-    struct rfn_map shapes, mains;
+    struct rfn_map shapes;
     unsigned roles; /* that are merged */
     struct rfn_diag *diag;
 };

@@ -47,6 +47,7 @@ struct rfn_joining {
     size_t n_inputs;
     struct rfn_join_stream *streams; /* in order of rank and thread */
     uint32_t n_streams;
+    uint64_t *signatures; /* by new value set */
     struct rfn_merge merge;
     struct rfn_known_sources sources;
     struct rfn_rewrite rewrite;

@@ -2,6 +2,7 @@
 
 #include "archive/joining.h"
 #include "archive/rewrite_facts.h"
+#include "reduce/path_signature.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -165,6 +166,31 @@ static int add_definitions(struct rfn_joining *joining)
 
 /* ---- STREAMS ---- */
 
+static uint64_t old_signature(const struct rfn_joining *joining, uint32_t number)
+{
+    return (uint64_t)rfn_stream_word(rfn_join_archive(joining, number), RFN_WORD_SIGNATURE,
+                                     joining->streams[number].stream);
+}
+
+/* Streams of a value set have one signature, which one of them having it is enough for. Where
+ * archives have several for one set they were not made alike: none of them can be compared with
+ * those of other archives, and no stream has one. */
+static int join_signatures(struct rfn_joining *joining)
+{
+    size_t n = joining->merge.streams.of[RFN_KIND_OF_VALUES].n;
+    joining->signatures = rfn_stream_kinds_signatures(&joining->merge.streams);
+    if (!joining->signatures)
+        return rfn_join_failed(joining, RFN_E_NOMEM);
+    bool alike = true;
+    for (uint32_t i = 0; i < joining->n_streams && alike; i++) {
+        uint64_t old = old_signature(joining, i);
+        alike = old == RFN_UNSIGNED || old == joining->signatures[joining->streams[i].set];
+    }
+    for (size_t set = 0; set < n && !alike; set++)
+        joining->signatures[set] = RFN_UNSIGNED;
+    return 0;
+}
+
 static int64_t word_of(const void *context, enum rfn_stream_word word, uint32_t number)
 {
     const struct rfn_joining *joining = context;
@@ -176,6 +202,8 @@ static int64_t word_of(const void *context, enum rfn_stream_word word, uint32_t 
         return stream->group;
     case RFN_WORD_VALUES:
         return stream->set;
+    case RFN_WORD_SIGNATURE:
+        return (int64_t)joining->signatures[stream->set];
     case RFN_WORD_TIMES:
         return rfn_join_time_set(joining, number);
     case RFN_WORD_HOST:
@@ -280,6 +308,7 @@ static int add_chunks(struct rfn_joining *joining)
     for (size_t i = 0; i < joining->n_inputs; i++)
         RFN_TRY(unpack_definitions(joining, &joining->inputs[i]));
     RFN_TRY(rfn_join_groups(joining));
+    RFN_TRY(join_signatures(joining));
     RFN_TRY(rfn_join_time_sets(joining));
     RFN_TRY(add_definitions(joining));
     RFN_TRY(rfn_join_add_clocks(joining));
@@ -360,6 +389,7 @@ static void release(struct rfn_joining *joining)
     }
     free(joining->inputs);
     free(joining->streams);
+    free(joining->signatures);
     rfn_gathered_release(&joining->gathered);
     rfn_rewrite_release(&joining->rewrite);
     rfn_map_release(&joining->known_times);

@@ -260,6 +260,50 @@ static void test_signatures(void **state)
     rfn_buf_release(&file);
 }
 
+/* Ranks 0 and 2 of one archive and the others of another, joined at `path`. Ranks 0, 1 and 2 have
+ * the same values. */
+static struct rfn_archive *join_two(enum fault even, enum fault odd)
+{
+    const enum fault faults[] = {even, odd};
+    struct rfn_archive *taken[2], *joined;
+    struct rfn_merge_result merged;
+    struct rfn_diag diag;
+    for (int i = 0; i < 2; i++) {
+        struct rfn_buf file = write_archive(faults[i], true, true);
+        struct rfn_archive *full = open_bytes(&file);
+        assert_int_equal(take(full, i ? 1u << 1 | 1u << 3 : 1u << 0 | 1u << 2, parts[i], &merged),
+                         0);
+        rfn_archive_close(full);
+        rfn_buf_release(&file);
+        assert_int_equal(rfn_archive_open(parts[i], &taken[i], NULL), 0);
+    }
+    assert_int_equal(merge((const struct rfn_archive *const *)taken, 2, path, &merged, &diag), 0);
+    for (int i = 0; i < 2; i++)
+        rfn_archive_close(taken[i]);
+    expect_verified(path, 0);
+    assert_int_equal(rfn_archive_open(path, &joined, NULL), 0);
+    return joined;
+}
+
+/* A signature of one archive is that of equal streams of others; two of one set are none. */
+static void test_some_signed(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fault even, odd;
+        uint64_t signatures[N_STREAMS];
+    } cases[] = {{SIGNED, SOUND, {100, 100, 100, 0, 0}},
+                 {SOUND, SIGNED, {100, 100, 100, 101, 102}},
+                 {SIGNED, TWO_SIGNATURES, {0, 0, 0, 0, 0}}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct rfn_archive *joined = join_two(cases[k].even, cases[k].odd);
+        for (uint32_t i = 0; i < N_STREAMS; i++)
+            assert_int_equal(rfn_stream_word(joined, RFN_WORD_SIGNATURE, i),
+                             cases[k].signatures[i]);
+        rfn_archive_close(joined);
+    }
+}
+
 /* Reduces the model's archive to `path`. across: also processes are compared. */
 static struct rfn_archive *open_reduced(const char *similar, const char *across, bool cluster)
 {
@@ -500,11 +544,11 @@ static void test_contradictions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),       cmocka_unit_test(test_signatures),
-        cmocka_unit_test(test_reduced),        cmocka_unit_test(test_clustered),
-        cmocka_unit_test(test_again),          cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_other_runs),     cmocka_unit_test(test_flips),
-        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_versions),    cmocka_unit_test(test_signatures),
+        cmocka_unit_test(test_some_signed), cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_clustered),   cmocka_unit_test(test_again),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_other_runs),
+        cmocka_unit_test(test_flips),       cmocka_unit_test(test_contradictions),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -6,10 +6,12 @@
 
 enum { PIECE = 512 };
 
-/* Of all streams of a process: a tenth of a second or less, and some megabytes. What is beyond that
- * is signed by who asks. */
+const struct rfn_path_limits rfn_signature_limits = {
+    .steps = 1 << 19, .letters = 1 << 18, .work = 1 << 20};
+
+/* Of a stream: memory is some hundred bytes for each number of a loop, also where nothing reaches
+ * the loop any more (fold.h). */
 enum { LOOPS_MOST = 1 << 13 };
-static const struct rfn_path_limits all = {.steps = 1 << 19, .letters = 1 << 18, .work = 1 << 20};
 
 /* A stream's fold as a source of signatures. */
 struct signing {
@@ -71,8 +73,8 @@ static int fill_loops(const struct rfn_stream *stream, struct rfn_path_nodes *lo
 }
 
 static int sign(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                const struct rfn_fold_view *view, const struct rfn_path_limits *limits,
-                uint64_t *letters, struct rfn_path_nodes *loops, uint64_t *signature)
+                const struct rfn_fold_view *view, struct rfn_path_limits *left, uint64_t *letters,
+                struct rfn_path_nodes *loops, uint64_t *signature)
 {
     struct signing signing = {.fold = rfn_stream_fold(stream)};
     const struct rfn_path_source source = {.top = {view->top, view->n_top},
@@ -84,7 +86,7 @@ static int sign(const struct rfn_stream *stream, const struct rfn_pack_refs *ref
                                            .trips = open_trips,
                                            .context = &signing,
                                            .events = rfn_stream_events(stream),
-                                           .limits = limits};
+                                           .limits = left};
     fill_letters(stream, refs, letters);
     RFN_TRY(fill_loops(stream, loops, view->n_loops));
     rfn_column_open_growing(&signing.frozen, view->frozen);
@@ -93,23 +95,30 @@ static int sign(const struct rfn_stream *stream, const struct rfn_pack_refs *ref
     return error;
 }
 
-uint64_t rfn_pack_signature(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                            size_t n_streams)
+uint64_t rfn_pack_signature_within(const struct rfn_stream *stream,
+                                   const struct rfn_pack_refs *refs, struct rfn_path_limits *left)
 {
-    const struct rfn_path_limits own = {all.steps / n_streams, all.letters / n_streams,
-                                        all.work / n_streams};
     struct rfn_fold_view view;
-    uint64_t signature = RFN_UNSIGNED;
+    uint64_t signature = RFN_UNSIGNED, symbols = rfn_stream_symbols(stream);
     rfn_fold_view(rfn_stream_fold(stream), &view);
-    if (view.frozen->n + view.n_top > own.steps || view.n_loops > LOOPS_MOST)
+    if (symbols + view.frozen->n + view.n_top > left->steps || view.n_loops > LOOPS_MOST)
         return RFN_UNSIGNED;
-    uint64_t *letters = calloc(rfn_stream_symbols(stream) + (size_t)1, sizeof *letters);
+    uint64_t *letters = calloc(symbols + 1, sizeof *letters);
     struct rfn_path_nodes *loops = calloc(view.n_loops + 1, sizeof *loops);
     bool made = letters && loops &&
-                sign(stream, refs, &view, &own, letters, loops, &signature) == 0;
+                sign(stream, refs, &view, left, letters, loops, &signature) == 0;
     free(letters);
     free(loops);
     if (!made)
         return RFN_UNSIGNED;
     return signature == RFN_UNSIGNED ? 1 : signature; /* there are no calls */
+}
+
+uint64_t rfn_pack_signature(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                            size_t n_streams)
+{
+    struct rfn_path_limits share = {rfn_signature_limits.steps / n_streams,
+                                    rfn_signature_limits.letters / n_streams,
+                                    rfn_signature_limits.work / n_streams};
+    return rfn_pack_signature_within(stream, refs, &share);
 }

@@ -102,7 +102,17 @@ static void free_common(struct rfn_common *common)
     free(common);
 }
 
-/* The one that is kept: the first, where two threads have read it. */
+/* NULL: it has not been read yet. */
+static struct rfn_common *kept_common(const struct rfn_archive *archive)
+{
+    struct rfn_archive *shared = changeable(archive);
+    pthread_mutex_lock(&shared->lock);
+    struct rfn_common *kept = shared->common;
+    pthread_mutex_unlock(&shared->lock);
+    return kept;
+}
+
+/* Returns the one that is kept: the first, where two threads have read it. */
 static struct rfn_common *keep_common(const struct rfn_archive *archive, struct rfn_common *read)
 {
     struct rfn_archive *shared = changeable(archive);
@@ -137,7 +147,7 @@ int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **
                    struct rfn_diag *diag)
 {
     struct rfn_common *read = NULL;
-    *common = keep_common(archive, NULL);
+    *common = kept_common(archive);
     if (*common)
         return 0;
     int64_t entry = rfn_common_find(archive);
@@ -153,7 +163,7 @@ static int take_clustered(const struct rfn_archive *archive, struct rfn_payload 
                           uint32_t type, uint64_t id, const struct rfn_structure *structure,
                           struct rfn_diag *diag)
 {
-    const struct rfn_common *common = keep_common(archive, NULL);
+    const struct rfn_common *common = kept_common(archive);
     int error = 0;
     const char *fault = rfn_cluster_take(archive, payload, type, (uint32_t)id, structure, common);
     if (fault == rfn_common_needed) {

@@ -1,9 +1,10 @@
 #include "archive/stream_signatures.h"
 
 #include "archive/call_letters.h"
-#include "base/map.h"
+#include "base/equal_keys.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static uint64_t stored_signature(const struct rfn_archive *archive, uint32_t stream)
 {
@@ -25,59 +26,64 @@ bool rfn_archive_is_signed(const struct rfn_archive *archive)
     return true;
 }
 
+/* Of each rank with streams, in order; returns how many there are. */
+static uint32_t join_ranks(const struct rfn_archive *archive, uint64_t *signatures)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < archive->n_streams; i++) {
+        uint64_t signature = stored_signature(archive, i);
+        if (i > 0 && rfn_stream_word(archive, RFN_WORD_RANK, i) ==
+                         rfn_stream_word(archive, RFN_WORD_RANK, i - 1))
+            signatures[n - 1] = rfn_join_signatures(signatures[n - 1], signature);
+        else
+            signatures[n++] = signature;
+    }
+    return n;
+}
+
 int64_t rfn_archive_main_clusters(const struct rfn_archive *archive)
 {
-    struct rfn_map found = RFN_MAP_INIT;
-    int error = 0;
-    bool is_signed = rfn_archive_is_signed(archive);
-    for (uint32_t i = 0, next; i < archive->n_streams && is_signed && !error; i = next) {
-        uint64_t signature = stored_signature(archive, i);
-        int64_t rank = rfn_stream_word(archive, RFN_WORD_RANK, i);
-        for (next = i + 1; next < archive->n_streams; next++) {
-            if (rfn_stream_word(archive, RFN_WORD_RANK, next) != rank)
-                break;
-            signature = rfn_join_signatures(signature, stored_signature(archive, next));
-        }
-        error = rfn_map_put(&found, signature, 1);
-    }
-    int64_t n = error ? error : (int64_t)found.n;
-    rfn_map_release(&found);
-    return n;
+    size_t room = archive->n_streams + (size_t)1;
+    if (!rfn_archive_is_signed(archive))
+        return 0;
+    uint64_t *signatures = malloc(room * sizeof *signatures);
+    uint32_t *first = malloc(room * sizeof *first);
+    uint32_t n = signatures ? join_ranks(archive, signatures) : 0;
+    int error = signatures && first ? rfn_first_equal(signatures, n, first) : RFN_E_NOMEM;
+    int64_t found = error ? error : (int64_t)rfn_count_different(first, n);
+    free(signatures);
+    free(first);
+    return found;
 }
 
 /* ---- whether they are right ---- */
 
-/* Stored signatures by those that are right, and the other way round. */
+/* Of one stream of each value set. */
 struct checking {
     const struct rfn_archive *archive;
     struct rfn_call_letters letters;
-    struct rfn_map sets, stored, right;
+    bool *seen;               /* per value set */
+    uint64_t *stored, *right; /* signatures, of n streams */
+    uint32_t *streams, n;
     struct rfn_diag *diag;
 };
-
-/* Notes that a goes with b; a was there with another: false. */
-static int pair(struct rfn_map *map, uint64_t a, uint64_t b, bool *same)
-{
-    const uint64_t *known = rfn_map_get(map, a);
-    *same &= !known || *known == b;
-    return known ? 0 : rfn_map_put(map, a, b);
-}
 
 /* More than any recorder takes; what is beyond is not looked at. */
 static const struct rfn_path_limits check_limits = {
     .steps = 1 << 22, .letters = 1 << 20, .work = 1 << 22};
 
-static int check_stream(struct checking *checking, uint32_t stream)
+/* Signs a stream, and takes it to those that are compared unless that is too much. */
+static int sign_stream(struct checking *checking, uint32_t stream)
 {
     const struct rfn_archive *archive = checking->archive;
     struct rfn_stream_parts parts;
+    struct rfn_path_limits limits = check_limits;
     uint64_t signature = 0;
-    bool same = true;
     int error = rfn_stream_parts_use(archive, stream, &parts, checking->diag);
     if (!error) {
         error = rfn_call_signature(
             &checking->letters, &parts.structure->u.structure, &parts.values->u.values,
-            (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream), &check_limits, &signature);
+            (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream), &limits, &signature);
         if (error == RFN_E_CORRUPT)
             rfn_payload_fail(&parts.values->u.values.payload, error, "trip counts are malformed",
                              checking->diag);
@@ -86,39 +92,71 @@ static int check_stream(struct checking *checking, uint32_t stream)
     if (error == RFN_E_RANGE)
         return 0;
     RFN_TRY(error);
-    RFN_TRY(pair(&checking->stored, stored_signature(archive, stream), signature, &same));
-    RFN_TRY(pair(&checking->right, signature, stored_signature(archive, stream), &same));
-    if (same)
-        return 0;
-    return rfn_fail(checking->diag, RFN_E_CORRUPT, -1,
-                    (int)rfn_stream_word(archive, RFN_WORD_RANK, stream),
-                    "%s: stream %" PRIu32 ": its signature in STREAMS is not that of its calls",
-                    archive->chunks.path, stream);
+    checking->stored[checking->n] = stored_signature(archive, stream);
+    checking->right[checking->n] = signature;
+    checking->streams[checking->n++] = stream;
+    return 0;
 }
 
 /* Streams that share their values have one signature. */
-static int check_all(struct checking *checking)
+static int sign_all(struct checking *checking)
 {
     const struct rfn_archive *archive = checking->archive;
     for (uint32_t i = 0; i < archive->n_streams; i++) {
-        uint64_t set = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, i);
-        if (stored_signature(archive, i) == RFN_UNSIGNED || rfn_map_get(&checking->sets, set))
+        uint32_t set = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, i);
+        if (stored_signature(archive, i) == RFN_UNSIGNED || checking->seen[set])
             continue;
-        RFN_TRY(rfn_map_put(&checking->sets, set, i));
-        RFN_TRY(check_stream(checking, i));
+        checking->seen[set] = true;
+        RFN_TRY(sign_stream(checking, i));
     }
     return 0;
+}
+
+/* Those that are stored are equal where those that are right are. */
+static int compare(const struct checking *checking, uint32_t *first_stored, uint32_t *first_right)
+{
+    const struct rfn_archive *archive = checking->archive;
+    RFN_TRY(rfn_first_equal(checking->stored, checking->n, first_stored));
+    RFN_TRY(rfn_first_equal(checking->right, checking->n, first_right));
+    for (uint32_t i = 0; i < checking->n; i++) {
+        uint32_t stream = checking->streams[i];
+        if (first_stored[i] != first_right[i])
+            return rfn_fail(checking->diag, RFN_E_CORRUPT, -1,
+                            (int)rfn_stream_word(archive, RFN_WORD_RANK, stream),
+                            "%s: stream %" PRIu32
+                            ": its signature in STREAMS is not that of its calls",
+                            archive->chunks.path, stream);
+    }
+    return 0;
+}
+
+static int check(struct checking *checking)
+{
+    uint32_t *first = malloc(2 * (checking->archive->n_value_sets + (size_t)1) * sizeof *first);
+    int error = first ? sign_all(checking) : RFN_E_NOMEM;
+    if (!error)
+        error = compare(checking, first, first + checking->n);
+    free(first);
+    return error;
 }
 
 int rfn_archive_check_signatures(const struct rfn_archive *archive, struct rfn_diag *diag)
 {
     struct checking checking = {.archive = archive, .diag = diag};
+    size_t n_sets = archive->n_value_sets + (size_t)1;
     int error = rfn_call_letters_init(&checking.letters, archive, RFN_PATHS_ELASTIC);
+    checking.seen = calloc(n_sets, sizeof *checking.seen);
+    checking.stored = malloc(n_sets * sizeof *checking.stored);
+    checking.right = malloc(n_sets * sizeof *checking.right);
+    checking.streams = malloc(n_sets * sizeof *checking.streams);
+    if (!checking.seen || !checking.stored || !checking.right || !checking.streams)
+        error = RFN_E_NOMEM;
     if (!error)
-        error = check_all(&checking);
+        error = check(&checking);
     rfn_call_letters_release(&checking.letters);
-    rfn_map_release(&checking.sets);
-    rfn_map_release(&checking.stored);
-    rfn_map_release(&checking.right);
+    free(checking.seen);
+    free(checking.stored);
+    free(checking.right);
+    free(checking.streams);
     return error;
 }

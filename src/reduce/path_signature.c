@@ -63,15 +63,19 @@ struct work {
     struct frame *frames;
     size_t depth, frames_capacity;
     uint64_t executions, executions_max;
-    uint64_t letters; /* of all loops' words */
-    uint64_t steps;   /* so far */
-    struct rfn_path_limits limits;
+    struct rfn_path_limits limits; /* what is left of them */
 };
+
+static int use(uint64_t *left, uint64_t n)
+{
+    bool enough = n <= *left;
+    *left -= enough ? n : *left;
+    return enough ? 0 : RFN_E_RANGE;
+}
 
 static int count_steps(struct work *work, uint64_t n)
 {
-    work->steps += n;
-    return work->steps > work->limits.steps ? RFN_E_RANGE : 0;
+    return use(&work->limits.steps, n);
 }
 
 /* ---- elements ---- */
@@ -278,14 +282,21 @@ static int make_loop(struct work *work, uint32_t number)
         return 0;
     RFN_TRY(walk(work, &work->source->loops[number], &loop->body));
     rfn_path_word_shorten(&loop->body.word, &work->alphabet);
-    work->letters += loop->body.word.n;
-    return work->letters > work->limits.letters ? RFN_E_RANGE : 0;
+    return use(&work->limits.letters, loop->body.word.n);
 }
 
 /* ---- the whole ---- */
 
 static const struct rfn_path_limits memory_only = {
     .steps = UINT64_MAX, .letters = RFN_PATH_WORD_MAX, .work = UINT64_MAX};
+
+/* A word is as long as there are letters in it, or longer: whether that is too much work is known
+ * before it is made. */
+static bool too_many_letters(const struct work *work)
+{
+    return work->form == RFN_PATHS_ELASTIC && work->n_letters &&
+           work->n_letters > work->limits.work / work->n_letters;
+}
 
 static int number_letters(struct work *work)
 {
@@ -300,6 +311,8 @@ static int number_letters(struct work *work)
             continue;
         work->hashes[work->n_letters] = letter;
         error = rfn_map_put(&map, letter, work->n_letters++);
+        if (!error && too_many_letters(work))
+            error = RFN_E_RANGE;
     }
     rfn_map_release(&map);
     return error;
@@ -308,10 +321,13 @@ static int number_letters(struct work *work)
 static int begin(struct work *work)
 {
     const struct rfn_path_source *source = work->source;
-    __extension__ unsigned __int128 most =
-        (unsigned __int128)(source->events + 1) * (source->n_loops + (uint64_t)1) + source->n_loops;
+    /* One with an event is of each loop once, at most; others stand between events, or around all
+     * of them. */
+    __extension__ unsigned __int128 most = ((unsigned __int128)source->events + 1) *
+                                           (source->n_loops + (uint64_t)RFN_EMPTY_TRIPS_MAX);
     work->limits = source->limits ? *source->limits : memory_only;
     work->executions_max = most > EXECUTIONS_MAX ? EXECUTIONS_MAX : (uint64_t)most;
+    RFN_TRY(count_steps(work, source->n_symbols + (uint64_t)source->n_loops));
     work->numbers = calloc(source->n_symbols + (size_t)1, sizeof *work->numbers);
     work->hashes = calloc(source->n_symbols + (size_t)1, sizeof *work->hashes);
     work->loops = calloc(source->n_loops + (size_t)1, sizeof *work->loops);
@@ -360,6 +376,7 @@ static int finish(struct work *work, struct element *all, uint64_t *signature)
         rfn_path_word_shorten(&all->word, &work->alphabet);
         if (all->word.n && work->n_letters > work->limits.work / all->word.n)
             return RFN_E_RANGE;
+        work->limits.work -= work->n_letters * (uint64_t)all->word.n;
         return rfn_path_word_hash(&all->word, work->hashes, work->n_letters, signature);
     }
 }
@@ -376,6 +393,8 @@ int rfn_path_signature(const struct rfn_path_source *source, enum rfn_path_form 
         error = walk_all(&work, &all);
     if (!error)
         error = finish(&work, &all, signature);
+    if (source->limits)
+        *source->limits = work.limits;
     rfn_path_word_release(&all.word);
     end(&work);
     return error;

@@ -31,7 +31,7 @@ struct rfn_path_nodes {
 
 /* What it may take, where time is short. */
 struct rfn_path_limits {
-    uint64_t steps;   /* nodes and trips that are looked at */
+    uint64_t steps;   /* symbols, loops, nodes and trips that are looked at */
     uint64_t letters; /* of the bodies of all loops, shortened */
     uint64_t work; /* of the elastic form in the end: letters, times what is left of the sequence */
 };
@@ -49,12 +49,13 @@ struct rfn_path_source {
     /* May be NULL. Gives the nodes before those of top, one piece after the other, and in the end
      * one without nodes. A piece may go when the next one is asked for. */
     int (*before_top)(void *context, struct rfn_path_nodes *piece);
-    const struct rfn_path_limits *limits; /* NULL: only memory is bounded */
+    struct rfn_path_limits *limits; /* NULL: only memory is bounded. What is used is taken off */
 };
 
 /* O(nodes + trips), and for the elastic form O(letters) times the length of what is left of the
  * sequence. RFN_E_NOMEM; RFN_E_CORRUPT where the source is not what it says; RFN_E_RANGE beyond a
- * limit; errors of reading trips and nodes. */
+ * limit, before anything is walked where the letters alone say so; errors of reading trips and
+ * nodes. */
 int rfn_path_signature(const struct rfn_path_source *source, enum rfn_path_form form,
                        uint64_t *signature);
 

@@ -210,6 +210,12 @@ static int trips_of(void *context, uint32_t loop, struct rfn_column_cursor *curs
     return 0;
 }
 
+static int trips_of_each(void *context, uint32_t loop, struct rfn_column_cursor *cursor)
+{
+    rfn_column_open_growing(cursor, (struct rfn_column *)context + loop);
+    return 0;
+}
+
 static struct rfn_path_source nest(const rfn_node *top, const struct rfn_path_nodes *loops,
                                    uint32_t n_loops, struct rfn_column *trips, uint64_t n)
 {
@@ -292,11 +298,12 @@ static void test_pieces(void **state)
     }
 }
 
-/* Just as much as is needed is enough. Both loops' trips are 10, 1, 2, 0, 1, 2, 0, ... Steps:
- * looking for the 0 takes 4 trips of each loop; the inner body has 2 nodes, the top 1, the outer
- * body 2 in each of 10 iterations; in 7 of these the inner body's 2 letters are taken: 4 + 4 + 2 +
- * 1 + 20 + 14. Letters: the inner body's. Work: 8 different letters (of all symbols) times 7, as e
- * f g e f g e f g g e f g e f g g ... becomes e f g e f g g. */
+/* Just as much as is needed is enough, and nothing of it is left. Both loops' trips are 10, 1, 2,
+ * 0, 1, 2, 0, ... Steps: there are 12 symbols and 2 loops; looking for the 0 takes 4 trips of each
+ * loop; the inner body has 2 nodes, the top 1, the outer body 2 in each of 10 iterations; in 7 of
+ * these the inner body's 2 letters are taken: 12 + 2 + 4
+ * + 4 + 2 + 1 + 20 + 14. Letters: the inner body's. Work: 3 different letters times 7, as e f g e f
+ * g e f g g e f g e f g g ... becomes e f g e f g g. */
 static void test_limits(void **state)
 {
     (void)state;
@@ -306,25 +313,63 @@ static void test_limits(void **state)
     struct rfn_column trips;
     uint64_t signature;
     set_letters();
+    for (uint32_t i = 0; i < SYMBOLS; i++)
+        letters[i] = i >= 4 && i <= 6 ? letters[i] : 0;
     rfn_column_init(&trips);
     for (int i = 0; i < 20; i++) /* the inner loop is left out: all is walked */
         assert_int_equal(rfn_column_append(&trips, i ? i % 3 : 10), 0);
-    struct rfn_path_limits enough = {.steps = 1000, .letters = 1000, .work = 1000};
+    static const uint64_t needed[] = {59, 2, 7 * 3};
     struct rfn_path_source source = nest(top, loops, 2, &trips, 1000);
-    source.limits = &enough;
-    assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), 0);
     for (int which = 0; which < 3; which++) {
-        struct rfn_path_limits limits = enough;
-        uint64_t *limit = which == 0 ? &limits.steps : which == 1 ? &limits.letters : &limits.work;
-        source.limits = &limits;
-        *limit = 0;
-        while (rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature) == RFN_E_RANGE)
-            ++*limit;
-        const uint64_t needed[] = {45, 2, 7 * 8};
-        assert_int_equal(*limit, needed[which]);
-        assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), 0);
+        for (uint64_t limit = 0; limit <= needed[which] + 1; limit++) {
+            struct rfn_path_limits limits = {.steps = 1000, .letters = 1000, .work = 1000};
+            uint64_t *left[] = {&limits.steps, &limits.letters, &limits.work};
+            *left[which] = limit;
+            source.limits = &limits;
+            assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature),
+                             limit < needed[which] ? RFN_E_RANGE : 0);
+            for (int k = 0; k < 3 && limit >= needed[which]; k++)
+                assert_int_equal(*left[k], (k == which ? limit : 1000) - needed[k]);
+        }
     }
     rfn_column_release(&trips);
+}
+
+static int no_piece(void *context, struct rfn_path_nodes *piece)
+{
+    (void)piece;
+    fail_msg("%s", (const char *)context);
+    return 0;
+}
+
+/* What cannot be within the limits is not looked at: too many letters for what may be done in the
+ * end, or more symbols than may be looked at. */
+static void test_refused_early(void **state)
+{
+    (void)state;
+    enum { MANY = 100 };
+    static uint64_t many[MANY];
+    const rfn_node top[] = {rfn_node_symbol(0)};
+    for (uint32_t i = 0; i < MANY; i++)
+        many[i] = 0x9e3779b97f4a7c15u * (i + 1);
+    static const struct rfn_path_limits few[] = {
+        {.steps = 1000, .letters = 1000, .work = MANY * MANY - 1},
+        {.steps = MANY - 1, .letters = 1000, .work = MANY * MANY}};
+    for (size_t i = 0; i < 2; i++) {
+        struct rfn_path_limits limits = few[i];
+        struct rfn_path_source source = {.top = {top, 1},
+                                         .before_top = no_piece,
+                                         .n_symbols = MANY,
+                                         .letters = many,
+                                         .trips = no_trips,
+                                         .context = "nodes are looked at",
+                                         .limits = &limits};
+        uint64_t signature;
+        assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), RFN_E_RANGE);
+        source.before_top = NULL;
+        limits = (struct rfn_path_limits){.steps = 1000, .letters = 1000, .work = MANY * MANY};
+        assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), 0);
+    }
 }
 
 /* Sources that are not what they say. */
@@ -358,13 +403,46 @@ static void test_damage(void **state)
     }
 }
 
+/* The outer loop is executed as often as is legal, the inner one in it once: there are as many
+ * executions without an event before, between and behind the events as there may be. */
+static void test_empty_trips(void **state)
+{
+    (void)state;
+    const rfn_node inner[] = {rfn_node_symbol(4)}, outer[] = {rfn_node_loop(0)};
+    const struct rfn_path_nodes loops[] = {{inner, 1}, {outer, 1}};
+    const rfn_node top[] = {rfn_node_loop(1)};
+    enum { EVENTS = 3, TRIPS = EVENTS + (EVENTS + 1) * RFN_EMPTY_TRIPS_MAX };
+    struct rfn_column trips[2];
+    uint64_t signature;
+    set_letters();
+    for (int i = 0; i < 2; i++)
+        rfn_column_init(&trips[i]);
+    assert_int_equal(rfn_column_append(&trips[1], TRIPS), 0);
+    for (int i = 1; i <= TRIPS; i++)
+        assert_int_equal(rfn_column_append(&trips[0], i % (RFN_EMPTY_TRIPS_MAX + 1) == 0), 0);
+    const struct rfn_path_source source = {.top = {top, 1},
+                                           .loops = loops,
+                                           .n_loops = 2,
+                                           .n_symbols = SYMBOLS,
+                                           .letters = letters,
+                                           .trips = trips_of_each,
+                                           .context = trips,
+                                           .events = EVENTS};
+    assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), 0);
+    set_events("e");
+    assert_true(signature == flat_signature(RFN_PATHS_ELASTIC));
+    for (int i = 0; i < 2; i++)
+        rfn_column_release(&trips[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unfolding), cmocka_unit_test(test_trips),
         cmocka_unit_test(test_known),     cmocka_unit_test(test_xor),
         cmocka_unit_test(test_large),     cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_limits),    cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_limits),    cmocka_unit_test(test_refused_early),
+        cmocka_unit_test(test_damage),    cmocka_unit_test(test_empty_trips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 #include "reduce/stream_kinds.h"
 
+#include "base/equal_keys.h"
 #include "base/grow.h"
+#include "reduce/path_signature.h"
 
 #include <stdlib.h>
 
@@ -25,6 +27,13 @@ static bool same(const struct rfn_stream_thing *a, const struct rfn_stream_thing
     return rfn_hash128_equal(a->digest, b->digest) && a->of[0] == b->of[0] && a->of[1] == b->of[1];
 }
 
+/* That a stream had no signature does not hide that of another. */
+static void learn_signature(struct rfn_stream_thing *known, uint64_t signature)
+{
+    if (known->signature == RFN_UNSIGNED)
+        known->signature = signature;
+}
+
 /* Its place; *created says whether it is new. Different things with one key go under the next. */
 static int add_thing(struct rfn_stream_things *things, const struct rfn_stream_thing *thing,
                      uint32_t *place, bool *created)
@@ -37,8 +46,10 @@ static int add_thing(struct rfn_stream_things *things, const struct rfn_stream_t
         ;
     *created = !known;
     *place = known ? (uint32_t)*known : (uint32_t)things->n;
-    if (known)
+    if (known) {
+        learn_signature(&things->items[*known], thing->signature);
         return 0;
+    }
     RFN_TRY(RFN_GROW(things->items, things->capacity, things->n + 1));
     RFN_TRY(rfn_map_put(&things->by_key, key, things->n));
     things->items[things->n++] = *thing;
@@ -267,18 +278,14 @@ static void number_in_order(struct rfn_stream_things *things)
 /* Of each shape the first one with its signature, by place; to be freed. RFN_E_NOMEM. */
 static int find_mains(const struct rfn_stream_things *shapes, uint32_t **mains)
 {
-    struct rfn_map first = RFN_MAP_INIT;
-    int error = 0;
-    *mains = calloc(shapes->n + 1, sizeof **mains);
-    if (!*mains)
-        return RFN_E_NOMEM;
-    for (size_t i = 0; i < shapes->n && !error; i++) {
-        uint64_t key = shapes->items[i].signature;
-        const uint64_t *known = rfn_map_get(&first, key);
-        (*mains)[i] = known ? (uint32_t)*known : (uint32_t)i;
-        error = known ? 0 : rfn_map_put(&first, key, i);
-    }
-    rfn_map_release(&first);
+    uint64_t *signatures = malloc((shapes->n + 1) * sizeof *signatures);
+    *mains = malloc((shapes->n + 1) * sizeof **mains);
+    int error = signatures && *mains ? 0 : RFN_E_NOMEM;
+    for (size_t i = 0; i < shapes->n && !error; i++)
+        signatures[i] = shapes->items[i].signature;
+    if (!error)
+        error = rfn_first_equal(signatures, (uint32_t)shapes->n, *mains);
+    free(signatures);
     return error;
 }
 

@@ -1,7 +1,8 @@
 /* stream_kinds.h - the streams of all ranks by what they have in common: equal structures are a
  * group, groups that differ only in numbers a shape, equal values of a group a value set, and value
  * sets of several groups may have one content. Streams of a value set have one call-path signature,
- * and those with equal ones are a main cluster.
+ * and those with equal ones are a main cluster. Of those that were not signed (RFN_UNSIGNED) it is
+ * known as soon as one of the set was.
  *
  * Each process adds the digests of its streams. On the way up a tree of ranks a node holds each
  * different thing of its subtree once, in order of first appearance; rank 0 numbers them and
@@ -40,7 +41,7 @@ enum rfn_kind_bits {
 
 struct rfn_stream_thing {
     struct rfn_hash128 digest;
-    uint64_t signature; /* of value sets; of a shape, that of the first stream that has it */
+    uint64_t signature; /* of value sets; of a shape, that of the first signed stream of it */
     uint64_t bytes;
     uint32_t of[2];       /* what it refers to, by place */
     uint32_t stream;      /* the process's stream that brought it, or UINT32_MAX */
@@ -94,7 +95,8 @@ struct rfn_stream_fate {
 struct rfn_stream_fate rfn_stream_fate(const struct rfn_stream_kinds *kinds, size_t stream,
                                        enum rfn_stream_kind kind);
 
-/* On rank 0 in the end: the signature that streams of a value set have, by the set's number; to be
+/* On rank 0 in the end: the signature that streams of a value set have, by the set's number;
+ * RFN_UNSIGNED where none of them has one, the first that came where there are several. To be
  * freed, NULL: RFN_E_NOMEM. */
 uint64_t *rfn_stream_kinds_signatures(const struct rfn_stream_kinds *kinds);
 

@@ -1,5 +1,7 @@
 #include "reduce/stream_kinds.h"
 
+#include "reduce/path_signature.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,20 +130,72 @@ static void test_signatures_go_up(void **state)
     }
 }
 
-/* Many value sets that have all in common but their signatures are found in time. */
-static void test_many_signatures(void **state)
+static void add_with_signature(struct rfn_stream_kinds *kinds, int content, uint64_t signature)
+{
+    const struct rfn_stream_digests digests = {
+        .signature = signature, .structure = digest_of(10), .content = digest_of(content)};
+    assert_int_equal(rfn_stream_kinds_add(kinds, &digests), 0);
+}
+
+static void send_up(const struct rfn_stream_kinds *child, struct rfn_stream_kinds *node)
+{
+    struct rfn_mapping mappings[RFN_STREAM_KINDS] = {{0}};
+    struct rfn_buf message = RFN_BUF_INIT;
+    rfn_stream_kinds_write(child, &message);
+    struct rfn_reader reader = rfn_reader_over(message.data, message.size);
+    assert_int_equal(rfn_stream_kinds_join(node, mappings, &reader), 0);
+    for (int k = 0; k < RFN_STREAM_KINDS; k++)
+        rfn_mapping_release(&mappings[k]);
+    rfn_buf_release(&message);
+}
+
+/* One set whatever its streams' signatures are; the first that is one is that of the set, whether
+ * streams are of one process or come from a child. */
+static void test_one_signature(void **state)
 {
     (void)state;
-    enum { MANY = 200000 };
-    struct rfn_stream_kinds kinds = {0};
-    for (int i = 0; i < MANY; i++)
-        assert_int_equal(
-            rfn_stream_kinds_add(&kinds, &(struct rfn_stream_digests){.signature = (uint64_t)i,
-                                                                      .content = digest_of(i)}),
-            0);
-    assert_int_equal(kinds.of[RFN_KIND_OF_SHAPE].n, 1);
-    assert_int_equal(kinds.of[RFN_KIND_OF_VALUES].n, MANY);
-    rfn_stream_kinds_release(&kinds);
+    static const uint64_t cases[][4] = {/* three streams', the set's */
+                                        {RFN_UNSIGNED, RFN_UNSIGNED, RFN_UNSIGNED, RFN_UNSIGNED},
+                                        {RFN_UNSIGNED, RFN_UNSIGNED, 7, 7},
+                                        {RFN_UNSIGNED, 7, RFN_UNSIGNED, 7},
+                                        {7, RFN_UNSIGNED, RFN_UNSIGNED, 7},
+                                        {7, 8, RFN_UNSIGNED, 7},
+                                        {RFN_UNSIGNED, 8, 7, 8}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int own = 0; own <= 3; own++) {
+            struct rfn_stream_kinds node = {0}, child = {0};
+            for (int k = 0; k < 3; k++)
+                add_with_signature(k < own ? &node : &child, 5, cases[i][k]);
+            send_up(&child, &node);
+            assert_int_equal(node.of[RFN_KIND_OF_VALUES].n, 1);
+            assert_int_equal(node.of[RFN_KIND_OF_SHAPE].items[0].signature, cases[i][3]);
+            assert_int_equal(rfn_stream_kinds_number(&node, 0), 0);
+            uint64_t *signatures = rfn_stream_kinds_signatures(&node);
+            assert_non_null(signatures);
+            assert_int_equal(signatures[0], cases[i][3]);
+            free(signatures);
+            rfn_stream_kinds_release(&node);
+            rfn_stream_kinds_release(&child);
+        }
+    }
+}
+
+/* A set that is not signed stays so where another set of its shape is. */
+static void test_unsigned_set(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        struct rfn_stream_kinds node = {0}, child = {0};
+        add_with_signature(&child, 5, first ? RFN_UNSIGNED : 7);
+        add_with_signature(&child, 6, first ? 7 : RFN_UNSIGNED);
+        send_up(&child, &node);
+        assert_int_equal(node.of[RFN_KIND_OF_SHAPE].items[0].signature, 7);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(node.of[RFN_KIND_OF_VALUES].items[i].signature,
+                             i == first ? 7 : RFN_UNSIGNED);
+        rfn_stream_kinds_release(&node);
+        rfn_stream_kinds_release(&child);
+    }
 }
 
 /* As they came, and nothing comes to rank 0. */
@@ -222,7 +276,8 @@ int main(void)
         cmocka_unit_test(test_together),
         cmocka_unit_test(test_main_clusters),
         cmocka_unit_test(test_signatures_go_up),
-        cmocka_unit_test(test_many_signatures),
+        cmocka_unit_test(test_one_signature),
+        cmocka_unit_test(test_unsigned_set),
         cmocka_unit_test(test_apart),
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_malformed),
