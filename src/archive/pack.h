@@ -46,11 +46,8 @@ extern const struct rfn_path_limits rfn_signature_limits;
  * are hashes. RFN_UNSIGNED where that would take more than is left, or fails: nothing depends on
  * it. left: of rfn_signature_limits, by the streams of the process before it; what this one takes
  * is taken off. */
-uint64_t rfn_pack_signature_within(const struct rfn_stream *stream,
-                                   const struct rfn_pack_refs *refs, struct rfn_path_limits *left);
-/* The same within the share of one of n streams. */
 uint64_t rfn_pack_signature(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                            size_t n_streams);
+                            struct rfn_path_limits *left);
 /* Bytes of a STRUCTURE without its loops. */
 uint64_t rfn_pack_head_bytes(const struct rfn_stream *stream, const struct rfn_pack_refs *refs);
 /* How many numbers may differ, a stream's contribution of them to the table of its shape (as the

@@ -95,8 +95,8 @@ static int sign(const struct rfn_stream *stream, const struct rfn_pack_refs *ref
     return error;
 }
 
-uint64_t rfn_pack_signature_within(const struct rfn_stream *stream,
-                                   const struct rfn_pack_refs *refs, struct rfn_path_limits *left)
+uint64_t rfn_pack_signature(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                            struct rfn_path_limits *left)
 {
     struct rfn_fold_view view;
     uint64_t signature = RFN_UNSIGNED, symbols = rfn_stream_symbols(stream);
@@ -112,13 +112,4 @@ uint64_t rfn_pack_signature_within(const struct rfn_stream *stream,
     if (!made)
         return RFN_UNSIGNED;
     return signature == RFN_UNSIGNED ? 1 : signature; /* there are no calls */
-}
-
-uint64_t rfn_pack_signature(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                            size_t n_streams)
-{
-    struct rfn_path_limits share = {rfn_signature_limits.steps / n_streams,
-                                    rfn_signature_limits.letters / n_streams,
-                                    rfn_signature_limits.work / n_streams};
-    return rfn_pack_signature_within(stream, refs, &share);
 }

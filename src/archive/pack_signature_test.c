@@ -48,16 +48,15 @@ static void test_several(void **state)
     (void)state;
     struct rfn_path_limits left = rfn_signature_limits;
     struct sample small = make_sample(10), large = make_sample(900);
-    uint64_t signature = rfn_pack_signature_within(small.stream, &small.refs, &left);
+    uint64_t signature = rfn_pack_signature(small.stream, &small.refs, &left);
     assert_true(signature != RFN_UNSIGNED);
     for (int i = 1; i < 60; i++)
-        assert_true(rfn_pack_signature_within(small.stream, &small.refs, &left) == signature);
-    assert_true(rfn_pack_signature(large.stream, &large.refs, 61) == RFN_UNSIGNED);
-    uint64_t other = rfn_pack_signature_within(large.stream, &large.refs, &left);
+        assert_true(rfn_pack_signature(small.stream, &small.refs, &left) == signature);
+    uint64_t other = rfn_pack_signature(large.stream, &large.refs, &left);
     assert_true(other != RFN_UNSIGNED && other != signature);
     assert_true(left.work == rfn_signature_limits.work - 60 * 100 - 900 * 900);
-    assert_true(rfn_pack_signature_within(large.stream, &large.refs, &left) == RFN_UNSIGNED);
-    assert_true(rfn_pack_signature_within(small.stream, &small.refs, &left) == signature);
+    assert_true(rfn_pack_signature(large.stream, &large.refs, &left) == RFN_UNSIGNED);
+    assert_true(rfn_pack_signature(small.stream, &small.refs, &left) == signature);
     release_sample(&small);
     release_sample(&large);
 }
@@ -69,10 +68,10 @@ static void test_many_symbols(void **state)
     struct sample sample = make_sample(100);
     struct rfn_path_limits left = rfn_signature_limits;
     left.steps = 199;
-    assert_true(rfn_pack_signature_within(sample.stream, &sample.refs, &left) == RFN_UNSIGNED);
+    assert_true(rfn_pack_signature(sample.stream, &sample.refs, &left) == RFN_UNSIGNED);
     assert_int_equal(left.steps, 199);
     left.steps = 200; /* a symbol and a node for each */
-    assert_true(rfn_pack_signature_within(sample.stream, &sample.refs, &left) != RFN_UNSIGNED);
+    assert_true(rfn_pack_signature(sample.stream, &sample.refs, &left) != RFN_UNSIGNED);
     assert_int_equal(left.steps, 0);
     release_sample(&sample);
 }
@@ -83,7 +82,7 @@ static void test_no_calls(void **state)
     (void)state;
     struct rfn_path_limits left = rfn_signature_limits;
     struct sample sample = make_sample(0);
-    assert_int_equal(rfn_pack_signature_within(sample.stream, &sample.refs, &left), 1);
+    assert_int_equal(rfn_pack_signature(sample.stream, &sample.refs, &left), 1);
     release_sample(&sample);
 }
 
