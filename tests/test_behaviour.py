@@ -207,16 +207,23 @@ def test_existing_archives_stay(bench, flavour):
 
 
 def test_links_are_not_followed(bench, flavour):
-    """Neither with --force: what a link points to is not touched."""
+    """What a link points to is not touched; with --force that is told before the program runs."""
     folder = in_folder(bench, f"links-{flavour}")
-    target = os.path.join(folder, "precious")
+    target, link = os.path.join(folder, "precious"), os.path.join(folder, "x.rfn")
     with open(target, "w", encoding="ascii") as file:
         file.write("precious")
-    os.symlink(target, os.path.join(folder, "x.rfn"))
-    for options in ([], ["--force"]):
-        record_in(bench, flavour, folder, ["-o", "x.rfn", *options])
-        with open(target, encoding="ascii") as file:
-            harness.compare("the link's target", file.read(), "precious")
+    os.symlink(target, link)
+    record_in(bench, flavour, folder, ["-o", "x.rfn"])
+    harness.compare("archives", sorted(os.listdir(folder)), ["precious", "x.2.rfn", "x.rfn"])
+    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "--force", "-o", "x.rfn",
+                     bench.program("endings", flavour), "plain"], timeout=TIMEOUT, cwd=folder)
+    harness.compare("exit status", run.code, 2)
+    harness.compare("output", output_of(run), [])
+    harness.compare("own words", own_words(run),
+                    ["refrain: x.rfn is a symbolic link, which is not replaced by an archive"])
+    harness.compare("the link", os.readlink(link), target)
+    with open(target, encoding="ascii") as file:
+        harness.compare("the link's target", file.read(), "precious")
 
 
 def test_no_such_folder(bench, flavour):

@@ -42,7 +42,7 @@ class Benchmark:
 
 
 # Ranks, and arguments with which a rank has so many events that at most 1 % is sent.
-LONG = {"sweep2d": (1024, ["185"]), "adi": (1024, ["16", "1"]), "open_ring": (1024, ["960"]),
+LONG = {"sweep2d": (1024, ["185"]), "adi": (1024, ["16", "1"]), "open_ring": (1024, ["935"]),
         "cg": (1024, ["320"]), "vcycle": (1024, ["150"]), "transpose": (1024, ["980"]),
         "ghosts": (1024, ["1345"]), "workers": (1024, ["2000"]), "pairwise": (1024, ["5"])}
 HOURS = 3 * 3600
