@@ -13,13 +13,13 @@ static uint64_t reference_time(const struct rfn_clock_offset *offset)
 
 static const char *read_offsets(struct rfn_host_clock *host, struct rfn_reader *reader)
 {
-    uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader) / LEAST_BYTES);
-    if (reader->failed || n == 0 || n > UINT32_MAX)
+    uint32_t n = rfn_reader_count(reader, LEAST_BYTES);
+    if (reader->failed || n == 0)
         return malformed;
-    host->offsets = malloc((size_t)n * sizeof *host->offsets);
+    host->offsets = malloc(n * sizeof *host->offsets);
     if (!host->offsets)
         return rfn_out_of_memory;
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         struct rfn_clock_offset *to = &host->offsets[i];
         to->monotonic_ns = rfn_reader_u64(reader);
         to->offset_ns = rfn_reader_svarint(reader);
@@ -28,7 +28,7 @@ static const char *read_offsets(struct rfn_host_clock *host, struct rfn_reader *
                                          reference_time(to) < reference_time(&to[-1]))))
             return malformed;
     }
-    host->n = (uint32_t)n;
+    host->n = n;
     return NULL;
 }
 
