@@ -194,9 +194,8 @@ static bool compare_clocks(struct rec_exchange *exchange, struct rfn_clock_offse
 /* ---- when ---- */
 
 #ifndef RFN_FLAVOUR_SMPI /* whose ranks have one clock */
-/* What is the same for all ranks: they wait for each other. What was found out once stays: the
- * program may change its environment. */
-static bool is_wanted(void)
+/* What was found out once stays: the program may change its environment. */
+bool rec_clock_sync_wanted(void)
 {
     static enum { UNKNOWN, NO, YES } wanted;
     if (!wanted && rec_place_learn()) {
@@ -207,7 +206,7 @@ static bool is_wanted(void)
     return wanted == YES;
 }
 #else
-static bool is_wanted(void)
+bool rec_clock_sync_wanted(void)
 {
     return false;
 }
@@ -217,7 +216,7 @@ void rec_clock_sync_start(void)
 {
     struct rec_patience patience = {0};
     struct rec_exchange exchange;
-    if (!is_wanted())
+    if (!rec_clock_sync_wanted())
         return;
     if (rec_is_first_rank())
         rec_patience_begin(&patience, "start MPI and compare their clocks");
@@ -281,7 +280,7 @@ void rec_clock_sync_end(struct rec_exchange *exchange, struct rfn_buf *measured)
 #ifdef RFN_FLAVOUR_SMPI
     return;
 #endif
-    if (exchange->exchange.size == 1 || !rec_all_say(exchange->comm, is_wanted()))
+    if (exchange->exchange.size == 1 || !rec_all_say(exchange->comm, rec_clock_sync_wanted()))
         return;
     own.at_end = compare_clocks(exchange, &own.end);
     if (!own.at_end)

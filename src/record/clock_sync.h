@@ -24,6 +24,10 @@
 
 #include <stddef.h>
 
+/* Whether the ranks compare clocks, unless it turns out that they are on one node. Once MPI is up;
+ * it must be the same for all ranks, which wait for each other. */
+bool rec_clock_sync_wanted(void);
+
 /* Collective over the job, in MPI_Init, when it has succeeded. */
 void rec_clock_sync_start(void);
 

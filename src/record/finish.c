@@ -4,6 +4,7 @@
 #include "record/across.h"
 #include "record/clock_sync.h"
 #include "record/exchange_mpi.h"
+#include "record/exchange_node.h"
 #include "record/meetings.h"
 #include "record/moved_inputs.h"
 #include "record/notice.h"
@@ -20,6 +21,7 @@
 #include <time.h>
 
 static int64_t arrived; /* ns: when this process came to rec_finish_barrier; 0: it has not */
+static struct rec_node_exchange on_node; /* open from there on if all ranks are on one node */
 
 bool rec_is_first_rank(void)
 {
@@ -651,6 +653,23 @@ static void code_ahead(void)
         rfn_stream_code_ahead(rec_this_stream->events);
 }
 
+/* Until all ranks are here. Those of one node then share memory; rank 0 offers it where clocks of
+ * nodes are not to be compared, for which messages of MPI are needed. */
+static void gather_ranks(MPI_Comm all)
+{
+    const int size = rec_place_size();
+    struct rec_node_name name = {0}, offered;
+    if (size > 1 && rec_is_first_rank() && rec_options.node_memory && !rec_clock_sync_wanted())
+        name = rec_node_offer(size);
+    offered = name;
+    if (rec_mpi.MPI_Bcast(&name, sizeof name, MPI_BYTE, 0, all) != MPI_SUCCESS)
+        name.nonce = 0;
+    bool joined = rec_options.node_memory && rec_node_join(&on_node, &name, rec_place_rank(), size);
+    if (!rec_all_say(all, joined))
+        rec_node_leave(&on_node);
+    rec_node_withdraw(&offered);
+}
+
 void rec_finish_barrier(void)
 {
     struct rec_patience patience = {0};
@@ -662,7 +681,7 @@ void rec_finish_barrier(void)
         rec_patience_begin(&patience, "reach the end of MPI");
     MPI_Comm all = rec_place_comm();
     if (all != MPI_COMM_NULL)
-        rec_mpi.MPI_Barrier(all);
+        gather_ranks(all);
     rec_patience_end(&patience);
 }
 
@@ -717,10 +736,28 @@ void rec_finish_alone(void)
     rec_signals_release(&signals);
 }
 
+/* exchange: that of meetings, or NULL. */
+static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge *merge,
+                          struct rec_output_result *result, int error)
+{
+    struct rec_exchange own;
+    struct rfn_buf clocks;
+    if (!exchange && rec_exchange_open(&own) == 0)
+        exchange = &own;
+    if (exchange) {
+        rec_clock_sync_end(exchange, &clocks);
+        finish_run(&exchange->exchange, merge, &clocks, result, false, error);
+        rfn_buf_release(&clocks);
+        rec_exchange_close(exchange);
+    } else if (rec_is_first_rank()) {
+        rec_say("no archive was written: MPI has no communicator left for the recorder");
+    }
+}
+
 void rec_finish(void)
 {
     struct rfn_merge merge;
-    struct rec_exchange own, *exchange = rec_meetings_end(&merge);
+    struct rec_exchange *exchange = rec_meetings_end(&merge);
     struct rec_output_result result = {0};
     struct rec_signals signals;
     bool stopped = rec_state == REC_STOPPED;
@@ -736,18 +773,12 @@ void rec_finish(void)
                  "%s was left by a jump, or a thread is still in it",
                  rec_functions[busy->call.function].name);
     rec_signals_hold(&signals);
-    if (!exchange && rec_exchange_open(&own) == 0)
-        exchange = &own;
-    if (exchange) {
-        struct rfn_buf clocks;
-        rec_clock_sync_end(exchange, &clocks);
-        finish_run(&exchange->exchange, &merge, &clocks, &result, false,
-                   stopped || busy ? RFN_E_USAGE : 0);
-        rfn_buf_release(&clocks);
-        rec_exchange_close(exchange);
-    } else if (rec_is_first_rank()) {
-        rec_say("no archive was written: MPI has no communicator left for the recorder");
-    }
+    const int error = stopped || busy ? RFN_E_USAGE : 0;
+    if (!exchange && on_node.boxes)
+        finish_run(&on_node.exchange, &merge, NULL, &result, false, error);
+    else
+        finish_by_mpi(exchange, &merge, &result, error);
+    rec_node_leave(&on_node);
     rec_journals_remove();
     rec_place_release();
     rec_signals_release(&signals);

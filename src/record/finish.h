@@ -7,7 +7,8 @@
  * tree:
  *
  *   before, in rec_finish_barrier: what the columns of a rank have not coded while they grew is
- *      coded, while others are still on their way (rfn_stream_code_ahead)
+ *      coded, while others are still on their way (rfn_stream_code_ahead); ranks of one node share
+ *      memory for what follows (exchange_node.h)
  *   0. the clocks of several nodes are compared once more (rec_clock_sync_end)
  *   1. all ranks learn what rank 0 was asked for (rfn_exchange_tell); inputs that one rank moved to
  *      columns are moved on all (rfn_survey_run)
@@ -44,7 +45,8 @@ void rec_journals_remove(void);
  * nodes (clock_sync.h). */
 void rec_initialized(void);
 void rec_initialized_session(void);
-/* A barrier of the recorder's own, before the exit of the last call is stamped. */
+/* A barrier of the recorder's own, before the exit of the last call is stamped. Then comes
+ * rec_finish. */
 void rec_finish_barrier(void);
 /* From now on nothing is recorded. */
 void rec_finish(void);

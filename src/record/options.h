@@ -33,6 +33,9 @@
  *   REFRAIN_CLOCK_SYNC
  *                     always, never, auto (default): whether the clocks of nodes are compared; see
  *                     clock_sync.h
+ *   REFRAIN_NODE_MEMORY
+ *                     no: messages of the end go through MPI, also where all ranks are on one node;
+ *                     see exchange_node.h
  *   REFRAIN_RESOLUTION
  *                     of the times, as in 50ns (default 1ns)
  *   REFRAIN_FUNCTIONS which functions that were compiled with -finstrument-functions are recorded:
@@ -81,6 +84,7 @@ struct rec_options {
     struct rfn_every cluster_every;
     size_t memory_bytes;
     enum rec_clock_sync clock_sync;
+    bool node_memory; /* ranks of one node may share memory in the end */
 };
 
 enum { REC_FUNCTIONS_RATE = 10000 };

@@ -336,31 +336,6 @@ static int outcome_write(void *state, struct rfn_buf *out)
     return rfn_buf_status(out);
 }
 
-/* Rank 0's word on it. */
-enum verdict { FAILED, WRITTEN, TO_BE_GATHERED };
-
-/* Returns the error of any rank; *gather says whether rank 0 must write for all. */
-static int agree(struct rfn_exchange *exchange, struct rec_output_result *result, bool unshared,
-                 int error, bool *gather)
-{
-    static const struct rfn_round round = {.merge = outcome_merge, .write = outcome_write};
-    struct outcome outcome = {.error = error, .unshared = unshared, .peak = exchange->peak};
-    if (error && error != RFN_E_EXCHANGE && !result->problem[0])
-        snprintf(result->problem, sizeof result->problem, "%s", rfn_error_text(error));
-    if (result->problem[0])
-        snprintf(outcome.problem, sizeof outcome.problem, "rank %d: %s", exchange->rank,
-                 result->problem);
-    int climbed = rfn_exchange_climb(exchange, &round, &outcome, 0);
-    error = error ? error : climbed ? climbed : outcome.error;
-    uint64_t verdict = error ? FAILED : outcome.unshared ? TO_BE_GATHERED : WRITTEN;
-    int told = rfn_exchange_tell(exchange, &verdict);
-    snprintf(result->problem, sizeof result->problem, "%.*s", (int)sizeof result->problem - 1,
-             outcome.problem);
-    result->merge_bytes = outcome.peak;
-    *gather = !told && verdict == TO_BE_GATHERED;
-    return error ? error : told || verdict == FAILED ? RFN_E_EXCHANGE : 0;
-}
-
 /* ---- all ranks ---- */
 
 /* A place in the file that moves on as parts are written there. Small ones are gathered, as the
@@ -493,16 +468,50 @@ static int write_part(struct placing *placing)
     return error;
 }
 
-/* On rank 0: what only it writes, or what a failure leaves. */
-static int end_file(const struct placing *placing, struct rec_output_result *result, int error)
+/* On rank 0: what only it writes, or what a failure leaves. Nothing when the file is closed. */
+static int end_file(struct placing *placing, int error)
 {
+    struct rec_output_result *result = placing->result;
+    if (placing->fd < 0)
+        return error;
     if (!error)
         error = close_archive(placing, result);
     int closed = close_file(placing->fd, result);
+    placing->fd = -1;
     error = error ? error : closed;
     if (error)
         unlink(result->path);
     return error;
+}
+
+/* Rank 0's word on it. */
+enum verdict { FAILED, WRITTEN, TO_BE_GATHERED };
+
+/* Returns the error of any rank; *gather says whether rank 0 must write for all. Otherwise it has
+ * ended the file before the others go on, who may keep a core busy. */
+static int agree(struct placing *placing, int error, bool *gather)
+{
+    static const struct rfn_round round = {.merge = outcome_merge, .write = outcome_write};
+    struct rfn_exchange *exchange = placing->exchange;
+    struct rec_output_result *result = placing->result;
+    struct outcome outcome = {
+        .error = error, .unshared = !error && placing->fd < 0, .peak = exchange->peak};
+    if (error && error != RFN_E_EXCHANGE && !result->problem[0])
+        snprintf(result->problem, sizeof result->problem, "%s", rfn_error_text(error));
+    if (result->problem[0])
+        snprintf(outcome.problem, sizeof outcome.problem, "rank %d: %s", exchange->rank,
+                 result->problem);
+    int climbed = rfn_exchange_climb(exchange, &round, &outcome, 0);
+    error = error ? error : climbed ? climbed : outcome.error;
+    snprintf(result->problem, sizeof result->problem, "%.*s", (int)sizeof result->problem - 1,
+             outcome.problem);
+    result->merge_bytes = outcome.peak;
+    if (exchange->rank == 0 && !outcome.unshared)
+        error = end_file(placing, error);
+    uint64_t verdict = error ? FAILED : outcome.unshared ? TO_BE_GATHERED : WRITTEN;
+    int told = rfn_exchange_tell(exchange, &verdict);
+    *gather = !told && verdict == TO_BE_GATHERED;
+    return error ? error : told || verdict == FAILED ? RFN_E_EXCHANGE : 0;
 }
 
 int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, int error,
@@ -519,12 +528,11 @@ int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, i
     error = error ? error : placed;
     if (!error)
         error = write_part(&placing);
-    bool unshared = !error && placing.fd < 0;
-    error = agree(exchange, result, unshared, error, &gather);
+    error = agree(&placing, error, &gather);
     if (gather)
         error = write_for_all(&placing);
-    if (exchange->rank == 0 && placing.fd >= 0)
-        error = end_file(&placing, result, error);
+    if (exchange->rank == 0)
+        error = end_file(&placing, error);
     if (exchange->peak > result->merge_bytes)
         result->merge_bytes = exchange->peak;
     rfn_exchange_hold(exchange, -(int64_t)placing.contents.capacity);

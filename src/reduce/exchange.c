@@ -54,7 +54,7 @@ static int send_message(struct rfn_exchange *exchange, int to, const struct rfn_
 {
     struct rfn_buf message = RFN_BUF_INIT;
     bool failed = error < 0 || content->failed;
-    if (failed || !compress(content, &message)) {
+    if (failed || exchange->near || !compress(content, &message)) {
         rfn_buf_u8(&message, failed ? FAILED : AS_IT_IS);
         if (!failed)
             rfn_buf_bytes(&message, content->data, content->size);

@@ -14,6 +14,7 @@
 
 struct rfn_exchange {
     int rank, size;
+    bool near; /* messages go through memory: making them short would cost more than it saves */
     void *context;
     /* Both block until done; a receive appends the message to bytes. 0 or RFN_E_EXCHANGE. */
     int (*send)(void *context, int to, const void *bytes, size_t size);

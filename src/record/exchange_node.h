@@ -1,0 +1,56 @@
+/* exchange_node.h - messages between the ranks of one node through memory that they share:
+ * reduce/exchange.h without MPI.
+ *
+ * Where many processes share a core, a message of MPI takes until all others that wait have been
+ * asked whether theirs is there; here who waits sleeps, and is woken for his message alone. The
+ * memory has boxes, each from one rank to one other: for every rank but the first one to its parent
+ * in the tree, one from there, and one to rank 0, which is all that is sent. A box has two slots of
+ * a fixed size; a message goes through them piece by piece, so that one slot is filled while the
+ * other is emptied. Of the memory only what is used takes room: two pages of a box for short
+ * messages.
+ *
+ * Rank 0 offers the memory, a file without a name in any folder (memfd_create(2)) that goes with
+ * the processes that have it open, and tells the others its process and descriptor. They open it
+ * through /proc if what is there bears the name that they were told, which tells also whether they
+ * are on the same node: nothing but that memory is ever opened. If one rank cannot, as on another
+ * node, or in a container of its own, none must use the memory; that is the caller's to agree upon.
+ *
+ * While a rank waits here, MPI makes no progress in it: only for when nothing of the program's is
+ * under way any more, as when all ranks have come to MPI_Finalize.
+ */
+#ifndef RFN_RECORD_EXCHANGE_NODE_H
+#define RFN_RECORD_EXCHANGE_NODE_H
+
+#include "reduce/exchange.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where the memory is, the same for all. */
+struct rec_node_name {
+    uint64_t nonce;  /* 0: none is offered */
+    int64_t process; /* of rank 0 */
+    int64_t fd;      /* there */
+};
+
+struct rec_node_exchange {
+    struct rfn_exchange exchange; /* use this */
+    struct rec_node_box *boxes;   /* NULL: not open */
+    size_t bytes;                 /* of all boxes */
+    bool spins;                   /* a while before it sleeps: each rank has a core */
+};
+
+/* On rank 0, for `size` ranks: the name of memory that is there until rec_node_withdraw. Where
+ * there is none, the name says so. */
+struct rec_node_name rec_node_offer(int size);
+/* On rank 0, when all have joined or none will: frees what offering took, not what is joined. */
+void rec_node_withdraw(const struct rec_node_name *name);
+
+/* On every rank, also 0. False: the memory cannot be had, and nothing is left to be freed. Nobody
+ * may send before all have joined. */
+bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_name *name, int rank,
+                   int size);
+void rec_node_leave(struct rec_node_exchange *exchange); /* local; also when not open */
+
+#endif

@@ -1,0 +1,357 @@
+/* Tests of messages through shared memory, between processes. That an archive is the same with and
+ * without it is tested with whole runs (tests/test_recorder.py). */
+#include "record/exchange_node.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { SECONDS = 60, MAX_RANKS = 66 };
+
+/* Below, at and above one, two and three pieces of a message. */
+static const size_t sizes[] = {0,     1,      8,      65471,  65472,  65473,
+                               65536, 130944, 130945, 196416, 196417, 1000003};
+enum { N_SIZES = sizeof sizes / sizeof *sizes };
+
+/* What the k-th message from one rank to another says. */
+static uint8_t byte_of(int from, int to, size_t k, size_t at)
+{
+    return (uint8_t)((size_t)from * 31 + (size_t)to * 17 + k * 7 + at + (at >> 13));
+}
+
+static bool send_one(struct rec_node_exchange *node, int to, size_t k)
+{
+    uint8_t *bytes = malloc(sizes[k] + 1);
+    for (size_t i = 0; bytes && i < sizes[k]; i++)
+        bytes[i] = byte_of(node->exchange.rank, to, k, i);
+    bool sent = bytes && node->exchange.send(node->exchange.context, to, bytes, sizes[k]) == 0;
+    free(bytes);
+    return sent;
+}
+
+/* Appended to what is there. */
+static bool receive_one(struct rec_node_exchange *node, int from, size_t k)
+{
+    struct rfn_buf bytes = RFN_BUF_INIT;
+    rfn_buf_u8(&bytes, 99);
+    bool right = node->exchange.receive(node->exchange.context, from, &bytes) == 0 &&
+                 bytes.size == sizes[k] + 1 && bytes.data[0] == 99;
+    for (size_t i = 0; right && i < sizes[k]; i++)
+        right = bytes.data[i + 1] == byte_of(from, node->exchange.rank, k, i);
+    rfn_buf_release(&bytes);
+    return right;
+}
+
+/* ---- what ranks do; whether all went well ---- */
+
+/* Messages of all sizes up the tree, down, and from all to rank 0 one after the other. */
+static bool exchange_sizes(struct rec_node_exchange *node)
+{
+    const int rank = node->exchange.rank, size = node->exchange.size;
+    bool right = true;
+    for (size_t k = 0; k < N_SIZES; k++) {
+        int step = 1;
+        for (; step < size && !(rank & step); step *= 2) {
+            if (rank + step < size)
+                right = receive_one(node, rank + step, k) && send_one(node, rank + step, k) &&
+                        right;
+        }
+        if (rank > 0)
+            right = send_one(node, rank - step, k) && receive_one(node, rank - step, k) && right;
+    }
+    for (size_t k = 0; k < N_SIZES && rank > 0; k++)
+        right = send_one(node, 0, k) && right;
+    for (int from = 1; from < size && rank == 0; from++) {
+        for (size_t k = 0; k < N_SIZES; k++)
+            right = receive_one(node, from, k) && right;
+    }
+    return right;
+}
+
+static bool tell_words(struct rec_node_exchange *node)
+{
+    bool right = true;
+    for (uint64_t i = 1; i <= 20; i++) {
+        const uint64_t said = i * UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t word = node->exchange.rank ? 0 : said;
+        right = rfn_exchange_tell(&node->exchange, &word) == 0 && word == said && right;
+    }
+    return right;
+}
+
+struct sum {
+    uint64_t ranks, total;
+};
+
+static int add(void *state, int child, const uint8_t *bytes, size_t size)
+{
+    struct sum *sum = state;
+    uint64_t theirs;
+    (void)child;
+    if (size != sizeof theirs)
+        return RFN_E_EXCHANGE;
+    memcpy(&theirs, bytes, size);
+    sum->ranks += theirs;
+    return 0;
+}
+
+static int write_sum(void *state, struct rfn_buf *out)
+{
+    const struct sum *sum = state;
+    rfn_buf_bytes(out, &sum->ranks, sizeof sum->ranks);
+    return rfn_buf_status(out);
+}
+
+static int turn(void *state)
+{
+    struct sum *sum = state;
+    sum->total = sum->ranks;
+    return 0;
+}
+
+static int write_down(void *state, int child, struct rfn_buf *out)
+{
+    const struct sum *sum = state;
+    (void)child;
+    rfn_buf_bytes(out, &sum->total, sizeof sum->total);
+    return rfn_buf_status(out);
+}
+
+static int read_down(void *state, const uint8_t *bytes, size_t size)
+{
+    struct sum *sum = state;
+    if (size != sizeof sum->total)
+        return RFN_E_EXCHANGE;
+    memcpy(&sum->total, bytes, size);
+    return 0;
+}
+
+/* Rounds, of which one rank fails in some: then all do, on the way up or down. */
+static bool run_rounds(struct rec_node_exchange *node)
+{
+    static const struct rfn_round round = {.merge = add,
+                                           .write = write_sum,
+                                           .turn = turn,
+                                           .write_down = write_down,
+                                           .read_down = read_down};
+    const int size = node->exchange.size;
+    bool right = true;
+    for (int i = 0; i < 30; i++) {
+        struct sum sum = {.ranks = (uint64_t)node->exchange.rank + 1};
+        const bool fails = i % 3 == 2;
+        const int own = fails && node->exchange.rank == i % size ? RFN_E_NOMEM : 0;
+        int error = rfn_exchange_round(&node->exchange, &round, &sum, own);
+        uint64_t expected = (uint64_t)size * ((uint64_t)size + 1) / 2;
+        right = right && (fails ? error < 0 : error == 0 && sum.total == expected);
+    }
+    return right;
+}
+
+/* A rank without memory for a message takes it nevertheless, and what comes next is right. */
+static bool have_no_memory(struct rec_node_exchange *node)
+{
+    struct rfn_buf none = {.failed = true};
+    const size_t large = N_SIZES - 1;
+    if (node->exchange.rank == 1)
+        return send_one(node, 0, large) && send_one(node, 0, large);
+    return node->exchange.rank > 1 ||
+           (node->exchange.receive(node->exchange.context, 1, &none) == RFN_E_NOMEM &&
+            receive_one(node, 1, large));
+}
+
+/* What is not sent in the tree has no way. */
+static bool send_elsewhere(struct rec_node_exchange *node)
+{
+    struct rfn_buf bytes = RFN_BUF_INIT;
+    return node->exchange.send(node->exchange.context, node->exchange.rank, "", 1) ==
+               RFN_E_EXCHANGE &&
+           node->exchange.receive(node->exchange.context, node->exchange.size - 1 + 2, &bytes) ==
+               RFN_E_EXCHANGE;
+}
+
+/* ---- processes ---- */
+
+/* The job's barrier: all have joined. */
+static bool wait_for_all(int say, int hear)
+{
+    char byte = 0;
+    return write(say, &byte, 1) == 1 && read(hear, &byte, 1) == 1;
+}
+
+static int be_rank(const struct rec_node_name *name, int rank, int size, const int pipes[4],
+                   bool (*act)(struct rec_node_exchange *node))
+{
+    struct rec_node_exchange node;
+    alarm(SECONDS);
+    if (!rec_node_join(&node, name, rank, size) || !wait_for_all(pipes[1], pipes[2]))
+        return 2;
+    bool right = act(&node);
+    rec_node_leave(&node);
+    rec_node_leave(&node);
+    return right ? 0 : 1;
+}
+
+static void run_ranks(int size, bool (*act)(struct rec_node_exchange *node))
+{
+    struct rec_node_name name = rec_node_offer(size);
+    int pipes[4], status;
+    char byte = 0;
+    pid_t ranks[MAX_RANKS];
+    assert_true(name.nonce != 0);
+    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(pipe(pipes + 2), 0);
+    for (int rank = 0; rank < size; rank++) {
+        ranks[rank] = fork();
+        assert_true(ranks[rank] >= 0);
+        if (ranks[rank] == 0)
+            _exit(be_rank(&name, rank, size, pipes, act));
+    }
+    for (int joined = 0; joined < size; joined++)
+        assert_int_equal(read(pipes[0], &byte, 1), 1);
+    rec_node_withdraw(&name);
+    for (int rank = 0; rank < size; rank++)
+        assert_int_equal(write(pipes[3], &byte, 1), 1);
+    for (int rank = 0; rank < size; rank++) {
+        assert_int_equal(waitpid(ranks[rank], &status, 0), ranks[rank]);
+        assert_int_equal(status, 0);
+    }
+    for (int i = 0; i < 4; i++)
+        close(pipes[i]);
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    const int ranks[] = {2, 3, 8, 13, 64, 66};
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        run_ranks(ranks[i], exchange_sizes);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    for (int size = 2; size <= 9; size++)
+        run_ranks(size, tell_words);
+    run_ranks(MAX_RANKS, tell_words);
+}
+
+static void test_rounds(void **state)
+{
+    (void)state;
+    for (int size = 2; size <= 9; size++)
+        run_ranks(size, run_rounds);
+    run_ranks(MAX_RANKS, run_rounds);
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    run_ranks(2, have_no_memory);
+    run_ranks(4, have_no_memory);
+}
+
+static void test_no_way(void **state)
+{
+    (void)state;
+    run_ranks(3, send_elsewhere);
+}
+
+/* ---- what cannot be joined ---- */
+
+/* The lowest descriptor that is free: the same before and after, if none was left open. */
+static int next_descriptor(void)
+{
+    int fd = dup(STDERR_FILENO);
+    close(fd);
+    return fd;
+}
+
+static void refuse(struct rec_node_name name, int size)
+{
+    struct rec_node_exchange node;
+    const int next = next_descriptor();
+    assert_false(rec_node_join(&node, &name, 1, size));
+    assert_null(node.boxes);
+    assert_int_equal(next_descriptor(), next);
+    rec_node_leave(&node);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    int pipes[2];
+    const int next = next_descriptor();
+    struct rec_node_name name = rec_node_offer(4), other = name;
+    struct rec_node_exchange node;
+    assert_int_equal(pipe(pipes), 0); /* whose opening waits for the other end */
+    refuse((struct rec_node_name){0}, 4);
+    other.nonce++;
+    refuse(other, 4);
+    other = name;
+    other.fd = pipes[0];
+    refuse(other, 4);
+    other.fd = -1;
+    refuse(other, 4);
+    other = name;
+    other.process = -1;
+    refuse(other, 4);
+    other.process = 1;
+    refuse(other, 4);
+    refuse(name, 5); /* as of another job */
+    assert_true(rec_node_join(&node, &name, 1, 4));
+    rec_node_withdraw(&name);
+    refuse(name, 4);
+    rec_node_leave(&node);
+    close(pipes[0]);
+    close(pipes[1]);
+    assert_int_equal(next_descriptor(), next);
+}
+
+/* Another file of that name, which is no memory of ours. */
+static void test_too_short(void **state)
+{
+    (void)state;
+    struct rec_node_name name = rec_node_offer(4);
+    assert_int_equal(ftruncate((int)name.fd, 100), 0);
+    refuse(name, 4);
+    rec_node_withdraw(&name);
+}
+
+/* A program that may not write large files, or open any more, lives on without the memory. */
+static void test_limited(void **state)
+{
+    (void)state;
+    const int next = next_descriptor();
+    struct rlimit size, files, small = {.rlim_cur = 4096}, few = {.rlim_cur = (rlim_t)next};
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &size), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+    small.rlim_max = size.rlim_max;
+    few.rlim_max = files.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_int_equal(rec_node_offer(4).nonce, 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &size), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_int_equal(rec_node_offer(4).nonce, 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+    assert_int_equal(next_descriptor(), next);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_words),
+        cmocka_unit_test(test_rounds),    cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_way),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_too_short), cmocka_unit_test(test_limited),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
