@@ -282,7 +282,8 @@ class Bench:
                            for way, (merge, times) in list(ways.items())[::1 if i % 2 else -1]})
         medians = {way: {step: statistics.median(one[way][step] for one in rounds)
                          for step in rounds[0][way]} for way in ways}
-        run([*launch, "--time=full", program, *map(str, arguments)], self.folder)
+        run_both([*launch, "--time=full", program, *map(str, arguments)], self.folder,
+                 {"REFRAIN_NODE_MEMORY": "no"})  # bytes as they go between nodes
         low, middle, high = quartiles([one["clusters"]["total"] / one["all"]["total"]
                                        for one in rounds])
         facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))["merging"]

@@ -193,6 +193,50 @@ static void test_pool_nomem(void **state)
 
 /* ---- ropes ---- */
 
+/* What is read of a rope: what lasts only when the walk is over. */
+struct reading {
+    uint8_t *bytes;
+    size_t at;
+    struct {
+        const uint8_t *bytes;
+        size_t at, size;
+    } lasting[100];
+    size_t n_lasting;
+};
+
+static int note_lasting(void *context, const uint8_t *bytes, size_t size)
+{
+    struct reading *reading = context;
+    assert_true(reading->n_lasting < 100);
+    reading->lasting[reading->n_lasting].bytes = bytes;
+    reading->lasting[reading->n_lasting].at = reading->at;
+    reading->lasting[reading->n_lasting++].size = size;
+    reading->at += size;
+    return 0;
+}
+
+static int copy_passing(void *context, const uint8_t *bytes, size_t size)
+{
+    struct reading *reading = context;
+    memcpy(reading->bytes + reading->at, bytes, size);
+    reading->at += size;
+    return 0;
+}
+
+static void expect_walked(const struct rfn_rope *rope, const struct rfn_buf *expected)
+{
+    static const struct rfn_rope_visitor visitor = {note_lasting, copy_passing};
+    struct reading reading = {.bytes = calloc(1, expected->size + 1)};
+    assert_non_null(reading.bytes);
+    assert_int_equal(rfn_rope_walk(rope, &visitor, &reading), 0);
+    assert_int_equal(reading.at, expected->size);
+    for (size_t i = 0; i < reading.n_lasting; i++)
+        memcpy(reading.bytes + reading.lasting[i].at, reading.lasting[i].bytes,
+               reading.lasting[i].size);
+    assert_memory_equal(reading.bytes, expected->data, expected->size);
+    free(reading.bytes);
+}
+
 /* Pieces of all kinds in any order are the same bytes as a plain buffer. */
 static void test_rope(void **state)
 {
@@ -234,6 +278,7 @@ static void test_rope(void **state)
         assert_int_equal(rfn_buf_status(&read), 0);
         assert_int_equal(read.size, plain.size);
         assert_memory_equal(read.data, plain.data, plain.size);
+        expect_walked(&rope, &plain);
         struct rfn_hash128 digest, expected;
         assert_int_equal(rfn_rope_hash128(&rope, 7, &digest), 0);
         rfn_buf_u64(&plain, 7);

@@ -63,9 +63,9 @@ void rfn_rope_relieve(struct rfn_rope *rope, const struct rfn_spill *spill)
     rfn_rope_extent(rope, spill, &extent);
 }
 
-typedef int visitor(void *context, const uint8_t *bytes, size_t size);
+typedef int visitor_function(void *context, const uint8_t *bytes, size_t size);
 
-static int each_of_spill(const struct rfn_rope_piece *piece, visitor *visit, void *context)
+static int each_of_spill(const struct rfn_rope_piece *piece, visitor_function *visit, void *context)
 {
     uint8_t *part = malloc(RFN_ROPE_PART);
     int error = part ? 0 : RFN_E_NOMEM;
@@ -79,8 +79,10 @@ static int each_of_spill(const struct rfn_rope_piece *piece, visitor *visit, voi
     return error;
 }
 
-int rfn_rope_each(const struct rfn_rope *rope, visitor *visit, void *context)
+int rfn_rope_walk(const struct rfn_rope *rope, const struct rfn_rope_visitor *visitor,
+                  void *context)
 {
+    visitor_function *const visit = visitor->lasting;
     size_t at = 0;
     RFN_TRY(rfn_rope_status(rope));
     for (size_t i = 0; i < rope->n_pieces; i++) {
@@ -89,9 +91,14 @@ int rfn_rope_each(const struct rfn_rope *rope, visitor *visit, void *context)
             RFN_TRY(visit(context, rope->bytes.data + at, piece->at - at));
         at = piece->at;
         RFN_TRY(piece->memory ? visit(context, piece->memory, (size_t)piece->size)
-                              : each_of_spill(piece, visit, context));
+                              : each_of_spill(piece, visitor->passing, context));
     }
     return rope->bytes.size > at ? visit(context, rope->bytes.data + at, rope->bytes.size - at) : 0;
+}
+
+int rfn_rope_each(const struct rfn_rope *rope, visitor_function *visit, void *context)
+{
+    return rfn_rope_walk(rope, &(struct rfn_rope_visitor){visit, visit}, context);
 }
 
 static int append_part(void *context, const uint8_t *bytes, size_t size)

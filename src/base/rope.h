@@ -59,6 +59,14 @@ void rfn_rope_relieve(struct rfn_rope *rope, const struct rfn_spill *spill);
 enum { RFN_ROPE_PART = 1 << 16 };
 int rfn_rope_each(const struct rfn_rope *rope,
                   int (*visit)(void *context, const uint8_t *bytes, size_t size), void *context);
+/* The same, told apart: bytes that stay where they are as long as the rope is not changed, and
+ * those that come from a spill, which are there during the call only. */
+struct rfn_rope_visitor {
+    int (*lasting)(void *context, const uint8_t *bytes, size_t size);
+    int (*passing)(void *context, const uint8_t *bytes, size_t size);
+};
+int rfn_rope_walk(const struct rfn_rope *rope, const struct rfn_rope_visitor *visitor,
+                  void *context);
 /* Appends all bytes to out, which fails when they cannot be read. */
 void rfn_rope_flatten(const struct rfn_rope *rope, struct rfn_buf *out);
 /* The digest of the bytes, and of `more`. */

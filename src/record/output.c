@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 void rec_output_release(struct rec_output *output)
@@ -147,21 +148,41 @@ static int create(const struct rec_output *output, int ranks, struct rec_output_
     return fail(result, "cannot create %s: %s", result->path, strerror(errno));
 }
 
-static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset,
-                     struct rec_output_result *result)
+/* Leaves out what has been written. */
+static struct iovec *skip_written(struct iovec *parts, const struct iovec *end, size_t written)
 {
-    while (size > 0) {
-        ssize_t n = pwrite(fd, bytes, size, (off_t)offset);
+    for (; parts < end && written >= parts->iov_len; parts++)
+        written -= parts->iov_len;
+    if (parts < end) {
+        parts->iov_base = (uint8_t *)parts->iov_base + written;
+        parts->iov_len -= written;
+    }
+    return parts;
+}
+
+/* Changes the parts. *offset is then behind what was written. */
+static int write_parts(int fd, struct iovec *parts, int n_parts, uint64_t *offset,
+                       struct rec_output_result *result)
+{
+    const struct iovec *end = parts + n_parts;
+    while ((parts = skip_written(parts, end, 0)) < end) {
+        ssize_t n = pwritev(fd, parts, (int)(end - parts), (off_t)*offset);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return fail(result, "cannot write %s: %s", result->path,
                         strerror(n < 0 ? errno : ENOSPC));
-        bytes += n;
-        size -= (size_t)n;
-        offset += (uint64_t)n;
+        *offset += (uint64_t)n;
+        parts = skip_written(parts, end, (size_t)n);
     }
     return 0;
+}
+
+static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset,
+                     struct rec_output_result *result)
+{
+    struct iovec part = {(void *)bytes, size};
+    return write_parts(fd, &part, 1, &offset, result);
 }
 
 /* Opens the file that rank 0 created; -1 when there is none or it is another. */
@@ -338,56 +359,49 @@ static int outcome_write(void *state, struct rfn_buf *out)
 
 /* ---- all ranks ---- */
 
-/* A place in the file that moves on as parts are written there. Small ones are gathered, as the
- * system takes much longer for many of them; without memory they are not. */
+/* A place in the file that moves on as parts are written there. Those that last are written many at
+ * a time: the file is one rank's alone while it writes, and the others wait. */
 struct writing {
     int fd;
-    uint64_t offset;   /* behind what is written */
-    uint8_t *gathered; /* RFN_ROPE_PART bytes, or NULL; to be freed */
-    size_t n_gathered;
+    uint64_t offset;           /* behind what is written */
+    struct iovec waiting[512]; /* behind that */
+    int n_waiting;
     struct rec_output_result *result;
 };
 
 static struct writing begin_writing(const struct placing *placing)
 {
-    return (struct writing){.fd = placing->fd,
-                            .offset = placing->offset,
-                            .gathered = malloc(RFN_ROPE_PART),
-                            .result = placing->result};
+    return (struct writing){
+        .fd = placing->fd, .offset = placing->offset, .result = placing->result};
 }
 
-static int write_now(struct writing *writing, const uint8_t *bytes, size_t size)
+static int write_waiting(struct writing *writing)
 {
-    RFN_TRY(write_all(writing->fd, bytes, size, writing->offset, writing->result));
-    writing->offset += size;
-    return 0;
+    const int n = writing->n_waiting;
+    writing->n_waiting = 0;
+    return write_parts(writing->fd, writing->waiting, n, &writing->offset, writing->result);
 }
 
-static int write_gathered_parts(struct writing *writing)
-{
-    size_t size = writing->n_gathered;
-    writing->n_gathered = 0;
-    return write_now(writing, writing->gathered, size);
-}
-
-static int write_part_of(void *context, const uint8_t *bytes, size_t size)
+static int write_lasting(void *context, const uint8_t *bytes, size_t size)
 {
     struct writing *writing = context;
-    if (writing->n_gathered + size > RFN_ROPE_PART)
-        RFN_TRY(write_gathered_parts(writing));
-    if (!writing->gathered || size > RFN_ROPE_PART)
-        return write_now(writing, bytes, size);
-    memcpy(writing->gathered + writing->n_gathered, bytes, size);
-    writing->n_gathered += size;
+    if (writing->n_waiting == sizeof writing->waiting / sizeof *writing->waiting)
+        RFN_TRY(write_waiting(writing));
+    writing->waiting[writing->n_waiting++] = (struct iovec){(void *)bytes, size};
     return 0;
 }
 
-static int end_writing(struct writing *writing, int error)
+static int write_passing(void *context, const uint8_t *bytes, size_t size)
 {
-    if (!error)
-        error = write_gathered_parts(writing);
-    free(writing->gathered);
-    return error;
+    RFN_TRY(write_lasting(context, bytes, size));
+    return write_waiting(context);
+}
+
+static int write_bytes(struct writing *writing, const struct rfn_rope *bytes)
+{
+    static const struct rfn_rope_visitor visitor = {write_lasting, write_passing};
+    RFN_TRY(rfn_rope_walk(bytes, &visitor, writing));
+    return write_waiting(writing);
 }
 
 static int send_part(void *context, const uint8_t *bytes, size_t size)
@@ -420,7 +434,7 @@ static int receive_gathered(struct rfn_exchange *exchange, int rank, struct writ
         if (received == RFN_E_EXCHANGE || (!received && !bytes.size))
             break;
         if (!error)
-            error = received ? received : write_part_of(writing, bytes.data, bytes.size);
+            error = received ? received : write_passing(writing, bytes.data, bytes.size);
     }
     rfn_buf_release(&bytes);
     return error;
@@ -434,10 +448,9 @@ static int write_for_all(const struct placing *placing)
     if (exchange->rank != 0)
         return send_gathered(exchange, bytes);
     struct writing writing = begin_writing(placing);
-    int error = rfn_rope_each(bytes, write_part_of, &writing);
+    int error = write_bytes(&writing, bytes);
     for (int rank = 1; rank < exchange->size; rank++)
         error = receive_gathered(exchange, rank, &writing, error);
-    error = end_writing(&writing, error);
     uint64_t end = placing->offset + rfn_rope_size(bytes) + placing->children;
     if (!error && writing.offset != end) /* a rank could not read its own part */
         error = fail(placing->result, "a rank has lost a part of its events");
@@ -459,8 +472,7 @@ static int write_part(struct placing *placing)
     if (placing->fd < 0)
         return 0;
     struct writing writing = begin_writing(placing);
-    int error = rfn_rope_each(&placing->output->bytes, write_part_of, &writing);
-    error = end_writing(&writing, error);
+    int error = write_bytes(&writing, &placing->output->bytes);
     if (placing->exchange->rank != 0) {
         int closed = close_file(placing->fd, result);
         error = error ? error : closed;
