@@ -7,29 +7,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <semaphore.h>
+#include <linux/futex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { PIECE = (1 << 16) - 64, SLOTS = 2 };
+enum { BOX_BYTES = 1 << 16, SLOTS = 2, PIECE = BOX_BYTES / SLOTS - 16 };
 enum { TO_PARENT, FROM_PARENT, TO_FIRST, BOXES }; /* of a rank */
-enum { SPIN_NS = 50000 };                         /* longer than it takes to wake up */
 enum { NAME_BYTES = 64 };
+enum { PATIENCE = 1 }; /* seconds, until it is asked whether the other process is still there */
 
 struct slot {
-    uint64_t total; /* bytes of the message; of its first piece */
+    uint64_t total; /* bytes of the message, in each piece of it */
     uint8_t bytes[PIECE];
 };
 
+/* The room is zero when it is new: nothing has been put in. */
 struct rec_node_box {
-    sem_t empty, full; /* slots */
-    unsigned sent;     /* pieces so far, modulo 2^n: the sender's */
-    unsigned taken;    /* the receiver's */
+    uint32_t put, taken; /* pieces so far, modulo 2^32 */
+    uint64_t process;    /* of the rank whose box it is */
     struct slot slots[SLOTS];
 };
+
+_Static_assert(sizeof(struct rec_node_box) == BOX_BYTES, "boxes are not whole pages");
 
 /* ---- boxes ---- */
 
@@ -50,19 +55,35 @@ static struct rec_node_box *box_between(const struct rec_node_exchange *exchange
     return from > 0 && to == 0 ? &exchange->boxes[(size_t)from * BOXES + TO_FIRST] : NULL;
 }
 
-static int wait_for(const struct rec_node_exchange *exchange, sem_t *semaphore)
+/* ---- waiting ---- */
+
+static bool has_ended(const struct rec_node_exchange *exchange, int rank)
 {
-    const int64_t until = exchange->spins ? rec_monotonic_ns() + SPIN_NS : 0;
-    while (exchange->spins && rec_monotonic_ns() < until) {
-        if (sem_trywait(semaphore) == 0)
-            return 0;
-    }
-    while (sem_wait(semaphore) < 0) {
-        if (errno != EINTR)
+    const pid_t process = (pid_t)exchange->boxes[(size_t)rank * BOXES].process;
+    return kill(process, 0) < 0 && errno == ESRCH;
+}
+
+/* Until the counter of rank `other` is not `old` any more. RFN_E_EXCHANGE: that rank has ended. */
+static int wait_for_change(const struct rec_node_exchange *exchange, int other, uint32_t *counter,
+                           uint32_t old)
+{
+    const struct timespec patience = {.tv_sec = PATIENCE};
+    while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) == old) {
+        long rc = syscall(SYS_futex, counter, FUTEX_WAIT, old, &patience, NULL, 0);
+        const bool late = rc < 0 && errno == ETIMEDOUT;
+        if (late && has_ended(exchange, other) && __atomic_load_n(counter, __ATOMIC_ACQUIRE) == old)
             return RFN_E_EXCHANGE;
     }
     return 0;
 }
+
+static void count_on(uint32_t *counter)
+{
+    __atomic_store_n(counter, *counter + 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, counter, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* ---- messages ---- */
 
 static size_t piece_of(uint64_t left)
 {
@@ -70,42 +91,45 @@ static size_t piece_of(uint64_t left)
 }
 
 /* The next piece of a message of `total` bytes. */
-static int put_piece(const struct rec_node_exchange *exchange, struct rec_node_box *box,
-                     uint64_t total, const uint8_t *bytes, size_t size)
+static int put_piece(const struct rec_node_exchange *exchange, int to, uint64_t total,
+                     const uint8_t *bytes, size_t size)
 {
-    RFN_TRY(wait_for(exchange, &box->empty));
-    struct slot *slot = &box->slots[box->sent++ % SLOTS];
+    struct rec_node_box *box = box_between(exchange, exchange->exchange.rank, to);
+    if (!box)
+        return RFN_E_EXCHANGE;
+    RFN_TRY(wait_for_change(exchange, to, &box->taken, box->put - SLOTS));
+    struct slot *slot = &box->slots[box->put % SLOTS];
     slot->total = total;
     if (size > 0)
         memcpy(slot->bytes, bytes, size);
-    sem_post(&box->full);
+    count_on(&box->put);
     return 0;
 }
 
-/* The piece that is to be taken next, when it is there; until end_piece. */
-static int begin_piece(const struct rec_node_exchange *exchange, struct rec_node_box *box,
-                       const struct slot **piece)
+/* The piece that is to be taken next, when it is there; *box is for end_piece. */
+static int begin_piece(const struct rec_node_exchange *exchange, int from,
+                       struct rec_node_box **box, const struct slot **piece)
 {
-    RFN_TRY(wait_for(exchange, &box->full));
-    *piece = &box->slots[box->taken++ % SLOTS];
+    *box = box_between(exchange, from, exchange->exchange.rank);
+    if (!*box)
+        return RFN_E_EXCHANGE;
+    RFN_TRY(wait_for_change(exchange, from, &(*box)->put, (*box)->taken));
+    *piece = &(*box)->slots[(*box)->taken % SLOTS];
     return 0;
 }
 
 static void end_piece(struct rec_node_box *box)
 {
-    sem_post(&box->empty);
+    count_on(&box->taken);
 }
 
 static int send_bytes(void *context, int to, const void *bytes, size_t size)
 {
     const struct rec_node_exchange *exchange = context;
-    struct rec_node_box *box = box_between(exchange, exchange->exchange.rank, to);
     size_t at = 0, piece;
-    if (!box)
-        return RFN_E_EXCHANGE;
     do {
         piece = piece_of(size - at);
-        RFN_TRY(put_piece(exchange, box, size, (const uint8_t *)bytes + at, piece));
+        RFN_TRY(put_piece(exchange, to, size, (const uint8_t *)bytes + at, piece));
         at += piece;
     } while (at < size);
     return 0;
@@ -115,14 +139,12 @@ static int send_bytes(void *context, int to, const void *bytes, size_t size)
 static int receive_bytes(void *context, int from, struct rfn_buf *bytes)
 {
     const struct rec_node_exchange *exchange = context;
-    struct rec_node_box *box = box_between(exchange, from, exchange->exchange.rank);
+    struct rec_node_box *box;
     const struct slot *slot;
     uint64_t at = 0, total = 0;
     uint8_t *to = NULL;
-    if (!box)
-        return RFN_E_EXCHANGE;
     do {
-        RFN_TRY(begin_piece(exchange, box, &slot));
+        RFN_TRY(begin_piece(exchange, from, &box, &slot));
         if (at == 0) {
             total = slot->total;
             to = rfn_buf_reserve(bytes, total);
@@ -148,9 +170,9 @@ static int tell(void *context, uint64_t *word)
     while (step < size && !(rank & step))
         step *= 2;
     if (rank > 0) {
-        struct rec_node_box *box = box_between(exchange, parent_of(rank), rank);
+        struct rec_node_box *box;
         const struct slot *slot;
-        RFN_TRY(begin_piece(exchange, box, &slot));
+        RFN_TRY(begin_piece(exchange, parent_of(rank), &box, &slot));
         memcpy(word, slot->bytes, sizeof *word);
         end_piece(box);
     }
@@ -175,11 +197,22 @@ static void write_link(char link[NAME_BYTES], uint64_t nonce, size_t *name_at)
     snprintf(link, NAME_BYTES, "/memfd:refrain-%016" PRIx64 " (deleted)", nonce);
 }
 
+/* Memory that cannot be made executable; older systems do not know of that. */
+static int create_file(const char *name)
+{
+#ifdef MFD_NOEXEC_SEAL
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+    if (fd >= 0 || errno != EINVAL)
+        return fd;
+#endif
+    return memfd_create(name, MFD_CLOEXEC);
+}
+
 /* -1: the program may be limited in how large its files are, or how many. */
 static int create_memory(const char *name, size_t bytes)
 {
     struct rec_signals signals;
-    int fd = rec_above_standard(memfd_create(name, MFD_CLOEXEC));
+    int fd = rec_above_standard(create_file(name));
     rec_signals_hold(&signals); /* SIGXFSZ */
     if (fd >= 0 && ftruncate(fd, (off_t)bytes) < 0) {
         close(fd);
@@ -207,26 +240,37 @@ void rec_node_withdraw(const struct rec_node_name *name)
         close((int)name->fd);
 }
 
-/* -1 without it. */
-static int open_memory(const struct rec_node_name *name)
+static bool is_link(const char *path, const char *expected)
 {
-    char path[NAME_BYTES], link[NAME_BYTES], there[NAME_BYTES];
-    size_t at;
-    snprintf(path, sizeof path, "/proc/%" PRId64 "/fd/%" PRId64, name->process, name->fd);
-    write_link(link, name->nonce, &at);
+    char there[NAME_BYTES];
     ssize_t length = readlink(path, there, sizeof there);
-    if (length != (ssize_t)strlen(link) || memcmp(there, link, (size_t)length) != 0)
-        return -1;
-    return open(path, O_RDWR | O_CLOEXEC);
+    return length == (ssize_t)strlen(expected) && memcmp(there, expected, (size_t)length) == 0;
 }
 
-static void *map_memory(const struct rec_node_name *name, size_t bytes)
+/* -1 without it, or if numbers of processes in /proc are not those that processes have here. */
+static int open_memory(const struct rec_node_name *name)
 {
+    char path[NAME_BYTES], link[NAME_BYTES], own[NAME_BYTES];
+    size_t at;
+    snprintf(own, sizeof own, "%d", (int)getpid());
+    snprintf(path, sizeof path, "/proc/%" PRId64 "/fd/%" PRId64, name->process, name->fd);
+    write_link(link, name->nonce, &at);
+    if (!is_link("/proc/self", own) || !is_link(path, link))
+        return -1;
+    return rec_above_standard(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC));
+}
+
+/* All boxes. Those of the rank get their room now: where there is none, later it would be SIGBUS.
+ */
+static void *map_memory(const struct rec_node_name *name, int rank, int size)
+{
+    const size_t bytes = bytes_for(size), own = bytes_for(1);
     struct stat status;
     int fd = open_memory(name);
     if (fd < 0)
         return NULL;
-    const bool whole = fstat(fd, &status) == 0 && status.st_size == (off_t)bytes;
+    const bool whole = fstat(fd, &status) == 0 && status.st_size == (off_t)bytes &&
+                       fallocate(fd, 0, (off_t)((size_t)rank * own), (off_t)own) == 0;
     void *memory = whole ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                          : MAP_FAILED;
     close(fd);
@@ -245,16 +289,12 @@ bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_nam
                      .receive = receive_bytes,
                      .tell = tell},
         .bytes = bytes_for(size),
-        .spins = size <= sysconf(_SC_NPROCESSORS_ONLN),
     };
     if (!name->nonce)
         return false;
-    exchange->boxes = map_memory(name, exchange->bytes);
-    for (int i = 0; exchange->boxes && i < BOXES; i++) {
-        struct rec_node_box *box = &exchange->boxes[(size_t)rank * BOXES + (size_t)i];
-        if (sem_init(&box->empty, 1, SLOTS) < 0 || sem_init(&box->full, 1, 0) < 0)
-            rec_node_leave(exchange);
-    }
+    exchange->boxes = map_memory(name, rank, size);
+    if (exchange->boxes)
+        exchange->boxes[(size_t)rank * BOXES].process = (uint64_t)getpid();
     return exchange->boxes;
 }
 

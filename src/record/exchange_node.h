@@ -6,14 +6,16 @@
  * memory has boxes, each from one rank to one other: for every rank but the first one to its parent
  * in the tree, one from there, and one to rank 0, which is all that is sent. A box has two slots of
  * a fixed size; a message goes through them piece by piece, so that one slot is filled while the
- * other is emptied. Of the memory only what is used takes room: two pages of a box for short
- * messages.
+ * other is emptied. Two counters say how many pieces have been put in and taken out: who waits for
+ * the other one's counter to change does so by futex(2), by the system call itself, as a program
+ * may have functions of its own that are named like those of the C library.
  *
  * Rank 0 offers the memory, a file without a name in any folder (memfd_create(2)) that goes with
  * the processes that have it open, and tells the others its process and descriptor. They open it
  * through /proc if what is there bears the name that they were told, which tells also whether they
- * are on the same node: nothing but that memory is ever opened. If one rank cannot, as on another
- * node, or in a container of its own, none must use the memory; that is the caller's to agree upon.
+ * are on the same node, and each has the room of its boxes made sure. If one rank cannot, as on
+ * another node, or in a container of its own, none must use the memory; that is the caller's to
+ * agree upon. A rank whose partner's process has ended gets RFN_E_EXCHANGE.
  *
  * While a rank waits here, MPI makes no progress in it: only for when nothing of the program's is
  * under way any more, as when all ranks have come to MPI_Finalize.
@@ -38,7 +40,6 @@ struct rec_node_exchange {
     struct rfn_exchange exchange; /* use this */
     struct rec_node_box *boxes;   /* NULL: not open */
     size_t bytes;                 /* of all boxes */
-    bool spins;                   /* a while before it sleeps: each rank has a core */
 };
 
 /* On rank 0, for `size` ranks: the name of memory that is there until rec_node_withdraw. Where

@@ -659,7 +659,8 @@ static void gather_ranks(MPI_Comm all)
 {
     const int size = rec_place_size();
     struct rec_node_name name = {0}, offered;
-    if (size > 1 && rec_is_first_rank() && rec_options.node_memory && !rec_clock_sync_wanted())
+    if (size > 1 && rec_is_first_rank() && rec_options.node_memory && !rec_meetings_on &&
+        !rec_clock_sync_wanted())
         name = rec_node_offer(size);
     offered = name;
     if (rec_mpi.MPI_Bcast(&name, sizeof name, MPI_BYTE, 0, all) != MPI_SUCCESS)
