@@ -359,13 +359,17 @@ static int outcome_write(void *state, struct rfn_buf *out)
 
 /* ---- all ranks ---- */
 
-/* A place in the file that moves on as parts are written there. Those that last are written many at
- * a time: the file is one rank's alone while it writes, and the others wait. */
+/* A place in the file that moves on as parts are written there. Those that last are written AT_ONCE
+ * bytes at a time, from where they are: fewer take more calls, and of more the system makes larger
+ * pages, for which it takes longer to find memory. */
+enum { AT_ONCE = 1 << 16, MOST_PARTS = 128 };
+
 struct writing {
     int fd;
-    uint64_t offset;           /* behind what is written */
-    struct iovec waiting[512]; /* behind that */
+    uint64_t offset; /* behind what is written */
+    struct iovec waiting[MOST_PARTS];
     int n_waiting;
+    size_t waiting_bytes; /* less than AT_ONCE */
     struct rec_output_result *result;
 };
 
@@ -379,15 +383,22 @@ static int write_waiting(struct writing *writing)
 {
     const int n = writing->n_waiting;
     writing->n_waiting = 0;
+    writing->waiting_bytes = 0;
     return write_parts(writing->fd, writing->waiting, n, &writing->offset, writing->result);
 }
 
 static int write_lasting(void *context, const uint8_t *bytes, size_t size)
 {
     struct writing *writing = context;
-    if (writing->n_waiting == sizeof writing->waiting / sizeof *writing->waiting)
-        RFN_TRY(write_waiting(writing));
-    writing->waiting[writing->n_waiting++] = (struct iovec){(void *)bytes, size};
+    while (size > 0) {
+        const size_t room = AT_ONCE - writing->waiting_bytes, part = size < room ? size : room;
+        writing->waiting[writing->n_waiting++] = (struct iovec){(void *)bytes, part};
+        writing->waiting_bytes += part;
+        if (writing->n_waiting == MOST_PARTS || writing->waiting_bytes == AT_ONCE)
+            RFN_TRY(write_waiting(writing));
+        bytes += part;
+        size -= part;
+    }
     return 0;
 }
 
