@@ -653,6 +653,7 @@ static void code_ahead(void)
         rfn_stream_code_ahead(rec_this_stream->events);
 }
 
+#ifndef RFN_FLAVOUR_SMPI
 /* Until all ranks are here. Those of one node then share memory; rank 0 offers it where clocks of
  * nodes are not to be compared, for which messages of MPI are needed. */
 static void gather_ranks(MPI_Comm all)
@@ -670,6 +671,13 @@ static void gather_ranks(MPI_Comm all)
         rec_node_leave(&on_node);
     rec_node_withdraw(&offered);
 }
+#else /* its ranks share one thread, of which none may sleep, and more messages take simulated \
+         time */
+static void gather_ranks(MPI_Comm all)
+{
+    rec_mpi.MPI_Barrier(all);
+}
+#endif
 
 void rec_finish_barrier(void)
 {

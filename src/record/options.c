@@ -206,15 +206,6 @@ static enum rec_clock_sync own_clock_sync(void)
     return REC_CLOCK_SYNC_AUTO;
 }
 
-static bool own_node_memory(void)
-{
-#ifdef RFN_FLAVOUR_SMPI /* whose ranks share one thread: none may sleep */
-    return false;
-#else
-    return !is("REFRAIN_NODE_MEMORY", "no");
-#endif
-}
-
 void rec_options_read(void)
 {
     rec_options.output = copy_of("REFRAIN_OUTPUT");
@@ -248,7 +239,7 @@ void rec_options_read(void)
     rec_options.path_ends = own_path_ends();
     read_functions();
     rec_options.clock_sync = own_clock_sync();
-    rec_options.node_memory = own_node_memory();
+    rec_options.node_memory = !is("REFRAIN_NODE_MEMORY", "no");
     rec_options.tool = copy_of("REFRAIN_TOOL");
     rec_options.write = !is("REFRAIN_WRITE", "no");
     rec_options.children = !is("REFRAIN_CHILDREN", "no");
