@@ -67,6 +67,8 @@ static void add(struct rfn_sums *sums, uint32_t what, int64_t ns)
 __attribute__((always_inline)) static inline void add_run(const struct rfn_logged *run, size_t n,
                                                           int64_t sign, struct rfn_sums *sums)
 {
+    if (n == 0)
+        return; /* there may be no room for any */
     int64_t *const all = sums->ns;
     uint32_t *const asked = sums->asked, *touched = sums->touched + sums->n_touched;
     const uint32_t question = sums->question;
