@@ -1,7 +1,6 @@
 #include "record/exchange_node.h"
 
 #include "record/clock.h"
-#include "record/output.h"
 #include "record/say.h"
 
 #include <errno.h>
@@ -166,13 +165,11 @@ static int tell(void *context, uint64_t *word)
 {
     const struct rec_node_exchange *exchange = context;
     const int rank = exchange->exchange.rank, size = exchange->exchange.size;
-    int step = 1;
-    while (step < size && !(rank & step))
-        step *= 2;
+    int step = rfn_exchange_parent_step(&exchange->exchange);
     if (rank > 0) {
         struct rec_node_box *box;
         const struct slot *slot;
-        RFN_TRY(begin_piece(exchange, parent_of(rank), &box, &slot));
+        RFN_TRY(begin_piece(exchange, rank - step, &box, &slot));
         memcpy(word, slot->bytes, sizeof *word);
         end_piece(box);
     }
@@ -190,11 +187,10 @@ static size_t bytes_for(int size)
     return (size_t)size * BOXES * sizeof(struct rec_node_box);
 }
 
-/* What a link in /proc says of it, from where memfd_create's name begins in it. */
-static void write_link(char link[NAME_BYTES], uint64_t nonce, size_t *name_at)
+/* As memfd_create is told; a link in /proc adds to it. */
+static void write_name(char text[NAME_BYTES], uint64_t nonce)
 {
-    *name_at = strlen("/memfd:");
-    snprintf(link, NAME_BYTES, "/memfd:refrain-%016" PRIx64 " (deleted)", nonce);
+    snprintf(text, NAME_BYTES, "refrain-%016" PRIx64, nonce);
 }
 
 /* Memory that cannot be made executable; older systems do not know of that. */
@@ -226,11 +222,9 @@ struct rec_node_name rec_node_offer(int size)
 {
     const struct rec_node_name none = {0};
     struct rec_node_name name = {.nonce = (uint64_t)rec_monotonic_ns(), .process = getpid()};
-    char link[NAME_BYTES];
-    size_t at;
-    write_link(link, name.nonce, &at);
-    link[strlen(link) - strlen(" (deleted)")] = 0;
-    name.fd = create_memory(link + at, bytes_for(size));
+    char text[NAME_BYTES];
+    write_name(text, name.nonce);
+    name.fd = create_memory(text, bytes_for(size));
     return name.fd < 0 ? none : name;
 }
 
@@ -242,7 +236,7 @@ void rec_node_withdraw(const struct rec_node_name *name)
 
 static bool is_link(const char *path, const char *expected)
 {
-    char there[NAME_BYTES];
+    char there[2 * NAME_BYTES];
     ssize_t length = readlink(path, there, sizeof there);
     return length == (ssize_t)strlen(expected) && memcmp(there, expected, (size_t)length) == 0;
 }
@@ -250,11 +244,11 @@ static bool is_link(const char *path, const char *expected)
 /* -1 without it, or if numbers of processes in /proc are not those that processes have here. */
 static int open_memory(const struct rec_node_name *name)
 {
-    char path[NAME_BYTES], link[NAME_BYTES], own[NAME_BYTES];
-    size_t at;
+    char path[NAME_BYTES], text[NAME_BYTES], link[2 * NAME_BYTES], own[NAME_BYTES];
     snprintf(own, sizeof own, "%d", (int)getpid());
     snprintf(path, sizeof path, "/proc/%" PRId64 "/fd/%" PRId64, name->process, name->fd);
-    write_link(link, name->nonce, &at);
+    write_name(text, name->nonce);
+    snprintf(link, sizeof link, "/memfd:%s (deleted)", text);
     if (!is_link("/proc/self", own) || !is_link(path, link))
         return -1;
     return rec_above_standard(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC));

@@ -671,8 +671,8 @@ static void gather_ranks(MPI_Comm all)
         rec_node_leave(&on_node);
     rec_node_withdraw(&offered);
 }
-#else /* its ranks share one thread, of which none may sleep, and more messages take simulated \
-         time */
+#else
+/* Its ranks share one thread, of which none may sleep, and more messages take simulated time. */
 static void gather_ranks(MPI_Comm all)
 {
     rec_mpi.MPI_Barrier(all);

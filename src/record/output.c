@@ -3,6 +3,7 @@
 #include "base/grow.h"
 #include "record/options.h"
 #include "record/place.h"
+#include "record/say.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,18 +96,6 @@ int rec_output_name(char *path, size_t size, int ranks, unsigned number)
                 ? snprintf(path, size, "%s%s%s%s", directory, slash, stem, suffix)
                 : snprintf(path, size, "%s%s%s.%u%s", directory, slash, stem, number, suffix);
     return n > 0 && (size_t)n < size ? 0 : RFN_E_IO;
-}
-
-/* The descriptors of standard input, output and error may be free, but whoever writes to those must
- * not hit the archive. */
-int rec_above_standard(int fd)
-{
-    if (fd < 0 || fd > STDERR_FILENO)
-        return fd;
-    int higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
-    close(fd);
-    errno = error;
-    return higher;
 }
 
 /* Puts .rankN before the suffix of a name. */
@@ -359,11 +348,11 @@ static int outcome_write(void *state, struct rfn_buf *out)
 
 /* ---- all ranks ---- */
 
-/* A place in the file that moves on as parts are written there. Those that last are written AT_ONCE
- * bytes at a time, from where they are: fewer take more calls, and of more the system makes larger
- * pages, for which it takes longer to find memory. */
+/* Bytes, and parts, that go to the file with one call. Fewer take more calls, and of more bytes the
+ * system makes larger pages, for which it takes longer to find memory. */
 enum { AT_ONCE = 1 << 16, MOST_PARTS = 128 };
 
+/* A place in the file that moves on as parts are written there, from where they are. */
 struct writing {
     int fd;
     uint64_t offset; /* behind what is written */

@@ -35,8 +35,6 @@ int rec_output_take(struct rec_output *output, const struct rfn_toc_entry *entry
 /* Appends copies of all chunks of `more`. RFN_E_NOMEM. */
 int rec_output_append(struct rec_output *output, const struct rec_output *more);
 
-/* A descriptor that was just opened, moved away from those of standard input, output and error. */
-int rec_above_standard(int fd);
 /* The wanted name with a number before the suffix, for number > 1: app.8.rfn, app.8.2.rfn, ...
  * Absolute, unless it is not known where the program started. RFN_E_IO when it is too long. */
 int rec_output_name(char *path, size_t size, int ranks, unsigned number);

@@ -211,9 +211,7 @@ int rfn_exchange_up(struct rfn_exchange *exchange,
     return rfn_exchange_climb(exchange, &round, &plain, 0);
 }
 
-/* The largest step at which rank has children or a parent: its lowest set bit, or for rank 0 the
- * first power of two that is not below size. */
-static int parent_step(const struct rfn_exchange *exchange)
+int rfn_exchange_parent_step(const struct rfn_exchange *exchange)
 {
     int step = 1;
     while (step < exchange->size && !(exchange->rank & step))
@@ -223,7 +221,7 @@ static int parent_step(const struct rfn_exchange *exchange)
 
 int rfn_exchange_down(struct rfn_exchange *exchange, struct rfn_buf *bytes, int error)
 {
-    int step = parent_step(exchange);
+    int step = rfn_exchange_parent_step(exchange);
     if (exchange->rank != 0) {
         struct rfn_buf message = RFN_BUF_INIT;
         error = receive_message(exchange, exchange->rank - step, &message);
@@ -260,7 +258,7 @@ int rfn_exchange_round(struct rfn_exchange *exchange, const struct rfn_round *ro
                        int error)
 {
     error = rfn_exchange_climb(exchange, round, state, error);
-    int step = parent_step(exchange), child = 0;
+    int step = rfn_exchange_parent_step(exchange), child = 0;
     if (exchange->rank != 0) {
         int down = round_receive(exchange, round, state, step);
         error = error ? error : down;

@@ -25,6 +25,11 @@ struct rfn_exchange {
     uint64_t held, peak; /* bytes that merging holds on this rank, now and at most so far */
 };
 
+/* In the tree the parent of a rank other than 0 is the rank less this step, and its children are at
+ * all smaller powers of two: its lowest set bit, or for rank 0 the first power of two that is not
+ * below size. */
+int rfn_exchange_parent_step(const struct rfn_exchange *exchange);
+
 /* Whoever merges says how much memory its state takes (or no longer takes); messages are counted
  * here. */
 void rfn_exchange_hold(struct rfn_exchange *exchange, int64_t bytes);
