@@ -23,6 +23,12 @@
 static int64_t arrived; /* ns: when this process came to rec_finish_barrier; 0: it has not */
 static struct rec_node_exchange on_node; /* open from there on if all ranks are on one node */
 
+/* What rank 0 says there to all. */
+static struct {
+    struct rec_node_name memory;
+    uint64_t wishes;
+} first_word;
+
 bool rec_is_first_rank(void)
 {
     return rec_place_rank() == 0;
@@ -128,8 +134,12 @@ static int check_times(const struct rec_finishing *finish, struct rec_output_res
 /* All ranks learn it, those that have failed as well: which messages are to come depends on it. */
 static int learn_wishes(struct rec_finishing *finish, struct rec_output_result *result, int error)
 {
+    int told = 0;
     finish->wishes = own_wishes();
-    int told = rfn_exchange_tell(finish->exchange, &finish->wishes);
+    if (finish->exchange == &on_node.exchange)
+        finish->wishes = first_word.wishes;
+    else
+        told = rfn_exchange_tell(finish->exchange, &finish->wishes);
     finish->reduced = finish->wishes & WANTS_REDUCED;
     finish->all = finish->wishes & WANTS_ALL;
     finish->across = finish->wishes & WANTS_ACROSS && !finish->output.alone;
@@ -659,14 +669,16 @@ static void code_ahead(void)
 static void gather_ranks(MPI_Comm all)
 {
     const int size = rec_place_size();
-    struct rec_node_name name = {0}, offered;
+    struct rec_node_name offered = {0};
     if (size > 1 && rec_is_first_rank() && rec_options.node_memory && !rec_meetings_on &&
         !rec_clock_sync_wanted())
-        name = rec_node_offer(size);
-    offered = name;
-    if (rec_mpi.MPI_Bcast(&name, sizeof name, MPI_BYTE, 0, all) != MPI_SUCCESS)
-        name.nonce = 0;
-    bool joined = rec_options.node_memory && rec_node_join(&on_node, &name, rec_place_rank(), size);
+        offered = rec_node_offer(size);
+    first_word.memory = offered;
+    first_word.wishes = own_wishes();
+    if (rec_mpi.MPI_Bcast(&first_word, sizeof first_word, MPI_BYTE, 0, all) != MPI_SUCCESS)
+        first_word.memory.nonce = 0;
+    bool joined = rec_options.node_memory &&
+                  rec_node_join(&on_node, &first_word.memory, rec_place_rank(), size);
     if (!rec_all_say(all, joined))
         rec_node_leave(&on_node);
     rec_node_withdraw(&offered);

@@ -350,7 +350,7 @@ static int outcome_write(void *state, struct rfn_buf *out)
 
 /* Bytes, and parts, that go to the file with one call. Fewer take more calls, and of more bytes the
  * system makes larger pages, for which it takes longer to find memory. */
-enum { AT_ONCE = 1 << 16, MOST_PARTS = 128 };
+enum { AT_ONCE = 1 << 18, MOST_PARTS = 128 };
 
 /* A place in the file that moves on as parts are written there, from where they are. */
 struct writing {
