@@ -225,13 +225,15 @@ class Bench:
               f"{'sent':>9}{'all':>11}{'share':>8}{'limit':>7}")
         programs = os.path.join(HERE, "..", "tests", "programs", "clusters")
         medians = {}
-        both, full = ("full", "none"), ("full",)
+        full, both, each = ("full",), ("full", "none"), ("full", "none", "segments")
         for title, source, arguments, pairs, times in (
                 ("ghosts, 100 steps", os.path.join(programs, "ghosts.c"), (100,), self.pairs, both),
                 ("wavefront, 10 steps", os.path.join(HERE, "wavefront.c"), (10, 8, 16), self.pairs, both),
                 ("sweeps, 5 steps", os.path.join(HERE, "adi.c"), (5, 64), self.pairs, both),
                 ("sweeps, 300 steps", os.path.join(HERE, "adi.c"), (300, 1), min(self.pairs, 5), both),
-                ("alone, 30,000 steps", os.path.join(HERE, "alone.c"), (30000,), min(self.pairs, 5), both),
+                ("sweeps, 1,000 steps", os.path.join(HERE, "adi.c"), (1000,), min(self.pairs, 5), each),
+                ("sweeps, 3,000 steps", os.path.join(HERE, "adi.c"), (3000,), min(self.pairs, 3), full),
+                ("alone, 30,000 steps", os.path.join(HERE, "alone.c"), (30000,), min(self.pairs, 5), each),
                 ("alone, 100,000 steps", os.path.join(HERE, "alone.c"), (100000,), min(self.pairs, 3), full),
                 ("alone, 300,000 steps", os.path.join(HERE, "alone.c"), (300000,), min(self.pairs, 3), full),
                 ("alone, 800,000 steps", os.path.join(HERE, "alone.c"), (800000,), min(self.pairs, 2), full)):
@@ -273,7 +275,8 @@ class Bench:
         """Prints a line; returns the median of each step's seconds, by way."""
         archive = os.path.join(self.folder, "clusters.rfn")
         launch = [*self.launch("openmpi", 64), self.refrain, "record", "--force", "-o", archive]
-        ways = {way + ("" if times == "full" else ", no times"): (merge, times)
+        suffixes = {"full": "", "none": ", no times", "segments": ", default times"}
+        ways = {way + suffixes[times]: (merge, times)
                 for times in kinds_of_times for way, merge in (("clusters", ""), ("all", "all"))}
         rounds = []
         for i in range(pairs):
@@ -296,12 +299,13 @@ class Bench:
     def steps_table(self, medians):
         """What that time is, as rank 0 sees it: it waits in one step for what others do in the one
         before. Of `all`, writing includes the handing up."""
-        print("\nThe same by steps, medians, and without times, which both ways pack and write alike: ms\n")
+        print("\nThe same by steps, medians, and without times, which both ways pack and write alike, and with the "
+              "default ones, which all ranks reduce in the end: ms\n")
         steps = list(next(iter(medians.values()))["clusters"])
-        print(f"{'':42}" + "".join(f"{step:>11}" for step in steps))
+        print(f"{'':46}" + "".join(f"{step:>11}" for step in steps))
         for title, ways in medians.items():
             for way, of in ways.items():
-                print(f"{f'{title}: {way}':42}" + "".join(f"{1000 * of[step]:11.1f}" for step in steps))
+                print(f"{f'{title}: {way}':46}" + "".join(f"{1000 * of[step]:11.1f}" for step in steps))
 
     def resolution(self):
         """The programs of the table at 1 ns and, where the recorder can, coarser."""
