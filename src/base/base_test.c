@@ -1,17 +1,22 @@
 /* Tests of the small modules: buf, map, arena, grow, error. */
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/descriptor.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/pool.h"
 #include "base/rope.h"
 #include "base/spill_model.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -304,14 +309,42 @@ static void test_errors(void **state)
     assert_int_equal(diag.rank, 3);
 }
 
+/* Standard input is closed, and so free for what is opened next. */
+static void test_above_standard(void **state)
+{
+    (void)state;
+    struct stat opened, kept;
+    int input = dup(STDIN_FILENO), ends[2], fd;
+    close(STDIN_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(ends[0], STDIN_FILENO);
+    assert_int_equal(fstat(ends[0], &opened), 0);
+    fd = rfn_above_standard(ends[0]);
+    assert_true(fd > STDERR_FILENO);
+    assert_int_equal(fstat(fd, &kept), 0);
+    assert_int_equal(kept.st_ino, opened.st_ino);
+    assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
+    assert_int_equal(rfn_above_standard(fd), fd);
+    errno = ENOENT;
+    assert_int_equal(rfn_above_standard(-1), -1);
+    assert_int_equal(errno, ENOENT);
+    close(fd);
+    close(ends[1]);
+    if (input >= 0) {
+        assert_int_equal(dup2(input, STDIN_FILENO), STDIN_FILENO);
+        close(input);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),   cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_malformed), cmocka_unit_test(test_map),
-        cmocka_unit_test(test_arena),     cmocka_unit_test(test_grow),
-        cmocka_unit_test(test_pool),      cmocka_unit_test(test_pool_nomem),
-        cmocka_unit_test(test_rope),      cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_numbers),        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_malformed),      cmocka_unit_test(test_map),
+        cmocka_unit_test(test_arena),          cmocka_unit_test(test_grow),
+        cmocka_unit_test(test_pool),           cmocka_unit_test(test_pool_nomem),
+        cmocka_unit_test(test_rope),           cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_above_standard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

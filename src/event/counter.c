@@ -1,10 +1,10 @@
-#define _GNU_SOURCE /* syscall, F_DUPFD_CLOEXEC */
+#define _GNU_SOURCE /* syscall */
 #include "event/counter.h"
 
+#include "base/descriptor.h"
 #include "event/papi.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,17 +108,6 @@ static int perf_descriptor(void)
     return (int)syscall(SYS_perf_event_open, &what, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Standard input, output and error may be closed, but whoever uses those must not hit a counter. */
-static int above_standard(int fd)
-{
-    if (fd < 0 || fd > STDERR_FILENO)
-        return fd;
-    int higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
-    close(fd);
-    errno = error;
-    return higher;
-}
-
 /* The page stays, and the counter with it, when the descriptor is closed. */
 static bool use_page(struct rfn_counter *counter, int fd)
 {
@@ -142,7 +131,7 @@ static bool use_page(struct rfn_counter *counter, int fd)
 
 static int open_perf(struct rfn_counter *counter, struct rfn_diag *diag)
 {
-    int fd = above_standard(perf_descriptor());
+    int fd = rfn_above_standard(perf_descriptor());
     uint64_t value;
     if (fd < 0)
         return perf_failed(errno, diag);

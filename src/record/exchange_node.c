@@ -1,5 +1,6 @@
 #include "record/exchange_node.h"
 
+#include "base/descriptor.h"
 #include "record/clock.h"
 #include "record/say.h"
 
@@ -208,7 +209,7 @@ static int create_file(const char *name)
 static int create_memory(const char *name, size_t bytes)
 {
     struct rec_signals signals;
-    int fd = rec_above_standard(create_file(name));
+    int fd = rfn_above_standard(create_file(name));
     rec_signals_hold(&signals); /* SIGXFSZ */
     if (fd >= 0 && ftruncate(fd, (off_t)bytes) < 0) {
         close(fd);
@@ -251,7 +252,7 @@ static int open_memory(const struct rec_node_name *name)
     snprintf(link, sizeof link, "/memfd:%s (deleted)", text);
     if (!is_link("/proc/self", own) || !is_link(path, link))
         return -1;
-    return rec_above_standard(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    return rfn_above_standard(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC));
 }
 
 /* All boxes. Those of the rank get their room now: where there is none, later it would be SIGBUS.

@@ -1,5 +1,6 @@
 #include "record/journal.h"
 
+#include "base/descriptor.h"
 #include "record/options.h"
 #include "record/output.h"
 #include "record/place.h"
@@ -78,7 +79,7 @@ static int append(struct rec_journal *journal, const void *bytes, size_t size)
     if (!journal->path && !(journal->path = create(journal->stream)))
         return RFN_E_IO;
     journal->owner = (long)getpid();
-    int fd = rec_above_standard(open(journal->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+    int fd = rfn_above_standard(open(journal->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
     if (fd < 0)
         return RFN_E_IO;
     int error = write_at(fd, bytes, size, journal->size);
@@ -115,7 +116,7 @@ static int journal_read(void *context, uint64_t offset, void *bytes, size_t size
     int programs_errno = errno, error = 0;
     if (!journal->path)
         return RFN_E_IO;
-    int fd = rec_above_standard(open(journal->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    int fd = rfn_above_standard(open(journal->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     for (size_t at = 0; fd >= 0 && at < size && !error;) {
         ssize_t n = pread(fd, (uint8_t *)bytes + at, size - at, (off_t)(offset + at));
         if (n > 0)

@@ -1,9 +1,9 @@
 #include "record/output.h"
 
+#include "base/descriptor.h"
 #include "base/grow.h"
 #include "record/options.h"
 #include "record/place.h"
-#include "record/say.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,7 +127,7 @@ static int create(const struct rec_output *output, int ranks, struct rec_output_
             return fail(result, "%s is no regular file, and so is not replaced", result->path);
         if (exists && rec_options.force && unlink(result->path) < 0 && errno != ENOENT)
             return fail(result, "cannot remove %s: %s", result->path, strerror(errno));
-        int fd = rec_above_standard(
+        int fd = rfn_above_standard(
             open(result->path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));
         if (fd >= 0)
             return fd;
@@ -177,7 +177,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset,
 /* Opens the file that rank 0 created; -1 when there is none or it is another. */
 static int open_shared(const char *path, uint64_t inode)
 {
-    int fd = rec_above_standard(open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+    int fd = rfn_above_standard(open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (fd >= 0 && (fstat(fd, &status) < 0 || (uint64_t)status.st_ino != inode)) {
         close(fd);

@@ -1,7 +1,6 @@
 #include "record/say.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,20 +43,6 @@ void rec_signals_release(const struct rec_signals *signals)
     }
     pthread_sigmask(SIG_SETMASK, &signals->blocked, NULL);
     errno = error;
-}
-
-/* ---- descriptors ---- */
-
-/* The descriptors of standard input, output and error may be free, but whoever writes to those must
- * not hit the archive. */
-int rec_above_standard(int fd)
-{
-    if (fd < 0 || fd > STDERR_FILENO)
-        return fd;
-    int higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
-    close(fd);
-    errno = error;
-    return higher;
 }
 
 /* ---- standard error ---- */

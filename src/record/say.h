@@ -1,5 +1,4 @@
-/* say.h - words to the user, signals that the recorder's own writing must not raise, descriptors
- * that it must not use.
+/* say.h - words to the user, and signals that the recorder's own writing must not raise.
  *
  * Writing to a pipe that nobody reads raises SIGPIPE, and a file that grows beyond the process's
  * limit SIGXFSZ; both end a program that does not expect them. What the recorder writes must not
@@ -23,8 +22,5 @@ void rec_signals_release(const struct rec_signals *signals); /* keeps errno */
  * of several ranks do not mix. Nothing happens when nobody can read it, or when the program has
  * made that descriptor another file. */
 void rec_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* A descriptor that was just opened, moved away from those of standard input, output and error. */
-int rec_above_standard(int fd);
 
 #endif
