@@ -3,6 +3,7 @@ import os
 import re
 
 import harness
+import rfn_reader
 
 RANKS = 3
 WANTED_EXIT = 5  # of programs/awkward.c
@@ -158,6 +159,68 @@ def test_memory_of_a_node(bench, flavour):
         what = f"{missing}, {others}, {env}"
         harness.compare(f"{what}: sent through memory", set(woken.values()), {0})
         harness.compare(f"{what}: dump", dump == expected, True)
+
+
+BEHIND_RESERVE = 64 + (1 << 16)  # where times are that were written ahead (src/record/ahead.h)
+
+
+def record_much(bench, flavour, folder, ahead, options=()):
+    """Four ranks, each with more than 64 KiB of times: much.rfn in the folder."""
+    return bench.run([*harness.FLAVOURS[flavour].launch(4), bench.refrain, "record", "--time=full",
+                      "-o", os.path.join(folder, "much.rfn"), *options, bench.program("regular_run", flavour),
+                      "120000", folder], env={"REFRAIN_WRITE_AHEAD": ahead}, timeout=100)
+
+
+def new_folder(bench):
+    folder = bench.fresh("much")
+    os.mkdir(folder)
+    return folder
+
+
+def begin_of_times(bench, archive):
+    """Checks the archive, by the independent reader too. Where its first times begin."""
+    bench.verb("verify", archive)
+    with open(archive, "rb") as file:
+        data = file.read()
+    listed = list(rfn_reader.listed_chunks(data, rfn_reader.read_header(data)[0], True))
+    harness.compare("the first chunk", listed[0].type, rfn_reader.META)
+    walked = [(chunk.type, chunk.id) for chunk in rfn_reader.walked_chunks(data)]
+    harness.compare("chunks without the table", walked[:len(listed)], [(c.type, c.id) for c in listed])
+    times = [chunk.end - chunk.stored for chunk in listed if chunk.type == rfn_reader.TIMING]
+    harness.compare("times", len(times), 4)
+    return min(times)
+
+
+def test_written_ahead(bench, flavour):
+    """Times are in the file before all ranks are there, and nothing else is different."""
+    dumps = {}
+    for ahead, options in (("no", []), ("1", []), ("100000000", []), ("1", ["--memory=16M"])):
+        folder, what = new_folder(bench), f"{ahead} {options}"
+        run = record_much(bench, flavour, folder, ahead, options)
+        harness.compare(f"{what}: exit", (run.code, run.err.count("\n")), (0, 1))
+        harness.compare(f"{what}: files", os.listdir(folder), ["much.rfn"])
+        archive = os.path.join(folder, "much.rfn")
+        harness.compare(f"{what}: ahead", begin_of_times(bench, archive) >= BEHIND_RESERVE, ahead == "1")
+        dumps[what] = [(event["rank"], event["function"], event["parameters"])
+                       for event in bench.dump(archive, "--rank=3", "--limit=50000")]
+    for what, dump in dumps.items():
+        harness.compare(f"{what}: as written in the end", dump == dumps["no []"], True)
+
+
+def test_written_ahead_beside_others(bench, flavour):
+    """Another archive of that name is kept, or replaced if that is wanted."""
+    folder = new_folder(bench)
+    archives = [os.path.join(folder, name) for name in ("much.rfn", "much.2.rfn")]
+    for options, written, files in (([], 0, 1), ([], 1, 2), (["--force"], 0, 2)):
+        before = [os.stat(path).st_ino for path in archives[:files] if os.path.exists(path)]
+        run = record_much(bench, flavour, folder, "1", options)
+        harness.compare(f"{options}: exit", run.code, 0)
+        harness.compare(f"{options}: archives", sorted(os.listdir(folder), key=len),
+                        [os.path.basename(path) for path in archives[:files]])
+        harness.compare(f"{options}: ahead", begin_of_times(bench, archives[written]) >= BEHIND_RESERVE, True)
+        kept = [os.stat(path).st_ino for path in archives[:files]]
+        harness.compare(f"{options}: others kept", [i for i in range(files) if kept[i:i + 1] != before[i:i + 1]],
+                        [written])
 
 
 def gather(bench, flavour, *words):

@@ -19,7 +19,7 @@
 
 enum { BOX_BYTES = 1 << 16, SLOTS = 2, PIECE = BOX_BYTES / SLOTS - 16 };
 enum { TO_PARENT, FROM_PARENT, TO_FIRST, BOXES }; /* of a rank */
-enum { NAME_BYTES = 64 };
+enum { HEAD_BYTES = 4096, NAME_BYTES = 64 };
 enum { PATIENCE = 1 }; /* seconds, until it is asked whether the other process is still there */
 
 struct slot {
@@ -36,6 +36,15 @@ struct rec_node_box {
 
 _Static_assert(sizeof(struct rec_node_box) == BOX_BYTES, "boxes are not whole pages");
 
+/* Zero when it is new. */
+struct rec_node_memory {
+    uint64_t claimed;
+    uint8_t unused[HEAD_BYTES - sizeof(uint64_t)]; /* of the page */
+    struct rec_node_box boxes[];
+};
+
+_Static_assert(sizeof(struct rec_node_memory) == HEAD_BYTES, "the head is not whole pages");
+
 /* ---- boxes ---- */
 
 static int parent_of(int rank)
@@ -49,17 +58,17 @@ static struct rec_node_box *box_between(const struct rec_node_exchange *exchange
     if (from < 0 || to < 0 || from >= exchange->exchange.size || to >= exchange->exchange.size)
         return NULL;
     if (from > 0 && to == parent_of(from))
-        return &exchange->boxes[(size_t)from * BOXES + TO_PARENT];
+        return &exchange->memory->boxes[(size_t)from * BOXES + TO_PARENT];
     if (to > 0 && from == parent_of(to))
-        return &exchange->boxes[(size_t)to * BOXES + FROM_PARENT];
-    return from > 0 && to == 0 ? &exchange->boxes[(size_t)from * BOXES + TO_FIRST] : NULL;
+        return &exchange->memory->boxes[(size_t)to * BOXES + FROM_PARENT];
+    return from > 0 && to == 0 ? &exchange->memory->boxes[(size_t)from * BOXES + TO_FIRST] : NULL;
 }
 
 /* ---- waiting ---- */
 
 static bool has_ended(const struct rec_node_exchange *exchange, int rank)
 {
-    const pid_t process = (pid_t)exchange->boxes[(size_t)rank * BOXES].process;
+    const pid_t process = (pid_t)exchange->memory->boxes[(size_t)rank * BOXES].process;
     return kill(process, 0) < 0 && errno == ESRCH;
 }
 
@@ -183,6 +192,7 @@ static int tell(void *context, uint64_t *word)
 
 /* ---- the memory ---- */
 
+/* Of the boxes of so many ranks. */
 static size_t bytes_for(int size)
 {
     return (size_t)size * BOXES * sizeof(struct rec_node_box);
@@ -225,7 +235,7 @@ struct rec_node_name rec_node_offer(int size)
     struct rec_node_name name = {.nonce = (uint64_t)rec_monotonic_ns(), .process = getpid()};
     char text[NAME_BYTES];
     write_name(text, name.nonce);
-    name.fd = create_memory(text, bytes_for(size));
+    name.fd = create_memory(text, HEAD_BYTES + bytes_for(size));
     return name.fd < 0 ? none : name;
 }
 
@@ -255,17 +265,18 @@ static int open_memory(const struct rec_node_name *name)
     return rfn_above_standard(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC));
 }
 
-/* All boxes. Those of the rank get their room now: where there is none, later it would be SIGBUS.
- */
-static void *map_memory(const struct rec_node_name *name, int rank, int size)
+/* All of it. The head and the rank's boxes get their room now: where there is none, later it would
+ * be SIGBUS. */
+static void *map_memory(const struct rec_node_name *name, int rank, size_t bytes)
 {
-    const size_t bytes = bytes_for(size), own = bytes_for(1);
+    const size_t own = bytes_for(1);
     struct stat status;
     int fd = open_memory(name);
     if (fd < 0)
         return NULL;
     const bool whole = fstat(fd, &status) == 0 && status.st_size == (off_t)bytes &&
-                       fallocate(fd, 0, (off_t)((size_t)rank * own), (off_t)own) == 0;
+                       fallocate(fd, 0, 0, HEAD_BYTES) == 0 &&
+                       fallocate(fd, 0, (off_t)(HEAD_BYTES + (size_t)rank * own), (off_t)own) == 0;
     void *memory = whole ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                          : MAP_FAILED;
     close(fd);
@@ -283,19 +294,29 @@ bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_nam
                      .send = send_bytes,
                      .receive = receive_bytes,
                      .tell = tell},
-        .bytes = bytes_for(size),
+        .bytes = HEAD_BYTES + bytes_for(size),
     };
     if (!name->nonce)
         return false;
-    exchange->boxes = map_memory(name, rank, size);
-    if (exchange->boxes)
-        exchange->boxes[(size_t)rank * BOXES].process = (uint64_t)getpid();
-    return exchange->boxes;
+    exchange->memory = map_memory(name, rank, exchange->bytes);
+    if (exchange->memory)
+        exchange->memory->boxes[(size_t)rank * BOXES].process = (uint64_t)getpid();
+    return exchange->memory;
 }
 
 void rec_node_leave(struct rec_node_exchange *exchange)
 {
-    if (exchange->boxes)
-        munmap(exchange->boxes, exchange->bytes);
-    exchange->boxes = NULL;
+    if (exchange->memory)
+        munmap(exchange->memory, exchange->bytes);
+    exchange->memory = NULL;
+}
+
+uint64_t rec_node_claim(struct rec_node_exchange *exchange, uint64_t amount)
+{
+    return __atomic_fetch_add(&exchange->memory->claimed, amount, __ATOMIC_ACQ_REL);
+}
+
+uint64_t rec_node_claimed(const struct rec_node_exchange *exchange)
+{
+    return __atomic_load_n(&exchange->memory->claimed, __ATOMIC_ACQUIRE);
 }

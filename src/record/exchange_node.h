@@ -17,6 +17,9 @@
  * another node, or in a container of its own, none must use the memory; that is the caller's to
  * agree upon. A rank whose partner's process has ended gets RFN_E_EXCHANGE.
  *
+ * Beside the boxes the memory has a counter, by which ranks divide among them what they share
+ * (ahead.h).
+ *
  * While a rank waits here, MPI makes no progress in it: only for when nothing of the program's is
  * under way any more, as when all ranks have come to MPI_Finalize.
  */
@@ -37,9 +40,9 @@ struct rec_node_name {
 };
 
 struct rec_node_exchange {
-    struct rfn_exchange exchange; /* use this */
-    struct rec_node_box *boxes;   /* NULL: not open */
-    size_t bytes;                 /* of all boxes */
+    struct rfn_exchange exchange;   /* use this */
+    struct rec_node_memory *memory; /* NULL: not open */
+    size_t bytes;                   /* of it */
 };
 
 /* On rank 0, for `size` ranks: the name of memory that is there until rec_node_withdraw. Where
@@ -53,5 +56,9 @@ void rec_node_withdraw(const struct rec_node_name *name);
 bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_name *name, int rank,
                    int size);
 void rec_node_leave(struct rec_node_exchange *exchange); /* local; also when not open */
+
+/* Who has joined takes so much of something that all share: returns what was taken before. */
+uint64_t rec_node_claim(struct rec_node_exchange *exchange, uint64_t amount);
+uint64_t rec_node_claimed(const struct rec_node_exchange *exchange); /* by all so far */
 
 #endif

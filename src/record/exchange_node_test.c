@@ -1,6 +1,6 @@
 /* Tests of messages through shared memory, between processes. That an archive is the same with and
  * without it is tested with whole runs (tests/test_recorder.py). */
-#include "record/exchange_node.h"
+#include "record/forked_ranks.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-enum { SECONDS = 60, MAX_RANKS = 66 };
+enum { MAX_RANKS = FORKED_RANKS_MAX };
 
 /* Below, at and above one, two and three pieces of a message. */
 static const size_t sizes[] = {0, 1, 8, 32751, 32752, 32753, 65504, 65505, 98256, 98257, 1000003};
@@ -179,93 +178,41 @@ static bool send_elsewhere(struct rec_node_exchange *node)
             node->exchange.send(node->exchange.context, 2, "", 1) == RFN_E_EXCHANGE);
 }
 
-/* ---- processes ---- */
-
-/* The job's barrier: all have joined. */
-static bool wait_for_all(int say, int hear)
-{
-    char byte = 0;
-    return write(say, &byte, 1) == 1 && read(hear, &byte, 1) == 1;
-}
-
-static int be_rank(const struct rec_node_name *name, int rank, int size, const int pipes[4],
-                   bool (*act)(struct rec_node_exchange *node))
-{
-    struct rec_node_exchange node;
-    alarm(SECONDS);
-    bool joined = rec_node_join(&node, name, rank, size);
-    if (!wait_for_all(pipes[1], pipes[2]) || !joined)
-        return 2;
-    bool right = act(&node);
-    rec_node_leave(&node);
-    rec_node_leave(&node);
-    return right ? 0 : 1;
-}
-
-static void run_ranks(int size, bool (*act)(struct rec_node_exchange *node))
-{
-    struct rec_node_name name = rec_node_offer(size);
-    int pipes[4], status;
-    char byte = 0;
-    pid_t ranks[MAX_RANKS];
-    assert_true(name.nonce != 0);
-    assert_int_equal(pipe(pipes), 0);
-    assert_int_equal(pipe(pipes + 2), 0);
-    for (int rank = 0; rank < size; rank++) {
-        ranks[rank] = fork();
-        assert_true(ranks[rank] >= 0);
-        if (ranks[rank] == 0)
-            _exit(be_rank(&name, rank, size, pipes, act));
-    }
-    for (int joined = 0; joined < size; joined++)
-        assert_int_equal(read(pipes[0], &byte, 1), 1);
-    rec_node_withdraw(&name);
-    for (int rank = 0; rank < size; rank++)
-        assert_int_equal(write(pipes[3], &byte, 1), 1);
-    for (int rank = 0; rank < size; rank++) {
-        pid_t ended = wait(&status);
-        assert_int_equal(status, 0);
-        assert_true(ended > 0);
-    }
-    for (int i = 0; i < 4; i++)
-        close(pipes[i]);
-}
-
 static void test_sizes(void **state)
 {
     (void)state;
     const int ranks[] = {2, 3, 8, 13, 64, 66};
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
-        run_ranks(ranks[i], exchange_sizes);
+        run_forked_ranks(ranks[i], exchange_sizes);
 }
 
 static void test_words(void **state)
 {
     (void)state;
     for (int size = 2; size <= 9; size++)
-        run_ranks(size, tell_words);
-    run_ranks(MAX_RANKS, tell_words);
+        run_forked_ranks(size, tell_words);
+    run_forked_ranks(MAX_RANKS, tell_words);
 }
 
 static void test_rounds(void **state)
 {
     (void)state;
     for (int size = 2; size <= 9; size++)
-        run_ranks(size, run_rounds);
-    run_ranks(MAX_RANKS, run_rounds);
+        run_forked_ranks(size, run_rounds);
+    run_forked_ranks(MAX_RANKS, run_rounds);
 }
 
 static void test_no_memory(void **state)
 {
     (void)state;
-    run_ranks(2, have_no_memory);
-    run_ranks(4, have_no_memory);
+    run_forked_ranks(2, have_no_memory);
+    run_forked_ranks(4, have_no_memory);
 }
 
 static void test_no_way(void **state)
 {
     (void)state;
-    run_ranks(3, send_elsewhere);
+    run_forked_ranks(3, send_elsewhere);
 }
 
 /* A rank that ends leaves nobody waiting, whether it was to send or to receive. */
@@ -285,7 +232,33 @@ static bool end_early(struct rec_node_exchange *node)
 static void test_ended(void **state)
 {
     (void)state;
-    run_ranks(3, end_early);
+    run_forked_ranks(3, end_early);
+}
+
+/* What ranks claim one after the other is theirs alone, and together all of it. */
+static bool claim_some(struct rec_node_exchange *node)
+{
+    enum { CLAIMS = 100 };
+    const uint64_t rank = (uint64_t)node->exchange.rank, size = (uint64_t)node->exchange.size;
+    uint64_t last = 0, word = 0;
+    struct sum sum = {.ranks = 0};
+    static const struct rfn_round round = {.merge = add, .write = write_sum};
+    for (uint64_t i = 0; i < CLAIMS; i++) {
+        const uint64_t before = rec_node_claim(node, rank + 1);
+        if (i > 0 && before < last + rank + 1)
+            return false;
+        last = before;
+    }
+    return rfn_exchange_climb(&node->exchange, &round, &sum, 0) == 0 &&
+           rfn_exchange_tell(&node->exchange, &word) == 0 &&
+           rec_node_claimed(node) == CLAIMS * size * (size + 1) / 2;
+}
+
+static void test_claims(void **state)
+{
+    (void)state;
+    run_forked_ranks(2, claim_some);
+    run_forked_ranks(8, claim_some);
 }
 
 /* ---- what cannot be joined ---- */
@@ -303,7 +276,7 @@ static void refuse(struct rec_node_name name, int size)
     struct rec_node_exchange node;
     const int next = next_descriptor();
     assert_false(rec_node_join(&node, &name, 1, size));
-    assert_null(node.boxes);
+    assert_null(node.memory);
     assert_int_equal(next_descriptor(), next);
     rec_node_leave(&node);
 }
@@ -375,7 +348,7 @@ int main(void)
         cmocka_unit_test(test_rounds),  cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_no_way),  cmocka_unit_test(test_ended),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_too_short),
-        cmocka_unit_test(test_limited),
+        cmocka_unit_test(test_limited), cmocka_unit_test(test_claims),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

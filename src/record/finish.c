@@ -4,12 +4,10 @@
 #include "record/across.h"
 #include "record/clock_sync.h"
 #include "record/exchange_mpi.h"
-#include "record/exchange_node.h"
 #include "record/meetings.h"
 #include "record/moved_inputs.h"
 #include "record/notice.h"
 #include "record/options.h"
-#include "record/patience.h"
 #include "record/place.h"
 #include "record/regions.h"
 #include "record/say.h"
@@ -19,15 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static int64_t arrived; /* ns: when this process came to rec_finish_barrier; 0: it has not */
-static struct rec_node_exchange on_node; /* open from there on if all ranks are on one node */
-
-/* What rank 0 says there to all. */
-static struct {
-    struct rec_node_name memory;
-    uint64_t wishes;
-} first_word;
 
 bool rec_is_first_rank(void)
 {
@@ -56,23 +45,13 @@ void rec_initialized_session(void)
 
 /* ---- options: an archive has what rank 0 was asked for ---- */
 
-/* What rank 0's word says beside the volume. */
-enum {
-    WANTS_REDUCED = 1,
-    WANTS_ACROSS = 2,
-    WANTS_ALL = 4,
-    WANTS_FILE = 8,
-    WANTS_TIMES = 16,
-    WISH_BITS = 5
-};
-
 static uint64_t volume_word(void)
 {
     const char *volume = rec_options.volume;
     return volume ? rfn_hash_bytes(volume, strlen(volume)) >> WISH_BITS : 0;
 }
 
-static uint64_t own_wishes(void)
+uint64_t rec_finishing_own_wishes(void)
 {
     uint64_t wishes = volume_word() << WISH_BITS;
     wishes |= (rec_options.merge_all ? WANTS_ALL : 0) | (rec_options.write ? WANTS_FILE : 0);
@@ -120,7 +99,7 @@ static void count_stream(const struct rec_stream *stream, uint64_t *counts)
 /* ---- step 1: what rank 0 wants, who has how much ---- */
 
 /* An archive has times of all ranks, or of none. */
-static int check_times(const struct rec_finishing *finish, struct rec_output_result *result)
+static int check_times(const struct rec_finishing *finish, struct rec_archive_result *result)
 {
     if (rec_options.times == (bool)(finish->wishes & WANTS_TIMES))
         return 0;
@@ -132,12 +111,12 @@ static int check_times(const struct rec_finishing *finish, struct rec_output_res
 }
 
 /* All ranks learn it, those that have failed as well: which messages are to come depends on it. */
-static int learn_wishes(struct rec_finishing *finish, struct rec_output_result *result, int error)
+static int learn_wishes(struct rec_finishing *finish, struct rec_archive_result *result, int error)
 {
     int told = 0;
-    finish->wishes = own_wishes();
-    if (finish->exchange == &on_node.exchange)
-        finish->wishes = first_word.wishes;
+    finish->wishes = rec_finishing_own_wishes();
+    if (finish->exchange == &rec_gathered.node.exchange)
+        finish->wishes = rec_gathered.wishes;
     else
         told = rfn_exchange_tell(finish->exchange, &finish->wishes);
     finish->reduced = finish->wishes & WANTS_REDUCED;
@@ -353,8 +332,8 @@ static int number_kinds(struct rec_finishing *finish, int error)
     return error ? error : rec_describe_numbers(&finish->description, &finish->merge);
 }
 
-/* The times that a stream writes; nothing if they are another's. */
-static int pack_timing(struct rec_finishing *finish, size_t i)
+int rec_pack_times(const struct rfn_stream *stream, struct rfn_new_times *times,
+                   struct rfn_rope *out)
 {
     struct rec_clock_pair start = rec_start(), end = rec_clock_pair();
     const struct rfn_pack_pair pairs[] = {
@@ -362,13 +341,19 @@ static int pack_timing(struct rec_finishing *finish, size_t i)
         {end.quanta, (uint64_t)end.monotonic_ns, (uint64_t)end.realtime_ns}};
     const struct rfn_pack_clock clock = {
         .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = start.quanta};
+    return rfn_stream_reduced(stream)
+               ? rfn_pack_reduced(stream, &clock, times, out)
+               : rfn_pack_timing(stream, rec_options.times ? &clock : NULL, out);
+}
+
+/* The times that a stream writes; nothing if they are another's. */
+static int pack_timing(struct rec_finishing *finish, size_t i)
+{
     const struct rfn_stream *events = finish->description.streams[i].stream->events;
     struct rec_packed *packed = &finish->packed[i];
     if (packed->time_set != finish->first_stream + i)
         return 0;
-    return rfn_stream_reduced(events)
-               ? rfn_pack_reduced(events, &clock, &packed->times, &packed->timing)
-               : rfn_pack_timing(events, rec_options.times ? &clock : NULL, &packed->timing);
+    return rec_pack_times(events, &packed->times, &packed->timing);
 }
 
 /* What columns have not coded while they grew, of each the last block, is coded here. */
@@ -541,7 +526,7 @@ static void tell_forced(const struct rec_finishing *finish)
         rec_say("no parameters were merged, as what ranks did is %s", why);
 }
 
-static void tell(const struct rec_finishing *finish, const struct rec_output_result *result,
+static void tell(const struct rec_finishing *finish, const struct rec_archive_result *result,
                  int error, double seconds)
 {
     char events[32], bytes[32];
@@ -591,7 +576,7 @@ static int finish_streams(void)
 }
 
 /* Merges and writes what has been surveyed. */
-static void write_run(struct rec_finishing *finish, struct rec_output_result *result, int error)
+static void write_run(struct rec_finishing *finish, struct rec_archive_result *result, int error)
 {
     error = reduce_times(error);
     rec_finishing_end_step(finish, RFN_MERGING_TIMES);
@@ -620,18 +605,20 @@ static void release_packed(struct rec_packed *packed)
 
 /* merge: with what has been merged so far; released. */
 static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *merge,
-                       const struct rfn_buf *clocks, struct rec_output_result *result, bool alone,
+                       const struct rfn_buf *clocks, struct rec_archive_result *result, bool alone,
                        int error)
 {
     const int64_t now = rec_monotonic_ns();
-    struct rec_finishing finish = {.exchange = exchange,
-                                   .merge = *merge,
-                                   .clocks = clocks,
-                                   .output.alone = alone,
-                                   .sent = exchange->bytes_sent,
-                                   .messages = exchange->messages_sent,
-                                   .began = arrived ? arrived : now,
-                                   .step_began = now};
+    struct rec_finishing finish = {
+        .exchange = exchange,
+        .merge = *merge,
+        .clocks = clocks,
+        .output.alone = alone,
+        .output.ahead = exchange == &rec_gathered.node.exchange ? &rec_gathered.ahead : NULL,
+        .sent = exchange->bytes_sent,
+        .messages = exchange->messages_sent,
+        .began = rec_gathered.arrived ? rec_gathered.arrived : now,
+        .step_began = now};
     error = learn_wishes(&finish, result, error);
     if (!error)
         error = finish_streams();
@@ -654,56 +641,6 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
     rec_description_release(&finish.description);
     rfn_merge_release(&finish.merge);
     rfn_spreads_release(&finish.spreads);
-}
-
-/* Of this thread's stream: what others do cannot be disturbed. */
-static void code_ahead(void)
-{
-    if (rec_this_stream && rec_state == REC_RECORDING && rec_options.write)
-        rfn_stream_code_ahead(rec_this_stream->events);
-}
-
-#ifndef RFN_FLAVOUR_SMPI
-/* Until all ranks are here. Those of one node then share memory; rank 0 offers it where clocks of
- * nodes are not to be compared, for which messages of MPI are needed. */
-static void gather_ranks(MPI_Comm all)
-{
-    const int size = rec_place_size();
-    struct rec_node_name offered = {0};
-    if (size > 1 && rec_is_first_rank() && rec_options.node_memory && !rec_meetings_on &&
-        !rec_clock_sync_wanted())
-        offered = rec_node_offer(size);
-    first_word.memory = offered;
-    first_word.wishes = own_wishes();
-    if (rec_mpi.MPI_Bcast(&first_word, sizeof first_word, MPI_BYTE, 0, all) != MPI_SUCCESS)
-        first_word.memory.nonce = 0;
-    bool joined = rec_options.node_memory &&
-                  rec_node_join(&on_node, &first_word.memory, rec_place_rank(), size);
-    if (!rec_all_say(all, joined))
-        rec_node_leave(&on_node);
-    rec_node_withdraw(&offered);
-}
-#else
-/* Its ranks share one thread, of which none may sleep, and more messages take simulated time. */
-static void gather_ranks(MPI_Comm all)
-{
-    rec_mpi.MPI_Barrier(all);
-}
-#endif
-
-void rec_finish_barrier(void)
-{
-    struct rec_patience patience = {0};
-    arrived = rec_monotonic_ns();
-    code_ahead();
-    if (!rec_place_learn()) /* the recorder may not have seen MPI_Init */
-        return;
-    if (rec_is_first_rank())
-        rec_patience_begin(&patience, "reach the end of MPI");
-    MPI_Comm all = rec_place_comm();
-    if (all != MPI_COMM_NULL)
-        gather_ranks(all);
-    rec_patience_end(&patience);
 }
 
 /* A stream that is still inside a call, or NULL. Threads may legally be in MPI_Initialized and the
@@ -740,7 +677,7 @@ void rec_finish_alone(void)
 {
     struct rfn_exchange alone = {.size = 1};
     struct rfn_merge merge;
-    struct rec_output_result result = {0};
+    struct rec_archive_result result = {0};
     struct rec_signals signals;
     if (rec_state != REC_RECORDING || rec_place_rank() < 0)
         return;
@@ -759,7 +696,7 @@ void rec_finish_alone(void)
 
 /* exchange: that of meetings, or NULL. */
 static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge *merge,
-                          struct rec_output_result *result, int error)
+                          struct rec_archive_result *result, int error)
 {
     struct rec_exchange own;
     struct rfn_buf clocks;
@@ -779,7 +716,7 @@ void rec_finish(void)
 {
     struct rfn_merge merge;
     struct rec_exchange *exchange = rec_meetings_end(&merge);
-    struct rec_output_result result = {0};
+    struct rec_archive_result result = {0};
     struct rec_signals signals;
     bool stopped = rec_state == REC_STOPPED;
     rec_state = REC_FINISHED;
@@ -795,11 +732,11 @@ void rec_finish(void)
                  rec_functions[busy->call.function].name);
     rec_signals_hold(&signals);
     const int error = stopped || busy ? RFN_E_USAGE : 0;
-    if (!exchange && on_node.boxes)
-        finish_run(&on_node.exchange, &merge, NULL, &result, false, error);
+    if (!exchange && rec_gathered.node.memory)
+        finish_run(&rec_gathered.node.exchange, &merge, NULL, &result, false, error);
     else
         finish_by_mpi(exchange, &merge, &result, error);
-    rec_node_leave(&on_node);
+    rec_gathered_release();
     rec_journals_remove();
     rec_place_release();
     rec_signals_release(&signals);

@@ -180,11 +180,14 @@ int rec_chunk_first(struct rec_finishing *finish)
 static int chunk_timing(struct rec_finishing *finish, size_t i, struct rec_output *output)
 {
     struct rfn_rope *payload = &finish->packed[i].timing;
-    bool reduced = rfn_stream_reduced(finish->description.streams[i].stream->events);
-    /* Columns of times are coded near their entropy; compressing them again would gain nothing. */
-    bool compress = rfn_rope_size(payload) < 65536;
+    const struct rec_stream *stream = finish->description.streams[i].stream;
+    bool reduced = rfn_stream_reduced(stream->events);
+    bool compress = rfn_rope_size(payload) < REC_TIMES_LARGE;
     if (rfn_rope_size(payload) == 0)
         return 0;
+    if (stream == rec_this_stream && !compress && !reduced && !finish->all)
+        return rec_output_chunk_claimed(output, RFN_CHUNK_TIMING, finish->first_stream + i,
+                                        payload);
     return rec_output_chunk(output, reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING,
                             finish->first_stream + i, payload, compress, NULL);
 }

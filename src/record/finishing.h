@@ -1,5 +1,6 @@
 /* finishing.h - what the steps at the end of recording share (finish.h).
  *
+ *   finish_barrier.c  what comes before
  *   finish.c          steps 1 to 3, and what is told
  *   finish_chunks.c   step 4: the chunks that a process writes
  */
@@ -8,10 +9,35 @@
 
 #include "archive/pack_reduced.h"
 #include "record/describe.h"
+#include "record/exchange_node.h"
 #include "record/finish.h"
 #include "record/output.h"
 #include "record/together.h"
 #include "reduce/spreads.h"
+
+/* What rank 0's word says beside the volume. */
+enum {
+    WANTS_REDUCED = 1,
+    WANTS_ACROSS = 2,
+    WANTS_ALL = 4,
+    WANTS_FILE = 8,
+    WANTS_TIMES = 16,
+    WISH_BITS = 5
+};
+
+uint64_t rec_finishing_own_wishes(void); /* what this process was asked for */
+
+/* What rec_finish_barrier leaves. */
+struct rec_gathered {
+    int64_t arrived; /* ns: when this process came there; 0: it has not */
+    /* If all ranks are on one node: */
+    struct rec_node_exchange node; /* open then */
+    uint64_t wishes;               /* rank 0's */
+    struct rec_ahead ahead;
+};
+
+extern struct rec_gathered rec_gathered;
+void rec_gathered_release(void);
 
 /* What is written of a stream. */
 struct rec_packed {
@@ -55,6 +81,15 @@ unsigned rec_finishing_forced_roles(const struct rec_finishing *finish);
 
 /* The time since the step before, or the beginning, is that of this step. */
 void rec_finishing_end_step(struct rec_finishing *finish, enum rfn_merging_step step);
+
+/* Full times of fewer bytes are compressed. Columns of times are coded near their entropy: of more
+ * that would gain nothing. */
+enum { REC_TIMES_LARGE = 1 << 16 };
+
+/* The times of a stream, full or reduced (times are of the latter), until now. Errors as
+ * rfn_pack_timing and rfn_pack_reduced. */
+int rec_pack_times(const struct rfn_stream *stream, struct rfn_new_times *times,
+                   struct rfn_rope *out);
 
 /* Makes all that only rank 0 writes. Errors of packing, RFN_E_NOMEM, RFN_E_EXCHANGE. */
 int rec_chunk_first(struct rec_finishing *finish);

@@ -1,8 +1,8 @@
 #include "record/journal.h"
 
 #include "base/descriptor.h"
+#include "record/archive_file.h"
 #include "record/options.h"
-#include "record/output.h"
 #include "record/place.h"
 #include "record/say.h"
 
@@ -30,7 +30,7 @@ static bool make_folder(const char *path)
 static char *create(uint32_t stream)
 {
     char folder[PATH_MAX], host[256] = "";
-    if (rec_output_name(folder, sizeof folder - 10, rec_place_size(), 1) < 0) {
+    if (rec_archive_name(folder, sizeof folder - 10, rec_place_size(), 1) < 0) {
         errno = ENAMETOOLONG;
         return NULL;
     }

@@ -97,6 +97,15 @@ static uint64_t own_resolution(void)
     return RFN_RESOLUTION_MIN_NS;
 }
 
+static uint64_t own_ahead_bytes(void)
+{
+    enum { LEAST = 8 << 20 }; /* what stays unused of the file then is little of it */
+    const char *set = getenv("REFRAIN_WRITE_AHEAD");
+    if (!set || !*set)
+        return LEAST;
+    return strcmp(set, "no") == 0 ? UINT64_MAX : strtoull(set, NULL, 10);
+}
+
 static const char *similar_wanted(void)
 {
     return rec_options.similar ? rec_options.similar : RFN_SIMILAR_DEFAULT;
@@ -240,6 +249,7 @@ void rec_options_read(void)
     read_functions();
     rec_options.clock_sync = own_clock_sync();
     rec_options.node_memory = !is("REFRAIN_NODE_MEMORY", "no");
+    rec_options.ahead_bytes = own_ahead_bytes();
     rec_options.tool = copy_of("REFRAIN_TOOL");
     rec_options.write = !is("REFRAIN_WRITE", "no");
     rec_options.children = !is("REFRAIN_CHILDREN", "no");
@@ -295,6 +305,7 @@ void rec_options_clean_environment(void)
                                             "REFRAIN_START",
                                             "REFRAIN_CLOCK_SYNC",
                                             "REFRAIN_NODE_MEMORY",
+                                            "REFRAIN_WRITE_AHEAD",
                                             "REFRAIN_SIMILAR",
                                             "REFRAIN_SEGMENT_MIN_CALLS",
                                             "REFRAIN_STARTS",

@@ -22,9 +22,10 @@
  *   REFRAIN_POLLS     all: every unsuccessful poll is an event of its own
  *   REFRAIN_MEMORY    bytes that the recorder may hold, per process (default 32 MiB)
  *   REFRAIN_WRITE     no: nothing is written, neither when memory is full nor, if rank 0 says so,
- * in the end; for measuring what writing costs REFRAIN_START     off: nothing is recorded before
- * MPI_Pcontrol(1), except MPI_Init REFRAIN_PID       the process that was to be recorded: see
- * notice.h REFRAIN_COMMAND   command line, for the archive (default: the process's own)
+ *                     in the end; for measuring what writing costs
+ *   REFRAIN_START     off: nothing is recorded before MPI_Pcontrol(1), except MPI_Init
+ *   REFRAIN_PID       the process that was to be recorded: see notice.h
+ *   REFRAIN_COMMAND   command line, for the archive (default: the process's own)
  *   REFRAIN_PRELOAD   the recorder's own path in LD_PRELOAD, to be taken out again
  *   REFRAIN_QUIET     1: no line at the end
  *   REFRAIN_TOOL      path of the tool, which records what the program starts: see spawn.h
@@ -36,6 +37,9 @@
  *   REFRAIN_NODE_MEMORY
  *                     no: messages of the end go through MPI, also where all ranks are on one node;
  *                     see exchange_node.h
+ *   REFRAIN_WRITE_AHEAD
+ *                     no: times are written when all ranks are there; a number of bytes: or where
+ *                     the ranks have fewer of them together (default 8 MiB); see ahead.h
  *   REFRAIN_RESOLUTION
  *                     of the times, as in 50ns (default 1ns)
  *   REFRAIN_FUNCTIONS which functions that were compiled with -finstrument-functions are recorded:
@@ -84,7 +88,8 @@ struct rec_options {
     struct rfn_every cluster_every;
     size_t memory_bytes;
     enum rec_clock_sync clock_sync;
-    bool node_memory; /* ranks of one node may share memory in the end */
+    bool node_memory;     /* ranks of one node may share memory in the end */
+    uint64_t ahead_bytes; /* of times, from which on they are written ahead */
 };
 
 enum { REC_FUNCTIONS_RATE = 10000 };

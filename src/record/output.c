@@ -1,24 +1,19 @@
 #include "record/output.h"
 
-#include "base/descriptor.h"
 #include "base/grow.h"
-#include "record/options.h"
 #include "record/place.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 void rec_output_release(struct rec_output *output)
 {
     rfn_rope_release(&output->bytes);
+    rfn_rope_release(&output->claimed);
     free(output->entries);
 }
 
@@ -33,6 +28,17 @@ int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
         rfn_chunk_join(&output->bytes, type, id, payload, compress, spill, &entry->stored_size));
     output->n_entries++;
     return 0;
+}
+
+int rec_output_chunk_claimed(struct rec_output *output, uint32_t type, uint64_t id,
+                             struct rfn_rope *payload)
+{
+    struct rfn_toc_entry *entry = &output->claimed_entry;
+    *entry = (struct rfn_toc_entry){.type = type, .id = id, .stored_size = rfn_rope_size(payload)};
+    if (!output->ahead || output->ahead->size < rfn_chunk_bytes(entry))
+        return rec_output_chunk(output, type, id, payload, false, NULL);
+    entry->offset = output->ahead->offset;
+    return rfn_chunk_join(&output->claimed, type, id, payload, false, NULL, &entry->stored_size);
 }
 
 int rec_output_take(struct rec_output *output, const struct rfn_toc_entry *entry,
@@ -58,147 +64,36 @@ int rec_output_append(struct rec_output *output, const struct rec_output *more)
     return rfn_rope_status(&output->bytes);
 }
 
-/* ---- the file ---- */
-
-static int fail(struct rec_output_result *result, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Notes the first problem. */
-static int fail(struct rec_output_result *result, const char *format, ...)
-{
-    if (!result->problem[0]) {
-        va_list args;
-        va_start(args, format);
-        vsnprintf(result->problem, sizeof result->problem, format, args);
-        va_end(args);
-    }
-    return RFN_E_IO;
-}
-
-int rec_output_name(char *path, size_t size, int ranks, unsigned number)
-{
-    char stem[PATH_MAX];
-    if (rec_options.output)
-        snprintf(stem, sizeof stem, "%s", rec_options.output);
-    else
-        snprintf(stem, sizeof stem, "%s.%d.rfn", rec_options.program ? rec_options.program : "mpi",
-                 ranks);
-    bool absolute = stem[0] == '/' || !rec_options.directory;
-    const char *directory = absolute ? "" : rec_options.directory;
-    const char *slash = absolute ? "" : "/";
-    size_t length = strlen(stem);
-    const char *suffix = "";
-    if (length > 4 && strcmp(stem + length - 4, ".rfn") == 0) {
-        stem[length - 4] = 0;
-        suffix = ".rfn";
-    }
-    int n = number < 2
-                ? snprintf(path, size, "%s%s%s%s", directory, slash, stem, suffix)
-                : snprintf(path, size, "%s%s%s.%u%s", directory, slash, stem, number, suffix);
-    return n > 0 && (size_t)n < size ? 0 : RFN_E_IO;
-}
-
-/* Puts .rankN before the suffix of a name. */
-static int name_alone(char *path, size_t size)
-{
-    char suffix[64];
-    size_t length = strlen(path), stem = length;
-    if (length > 4 && strcmp(path + length - 4, ".rfn") == 0)
-        stem -= 4;
-    snprintf(suffix, sizeof suffix, ".rank%d%s", rec_place_rank(), path + stem);
-    if (stem + strlen(suffix) >= size)
-        return RFN_E_IO;
-    memcpy(path + stem, suffix, strlen(suffix) + 1);
-    return 0;
-}
-
-/* Creates the file, never through a link and never over another file, unless forced. */
-static int create(const struct rec_output *output, int ranks, struct rec_output_result *result)
-{
-    for (unsigned number = 1; number < 10000; number++) {
-        if (rec_output_name(result->path, sizeof result->path, ranks, number) < 0 ||
-            (output->alone && name_alone(result->path, sizeof result->path) < 0))
-            return fail(result, "the name of the archive is too long");
-        struct stat old;
-        bool exists = lstat(result->path, &old) == 0;
-        if (exists && S_ISDIR(old.st_mode))
-            return fail(result, "%s is a directory", result->path);
-        if (exists && rec_options.force && !S_ISREG(old.st_mode))
-            return fail(result, "%s is no regular file, and so is not replaced", result->path);
-        if (exists && rec_options.force && unlink(result->path) < 0 && errno != ENOENT)
-            return fail(result, "cannot remove %s: %s", result->path, strerror(errno));
-        int fd = rfn_above_standard(
-            open(result->path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));
-        if (fd >= 0)
-            return fd;
-        if (errno != EEXIST || rec_options.force)
-            break;
-    }
-    return fail(result, "cannot create %s: %s", result->path, strerror(errno));
-}
-
-/* Leaves out what has been written. */
-static struct iovec *skip_written(struct iovec *parts, const struct iovec *end, size_t written)
-{
-    for (; parts < end && written >= parts->iov_len; parts++)
-        written -= parts->iov_len;
-    if (parts < end) {
-        parts->iov_base = (uint8_t *)parts->iov_base + written;
-        parts->iov_len -= written;
-    }
-    return parts;
-}
-
-/* Changes the parts. *offset is then behind what was written. */
-static int write_parts(int fd, struct iovec *parts, int n_parts, uint64_t *offset,
-                       struct rec_output_result *result)
-{
-    const struct iovec *end = parts + n_parts;
-    while ((parts = skip_written(parts, end, 0)) < end) {
-        ssize_t n = pwritev(fd, parts, (int)(end - parts), (off_t)*offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return fail(result, "cannot write %s: %s", result->path,
-                        strerror(n < 0 ? errno : ENOSPC));
-        *offset += (uint64_t)n;
-        parts = skip_written(parts, end, (size_t)n);
-    }
-    return 0;
-}
-
-static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset,
-                     struct rec_output_result *result)
-{
-    struct iovec part = {(void *)bytes, size};
-    return write_parts(fd, &part, 1, &offset, result);
-}
-
-/* Opens the file that rank 0 created; -1 when there is none or it is another. */
-static int open_shared(const char *path, uint64_t inode)
-{
-    int fd = rfn_above_standard(open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
-    struct stat status;
-    if (fd >= 0 && (fstat(fd, &status) < 0 || (uint64_t)status.st_ino != inode)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
 /* ---- every rank gets its place, rank 0 the table of contents ---- */
 
 struct placing {
     struct rfn_exchange *exchange;
     struct rec_output *output;
-    struct rec_output_result *result;
+    struct rec_archive_result *result;
     uint64_t children;                      /* bytes of the children merged so far */
     uint64_t before[RFN_EXCHANGE_CHILDREN]; /* the same, before each child */
     struct rfn_buf contents; /* the children's entries; offsets from where the first child begins */
+    struct rfn_buf claimed;  /* entries of chunks for what is claimed: the children's and this
+                                rank's; offsets as claimed */
     uint64_t offset;         /* of this rank's part in the file */
+    uint64_t shift;          /* from where claims were to where they are */
+    bool fresh;              /* the file is not the one in which times may stand */
     uint64_t inode;          /* of the file */
     int fd;                  /* -1: this rank has not opened the file */
 };
+
+static bool any_claims(const struct placing *placing)
+{
+    return placing->output->ahead && placing->output->ahead->end;
+}
+
+/* Where the part of the first child begins; what ranks claim is between rank 0's part and that. */
+static uint64_t end_of_part(const struct placing *placing)
+{
+    return placing->exchange->rank == 0 && any_claims(placing)
+               ? placing->output->ahead->end + placing->shift
+               : placing->offset + rfn_rope_size(&placing->output->bytes);
+}
 
 /* Entries whose offsets are moved on. */
 static void write_entries(const uint8_t *bytes, size_t size, uint64_t by, struct rfn_buf *out)
@@ -211,35 +106,65 @@ static void write_entries(const uint8_t *bytes, size_t size, uint64_t by, struct
     }
 }
 
-/* Of this rank and all below it, with offsets from `start` on. */
-static void write_contents(const struct placing *placing, uint64_t start, struct rfn_buf *out)
+/* Of this rank and all below it, wherever this rank's part is. */
+static void write_contents(const struct placing *placing, struct rfn_buf *out)
 {
     const struct rec_output *output = placing->output;
     write_entries((const uint8_t *)output->entries, output->n_entries * sizeof *output->entries,
-                  start, out);
-    write_entries(placing->contents.data, placing->contents.size,
-                  start + rfn_rope_size(&output->bytes), out);
+                  placing->offset, out);
+    write_entries(placing->contents.data, placing->contents.size, end_of_part(placing), out);
+}
+
+static size_t held_by(const struct placing *placing)
+{
+    return placing->contents.capacity + placing->claimed.capacity;
 }
 
 static int place_merge(void *state, int child, const uint8_t *bytes, size_t size)
 {
     struct placing *placing = state;
     struct rfn_reader reader = rfn_reader_over(bytes, size);
-    size_t capacity = placing->contents.capacity;
+    size_t before = held_by(placing), claimed;
     uint64_t part = rfn_reader_varint(&reader);
+    const uint8_t *entries = rfn_reader_blob(&reader, &claimed);
+    if (reader.failed)
+        return RFN_E_EXCHANGE;
     placing->before[child] = placing->children;
+    write_entries(entries, claimed, 0, &placing->claimed);
     write_entries(bytes + reader.at, size - reader.at, placing->children, &placing->contents);
     placing->children += part;
-    rfn_exchange_hold(placing->exchange, (int64_t)(placing->contents.capacity - capacity));
-    return reader.failed ? RFN_E_EXCHANGE : rfn_buf_status(&placing->contents);
+    rfn_exchange_hold(placing->exchange, (int64_t)(held_by(placing) - before));
+    return placing->claimed.failed ? RFN_E_NOMEM : rfn_buf_status(&placing->contents);
 }
 
 static int place_write(void *state, struct rfn_buf *out)
 {
     const struct placing *placing = state;
     rfn_buf_varint(out, rfn_rope_size(&placing->output->bytes) + placing->children);
-    write_contents(placing, 0, out);
+    rfn_buf_varint(out, placing->claimed.size);
+    rfn_buf_bytes(out, placing->claimed.data, placing->claimed.size);
+    write_contents(placing, out);
     return rfn_buf_status(out);
+}
+
+/* Of the archive, under its name: the one in which times stand, if it could be given that. */
+static int create(struct placing *placing)
+{
+    struct rec_ahead *ahead = placing->output->ahead;
+    int unnamed = ahead ? ahead->fd : -1;
+    int fd = rec_archive_create(placing->output->alone, rec_place_size(), &unnamed,
+                                placing->result);
+    placing->fresh = unnamed < 0;
+    if (fd >= 0 && !placing->fresh)
+        ahead->fd = -1; /* it is this one now */
+    return fd;
+}
+
+/* What is claimed begins behind the reserve, if rank 0's part fits in there. */
+static uint64_t shift_of(const struct placing *placing)
+{
+    const uint64_t part = rfn_rope_size(&placing->output->bytes), reserve = rec_ahead_reserve();
+    return any_claims(placing) && part > reserve ? part - reserve : 0;
 }
 
 /* Rank 0 creates the file. */
@@ -249,22 +174,25 @@ static int place_turn(void *state)
     uint8_t header[RFN_HEADER_BYTES];
     struct stat status;
     placing->offset = RFN_HEADER_BYTES;
-    placing->fd = create(placing->output, rec_place_size(), placing->result);
+    placing->shift = shift_of(placing);
+    placing->fd = create(placing);
     if (placing->fd < 0)
         return RFN_E_IO;
     if (fstat(placing->fd, &status) < 0)
-        return fail(placing->result, "cannot write %s: %s", placing->result->path, strerror(errno));
+        return rec_archive_fail(placing->result, "cannot write %s: %s", placing->result->path,
+                                strerror(errno));
     placing->inode = status.st_ino;
     rfn_header_write(header, RFN_STATE_WRITING, 0, 0);
-    return write_all(placing->fd, header, sizeof header, 0, placing->result);
+    return rec_archive_write(placing->fd, header, sizeof header, 0, placing->result);
 }
 
 static int place_write_down(void *state, int child, struct rfn_buf *out)
 {
     const struct placing *placing = state;
     rfn_buf_u64(out, placing->inode);
-    rfn_buf_varint(out, placing->offset + rfn_rope_size(&placing->output->bytes) +
-                            placing->before[child]);
+    rfn_buf_u8(out, placing->fresh);
+    rfn_buf_varint(out, placing->shift);
+    rfn_buf_varint(out, end_of_part(placing) + placing->before[child]);
     rfn_buf_bytes(out, placing->result->path, strlen(placing->result->path));
     return rfn_buf_status(out);
 }
@@ -274,6 +202,8 @@ static int place_read_down(void *state, const uint8_t *bytes, size_t size)
     struct placing *placing = state;
     struct rfn_reader reader = rfn_reader_over(bytes, size);
     placing->inode = rfn_reader_u64(&reader);
+    placing->fresh = rfn_reader_u8(&reader);
+    placing->shift = rfn_reader_varint(&reader);
     placing->offset = rfn_reader_varint(&reader);
     if (reader.failed || size - reader.at >= sizeof placing->result->path)
         return RFN_E_EXCHANGE;
@@ -282,14 +212,24 @@ static int place_read_down(void *state, const uint8_t *bytes, size_t size)
     return 0;
 }
 
+static int compare_entries(const void *a, const void *b)
+{
+    const uint64_t one = ((const struct rfn_toc_entry *)a)->offset;
+    const uint64_t other = ((const struct rfn_toc_entry *)b)->offset;
+    return one < other ? -1 : one > other;
+}
+
 /* Writes the table of contents and the final header. */
-static int close_archive(const struct placing *placing, struct rec_output_result *result)
+static int close_archive(const struct placing *placing, struct rec_archive_result *result)
 {
     struct rfn_buf contents = RFN_BUF_INIT, payload = RFN_BUF_INIT, chunk = RFN_BUF_INIT;
-    uint64_t end = placing->offset + rfn_rope_size(&placing->output->bytes) + placing->children;
-    write_contents(placing, placing->offset, &contents);
-    rfn_toc_append(&payload, (const void *)contents.data,
-                   contents.size / sizeof(struct rfn_toc_entry));
+    const uint64_t end = end_of_part(placing) + placing->children;
+    write_contents(placing, &contents);
+    write_entries(placing->claimed.data, placing->claimed.size, placing->shift, &contents);
+    const size_t n = contents.size / sizeof(struct rfn_toc_entry);
+    if (n > 0)
+        qsort(contents.data, n, sizeof(struct rfn_toc_entry), compare_entries);
+    rfn_toc_append(&payload, (const void *)contents.data, n);
     rfn_chunk_append(&chunk, RFN_CHUNK_TOC, 0, payload.data, payload.size, true);
     int error = contents.failed || payload.failed || chunk.failed ? RFN_E_NOMEM : 0;
     uint8_t header[RFN_HEADER_BYTES];
@@ -299,9 +239,9 @@ static int close_archive(const struct placing *placing, struct rec_output_result
     result->file_bytes = end + chunk.size;
     rfn_header_write(header, RFN_STATE_WHOLE, end, result->file_bytes);
     if (!error)
-        error = write_all(placing->fd, chunk.data, chunk.size, end, result);
+        error = rec_archive_write(placing->fd, chunk.data, chunk.size, end, result);
     if (!error)
-        error = write_all(placing->fd, header, sizeof header, 0, result);
+        error = rec_archive_write(placing->fd, header, sizeof header, 0, result);
     rfn_buf_release(&contents);
     rfn_buf_release(&payload);
     rfn_buf_release(&chunk);
@@ -348,60 +288,53 @@ static int outcome_write(void *state, struct rfn_buf *out)
 
 /* ---- all ranks ---- */
 
-/* Bytes, and parts, that go to the file with one call. Fewer take more calls, and of more bytes the
- * system makes larger pages, for which it takes longer to find memory. */
-enum { AT_ONCE = 1 << 18, MOST_PARTS = 128 };
-
-/* A place in the file that moves on as parts are written there, from where they are. */
-struct writing {
-    int fd;
-    uint64_t offset; /* behind what is written */
-    struct iovec waiting[MOST_PARTS];
-    int n_waiting;
-    size_t waiting_bytes; /* less than AT_ONCE */
-    struct rec_output_result *result;
+/* Writes what there is, but leaves out what stands there. */
+struct completion {
+    struct rec_writing writing;
+    const struct rec_ahead *standing; /* NULL: nothing does */
 };
 
-static struct writing begin_writing(const struct placing *placing)
+static bool stands(const struct completion *completion, const uint8_t *bytes, size_t size)
 {
-    return (struct writing){
-        .fd = placing->fd, .offset = placing->offset, .result = placing->result};
+    return completion->standing &&
+           rec_ahead_stands(completion->standing, rec_writing_at(&completion->writing), bytes,
+                            size);
 }
 
-static int write_waiting(struct writing *writing)
+static int complete_lasting(void *context, const uint8_t *bytes, size_t size)
 {
-    const int n = writing->n_waiting;
-    writing->n_waiting = 0;
-    writing->waiting_bytes = 0;
-    return write_parts(writing->fd, writing->waiting, n, &writing->offset, writing->result);
+    struct completion *completion = context;
+    return stands(completion, bytes, size) ? rec_writing_skip(&completion->writing, size)
+                                           : rec_writing_lasting(&completion->writing, bytes, size);
 }
 
-static int write_lasting(void *context, const uint8_t *bytes, size_t size)
+static int complete_passing(void *context, const uint8_t *bytes, size_t size)
 {
-    struct writing *writing = context;
-    while (size > 0) {
-        const size_t room = AT_ONCE - writing->waiting_bytes, part = size < room ? size : room;
-        writing->waiting[writing->n_waiting++] = (struct iovec){(void *)bytes, part};
-        writing->waiting_bytes += part;
-        if (writing->n_waiting == MOST_PARTS || writing->waiting_bytes == AT_ONCE)
-            RFN_TRY(write_waiting(writing));
-        bytes += part;
-        size -= part;
-    }
-    return 0;
+    struct completion *completion = context;
+    return stands(completion, bytes, size) ? rec_writing_skip(&completion->writing, size)
+                                           : rec_writing_passing(&completion->writing, bytes, size);
 }
 
-static int write_passing(void *context, const uint8_t *bytes, size_t size)
+/* What this rank has claimed. */
+static int write_claimed(const struct placing *placing)
 {
-    RFN_TRY(write_lasting(context, bytes, size));
-    return write_waiting(context);
+    static const struct rfn_rope_visitor visitor = {complete_lasting, complete_passing};
+    const struct rec_ahead *ahead = placing->output->ahead;
+    if (!any_claims(placing) || !ahead->size)
+        return 0;
+    struct completion completion = {
+        .writing = rec_writing_begin(placing->fd, ahead->offset + placing->shift, placing->result),
+        .standing = placing->fresh || placing->shift ? NULL : ahead};
+    RFN_TRY(rfn_rope_walk(&placing->output->claimed, &visitor, &completion));
+    return rec_writing_end(&completion.writing);
 }
 
-static int write_bytes(struct writing *writing, const struct rfn_rope *bytes)
+/* This rank's part, and what it has claimed. */
+static int write_own(const struct placing *placing)
 {
-    static const struct rfn_rope_visitor visitor = {write_lasting, write_passing};
-    RFN_TRY(rfn_rope_walk(bytes, &visitor, writing));
-    return write_waiting(writing);
+    struct rec_writing writing = rec_writing_begin(placing->fd, placing->offset, placing->result);
+    RFN_TRY(rec_writing_rope(&writing, &placing->output->bytes));
+    return write_claimed(placing);
 }
 
 static int send_part(void *context, const uint8_t *bytes, size_t size)
@@ -422,7 +355,7 @@ static int send_gathered(struct rfn_exchange *exchange, const struct rfn_rope *b
 }
 
 /* What one rank sends goes to the file; after an error it is received nevertheless. */
-static int receive_gathered(struct rfn_exchange *exchange, int rank, struct writing *writing,
+static int receive_gathered(struct rfn_exchange *exchange, int rank, struct rec_writing *writing,
                             int error)
 {
     struct rfn_buf bytes = RFN_BUF_INIT;
@@ -434,47 +367,85 @@ static int receive_gathered(struct rfn_exchange *exchange, int rank, struct writ
         if (received == RFN_E_EXCHANGE || (!received && !bytes.size))
             break;
         if (!error)
-            error = received ? received : write_passing(writing, bytes.data, bytes.size);
+            error = received ? received : rec_writing_passing(writing, bytes.data, bytes.size);
     }
     rfn_buf_release(&bytes);
     return error;
 }
 
+/* What a rank claims of the file, as it says to rank 0 before it sends that. */
+struct claim {
+    uint64_t offset, size;
+};
+
+/* All that this rank has. Everything is sent, whatever fails: rank 0 waits for it. */
+static int send_all(const struct placing *placing)
+{
+    struct rfn_exchange *exchange = placing->exchange;
+    const struct rec_output *output = placing->output;
+    int error = send_gathered(exchange, &output->bytes);
+    if (!any_claims(placing))
+        return error;
+    const struct claim claim = {output->ahead->offset + placing->shift, output->ahead->size};
+    int said = exchange->send(exchange->context, 0, &claim, sizeof claim);
+    int sent = send_gathered(exchange, &output->claimed);
+    return error ? error : said ? said : sent;
+}
+
+/* A rank could not read its own part. */
+static int lost_part(const struct placing *placing)
+{
+    return rec_archive_fail(placing->result, "a rank has lost a part of its events");
+}
+
+static int receive_claimed(const struct placing *placing, int rank, int error)
+{
+    struct rfn_exchange *exchange = placing->exchange;
+    struct rfn_buf said = RFN_BUF_INIT;
+    struct claim claim = {0};
+    int received = exchange->receive(exchange->context, rank, &said);
+    if (!received && said.size == sizeof claim)
+        memcpy(&claim, said.data, sizeof claim);
+    else
+        received = received ? received : RFN_E_EXCHANGE;
+    rfn_buf_release(&said);
+    error = error ? error : received;
+    struct rec_writing writing = rec_writing_begin(placing->fd, claim.offset, placing->result);
+    error = receive_gathered(exchange, rank, &writing, error);
+    return !error && writing.offset != claim.offset + claim.size ? lost_part(placing) : error;
+}
+
 /* Ranks that do not see the file: all send, rank 0 writes. */
 static int write_for_all(const struct placing *placing)
 {
-    struct rfn_exchange *exchange = placing->exchange;
-    const struct rfn_rope *bytes = &placing->output->bytes;
+    const struct rfn_exchange *exchange = placing->exchange;
     if (exchange->rank != 0)
-        return send_gathered(exchange, bytes);
-    struct writing writing = begin_writing(placing);
-    int error = write_bytes(&writing, bytes);
-    for (int rank = 1; rank < exchange->size; rank++)
-        error = receive_gathered(exchange, rank, &writing, error);
-    uint64_t end = placing->offset + rfn_rope_size(bytes) + placing->children;
-    if (!error && writing.offset != end) /* a rank could not read its own part */
-        error = fail(placing->result, "a rank has lost a part of its events");
+        return send_all(placing);
+    int error = write_own(placing);
+    struct rec_writing writing = rec_writing_begin(placing->fd, end_of_part(placing),
+                                                   placing->result);
+    for (int rank = 1; rank < exchange->size; rank++) {
+        error = receive_gathered(placing->exchange, rank, &writing, error);
+        if (any_claims(placing))
+            error = receive_claimed(placing, rank, error);
+    }
+    if (!error && writing.offset != end_of_part(placing) + placing->children)
+        error = lost_part(placing);
     return error;
-}
-
-static int close_file(int fd, struct rec_output_result *result)
-{
-    return close(fd) == 0 ? 0 : fail(result, "cannot write %s: %s", result->path, strerror(errno));
 }
 
 /* This rank's chunks go out. Ranks other than 0 then have closed the file, as some file systems
  * report errors only there. */
 static int write_part(struct placing *placing)
 {
-    struct rec_output_result *result = placing->result;
+    struct rec_archive_result *result = placing->result;
     if (placing->exchange->rank != 0)
-        placing->fd = open_shared(result->path, placing->inode);
+        placing->fd = rec_archive_open(result->path, placing->inode);
     if (placing->fd < 0)
         return 0;
-    struct writing writing = begin_writing(placing);
-    int error = write_bytes(&writing, &placing->output->bytes);
+    int error = write_own(placing);
     if (placing->exchange->rank != 0) {
-        int closed = close_file(placing->fd, result);
+        int closed = rec_archive_close(placing->fd, result);
         error = error ? error : closed;
     }
     return error;
@@ -483,12 +454,12 @@ static int write_part(struct placing *placing)
 /* On rank 0: what only it writes, or what a failure leaves. Nothing when the file is closed. */
 static int end_file(struct placing *placing, int error)
 {
-    struct rec_output_result *result = placing->result;
+    struct rec_archive_result *result = placing->result;
     if (placing->fd < 0)
         return error;
     if (!error)
         error = close_archive(placing, result);
-    int closed = close_file(placing->fd, result);
+    int closed = rec_archive_close(placing->fd, result);
     placing->fd = -1;
     error = error ? error : closed;
     if (error)
@@ -505,7 +476,7 @@ static int agree(struct placing *placing, int error, bool *gather)
 {
     static const struct rfn_round round = {.merge = outcome_merge, .write = outcome_write};
     struct rfn_exchange *exchange = placing->exchange;
-    struct rec_output_result *result = placing->result;
+    struct rec_archive_result *result = placing->result;
     struct outcome outcome = {
         .error = error, .unshared = !error && placing->fd < 0, .peak = exchange->peak};
     if (error && error != RFN_E_EXCHANGE && !result->problem[0])
@@ -528,8 +499,34 @@ static int agree(struct placing *placing, int error, bool *gather)
     return error ? error : told || verdict == FAILED ? RFN_E_EXCHANGE : 0;
 }
 
+/* What is claimed becomes as long as it was claimed to be. */
+static int fill_claim(struct rec_output *output)
+{
+    static const uint8_t zeros[4096];
+    const uint64_t used = rfn_rope_size(&output->claimed);
+    if (!output->ahead)
+        return 0;
+    for (uint64_t left = output->ahead->size - used; left > 0;) {
+        const size_t part = left < sizeof zeros ? (size_t)left : sizeof zeros;
+        rfn_rope_borrow(&output->claimed, zeros, part);
+        left -= part;
+    }
+    return rfn_rope_status(&output->claimed);
+}
+
+/* Before its entry goes up. */
+static int take_claimed_entry(struct placing *placing)
+{
+    const struct rec_output *output = placing->output;
+    if (rfn_rope_size(&output->claimed) == 0)
+        return 0;
+    write_entries((const uint8_t *)&output->claimed_entry, sizeof output->claimed_entry, 0,
+                  &placing->claimed);
+    return rfn_buf_status(&placing->claimed);
+}
+
 int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, int error,
-                     struct rec_output_result *result)
+                     struct rec_archive_result *result)
 {
     static const struct rfn_round round = {.merge = place_merge,
                                            .write = place_write,
@@ -538,6 +535,11 @@ int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, i
                                            .read_down = place_read_down};
     struct placing placing = {.exchange = exchange, .output = output, .result = result, .fd = -1};
     bool gather = false;
+    if (!error)
+        error = take_claimed_entry(&placing);
+    if (!error)
+        error = fill_claim(output);
+    rfn_exchange_hold(exchange, (int64_t)held_by(&placing));
     int placed = rfn_exchange_round(exchange, &round, &placing, error);
     error = error ? error : placed;
     if (!error)
@@ -549,7 +551,8 @@ int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, i
         error = end_file(&placing, error);
     if (exchange->peak > result->merge_bytes)
         result->merge_bytes = exchange->peak;
-    rfn_exchange_hold(exchange, -(int64_t)placing.contents.capacity);
+    rfn_exchange_hold(exchange, -(int64_t)held_by(&placing));
     rfn_buf_release(&placing.contents);
+    rfn_buf_release(&placing.claimed);
     return error;
 }

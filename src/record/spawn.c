@@ -12,9 +12,9 @@
 #include "record/spawn.h"
 
 #include "archive/forced_parameters.h"
+#include "record/archive_file.h"
 #include "record/comms.h"
 #include "record/options.h"
-#include "record/output.h"
 #include "record/params.h"
 #include "record/place.h"
 #include "record/say.h"
@@ -132,7 +132,7 @@ static bool choose_archive(char *path)
 {
     static unsigned count;
     char stem[PATH_MAX], place[32] = "";
-    if (rec_output_name(stem, sizeof stem, rec_place_size(), 1) < 0)
+    if (rec_archive_name(stem, sizeof stem, rec_place_size(), 1) < 0)
         return false;
     size_t length = strlen(stem);
     if (length > 4 && strcmp(stem + length - 4, ".rfn") == 0)

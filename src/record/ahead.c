@@ -1,0 +1,141 @@
+#include "record/ahead.h"
+
+#include "archive/container.h"
+#include "base/descriptor.h"
+#include "base/grow.h"
+#include "record/archive_file.h"
+#include "record/options.h"
+#include "record/say.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    RESERVE = 1 << 16, /* bytes, of a front of some 20 KB */
+    SPARE = 256
+};
+
+uint64_t rec_ahead_reserve(void)
+{
+    return RESERVE;
+}
+
+struct rec_ahead_file rec_ahead_offer(struct rec_ahead *ahead, uint64_t bytes, int ranks)
+{
+    struct rec_ahead_file none = {0};
+    struct stat status;
+    if (bytes == 0 || bytes < rec_options.ahead_bytes / (uint64_t)ranks)
+        return none;
+    ahead->fd = rec_archive_begin_unnamed(ranks);
+    if (ahead->fd < 0 || fstat(ahead->fd, &status) < 0)
+        return none;
+    return (struct rec_ahead_file){status.st_dev, status.st_ino, ahead->fd};
+}
+
+/* -1: this process cannot have it. */
+static int open_file(const struct rec_ahead_file *file, int64_t process)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%" PRId64 "/fd/%" PRId64, process, file->fd);
+    int fd = rfn_above_standard(open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    if (fd >= 0 && (fstat(fd, &status) < 0 || (uint64_t)status.st_dev != file->device ||
+                    (uint64_t)status.st_ino != file->inode)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+struct writer {
+    struct rec_ahead *ahead;
+    struct rec_writing writing;
+};
+
+static int note(struct writer *writer, const uint8_t *bytes, size_t size)
+{
+    struct rec_ahead *ahead = writer->ahead;
+    RFN_TRY(RFN_GROW(ahead->parts, ahead->parts_capacity, ahead->n_parts + 1));
+    ahead->parts[ahead->n_parts++] = (struct rec_ahead_part){rec_writing_at(&writer->writing), size,
+                                                             rfn_hash_bytes(bytes, size)};
+    return 0;
+}
+
+static int write_lasting(void *context, const uint8_t *bytes, size_t size)
+{
+    struct writer *writer = context;
+    RFN_TRY(note(writer, bytes, size));
+    return rec_writing_lasting(&writer->writing, bytes, size);
+}
+
+static int write_passing(void *context, const uint8_t *bytes, size_t size)
+{
+    struct writer *writer = context;
+    RFN_TRY(note(writer, bytes, size));
+    return rec_writing_passing(&writer->writing, bytes, size);
+}
+
+static int write_times(struct rec_ahead *ahead, int fd, const struct rfn_rope *times)
+{
+    static const struct rfn_rope_visitor visitor = {write_lasting, write_passing};
+    struct rec_archive_result result = {0}; /* problems are told when they come again */
+    struct writer writer = {ahead,
+                            rec_writing_begin(fd, ahead->offset + RFN_CHUNK_HEADER_BYTES, &result)};
+    RFN_TRY(rfn_rope_walk(times, &visitor, &writer));
+    return rec_writing_end(&writer.writing);
+}
+
+void rec_ahead_write(struct rec_ahead *ahead, const struct rec_ahead_file *file, int64_t process,
+                     struct rec_node_exchange *node, const struct rfn_rope *times)
+{
+    const uint64_t size = RFN_CHUNK_HEADER_BYTES + rfn_rope_size(times) + SPARE;
+    struct rec_signals signals;
+    if (!file->inode || rfn_rope_status(times) < 0)
+        return;
+    const int fd = open_file(file, process);
+    if (fd < 0)
+        return;
+    ahead->size = size + -size % RFN_CHUNK_ALIGNMENT;
+    ahead->offset = RFN_HEADER_BYTES + RESERVE + rec_node_claim(node, ahead->size);
+    rec_signals_hold(&signals);
+    if (write_times(ahead, fd, times) < 0)
+        ahead->n_parts = 0;
+    if (close(fd) < 0)
+        ahead->n_parts = 0;
+    rec_signals_release(&signals);
+}
+
+void rec_ahead_settle(struct rec_ahead *ahead, const struct rec_node_exchange *node)
+{
+    const uint64_t claimed = rec_node_claimed(node);
+    ahead->end = claimed ? RFN_HEADER_BYTES + RESERVE + claimed : 0;
+}
+
+static int compare_offset(const void *key, const void *part)
+{
+    const uint64_t offset = *(const uint64_t *)key;
+    const uint64_t other = ((const struct rec_ahead_part *)part)->offset;
+    return offset < other ? -1 : offset > other;
+}
+
+bool rec_ahead_stands(const struct rec_ahead *ahead, uint64_t offset, const uint8_t *bytes,
+                      size_t size)
+{
+    const struct rec_ahead_part *part = ahead->n_parts
+                                            ? bsearch(&offset, ahead->parts, ahead->n_parts,
+                                                      sizeof *ahead->parts, compare_offset)
+                                            : NULL;
+    return part && part->size == size && part->hash == rfn_hash_bytes(bytes, size);
+}
+
+void rec_ahead_release(struct rec_ahead *ahead)
+{
+    if (ahead->fd >= 0)
+        close(ahead->fd);
+    free(ahead->parts);
+    *ahead = (struct rec_ahead)REC_AHEAD_INIT;
+}

@@ -1,0 +1,83 @@
+/* ahead.h - times that are written while other ranks are still on their way to MPI_Finalize.
+ *
+ * Full times are nearly all of an archive, and what a rank has of them hardly changes any more when
+ * it has come to the end of MPI. So the ranks of one node put them into the file as they come,
+ * and when the last one is there what is left to be written does not grow with the run.
+ *
+ * The file has no name by then. Rank 0 opens it in the folder of the archive (O_TMPFILE: nothing is
+ * left if the job dies) and tells the others of it with the name of the memory that they share
+ * (exchange_node.h); they open it through /proc. It gets its name when rank 0 creates the archive.
+ *
+ *   64                      header
+ *   RESERVE                 for rank 0's part, the front
+ *   per rank that claims:   its chunk of times, and some bytes to spare
+ *   the other chunks of all ranks, the table of contents
+ *
+ * A claim is a step of a counter in the shared memory. Its size is that of the chunk so far and
+ * SPARE bytes, as MPI_Finalize itself is still to come; what stays unused is zero. The payload is
+ * written without the header of its chunk, whose checksum is not known: nobody takes it for one.
+ * What was written is noted part by part, with a hash of each. In the end the chunk is made again,
+ * and of its parts only those are written that do not stand at their place in the file already.
+ * So nothing here can make an archive wrong: what fails, or has changed, is written in the end.
+ *
+ *   - The file cannot be given a name: rank 0 creates another one of the same layout, in which
+ *     nothing stands.
+ *   - Rank 0's part is larger than the reserve: all claims move by as much, and stand nowhere.
+ *   - A chunk has become larger than its claim: it goes to the other chunks, the claim is zeros.
+ */
+#ifndef RFN_RECORD_AHEAD_H
+#define RFN_RECORD_AHEAD_H
+
+#include "base/rope.h"
+#include "record/exchange_node.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The file without a name, the same for all. */
+struct rec_ahead_file {
+    uint64_t device, inode; /* the latter 0: there is none */
+    int64_t fd;             /* of rank 0 */
+};
+
+/* Bytes that stand in the file. */
+struct rec_ahead_part {
+    uint64_t offset, size, hash;
+};
+
+struct rec_ahead {
+    uint64_t offset, size; /* what this rank claims of the file; size 0: nothing */
+    uint64_t end;          /* of what all ranks claim; 0: nobody does */
+    struct rec_ahead_part *parts;
+    size_t n_parts, parts_capacity;
+    int fd; /* on rank 0, of the file; -1: none */
+};
+
+#define REC_AHEAD_INIT \
+    {                  \
+        .fd = -1       \
+    }
+
+/* On rank 0: opens the file if the ranks, all with as many bytes of times, have enough of them
+ * together (rec_options.ahead_bytes). */
+struct rec_ahead_file rec_ahead_offer(struct rec_ahead *ahead, uint64_t bytes, int ranks);
+
+/* Claims room for a chunk with these times, and writes them there. Only who has joined the memory;
+ * process: of rank 0. */
+void rec_ahead_write(struct rec_ahead *ahead, const struct rec_ahead_file *file, int64_t process,
+                     struct rec_node_exchange *node, const struct rfn_rope *times);
+
+/* All ranks are there, and each has claimed what it will. */
+void rec_ahead_settle(struct rec_ahead *ahead, const struct rec_node_exchange *node);
+
+/* Whether these bytes stand at this offset of the file. */
+bool rec_ahead_stands(const struct rec_ahead *ahead, uint64_t offset, const uint8_t *bytes,
+                      size_t size);
+
+/* The room between the header and what is claimed. */
+uint64_t rec_ahead_reserve(void);
+
+void rec_ahead_release(struct rec_ahead *ahead);
+
+#endif

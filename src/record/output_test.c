@@ -1,0 +1,499 @@
+/* Tests of an archive that several processes write, some of it before all of them are there. What
+ * the file has in the end is looked at chunk by chunk, from its beginning, without the table of
+ * contents: nothing else may be between them. */
+#include "record/output.h"
+
+#include "record/forked_ranks.h"
+#include "record/options.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+enum { RANKS = 5, LARGE = 60000, SPILLED = 150000, OWN = 300, SCRIBBLE = 0x5a };
+enum { META = 900, PART = 901, TIMES = 902 }; /* types of chunks, which nobody knows */
+
+/* What happens between the times that are written ahead and those in the end. */
+struct course {
+    size_t front;    /* bytes of rank 0's chunk */
+    size_t added;    /* bytes, to the times of odd ranks */
+    int idle;        /* a rank without times; -1: none */
+    bool no_name;    /* the file cannot be given one */
+    bool limited;    /* no rank can write ahead: files must not be large by then */
+    bool unshared;   /* one rank cannot open the file in the end */
+    bool scribble;   /* somebody has written into what stands there */
+    bool changed;    /* of the large part of times a byte is another one */
+    bool none_ahead; /* nothing is written ahead at all */
+};
+
+static struct course course;
+static struct rec_ahead ahead = REC_AHEAD_INIT;
+static struct rec_ahead_file file;
+static char folder[64], path[128];
+
+/* ---- what ranks have ---- */
+
+static uint8_t *bytes_of(int rank, uint64_t seed, size_t size)
+{
+    uint8_t *bytes = malloc(size + 1);
+    uint64_t x = (uint64_t)rank * 1000 + seed + 1;
+    for (size_t i = 0; bytes && i < size; i++) {
+        x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        bytes[i] = (uint8_t)(x >> 56 | 1); /* no zeros: they are between chunks */
+    }
+    return bytes;
+}
+
+static int read_spill(void *context, uint64_t offset, void *bytes, size_t size)
+{
+    memcpy(bytes, (const uint8_t *)context + offset, size);
+    return 0;
+}
+
+/* A rank's times: own bytes, borrowed ones, a stretch of a spill, own bytes, and what is added. */
+struct times {
+    struct rfn_rope rope;
+    uint8_t *own, *large, *spilled, *added;
+    struct rfn_spill spill;
+};
+
+static void make_times(struct times *times, int rank, size_t added)
+{
+    *times = (struct times){.own = bytes_of(rank, 0, OWN),
+                            .large = bytes_of(rank, 1, LARGE),
+                            .spilled = bytes_of(rank, 2, SPILLED),
+                            .added = bytes_of(rank, 3, added)};
+    times->spill = (struct rfn_spill){.context = times->spilled, .read = read_spill};
+    const struct rfn_extent extent = {10, SPILLED - 10};
+    rfn_buf_bytes(&times->rope.bytes, times->own, OWN);
+    rfn_rope_borrow(&times->rope, times->large, LARGE);
+    rfn_rope_extent(&times->rope, &times->spill, &extent);
+    rfn_buf_bytes(&times->rope.bytes, times->own, OWN / 2);
+    rfn_buf_bytes(&times->rope.bytes, times->added, added);
+}
+
+static void release_times(struct times *times)
+{
+    rfn_rope_release(&times->rope);
+    free(times->own);
+    free(times->large);
+    free(times->spilled);
+    free(times->added);
+}
+
+static size_t added_of(int rank)
+{
+    return rank % 2 ? course.added : 0;
+}
+
+static struct rfn_hash128 digest_of(int rank)
+{
+    struct times times;
+    struct rfn_hash128 digest;
+    make_times(&times, rank, added_of(rank));
+    times.large[LARGE / 2] ^= course.changed ? 0x80 : 0;
+    assert_int_equal(rfn_rope_hash128(&times.rope, 0, &digest), 0);
+    release_times(&times);
+    return digest;
+}
+
+static size_t part_size(int rank)
+{
+    return rank ? (size_t)(200 + 50 * rank) : course.front;
+}
+
+/* ---- a rank ---- */
+
+static int merge_nothing(void *state, int child, const uint8_t *bytes, size_t size)
+{
+    (void)state, (void)child, (void)bytes;
+    return size ? RFN_E_EXCHANGE : 0;
+}
+
+static int write_nothing(void *state, struct rfn_buf *out)
+{
+    (void)state;
+    return rfn_buf_status(out);
+}
+
+static bool wait_for_all(struct rec_node_exchange *node)
+{
+    static const struct rfn_round round = {.merge = merge_nothing, .write = write_nothing};
+    uint64_t word = 0;
+    return rfn_exchange_climb(&node->exchange, &round, NULL, 0) == 0 &&
+           rfn_exchange_tell(&node->exchange, &word) == 0;
+}
+
+static void limit_files(rlim_t bytes)
+{
+    const struct rlimit limit = {.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void write_ahead(struct rec_node_exchange *node)
+{
+    struct times times;
+    make_times(&times, node->exchange.rank, 0);
+    if (course.limited)
+        limit_files(1000);
+    rec_ahead_write(&ahead, &file, getppid(), node, &times.rope);
+    if (course.limited)
+        limit_files(RLIM_INFINITY);
+    release_times(&times);
+}
+
+/* Into the middle of the borrowed bytes, by rank 0, which has the file open. */
+static bool scribble(uint64_t offset)
+{
+    const uint8_t byte = SCRIBBLE;
+    return pwrite(ahead.fd, &byte, 1, (off_t)offset) == 1;
+}
+
+static uint64_t scribbled_at(void)
+{
+    return RFN_HEADER_BYTES + rec_ahead_reserve() + RFN_CHUNK_HEADER_BYTES + OWN + LARGE / 2;
+}
+
+/* Gives rank 0 a file that can have no name in the folder. */
+static bool lose_name(void)
+{
+    int other = memfd_create("other", MFD_CLOEXEC);
+    bool replaced = other >= 0 && dup2(other, ahead.fd) == ahead.fd;
+    close(other);
+    return replaced;
+}
+
+static bool no_more_descriptors(void)
+{
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+    return setrlimit(RLIMIT_NOFILE, &none) == 0;
+}
+
+static int make_chunks(struct rec_output *output, struct times *times, int rank)
+{
+    struct rfn_rope part = RFN_ROPE_INIT;
+    uint8_t *bytes = bytes_of(rank, 4, part_size(rank));
+    rfn_buf_bytes(&part.bytes, bytes, part_size(rank));
+    free(bytes);
+    int error = rec_output_chunk(output, rank ? PART : META, (uint64_t)rank, &part, false, NULL);
+    rfn_rope_release(&part);
+    if (!error && rank != course.idle)
+        error = rec_output_chunk_claimed(output, TIMES, (uint64_t)rank, &times->rope);
+    return error;
+}
+
+static bool write_archive(struct rec_node_exchange *node)
+{
+    const int rank = node->exchange.rank;
+    struct rec_archive_result result = {0};
+    struct rec_output output = {.ahead = &ahead};
+    struct times times;
+    make_times(&times, rank, added_of(rank));
+    times.large[LARGE / 2] ^= course.changed ? 0x80 : 0;
+    int error = make_chunks(&output, &times, rank);
+    error = rec_output_write(&output, &node->exchange, error, &result);
+    rec_output_release(&output);
+    release_times(&times);
+    return error == 0;
+}
+
+static bool take_part(struct rec_node_exchange *node)
+{
+    const int rank = node->exchange.rank;
+    if (rank != course.idle && !course.none_ahead)
+        write_ahead(node);
+    if (!wait_for_all(node))
+        return false;
+    rec_ahead_settle(&ahead, node);
+    bool right = (ahead.n_parts > 0) ==
+                 (rank != course.idle && !course.none_ahead && !course.limited);
+    if (rank == 0 && course.scribble)
+        right = scribble(scribbled_at()) && right;
+    if (rank == 0 && course.no_name)
+        right = lose_name() && right;
+    if (!wait_for_all(node))
+        return false;
+    if (rank == RANKS - 2 && course.unshared)
+        right = no_more_descriptors() && right;
+    right = write_archive(node) && right;
+    rec_ahead_release(&ahead);
+    return right;
+}
+
+/* ---- the file ---- */
+
+static uint64_t get(const uint8_t *bytes, unsigned n)
+{
+    uint64_t value = 0;
+    for (unsigned i = n; i-- > 0;)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+static bool is_whole(const uint8_t *chunk, uint64_t stored)
+{
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, chunk, RFN_CHUNK_SUMMED_BYTES);
+    XXH3_64bits_update(&state, chunk + RFN_CHUNK_HEADER_BYTES, stored);
+    return XXH3_64bits_digest(&state) == get(chunk + RFN_CHUNK_SUMMED_BYTES, 8);
+}
+
+struct found {
+    int parts, times, contents;
+    uint64_t first; /* where the first chunk of times begins */
+};
+
+static void look_at(const uint8_t *chunk, uint64_t stored, uint64_t offset, struct found *found)
+{
+    const uint64_t type = get(chunk + 4, 4);
+    const int rank = (int)get(chunk + 8, 8);
+    const uint8_t *payload = chunk + RFN_CHUNK_HEADER_BYTES;
+    if (type == RFN_CHUNK_TOC) {
+        found->contents++;
+        return;
+    }
+    assert_true(rank < RANKS);
+    if (type == TIMES) {
+        const struct rfn_hash128 digest = digest_of(rank);
+        struct rfn_rope rope = RFN_ROPE_INIT;
+        struct rfn_hash128 here;
+        rfn_rope_borrow(&rope, payload, stored);
+        assert_int_equal(rfn_rope_hash128(&rope, 0, &here), 0);
+        assert_true(rfn_hash128_equal(here, digest));
+        rfn_rope_release(&rope);
+        found->first = found->times++ ? found->first : offset;
+        return;
+    }
+    uint8_t *expected = bytes_of(rank, 4, part_size(rank));
+    assert_int_equal(type, rank ? PART : META);
+    assert_int_equal(stored, part_size(rank));
+    assert_memory_equal(payload, expected, stored);
+    free(expected);
+    found->parts++;
+}
+
+/* All chunks of the file; nothing but zeros is between them. */
+static struct found walk(const uint8_t *bytes, uint64_t size)
+{
+    struct found found = {0};
+    for (uint64_t at = RFN_HEADER_BYTES; at < size;) {
+        if (get(bytes + at, 8) == 0) {
+            at += 8;
+            continue;
+        }
+        assert_true(size - at >= RFN_CHUNK_HEADER_BYTES);
+        assert_int_equal(get(bytes + at, 4), RFN_CHUNK_MAGIC);
+        const struct rfn_toc_entry entry = {.stored_size = get(bytes + at + 24, 8)};
+        assert_true(entry.stored_size <= size - at - RFN_CHUNK_HEADER_BYTES);
+        assert_true(is_whole(bytes + at, entry.stored_size));
+        look_at(bytes + at, entry.stored_size, at, &found);
+        at += rfn_chunk_bytes(&entry);
+    }
+    return found;
+}
+
+static uint8_t *read_archive(uint64_t *size)
+{
+    struct stat status;
+    FILE *in = fopen(path, "r");
+    assert_non_null(in);
+    assert_int_equal(fstat(fileno(in), &status), 0);
+    uint8_t *bytes = malloc((size_t)status.st_size);
+    assert_non_null(bytes);
+    *size = (uint64_t)status.st_size;
+    assert_int_equal(fread(bytes, 1, *size, in), *size);
+    fclose(in);
+    assert_int_equal(get(bytes + 16, 8), RFN_STATE_WHOLE);
+    assert_int_equal(get(bytes + 32, 8), *size);
+    return bytes;
+}
+
+/* ---- courses ---- */
+
+static void begin(const struct course *wanted)
+{
+    course = *wanted;
+    snprintf(folder, sizeof folder, "/tmp/refrain-output-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/all.rfn", folder);
+    rec_options.output = path;
+    rec_options.ahead_bytes = 1000;
+    file = rec_ahead_offer(&ahead, LARGE, RANKS);
+    assert_true(file.inode != 0);
+}
+
+static void end(void)
+{
+    rec_ahead_release(&ahead);
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0); /* there was nothing else */
+}
+
+/* Takes back what was scribbled into the chunk that begins where claims do. */
+static void mend(uint8_t *bytes)
+{
+    const uint64_t rank = get(bytes + scribbled_at() - LARGE / 2 - OWN - RFN_CHUNK_HEADER_BYTES + 8,
+                              8);
+    uint8_t *large = bytes_of((int)rank, 1, LARGE);
+    assert_int_equal(bytes[scribbled_at()], SCRIBBLE);
+    bytes[scribbled_at()] = large[LARGE / 2];
+    free(large);
+}
+
+static struct found run(const struct course *wanted)
+{
+    uint64_t size;
+    begin(wanted);
+    run_forked_ranks(RANKS, take_part);
+    uint8_t *bytes = read_archive(&size);
+    if (wanted->scribble)
+        mend(bytes);
+    struct found found = walk(bytes, size);
+    free(bytes);
+    end();
+    assert_int_equal(found.parts, RANKS);
+    assert_int_equal(found.times, RANKS - (wanted->idle >= 0));
+    assert_int_equal(found.contents, 1);
+    return found;
+}
+
+static uint64_t begin_of_claims(void)
+{
+    return RFN_HEADER_BYTES + rec_ahead_reserve();
+}
+
+/* Times as they were; with more behind them, that just fits into what is claimed, or not. */
+static void test_claimed(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {0, 1, 100, 200, 300, 5000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct found found = run(&(struct course){.front = 500, .added = sizes[i], .idle = -1});
+        if (sizes[i] < 300)
+            assert_int_equal(found.first, begin_of_claims());
+    }
+}
+
+/* What stands in the file already is not written again. */
+static void test_standing(void **state)
+{
+    (void)state;
+    run(&(struct course){.front = 500, .idle = -1, .scribble = true});
+    run(&(struct course){.front = 500, .idle = 2, .added = 100, .scribble = true});
+}
+
+/* But what has changed is. */
+static void test_changed(void **state)
+{
+    (void)state;
+    struct found found = run(&(struct course){.front = 500, .idle = -1, .changed = true});
+    assert_int_equal(found.first, begin_of_claims());
+}
+
+/* Rank 0's part is larger than the room that is left for it, or as large. */
+static void test_large_front(void **state)
+{
+    (void)state;
+    const size_t room = rec_ahead_reserve() - RFN_CHUNK_HEADER_BYTES;
+    const size_t fronts[] = {room - 8, room, room + 1, 2 * room, 1000000};
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
+        struct found found = run(&(struct course){.front = fronts[i], .added = 40, .idle = 1});
+        const uint64_t behind = RFN_HEADER_BYTES + RFN_CHUNK_HEADER_BYTES + (fronts[i] + 7) / 8 * 8;
+        assert_int_equal(found.first, fronts[i] > room ? behind : begin_of_claims());
+    }
+}
+
+/* Another file, in which nothing stands, takes the place of that which can have no name. */
+static void test_no_name(void **state)
+{
+    (void)state;
+    run(&(struct course){.front = 500, .idle = -1, .no_name = true});
+    run(&(struct course){.front = 100000, .added = 5000, .idle = 0, .no_name = true});
+}
+
+static void test_limited(void **state)
+{
+    (void)state;
+    run(&(struct course){.front = 500, .idle = -1, .limited = true});
+}
+
+/* Rank 0 writes for all, what they have claimed as well. */
+static void test_gathered(void **state)
+{
+    (void)state;
+    run(&(struct course){.front = 500, .idle = -1, .unshared = true});
+    run(&(struct course){.front = 100000, .idle = 2, .added = 300, .unshared = true});
+    run(&(struct course){.front = 500, .idle = 2, .added = 100, .unshared = true, .no_name = true});
+}
+
+static void test_none_ahead(void **state)
+{
+    (void)state;
+    struct found found = run(&(struct course){.front = 500, .idle = -1, .none_ahead = true});
+    assert_true(found.first < begin_of_claims());
+    run(&(struct course){.front = 500, .idle = 3, .unshared = true, .none_ahead = true});
+}
+
+/* A name that is another file's is not taken, unless that is wanted. */
+static void test_names(void **state)
+{
+    (void)state;
+    const bool force = rec_options.force;
+    char second[160], first[160];
+    begin(&(struct course){.front = 500, .idle = -1});
+    snprintf(first, sizeof first, "%s", path);
+    snprintf(second, sizeof second, "%s/all.2.rfn", folder);
+    FILE *other = fopen(first, "w");
+    assert_non_null(other);
+    assert_int_equal(fclose(other), 0);
+    run_forked_ranks(RANKS, take_part);
+    struct stat status;
+    assert_int_equal(stat(first, &status), 0);
+    assert_int_equal(status.st_size, 0);
+    assert_int_equal(stat(second, &status), 0);
+    assert_int_equal(status.st_ino, file.inode);
+    assert_int_equal(unlink(second), 0);
+    rec_options.force = true;
+    run_forked_ranks(RANKS, take_part); /* the file has lost its name, and gets none again */
+    rec_options.force = force;
+    assert_int_equal(stat(first, &status), 0);
+    assert_true(status.st_size > RANKS * SPILLED);
+    end();
+}
+
+/* Nobody offers a file for little, or where there is no folder. */
+static void test_no_offer(void **state)
+{
+    (void)state;
+    begin(&(struct course){.idle = -1});
+    rec_ahead_release(&ahead);
+    rec_options.ahead_bytes = 1000 * RANKS;
+    assert_int_equal(rec_ahead_offer(&ahead, 999, RANKS).inode, 0);
+    assert_int_equal(rec_ahead_offer(&ahead, 0, RANKS).inode, 0);
+    assert_int_equal(ahead.fd, -1);
+    assert_true(rec_ahead_offer(&ahead, 1000, RANKS).inode != 0);
+    rec_ahead_release(&ahead);
+    rec_options.ahead_bytes = UINT64_MAX;
+    assert_int_equal(rec_ahead_offer(&ahead, LARGE, RANKS).inode, 0);
+    rec_options.ahead_bytes = 0;
+    snprintf(path, sizeof path, "%s/none/all.rfn", folder);
+    assert_int_equal(rec_ahead_offer(&ahead, LARGE, RANKS).inode, 0);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_claimed),  cmocka_unit_test(test_standing),
+        cmocka_unit_test(test_changed),  cmocka_unit_test(test_large_front),
+        cmocka_unit_test(test_no_name),  cmocka_unit_test(test_limited),
+        cmocka_unit_test(test_gathered), cmocka_unit_test(test_none_ahead),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_no_offer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
