@@ -75,6 +75,10 @@ void rec_ahead_settle(struct rec_ahead *ahead, const struct rec_node_exchange *n
 bool rec_ahead_stands(const struct rec_ahead *ahead, uint64_t offset, const uint8_t *bytes,
                       size_t size);
 
+/* On rank 0: the archive is there, as this descriptor. If that is another file the one without a
+ * name is given up, whose room the archive may need. */
+void rec_ahead_end(struct rec_ahead *ahead, int fd);
+
 /* The room between the header and what is claimed. */
 uint64_t rec_ahead_reserve(void);
 

@@ -8,7 +8,7 @@
  *
  *   before, in rec_finish_barrier: what the columns of a rank have not coded while they grew is
  *      coded, while others are still on their way (rfn_stream_code_ahead); ranks of one node share
- *      memory for what follows (exchange_node.h)
+ *      memory for what follows (exchange_node.h), and write full times meanwhile (ahead.h)
  *   0. the clocks of several nodes are compared once more (rec_clock_sync_end)
  *   1. all ranks learn what rank 0 was asked for (rfn_exchange_tell); inputs that one rank moved to
  *      columns are moved on all (rfn_survey_run)
@@ -19,8 +19,8 @@
  *   3. what depends on the rank is joined to tables, and what is stored once for alike ranks comes
  *      to rank 0, which clusters it (rfn_collect, together.h)
  *   4. sizes become offsets; rank 0 creates the file and writes the front,
- *      every rank writes its chunks at its offset, rank 0 the table of contents and, last, the
- *      header that declares the file whole
+ *      every rank writes its chunks at its offset, unless they stand in the file already, rank 0
+ * the table of contents and, last, the header that declares the file whole
  */
 #ifndef RFN_RECORD_FINISH_H
 #define RFN_RECORD_FINISH_H

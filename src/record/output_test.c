@@ -219,7 +219,7 @@ static bool take_part(struct rec_node_exchange *node)
         return false;
     if (rank == RANKS - 2 && course.unshared)
         right = no_more_descriptors() && right;
-    right = write_archive(node) && right;
+    right = write_archive(node) && (rank != 0 || ahead.fd == -1) && right;
     rec_ahead_release(&ahead);
     return right;
 }
