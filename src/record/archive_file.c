@@ -74,13 +74,16 @@ int rec_archive_begin_unnamed(int ranks)
 /* -1 with errno. EEXIST: the name is another file's. */
 static int make(const char *path, int *unnamed)
 {
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", *unnamed);
-    if (*unnamed >= 0 && linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
-        return *unnamed;
-    if (*unnamed >= 0 && errno == EEXIST)
-        return -1;
-    *unnamed = -1;
+    if (*unnamed >= 0) {
+        char link[64];
+        snprintf(link, sizeof link, "/proc/self/fd/%d", *unnamed);
+        if (linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+            return *unnamed;
+        if (errno == EEXIST)
+            return -1;
+        close(*unnamed); /* what it takes of the disk may be all that there is */
+        *unnamed = -1;
+    }
     return rfn_above_standard(
         open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));
 }

@@ -3,6 +3,7 @@
  * contents: nothing else may be between them. */
 #include "record/output.h"
 
+#include "archive/chunks.h"
 #include "record/forked_ranks.h"
 #include "record/options.h"
 
@@ -203,7 +204,7 @@ static bool write_archive(struct rec_node_exchange *node)
 
 static bool take_part(struct rec_node_exchange *node)
 {
-    const int rank = node->exchange.rank;
+    const int rank = node->exchange.rank, fd = ahead.fd;
     if (rank != course.idle && !course.none_ahead)
         write_ahead(node);
     if (!wait_for_all(node))
@@ -220,6 +221,7 @@ static bool take_part(struct rec_node_exchange *node)
     if (rank == RANKS - 2 && course.unshared)
         right = no_more_descriptors() && right;
     right = write_archive(node) && right;
+    right = (rank > 0 || (ahead.fd < 0 && fcntl(fd, F_GETFD) < 0)) && right; /* it is closed */
     rec_ahead_release(&ahead);
     return right;
 }
@@ -297,6 +299,25 @@ static struct found walk(const uint8_t *bytes, uint64_t size)
     return found;
 }
 
+/* The table of contents has all of them, where they are. */
+static void check_contents(const uint8_t *bytes, uint64_t size, const struct found *found)
+{
+    struct rfn_chunks chunks;
+    struct rfn_diag diag;
+    assert_int_equal(rfn_chunks_open_memory(&chunks, bytes, size, &diag), 0);
+    assert_true(chunks.complete);
+    assert_int_equal(chunks.n, found->parts + found->times);
+    for (size_t i = 0; i < chunks.n; i++) {
+        const struct rfn_toc_entry *entry = &chunks.entries[i];
+        const uint8_t *chunk = bytes + entry->offset;
+        assert_int_equal(get(chunk, 4), RFN_CHUNK_MAGIC);
+        assert_int_equal(get(chunk + 4, 4), entry->type);
+        assert_int_equal(get(chunk + 8, 8), entry->id);
+        assert_int_equal(get(chunk + 24, 8), entry->stored_size);
+    }
+    rfn_chunks_close(&chunks);
+}
+
 static uint8_t *read_archive(uint64_t *size)
 {
     struct stat status;
@@ -354,6 +375,7 @@ static struct found run(const struct course *wanted)
     if (wanted->scribble)
         mend(bytes);
     struct found found = walk(bytes, size);
+    check_contents(bytes, size, &found);
     free(bytes);
     end();
     assert_int_equal(found.parts, RANKS);
