@@ -71,15 +71,26 @@ int rec_archive_begin_unnamed(int ranks)
     return rfn_above_standard(open(path, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
 }
 
+/* A program that closes descriptors which are not its own may have got this one for another file.
+ */
+static bool is_unnamed(int fd)
+{
+    struct stat status;
+    return fd >= 0 && fstat(fd, &status) == 0 && status.st_nlink == 0;
+}
+
 /* -1 with errno. EEXIST: the name is another file's. */
 static int make(const char *path, int *unnamed)
 {
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", *unnamed);
-    if (*unnamed >= 0 && linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
-        return *unnamed;
-    if (*unnamed >= 0 && errno == EEXIST)
-        return -1;
+    if (is_unnamed(*unnamed)) {
+        char link[64];
+        snprintf(link, sizeof link, "/proc/self/fd/%d", *unnamed);
+        if (linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+            return *unnamed;
+        if (errno == EEXIST)
+            return -1;
+        close(*unnamed); /* what it takes of the disk may be all that there is */
+    }
     *unnamed = -1;
     return rfn_above_standard(
         open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));

@@ -32,9 +32,9 @@ int rec_archive_name(char *path, size_t size, int ranks, unsigned number);
 int rec_archive_begin_unnamed(int ranks);
 
 /* Creates the file, result->path then, or gives that name to the one of rec_archive_begin_unnamed
- * (-1: none), which cannot be done everywhere: *unnamed is -1 then, and else as before. alone: of a
- * process that writes without the others; .rankN goes into the name. Returns a descriptor, or -1
- * and notes why. */
+ * (-1: none), which cannot be done everywhere: that one is closed then, *unnamed -1, and else as
+ * before. alone: of a process that writes without the others; .rankN goes into the name. Returns a
+ * descriptor, or -1 and notes why. */
 int rec_archive_create(bool alone, int ranks, int *unnamed, struct rec_archive_result *result);
 
 /* Opens for writing the file that another process created; -1 when there is none or it is another,

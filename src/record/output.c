@@ -155,8 +155,8 @@ static int create(struct placing *placing)
     int fd = rec_archive_create(placing->output->alone, rec_place_size(), &unnamed,
                                 placing->result);
     placing->fresh = unnamed < 0;
-    if (fd >= 0 && ahead)
-        rec_ahead_end(ahead, fd);
+    if (ahead)
+        ahead->fd = fd == unnamed ? -1 : unnamed; /* it is this one now, or closed */
     return fd;
 }
 

@@ -3,6 +3,7 @@
  * contents: nothing else may be between them. */
 #include "record/output.h"
 
+#include "archive/chunks.h"
 #include "record/forked_ranks.h"
 #include "record/options.h"
 
@@ -23,6 +24,7 @@ struct course {
     size_t added;    /* bytes, to the times of odd ranks */
     int idle;        /* a rank without times; -1: none */
     bool no_name;    /* the file cannot be given one */
+    bool taken;      /* rank 0 has got its descriptor for another file */
     bool limited;    /* no rank can write ahead: files must not be large by then */
     bool unshared;   /* one rank cannot open the file in the end */
     bool scribble;   /* somebody has written into what stands there */
@@ -33,7 +35,7 @@ struct course {
 static struct course course;
 static struct rec_ahead ahead = REC_AHEAD_INIT;
 static struct rec_ahead_file file;
-static char folder[64], path[128];
+static char folder[64], path[128], other_path[128];
 
 /* ---- what ranks have ---- */
 
@@ -167,6 +169,16 @@ static bool lose_name(void)
     return replaced;
 }
 
+/* Gives rank 0 another file, which has a name. */
+static bool take_descriptor(void)
+{
+    int other = open(other_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    bool taken = write(other, folder, sizeof folder) == sizeof folder &&
+                 dup2(other, ahead.fd) == ahead.fd;
+    close(other);
+    return taken;
+}
+
 static bool no_more_descriptors(void)
 {
     const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
@@ -203,7 +215,7 @@ static bool write_archive(struct rec_node_exchange *node)
 
 static bool take_part(struct rec_node_exchange *node)
 {
-    const int rank = node->exchange.rank;
+    const int rank = node->exchange.rank, fd = ahead.fd;
     if (rank != course.idle && !course.none_ahead)
         write_ahead(node);
     if (!wait_for_all(node))
@@ -215,11 +227,15 @@ static bool take_part(struct rec_node_exchange *node)
         right = scribble(scribbled_at()) && right;
     if (rank == 0 && course.no_name)
         right = lose_name() && right;
+    if (rank == 0 && course.taken)
+        right = take_descriptor() && right;
     if (!wait_for_all(node))
         return false;
     if (rank == RANKS - 2 && course.unshared)
         right = no_more_descriptors() && right;
-    right = write_archive(node) && (rank != 0 || ahead.fd == -1) && right;
+    right = write_archive(node) && right;
+    if (rank == 0) /* the file is closed, and no other one */
+        right = ahead.fd < 0 && (fcntl(fd, F_GETFD) >= 0) == course.taken && right;
     rec_ahead_release(&ahead);
     return right;
 }
@@ -297,6 +313,25 @@ static struct found walk(const uint8_t *bytes, uint64_t size)
     return found;
 }
 
+/* The table of contents has all of them, where they are. */
+static void check_contents(const uint8_t *bytes, uint64_t size, const struct found *found)
+{
+    struct rfn_chunks chunks;
+    struct rfn_diag diag;
+    assert_int_equal(rfn_chunks_open_memory(&chunks, bytes, size, &diag), 0);
+    assert_true(chunks.complete);
+    assert_int_equal(chunks.n, found->parts + found->times);
+    for (size_t i = 0; i < chunks.n; i++) {
+        const struct rfn_toc_entry *entry = &chunks.entries[i];
+        const uint8_t *chunk = bytes + entry->offset;
+        assert_int_equal(get(chunk, 4), RFN_CHUNK_MAGIC);
+        assert_int_equal(get(chunk + 4, 4), entry->type);
+        assert_int_equal(get(chunk + 8, 8), entry->id);
+        assert_int_equal(get(chunk + 24, 8), entry->stored_size);
+    }
+    rfn_chunks_close(&chunks);
+}
+
 static uint8_t *read_archive(uint64_t *size)
 {
     struct stat status;
@@ -321,6 +356,7 @@ static void begin(const struct course *wanted)
     snprintf(folder, sizeof folder, "/tmp/refrain-output-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/all.rfn", folder);
+    snprintf(other_path, sizeof other_path, "%s/other", folder);
     rec_options.output = path;
     rec_options.ahead_bytes = 1000;
     file = rec_ahead_offer(&ahead, LARGE, RANKS);
@@ -345,6 +381,18 @@ static void mend(uint8_t *bytes)
     free(large);
 }
 
+/* The program's file, which has the descriptor, stays as it is. */
+static void check_other(void)
+{
+    char there[2 * sizeof folder];
+    FILE *in = fopen(other_path, "r");
+    assert_non_null(in);
+    assert_int_equal(fread(there, 1, sizeof there, in), sizeof folder);
+    assert_memory_equal(there, folder, sizeof folder);
+    fclose(in);
+    assert_int_equal(unlink(other_path), 0);
+}
+
 static struct found run(const struct course *wanted)
 {
     uint64_t size;
@@ -354,7 +402,10 @@ static struct found run(const struct course *wanted)
     if (wanted->scribble)
         mend(bytes);
     struct found found = walk(bytes, size);
+    check_contents(bytes, size, &found);
     free(bytes);
+    if (wanted->taken)
+        check_other();
     end();
     assert_int_equal(found.parts, RANKS);
     assert_int_equal(found.times, RANKS - (wanted->idle >= 0));
@@ -414,6 +465,12 @@ static void test_no_name(void **state)
     (void)state;
     run(&(struct course){.front = 500, .idle = -1, .no_name = true});
     run(&(struct course){.front = 100000, .added = 5000, .idle = 0, .no_name = true});
+}
+
+static void test_taken(void **state)
+{
+    (void)state;
+    run(&(struct course){.front = 500, .idle = -1, .taken = true});
 }
 
 static void test_limited(void **state)
@@ -494,6 +551,7 @@ int main(void)
         cmocka_unit_test(test_no_name),  cmocka_unit_test(test_limited),
         cmocka_unit_test(test_gathered), cmocka_unit_test(test_none_ahead),
         cmocka_unit_test(test_names),    cmocka_unit_test(test_no_offer),
+        cmocka_unit_test(test_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
