@@ -132,16 +132,10 @@ bool rec_ahead_stands(const struct rec_ahead *ahead, uint64_t offset, const uint
     return part && part->size == size && part->hash == rfn_hash_bytes(bytes, size);
 }
 
-void rec_ahead_end(struct rec_ahead *ahead, int fd)
-{
-    if (ahead->fd >= 0 && ahead->fd != fd)
-        close(ahead->fd);
-    ahead->fd = -1;
-}
-
 void rec_ahead_release(struct rec_ahead *ahead)
 {
-    rec_ahead_end(ahead, -1);
+    if (ahead->fd >= 0)
+        close(ahead->fd);
     free(ahead->parts);
     *ahead = (struct rec_ahead)REC_AHEAD_INIT;
 }

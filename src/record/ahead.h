@@ -19,6 +19,8 @@
  * What was written is noted part by part, with a hash of each. In the end the chunk is made again,
  * and of its parts only those are written that do not stand at their place in the file already.
  * So nothing here can make an archive wrong: what fails, or has changed, is written in the end.
+ * While a rank writes MPI makes no progress in it, as in the end: what another one still receives
+ * from it waits for so long.
  *
  *   - The file cannot be given a name: rank 0 creates another one of the same layout, in which
  *     nothing stands.
@@ -74,10 +76,6 @@ void rec_ahead_settle(struct rec_ahead *ahead, const struct rec_node_exchange *n
 /* Whether these bytes stand at this offset of the file. */
 bool rec_ahead_stands(const struct rec_ahead *ahead, uint64_t offset, const uint8_t *bytes,
                       size_t size);
-
-/* On rank 0: the archive is there, as this descriptor. If that is another file the one without a
- * name is given up, whose room the archive may need. */
-void rec_ahead_end(struct rec_ahead *ahead, int fd);
 
 /* The room between the header and what is claimed. */
 uint64_t rec_ahead_reserve(void);

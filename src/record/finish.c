@@ -98,16 +98,17 @@ static void count_stream(const struct rec_stream *stream, uint64_t *counts)
 
 /* ---- step 1: what rank 0 wants, who has how much ---- */
 
-/* An archive has times of all ranks, or of none. */
+/* An archive has times of all ranks, or of none; reduced ones of some only if it says how that was
+ * done, by rank 0. */
 static int check_times(const struct rec_finishing *finish, struct rec_archive_result *result)
 {
-    if (rec_options.times == (bool)(finish->wishes & WANTS_TIMES))
-        return 0;
-    if (!result->problem[0])
-        snprintf(result->problem, sizeof result->problem,
-                 "recorded with%s times (--time), and rank 0 with%s",
-                 rec_options.times ? "" : "out", rec_options.times ? "out" : "");
-    return RFN_E_USAGE;
+    if (rec_options.times != (bool)(finish->wishes & WANTS_TIMES))
+        return rec_archive_fail(result, "recorded with%s times (--time), and rank 0 with%s",
+                                rec_options.times ? "" : "out", rec_options.times ? "out" : "");
+    if (rec_options.times && rec_options.segments && !finish->reduced)
+        return rec_archive_fail(result, "recorded with the times of segments that differ (--time), "
+                                        "and rank 0 with all times");
+    return 0;
 }
 
 /* All ranks learn it, those that have failed as well: which messages are to come depends on it. */

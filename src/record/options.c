@@ -101,9 +101,17 @@ static uint64_t own_ahead_bytes(void)
 {
     enum { LEAST = 8 << 20 }; /* what stays unused of the file then is little of it */
     const char *set = getenv("REFRAIN_WRITE_AHEAD");
+    char *end = NULL;
     if (!set || !*set)
         return LEAST;
-    return strcmp(set, "no") == 0 ? UINT64_MAX : strtoull(set, NULL, 10);
+    if (strcmp(set, "no") == 0)
+        return UINT64_MAX;
+    uint64_t bytes = strtoull(set, &end, 10);
+    if (!*end)
+        return bytes;
+    rec_say("REFRAIN_WRITE_AHEAD=%s is neither no nor a number of bytes; the default is taken",
+            set);
+    return LEAST;
 }
 
 static const char *similar_wanted(void)
