@@ -51,42 +51,24 @@ static int open_file(const struct rec_ahead_file *file, int64_t process)
     return fd;
 }
 
-struct writer {
-    struct rec_ahead *ahead;
-    struct rec_writing writing;
-};
-
-static int note(struct writer *writer, const uint8_t *bytes, size_t size)
+static int note(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
 {
-    struct rec_ahead *ahead = writer->ahead;
+    struct rec_ahead *ahead = context;
     RFN_TRY(RFN_GROW(ahead->parts, ahead->parts_capacity, ahead->n_parts + 1));
-    ahead->parts[ahead->n_parts++] = (struct rec_ahead_part){rec_writing_at(&writer->writing), size,
+    ahead->parts[ahead->n_parts++] = (struct rec_ahead_part){offset, size,
                                                              rfn_hash_bytes(bytes, size)};
     return 0;
 }
 
-static int write_lasting(void *context, const uint8_t *bytes, size_t size)
-{
-    struct writer *writer = context;
-    RFN_TRY(note(writer, bytes, size));
-    return rec_writing_lasting(&writer->writing, bytes, size);
-}
-
-static int write_passing(void *context, const uint8_t *bytes, size_t size)
-{
-    struct writer *writer = context;
-    RFN_TRY(note(writer, bytes, size));
-    return rec_writing_passing(&writer->writing, bytes, size);
-}
-
 static int write_times(struct rec_ahead *ahead, int fd, const struct rfn_rope *times)
 {
-    static const struct rfn_rope_visitor visitor = {write_lasting, write_passing};
     struct rec_archive_result result = {0}; /* problems are told when they come again */
-    struct writer writer = {ahead,
-                            rec_writing_begin(fd, ahead->offset + RFN_CHUNK_HEADER_BYTES, &result)};
-    RFN_TRY(rfn_rope_walk(times, &visitor, &writer));
-    return rec_writing_end(&writer.writing);
+    struct rec_writing writing = {.fd = fd,
+                                  .offset = ahead->offset + RFN_CHUNK_HEADER_BYTES,
+                                  .look = note,
+                                  .context = ahead,
+                                  .result = &result};
+    return rec_writing_rope(&writing, times);
 }
 
 void rec_ahead_write(struct rec_ahead *ahead, const struct rec_ahead_file *file, int64_t process,

@@ -177,12 +177,7 @@ int rec_archive_close(int fd, struct rec_archive_result *result)
 
 /* ---- writing ---- */
 
-struct rec_writing rec_writing_begin(int fd, uint64_t offset, struct rec_archive_result *result)
-{
-    return (struct rec_writing){.fd = fd, .offset = offset, .result = result};
-}
-
-int rec_writing_end(struct rec_writing *writing)
+static int write_waiting(struct rec_writing *writing)
 {
     const int n = writing->n_waiting;
     writing->n_waiting = 0;
@@ -190,53 +185,50 @@ int rec_writing_end(struct rec_writing *writing)
     return write_parts(writing->fd, writing->waiting, n, &writing->offset, writing->result);
 }
 
-int rec_writing_lasting(struct rec_writing *writing, const uint8_t *bytes, size_t size)
+static int gather_part(struct rec_writing *writing, const uint8_t *bytes, size_t size)
 {
     while (size > 0) {
-        const size_t room = REC_WRITING_AT_ONCE - writing->waiting_bytes,
-                     part = size < room ? size : room;
+        const size_t room = REC_WRITING_AT_ONCE - writing->waiting_bytes;
+        const size_t part = size < room ? size : room;
         writing->waiting[writing->n_waiting++] = (struct iovec){(void *)bytes, part};
         writing->waiting_bytes += part;
         if (writing->n_waiting == REC_WRITING_MOST_PARTS ||
             writing->waiting_bytes == REC_WRITING_AT_ONCE)
-            RFN_TRY(rec_writing_end(writing));
+            RFN_TRY(write_waiting(writing));
         bytes += part;
         size -= part;
     }
     return 0;
 }
 
-int rec_writing_passing(struct rec_writing *writing, const uint8_t *bytes, size_t size)
+static int write_lasting(void *context, const uint8_t *bytes, size_t size)
 {
-    RFN_TRY(rec_writing_lasting(writing, bytes, size));
-    return rec_writing_end(writing);
-}
-
-uint64_t rec_writing_at(const struct rec_writing *writing)
-{
-    return writing->offset + writing->waiting_bytes;
-}
-
-int rec_writing_skip(struct rec_writing *writing, uint64_t size)
-{
-    RFN_TRY(rec_writing_end(writing));
+    struct rec_writing *writing = context;
+    const uint64_t offset = writing->offset + writing->waiting_bytes;
+    const int stands = writing->look ? writing->look(writing->context, offset, bytes, size) : 0;
+    if (stands < 0)
+        return stands;
+    if (!stands)
+        return gather_part(writing, bytes, size);
+    RFN_TRY(write_waiting(writing));
     writing->offset += size;
     return 0;
 }
 
-static int write_lasting(void *context, const uint8_t *bytes, size_t size)
-{
-    return rec_writing_lasting(context, bytes, size);
-}
-
 static int write_passing(void *context, const uint8_t *bytes, size_t size)
 {
-    return rec_writing_passing(context, bytes, size);
+    RFN_TRY(write_lasting(context, bytes, size));
+    return write_waiting(context);
 }
 
 int rec_writing_rope(struct rec_writing *writing, const struct rfn_rope *bytes)
 {
     static const struct rfn_rope_visitor visitor = {write_lasting, write_passing};
     RFN_TRY(rfn_rope_walk(bytes, &visitor, writing));
-    return rec_writing_end(writing);
+    return write_waiting(writing);
+}
+
+int rec_writing_bytes(struct rec_writing *writing, const uint8_t *bytes, size_t size)
+{
+    return write_passing(writing, bytes, size);
 }

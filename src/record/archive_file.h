@@ -51,25 +51,22 @@ int rec_archive_write(int fd, const uint8_t *bytes, size_t size, uint64_t offset
  * system makes larger pages, for which it takes longer to find memory. */
 enum { REC_WRITING_AT_ONCE = 1 << 18, REC_WRITING_MOST_PARTS = 128 };
 
-/* A place in the file that moves on as parts are written there. */
+/* A place in the file that moves on as a rope is written there. */
 struct rec_writing {
     int fd;
     uint64_t offset; /* behind what is written */
+    /* Sees each part before, unless it is NULL. Returns 1 if the part stands there and is left out,
+     * 0 if it is to be written, or an error. */
+    int (*look)(void *context, uint64_t offset, const uint8_t *bytes, size_t size);
+    void *context;
+    struct rec_archive_result *result;
     struct iovec waiting[REC_WRITING_MOST_PARTS];
     int n_waiting;
     size_t waiting_bytes; /* less than REC_WRITING_AT_ONCE */
-    struct rec_archive_result *result;
 };
 
-struct rec_writing rec_writing_begin(int fd, uint64_t offset, struct rec_archive_result *result);
-/* Bytes that stay where they are until rec_writing_end, and those that do not. */
-int rec_writing_lasting(struct rec_writing *writing, const uint8_t *bytes, size_t size);
-int rec_writing_passing(struct rec_writing *writing, const uint8_t *bytes, size_t size);
-/* Where the next bytes go to. */
-uint64_t rec_writing_at(const struct rec_writing *writing);
-/* Leaves out so many bytes of the file. */
-int rec_writing_skip(struct rec_writing *writing, uint64_t size);
-int rec_writing_end(struct rec_writing *writing);
-int rec_writing_rope(struct rec_writing *writing, const struct rfn_rope *bytes); /* and ends */
+int rec_writing_rope(struct rec_writing *writing, const struct rfn_rope *bytes);
+/* Bytes that need not stay where they are. */
+int rec_writing_bytes(struct rec_writing *writing, const uint8_t *bytes, size_t size);
 
 #endif

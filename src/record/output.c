@@ -288,53 +288,30 @@ static int outcome_write(void *state, struct rfn_buf *out)
 
 /* ---- all ranks ---- */
 
-/* Writes what there is, but leaves out what stands there. */
-struct completion {
-    struct rec_writing writing;
-    const struct rec_ahead *standing; /* NULL: nothing does */
-};
-
-static bool stands(const struct completion *completion, const uint8_t *bytes, size_t size)
+static struct rec_writing writing_at(const struct placing *placing, uint64_t offset)
 {
-    return completion->standing &&
-           rec_ahead_stands(completion->standing, rec_writing_at(&completion->writing), bytes,
-                            size);
+    return (struct rec_writing){.fd = placing->fd, .offset = offset, .result = placing->result};
 }
 
-static int complete_lasting(void *context, const uint8_t *bytes, size_t size)
+static int stands(void *ahead, uint64_t offset, const uint8_t *bytes, size_t size)
 {
-    struct completion *completion = context;
-    return stands(completion, bytes, size) ? rec_writing_skip(&completion->writing, size)
-                                           : rec_writing_lasting(&completion->writing, bytes, size);
-}
-
-static int complete_passing(void *context, const uint8_t *bytes, size_t size)
-{
-    struct completion *completion = context;
-    return stands(completion, bytes, size) ? rec_writing_skip(&completion->writing, size)
-                                           : rec_writing_passing(&completion->writing, bytes, size);
-}
-
-/* What this rank has claimed. */
-static int write_claimed(const struct placing *placing)
-{
-    static const struct rfn_rope_visitor visitor = {complete_lasting, complete_passing};
-    const struct rec_ahead *ahead = placing->output->ahead;
-    if (!any_claims(placing) || !ahead->size)
-        return 0;
-    struct completion completion = {
-        .writing = rec_writing_begin(placing->fd, ahead->offset + placing->shift, placing->result),
-        .standing = placing->fresh || placing->shift ? NULL : ahead};
-    RFN_TRY(rfn_rope_walk(&placing->output->claimed, &visitor, &completion));
-    return rec_writing_end(&completion.writing);
+    return rec_ahead_stands(ahead, offset, bytes, size);
 }
 
 /* This rank's part, and what it has claimed. */
 static int write_own(const struct placing *placing)
 {
-    struct rec_writing writing = rec_writing_begin(placing->fd, placing->offset, placing->result);
-    RFN_TRY(rec_writing_rope(&writing, &placing->output->bytes));
-    return write_claimed(placing);
+    const struct rec_output *output = placing->output;
+    struct rec_writing writing = writing_at(placing, placing->offset);
+    RFN_TRY(rec_writing_rope(&writing, &output->bytes));
+    if (!any_claims(placing))
+        return 0;
+    writing = writing_at(placing, output->ahead->offset + placing->shift);
+    if (!placing->fresh && !placing->shift) {
+        writing.look = stands;
+        writing.context = output->ahead;
+    }
+    return rec_writing_rope(&writing, &output->claimed);
 }
 
 static int send_part(void *context, const uint8_t *bytes, size_t size)
@@ -367,7 +344,7 @@ static int receive_gathered(struct rfn_exchange *exchange, int rank, struct rec_
         if (received == RFN_E_EXCHANGE || (!received && !bytes.size))
             break;
         if (!error)
-            error = received ? received : rec_writing_passing(writing, bytes.data, bytes.size);
+            error = received ? received : rec_writing_bytes(writing, bytes.data, bytes.size);
     }
     rfn_buf_release(&bytes);
     return error;
@@ -410,7 +387,7 @@ static int receive_claimed(const struct placing *placing, int rank, int error)
         received = received ? received : RFN_E_EXCHANGE;
     rfn_buf_release(&said);
     error = error ? error : received;
-    struct rec_writing writing = rec_writing_begin(placing->fd, claim.offset, placing->result);
+    struct rec_writing writing = writing_at(placing, claim.offset);
     error = receive_gathered(exchange, rank, &writing, error);
     return !error && writing.offset != claim.offset + claim.size ? lost_part(placing) : error;
 }
@@ -422,8 +399,7 @@ static int write_for_all(const struct placing *placing)
     if (exchange->rank != 0)
         return send_all(placing);
     int error = write_own(placing);
-    struct rec_writing writing = rec_writing_begin(placing->fd, end_of_part(placing),
-                                                   placing->result);
+    struct rec_writing writing = writing_at(placing, end_of_part(placing));
     for (int rank = 1; rank < exchange->size; rank++) {
         error = receive_gathered(placing->exchange, rank, &writing, error);
         if (any_claims(placing))
