@@ -154,10 +154,12 @@ def test_memory_of_a_node(bench, flavour):
     woken, expected = merge_near(bench, flavour, "none", [])
     harness.compare("ranks that have sent through memory", [rank for rank in woken if woken[rank] < 4], [])
     no = "REFRAIN_NODE_MEMORY=no"
-    for missing, others, env in (("offer", [], None), ("join", [], None), ("none", ["env", no], None),
-                                 ("none", [], {"REFRAIN_NODE_MEMORY": "no"})):
+    for missing, others, env, words in (("offer", [], None, 0), ("join", [], None, 1),
+                                        ("none", ["env", no], None, 1),
+                                        ("none", [], {"REFRAIN_NODE_MEMORY": "no"}, 0)):
         woken, dump = merge_near(bench, flavour, missing, others, env)
         what = f"{missing}, {others}, {env}"
+        harness.compare(f"{what}: what rank 0 has said, that not all have it", woken.pop(0), words)
         harness.compare(f"{what}: sent through memory", set(woken.values()), {0})
         harness.compare(f"{what}: dump", dump == expected, True)
 

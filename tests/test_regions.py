@@ -268,3 +268,14 @@ def test_thread_goes_on(bench, flavour):
         bench.verb("verify", archive)
         threads = {e["thread"] for e in bench.dump(archive)}
         harness.compare("threads", threads, {"0", "1"})
+
+
+def test_thread_too_late(bench, flavour):
+    """A thread that does nothing that is recorded before MPI_Finalize waits for other ranks is not recorded."""
+    program, file = bench.program("region_too_late", flavour), bench.fresh("too_late")
+    run, archive = bench.record(flavour, 2, [program, file])
+    harness.compare("exit", run.code, 0)
+    bench.verb("verify", archive)
+    events = [(e["rank"], e["thread"], e["function"]) for e in bench.dump(archive)]
+    harness.compare("threads", {(rank, thread) for rank, thread, _ in events}, {("0", "0"), ("1", "0")})
+    harness.compare("late calls", [e for e in events if e[2] == "MPI_Initialized"], [])

@@ -60,10 +60,10 @@ static int note(void *context, uint64_t offset, const uint8_t *bytes, size_t siz
     return 0;
 }
 
-static int write_times(struct rec_ahead *ahead, int fd, const struct rfn_rope *times)
+static int write_times(struct rec_ahead *ahead, const struct rfn_rope *times)
 {
     struct rec_archive_result result = {0}; /* problems are told when they come again */
-    struct rec_writing writing = {.fd = fd,
+    struct rec_writing writing = {.fd = ahead->fd,
                                   .offset = ahead->offset + RFN_CHUNK_HEADER_BYTES,
                                   .look = note,
                                   .context = ahead,
@@ -78,17 +78,25 @@ void rec_ahead_write(struct rec_ahead *ahead, const struct rec_ahead_file *file,
     struct rec_signals signals;
     if (!file->inode || rfn_rope_status(times) < 0)
         return;
-    const int fd = open_file(file, process);
-    if (fd < 0)
+    if (ahead->fd < 0) /* not rank 0 */
+        ahead->fd = open_file(file, process);
+    if (ahead->fd < 0)
         return;
     ahead->size = size + -size % RFN_CHUNK_ALIGNMENT;
     ahead->offset = RFN_HEADER_BYTES + RESERVE + rec_node_claim(node, ahead->size);
     rec_signals_hold(&signals);
-    if (write_times(ahead, fd, times) < 0)
-        ahead->n_parts = 0;
-    if (close(fd) < 0)
+    if (write_times(ahead, times) < 0)
         ahead->n_parts = 0;
     rec_signals_release(&signals);
+}
+
+bool rec_ahead_close(struct rec_ahead *ahead)
+{
+    const bool closed = ahead->fd >= 0 && close(ahead->fd) == 0;
+    ahead->fd = -1;
+    if (!closed)
+        ahead->n_parts = 0;
+    return closed;
 }
 
 void rec_ahead_settle(struct rec_ahead *ahead, const struct rec_node_exchange *node)
@@ -116,8 +124,7 @@ bool rec_ahead_stands(const struct rec_ahead *ahead, uint64_t offset, const uint
 
 void rec_ahead_release(struct rec_ahead *ahead)
 {
-    if (ahead->fd >= 0)
-        close(ahead->fd);
+    rec_ahead_close(ahead);
     free(ahead->parts);
     *ahead = (struct rec_ahead)REC_AHEAD_INIT;
 }

@@ -15,8 +15,7 @@
 struct rec_archive_result {
     char path[4096]; /* of the archive */
     uint64_t file_bytes;
-    uint64_t merge_bytes; /* on rank 0: most memory that merging has taken on a rank */
-    char problem[512];    /* why it failed, on ranks that know; may be set before */
+    char problem[512]; /* why it failed, on ranks that know; may be set before */
 };
 
 /* Notes the problem if it is the first. Returns RFN_E_IO. */

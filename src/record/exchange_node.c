@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,7 +40,10 @@ _Static_assert(sizeof(struct rec_node_box) == BOX_BYTES, "boxes are not whole pa
 /* Zero when it is new. */
 struct rec_node_memory {
     uint64_t claimed;
-    uint8_t unused[HEAD_BYTES - sizeof(uint64_t)]; /* of the page */
+    int64_t last_came;                                 /* ns */
+    uint32_t noes;                                     /* of those who have come */
+    uint32_t said;                                     /* UNSAID, YES or NO */
+    uint8_t unused[HEAD_BYTES - 3 * sizeof(uint64_t)]; /* of the page */
     struct rec_node_box boxes[];
 };
 
@@ -90,6 +94,56 @@ static void count_on(uint32_t *counter)
 {
     __atomic_store_n(counter, *counter + 1, __ATOMIC_RELEASE);
     syscall(SYS_futex, counter, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* ---- what is said to all ---- */
+
+void rec_node_come(struct rec_node_exchange *exchange, int64_t ns, bool yes)
+{
+    struct rec_node_memory *memory = exchange->memory;
+    int64_t last = __atomic_load_n(&memory->last_came, __ATOMIC_RELAXED);
+    while (last < ns && !__atomic_compare_exchange_n(&memory->last_came, &last, ns, true,
+                                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        continue;
+    if (!yes)
+        __atomic_fetch_add(&memory->noes, 1, __ATOMIC_ACQ_REL);
+}
+
+int64_t rec_node_last_came(const struct rec_node_exchange *exchange)
+{
+    return __atomic_load_n(&exchange->memory->last_came, __ATOMIC_ACQUIRE);
+}
+
+bool rec_node_all_said_yes(const struct rec_node_exchange *exchange)
+{
+    return __atomic_load_n(&exchange->memory->noes, __ATOMIC_ACQUIRE) == 0;
+}
+
+enum { UNSAID, YES, NO };
+enum { FIRST_NAP = 1000000, LONGEST_NAP = 16000000 }; /* ns, while what it is for goes on */
+
+void rec_node_say(struct rec_node_exchange *exchange, bool yes)
+{
+    uint32_t *said = &exchange->memory->said;
+    __atomic_store_n(said, yes ? YES : NO, __ATOMIC_RELEASE);
+    syscall(SYS_futex, said, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+bool rec_node_hear(const struct rec_node_exchange *exchange, void (*meanwhile)(void))
+{
+    uint32_t *said = &exchange->memory->said;
+    struct timespec nap = {.tv_nsec = FIRST_NAP};
+    while (__atomic_load_n(said, __ATOMIC_ACQUIRE) == UNSAID) {
+        long rc = syscall(SYS_futex, said, FUTEX_WAIT, UNSAID, &nap, NULL, 0);
+        if (rc == 0 || errno != ETIMEDOUT)
+            continue;
+        meanwhile();
+        if (nap.tv_nsec < LONGEST_NAP)
+            nap.tv_nsec *= 2;
+        else if (has_ended(exchange, 0))
+            break;
+    }
+    return __atomic_load_n(said, __ATOMIC_ACQUIRE) == YES;
 }
 
 /* ---- messages ---- */
@@ -239,10 +293,11 @@ struct rec_node_name rec_node_offer(int size)
     return name.fd < 0 ? none : name;
 }
 
-void rec_node_withdraw(const struct rec_node_name *name)
+void rec_node_withdraw(struct rec_node_name *name)
 {
     if (name->nonce)
         close((int)name->fd);
+    name->nonce = 0;
 }
 
 static bool is_link(const char *path, const char *expected)

@@ -48,14 +48,29 @@ struct rec_node_exchange {
 /* On rank 0, for `size` ranks: the name of memory that is there until rec_node_withdraw. Where
  * there is none, the name says so. */
 struct rec_node_name rec_node_offer(int size);
-/* On rank 0, when all have joined or none will: frees what offering took, not what is joined. */
-void rec_node_withdraw(const struct rec_node_name *name);
+/* On rank 0, when all have joined or none will: frees what offering took, not what is joined. It
+ * names none then. */
+void rec_node_withdraw(struct rec_node_name *name);
 
 /* On every rank, also 0. False: the memory cannot be had, and nothing is left to be freed. Nobody
  * may send before all have joined. */
 bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_name *name, int rank,
                    int size);
 void rec_node_leave(struct rec_node_exchange *exchange); /* local; also when not open */
+
+/* What each of the ranks that have joined says once when it comes: the time (one clock for the
+ * whole node), and yes or no to something. Afterwards the latest time, and whether all have said
+ * yes, for who knows that all have come. */
+void rec_node_come(struct rec_node_exchange *exchange, int64_t ns, bool yes);
+int64_t rec_node_last_came(const struct rec_node_exchange *exchange);
+bool rec_node_all_said_yes(const struct rec_node_exchange *exchange);
+
+/* A word of rank 0's to all others who have joined, of whom each sleeps until it comes. One word
+ * per memory. */
+void rec_node_say(struct rec_node_exchange *exchange, bool yes);
+/* False also when rank 0 has ended. Every now and then meanwhile() is called, seldom if it takes
+ * long. */
+bool rec_node_hear(const struct rec_node_exchange *exchange, void (*meanwhile)(void));
 
 /* Who has joined takes so much of something that all share: returns what was taken before. */
 uint64_t rec_node_claim(struct rec_node_exchange *exchange, uint64_t amount);

@@ -261,6 +261,87 @@ static void test_claims(void **state)
     run_forked_ranks(8, claim_some);
 }
 
+static struct rec_node_exchange *hearing;
+
+/* Rank 0 waits until all others have done so once. */
+static void claim_meanwhile(void)
+{
+    static bool claimed;
+    if (!claimed)
+        rec_node_claim(hearing, 1);
+    claimed = true;
+}
+
+static bool hear(struct rec_node_exchange *node, bool word)
+{
+    hearing = node;
+    if (node->exchange.rank != 0)
+        return rec_node_hear(node, claim_meanwhile) == word;
+    while (rec_node_claimed(node) < (uint64_t)node->exchange.size - 1)
+        usleep(1000);
+    rec_node_say(node, word);
+    return true;
+}
+
+static bool hear_yes(struct rec_node_exchange *node)
+{
+    return hear(node, true);
+}
+
+static bool hear_no(struct rec_node_exchange *node)
+{
+    return hear(node, false);
+}
+
+/* Rank 0 ends without a word. */
+static bool hear_nothing(struct rec_node_exchange *node)
+{
+    hearing = node;
+    return node->exchange.rank == 0 || !rec_node_hear(node, claim_meanwhile);
+}
+
+static void test_word_to_all(void **state)
+{
+    (void)state;
+    run_forked_ranks(2, hear_yes);
+    run_forked_ranks(33, hear_yes);
+    run_forked_ranks(33, hear_no);
+    run_forked_ranks(5, hear_nothing);
+}
+
+/* In no order, and maybe one that says no. */
+static bool come(struct rec_node_exchange *node, int no)
+{
+    uint64_t word = 0;
+    struct sum sum = {.ranks = 0};
+    static const struct rfn_round round = {.merge = add, .write = write_sum};
+    const int rank = node->exchange.rank, size = node->exchange.size;
+    rec_node_come(node, 1000 + rank * 7 % size, rank != no);
+    return rfn_exchange_climb(&node->exchange, &round, &sum, 0) == 0 &&
+           rfn_exchange_tell(&node->exchange, &word) == 0 &&
+           rec_node_last_came(node) == 999 + size && rec_node_all_said_yes(node) == (no >= size);
+}
+
+static bool all_say_yes(struct rec_node_exchange *node)
+{
+    return come(node, node->exchange.size);
+}
+
+static bool last_says_no(struct rec_node_exchange *node)
+{
+    return come(node, node->exchange.size - 1);
+}
+
+static void test_coming(void **state)
+{
+    (void)state;
+    const int sizes_of_jobs[] = {1, 2, 5, 20, 66}; /* no multiple of 7: all times differ */
+    for (size_t i = 0; i < sizeof sizes_of_jobs / sizeof *sizes_of_jobs; i++) {
+        run_forked_ranks(sizes_of_jobs[i], all_say_yes);
+        run_forked_ranks(sizes_of_jobs[i], last_says_no);
+    }
+}
+
 /* ---- what cannot be joined ---- */
 
 /* The lowest descriptor that is free: the same before and after, if none was left open. */
@@ -349,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_no_way),  cmocka_unit_test(test_ended),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_too_short),
         cmocka_unit_test(test_limited), cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_coming),  cmocka_unit_test(test_word_to_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,9 +129,18 @@ static int learn_wishes(struct rec_finishing *finish, struct rec_archive_result 
 
 enum { WAITED_UNIT = 100000 }; /* ns; a finer one would take more bytes of each message */
 
-/* All ranks learn which inputs have moved, how many streams and events there are, and for how long
- * the last one to come has been here. */
-static int survey(struct rec_finishing *finish, int error)
+/* Where all ranks have said so while they waited for each other, a survey would tell nothing but
+ * events, which are counted once more with the tables. */
+static void survey_plain(struct rec_finishing *finish)
+{
+    finish->first_stream = (uint64_t)finish->exchange->rank;
+    finish->n_streams = (uint64_t)finish->exchange->size;
+    finish->began = finish->step_began = rec_gathered.last_came;
+}
+
+/* All ranks learn which inputs have moved, how many streams there are, and for how long the last
+ * one to come has been here. */
+static int survey_all(struct rec_finishing *finish, int error)
 {
     struct rec_description *description = &finish->description;
     struct rfn_survey survey = {.counts[RFN_SURVEY_STREAMS] = description->n_streams,
@@ -142,10 +151,6 @@ static int survey(struct rec_finishing *finish, int error)
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         count_stream(stream, survey.counts);
     error = rec_moved_survey(description, &survey, finish->exchange, error);
-    for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
-        error = rfn_stream_settle(stream->events);
-    if (!error)
-        keep_volume(finish->wishes >> WISH_BITS, finish->exchange->rank);
     finish->first_stream = survey.before[RFN_SURVEY_STREAMS];
     finish->n_streams = survey.total[RFN_SURVEY_STREAMS];
     finish->events = survey.total[RFN_SURVEY_EVENTS];
@@ -154,6 +159,19 @@ static int survey(struct rec_finishing *finish, int error)
     finish->merging.before.bytes = survey.total[SURVEY_MET_BYTES];
     finish->merging.before.messages = survey.total[SURVEY_MET_MESSAGES];
     finish->began = finish->step_began = finish->step_began - survey.least * WAITED_UNIT;
+    return error;
+}
+
+static int survey(struct rec_finishing *finish, int error)
+{
+    if (finish->exchange == &rec_gathered.node.exchange && rec_gathered.plain)
+        survey_plain(finish);
+    else
+        error = survey_all(finish, error);
+    for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
+        error = rfn_stream_settle(stream->events);
+    if (!error)
+        keep_volume(finish->wishes >> WISH_BITS, finish->exchange->rank);
     return error;
 }
 
@@ -417,7 +435,7 @@ static uint64_t trace_bytes(const struct rec_finishing *finish)
     return bytes;
 }
 
-enum { SUM_SENT, SUM_MESSAGES, SUM_TRACES, SUM_ALL, SUM_DEFINITIONS, SUMS };
+enum { SUM_EVENTS, SUM_SENT, SUM_MESSAGES, SUM_TRACES, SUM_ALL, SUM_DEFINITIONS, SUMS };
 
 _Static_assert(SUMS == (int)RFN_COLLECTED_SUMS, "other sums are collected");
 
@@ -427,6 +445,8 @@ static void count_moved(const struct rec_finishing *finish, struct rfn_collectio
     const struct rfn_exchange *exchange = finish->exchange;
     uint64_t hops = (uint64_t)__builtin_popcount((unsigned)exchange->rank);
     uint64_t bytes = trace_bytes(finish);
+    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        collection->sums[SUM_EVENTS] += rfn_stream_events(stream->events);
     collection->sums[SUM_SENT] = exchange->bytes_sent - finish->sent;
     collection->sums[SUM_MESSAGES] = exchange->messages_sent - finish->messages +
                                      (exchange->rank != 0);
@@ -438,6 +458,7 @@ static void count_moved(const struct rec_finishing *finish, struct rfn_collectio
 static void note_merging(struct rec_finishing *finish, const struct rfn_collection *collection)
 {
     struct rfn_run_merging *merging = &finish->merging;
+    finish->events = collection->sums[SUM_EVENTS];
     merging->messages = collection->sums[SUM_MESSAGES];
     merging->bytes = collection->sums[SUM_SENT] + collection->message_bytes;
     merging->trace_bytes = collection->sums[SUM_TRACES];
@@ -547,7 +568,7 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
         rec_say("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank): %s",
                 finish->exchange->size, finish->exchange->size == 1 ? "" : "s",
                 grouped(finish->events, events), grouped(result->file_bytes, bytes), seconds,
-                (unsigned long long)(result->merge_bytes + 1023) / 1024, path);
+                (unsigned long long)(finish->output.peak + 1023) / 1024, path);
         if (finish->not_compared)
             rec_say("processes were not compared, and keep their own times: %s",
                     finish->not_compared == RFN_E_EXCHANGE ? "a rank could not"

@@ -8,10 +8,11 @@
  *
  *   before, in rec_finish_barrier: what the columns of a rank have not coded while they grew is
  *      coded, while others are still on their way (rfn_stream_code_ahead); ranks of one node share
- *      memory for what follows (exchange_node.h), and write full times meanwhile (ahead.h)
+ *      memory for what follows (exchange_node.h), write full times meanwhile (ahead.h), and say
+ *      there whether step 1 can tell others anything of them, which it seldom can
  *   0. the clocks of several nodes are compared once more (rec_clock_sync_end)
  *   1. all ranks learn what rank 0 was asked for (rfn_exchange_tell); inputs that one rank moved to
- *      columns are moved on all (rfn_survey_run)
+ *      columns are moved on all (rfn_survey_run), unless all have said before that there is nothing
  *   2. definitions (that meetings have not merged before: meetings.h), structures and value sets
  *      get numbers (rfn_merge_run)
  *      with reduced times, what became of them is counted, if asked for, streams that went alike
@@ -19,8 +20,9 @@
  *   3. what depends on the rank is joined to tables, and what is stored once for alike ranks comes
  *      to rank 0, which clusters it (rfn_collect, together.h)
  *   4. sizes become offsets; rank 0 creates the file and writes the front,
- *      every rank writes its chunks at its offset, unless they stand in the file already, rank 0
- * the table of contents and, last, the header that declares the file whole
+ *      every rank writes its chunks at its offset, unless they stand in the file already (if that
+ * is so of all ranks, they are not told where), rank 0 the table of contents and, last, the header
+ *      that declares the file whole
  */
 #ifndef RFN_RECORD_FINISH_H
 #define RFN_RECORD_FINISH_H

@@ -41,16 +41,46 @@ static void pack_ahead(uint64_t wishes, struct rfn_rope *times)
 }
 
 /* Rank 0 offers memory where clocks of nodes are not to be compared, for which messages of MPI are
- * needed. */
+ * needed. It has joined it then. */
 static struct first_word offer(const struct rfn_rope *times)
 {
     const int size = rec_place_size();
     struct first_word word = {.wishes = rec_finishing_own_wishes()};
     if (size > 1 && rec_options.node_memory && !rec_meetings_on && !rec_clock_sync_wanted())
         word.memory = rec_node_offer(size);
-    if (word.memory.nonce)
+    if (rec_node_join(&rec_gathered.node, &word.memory, 0, size))
         word.file = rec_ahead_offer(&rec_gathered.ahead, rfn_rope_size(times), size);
+    else
+        rec_node_withdraw(&word.memory);
     return word;
+}
+
+/* What the program has left under way goes on: a message that another rank still receives. */
+static void progress(void)
+{
+    int any;
+    rec_mpi.MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, rec_place_comm(), &any, MPI_STATUS_IGNORE);
+}
+
+/* Whether a survey (finish.c) would say of this process only that it has one stream. */
+static bool is_plain(void)
+{
+    const struct rec_stream *stream = rec_this_stream;
+    return rec_state == REC_RECORDING && rec_options.write && stream && stream == rec_streams &&
+           !stream->next && stream->journal.writes == 0 && !rfn_stream_any_moved(stream->events);
+}
+
+/* Until all ranks are here: whether all have joined. Only those that have need be told, of which
+ * each sleeps until then, and leaves the cores to those that are still on their way. */
+static bool all_have_joined(MPI_Comm all, bool joined)
+{
+    struct rec_node_exchange *node = &rec_gathered.node;
+    bool yes = rec_all_say_to_first(all, joined);
+    if (joined && rec_is_first_rank())
+        rec_node_say(node, yes);
+    else if (joined)
+        yes = rec_node_hear(node, progress);
+    return joined && yes;
 }
 
 /* Until all ranks are here. Those of one node then share memory, and have put their times into the
@@ -69,14 +99,20 @@ static void gather_ranks(MPI_Comm all)
     if (rec_mpi.MPI_Bcast(&word, sizeof word, MPI_BYTE, 0, all) != MPI_SUCCESS)
         word.memory.nonce = 0;
     rec_gathered.wishes = word.wishes;
-    bool joined = rec_options.node_memory &&
-                  rec_node_join(node, &word.memory, rec_place_rank(), rec_place_size());
-    if (joined && rfn_rope_size(&times) > 0)
+    if (!rec_is_first_rank() && rec_options.node_memory)
+        rec_node_join(node, &word.memory, rec_place_rank(), rec_place_size());
+    if (node->memory && rfn_rope_size(&times) > 0)
         rec_ahead_write(&rec_gathered.ahead, &word.file, word.memory.process, node, &times);
-    if (rec_all_say(all, joined))
+    if (node->memory)
+        rec_node_come(node, rec_gathered.arrived, is_plain());
+    if (word.memory.nonce && all_have_joined(all, node->memory)) {
         rec_ahead_settle(&rec_gathered.ahead, node);
-    else
+        rec_gathered.plain = rec_node_all_said_yes(node);
+        rec_gathered.last_came = rec_node_last_came(node);
+    } else {
         rec_gathered_release();
+        rec_mpi.MPI_Barrier(all);
+    }
     rec_node_withdraw(&offered);
     rfn_rope_release(&times);
 }
@@ -92,6 +128,7 @@ void rec_finish_barrier(void)
 {
     struct rec_patience patience = {0};
     rec_gathered.arrived = rec_monotonic_ns();
+    rec_close_to_threads();
     code_ahead();
     if (!rec_place_learn()) /* the recorder may not have seen MPI_Init */
         return;

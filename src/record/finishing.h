@@ -33,6 +33,8 @@ struct rec_gathered {
     /* If all ranks are on one node: */
     struct rec_node_exchange node; /* open then */
     uint64_t wishes;               /* rank 0's */
+    bool plain;                    /* there is nothing that a survey could tell any rank */
+    int64_t last_came;             /* ns */
     struct rec_ahead ahead;
 };
 

@@ -77,6 +77,8 @@ struct placing {
                                 rank's; offsets as claimed */
     uint64_t offset;         /* of this rank's part in the file */
     uint64_t shift;          /* from where claims were to where they are */
+    uint64_t peak;           /* of memory for merging, here and on ranks below */
+    bool unwritten;          /* one of these has more to write, when it is told where */
     bool fresh;              /* the file is not the one in which times may stand */
     uint64_t inode;          /* of the file */
     int fd;                  /* -1: this rank has not opened the file */
@@ -125,11 +127,14 @@ static int place_merge(void *state, int child, const uint8_t *bytes, size_t size
     struct placing *placing = state;
     struct rfn_reader reader = rfn_reader_over(bytes, size);
     size_t before = held_by(placing), claimed;
-    uint64_t part = rfn_reader_varint(&reader);
+    uint64_t part = rfn_reader_varint(&reader), peak = rfn_reader_varint(&reader);
+    bool unwritten = rfn_reader_u8(&reader);
     const uint8_t *entries = rfn_reader_blob(&reader, &claimed);
     if (reader.failed)
         return RFN_E_EXCHANGE;
     placing->before[child] = placing->children;
+    placing->peak = peak > placing->peak ? peak : placing->peak;
+    placing->unwritten |= unwritten;
     write_entries(entries, claimed, 0, &placing->claimed);
     write_entries(bytes + reader.at, size - reader.at, placing->children, &placing->contents);
     placing->children += part;
@@ -140,7 +145,10 @@ static int place_merge(void *state, int child, const uint8_t *bytes, size_t size
 static int place_write(void *state, struct rfn_buf *out)
 {
     const struct placing *placing = state;
+    const uint64_t peak = placing->exchange->peak;
     rfn_buf_varint(out, rfn_rope_size(&placing->output->bytes) + placing->children);
+    rfn_buf_varint(out, peak > placing->peak ? peak : placing->peak);
+    rfn_buf_u8(out, placing->unwritten);
     rfn_buf_varint(out, placing->claimed.size);
     rfn_buf_bytes(out, placing->claimed.data, placing->claimed.size);
     write_contents(placing, out);
@@ -168,9 +176,8 @@ static uint64_t shift_of(const struct placing *placing)
 }
 
 /* Rank 0 creates the file. */
-static int place_turn(void *state)
+static int begin_file(struct placing *placing)
 {
-    struct placing *placing = state;
     uint8_t header[RFN_HEADER_BYTES];
     struct stat status;
     placing->offset = RFN_HEADER_BYTES;
@@ -254,7 +261,6 @@ struct outcome {
     struct rfn_exchange *exchange;
     char problem[512 + 32]; /* of the first rank that knows one */
     uint64_t unshared;      /* ranks that do not see the file */
-    uint64_t peak;          /* of memory for merging on any rank */
     int error;              /* of any rank */
 };
 
@@ -267,9 +273,6 @@ static int outcome_merge(void *state, int child, const uint8_t *bytes, size_t si
     if (rfn_reader_u8(&reader) && !outcome->error)
         outcome->error = RFN_E_EXCHANGE;
     outcome->unshared += rfn_reader_varint(&reader);
-    uint64_t peak = rfn_reader_varint(&reader);
-    if (peak > outcome->peak)
-        outcome->peak = peak;
     if (!outcome->problem[0])
         snprintf(outcome->problem, sizeof outcome->problem, "%.*s", (int)(size - reader.at),
                  (const char *)bytes + reader.at);
@@ -281,7 +284,6 @@ static int outcome_write(void *state, struct rfn_buf *out)
     const struct outcome *outcome = state;
     rfn_buf_u8(out, outcome->error < 0);
     rfn_buf_varint(out, outcome->unshared);
-    rfn_buf_varint(out, outcome->peak);
     rfn_buf_bytes(out, outcome->problem, strlen(outcome->problem));
     return rfn_buf_status(out);
 }
@@ -453,8 +455,7 @@ static int agree(struct placing *placing, int error, bool *gather)
     static const struct rfn_round round = {.merge = outcome_merge, .write = outcome_write};
     struct rfn_exchange *exchange = placing->exchange;
     struct rec_archive_result *result = placing->result;
-    struct outcome outcome = {
-        .error = error, .unshared = !error && placing->fd < 0, .peak = exchange->peak};
+    struct outcome outcome = {.error = error, .unshared = !error && placing->fd < 0};
     if (error && error != RFN_E_EXCHANGE && !result->problem[0])
         snprintf(result->problem, sizeof result->problem, "%s", rfn_error_text(error));
     if (result->problem[0])
@@ -464,7 +465,6 @@ static int agree(struct placing *placing, int error, bool *gather)
     error = error ? error : climbed ? climbed : outcome.error;
     snprintf(result->problem, sizeof result->problem, "%.*s", (int)sizeof result->problem - 1,
              outcome.problem);
-    result->merge_bytes = outcome.peak;
     if (exchange->rank == 0 && !outcome.unshared)
         error = end_file(placing, error);
     uint64_t verdict = error ? FAILED : outcome.unshared ? TO_BE_GATHERED : WRITTEN;
@@ -501,32 +501,79 @@ static int take_claimed_entry(struct placing *placing)
     return rfn_buf_status(&placing->claimed);
 }
 
+/* Whether all that a rank other than 0 has is what it has claimed, and stands there now: that needs
+ * no word of rank 0's, unless claims move. */
+static bool write_claimed(const struct placing *placing)
+{
+    struct rec_ahead *ahead = placing->output->ahead;
+    struct rec_archive_result unsaid = {0}; /* a problem is told when it comes again */
+    struct rec_writing writing = {.fd = ahead->fd,
+                                  .offset = ahead->offset,
+                                  .look = stands,
+                                  .context = ahead,
+                                  .result = &unsaid};
+    const bool more = rfn_rope_size(&placing->output->bytes) > 0;
+    if (ahead->size == 0)
+        return !more;
+    bool written = !more && ahead->fd >= 0 &&
+                   rec_writing_rope(&writing, &placing->output->claimed) == 0;
+    return rec_ahead_close(ahead) && written;
+}
+
+/* Where all that ranks have is what they have claimed, and stands there, rank 0 ends the file at
+ * once. True: that is done. */
+static bool end_at_once(struct placing *placing, int *error)
+{
+    const bool first = placing->exchange->rank == 0;
+    uint64_t ended = 0;
+    if (!any_claims(placing))
+        return false;
+    if (first && !*error && !placing->unwritten && !placing->fresh && !placing->shift) {
+        *error = end_file(placing, write_own(placing));
+        ended = !*error;
+    }
+    int told = rfn_exchange_tell(placing->exchange, &ended);
+    if (ended)
+        *error = 0; /* whoever does not hear of it */
+    else if (!*error)
+        *error = told;
+    return ended;
+}
+
+/* Every rank is told where its part is, and writes it there. */
+static int write_placed(struct placing *placing, const struct rfn_round *round, int error)
+{
+    bool gather = false;
+    error = rfn_exchange_descend(placing->exchange, round, placing, error);
+    if (!error)
+        error = write_part(placing);
+    error = agree(placing, error, &gather);
+    if (gather)
+        error = write_for_all(placing);
+    return placing->exchange->rank == 0 ? end_file(placing, error) : error;
+}
+
 int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, int error,
                      struct rec_archive_result *result)
 {
     static const struct rfn_round round = {.merge = place_merge,
                                            .write = place_write,
-                                           .turn = place_turn,
                                            .write_down = place_write_down,
                                            .read_down = place_read_down};
     struct placing placing = {.exchange = exchange, .output = output, .result = result, .fd = -1};
-    bool gather = false;
     if (!error)
         error = take_claimed_entry(&placing);
     if (!error)
         error = fill_claim(output);
+    if (!error && exchange->rank != 0)
+        placing.unwritten = any_claims(&placing) && !write_claimed(&placing);
     rfn_exchange_hold(exchange, (int64_t)held_by(&placing));
-    int placed = rfn_exchange_round(exchange, &round, &placing, error);
-    error = error ? error : placed;
-    if (!error)
-        error = write_part(&placing);
-    error = agree(&placing, error, &gather);
-    if (gather)
-        error = write_for_all(&placing);
-    if (exchange->rank == 0)
-        error = end_file(&placing, error);
-    if (exchange->peak > result->merge_bytes)
-        result->merge_bytes = exchange->peak;
+    error = rfn_exchange_climb(exchange, &round, &placing, error);
+    if (exchange->rank == 0 && !error)
+        error = begin_file(&placing);
+    if (!end_at_once(&placing, &error))
+        error = write_placed(&placing, &round, error);
+    output->peak = placing.peak > exchange->peak ? placing.peak : exchange->peak;
     rfn_exchange_hold(exchange, -(int64_t)held_by(&placing));
     rfn_buf_release(&placing.contents);
     rfn_buf_release(&placing.claimed);

@@ -21,6 +21,7 @@ struct rec_output {
     struct rec_ahead *ahead; /* what ranks have claimed of the file; NULL: nothing */
     struct rfn_rope claimed; /* a chunk for what this rank has, or empty */
     struct rfn_toc_entry claimed_entry;
+    uint64_t peak; /* on rank 0, in the end: most memory that merging has taken on a rank */
 };
 
 #define REC_OUTPUT_INIT \

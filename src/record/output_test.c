@@ -30,6 +30,9 @@ struct course {
     bool scribble;   /* somebody has written into what stands there */
     bool changed;    /* of the large part of times a byte is another one */
     bool none_ahead; /* nothing is written ahead at all */
+    bool only_times; /* ranks other than 0 have nothing else */
+    bool at_once;    /* rank 0 ends the file when it has heard of all ranks */
+    int refused;     /* files must not be large in the end for this rank; 0: for none */
 };
 
 static struct course course;
@@ -105,7 +108,7 @@ static struct rfn_hash128 digest_of(int rank)
 
 static size_t part_size(int rank)
 {
-    return rank ? (size_t)(200 + 50 * rank) : course.front;
+    return rank == 0 ? course.front : course.only_times ? 0 : (size_t)(200 + 50 * rank);
 }
 
 /* ---- a rank ---- */
@@ -189,18 +192,30 @@ static int make_chunks(struct rec_output *output, struct times *times, int rank)
 {
     struct rfn_rope part = RFN_ROPE_INIT;
     uint8_t *bytes = bytes_of(rank, 4, part_size(rank));
+    int error = 0;
     rfn_buf_bytes(&part.bytes, bytes, part_size(rank));
     free(bytes);
-    int error = rec_output_chunk(output, rank ? PART : META, (uint64_t)rank, &part, false, NULL);
+    if (part_size(rank))
+        error = rec_output_chunk(output, rank ? PART : META, (uint64_t)rank, &part, false, NULL);
     rfn_rope_release(&part);
     if (!error && rank != course.idle)
         error = rec_output_chunk_claimed(output, TIMES, (uint64_t)rank, &times->rope);
     return error;
 }
 
+/* Whether a rank without ranks below it has sent what the course says: where it has what, that this
+ * is written, and a word after each. */
+static bool has_sent(const struct rfn_exchange *exchange, uint64_t before)
+{
+    const uint64_t words = course.none_ahead ? 1 : 2;
+    return exchange->rank % 2 == 0 ||
+           exchange->messages_sent - before == (course.at_once ? 2 : 2 + words);
+}
+
 static bool write_archive(struct rec_node_exchange *node)
 {
     const int rank = node->exchange.rank;
+    const uint64_t before = node->exchange.messages_sent;
     struct rec_archive_result result = {0};
     struct rec_output output = {.ahead = &ahead};
     struct times times;
@@ -210,12 +225,14 @@ static bool write_archive(struct rec_node_exchange *node)
     error = rec_output_write(&output, &node->exchange, error, &result);
     rec_output_release(&output);
     release_times(&times);
-    return error == 0;
+    return (error == 0) == !course.refused && has_sent(&node->exchange, before);
 }
 
 static bool take_part(struct rec_node_exchange *node)
 {
     const int rank = node->exchange.rank, fd = ahead.fd;
+    if (rank != 0)
+        rec_ahead_release(&ahead); /* it is its parent's, who was to be rank 0 */
     if (rank != course.idle && !course.none_ahead)
         write_ahead(node);
     if (!wait_for_all(node))
@@ -233,6 +250,10 @@ static bool take_part(struct rec_node_exchange *node)
         return false;
     if (rank == RANKS - 2 && course.unshared)
         right = no_more_descriptors() && right;
+    if (course.refused && rank == course.refused % RANKS) {
+        signal(SIGXFSZ, SIG_IGN);
+        limit_files(1000);
+    }
     right = write_archive(node) && right;
     if (rank == 0) /* the file is closed, and no other one */
         right = ahead.fd < 0 && (fcntl(fd, F_GETFD) >= 0) == course.taken && right;
@@ -407,7 +428,7 @@ static struct found run(const struct course *wanted)
     if (wanted->taken)
         check_other();
     end();
-    assert_int_equal(found.parts, RANKS);
+    assert_int_equal(found.parts, wanted->only_times ? 1 : RANKS);
     assert_int_equal(found.times, RANKS - (wanted->idle >= 0));
     assert_int_equal(found.contents, 1);
     return found;
@@ -427,6 +448,55 @@ static void test_claimed(void **state)
         struct found found = run(&(struct course){.front = 500, .added = sizes[i], .idle = -1});
         if (sizes[i] < 300)
             assert_int_equal(found.first, begin_of_claims());
+    }
+}
+
+/* Where ranks have nothing but what they claim, rank 0 needs to hear of each only once. */
+static void test_at_once(void **state)
+{
+    (void)state;
+    const struct course courses[] = {{.idle = -1},
+                                     {.idle = 2, .added = 100},
+                                     {.idle = -1, .changed = true},
+                                     {.idle = -1, .scribble = true},
+                                     {.idle = 0, .limited = true},
+                                     {.idle = 1, .unshared = true}};
+    for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
+        struct course wanted = courses[i];
+        wanted.front = 500;
+        wanted.only_times = wanted.at_once = true;
+        assert_int_equal(run(&wanted).first, begin_of_claims());
+    }
+}
+
+/* But not where something is left to be written, or claims are elsewhere than they were. */
+static void test_not_at_once(void **state)
+{
+    (void)state;
+    const struct course courses[] = {{.front = 500, .idle = -1, .added = 5000},
+                                     {.front = 100000, .idle = -1, .changed = true},
+                                     {.front = 100000, .idle = 3, .unshared = true},
+                                     {.front = 500, .idle = -1, .no_name = true},
+                                     {.front = 500, .idle = 1, .taken = true},
+                                     {.front = 500, .idle = -1, .none_ahead = true}};
+    for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
+        struct course wanted = courses[i];
+        wanted.only_times = true;
+        run(&wanted);
+    }
+}
+
+/* A rank that cannot write what has changed: all know that there is no archive, and none is left.
+ */
+static void test_refused(void **state)
+{
+    (void)state;
+    for (int rank = 1; rank <= RANKS; rank++) {
+        begin(&(struct course){
+            .front = 500, .idle = -1, .only_times = true, .changed = true, .refused = rank});
+        run_forked_ranks(RANKS, take_part);
+        assert_int_equal(access(path, F_OK), -1);
+        end();
     }
 }
 
@@ -551,7 +621,8 @@ int main(void)
         cmocka_unit_test(test_no_name),  cmocka_unit_test(test_limited),
         cmocka_unit_test(test_gathered), cmocka_unit_test(test_none_ahead),
         cmocka_unit_test(test_names),    cmocka_unit_test(test_no_offer),
-        cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_taken),    cmocka_unit_test(test_at_once),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_not_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,7 @@ __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
  * (doc/trace-profiling.md). */
 enum { MAX_PER_KIND = 400 };
 
+static bool closed; /* to threads that have not recorded anything */
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 static struct rec_clock_pair start;
 static pid_t pid;
@@ -194,7 +195,7 @@ struct rec_stream *rec_stream_wake(void)
     pthread_mutex_lock(&waking);
     wake();
     struct rec_stream *stream = NULL;
-    if (rec_state == REC_RECORDING) {
+    if (rec_state == REC_RECORDING && (rec_this_stream || !closed)) {
         stream = rec_this_stream ? rec_this_stream : stream_new();
         rec_this_stream = stream;
         if (stream)
@@ -205,6 +206,13 @@ struct rec_stream *rec_stream_wake(void)
     pthread_mutex_unlock(&waking);
     rec_calls_keep_out(kept_out);
     return stream;
+}
+
+void rec_close_to_threads(void)
+{
+    pthread_mutex_lock(&waking);
+    closed = true;
+    pthread_mutex_unlock(&waking);
 }
 
 void rec_mpi_load(void)

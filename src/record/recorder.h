@@ -146,6 +146,8 @@ void *rec_mpi_loaded(void);
  * writes what is held. */
 struct rec_stream *rec_stream_wake(void);
 void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame);
+/* From now on no thread is recorded that was not before: MPI is at its end. */
+void rec_close_to_threads(void);
 /* Wakes the recorder, without a stream, unless another thread, or this one, is about to. */
 void rec_wake(void);
 /* Whether there is anything to record at all. A process may never use MPI: nothing is loaded for

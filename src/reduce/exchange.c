@@ -254,10 +254,9 @@ static int round_receive(struct rfn_exchange *exchange, const struct rfn_round *
     return error;
 }
 
-int rfn_exchange_round(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
-                       int error)
+int rfn_exchange_descend(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                         int error)
 {
-    error = rfn_exchange_climb(exchange, round, state, error);
     int step = rfn_exchange_parent_step(exchange), child = 0;
     if (exchange->rank != 0) {
         int down = round_receive(exchange, round, state, step);
@@ -275,4 +274,11 @@ int rfn_exchange_round(struct rfn_exchange *exchange, const struct rfn_round *ro
         error = error ? error : written ? written : sent;
     }
     return error;
+}
+
+int rfn_exchange_round(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                       int error)
+{
+    error = rfn_exchange_climb(exchange, round, state, error);
+    return rfn_exchange_descend(exchange, round, state, error);
 }

@@ -71,9 +71,12 @@ struct rfn_round {
 
 int rfn_exchange_round(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
                        int error);
-/* Only up. */
+/* Its two halves, for who decides between them whether there is a second one: only up; and, where
+ * error is what that returned, the turn and down. */
 int rfn_exchange_climb(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
                        int error);
+int rfn_exchange_descend(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                         int error);
 
 enum { RFN_EXCHANGE_CHILDREN = 32 }; /* at most */
 

@@ -112,7 +112,7 @@ void rfn_tables_release(struct rfn_tables *tables);
  * number of slots. */
 struct rfn_table *rfn_tables_use(struct rfn_tables *tables, size_t table, size_t n_slots);
 /* What goes to rank 0 in one message per rank. */
-enum { RFN_COLLECTED_SUMS = 5 };
+enum { RFN_COLLECTED_SUMS = 6 };
 struct rfn_collection {
     struct rfn_tables *const *tables;
     size_t n_tables;

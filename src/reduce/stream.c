@@ -1088,3 +1088,12 @@ uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site)
 {
     return site < stream->n_sites ? stream->sites[site].moved : 0;
 }
+
+bool rfn_stream_any_moved(const struct rfn_stream *stream)
+{
+    for (size_t i = 0; i < stream->n_sites; i++) {
+        if (stream->sites[i].moved)
+            return true;
+    }
+    return false;
+}
