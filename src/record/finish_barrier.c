@@ -28,12 +28,13 @@ struct first_word {
     uint64_t wishes;
 };
 
-/* The times of this thread's stream as they are, if they are kept, and are not few. */
-static void pack_ahead(uint64_t wishes, struct rfn_rope *times)
+/* The times of this thread's stream as they are, if all are kept and it writes them itself, and
+ * they are not few. */
+static void pack_ahead(struct rfn_rope *times)
 {
-    if (rec_this_stream && rec_state == REC_RECORDING && wishes & WANTS_FILE &&
-        wishes & WANTS_TIMES && !(wishes & (WANTS_REDUCED | WANTS_ALL)) &&
-        !rfn_stream_reduced(rec_this_stream->events) &&
+    const bool own = rec_options.write && rec_options.times && !rec_options.segments &&
+                     !rec_options.merge_all;
+    if (own && rec_this_stream && rec_state == REC_RECORDING &&
         rec_pack_times(rec_this_stream->events, NULL, times) < 0)
         rfn_rope_release(times);
     if (rfn_rope_size(times) < REC_TIMES_LARGE)
@@ -91,7 +92,7 @@ static void gather_ranks(MPI_Comm all)
     struct rec_node_name offered = {0};
     struct first_word word = {0};
     struct rfn_rope times = RFN_ROPE_INIT;
-    pack_ahead(rec_finishing_own_wishes(), &times);
+    pack_ahead(&times);
     if (rec_is_first_rank()) {
         word = offer(&times);
         offered = word.memory;

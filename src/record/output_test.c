@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-enum { RANKS = 5, LARGE = 60000, SPILLED = 150000, OWN = 300, SCRIBBLE = 0x5a };
+enum { RANKS = 5, UNSHARED = 3, LARGE = 60000, SPILLED = 150000, OWN = 300, SCRIBBLE = 0x5a };
 enum { META = 900, PART = 901, TIMES = 902 }; /* types of chunks, which nobody knows */
 
 /* What happens between the times that are written ahead and those in the end. */
@@ -26,13 +26,14 @@ struct course {
     bool no_name;    /* the file cannot be given one */
     bool taken;      /* rank 0 has got its descriptor for another file */
     bool limited;    /* no rank can write ahead: files must not be large by then */
-    bool unshared;   /* one rank cannot open the file in the end */
+    bool unshared;   /* rank UNSHARED cannot open the file in the end */
     bool scribble;   /* somebody has written into what stands there */
     bool changed;    /* of the large part of times a byte is another one */
     bool none_ahead; /* nothing is written ahead at all */
     bool only_times; /* ranks other than 0 have nothing else */
     bool at_once;    /* rank 0 ends the file when it has heard of all ranks */
     int refused;     /* files must not be large in the end for this rank; 0: for none */
+    int lost;        /* a rank that cannot read its times when it sends them; 0: none */
 };
 
 static struct course course;
@@ -53,8 +54,13 @@ static uint8_t *bytes_of(int rank, uint64_t seed, size_t size)
     return bytes;
 }
 
+static uint64_t readable = UINT64_MAX; /* bytes of the spill, altogether */
+
 static int read_spill(void *context, uint64_t offset, void *bytes, size_t size)
 {
+    if (size > readable)
+        return RFN_E_IO;
+    readable -= size;
     memcpy(bytes, (const uint8_t *)context + offset, size);
     return 0;
 }
@@ -225,7 +231,8 @@ static bool write_archive(struct rec_node_exchange *node)
     error = rec_output_write(&output, &node->exchange, error, &result);
     rec_output_release(&output);
     release_times(&times);
-    return (error == 0) == !course.refused && has_sent(&node->exchange, before);
+    const bool fails = course.refused || (course.lost && (rank == 0 || rank == course.lost));
+    return (error == 0) == !fails && has_sent(&node->exchange, before);
 }
 
 static bool take_part(struct rec_node_exchange *node)
@@ -248,12 +255,14 @@ static bool take_part(struct rec_node_exchange *node)
         right = take_descriptor() && right;
     if (!wait_for_all(node))
         return false;
-    if (rank == RANKS - 2 && course.unshared)
+    if (rank == UNSHARED && course.unshared)
         right = no_more_descriptors() && right;
     if (course.refused && rank == course.refused % RANKS) {
         signal(SIGXFSZ, SIG_IGN);
         limit_files(1000);
     }
+    if (course.lost && rank == course.lost) /* for the checksum, and for the file, if it sees that */
+        readable = (rank == UNSHARED ? 1 : 2) * (SPILLED - 10);
     right = write_archive(node) && right;
     if (rank == 0) /* the file is closed, and no other one */
         right = ahead.fd < 0 && (fcntl(fd, F_GETFD) >= 0) == course.taken && right;
@@ -500,6 +509,18 @@ static void test_refused(void **state)
     }
 }
 
+/* A rank that cannot send all that it has claimed, when rank 0 writes for all. */
+static void test_lost(void **state)
+{
+    (void)state;
+    for (int rank = 1; rank < RANKS; rank++) {
+        begin(&(struct course){.front = 500, .idle = -1, .unshared = true, .lost = rank});
+        run_forked_ranks(RANKS, take_part);
+        assert_int_equal(access(path, F_OK), -1);
+        end();
+    }
+}
+
 /* What stands in the file already is not written again. */
 static void test_standing(void **state)
 {
@@ -623,6 +644,7 @@ int main(void)
         cmocka_unit_test(test_names),    cmocka_unit_test(test_no_offer),
         cmocka_unit_test(test_taken),    cmocka_unit_test(test_at_once),
         cmocka_unit_test(test_refused),  cmocka_unit_test(test_not_at_once),
+        cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
