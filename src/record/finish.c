@@ -608,6 +608,8 @@ static void write_run(struct rec_finishing *finish, struct rec_archive_result *r
     error = pack_times(finish, error);
     rec_finishing_end_step(finish, RFN_MERGING_TIMES);
     merge_spreads(finish, error);
+    if (!error && finish->exchange->rank == 0)
+        error = rec_chunk_definitions(finish); /* while others make and send what follows */
     error = tabulate_all(finish, error);
     rec_finishing_end_step(finish, RFN_MERGING_TABLES);
     if (!error && finish->exchange->rank == 0)
@@ -657,6 +659,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
         release_packed(&finish.packed[i]);
     free(finish.packed);
     rec_output_release(&finish.output);
+    rec_output_release(&finish.front);
     rfn_tables_release(&finish.streams);
     rfn_tables_release(&finish.places);
     rec_together_release(&finish.together);

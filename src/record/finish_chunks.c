@@ -63,23 +63,23 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
     return chunk(output, RFN_CHUNK_META, 0, &payload, error);
 }
 
-static int chunk_definitions(const struct rec_finishing *finish, struct rec_output *output)
+int rec_chunk_definitions(struct rec_finishing *finish)
 {
     struct rfn_buf payload = RFN_BUF_INIT;
     struct rfn_symbolizer *symbolizer = rfn_symbolizer_new();
     int error = rfn_pack_definitions(&finish->merge, symbolizer, &payload);
     rfn_symbolizer_free(symbolizer);
-    return chunk(output, RFN_CHUNK_DEFINITIONS, 0, &payload, error);
+    return chunk(&finish->front, RFN_CHUNK_DEFINITIONS, 0, &payload, error);
 }
 
 /* Only where clocks were compared. */
-static int chunk_clocks(const struct rec_finishing *finish, struct rec_output *output)
+static int chunk_clocks(struct rec_finishing *finish)
 {
     struct rfn_buf payload = RFN_BUF_INIT;
     int error = finish->clocks ? rec_clock_sync_pack(finish->clocks, &finish->merge, &payload) : 0;
     if (!error && payload.size == 0)
         return 0;
-    return chunk(output, RFN_CHUNK_CLOCKS, 0, &payload, error);
+    return chunk(&finish->front, RFN_CHUNK_CLOCKS, 0, &payload, error);
 }
 
 static int pack_streams(const struct rec_finishing *finish, struct rfn_buf *payload)
@@ -100,14 +100,13 @@ static int pack_streams(const struct rec_finishing *finish, struct rfn_buf *payl
     return error;
 }
 
-/* Rank 0's chunks that stand before all others, behind META. */
-static int chunk_front(const struct rec_finishing *finish, struct rec_output *output)
+/* What stands behind definitions, before what groups have. */
+static int chunk_front(struct rec_finishing *finish)
 {
     struct rfn_buf payload = RFN_BUF_INIT;
-    RFN_TRY(chunk_definitions(finish, output));
     int error = pack_streams(finish, &payload);
-    RFN_TRY(chunk(output, RFN_CHUNK_STREAMS, 0, &payload, error));
-    return chunk_clocks(finish, output);
+    RFN_TRY(chunk(&finish->front, RFN_CHUNK_STREAMS, 0, &payload, error));
+    return chunk_clocks(finish);
 }
 
 static int chunk_places(const struct rec_finishing *finish, struct rec_output *chunks)
@@ -133,11 +132,10 @@ static int chunk_spreads(const struct rec_finishing *finish, struct rec_output *
 }
 
 /* Clusters are made of an archive without events: what it says of itself is not looked at. */
-static void cluster(struct rec_finishing *finish, const struct rec_output *front,
-                    struct rec_output *chunks)
+static void cluster(struct rec_finishing *finish, struct rec_output *chunks)
 {
     struct rec_output whole = REC_OUTPUT_INIT;
-    if (chunk_meta(finish, 0, &whole) == 0 && rec_output_append(&whole, front) == 0) {
+    if (chunk_meta(finish, 0, &whole) == 0 && rec_output_append(&whole, &finish->front) == 0) {
         finish->clustered = rec_together_cluster(&finish->merge, &whole,
                                                  rec_finishing_forced_roles(finish), chunks);
         rfn_exchange_hold(finish->exchange, (int64_t)finish->clustered.held);
@@ -147,32 +145,30 @@ static void cluster(struct rec_finishing *finish, const struct rec_output *front
 }
 
 /* Rank 0's chunks of all streams: what depends on the rank, and what it was brought. */
-static int chunk_together(struct rec_finishing *finish, const struct rec_output *front,
-                          struct rec_output *chunks)
+static int chunk_together(struct rec_finishing *finish, struct rec_output *chunks)
 {
     RFN_TRY(chunk_places(finish, chunks));
     RFN_TRY(rec_together_unfold(&finish->together, &finish->merge, chunks));
     if (finish->merge.together)
-        cluster(finish, front, chunks);
+        cluster(finish, chunks);
     return 0;
 }
 
 int rec_chunk_first(struct rec_finishing *finish)
 {
-    struct rec_output front = REC_OUTPUT_INIT, chunks = REC_OUTPUT_INIT;
-    int error = chunk_front(finish, &front);
+    struct rec_output chunks = REC_OUTPUT_INIT;
+    int error = chunk_front(finish);
     if (!error)
-        error = chunk_together(finish, &front, &chunks);
+        error = chunk_together(finish, &chunks);
     if (!error)
         error = chunk_spreads(finish, &chunks);
     rec_finishing_end_step(finish, RFN_MERGING_CLUSTERS);
     if (!error)
         error = chunk_meta(finish, (uint64_t)(finish->step_began - finish->began), &finish->output);
     if (!error)
-        error = rec_output_append(&finish->output, &front);
+        error = rec_output_append(&finish->output, &finish->front);
     if (!error)
         error = rec_output_append(&finish->output, &chunks);
-    rec_output_release(&front);
     rec_output_release(&chunks);
     return error;
 }

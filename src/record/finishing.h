@@ -56,7 +56,7 @@ struct rec_finishing {
     struct rec_description description;
     struct rfn_tables streams, places;
     struct rec_together together;
-    struct rec_output output;
+    struct rec_output output, front; /* the latter on rank 0: what is to stand behind META */
     uint64_t first_stream, n_streams; /* over all ranks */
     struct rec_packed *packed;        /* per stream of the process */
     uint64_t wishes;                  /* rank 0's word */
@@ -93,7 +93,9 @@ enum { REC_TIMES_LARGE = 1 << 16 };
 int rec_pack_times(const struct rfn_stream *stream, struct rfn_new_times *times,
                    struct rfn_rope *out);
 
-/* Makes all that only rank 0 writes. Errors of packing, RFN_E_NOMEM, RFN_E_EXCHANGE. */
+/* Makes what rank 0 writes of definitions, once these have their numbers; then all else that only
+ * rank 0 writes. Errors of packing, RFN_E_NOMEM, RFN_E_EXCHANGE. */
+int rec_chunk_definitions(struct rec_finishing *finish);
 int rec_chunk_first(struct rec_finishing *finish);
 /* Makes the chunks of the process's streams, which go to rank 0 if that wants all. Collective then.
  * error: so far. Errors as above. */
