@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -293,6 +294,26 @@ static bool hear_no(struct rec_node_exchange *node)
     return hear(node, false);
 }
 
+static void nothing(int number)
+{
+    (void)number;
+}
+
+/* Signals come more often than naps end. */
+static bool hear_among_signals(struct rec_node_exchange *node)
+{
+    timer_t timer;
+    const struct itimerspec often = {{0, 500000}, {0, 500000}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    signal(SIGUSR1, nothing);
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) < 0 ||
+        timer_settime(timer, 0, &often, NULL) < 0)
+        return false;
+    bool right = hear(node, true);
+    timer_delete(timer);
+    return right;
+}
+
 /* Rank 0 ends without a word. */
 static bool hear_nothing(struct rec_node_exchange *node)
 {
@@ -306,6 +327,7 @@ static void test_word_to_all(void **state)
     run_forked_ranks(2, hear_yes);
     run_forked_ranks(33, hear_yes);
     run_forked_ranks(33, hear_no);
+    run_forked_ranks(2, hear_among_signals);
     run_forked_ranks(5, hear_nothing);
 }
 
