@@ -24,7 +24,8 @@ struct course {
     size_t added;    /* bytes, to the times of odd ranks */
     int idle;        /* a rank without times; -1: none */
     bool no_name;    /* the file cannot be given one */
-    bool taken;      /* rank 0 has got its descriptor for another file */
+    bool taken;      /* the program has got a rank's descriptor for another file */
+    int taken_of;    /* which rank's */
     bool limited;    /* no rank can write ahead: files must not be large by then */
     bool unshared;   /* one rank cannot open the file in the end */
     bool scribble;   /* somebody has written into what stands there */
@@ -172,7 +173,7 @@ static bool lose_name(void)
     return replaced;
 }
 
-/* Gives rank 0 another file, which has a name. */
+/* Gives the rank another file, which has a name. */
 static bool take_descriptor(void)
 {
     int other = open(other_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -230,11 +231,12 @@ static bool write_archive(struct rec_node_exchange *node)
 
 static bool take_part(struct rec_node_exchange *node)
 {
-    const int rank = node->exchange.rank, fd = ahead.fd;
+    const int rank = node->exchange.rank;
     if (rank != 0)
         rec_ahead_release(&ahead); /* it is its parent's, who was to be rank 0 */
     if (rank != course.idle && !course.none_ahead)
         write_ahead(node);
+    const int fd = ahead.fd;
     if (!wait_for_all(node))
         return false;
     rec_ahead_settle(&ahead, node);
@@ -244,7 +246,8 @@ static bool take_part(struct rec_node_exchange *node)
         right = scribble(scribbled_at()) && right;
     if (rank == 0 && course.no_name)
         right = lose_name() && right;
-    if (rank == 0 && course.taken)
+    const bool taken = course.taken && rank == course.taken_of;
+    if (taken)
         right = take_descriptor() && right;
     if (!wait_for_all(node))
         return false;
@@ -255,8 +258,8 @@ static bool take_part(struct rec_node_exchange *node)
         limit_files(1000);
     }
     right = write_archive(node) && right;
-    if (rank == 0) /* the file is closed, and no other one */
-        right = ahead.fd < 0 && (fcntl(fd, F_GETFD) >= 0) == course.taken && right;
+    if (fd >= 0) /* the file is closed, and no other one */
+        right = ahead.fd < 0 && (fcntl(fd, F_GETFD) >= 0) == taken && right;
     rec_ahead_release(&ahead);
     return right;
 }
@@ -478,6 +481,7 @@ static void test_not_at_once(void **state)
                                      {.front = 100000, .idle = 3, .unshared = true},
                                      {.front = 500, .idle = -1, .no_name = true},
                                      {.front = 500, .idle = 1, .taken = true},
+                                     {.front = 500, .idle = -1, .taken = true, .taken_of = 3},
                                      {.front = 500, .idle = -1, .none_ahead = true}};
     for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
         struct course wanted = courses[i];
