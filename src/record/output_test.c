@@ -32,6 +32,7 @@ struct course {
     bool changed;    /* of the large part of times a byte is another one */
     bool none_ahead; /* nothing is written ahead at all */
     bool only_times; /* ranks other than 0 have nothing else */
+    int with_part;   /* but this one; 0: none */
     bool at_once;    /* rank 0 ends the file when it has heard of all ranks */
     int refused;     /* files must not be large in the end for this rank; 0: for none */
 };
@@ -109,7 +110,8 @@ static struct rfn_hash128 digest_of(int rank)
 
 static size_t part_size(int rank)
 {
-    return rank == 0 ? course.front : course.only_times ? 0 : (size_t)(200 + 50 * rank);
+    const bool has_part = !course.only_times || rank == course.with_part;
+    return rank == 0 ? course.front : has_part ? (size_t)(200 + 50 * rank) : 0;
 }
 
 /* ---- a rank ---- */
@@ -431,7 +433,7 @@ static struct found run(const struct course *wanted)
     if (wanted->taken)
         check_other();
     end();
-    assert_int_equal(found.parts, wanted->only_times ? 1 : RANKS);
+    assert_int_equal(found.parts, wanted->only_times ? 1 + (wanted->with_part > 0) : RANKS);
     assert_int_equal(found.times, RANKS - (wanted->idle >= 0));
     assert_int_equal(found.contents, 1);
     return found;
@@ -462,6 +464,7 @@ static void test_at_once(void **state)
                                      {.idle = 2, .added = 100},
                                      {.idle = -1, .changed = true},
                                      {.idle = -1, .scribble = true},
+                                     {.idle = 0, .scribble = true},
                                      {.idle = 0, .limited = true},
                                      {.idle = 1, .unshared = true}};
     for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
@@ -479,6 +482,8 @@ static void test_not_at_once(void **state)
     const struct course courses[] = {{.front = 500, .idle = -1, .added = 5000},
                                      {.front = 100000, .idle = -1, .changed = true},
                                      {.front = 100000, .idle = 3, .unshared = true},
+                                     {.front = 500, .idle = -1, .with_part = 3},
+                                     {.front = 500, .idle = 2, .with_part = 2},
                                      {.front = 500, .idle = -1, .no_name = true},
                                      {.front = 500, .idle = 1, .taken = true},
                                      {.front = 500, .idle = -1, .taken = true, .taken_of = 3},
