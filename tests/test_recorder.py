@@ -164,6 +164,11 @@ def test_memory_of_a_node(bench, flavour):
         harness.compare(f"{what}: dump", dump == expected, True)
 
 
+def test_left_under_way(bench, flavour):
+    """While a rank waits for others MPI makes progress in it, also if there is a message that nobody receives."""
+    bench.record(flavour, 4, [bench.program("left_under_way", flavour)], timeout=20)
+
+
 BEHIND_RESERVE = 64 + (1 << 16)  # where times are that were written ahead (src/record/ahead.h)
 MOST_SPARE = 256 + 8  # behind each of them
 

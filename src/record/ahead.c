@@ -33,18 +33,29 @@ struct rec_ahead_file rec_ahead_offer(struct rec_ahead *ahead, uint64_t bytes, i
     ahead->fd = rec_archive_begin_unnamed(ranks);
     if (ahead->fd < 0 || fstat(ahead->fd, &status) < 0)
         return none;
-    return (struct rec_ahead_file){status.st_dev, status.st_ino, ahead->fd};
+    ahead->file = (struct rec_ahead_file){status.st_dev, status.st_ino, ahead->fd};
+    return ahead->file;
+}
+
+static bool is_of(int fd, const struct rec_ahead_file *file)
+{
+    struct stat status;
+    return fd >= 0 && fstat(fd, &status) == 0 && (uint64_t)status.st_dev == file->device &&
+           (uint64_t)status.st_ino == file->inode;
+}
+
+bool rec_ahead_is_open(const struct rec_ahead *ahead)
+{
+    return is_of(ahead->fd, &ahead->file);
 }
 
 /* -1: this process cannot have it. */
 static int open_file(const struct rec_ahead_file *file, int64_t process)
 {
     char path[64];
-    struct stat status;
     snprintf(path, sizeof path, "/proc/%" PRId64 "/fd/%" PRId64, process, file->fd);
     int fd = rfn_above_standard(open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-    if (fd >= 0 && (fstat(fd, &status) < 0 || (uint64_t)status.st_dev != file->device ||
-                    (uint64_t)status.st_ino != file->inode)) {
+    if (fd >= 0 && !is_of(fd, file)) {
         close(fd);
         fd = -1;
     }
@@ -78,6 +89,7 @@ void rec_ahead_write(struct rec_ahead *ahead, const struct rec_ahead_file *file,
     struct rec_signals signals;
     if (!file->inode || rfn_rope_status(times) < 0)
         return;
+    ahead->file = *file;
     if (ahead->fd < 0) /* not rank 0 */
         ahead->fd = open_file(file, process);
     if (ahead->fd < 0)
@@ -92,7 +104,7 @@ void rec_ahead_write(struct rec_ahead *ahead, const struct rec_ahead_file *file,
 
 bool rec_ahead_close(struct rec_ahead *ahead)
 {
-    const bool closed = ahead->fd >= 0 && close(ahead->fd) == 0;
+    const bool closed = rec_ahead_is_open(ahead) && close(ahead->fd) == 0;
     ahead->fd = -1;
     if (!closed)
         ahead->n_parts = 0;

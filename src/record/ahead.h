@@ -53,7 +53,8 @@ struct rec_ahead {
     uint64_t end;          /* of what all ranks claim; 0: nobody does */
     struct rec_ahead_part *parts;
     size_t n_parts, parts_capacity;
-    int fd; /* of the file; -1: this rank has not opened it, or has given it away */
+    struct rec_ahead_file file;
+    int fd; /* of it; -1: this rank has not opened it, or has given it away */
 };
 
 #define REC_AHEAD_INIT \
@@ -70,7 +71,11 @@ struct rec_ahead_file rec_ahead_offer(struct rec_ahead *ahead, uint64_t bytes, i
 void rec_ahead_write(struct rec_ahead *ahead, const struct rec_ahead_file *file, int64_t process,
                      struct rec_node_exchange *node, const struct rfn_rope *times);
 
-/* False: what was written may not have got there, so nothing stands. */
+/* A program that closes descriptors which are not its own may have got this one for another file.
+ */
+bool rec_ahead_is_open(const struct rec_ahead *ahead);
+
+/* Another file is left alone. False: what was written may not have got there, so nothing stands. */
 bool rec_ahead_close(struct rec_ahead *ahead);
 
 /* All ranks are there, and each has claimed what it will. */

@@ -135,9 +135,9 @@ bool rec_node_hear(const struct rec_node_exchange *exchange, void (*meanwhile)(v
     struct timespec nap = {.tv_nsec = FIRST_NAP};
     while (__atomic_load_n(said, __ATOMIC_ACQUIRE) == UNSAID) {
         long rc = syscall(SYS_futex, said, FUTEX_WAIT, UNSAID, &nap, NULL, 0);
-        if (rc == 0 || errno != ETIMEDOUT)
+        if (rc == 0 || errno == EAGAIN)
             continue;
-        meanwhile();
+        meanwhile(); /* also where a signal of the program's ends each nap */
         if (nap.tv_nsec < LONGEST_NAP)
             nap.tv_nsec *= 2;
         else if (has_ended(exchange, 0))

@@ -18,10 +18,11 @@
  * agree upon. A rank whose partner's process has ended gets RFN_E_EXCHANGE.
  *
  * Beside the boxes the memory has a counter, by which ranks divide among them what they share
- * (ahead.h).
+ * (ahead.h), what ranks say when they come, and one word of rank 0's to all.
  *
- * While a rank waits here, MPI makes no progress in it: only for when nothing of the program's is
- * under way any more, as when all ranks have come to MPI_Finalize.
+ * While a rank waits for a message here, MPI makes no progress in it: only for when nothing of the
+ * program's is under way any more, as when all ranks have come to MPI_Finalize. Before that a rank
+ * may wait for rank 0's word, if it lets MPI make progress meanwhile.
  */
 #ifndef RFN_RECORD_EXCHANGE_NODE_H
 #define RFN_RECORD_EXCHANGE_NODE_H

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -293,6 +294,39 @@ static bool hear_no(struct rec_node_exchange *node)
     return hear(node, false);
 }
 
+static void nothing(int number)
+{
+    (void)number;
+}
+
+static void claim_each_time(void)
+{
+    rec_node_claim(hearing, 1);
+}
+
+static bool send_signals(void)
+{
+    timer_t timer;
+    const struct itimerspec often = {{0, 500000}, {0, 500000}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    signal(SIGUSR1, nothing);
+    return timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 &&
+           timer_settime(timer, 0, &often, NULL) == 0;
+}
+
+/* Signals come more often than naps end, but for one now and then. */
+static bool hear_among_signals(struct rec_node_exchange *node)
+{
+    enum { TIMES = 20, LOOKS = 10000 };
+    hearing = node;
+    if (node->exchange.rank != 0)
+        return send_signals() && rec_node_hear(node, claim_each_time);
+    for (int i = 0; i < LOOKS && rec_node_claimed(node) < TIMES; i++)
+        usleep(1000);
+    rec_node_say(node, true);
+    return rec_node_claimed(node) >= TIMES;
+}
+
 /* Rank 0 ends without a word. */
 static bool hear_nothing(struct rec_node_exchange *node)
 {
@@ -306,6 +340,7 @@ static void test_word_to_all(void **state)
     run_forked_ranks(2, hear_yes);
     run_forked_ranks(33, hear_yes);
     run_forked_ranks(33, hear_no);
+    run_forked_ranks(2, hear_among_signals);
     run_forked_ranks(5, hear_nothing);
 }
 
@@ -385,8 +420,10 @@ static void test_refused(void **state)
     refuse(other, 4);
     refuse(name, 5); /* as of another job */
     assert_true(rec_node_join(&node, &name, 1, 4));
+    other = name;
     rec_node_withdraw(&name);
-    refuse(name, 4);
+    assert_int_equal(name.nonce, 0);
+    refuse(other, 4); /* who was told before */
     rec_node_leave(&node);
     close(pipes[0]);
     close(pipes[1]);

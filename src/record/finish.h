@@ -19,10 +19,9 @@
  *      are found (across.h), and rank 0 gets how far times lie apart (reduce/spreads.h)
  *   3. what depends on the rank is joined to tables, and what is stored once for alike ranks comes
  *      to rank 0, which clusters it (rfn_collect, together.h)
- *   4. sizes become offsets; rank 0 creates the file and writes the front,
- *      every rank writes its chunks at its offset, unless they stand in the file already (if that
- * is so of all ranks, they are not told where), rank 0 the table of contents and, last, the header
- *      that declares the file whole
+ *   4. sizes become offsets; rank 0 creates the file and writes the front, every rank its chunks at
+ *      its offset, unless they stand in the file already (if that is so of all ranks, they are not
+ *      told where), rank 0 the table of contents and, last, the header that declares the file whole
  */
 #ifndef RFN_RECORD_FINISH_H
 #define RFN_RECORD_FINISH_H

@@ -56,11 +56,15 @@ static struct first_word offer(const struct rfn_rope *times)
     return word;
 }
 
-/* What the program has left under way goes on: a message that another rank still receives. */
+enum { NO_TAG = 32767 }; /* the largest that every MPI has */
+
+/* What the program has left under way goes on: a message that another rank still receives. MPI
+ * looks no further where it finds the message that it is asked for, as one would be that the
+ * program has never received; a rank has sent none like that to itself. */
 static void progress(void)
 {
     int any;
-    rec_mpi.MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, rec_place_comm(), &any, MPI_STATUS_IGNORE);
+    rec_mpi.MPI_Iprobe(rec_place_rank(), NO_TAG, rec_place_comm(), &any, MPI_STATUS_IGNORE);
 }
 
 /* Whether a survey (finish.c) would say of this process only that it has one stream. */

@@ -515,7 +515,7 @@ static bool write_claimed(const struct placing *placing)
     const bool more = rfn_rope_size(&placing->output->bytes) > 0;
     if (ahead->size == 0)
         return !more;
-    bool written = !more && ahead->fd >= 0 &&
+    bool written = !more && rec_ahead_is_open(ahead) &&
                    rec_writing_rope(&writing, &placing->output->claimed) == 0;
     return rec_ahead_close(ahead) && written;
 }

@@ -24,13 +24,15 @@ struct course {
     size_t added;    /* bytes, to the times of odd ranks */
     int idle;        /* a rank without times; -1: none */
     bool no_name;    /* the file cannot be given one */
-    bool taken;      /* rank 0 has got its descriptor for another file */
+    bool taken;      /* the program has got a rank's descriptor for another file */
+    int taken_of;    /* which rank's */
     bool limited;    /* no rank can write ahead: files must not be large by then */
     bool unshared;   /* rank UNSHARED cannot open the file in the end */
     bool scribble;   /* somebody has written into what stands there */
     bool changed;    /* of the large part of times a byte is another one */
     bool none_ahead; /* nothing is written ahead at all */
     bool only_times; /* ranks other than 0 have nothing else */
+    int with_part;   /* but this one; 0: none */
     bool at_once;    /* rank 0 ends the file when it has heard of all ranks */
     int refused;     /* files must not be large in the end for this rank; 0: for none */
     int lost;        /* a rank that cannot read its times when it sends them; 0: none */
@@ -114,7 +116,8 @@ static struct rfn_hash128 digest_of(int rank)
 
 static size_t part_size(int rank)
 {
-    return rank == 0 ? course.front : course.only_times ? 0 : (size_t)(200 + 50 * rank);
+    const bool has_part = !course.only_times || rank == course.with_part;
+    return rank == 0 ? course.front : has_part ? (size_t)(200 + 50 * rank) : 0;
 }
 
 /* ---- a rank ---- */
@@ -178,7 +181,7 @@ static bool lose_name(void)
     return replaced;
 }
 
-/* Gives rank 0 another file, which has a name. */
+/* Gives the rank another file, which has a name. */
 static bool take_descriptor(void)
 {
     int other = open(other_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -237,11 +240,12 @@ static bool write_archive(struct rec_node_exchange *node)
 
 static bool take_part(struct rec_node_exchange *node)
 {
-    const int rank = node->exchange.rank, fd = ahead.fd;
+    const int rank = node->exchange.rank;
     if (rank != 0)
         rec_ahead_release(&ahead); /* it is its parent's, who was to be rank 0 */
     if (rank != course.idle && !course.none_ahead)
         write_ahead(node);
+    const int fd = ahead.fd;
     if (!wait_for_all(node))
         return false;
     rec_ahead_settle(&ahead, node);
@@ -251,7 +255,8 @@ static bool take_part(struct rec_node_exchange *node)
         right = scribble(scribbled_at()) && right;
     if (rank == 0 && course.no_name)
         right = lose_name() && right;
-    if (rank == 0 && course.taken)
+    const bool taken = course.taken && rank == course.taken_of;
+    if (taken)
         right = take_descriptor() && right;
     if (!wait_for_all(node))
         return false;
@@ -264,8 +269,8 @@ static bool take_part(struct rec_node_exchange *node)
     if (course.lost && rank == course.lost) /* for the checksum, and for the file, if it sees that */
         readable = (rank == UNSHARED ? 1 : 2) * (SPILLED - 10);
     right = write_archive(node) && right;
-    if (rank == 0) /* the file is closed, and no other one */
-        right = ahead.fd < 0 && (fcntl(fd, F_GETFD) >= 0) == course.taken && right;
+    if (fd >= 0) /* the file is closed, and no other one */
+        right = ahead.fd < 0 && (fcntl(fd, F_GETFD) >= 0) == taken && right;
     rec_ahead_release(&ahead);
     return right;
 }
@@ -437,7 +442,7 @@ static struct found run(const struct course *wanted)
     if (wanted->taken)
         check_other();
     end();
-    assert_int_equal(found.parts, wanted->only_times ? 1 : RANKS);
+    assert_int_equal(found.parts, wanted->only_times ? 1 + (wanted->with_part > 0) : RANKS);
     assert_int_equal(found.times, RANKS - (wanted->idle >= 0));
     assert_int_equal(found.contents, 1);
     return found;
@@ -468,6 +473,7 @@ static void test_at_once(void **state)
                                      {.idle = 2, .added = 100},
                                      {.idle = -1, .changed = true},
                                      {.idle = -1, .scribble = true},
+                                     {.idle = 0, .scribble = true},
                                      {.idle = 0, .limited = true},
                                      {.idle = 1, .unshared = true}};
     for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
@@ -485,8 +491,11 @@ static void test_not_at_once(void **state)
     const struct course courses[] = {{.front = 500, .idle = -1, .added = 5000},
                                      {.front = 100000, .idle = -1, .changed = true},
                                      {.front = 100000, .idle = 3, .unshared = true},
+                                     {.front = 500, .idle = -1, .with_part = 3},
+                                     {.front = 500, .idle = 2, .with_part = 2},
                                      {.front = 500, .idle = -1, .no_name = true},
                                      {.front = 500, .idle = 1, .taken = true},
+                                     {.front = 500, .idle = -1, .taken = true, .taken_of = 3},
                                      {.front = 500, .idle = -1, .none_ahead = true}};
     for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
         struct course wanted = courses[i];

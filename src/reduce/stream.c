@@ -963,6 +963,10 @@ static int code_ahead(void *context, struct rfn_column *column)
 int rfn_stream_code_ahead(struct rfn_stream *stream)
 {
     RFN_TRY(rfn_stream_catch_up(stream));
+    if (end_run(stream) < 0) {
+        stream->failed = true; /* the run is lost */
+        return RFN_E_NOMEM;
+    }
     return stream->reduction ? 0 : each_that_leaves(stream, code_ahead, NULL);
 }
 

@@ -115,8 +115,9 @@ int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event);
  * looked at. */
 int rfn_stream_flush(struct rfn_stream *stream);
 
-/* Codes what columns have not coded while they grew, unless times are reduced, so that packing the
- * stream takes less time if few events follow. RFN_E_NOMEM as of rfn_stream_event. */
+/* Emits a run of polls that is held back, and codes what columns have not coded while they grew,
+ * unless times are reduced, so that packing the stream takes less time if few events follow.
+ * RFN_E_NOMEM as of rfn_stream_event. */
 int rfn_stream_code_ahead(struct rfn_stream *stream);
 
 /* Moves all that is finished to the spill, if there is one, whatever memory there is. */
@@ -157,6 +158,7 @@ const uint64_t *rfn_stream_marks(const struct rfn_stream *stream, size_t *n);
 
 /* Inputs that have moved: bit i for input i of the site. */
 uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site);
+/* After rfn_stream_code_ahead: of all events so far. */
 bool rfn_stream_any_moved(const struct rfn_stream *stream);
 /* Moves an input by request (another rank has moved it). Only after flush or catch_up, and settle
  * before the stream is looked at again. */

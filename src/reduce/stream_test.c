@@ -278,6 +278,21 @@ static void test_ahead(void **state)
     history_free(&history);
 }
 
+/* A run of polls that is held back is the one by which an input moves. */
+static void test_ahead_of_polls(void **state)
+{
+    (void)state;
+    for (int values = RFN_STREAM_DISTINCT; values <= RFN_STREAM_DISTINCT + 1; values++) {
+        struct history history = history_new(false);
+        for (int i = 0; i < values; i++)
+            add_test(&history, 0, i, false);
+        assert_int_equal(rfn_stream_code_ahead(history.stream), 0);
+        assert_int_equal(rfn_stream_any_moved(history.stream), values > RFN_STREAM_DISTINCT);
+        check_all(&history);
+        history_free(&history);
+    }
+}
+
 /* A parameter with up to 64 values stays in signatures; with 65 it moves to a column. */
 static void test_moves_after_64(void **state)
 {
@@ -607,14 +622,23 @@ static void test_spill_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_regular),         cmocka_unit_test(test_moves_after_64),
-        cmocka_unit_test(test_moves_two),       cmocka_unit_test(test_moves_many_symbols),
-        cmocka_unit_test(test_moves_late),      cmocka_unit_test(test_polls),
-        cmocka_unit_test(test_marks),           cmocka_unit_test(test_random),
-        cmocka_unit_test(test_lists),           cmocka_unit_test(test_many_lists),
-        cmocka_unit_test(test_lists_forget),    cmocka_unit_test(test_memory_is_bounded),
-        cmocka_unit_test(test_memory_suffices), cmocka_unit_test(test_moves_what_was_spilled),
-        cmocka_unit_test(test_spill_fails),     cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_regular),
+        cmocka_unit_test(test_moves_after_64),
+        cmocka_unit_test(test_moves_two),
+        cmocka_unit_test(test_moves_many_symbols),
+        cmocka_unit_test(test_moves_late),
+        cmocka_unit_test(test_polls),
+        cmocka_unit_test(test_ahead_of_polls),
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_many_lists),
+        cmocka_unit_test(test_lists_forget),
+        cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_memory_suffices),
+        cmocka_unit_test(test_moves_what_was_spilled),
+        cmocka_unit_test(test_spill_fails),
+        cmocka_unit_test(test_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
