@@ -83,7 +83,7 @@ static int wait_for_change(const struct rec_node_exchange *exchange, int other, 
     const struct timespec patience = {.tv_sec = PATIENCE};
     while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) == old) {
         long rc = syscall(SYS_futex, counter, FUTEX_WAIT, old, &patience, NULL, 0);
-        const bool late = rc < 0 && errno == ETIMEDOUT;
+        const bool late = rc < 0 && errno != EAGAIN; /* or a signal has come */
         if (late && has_ended(exchange, other) && __atomic_load_n(counter, __ATOMIC_ACQUIRE) == old)
             return RFN_E_EXCHANGE;
     }

@@ -88,6 +88,19 @@ static bool all_have_joined(MPI_Comm all, bool joined)
     return joined && yes;
 }
 
+/* What a rank does that comes, before it waits for others. Rank 0 has joined already. */
+static void join(const struct first_word *word, const struct rfn_rope *times)
+{
+    struct rec_node_exchange *node = &rec_gathered.node;
+    if (!rec_is_first_rank() && rec_options.node_memory)
+        rec_node_join(node, &word->memory, rec_place_rank(), rec_place_size());
+    if (!node->memory)
+        return;
+    if (rfn_rope_size(times) > 0)
+        rec_ahead_write(&rec_gathered.ahead, &word->file, word->memory.process, node, times);
+    rec_node_come(node, rec_gathered.arrived, is_plain());
+}
+
 /* Until all ranks are here. Those of one node then share memory, and have put their times into the
  * file while they waited. */
 static void gather_ranks(MPI_Comm all)
@@ -101,16 +114,12 @@ static void gather_ranks(MPI_Comm all)
         word = offer(&times);
         offered = word.memory;
     }
-    if (rec_mpi.MPI_Bcast(&word, sizeof word, MPI_BYTE, 0, all) != MPI_SUCCESS)
+    const int rc = rec_mpi.MPI_Bcast(&word, sizeof word, MPI_BYTE, 0, all);
+    if (rc != MPI_SUCCESS && !rec_is_first_rank())
         word.memory.nonce = 0;
     rec_gathered.wishes = word.wishes;
-    if (!rec_is_first_rank() && rec_options.node_memory)
-        rec_node_join(node, &word.memory, rec_place_rank(), rec_place_size());
-    if (node->memory && rfn_rope_size(&times) > 0)
-        rec_ahead_write(&rec_gathered.ahead, &word.file, word.memory.process, node, &times);
-    if (node->memory)
-        rec_node_come(node, rec_gathered.arrived, is_plain());
-    if (word.memory.nonce && all_have_joined(all, node->memory)) {
+    join(&word, &times);
+    if (all_have_joined(all, node->memory)) {
         rec_ahead_settle(&rec_gathered.ahead, node);
         rec_gathered.plain = rec_node_all_said_yes(node);
         rec_gathered.last_came = rec_node_last_came(node);

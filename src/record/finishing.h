@@ -56,7 +56,7 @@ struct rec_finishing {
     struct rec_description description;
     struct rfn_tables streams, places;
     struct rec_together together;
-    struct rec_output output, front; /* the latter on rank 0: what is to stand behind META */
+    struct rec_output output, front;  /* the latter on rank 0: what is to stand behind META */
     uint64_t first_stream, n_streams; /* over all ranks */
     struct rec_packed *packed;        /* per stream of the process */
     uint64_t wishes;                  /* rank 0's word */

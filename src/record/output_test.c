@@ -266,7 +266,8 @@ static bool take_part(struct rec_node_exchange *node)
         signal(SIGXFSZ, SIG_IGN);
         limit_files(1000);
     }
-    if (course.lost && rank == course.lost) /* for the checksum, and for the file, if it sees that */
+    if (course.lost &&
+        rank == course.lost) /* for the checksum, and for the file, if it sees that */
         readable = (rank == UNSHARED ? 1 : 2) * (SPILLED - 10);
     right = write_archive(node) && right;
     if (fd >= 0) /* the file is closed, and no other one */
