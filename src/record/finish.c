@@ -130,12 +130,14 @@ static int learn_wishes(struct rec_finishing *finish, struct rec_archive_result 
 enum { WAITED_UNIT = 100000 }; /* ns; a finer one would take more bytes of each message */
 
 /* Where all ranks have said so while they waited for each other, a survey would tell nothing but
- * events, which are counted once more with the tables. */
+ * events, which are counted once more with the tables. A rank with a clock of its own (a time
+ * namespace) takes the last one to have come since it did itself. */
 static void survey_plain(struct rec_finishing *finish)
 {
+    const int64_t came = finish->began, now = finish->step_began, last = rec_gathered.last_came;
     finish->first_stream = (uint64_t)finish->exchange->rank;
     finish->n_streams = (uint64_t)finish->exchange->size;
-    finish->began = finish->step_began = rec_gathered.last_came;
+    finish->began = finish->step_began = last < came ? came : last > now ? now : last;
 }
 
 /* All ranks learn which inputs have moved, how many streams there are, and for how long the last
