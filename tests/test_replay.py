@@ -313,9 +313,12 @@ def test_damaged(bench):
     archive = test_smpi.smpi_run(bench, program, 4)
     with open(archive, "rb") as file:
         data = file.read()
+    chunks = list(rfn_reader.listed_chunks(data, rfn_reader.read_header(data)[0], True))
+    # Within payloads: what is between chunks means nothing.
+    inside = [chunk.end - 1 - chunk.stored // 2 for chunk in (chunks[len(chunks) // 3], chunks[-1])]
     spoiled = [data[:len(data) // 2], data[:-9], data[:70], b""]
     spoiled += [data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1:]
-                for at in (3, 20, 90, len(data) // 3, len(data) // 2, len(data) - 40)]
+                for at in (3, 20, 90, *inside, len(data) - 40)]
     for number, content in enumerate(spoiled):
         path = bench.path("spoiled.rfn")
         with open(path, "wb") as file:
