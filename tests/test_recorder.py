@@ -139,9 +139,9 @@ def merge_near(bench, flavour, missing, others, env=None):
     on all ranks but 0."""
     flags = ["-rdynamic", *(["-DOWN_SEMAPHORES"] if flavour == "openmpi" else [])]
     program, archive = bench.program("near", flavour, flags), bench.fresh("near.rfn")
-    parts = [[*before, bench.refrain, "record", "-o", archive, "--time=none", program, missing]
-             for before in ([], others)]
-    run = bench.run([*harness.FLAVOURS[flavour].launch(1), *parts[0], ":", "-n", "4", *parts[1]],
+    script = ('rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; case $rank in 0) set --;; esac\n'
+              f'exec "$@" {bench.refrain} record -o {archive} --time=none {program} {missing} $((rank == 4))')
+    run = bench.run([*harness.FLAVOURS[flavour].launch(5), "sh", "-c", script, "sh", *others],
                     timeout=60, env=env, check=True)
     bench.verb("verify", archive)
     woken = {int(rank): int(n) for rank, n in re.findall(r"rank (\d+) woke (\d+)", run.out)}
@@ -154,13 +154,15 @@ def test_memory_of_a_node(bench, flavour):
     woken, expected = merge_near(bench, flavour, "none", [])
     harness.compare("ranks that have sent through memory", [rank for rank in woken if woken[rank] < 4], [])
     no = "REFRAIN_NODE_MEMORY=no"
-    for missing, others, env, words in (("offer", [], None, 0), ("join", [], None, 1),
-                                        ("none", ["env", no], None, 1),
-                                        ("none", [], {"REFRAIN_NODE_MEMORY": "no"}, 0)):
+    for missing, others, env in (("offer", [], None), ("join", [], None), ("none", ["env", no], None),
+                                 ("none", [], {"REFRAIN_NODE_MEMORY": "no"}),
+                                 ("boxes", [], {"UCX_MEM_MMAP_HOOK_MODE": "none"})):  # else UCX has mremap
         woken, dump = merge_near(bench, flavour, missing, others, env)
         what = f"{missing}, {others}, {env}"
-        harness.compare(f"{what}: what rank 0 has said, that not all have it", woken.pop(0), words)
-        harness.compare(f"{what}: sent through memory", set(woken.values()), {0})
+        if missing == "boxes":  # the last one to come wakes all, and some have begun to send
+            harness.compare(f"{what}: sent by who has none", woken[4] in (0, 1), True)
+        else:
+            harness.compare(f"{what}: sent through memory", set(woken.values()), {0})
         harness.compare(f"{what}: dump", dump == expected, True)
 
 

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,19 +23,6 @@ enum {
 uint64_t rec_ahead_reserve(void)
 {
     return RESERVE;
-}
-
-struct rec_ahead_file rec_ahead_offer(struct rec_ahead *ahead, uint64_t bytes, int ranks)
-{
-    struct rec_ahead_file none = {0};
-    struct stat status;
-    if (bytes == 0 || bytes < rec_options.ahead_bytes / (uint64_t)ranks)
-        return none;
-    ahead->fd = rec_archive_begin_unnamed(ranks);
-    if (ahead->fd < 0 || fstat(ahead->fd, &status) < 0)
-        return none;
-    ahead->file = (struct rec_ahead_file){status.st_dev, status.st_ino, ahead->fd};
-    return ahead->file;
 }
 
 static bool is_of(int fd, const struct rec_ahead_file *file)
@@ -49,17 +37,35 @@ bool rec_ahead_is_open(const struct rec_ahead *ahead)
     return is_of(ahead->fd, &ahead->file);
 }
 
-/* -1: this process cannot have it. */
-static int open_file(const struct rec_ahead_file *file, int64_t process)
+/* On the first rank that has something to write: the others open what it has opened. */
+static void offer(struct rec_ahead *ahead, struct rec_node_exchange *node)
+{
+    uint64_t note[REC_NODE_NOTE] = {0};
+    struct stat status;
+    ahead->fd = rec_archive_begin_unnamed(node->exchange.size);
+    if (ahead->fd >= 0 && fstat(ahead->fd, &status) == 0) {
+        ahead->file = (struct rec_ahead_file){status.st_dev, status.st_ino};
+        memcpy(note,
+               (uint64_t[]){status.st_dev, status.st_ino, (uint64_t)getpid(), (uint64_t)ahead->fd},
+               sizeof note);
+    }
+    rec_node_note(node, note);
+}
+
+/* What another rank has opened, unless this process cannot have it. */
+static void open_offered(struct rec_ahead *ahead, const struct rec_node_exchange *node)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%" PRId64 "/fd/%" PRId64, process, file->fd);
-    int fd = rfn_above_standard(open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-    if (fd >= 0 && !is_of(fd, file)) {
-        close(fd);
-        fd = -1;
+    uint64_t note[REC_NODE_NOTE];
+    if (!rec_node_noted(node, note) || !note[1])
+        return;
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/fd/%" PRIu64, note[2], note[3]);
+    ahead->file = (struct rec_ahead_file){note[0], note[1]};
+    ahead->fd = rfn_above_standard(open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    if (ahead->fd >= 0 && !rec_ahead_is_open(ahead)) {
+        close(ahead->fd);
+        ahead->fd = -1;
     }
-    return fd;
 }
 
 static int note(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
@@ -82,17 +88,20 @@ static int write_times(struct rec_ahead *ahead, const struct rfn_rope *times)
     return rec_writing_rope(&writing, times);
 }
 
-void rec_ahead_write(struct rec_ahead *ahead, const struct rec_ahead_file *file, int64_t process,
-                     struct rec_node_exchange *node, const struct rfn_rope *times)
+void rec_ahead_write(struct rec_ahead *ahead, struct rec_node_exchange *node,
+                     const struct rfn_rope *times)
 {
-    const uint64_t size = RFN_CHUNK_HEADER_BYTES + rfn_rope_size(times) + SPARE;
+    const uint64_t bytes = rfn_rope_size(times);
+    const uint64_t size = RFN_CHUNK_HEADER_BYTES + bytes + SPARE;
     struct rec_signals signals;
-    if (!file->inode || rfn_rope_status(times) < 0)
+    if (bytes == 0 || bytes < rec_options.ahead_bytes / (uint64_t)node->exchange.size ||
+        rfn_rope_status(times) < 0)
         return;
-    ahead->file = *file;
-    if (ahead->fd < 0) /* not rank 0 */
-        ahead->fd = open_file(file, process);
-    if (ahead->fd < 0)
+    if (rec_node_may_note(node))
+        offer(ahead, node);
+    else
+        open_offered(ahead, node);
+    if (!rec_ahead_is_open(ahead))
         return;
     ahead->size = size + -size % RFN_CHUNK_ALIGNMENT;
     ahead->offset = RFN_HEADER_BYTES + RESERVE + rec_node_claim(node, ahead->size);
@@ -115,6 +124,8 @@ void rec_ahead_settle(struct rec_ahead *ahead, const struct rec_node_exchange *n
 {
     const uint64_t claimed = rec_node_claimed(node);
     ahead->end = claimed ? RFN_HEADER_BYTES + RESERVE + claimed : 0;
+    if (claimed && node->exchange.rank == 0 && ahead->fd < 0)
+        open_offered(ahead, node);
 }
 
 static int compare_offset(const void *key, const void *part)

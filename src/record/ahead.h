@@ -4,9 +4,10 @@
  * it has come to the end of MPI. So the ranks of one node put them into the file as they come,
  * and when the last one is there what is left to be written does not grow with the run.
  *
- * The file has no name by then. Rank 0 opens it in the folder of the archive (O_TMPFILE: nothing is
- * left if the job dies) and tells the others of it with the name of the memory that they share
- * (exchange_node.h); they open it through /proc. It gets its name when rank 0 creates the archive.
+ * The file has no name by then. The first rank that has enough to write opens it in the folder of
+ * the archive (O_TMPFILE: nothing is left if the job dies) and notes for the others in the memory
+ * that they share which it is (exchange_node.h); they, and in the end rank 0, open it through
+ * /proc. It gets its name when rank 0 creates the archive.
  *
  *   64                      header
  *   RESERVE                 for rank 0's part, the front
@@ -39,8 +40,7 @@
 
 /* The file without a name, the same for all. */
 struct rec_ahead_file {
-    uint64_t device, inode; /* the latter 0: there is none */
-    int64_t fd;             /* of rank 0 */
+    uint64_t device, inode;
 };
 
 /* Bytes that stand in the file. */
@@ -62,14 +62,11 @@ struct rec_ahead {
         .fd = -1       \
     }
 
-/* On rank 0: opens the file if the ranks, all with as many bytes of times, have enough of them
- * together (rec_options.ahead_bytes). */
-struct rec_ahead_file rec_ahead_offer(struct rec_ahead *ahead, uint64_t bytes, int ranks);
-
-/* Claims room for a chunk with these times, and writes them there. Only who has joined the memory;
- * process: of rank 0. */
-void rec_ahead_write(struct rec_ahead *ahead, const struct rec_ahead_file *file, int64_t process,
-                     struct rec_node_exchange *node, const struct rfn_rope *times);
+/* Claims room for a chunk with these times, and writes them there, if ranks that have as many bytes
+ * of times each have enough of them together (rec_options.ahead_bytes). Only who has joined the
+ * memory. */
+void rec_ahead_write(struct rec_ahead *ahead, struct rec_node_exchange *node,
+                     const struct rfn_rope *times);
 
 /* A program that closes descriptors which are not its own may have got this one for another file.
  */
@@ -78,7 +75,8 @@ bool rec_ahead_is_open(const struct rec_ahead *ahead);
 /* Another file is left alone. False: what was written may not have got there, so nothing stands. */
 bool rec_ahead_close(struct rec_ahead *ahead);
 
-/* All ranks are there, and each has claimed what it will. */
+/* All ranks are there, and each has claimed what it will. Rank 0 has the file open then, if it can
+ * have it and anything is claimed. */
 void rec_ahead_settle(struct rec_ahead *ahead, const struct rec_node_exchange *node);
 
 /* Whether these bytes stand at this offset of the file. */

@@ -79,12 +79,6 @@ bool rec_all_say(MPI_Comm comm, bool yes)
     return rec_mpi.MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
 }
 
-bool rec_all_say_to_first(MPI_Comm comm, bool yes)
-{
-    int mine = yes, all = 0;
-    return rec_mpi.MPI_Reduce(&mine, &all, 1, MPI_INT, MPI_MIN, 0, comm) == MPI_SUCCESS && all;
-}
-
 /* A communicator of all ranks on *comm, or MPI_COMM_NULL on all of them. A program may have used up
  * all that MPI can make, on some ranks only. */
 static void create_comm(MPI_Comm world, MPI_Comm *comm)

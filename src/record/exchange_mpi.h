@@ -16,8 +16,6 @@ struct rec_exchange {
 int rec_exchange_open(struct rec_exchange *exchange);
 /* Whether all ranks of comm say yes; false also when MPI fails. Collective. */
 bool rec_all_say(MPI_Comm comm, bool yes);
-/* The same, but only rank 0 learns it. Others may go on before all are there. */
-bool rec_all_say_to_first(MPI_Comm comm, bool yes);
 void rec_exchange_close(struct rec_exchange *exchange); /* collective */
 
 #endif

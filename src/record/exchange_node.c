@@ -18,6 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef MADV_POPULATE_WRITE /* older headers; older systems do not know it */
+#define MADV_POPULATE_WRITE 23
+#endif
+
 enum { BOX_BYTES = 1 << 16, SLOTS = 2, PIECE = BOX_BYTES / SLOTS - 16 };
 enum { TO_PARENT, FROM_PARENT, TO_FIRST, BOXES }; /* of a rank */
 enum { HEAD_BYTES = 4096, NAME_BYTES = 64 };
@@ -37,17 +41,28 @@ struct rec_node_box {
 
 _Static_assert(sizeof(struct rec_node_box) == BOX_BYTES, "boxes are not whole pages");
 
-/* Zero when it is new. */
-struct rec_node_memory {
+/* What all share. Zero when it is new. */
+struct head {
     uint64_t claimed;
-    int64_t last_came;                                 /* ns */
-    uint32_t noes;                                     /* of those who have come */
-    uint32_t said;                                     /* UNSAID, YES or NO */
-    uint8_t unused[HEAD_BYTES - 3 * sizeof(uint64_t)]; /* of the page */
+    int64_t last_came; /* ns */
+    uint64_t word;     /* rank 0's */
+    uint64_t note[REC_NODE_NOTE];
+    uint32_t noted;    /* UNNOTED, BEING_NOTED or NOTED */
+    uint32_t come;     /* ranks so far */
+    uint32_t all;      /* whether these are all */
+    uint32_t lacks;    /* what not all of them have said */
+    uint32_t no_boxes; /* whether one has none */
+};
+
+struct rec_node_memory {
+    union {
+        struct head head;
+        uint8_t page[HEAD_BYTES];
+    };
     struct rec_node_box boxes[];
 };
 
-_Static_assert(sizeof(struct rec_node_memory) == HEAD_BYTES, "the head is not whole pages");
+_Static_assert(sizeof(struct rec_node_memory) == HEAD_BYTES, "the head is no whole page");
 
 /* ---- boxes ---- */
 
@@ -76,15 +91,36 @@ static bool has_ended(const struct rec_node_exchange *exchange, int rank)
     return kill(process, 0) < 0 && errno == ESRCH;
 }
 
-/* Until the counter of rank `other` is not `old` any more. RFN_E_EXCHANGE: that rank has ended. */
+enum { FIRST_NAP = 1000000, LONGEST_NAP = 16000000 }; /* ns, while what others do goes on */
+
+/* Sleeps while the word has that value, but not for long where something is to be done meanwhile.
+ * Whether it is time to look around; a signal of the program's may have come. */
+static bool nap(const struct rec_node_exchange *exchange, uint32_t *word, uint32_t value,
+                int64_t *nap_ns)
+{
+    const struct timespec time = {.tv_sec = exchange->meanwhile ? 0 : PATIENCE,
+                                  .tv_nsec = exchange->meanwhile ? *nap_ns : 0};
+    const long rc = syscall(SYS_futex, word, FUTEX_WAIT, value, &time, NULL, 0);
+    if (rc == 0 || errno == EAGAIN)
+        return false;
+    if (exchange->meanwhile)
+        exchange->meanwhile();
+    if (*nap_ns < LONGEST_NAP)
+        *nap_ns *= 2;
+    return true;
+}
+
+/* Until the counter of rank `other` is not `old` any more. RFN_E_EXCHANGE: that rank has ended, or
+ * another one has no boxes. */
 static int wait_for_change(const struct rec_node_exchange *exchange, int other, uint32_t *counter,
                            uint32_t old)
 {
-    const struct timespec patience = {.tv_sec = PATIENCE};
+    const uint32_t *no_boxes = &exchange->memory->head.no_boxes;
+    int64_t nap_ns = FIRST_NAP;
     while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) == old) {
-        long rc = syscall(SYS_futex, counter, FUTEX_WAIT, old, &patience, NULL, 0);
-        const bool late = rc < 0 && errno != EAGAIN; /* or a signal has come */
-        if (late && has_ended(exchange, other) && __atomic_load_n(counter, __ATOMIC_ACQUIRE) == old)
+        if (nap(exchange, counter, old, &nap_ns) &&
+            (__atomic_load_n(no_boxes, __ATOMIC_ACQUIRE) || has_ended(exchange, other)) &&
+            __atomic_load_n(counter, __ATOMIC_ACQUIRE) == old)
             return RFN_E_EXCHANGE;
     }
     return 0;
@@ -96,54 +132,65 @@ static void count_on(uint32_t *counter)
     syscall(SYS_futex, counter, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* ---- what is said to all ---- */
+/* ---- ranks that come one after the other ---- */
 
-void rec_node_come(struct rec_node_exchange *exchange, int64_t ns, bool yes)
+static void change(uint32_t *word, uint32_t value)
 {
-    struct rec_node_memory *memory = exchange->memory;
-    int64_t last = __atomic_load_n(&memory->last_came, __ATOMIC_RELAXED);
-    while (last < ns && !__atomic_compare_exchange_n(&memory->last_came, &last, ns, true,
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+enum { UNNOTED, BEING_NOTED, NOTED };
+
+bool rec_node_may_note(struct rec_node_exchange *exchange)
+{
+    uint32_t nobody = UNNOTED;
+    return __atomic_compare_exchange_n(&exchange->memory->head.noted, &nobody, BEING_NOTED, false,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void rec_node_note(struct rec_node_exchange *exchange, const uint64_t note[REC_NODE_NOTE])
+{
+    struct head *head = &exchange->memory->head;
+    memcpy(head->note, note, sizeof head->note);
+    change(&head->noted, NOTED);
+}
+
+bool rec_node_noted(const struct rec_node_exchange *exchange, uint64_t note[REC_NODE_NOTE])
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    const struct head *head = &exchange->memory->head;
+    for (int i = 0; i < 100 && __atomic_load_n(&head->noted, __ATOMIC_ACQUIRE) == BEING_NOTED; i++)
+        syscall(SYS_futex, &head->noted, FUTEX_WAIT, BEING_NOTED, &moment, NULL, 0);
+    const bool noted = __atomic_load_n(&head->noted, __ATOMIC_ACQUIRE) == NOTED;
+    if (noted)
+        memcpy(note, head->note, sizeof head->note);
+    return noted;
+}
+
+void rec_node_come(struct rec_node_exchange *exchange, int64_t ns, unsigned says, uint64_t word)
+{
+    struct head *head = &exchange->memory->head;
+    const uint32_t size = (uint32_t)exchange->exchange.size;
+    int64_t last = __atomic_load_n(&head->last_came, __ATOMIC_RELAXED);
+    while (last < ns && !__atomic_compare_exchange_n(&head->last_came, &last, ns, true,
                                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         continue;
-    if (!yes)
-        __atomic_fetch_add(&memory->noes, 1, __ATOMIC_ACQ_REL);
+    __atomic_fetch_or(&head->lacks, ~says, __ATOMIC_ACQ_REL);
+    if (exchange->exchange.rank == 0)
+        head->word = word;
+    if (__atomic_add_fetch(&head->come, 1, __ATOMIC_ACQ_REL) == size)
+        change(&head->all, true);
 }
 
-int64_t rec_node_last_came(const struct rec_node_exchange *exchange)
+struct rec_node_all rec_node_wait_for_all(const struct rec_node_exchange *exchange)
 {
-    return __atomic_load_n(&exchange->memory->last_came, __ATOMIC_ACQUIRE);
-}
-
-bool rec_node_all_said_yes(const struct rec_node_exchange *exchange)
-{
-    return __atomic_load_n(&exchange->memory->noes, __ATOMIC_ACQUIRE) == 0;
-}
-
-enum { UNSAID, YES, NO };
-enum { FIRST_NAP = 1000000, LONGEST_NAP = 16000000 }; /* ns, while what it is for goes on */
-
-void rec_node_say(struct rec_node_exchange *exchange, bool yes)
-{
-    uint32_t *said = &exchange->memory->said;
-    __atomic_store_n(said, yes ? YES : NO, __ATOMIC_RELEASE);
-    syscall(SYS_futex, said, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-bool rec_node_hear(const struct rec_node_exchange *exchange, void (*meanwhile)(void))
-{
-    uint32_t *said = &exchange->memory->said;
-    struct timespec nap = {.tv_nsec = FIRST_NAP};
-    while (__atomic_load_n(said, __ATOMIC_ACQUIRE) == UNSAID) {
-        long rc = syscall(SYS_futex, said, FUTEX_WAIT, UNSAID, &nap, NULL, 0);
-        if (rc == 0 || errno == EAGAIN)
-            continue;
-        meanwhile(); /* also where a signal of the program's ends each nap */
-        if (nap.tv_nsec < LONGEST_NAP)
-            nap.tv_nsec *= 2;
-        else if (has_ended(exchange, 0))
-            break;
-    }
-    return __atomic_load_n(said, __ATOMIC_ACQUIRE) == YES;
+    struct head *head = &exchange->memory->head;
+    int64_t nap_ns = FIRST_NAP;
+    while (!__atomic_load_n(&head->all, __ATOMIC_ACQUIRE))
+        nap(exchange, &head->all, false, &nap_ns);
+    return (struct rec_node_all){head->last_came, ~head->lacks, head->word,
+                                 !__atomic_load_n(&head->no_boxes, __ATOMIC_ACQUIRE)};
 }
 
 /* ---- messages ---- */
@@ -320,22 +367,19 @@ static int open_memory(const struct rec_node_name *name)
     return rfn_above_standard(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC));
 }
 
-/* All of it. The head and the rank's boxes get their room now: where there is none, later it would
- * be SIGBUS. */
-static void *map_memory(const struct rec_node_name *name, int rank, size_t bytes)
+/* The head of it, which gets its room now: where there is none, later it would be SIGBUS. */
+static void *map_head(const struct rec_node_name *name, size_t bytes)
 {
-    const size_t own = bytes_for(1);
     struct stat status;
     int fd = open_memory(name);
     if (fd < 0)
         return NULL;
     const bool whole = fstat(fd, &status) == 0 && status.st_size == (off_t)bytes &&
-                       fallocate(fd, 0, 0, HEAD_BYTES) == 0 &&
-                       fallocate(fd, 0, (off_t)(HEAD_BYTES + (size_t)rank * own), (off_t)own) == 0;
-    void *memory = whole ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                         : MAP_FAILED;
+                       fallocate(fd, 0, 0, HEAD_BYTES) == 0;
+    void *head = whole ? mmap(NULL, HEAD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                       : MAP_FAILED;
     close(fd);
-    return memory == MAP_FAILED ? NULL : memory;
+    return head == MAP_FAILED ? NULL : head;
 }
 
 bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_name *name, int rank,
@@ -349,14 +393,47 @@ bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_nam
                      .send = send_bytes,
                      .receive = receive_bytes,
                      .tell = tell},
-        .bytes = HEAD_BYTES + bytes_for(size),
+        .bytes = HEAD_BYTES,
     };
-    if (!name->nonce)
-        return false;
-    exchange->memory = map_memory(name, rank, exchange->bytes);
-    if (exchange->memory)
-        exchange->memory->boxes[(size_t)rank * BOXES].process = (uint64_t)getpid();
+    if (name->nonce)
+        exchange->memory = map_head(name, HEAD_BYTES + bytes_for(size));
     return exchange->memory;
+}
+
+static bool make_room(struct rec_node_box *box, size_t bytes)
+{
+    return madvise(box, bytes, MADV_POPULATE_WRITE) == 0;
+}
+
+/* Of this rank's boxes, and of the counters that it looks at before their owners may have come:
+ * where there is no room, later it would be SIGBUS. */
+static bool make_all_room(const struct rec_node_exchange *exchange)
+{
+    const int rank = exchange->exchange.rank, size = exchange->exchange.size;
+    struct rec_node_box *boxes = exchange->memory->boxes;
+    bool room = make_room(&boxes[(size_t)rank * BOXES], bytes_for(1)) &&
+                make_room(&boxes[(size_t)parent_of(rank) * BOXES], HEAD_BYTES);
+    int step = rfn_exchange_parent_step(&exchange->exchange);
+    for (step /= 2; step >= 1 && room; step /= 2)
+        room = rank + step >= size || make_room(&boxes[(size_t)(rank + step) * BOXES], HEAD_BYTES);
+    return room;
+}
+
+bool rec_node_open_boxes(struct rec_node_exchange *exchange)
+{
+    const size_t bytes = HEAD_BYTES + bytes_for(exchange->exchange.size);
+    struct rec_node_memory *memory = mremap(exchange->memory, exchange->bytes, bytes,
+                                            MREMAP_MAYMOVE);
+    if (memory != MAP_FAILED) {
+        exchange->memory = memory;
+        exchange->bytes = bytes;
+    }
+    if (memory == MAP_FAILED || !make_all_room(exchange)) {
+        __atomic_store_n(&exchange->memory->head.no_boxes, true, __ATOMIC_RELEASE);
+        return false;
+    }
+    memory->boxes[(size_t)exchange->exchange.rank * BOXES].process = (uint64_t)getpid();
+    return true;
 }
 
 void rec_node_leave(struct rec_node_exchange *exchange)
@@ -368,10 +445,10 @@ void rec_node_leave(struct rec_node_exchange *exchange)
 
 uint64_t rec_node_claim(struct rec_node_exchange *exchange, uint64_t amount)
 {
-    return __atomic_fetch_add(&exchange->memory->claimed, amount, __ATOMIC_ACQ_REL);
+    return __atomic_fetch_add(&exchange->memory->head.claimed, amount, __ATOMIC_ACQ_REL);
 }
 
 uint64_t rec_node_claimed(const struct rec_node_exchange *exchange)
 {
-    return __atomic_load_n(&exchange->memory->claimed, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&exchange->memory->head.claimed, __ATOMIC_ACQUIRE);
 }

@@ -11,18 +11,19 @@
  * may have functions of its own that are named like those of the C library.
  *
  * Rank 0 offers the memory, a file without a name in any folder (memfd_create(2)) that goes with
- * the processes that have it open, and tells the others its process and descriptor. They open it
+ * the processes that have it mapped, and tells the others its process and descriptor. They open it
  * through /proc if what is there bears the name that they were told, which tells also whether they
- * are on the same node, and each has the room of its boxes made sure. If one rank cannot, as on
- * another node, or in a container of its own, none must use the memory; that is the caller's to
- * agree upon. A rank whose partner's process has ended gets RFN_E_EXCHANGE.
+ * are on the same node. If one rank cannot, as on another node, or in a container of its own, none
+ * must use the memory; that is the caller's to agree upon. Who has joined has a page of it, the
+ * head, and no descriptor. The boxes come later, and each rank has the room of its own made sure;
+ * if one rank cannot do that, no messages must be sent. A rank whose partner's process has ended
+ * gets RFN_E_EXCHANGE.
  *
- * Beside the boxes the memory has a counter, by which ranks divide among them what they share
- * (ahead.h), what ranks say when they come, and one word of rank 0's to all.
+ * In the head ranks that come to a place one after the other divide among them what they share
+ * (ahead.h), say what the others are to know when all have come, and sleep until then.
  *
- * While a rank waits for a message here, MPI makes no progress in it: only for when nothing of the
- * program's is under way any more, as when all ranks have come to MPI_Finalize. Before that a rank
- * may wait for rank 0's word, if it lets MPI make progress meanwhile.
+ * While a rank waits here MPI makes no progress in it, unless meanwhile() sees to that: only for
+ * when nothing of the program's is under way any more, as when all ranks have come to MPI_Finalize.
  */
 #ifndef RFN_RECORD_EXCHANGE_NODE_H
 #define RFN_RECORD_EXCHANGE_NODE_H
@@ -42,9 +43,12 @@ struct rec_node_name {
 
 struct rec_node_exchange {
     struct rfn_exchange exchange;   /* use this */
-    struct rec_node_memory *memory; /* NULL: not open */
-    size_t bytes;                   /* of it */
+    struct rec_node_memory *memory; /* NULL: not joined */
+    size_t bytes;                   /* of it, that this process has */
+    void (*meanwhile)(void);        /* NULL, or called every now and then while this rank waits */
 };
+
+enum { REC_NODE_NOTE = 4 }; /* words */
 
 /* On rank 0, for `size` ranks: the name of memory that is there until rec_node_withdraw. Where
  * there is none, the name says so. */
@@ -53,25 +57,34 @@ struct rec_node_name rec_node_offer(int size);
  * names none then. */
 void rec_node_withdraw(struct rec_node_name *name);
 
-/* On every rank, also 0. False: the memory cannot be had, and nothing is left to be freed. Nobody
- * may send before all have joined. */
+/* On every rank, also 0. False: the memory cannot be had, and nothing is left to be freed. */
 bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_name *name, int rank,
                    int size);
+/* On every rank that has joined, before it sends; others may do so later. False: it must not, and
+ * others that wait for messages will get RFN_E_EXCHANGE. */
+bool rec_node_open_boxes(struct rec_node_exchange *exchange);
 void rec_node_leave(struct rec_node_exchange *exchange); /* local; also when not open */
 
-/* What each of the ranks that have joined says once when it comes: the time (one clock for the
- * whole node), and yes or no to something. Afterwards the latest time, and whether all have said
- * yes, for who knows that all have come. */
-void rec_node_come(struct rec_node_exchange *exchange, int64_t ns, bool yes);
-int64_t rec_node_last_came(const struct rec_node_exchange *exchange);
-bool rec_node_all_said_yes(const struct rec_node_exchange *exchange);
+/* One of those that come first notes something for all. True: it is this one, which must do so
+ * soon, as others wait for it. */
+bool rec_node_may_note(struct rec_node_exchange *exchange);
+void rec_node_note(struct rec_node_exchange *exchange, const uint64_t note[REC_NODE_NOTE]);
+/* False: nobody was asked to, or he takes too long. */
+bool rec_node_noted(const struct rec_node_exchange *exchange, uint64_t note[REC_NODE_NOTE]);
 
-/* A word of rank 0's to all others who have joined, of whom each sleeps until it comes. One word
- * per memory. */
-void rec_node_say(struct rec_node_exchange *exchange, bool yes);
-/* False also when rank 0 has ended. Every now and then meanwhile() is called, seldom if it takes
- * long. */
-bool rec_node_hear(const struct rec_node_exchange *exchange, void (*meanwhile)(void));
+/* Each rank comes once, at a time (one clock for the whole node), and says something, each bit of
+ * which is a yes to a question; rank 0 has a word for all beside that. */
+void rec_node_come(struct rec_node_exchange *exchange, int64_t ns, unsigned says, uint64_t word);
+
+struct rec_node_all {
+    int64_t last_came; /* ns: the latest time */
+    unsigned say;      /* the bits that all have said */
+    uint64_t word;     /* rank 0's */
+    bool have_boxes;
+};
+
+/* Sleeps until all have come. */
+struct rec_node_all rec_node_wait_for_all(const struct rec_node_exchange *exchange);
 
 /* Who has joined takes so much of something that all share: returns what was taken before. */
 uint64_t rec_node_claim(struct rec_node_exchange *exchange, uint64_t amount);

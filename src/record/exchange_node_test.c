@@ -262,46 +262,61 @@ static void test_claims(void **state)
     run_forked_ranks(8, claim_some);
 }
 
-static struct rec_node_exchange *hearing;
+/* ---- ranks that come one after the other ---- */
 
-/* Rank 0 waits until all others have done so once. */
-static void claim_meanwhile(void)
+static struct rec_node_exchange *waiting;
+
+static void claim_once(void)
 {
     static bool claimed;
     if (!claimed)
-        rec_node_claim(hearing, 1);
+        rec_node_claim(waiting, 1);
     claimed = true;
 }
 
-static bool hear(struct rec_node_exchange *node, bool word)
+static void claim_each_time(void)
 {
-    hearing = node;
-    if (node->exchange.rank != 0)
-        return rec_node_hear(node, claim_meanwhile) == word;
-    while (rec_node_claimed(node) < (uint64_t)node->exchange.size - 1)
+    rec_node_claim(waiting, 1);
+}
+
+/* What a rank says: all bits but one of the lowest eight. */
+static unsigned says(int rank)
+{
+    return ~(1U << rank % 8);
+}
+
+/* The last one to come does so when all others have waited for a while. Its time is not the latest
+ * one: all times differ, as sizes are no multiple of 7. */
+static bool come(struct rec_node_exchange *node, int last)
+{
+    const int rank = node->exchange.rank, size = node->exchange.size;
+    const uint64_t word = UINT64_C(0x123456789abcdef0) + (uint64_t)rank;
+    unsigned all = ~0U;
+    for (int i = 0; i < size; i++)
+        all &= says(i);
+    waiting = node;
+    while (rank == last && rec_node_claimed(node) < (uint64_t)size - 1)
         usleep(1000);
-    rec_node_say(node, word);
-    return true;
+    rec_node_come(node, 1000 + rank * 7 % size, says(rank), word);
+    node->meanwhile = claim_once;
+    const struct rec_node_all found = rec_node_wait_for_all(node);
+    return rec_node_claimed(node) == (uint64_t)size - 1 && found.last_came == 999 + size &&
+           found.have_boxes && found.say == all && found.word == UINT64_C(0x123456789abcdef0);
 }
 
-static bool hear_yes(struct rec_node_exchange *node)
+static bool first_comes_last(struct rec_node_exchange *node)
 {
-    return hear(node, true);
+    return come(node, 0);
 }
 
-static bool hear_no(struct rec_node_exchange *node)
+static bool another_comes_last(struct rec_node_exchange *node)
 {
-    return hear(node, false);
+    return come(node, node->exchange.size - 1);
 }
 
 static void nothing(int number)
 {
     (void)number;
-}
-
-static void claim_each_time(void)
-{
-    rec_node_claim(hearing, 1);
 }
 
 static bool send_signals(void)
@@ -315,66 +330,71 @@ static bool send_signals(void)
 }
 
 /* Signals come more often than naps end, but for one now and then. */
-static bool hear_among_signals(struct rec_node_exchange *node)
+static bool wait_among_signals(struct rec_node_exchange *node)
 {
     enum { TIMES = 20, LOOKS = 10000 };
-    hearing = node;
-    if (node->exchange.rank != 0)
-        return send_signals() && rec_node_hear(node, claim_each_time);
+    waiting = node;
+    if (node->exchange.rank != 0) {
+        rec_node_come(node, 1, 0, 0);
+        node->meanwhile = claim_each_time;
+        return send_signals() && rec_node_wait_for_all(node).last_came == 2;
+    }
     for (int i = 0; i < LOOKS && rec_node_claimed(node) < TIMES; i++)
         usleep(1000);
-    rec_node_say(node, true);
+    rec_node_come(node, 2, 0, 0);
     return rec_node_claimed(node) >= TIMES;
-}
-
-/* Rank 0 ends without a word. */
-static bool hear_nothing(struct rec_node_exchange *node)
-{
-    hearing = node;
-    return node->exchange.rank == 0 || !rec_node_hear(node, claim_meanwhile);
-}
-
-static void test_word_to_all(void **state)
-{
-    (void)state;
-    run_forked_ranks(2, hear_yes);
-    run_forked_ranks(33, hear_yes);
-    run_forked_ranks(33, hear_no);
-    run_forked_ranks(2, hear_among_signals);
-    run_forked_ranks(5, hear_nothing);
-}
-
-/* In no order, and maybe one that says no. */
-static bool come(struct rec_node_exchange *node, int no)
-{
-    uint64_t word = 0;
-    struct sum sum = {.ranks = 0};
-    static const struct rfn_round round = {.merge = add, .write = write_sum};
-    const int rank = node->exchange.rank, size = node->exchange.size;
-    rec_node_come(node, 1000 + rank * 7 % size, rank != no);
-    return rfn_exchange_climb(&node->exchange, &round, &sum, 0) == 0 &&
-           rfn_exchange_tell(&node->exchange, &word) == 0 &&
-           rec_node_last_came(node) == 999 + size && rec_node_all_said_yes(node) == (no >= size);
-}
-
-static bool all_say_yes(struct rec_node_exchange *node)
-{
-    return come(node, node->exchange.size);
-}
-
-static bool last_says_no(struct rec_node_exchange *node)
-{
-    return come(node, node->exchange.size - 1);
 }
 
 static void test_coming(void **state)
 {
     (void)state;
-    const int sizes_of_jobs[] = {1, 2, 5, 20, 66}; /* no multiple of 7: all times differ */
+    const int sizes_of_jobs[] = {1, 2, 5, 20, 66};
     for (size_t i = 0; i < sizeof sizes_of_jobs / sizeof *sizes_of_jobs; i++) {
-        run_forked_ranks(sizes_of_jobs[i], all_say_yes);
-        run_forked_ranks(sizes_of_jobs[i], last_says_no);
+        run_forked_ranks(sizes_of_jobs[i], first_comes_last);
+        run_forked_ranks(sizes_of_jobs[i], another_comes_last);
     }
+    run_forked_ranks(2, wait_among_signals);
+}
+
+static const uint64_t noted[REC_NODE_NOTE] = {3, 1, 4, UINT64_MAX};
+
+static bool is_noted(const struct rec_node_exchange *node)
+{
+    uint64_t note[REC_NODE_NOTE];
+    return rec_node_noted(node, note) && memcmp(note, noted, sizeof note) == 0;
+}
+
+/* One rank notes, after a while, and only one may; the others wait for it. */
+static bool note(struct rec_node_exchange *node)
+{
+    if (!rec_node_may_note(node))
+        return is_noted(node);
+    usleep(20000);
+    rec_node_note(node, noted);
+    rec_node_claim(node, 1);
+    return is_noted(node) && !rec_node_may_note(node) && rec_node_claimed(node) == 1;
+}
+
+/* He who may has gone. */
+static bool note_nothing(struct rec_node_exchange *node)
+{
+    uint64_t none[REC_NODE_NOTE];
+    return rec_node_may_note(node) || !rec_node_noted(node, none);
+}
+
+static bool ask_too_early(struct rec_node_exchange *node)
+{
+    uint64_t none[REC_NODE_NOTE];
+    return !rec_node_noted(node, none);
+}
+
+static void test_notes(void **state)
+{
+    (void)state;
+    run_forked_ranks(2, note);
+    run_forked_ranks(20, note);
+    run_forked_ranks(3, note_nothing);
+    run_forked_ranks(2, ask_too_early);
 }
 
 /* ---- what cannot be joined ---- */
@@ -420,6 +440,7 @@ static void test_refused(void **state)
     refuse(other, 4);
     refuse(name, 5); /* as of another job */
     assert_true(rec_node_join(&node, &name, 1, 4));
+    assert_true(rec_node_open_boxes(&node));
     other = name;
     rec_node_withdraw(&name);
     assert_int_equal(name.nonce, 0);
@@ -459,15 +480,38 @@ static void test_limited(void **state)
     assert_int_equal(next_descriptor(), next);
 }
 
+/* Address space for the head is there, and for boxes not. What has been said stays. */
+static void test_no_boxes(void **state)
+{
+    (void)state;
+    enum { MANY = 100000 };
+    struct rec_node_name name = rec_node_offer(MANY);
+    struct rec_node_exchange node;
+    struct rlimit space, limited;
+    assert_int_equal(getrlimit(RLIMIT_AS, &space), 0);
+    limited = (struct rlimit){.rlim_cur = (rlim_t)1 << 32, .rlim_max = space.rlim_max};
+    assert_true(rec_node_join(&node, &name, MANY - 1, MANY));
+    rec_node_withdraw(&name);
+    assert_int_equal(rec_node_claim(&node, 5), 0);
+    assert_int_equal(setrlimit(RLIMIT_AS, &limited), 0);
+    assert_false(rec_node_open_boxes(&node));
+    assert_int_equal(setrlimit(RLIMIT_AS, &space), 0);
+    assert_int_equal(rec_node_claimed(&node), 5);
+    assert_true(rec_node_open_boxes(&node));
+    assert_int_equal(rec_node_claimed(&node), 5);
+    rec_node_leave(&node);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_words),
-        cmocka_unit_test(test_rounds),  cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_no_way),  cmocka_unit_test(test_ended),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_too_short),
-        cmocka_unit_test(test_limited), cmocka_unit_test(test_claims),
-        cmocka_unit_test(test_coming),  cmocka_unit_test(test_word_to_all),
+        cmocka_unit_test(test_sizes),    cmocka_unit_test(test_words),
+        cmocka_unit_test(test_rounds),   cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_way),   cmocka_unit_test(test_ended),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_too_short),
+        cmocka_unit_test(test_limited),  cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_coming),   cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_no_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

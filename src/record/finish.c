@@ -32,6 +32,7 @@ void rec_initialized(void)
     rec_place_learn();
     rec_clock_sync_start();
     rec_meetings_start();
+    rec_gather_start();
 }
 
 void rec_initialized_session(void)
@@ -96,6 +97,17 @@ static void count_stream(const struct rec_stream *stream, uint64_t *counts)
     counts[RFN_SURVEY_WRITTEN] += stream->journal.size;
 }
 
+/* What this process has. */
+static int describe(struct rec_finishing *finish)
+{
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        RFN_TRY(rfn_stream_flush(stream->events));
+    int error = rec_describe(&finish->description, &finish->merge, rec_place_rank(),
+                             finish->output.alone);
+    finish->definition_bytes = finish->merge.content_bytes;
+    return error;
+}
+
 /* ---- step 1: what rank 0 wants, who has how much ---- */
 
 /* An archive has times of all ranks, or of none; reduced ones of some only if it says how that was
@@ -129,20 +141,9 @@ static int learn_wishes(struct rec_finishing *finish, struct rec_archive_result 
 
 enum { WAITED_UNIT = 100000 }; /* ns; a finer one would take more bytes of each message */
 
-/* Where all ranks have said so while they waited for each other, a survey would tell nothing but
- * events, which are counted once more with the tables. A rank with a clock of its own (a time
- * namespace) takes the last one to have come since it did itself. */
-static void survey_plain(struct rec_finishing *finish)
-{
-    const int64_t came = finish->began, now = finish->step_began, last = rec_gathered.last_came;
-    finish->first_stream = (uint64_t)finish->exchange->rank;
-    finish->n_streams = (uint64_t)finish->exchange->size;
-    finish->began = finish->step_began = last < came ? came : last > now ? now : last;
-}
-
 /* All ranks learn which inputs have moved, how many streams there are, and for how long the last
  * one to come has been here. */
-static int survey_all(struct rec_finishing *finish, int error)
+static int survey(struct rec_finishing *finish, int error)
 {
     struct rec_description *description = &finish->description;
     struct rfn_survey survey = {.counts[RFN_SURVEY_STREAMS] = description->n_streams,
@@ -161,19 +162,9 @@ static int survey_all(struct rec_finishing *finish, int error)
     finish->merging.before.bytes = survey.total[SURVEY_MET_BYTES];
     finish->merging.before.messages = survey.total[SURVEY_MET_MESSAGES];
     finish->began = finish->step_began = finish->step_began - survey.least * WAITED_UNIT;
-    return error;
-}
-
-static int survey(struct rec_finishing *finish, int error)
-{
-    if (finish->exchange == &rec_gathered.node.exchange && rec_gathered.plain)
-        survey_plain(finish);
-    else
-        error = survey_all(finish, error);
     for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
         error = rfn_stream_settle(stream->events);
-    if (!error)
-        keep_volume(finish->wishes >> WISH_BITS, finish->exchange->rank);
+    rec_finishing_end_step(finish, RFN_MERGING_SURVEY);
     return error;
 }
 
@@ -592,20 +583,14 @@ static void tell_unwritten(const struct rec_finishing *finish)
     tell_journal(finish, "would have gone to a journal while the program ran");
 }
 
-static int finish_streams(void)
+/* Merges, unless that is done, and writes. */
+static void write_run(struct rec_finishing *finish, struct rec_archive_result *result, bool merged,
+                      int error)
 {
-    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
-        RFN_TRY(rfn_stream_flush(stream->events));
-    return 0;
-}
-
-/* Merges and writes what has been surveyed. */
-static void write_run(struct rec_finishing *finish, struct rec_archive_result *result, int error)
-{
-    error = reduce_times(error);
-    rec_finishing_end_step(finish, RFN_MERGING_TIMES);
-    error = number_kinds(finish, error);
+    if (!merged)
+        error = number_kinds(finish, error);
     rec_finishing_end_step(finish, RFN_MERGING_MERGE);
+    error = reduce_times(error);
     error = survey_times(finish, error);
     error = pack_times(finish, error);
     rec_finishing_end_step(finish, RFN_MERGING_TIMES);
@@ -629,45 +614,105 @@ static void release_packed(struct rec_packed *packed)
     rfn_new_times_release(&packed->times);
 }
 
+static void begin(struct rec_finishing *finish, struct rfn_exchange *exchange,
+                  const struct rfn_merge *merge)
+{
+    const int64_t now = rec_monotonic_ns();
+    *finish = (struct rec_finishing){.exchange = exchange,
+                                     .merge = *merge,
+                                     .sent = exchange->bytes_sent,
+                                     .messages = exchange->messages_sent,
+                                     .began = rec_gathered.arrived ? rec_gathered.arrived : now,
+                                     .step_began = now};
+}
+
+static void release(struct rec_finishing *finish)
+{
+    for (size_t i = 0; finish->packed && i < finish->description.n_streams; i++)
+        release_packed(&finish->packed[i]);
+    free(finish->packed);
+    rec_output_release(&finish->output);
+    rec_output_release(&finish->front);
+    rfn_tables_release(&finish->streams);
+    rfn_tables_release(&finish->places);
+    rec_together_release(&finish->together);
+    rec_description_release(&finish->description);
+    rfn_merge_release(&finish->merge);
+    rfn_spreads_release(&finish->spreads);
+}
+
+/* ---- before all ranks are there ---- */
+
+static struct {
+    struct rec_finishing finish;
+    int error;
+    bool done;
+} early;
+
+void rec_finish_early(bool plain)
+{
+    struct rfn_exchange *exchange = &rec_gathered.node.exchange;
+    struct rec_finishing *finish = &early.finish;
+    struct rfn_merge merge;
+    rfn_merge_init(&merge);
+    begin(finish, exchange, &merge);
+    finish->first_stream = (uint64_t)exchange->rank;
+    finish->n_streams = (uint64_t)exchange->size;
+    int error = plain ? describe(finish) : RFN_E_USAGE;
+    early.error = number_kinds(finish, error);
+    early.done = true;
+}
+
+/* The time counts since the last rank came. A rank with a clock of its own (a time namespace) takes
+ * the last one to have come since it did itself. */
+static void count_from_last(struct rec_finishing *finish)
+{
+    const int64_t came = finish->began, now = rec_monotonic_ns(), last = rec_gathered.last_came;
+    finish->began = finish->step_began = last < came ? came : last > now ? now : last;
+    memset(finish->merging.step_ns, 0, sizeof finish->merging.step_ns);
+}
+
+/* Whether steps 1 and 2 are done. */
+static bool take_early(struct rec_finishing *finish)
+{
+    const bool taken = early.done && finish->exchange == early.finish.exchange &&
+                       rec_gathered.plain;
+    if (taken) {
+        rfn_merge_release(&finish->merge);
+        *finish = early.finish;
+        count_from_last(finish);
+    } else if (early.done) {
+        finish->sent = early.finish.sent; /* in vain */
+        finish->messages = early.finish.messages;
+        release(&early.finish);
+    }
+    early.done = false;
+    return taken;
+}
+
 /* merge: with what has been merged so far; released. */
 static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *merge,
                        const struct rfn_buf *clocks, struct rec_archive_result *result, bool alone,
                        int error)
 {
-    const int64_t now = rec_monotonic_ns();
-    struct rec_finishing finish = {
-        .exchange = exchange,
-        .merge = *merge,
-        .clocks = clocks,
-        .output.alone = alone,
-        .output.ahead = exchange == &rec_gathered.node.exchange ? &rec_gathered.ahead : NULL,
-        .sent = exchange->bytes_sent,
-        .messages = exchange->messages_sent,
-        .began = rec_gathered.arrived ? rec_gathered.arrived : now,
-        .step_began = now};
+    struct rec_finishing finish;
+    begin(&finish, exchange, merge);
+    const bool merged = take_early(&finish);
+    finish.clocks = clocks;
+    finish.output.alone = alone;
+    finish.output.ahead = exchange == &rec_gathered.node.exchange ? &rec_gathered.ahead : NULL;
     error = learn_wishes(&finish, result, error);
+    if (merged)
+        error = error ? error : early.error;
+    else
+        error = survey(&finish, error ? error : describe(&finish));
     if (!error)
-        error = finish_streams();
-    if (!error)
-        error = rec_describe(&finish.description, &finish.merge, rec_place_rank(), alone);
-    finish.definition_bytes = finish.merge.content_bytes;
-    error = survey(&finish, error);
-    rec_finishing_end_step(&finish, RFN_MERGING_SURVEY);
+        keep_volume(finish.wishes >> WISH_BITS, exchange->rank);
     if (finish.wishes & WANTS_FILE)
-        write_run(&finish, result, error);
+        write_run(&finish, result, merged, error);
     else if (exchange->rank == 0)
         tell_unwritten(&finish);
-    for (size_t i = 0; finish.packed && i < finish.description.n_streams; i++)
-        release_packed(&finish.packed[i]);
-    free(finish.packed);
-    rec_output_release(&finish.output);
-    rec_output_release(&finish.front);
-    rfn_tables_release(&finish.streams);
-    rfn_tables_release(&finish.places);
-    rec_together_release(&finish.together);
-    rec_description_release(&finish.description);
-    rfn_merge_release(&finish.merge);
-    rfn_spreads_release(&finish.spreads);
+    release(&finish);
 }
 
 /* A stream that is still inside a call, or NULL. Threads may legally be in MPI_Initialized and the

@@ -46,9 +46,9 @@ void rec_journals_remove(void);
  * nodes (clock_sync.h). */
 void rec_initialized(void);
 void rec_initialized_session(void);
-/* A barrier of the recorder's own, before the exit of the last call is stamped. Then comes
- * rec_finish. */
-void rec_finish_barrier(void);
+/* A barrier of the recorder's own. call: MPI_Finalize, which has begun, and ends with that; NULL:
+ * it is not recorded, or ends later. Then comes rec_finish. */
+void rec_finish_barrier(struct rec_call *call);
 /* From now on nothing is recorded. */
 void rec_finish(void);
 /* The same in MPI_Abort: the process saves its own events, without the others. */

@@ -1,6 +1,8 @@
 #include "record/clock_sync.h"
+#include "record/exchange_mpi.h"
 #include "record/finishing.h"
 #include "record/meetings.h"
+#include "record/one_node.h"
 #include "record/options.h"
 #include "record/patience.h"
 #include "record/place.h"
@@ -20,14 +22,13 @@ static void code_ahead(void)
         rfn_stream_code_ahead(rec_this_stream->events);
 }
 
-#ifndef RFN_FLAVOUR_SMPI
-/* What rank 0 says to all. */
-struct first_word {
-    struct rec_node_name memory;
-    struct rec_ahead_file file;
-    uint64_t wishes;
-};
+static void end(struct rec_call *call)
+{
+    rec_end(call, MPI_SUCCESS);
+    rec_leave(call);
+}
 
+#ifndef RFN_FLAVOUR_SMPI
 /* The times of this thread's stream as they are, if all are kept and it writes them itself, and
  * they are not few. */
 static void pack_ahead(struct rfn_rope *times)
@@ -39,21 +40,6 @@ static void pack_ahead(struct rfn_rope *times)
         rfn_rope_release(times);
     if (rfn_rope_size(times) < REC_TIMES_LARGE)
         rfn_rope_release(times);
-}
-
-/* Rank 0 offers memory where clocks of nodes are not to be compared, for which messages of MPI are
- * needed. It has joined it then. */
-static struct first_word offer(const struct rfn_rope *times)
-{
-    const int size = rec_place_size();
-    struct first_word word = {.wishes = rec_finishing_own_wishes()};
-    if (size > 1 && rec_options.node_memory && !rec_meetings_on && !rec_clock_sync_wanted())
-        word.memory = rec_node_offer(size);
-    if (rec_node_join(&rec_gathered.node, &word.memory, 0, size))
-        word.file = rec_ahead_offer(&rec_gathered.ahead, rfn_rope_size(times), size);
-    else
-        rec_node_withdraw(&word.memory);
-    return word;
 }
 
 enum { NO_TAG = 32767 }; /* the largest that every MPI has */
@@ -75,81 +61,122 @@ static bool is_plain(void)
            !stream->next && stream->journal.writes == 0 && !rfn_stream_any_moved(stream->events);
 }
 
-/* Until all ranks are here: whether all have joined. Only those that have need be told, of which
- * each sleeps until then, and leaves the cores to those that are still on their way. */
-static bool all_have_joined(MPI_Comm all, bool joined)
+/* Where clocks of nodes are compared, messages of MPI are needed in the end; so they are where
+ * meetings have a communicator for them. */
+static bool may_share(void)
 {
-    struct rec_node_exchange *node = &rec_gathered.node;
-    bool yes = rec_all_say_to_first(all, joined);
-    if (joined && rec_is_first_rank())
-        rec_node_say(node, yes);
-    else if (joined)
-        yes = rec_node_hear(node, progress);
-    return joined && yes;
+    return rec_options.node_memory && !rec_meetings_on;
 }
 
-/* What a rank does that comes, before it waits for others. Rank 0 has joined already. */
-static void join(const struct first_word *word, const struct rfn_rope *times)
+void rec_gather_start(void)
 {
     struct rec_node_exchange *node = &rec_gathered.node;
-    if (!rec_is_first_rank() && rec_options.node_memory)
-        rec_node_join(node, &word->memory, rec_place_rank(), rec_place_size());
-    if (!node->memory)
+    struct rec_node_name name = {0};
+    struct rec_patience patience = {0};
+    const int size = rec_place_size();
+    if (size < 2 || node->memory || rec_clock_sync_wanted())
         return;
-    if (rfn_rope_size(times) > 0)
-        rec_ahead_write(&rec_gathered.ahead, &word->file, word->memory.process, node, times);
-    rec_node_come(node, rec_gathered.arrived, is_plain());
+    if (rec_of_several_programs()) /* one may not be recorded, and would take part in nothing here
+                                    */
+        return;
+    if (rec_is_first_rank()) {
+        rec_patience_begin(&patience, "start MPI");
+        if (may_share())
+            name = rec_node_offer(size);
+    }
+    const MPI_Comm all = rec_place_comm();
+    if (rec_mpi.MPI_Bcast(&name, sizeof name, MPI_BYTE, 0, all) != MPI_SUCCESS &&
+        !rec_is_first_rank())
+        name.nonce = 0;
+    const bool joined = may_share() && rec_node_join(node, &name, rec_place_rank(), size);
+    if (!rec_all_say(all, joined))
+        rec_node_leave(node);
+    if (rec_is_first_rank())
+        rec_node_withdraw(&name);
+    rec_patience_end(&patience);
 }
 
-/* Until all ranks are here. Those of one node then share memory, and have put their times into the
- * file while they waited. */
-static void gather_ranks(MPI_Comm all)
+/* The call is an event now, whose end is still to come. Nothing may follow it: the stream stays
+ * inside of it. */
+static void end_too_early(struct rec_call *call)
+{
+    end(call);
+    rec_stream_of(call)->inside = true;
+}
+
+static void end_again(struct rec_call *call)
+{
+    struct rec_stream *stream = rec_stream_of(call);
+    rec_end(call, MPI_SUCCESS);
+    if (rec_state == REC_RECORDING &&
+        rfn_stream_end_later(stream->events, call->exit, call->volume_exit) < 0)
+        rec_stop("out of memory");
+    stream->inside = stream->in_fortran;
+}
+
+enum { PLAIN = 1 }; /* what a rank says of itself when it comes */
+
+/* Until all ranks are here. What does not need all of them is done by then, and who has nothing
+ * left to do sleeps: times are put into the file, and what ranks have is merged up the tree, where
+ * the last one to come then has a way of a few ranks. If one rank is not plain that was in vain. */
+static void gather_ranks(struct rec_call *call)
 {
     struct rec_node_exchange *node = &rec_gathered.node;
-    struct rec_node_name offered = {0};
-    struct first_word word = {0};
     struct rfn_rope times = RFN_ROPE_INIT;
+    const bool plain = call && !call->off && is_plain();
+    if (plain)
+        end_too_early(call);
+    node->meanwhile = progress;
+    const bool has_boxes = rec_node_open_boxes(node);
     pack_ahead(&times);
-    if (rec_is_first_rank()) {
-        word = offer(&times);
-        offered = word.memory;
-    }
-    const int rc = rec_mpi.MPI_Bcast(&word, sizeof word, MPI_BYTE, 0, all);
-    if (rc != MPI_SUCCESS && !rec_is_first_rank())
-        word.memory.nonce = 0;
-    rec_gathered.wishes = word.wishes;
-    join(&word, &times);
-    if (all_have_joined(all, node->memory)) {
+    rec_ahead_write(&rec_gathered.ahead, node, &times);
+    rec_node_come(node, rec_gathered.arrived, plain ? PLAIN : 0, rec_finishing_own_wishes());
+    if (has_boxes)
+        rec_finish_early(plain);
+    const struct rec_node_all all = rec_node_wait_for_all(node);
+    node->meanwhile = NULL;
+    if (plain)
+        end_again(call);
+    else if (call)
+        end(call);
+    rec_gathered.wishes = all.word;
+    rec_gathered.last_came = all.last_came;
+    rec_gathered.plain = all.say & PLAIN;
+    if (all.have_boxes)
         rec_ahead_settle(&rec_gathered.ahead, node);
-        rec_gathered.plain = rec_node_all_said_yes(node);
-        rec_gathered.last_came = rec_node_last_came(node);
-    } else {
+    else
         rec_gathered_release();
-        rec_mpi.MPI_Barrier(all);
-    }
-    rec_node_withdraw(&offered);
     rfn_rope_release(&times);
 }
 #else
 /* Its ranks share one thread, of which none may sleep, and more messages take simulated time. */
-static void gather_ranks(MPI_Comm all)
+void rec_gather_start(void)
 {
-    rec_mpi.MPI_Barrier(all);
+}
+
+static void gather_ranks(struct rec_call *call)
+{
+    (void)call;
 }
 #endif
 
-void rec_finish_barrier(void)
+void rec_finish_barrier(struct rec_call *call)
 {
     struct rec_patience patience = {0};
     rec_gathered.arrived = rec_monotonic_ns();
     rec_close_to_threads();
     code_ahead();
-    if (!rec_place_learn()) /* the recorder may not have seen MPI_Init */
-        return;
-    if (rec_is_first_rank())
+    const bool placed = rec_place_learn(); /* the recorder may not have seen MPI_Init */
+    if (placed && rec_is_first_rank())
         rec_patience_begin(&patience, "reach the end of MPI");
-    MPI_Comm all = rec_place_comm();
-    if (all != MPI_COMM_NULL)
-        gather_ranks(all);
+    if (placed && rec_gathered.node.memory) {
+        gather_ranks(call);
+    } else {
+        const MPI_Comm all = placed ? rec_place_comm() : MPI_COMM_NULL;
+        if (all != MPI_COMM_NULL)
+            rec_mpi.MPI_Barrier(all);
+        if (call)
+            end(call);
+    }
     rec_patience_end(&patience);
 }

@@ -27,13 +27,22 @@ enum {
 
 uint64_t rec_finishing_own_wishes(void); /* what this process was asked for */
 
+/* In MPI_Init, on all ranks, after clocks and meetings have started: if all are on one node, they
+ * share memory from then on (exchange_node.h). */
+void rec_gather_start(void);
+
+/* Of ranks of one node, before all have come: steps 1 and 2 of rec_finish, if all ranks are plain,
+ * of which step 1 would say only that each has one stream. Collective; returns when rank 0 has
+ * heard of all, or one has no boxes. */
+void rec_finish_early(bool plain);
+
 /* What rec_finish_barrier leaves. */
 struct rec_gathered {
     int64_t arrived; /* ns: when this process came there; 0: it has not */
     /* If all ranks are on one node: */
-    struct rec_node_exchange node; /* open then */
+    struct rec_node_exchange node; /* joined then, and its boxes are open */
     uint64_t wishes;               /* rank 0's */
-    bool plain;                    /* there is nothing that a survey could tell any rank */
+    bool plain;                    /* all ranks are */
     int64_t last_came;             /* ns */
     struct rec_ahead ahead;
 };

@@ -27,3 +27,8 @@ bool rec_on_one_node(int size)
     }
     return false;
 }
+
+bool rec_of_several_programs(void)
+{
+    return number_of("OMPI_NUM_APP_CTX") > 1;
+}

@@ -1,4 +1,4 @@
-/* one_node.h - what the launcher says of where the ranks are, without a message.
+/* one_node.h - what the launcher says of where the ranks are, and what, without a message.
  *
  * Most jobs run on one node, where clocks need no comparing. Launchers tell their processes how
  * many of them are on the same node:
@@ -18,5 +18,8 @@
 /* Whether the environment says that all `size` ranks are on this node. False when it says that they
  * are not, and when it says nothing. */
 bool rec_on_one_node(int size);
+
+/* Whether the environment says that the job has several programs; only Open MPI's mpirun does. */
+bool rec_of_several_programs(void);
 
 #endif

@@ -56,8 +56,24 @@ static void test_launchers(void **state)
     }
 }
 
+static void test_programs(void **state)
+{
+    (void)state;
+    const struct {
+        const char *set;
+        bool several;
+    } sets[] = {{NULL, false}, {"", false}, {"1", false}, {"2", true}, {"x", false}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        unsetenv("OMPI_NUM_APP_CTX");
+        if (sets[i].set)
+            setenv("OMPI_NUM_APP_CTX", sets[i].set, 1);
+        assert_int_equal(rec_of_several_programs(), sets[i].several);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_launchers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_launchers),
+                                       cmocka_unit_test(test_programs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,8 +40,8 @@ struct course {
 
 static struct course course;
 static struct rec_ahead ahead = REC_AHEAD_INIT;
-static struct rec_ahead_file file;
 static char folder[64], path[128], other_path[128];
+static uint64_t *unnamed; /* inode of the file in which times stand; all processes share it */
 
 /* ---- what ranks have ---- */
 
@@ -154,7 +154,7 @@ static void write_ahead(struct rec_node_exchange *node)
     make_times(&times, node->exchange.rank, 0);
     if (course.limited)
         limit_files(1000);
-    rec_ahead_write(&ahead, &file, getppid(), node, &times.rope);
+    rec_ahead_write(&ahead, node, &times.rope);
     if (course.limited)
         limit_files(RLIM_INFINITY);
     release_times(&times);
@@ -241,14 +241,14 @@ static bool write_archive(struct rec_node_exchange *node)
 static bool take_part(struct rec_node_exchange *node)
 {
     const int rank = node->exchange.rank;
-    if (rank != 0)
-        rec_ahead_release(&ahead); /* it is its parent's, who was to be rank 0 */
     if (rank != course.idle && !course.none_ahead)
         write_ahead(node);
-    const int fd = ahead.fd;
     if (!wait_for_all(node))
         return false;
     rec_ahead_settle(&ahead, node);
+    const int fd = ahead.fd;
+    if (rank == 0)
+        *unnamed = ahead.file.inode;
     bool right = (ahead.n_parts > 0) ==
                  (rank != course.idle && !course.none_ahead && !course.limited);
     if (rank == 0 && course.scribble)
@@ -395,8 +395,6 @@ static void begin(const struct course *wanted)
     snprintf(other_path, sizeof other_path, "%s/other", folder);
     rec_options.output = path;
     rec_options.ahead_bytes = 1000;
-    file = rec_ahead_offer(&ahead, LARGE, RANKS);
-    assert_true(file.inode != 0);
 }
 
 static void end(void)
@@ -614,7 +612,7 @@ static void test_names(void **state)
     assert_int_equal(stat(first, &status), 0);
     assert_int_equal(status.st_size, 0);
     assert_int_equal(stat(second, &status), 0);
-    assert_int_equal(status.st_ino, file.inode);
+    assert_int_equal(status.st_ino, *unnamed);
     assert_int_equal(unlink(second), 0);
     rec_options.force = true;
     run_forked_ranks(RANKS, take_part); /* the file has lost its name, and gets none again */
@@ -624,34 +622,60 @@ static void test_names(void **state)
     end();
 }
 
-/* Nobody offers a file for little, or where there is no folder. */
-static void test_no_offer(void **state)
+/* Whether a rank of two writes so many bytes ahead. */
+static bool writes_ahead(struct rec_node_exchange *node, size_t size)
+{
+    struct rfn_rope times = RFN_ROPE_INIT;
+    uint8_t *bytes = bytes_of(0, 0, size);
+    rfn_buf_bytes(&times.bytes, bytes, size);
+    free(bytes);
+    rec_ahead_write(&ahead, node, &times);
+    const bool written = ahead.fd >= 0 && ahead.size >= size && ahead.n_parts > 0;
+    assert_true(written || (ahead.fd < 0 && ahead.size == 0));
+    rfn_rope_release(&times);
+    return written;
+}
+
+static bool write_enough(struct rec_node_exchange *node)
+{
+    rec_options.ahead_bytes = UINT64_MAX;
+    bool right = !writes_ahead(node, LARGE);
+    rec_options.ahead_bytes = 0;
+    right = !writes_ahead(node, 0) && right;
+    rec_options.ahead_bytes = 2000;
+    right = !writes_ahead(node, 999) && right;
+    right = writes_ahead(node, 1000) && right;
+    return wait_for_all(node) && right; /* others open what this one has open */
+}
+
+static bool write_nowhere(struct rec_node_exchange *node)
+{
+    return !writes_ahead(node, LARGE);
+}
+
+/* Little is not written ahead, and nothing where there is no folder. */
+static void test_not_ahead(void **state)
 {
     (void)state;
     begin(&(struct course){.idle = -1});
-    rec_ahead_release(&ahead);
-    rec_options.ahead_bytes = 1000 * RANKS;
-    assert_int_equal(rec_ahead_offer(&ahead, 999, RANKS).inode, 0);
-    assert_int_equal(rec_ahead_offer(&ahead, 0, RANKS).inode, 0);
-    assert_int_equal(ahead.fd, -1);
-    assert_true(rec_ahead_offer(&ahead, 1000, RANKS).inode != 0);
-    rec_ahead_release(&ahead);
-    rec_options.ahead_bytes = UINT64_MAX;
-    assert_int_equal(rec_ahead_offer(&ahead, LARGE, RANKS).inode, 0);
-    rec_options.ahead_bytes = 0;
+    run_forked_ranks(2, write_enough);
     snprintf(path, sizeof path, "%s/none/all.rfn", folder);
-    assert_int_equal(rec_ahead_offer(&ahead, LARGE, RANKS).inode, 0);
+    run_forked_ranks(2, write_nowhere);
     end();
 }
 
 int main(void)
 {
+    unnamed = mmap(NULL, sizeof *unnamed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                   0);
+    if (unnamed == MAP_FAILED)
+        return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_claimed),  cmocka_unit_test(test_standing),
         cmocka_unit_test(test_changed),  cmocka_unit_test(test_large_front),
         cmocka_unit_test(test_no_name),  cmocka_unit_test(test_limited),
         cmocka_unit_test(test_gathered), cmocka_unit_test(test_none_ahead),
-        cmocka_unit_test(test_names),    cmocka_unit_test(test_no_offer),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_not_ahead),
         cmocka_unit_test(test_taken),    cmocka_unit_test(test_at_once),
         cmocka_unit_test(test_refused),  cmocka_unit_test(test_not_at_once),
         cmocka_unit_test(test_lost),

@@ -1,11 +1,11 @@
 #include "record/patience.h"
 
+#include "record/one_node.h"
 #include "record/options.h"
 #include "record/say.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum { SOON = 10, LATE = 60 }; /* seconds */
@@ -38,8 +38,7 @@ static void release(struct rec_patience *patience)
 #ifndef RFN_FLAVOUR_SMPI /* whose ranks share one thread */
 static unsigned patience_of_launch(void)
 {
-    const char *programs = getenv("OMPI_NUM_APP_CTX");
-    return programs && atoi(programs) > 1 ? SOON : LATE;
+    return rec_of_several_programs() ? SOON : LATE;
 }
 
 static bool prepare(struct rec_patience *patience)

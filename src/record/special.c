@@ -83,13 +83,14 @@ EXPORT int MPI_Finalize(void)
     bool first = rec_state == REC_RECORDING || rec_state == REC_STOPPED;
     if (call)
         rec_begin(call);
-    if (first)
-        rec_finish_barrier();
-    if (call) {
+    if (first) {
+        rec_finish_barrier(call);
+    } else if (call) { /* another thread has just been here */
         rec_end(call, MPI_SUCCESS);
         rec_leave(call);
-        rec_fortran_over();
     }
+    if (call)
+        rec_fortran_over();
     if (first)
         rec_finish();
     return rec_mpi.MPI_Finalize();
@@ -151,7 +152,7 @@ static void end_after_all(void)
     if (getpid() != asker || !is_recorder_up() || rec_place_in_world() ||
         __atomic_load_n(&open_sessions, __ATOMIC_ACQUIRE) > 0)
         return;
-    rec_finish_barrier();
+    rec_finish_barrier(NULL);
     rec_finish();
 }
 
@@ -190,7 +191,7 @@ EXPORT int MPI_Session_finalize(MPI_Session *session)
         rec_begin(call);
     }
     if (last)
-        rec_finish_barrier();
+        rec_finish_barrier(NULL);
     else
         rc = rec_mpi.MPI_Session_finalize(session);
     if (call) {

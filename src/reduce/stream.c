@@ -948,6 +948,22 @@ int rfn_stream_flush(struct rfn_stream *stream)
     return rfn_stream_settle(stream);
 }
 
+int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volume_exit)
+{
+    struct rfn_symbol *symbol = &stream->symbols[stream->last];
+    struct rfn_column *columns[2] = {&symbol->duration, NULL};
+    uint64_t more[2] = {exit - stream->last_exit, volume_exit - stream->last_volume};
+    if (rfn_stream_has_volume(stream))
+        columns[1] = (struct rfn_column *)rfn_stream_volume(stream, symbol) + 1;
+    for (int i = 0; i < 2; i++) {
+        if (columns[i] && columns[i]->n)
+            RFN_TRY(rfn_column_set_last(columns[i], columns[i]->last + (int64_t)more[i]));
+    }
+    stream->last_exit = exit;
+    stream->last_volume = volume_exit;
+    return 0;
+}
+
 int rfn_stream_catch_up(struct rfn_stream *stream)
 {
     return stream->failed ? RFN_E_NOMEM : reduce_backlog(stream);

@@ -278,6 +278,30 @@ static void test_ahead(void **state)
     history_free(&history);
 }
 
+/* The end of the last event is another one, whether its column is one value, some equal ones or
+ * many, and other events may follow. */
+static void test_end_later(void **state)
+{
+    (void)state;
+    for (int times = 1; times <= 200; times = 2 * times + 1) {
+        for (int equal = 0; equal < 2; equal++) {
+            struct history history = history_new(false);
+            for (int i = 0; i < times; i++) {
+                add_send(&history, 0, 128, 1, 100, equal ? 50 : 50 + (uint64_t)i * (uint64_t)i);
+                assert_int_equal(rfn_stream_code_ahead(history.stream), 0);
+                assert_int_equal(rfn_stream_flush(history.stream), 0);
+                struct rfn_event *last = &history.calls[history.n - 1].event;
+                history.now = last->exit += i % 3 ? 0 : 1000;
+                history.counted = last->volume_exit += i % 3 ? 0 : 77;
+                assert_int_equal(
+                    rfn_stream_end_later(history.stream, last->exit, last->volume_exit), 0);
+            }
+            check_all(&history);
+            history_free(&history);
+        }
+    }
+}
+
 /* A run of polls that is held back is the one by which an input moves. */
 static void test_ahead_of_polls(void **state)
 {
@@ -622,23 +646,15 @@ static void test_spill_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_regular),
-        cmocka_unit_test(test_moves_after_64),
-        cmocka_unit_test(test_moves_two),
-        cmocka_unit_test(test_moves_many_symbols),
-        cmocka_unit_test(test_moves_late),
-        cmocka_unit_test(test_polls),
-        cmocka_unit_test(test_ahead_of_polls),
-        cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_many_lists),
-        cmocka_unit_test(test_lists_forget),
-        cmocka_unit_test(test_memory_is_bounded),
-        cmocka_unit_test(test_memory_suffices),
-        cmocka_unit_test(test_moves_what_was_spilled),
-        cmocka_unit_test(test_spill_fails),
-        cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_regular),         cmocka_unit_test(test_moves_after_64),
+        cmocka_unit_test(test_moves_two),       cmocka_unit_test(test_moves_many_symbols),
+        cmocka_unit_test(test_moves_late),      cmocka_unit_test(test_polls),
+        cmocka_unit_test(test_end_later),       cmocka_unit_test(test_ahead_of_polls),
+        cmocka_unit_test(test_marks),           cmocka_unit_test(test_random),
+        cmocka_unit_test(test_lists),           cmocka_unit_test(test_many_lists),
+        cmocka_unit_test(test_lists_forget),    cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_memory_suffices), cmocka_unit_test(test_moves_what_was_spilled),
+        cmocka_unit_test(test_spill_fails),     cmocka_unit_test(test_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* Whether the ranks of a node merge through memory that they share: near none|offer|join.
+/* Whether the ranks of a node merge through memory that they share: near none|offer|join|boxes.
  *
- * offer: rank 0 has no such memory. join: the last rank cannot open it, as if it were elsewhere. At
- * its end each process says how often it has woken others since MPI_Finalize began. With
+ * offer: rank 0 has no such memory. join: the last rank cannot open it, as if it were elsewhere.
+ * boxes: it has no room for all of it in the end. A second word tells a rank whether it is the last
+ * one. At its end each process says how often it has woken others since MPI_Finalize began. With
  * OWN_SEMAPHORES it has functions named as those for semaphores are, which nobody else may call
  * (MPICH does).
  */
@@ -11,6 +12,7 @@
 #include <linux/futex.h>
 #include <mpi.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,8 @@
 enum { STEPS = 100 };
 
 static const char *missing = "";
-static int rank, size;
+static bool last; /* whether this is the last rank, which is told */
+static int rank;
 static long woken;
 
 int memfd_create(const char *name, unsigned flags)
@@ -34,10 +37,19 @@ int memfd_create(const char *name, unsigned flags)
 
 ssize_t readlink(const char *restrict path, char *restrict link, size_t bytes)
 {
-    if (strcmp(missing, "join") != 0 || rank != size - 1 || !strstr(path, "/fd/"))
+    if (strcmp(missing, "join") != 0 || !last || !strstr(path, "/fd/"))
         return syscall(SYS_readlink, path, link, bytes);
     errno = ENOENT;
     return -1;
+}
+
+void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
+{
+    if (strcmp(missing, "boxes") == 0 && last) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return (void *)syscall(SYS_mremap, old, old_size, size, flags, 0);
 }
 
 /* Knows only what is called here, and counts wake-ups. */
@@ -81,16 +93,16 @@ __attribute__((destructor)) static void say(void)
 int main(int argc, char **argv)
 {
     int word = 0;
+    missing = argc > 2 ? argv[1] : "";
+    last = argc > 2 && atoi(argv[2]);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int i = 0; i < STEPS + rank % 2; i++) {
         const int odd = rank % 2;
         MPI_Sendrecv(&rank, 1, MPI_INT, rank, odd, &word, 1, MPI_INT, rank, odd, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    missing = argc > 1 ? argv[1] : "";
     woken = 0;
     return MPI_Finalize();
 }
