@@ -72,8 +72,8 @@ static int note(void *context, uint64_t offset, const uint8_t *bytes, size_t siz
 {
     struct rec_ahead *ahead = context;
     RFN_TRY(RFN_GROW(ahead->parts, ahead->parts_capacity, ahead->n_parts + 1));
-    ahead->parts[ahead->n_parts++] = (struct rec_ahead_part){offset, size,
-                                                             rfn_hash_bytes(bytes, size)};
+    ahead->parts[ahead->n_parts++] = (struct rec_ahead_part){
+        .offset = offset, .size = size, .hash = rfn_hash_bytes(bytes, size)};
     return 0;
 }
 
@@ -135,14 +135,28 @@ static int compare_offset(const void *key, const void *part)
     return offset < other ? -1 : offset > other;
 }
 
-bool rec_ahead_stands(const struct rec_ahead *ahead, uint64_t offset, const uint8_t *bytes,
-                      size_t size)
+/* NULL: none of that size has been written there. */
+static struct rec_ahead_part *find_part(const struct rec_ahead *ahead, uint64_t offset,
+                                        uint64_t size)
 {
-    const struct rec_ahead_part *part = ahead->n_parts
-                                            ? bsearch(&offset, ahead->parts, ahead->n_parts,
-                                                      sizeof *ahead->parts, compare_offset)
-                                            : NULL;
-    return part && part->size == size && part->hash == rfn_hash_bytes(bytes, size);
+    struct rec_ahead_part *part = ahead->n_parts ? bsearch(&offset, ahead->parts, ahead->n_parts,
+                                                           sizeof *ahead->parts, compare_offset)
+                                                 : NULL;
+    return part && part->size == size ? part : NULL;
+}
+
+void rec_ahead_compare(struct rec_ahead *ahead, uint64_t offset, const uint8_t *bytes, size_t size)
+{
+    struct rec_ahead_part *part = find_part(ahead, ahead->offset + RFN_CHUNK_HEADER_BYTES + offset,
+                                            size);
+    if (part)
+        part->is_same = part->hash == rfn_hash_bytes(bytes, size);
+}
+
+bool rec_ahead_stands(const struct rec_ahead *ahead, uint64_t offset, uint64_t size)
+{
+    const struct rec_ahead_part *part = find_part(ahead, offset, size);
+    return part && part->is_same;
 }
 
 void rec_ahead_release(struct rec_ahead *ahead)

@@ -46,6 +46,7 @@ struct rec_ahead_file {
 /* Bytes that stand in the file. */
 struct rec_ahead_part {
     uint64_t offset, size, hash;
+    bool is_same; /* in the chunk that was made in the end */
 };
 
 struct rec_ahead {
@@ -79,9 +80,12 @@ bool rec_ahead_close(struct rec_ahead *ahead);
  * have it and anything is claimed. */
 void rec_ahead_settle(struct rec_ahead *ahead, const struct rec_node_exchange *node);
 
-/* Whether these bytes stand at this offset of the file. */
-bool rec_ahead_stands(const struct rec_ahead *ahead, uint64_t offset, const uint8_t *bytes,
-                      size_t size);
+/* In the end the chunk has these bytes at this offset behind its header: whether they are the same
+ * is kept. */
+void rec_ahead_compare(struct rec_ahead *ahead, uint64_t offset, const uint8_t *bytes, size_t size);
+
+/* Whether so many bytes at this offset of the file need not be written, as they stand there. */
+bool rec_ahead_stands(const struct rec_ahead *ahead, uint64_t offset, uint64_t size);
 
 /* The room between the header and what is claimed. */
 uint64_t rec_ahead_reserve(void);

@@ -30,6 +30,11 @@ int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
     return 0;
 }
 
+static void compare(void *ahead, uint64_t offset, const uint8_t *bytes, size_t size)
+{
+    rec_ahead_compare(ahead, offset, bytes, size);
+}
+
 int rec_output_chunk_claimed(struct rec_output *output, uint32_t type, uint64_t id,
                              struct rfn_rope *payload)
 {
@@ -38,7 +43,8 @@ int rec_output_chunk_claimed(struct rec_output *output, uint32_t type, uint64_t 
     if (!output->ahead || output->ahead->size < rfn_chunk_bytes(entry))
         return rec_output_chunk(output, type, id, payload, false, NULL);
     entry->offset = output->ahead->offset;
-    return rfn_chunk_join(&output->claimed, type, id, payload, false, NULL, &entry->stored_size);
+    const struct rfn_chunk_look look = {compare, output->ahead};
+    return rfn_chunk_join_as_is(&output->claimed, type, id, payload, &look, &entry->stored_size);
 }
 
 int rec_output_take(struct rec_output *output, const struct rfn_toc_entry *entry,
@@ -297,7 +303,8 @@ static struct rec_writing writing_at(const struct placing *placing, uint64_t off
 
 static int stands(void *ahead, uint64_t offset, const uint8_t *bytes, size_t size)
 {
-    return rec_ahead_stands(ahead, offset, bytes, size);
+    (void)bytes; /* compared when the chunk was made */
+    return rec_ahead_stands(ahead, offset, size);
 }
 
 /* This rank's part, and what it has claimed. */
