@@ -7,12 +7,12 @@
  * tree:
  *
  *   before, in rec_finish_barrier: what the columns of a rank have not coded while they grew is
- *      coded, while others are still on their way (rfn_stream_code_ahead); ranks of one node share
- *      memory for what follows (exchange_node.h), write full times meanwhile (ahead.h), and say
- *      there whether step 1 can tell others anything of them, which it seldom can
+ *      coded, while others are still on their way (rfn_stream_code_ahead); ranks of one node, which
+ *      share memory for what follows (exchange_node.h), write full times meanwhile (ahead.h), and
+ *      do steps 1 and 2, unless step 1 has to tell others anything of a rank, which it seldom has
  *   0. the clocks of several nodes are compared once more (rec_clock_sync_end)
  *   1. all ranks learn what rank 0 was asked for (rfn_exchange_tell); inputs that one rank moved to
- *      columns are moved on all (rfn_survey_run), unless all have said before that there is nothing
+ *      columns are moved on all (rfn_survey_run)
  *   2. definitions (that meetings have not merged before: meetings.h), structures and value sets
  *      get numbers (rfn_merge_run)
  *      with reduced times, what became of them is counted, if asked for, streams that went alike
@@ -43,7 +43,7 @@ void rec_journals_remove(void);
 
 /* In MPI_Init when MPI's own has succeeded (also when recording has stopped: other ranks may wait
  * for this one), after MPI_Session_init: learns the process's place; the first compares clocks of
- * nodes (clock_sync.h). */
+ * nodes (clock_sync.h), or has the ranks of one node share memory (exchange_node.h). */
 void rec_initialized(void);
 void rec_initialized_session(void);
 /* A barrier of the recorder's own. call: MPI_Finalize, which has begun, and ends with that; NULL:
