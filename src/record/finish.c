@@ -684,6 +684,7 @@ static bool take_early(struct rec_finishing *finish)
     } else if (early.done) {
         finish->sent = early.finish.sent; /* in vain */
         finish->messages = early.finish.messages;
+        rfn_exchange_hold(early.finish.exchange, -(int64_t)early.finish.merge.held);
         release(&early.finish);
     }
     early.done = false;
