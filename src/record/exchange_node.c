@@ -110,16 +110,20 @@ static bool nap(const struct rec_node_exchange *exchange, uint32_t *word, uint32
     return true;
 }
 
+static bool have_boxes(const struct rec_node_exchange *exchange)
+{
+    return !__atomic_load_n(&exchange->memory->head.no_boxes, __ATOMIC_ACQUIRE);
+}
+
 /* Until the counter of rank `other` is not `old` any more. RFN_E_EXCHANGE: that rank has ended, or
  * another one has no boxes. */
 static int wait_for_change(const struct rec_node_exchange *exchange, int other, uint32_t *counter,
                            uint32_t old)
 {
-    const uint32_t *no_boxes = &exchange->memory->head.no_boxes;
     int64_t nap_ns = FIRST_NAP;
     while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) == old) {
         if (nap(exchange, counter, old, &nap_ns) &&
-            (__atomic_load_n(no_boxes, __ATOMIC_ACQUIRE) || has_ended(exchange, other)) &&
+            (!have_boxes(exchange) || has_ended(exchange, other)) &&
             __atomic_load_n(counter, __ATOMIC_ACQUIRE) == old)
             return RFN_E_EXCHANGE;
     }
@@ -189,8 +193,7 @@ struct rec_node_all rec_node_wait_for_all(const struct rec_node_exchange *exchan
     int64_t nap_ns = FIRST_NAP;
     while (!__atomic_load_n(&head->all, __ATOMIC_ACQUIRE))
         nap(exchange, &head->all, false, &nap_ns);
-    return (struct rec_node_all){head->last_came, ~head->lacks, head->word,
-                                 !__atomic_load_n(&head->no_boxes, __ATOMIC_ACQUIRE)};
+    return (struct rec_node_all){head->last_came, ~head->lacks, head->word, have_boxes(exchange)};
 }
 
 /* ---- messages ---- */
@@ -200,12 +203,12 @@ static size_t piece_of(uint64_t left)
     return left < PIECE ? (size_t)left : PIECE;
 }
 
-/* The next piece of a message of `total` bytes. */
+/* The next piece of a message of `total` bytes. A rank without boxes may have no room for it. */
 static int put_piece(const struct rec_node_exchange *exchange, int to, uint64_t total,
                      const uint8_t *bytes, size_t size)
 {
     struct rec_node_box *box = box_between(exchange, exchange->exchange.rank, to);
-    if (!box)
+    if (!box || !have_boxes(exchange))
         return RFN_E_EXCHANGE;
     RFN_TRY(wait_for_change(exchange, to, &box->taken, box->put - SLOTS));
     struct slot *slot = &box->slots[box->put % SLOTS];
