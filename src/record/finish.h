@@ -7,9 +7,10 @@
  * tree:
  *
  *   before, in rec_finish_barrier: what the columns of a rank have not coded while they grew is
- *      coded, while others are still on their way (rfn_stream_code_ahead); ranks of one node share
- *      memory for what follows (exchange_node.h), write full times meanwhile (ahead.h), and say
- *      there whether step 1 can tell others anything of them, which it seldom can
+ *      coded, while others are still on their way (rfn_stream_code_ahead); ranks of one node, which
+ *      share memory since MPI_Init (exchange_node.h), write full times meanwhile (ahead.h), say
+ *      there what step 1 would tell of them, and do step 2, which stays if step 1 has nothing to
+ *      tell, as it seldom has
  *   0. the clocks of several nodes are compared once more (rec_clock_sync_end)
  *   1. all ranks learn what rank 0 was asked for (rfn_exchange_tell); inputs that one rank moved to
  *      columns are moved on all (rfn_survey_run), unless all have said before that there is nothing
@@ -43,7 +44,7 @@ void rec_journals_remove(void);
 
 /* In MPI_Init when MPI's own has succeeded (also when recording has stopped: other ranks may wait
  * for this one), after MPI_Session_init: learns the process's place; the first compares clocks of
- * nodes (clock_sync.h). */
+ * nodes (clock_sync.h), or has the ranks of one share memory (exchange_node.h). */
 void rec_initialized(void);
 void rec_initialized_session(void);
 /* A barrier of the recorder's own. call: MPI_Finalize, which has begun, and ends with that; NULL:
