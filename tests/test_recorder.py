@@ -166,6 +166,19 @@ def test_memory_of_a_node(bench, flavour):
         harness.compare(f"{what}: dump", dump == expected, True)
 
 
+def test_merged_in_vain(bench, flavour):
+    """What ranks merge before all are there does not count as held when one of them has moved an input, and all
+    is merged once more; the archive is the same."""
+    held, dumps = [], []
+    for shared in ("yes", "no"):
+        run, archive = bench.record(flavour, 5, [bench.program("many_sizes", flavour)], ["--time=none"],
+                                    env={"REFRAIN_NODE_MEMORY": shared})
+        held.append(re.search(r"at most (\d+) KiB on a rank", run.err).group(1))
+        dumps.append(bench.dump(archive))
+    harness.compare("KiB held with memory of a node and without", *held)
+    harness.compare("the same dump", dumps[0] == dumps[1], True)
+
+
 def test_left_under_way(bench, flavour):
     """While a rank waits for others MPI makes progress in it, also if there is a message that nobody receives."""
     bench.record(flavour, 4, [bench.program("left_under_way", flavour)], timeout=20)

@@ -45,10 +45,15 @@ static void offer(struct rec_ahead *ahead, struct rec_node_exchange *node)
     ahead->fd = rec_archive_begin_unnamed(node->exchange.size);
     if (ahead->fd >= 0 && fstat(ahead->fd, &status) == 0) {
         ahead->file = (struct rec_ahead_file){status.st_dev, status.st_ino};
-        memcpy(note,
-               (uint64_t[]){status.st_dev, status.st_ino, (uint64_t)getpid(), (uint64_t)ahead->fd},
-               sizeof note);
+        ahead->offered = fcntl(ahead->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     }
+    if (ahead->offered >= 0)
+        memcpy(note,
+               (uint64_t[]){ahead->file.device, ahead->file.inode, (uint64_t)getpid(),
+                            (uint64_t)ahead->offered},
+               sizeof note);
+    else
+        rec_ahead_close(ahead);
     rec_node_note(node, note);
 }
 
@@ -128,6 +133,13 @@ void rec_ahead_settle(struct rec_ahead *ahead, const struct rec_node_exchange *n
         open_offered(ahead, node);
 }
 
+void rec_ahead_withdraw(struct rec_ahead *ahead)
+{
+    if (is_of(ahead->offered, &ahead->file))
+        close(ahead->offered);
+    ahead->offered = -1;
+}
+
 static int compare_offset(const void *key, const void *part)
 {
     const uint64_t offset = *(const uint64_t *)key;
@@ -162,6 +174,7 @@ bool rec_ahead_stands(const struct rec_ahead *ahead, uint64_t offset, uint64_t s
 void rec_ahead_release(struct rec_ahead *ahead)
 {
     rec_ahead_close(ahead);
+    rec_ahead_withdraw(ahead);
     free(ahead->parts);
     *ahead = (struct rec_ahead)REC_AHEAD_INIT;
 }

@@ -7,7 +7,8 @@
  * The file has no name by then. The first rank that has enough to write opens it in the folder of
  * the archive (O_TMPFILE: nothing is left if the job dies) and notes for the others in the memory
  * that they share which it is (exchange_node.h); they, and in the end rank 0, open it through
- * /proc. It gets its name when rank 0 creates the archive.
+ * /proc. Rank 0 may do so when others have closed theirs, so the first one keeps a descriptor for
+ * that. The file gets its name when rank 0 creates the archive.
  *
  *   64                      header
  *   RESERVE                 for rank 0's part, the front
@@ -55,12 +56,13 @@ struct rec_ahead {
     struct rec_ahead_part *parts;
     size_t n_parts, parts_capacity;
     struct rec_ahead_file file;
-    int fd; /* of it; -1: this rank has not opened it, or has given it away */
+    int fd;      /* of it; -1: this rank has not opened it, or has given it away */
+    int offered; /* another one of it, which others open; -1: this rank has not opened it first */
 };
 
-#define REC_AHEAD_INIT \
-    {                  \
-        .fd = -1       \
+#define REC_AHEAD_INIT          \
+    {                           \
+        .fd = -1, .offered = -1 \
     }
 
 /* Claims room for a chunk with these times, and writes them there, if ranks that have as many bytes
@@ -79,6 +81,9 @@ bool rec_ahead_close(struct rec_ahead *ahead);
 /* All ranks are there, and each has claimed what it will. Rank 0 has the file open then, if it can
  * have it and anything is claimed. */
 void rec_ahead_settle(struct rec_ahead *ahead, const struct rec_node_exchange *node);
+
+/* When rank 0 has the file open, as who has heard of it knows: others need this rank's no more. */
+void rec_ahead_withdraw(struct rec_ahead *ahead);
 
 /* In the end the chunk has these bytes at this offset behind its header: whether they are the same
  * is kept. */

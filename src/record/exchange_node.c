@@ -24,7 +24,7 @@
 
 enum { BOX_BYTES = 1 << 16, SLOTS = 2, PIECE = BOX_BYTES / SLOTS - 16 };
 enum { TO_PARENT, FROM_PARENT, TO_FIRST, BOXES }; /* of a rank */
-enum { HEAD_BYTES = 4096, NAME_BYTES = 64 };
+enum { HEAD_BYTES = 1 << 16, NAME_BYTES = 64 };   /* whole pages, however large */
 enum { PATIENCE = 1 }; /* seconds, until it is asked whether the other process is still there */
 
 struct slot {
@@ -40,6 +40,8 @@ struct rec_node_box {
 };
 
 _Static_assert(sizeof(struct rec_node_box) == BOX_BYTES, "boxes are not whole pages");
+
+enum { COUNTERS = offsetof(struct rec_node_box, slots) }; /* bytes of a box */
 
 /* What all share. Zero when it is new. */
 struct head {
@@ -62,7 +64,7 @@ struct rec_node_memory {
     struct rec_node_box boxes[];
 };
 
-_Static_assert(sizeof(struct rec_node_memory) == HEAD_BYTES, "the head is no whole page");
+_Static_assert(sizeof(struct rec_node_memory) == HEAD_BYTES, "the head is not whole pages");
 
 /* ---- boxes ---- */
 
@@ -110,16 +112,20 @@ static bool nap(const struct rec_node_exchange *exchange, uint32_t *word, uint32
     return true;
 }
 
+static bool have_boxes(const struct rec_node_exchange *exchange)
+{
+    return !__atomic_load_n(&exchange->memory->head.no_boxes, __ATOMIC_ACQUIRE);
+}
+
 /* Until the counter of rank `other` is not `old` any more. RFN_E_EXCHANGE: that rank has ended, or
  * another one has no boxes. */
 static int wait_for_change(const struct rec_node_exchange *exchange, int other, uint32_t *counter,
                            uint32_t old)
 {
-    const uint32_t *no_boxes = &exchange->memory->head.no_boxes;
     int64_t nap_ns = FIRST_NAP;
     while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) == old) {
         if (nap(exchange, counter, old, &nap_ns) &&
-            (__atomic_load_n(no_boxes, __ATOMIC_ACQUIRE) || has_ended(exchange, other)) &&
+            (!have_boxes(exchange) || has_ended(exchange, other)) &&
             __atomic_load_n(counter, __ATOMIC_ACQUIRE) == old)
             return RFN_E_EXCHANGE;
     }
@@ -189,8 +195,7 @@ struct rec_node_all rec_node_wait_for_all(const struct rec_node_exchange *exchan
     int64_t nap_ns = FIRST_NAP;
     while (!__atomic_load_n(&head->all, __ATOMIC_ACQUIRE))
         nap(exchange, &head->all, false, &nap_ns);
-    return (struct rec_node_all){head->last_came, ~head->lacks, head->word,
-                                 !__atomic_load_n(&head->no_boxes, __ATOMIC_ACQUIRE)};
+    return (struct rec_node_all){head->last_came, ~head->lacks, head->word, have_boxes(exchange)};
 }
 
 /* ---- messages ---- */
@@ -200,12 +205,12 @@ static size_t piece_of(uint64_t left)
     return left < PIECE ? (size_t)left : PIECE;
 }
 
-/* The next piece of a message of `total` bytes. */
+/* The next piece of a message of `total` bytes. A rank without boxes may have no room for it. */
 static int put_piece(const struct rec_node_exchange *exchange, int to, uint64_t total,
                      const uint8_t *bytes, size_t size)
 {
     struct rec_node_box *box = box_between(exchange, exchange->exchange.rank, to);
-    if (!box)
+    if (!box || !have_boxes(exchange))
         return RFN_E_EXCHANGE;
     RFN_TRY(wait_for_change(exchange, to, &box->taken, box->put - SLOTS));
     struct slot *slot = &box->slots[box->put % SLOTS];
@@ -340,6 +345,11 @@ struct rec_node_name rec_node_offer(int size)
     return name.fd < 0 ? none : name;
 }
 
+static bool make_room(void *memory, size_t bytes)
+{
+    return madvise(memory, bytes, MADV_POPULATE_WRITE) == 0;
+}
+
 void rec_node_withdraw(struct rec_node_name *name)
 {
     if (name->nonce)
@@ -397,12 +407,9 @@ bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_nam
     };
     if (name->nonce)
         exchange->memory = map_head(name, HEAD_BYTES + bytes_for(size));
+    if (exchange->memory && !make_room(exchange->memory, HEAD_BYTES))
+        rec_node_leave(exchange); /* the system is too old for rec_node_open_boxes */
     return exchange->memory;
-}
-
-static bool make_room(struct rec_node_box *box, size_t bytes)
-{
-    return madvise(box, bytes, MADV_POPULATE_WRITE) == 0;
 }
 
 /* Of this rank's boxes, and of the counters that it looks at before their owners may have come:
@@ -412,10 +419,10 @@ static bool make_all_room(const struct rec_node_exchange *exchange)
     const int rank = exchange->exchange.rank, size = exchange->exchange.size;
     struct rec_node_box *boxes = exchange->memory->boxes;
     bool room = make_room(&boxes[(size_t)rank * BOXES], bytes_for(1)) &&
-                make_room(&boxes[(size_t)parent_of(rank) * BOXES], HEAD_BYTES);
+                make_room(&boxes[(size_t)parent_of(rank) * BOXES], COUNTERS);
     int step = rfn_exchange_parent_step(&exchange->exchange);
     for (step /= 2; step >= 1 && room; step /= 2)
-        room = rank + step >= size || make_room(&boxes[(size_t)(rank + step) * BOXES], HEAD_BYTES);
+        room = rank + step >= size || make_room(&boxes[(size_t)(rank + step) * BOXES], COUNTERS);
     return room;
 }
 

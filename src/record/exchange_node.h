@@ -14,10 +14,10 @@
  * the processes that have it mapped, and tells the others its process and descriptor. They open it
  * through /proc if what is there bears the name that they were told, which tells also whether they
  * are on the same node. If one rank cannot, as on another node, or in a container of its own, none
- * must use the memory; that is the caller's to agree upon. Who has joined has a page of it, the
- * head, and no descriptor. The boxes come later, and each rank has the room of its own made sure;
- * if one rank cannot do that, no messages must be sent. A rank whose partner's process has ended
- * gets RFN_E_EXCHANGE.
+ * must use the memory; that is the caller's to agree upon. Who has joined has the
+ * head of it, and no descriptor. The boxes come later, and each rank has the room of its own made
+ * sure; if one rank cannot do that, no messages must be sent. A rank whose partner's process has
+ * ended gets RFN_E_EXCHANGE.
  *
  * In the head ranks that come to a place one after the other divide among them what they share
  * (ahead.h), say what the others are to know when all have come, and sleep until then.

@@ -480,7 +480,8 @@ static void test_limited(void **state)
     assert_int_equal(next_descriptor(), next);
 }
 
-/* Address space for the head is there, and for boxes not. What has been said stays. */
+/* Address space for the head is there, and for boxes not. What has been said stays, and from then
+ * on nobody puts anything into a box. */
 static void test_no_boxes(void **state)
 {
     (void)state;
@@ -499,6 +500,7 @@ static void test_no_boxes(void **state)
     assert_int_equal(rec_node_claimed(&node), 5);
     assert_true(rec_node_open_boxes(&node));
     assert_int_equal(rec_node_claimed(&node), 5);
+    assert_int_equal(node.exchange.send(&node, MANY - 2, &name, sizeof name), RFN_E_EXCHANGE);
     rec_node_leave(&node);
 }
 

@@ -682,8 +682,11 @@ static bool take_early(struct rec_finishing *finish)
         *finish = early.finish;
         count_from_last(finish);
     } else if (early.done) {
-        finish->sent = early.finish.sent; /* in vain */
-        finish->messages = early.finish.messages;
+        if (finish->exchange == early.finish.exchange) {
+            finish->sent = early.finish.sent; /* in vain */
+            finish->messages = early.finish.messages;
+        }
+        rfn_exchange_hold(early.finish.exchange, -(int64_t)early.finish.merge.held);
         release(&early.finish);
     }
     early.done = false;

@@ -8,8 +8,9 @@
  *
  *   before, in rec_finish_barrier: what the columns of a rank have not coded while they grew is
  *      coded, while others are still on their way (rfn_stream_code_ahead); ranks of one node, which
- *      share memory for what follows (exchange_node.h), write full times meanwhile (ahead.h), and
- *      do steps 1 and 2, unless step 1 has to tell others anything of a rank, which it seldom has
+ *      share memory since MPI_Init (exchange_node.h), write full times meanwhile (ahead.h), say
+ *      there what step 1 would tell of them, and do step 2, which stays if step 1 has nothing to
+ *      tell, as it seldom has
  *   0. the clocks of several nodes are compared once more (rec_clock_sync_end)
  *   1. all ranks learn what rank 0 was asked for (rfn_exchange_tell); inputs that one rank moved to
  *      columns are moved on all (rfn_survey_run)

@@ -42,6 +42,14 @@ static void pack_ahead(struct rfn_rope *times)
         rfn_rope_release(times);
 }
 
+static void write_times_ahead(struct rec_node_exchange *node)
+{
+    struct rfn_rope times = RFN_ROPE_INIT;
+    pack_ahead(&times);
+    rec_ahead_write(&rec_gathered.ahead, node, &times);
+    rfn_rope_release(&times);
+}
+
 enum { NO_TAG = 32767 }; /* the largest that every MPI has */
 
 /* What the program has left under way goes on: a message that another rank still receives. MPI
@@ -74,10 +82,8 @@ void rec_gather_start(void)
     struct rec_node_name name = {0};
     struct rec_patience patience = {0};
     const int size = rec_place_size();
-    if (size < 2 || node->memory || rec_clock_sync_wanted())
-        return;
-    if (rec_of_several_programs()) /* one may not be recorded, and would take part in nothing here
-                                    */
+    /* Of several programs one may not be recorded, and would take part in nothing here. */
+    if (size < 2 || node->memory || rec_clock_sync_wanted() || rec_of_several_programs())
         return;
     if (rec_is_first_rank()) {
         rec_patience_begin(&patience, "start MPI");
@@ -122,14 +128,12 @@ enum { PLAIN = 1 }; /* what a rank says of itself when it comes */
 static void gather_ranks(struct rec_call *call)
 {
     struct rec_node_exchange *node = &rec_gathered.node;
-    struct rfn_rope times = RFN_ROPE_INIT;
     const bool plain = call && !call->off && is_plain();
     if (plain)
         end_too_early(call);
     node->meanwhile = progress;
     const bool has_boxes = rec_node_open_boxes(node);
-    pack_ahead(&times);
-    rec_ahead_write(&rec_gathered.ahead, node, &times);
+    write_times_ahead(node);
     rec_node_come(node, rec_gathered.arrived, plain ? PLAIN : 0, rec_finishing_own_wishes());
     if (has_boxes)
         rec_finish_early(plain);
@@ -146,7 +150,6 @@ static void gather_ranks(struct rec_call *call)
         rec_ahead_settle(&rec_gathered.ahead, node);
     else
         rec_gathered_release();
-    rfn_rope_release(&times);
 }
 #else
 /* Its ranks share one thread, of which none may sleep, and more messages take simulated time. */

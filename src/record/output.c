@@ -552,6 +552,8 @@ static int write_placed(struct placing *placing, const struct rfn_round *round, 
 {
     bool gather = false;
     error = rfn_exchange_descend(placing->exchange, round, placing, error);
+    if (placing->output->ahead)
+        rec_ahead_withdraw(placing->output->ahead);
     if (!error)
         error = write_part(placing);
     error = agree(placing, error, &gather);

@@ -33,6 +33,7 @@ struct course {
     bool none_ahead; /* nothing is written ahead at all */
     bool only_times; /* ranks other than 0 have nothing else */
     int with_part;   /* but this one; 0: none */
+    bool late;       /* rank 0 opens the file when others have closed it */
     bool at_once;    /* rank 0 ends the file when it has heard of all ranks */
     int refused;     /* files must not be large in the end for this rank; 0: for none */
     int lost;        /* a rank that cannot read its times when it sends them; 0: none */
@@ -245,6 +246,8 @@ static bool take_part(struct rec_node_exchange *node)
         write_ahead(node);
     if (!wait_for_all(node))
         return false;
+    if (rank == 0 && course.late)
+        usleep(100000);
     rec_ahead_settle(&ahead, node);
     const int fd = ahead.fd;
     if (rank == 0)
@@ -258,7 +261,7 @@ static bool take_part(struct rec_node_exchange *node)
     const bool taken = course.taken && rank == course.taken_of;
     if (taken)
         right = take_descriptor() && right;
-    if (!wait_for_all(node))
+    if (!course.late && !wait_for_all(node))
         return false;
     if (rank == UNSHARED && course.unshared)
         right = no_more_descriptors() && right;
@@ -474,6 +477,7 @@ static void test_at_once(void **state)
                                      {.idle = -1, .scribble = true},
                                      {.idle = 0, .scribble = true},
                                      {.idle = 0, .limited = true},
+                                     {.idle = 0, .late = true},
                                      {.idle = 1, .unshared = true}};
     for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
         struct course wanted = courses[i];

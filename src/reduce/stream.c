@@ -950,6 +950,7 @@ int rfn_stream_flush(struct rfn_stream *stream)
 
 int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volume_exit)
 {
+    RFN_TRY(rfn_stream_flush(stream)); /* the event may still be in the backlog */
     struct rfn_symbol *symbol = &stream->symbols[stream->last];
     struct rfn_column *columns[2] = {&symbol->duration, NULL};
     uint64_t more[2] = {exit - stream->last_exit, volume_exit - stream->last_volume};

@@ -114,8 +114,8 @@ int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event);
 /* Emits a run of polls that is held back, and settles. To be called once, before the stream is
  * looked at. */
 int rfn_stream_flush(struct rfn_stream *stream);
-/* The last event, after which the stream was flushed, ended at this time, and not at that which it
- * came with. Where columns of times have left the stream meanwhile (epochs) they stay as they are.
+/* The last event, which is no poll, ended at this time, and not at that which it came with. Flushes
+ * the stream first. Where columns of times have left it meanwhile (epochs) they stay as they are.
  * RFN_E_NOMEM: nothing or only its duration has changed. */
 int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volume_exit);
 

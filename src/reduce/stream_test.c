@@ -279,7 +279,7 @@ static void test_ahead(void **state)
 }
 
 /* The end of the last event is another one, whether its column is one value, some equal ones or
- * many, and other events may follow. */
+ * many, and whether the stream was flushed; other events may follow. */
 static void test_end_later(void **state)
 {
     (void)state;
@@ -288,8 +288,10 @@ static void test_end_later(void **state)
             struct history history = history_new(false);
             for (int i = 0; i < times; i++) {
                 add_send(&history, 0, 128, 1, 100, equal ? 50 : 50 + (uint64_t)i * (uint64_t)i);
-                assert_int_equal(rfn_stream_code_ahead(history.stream), 0);
-                assert_int_equal(rfn_stream_flush(history.stream), 0);
+                if (i % 5) {
+                    assert_int_equal(rfn_stream_code_ahead(history.stream), 0);
+                    assert_int_equal(rfn_stream_flush(history.stream), 0);
+                }
                 struct rfn_event *last = &history.calls[history.n - 1].event;
                 history.now = last->exit += i % 3 ? 0 : 1000;
                 history.counted = last->volume_exit += i % 3 ? 0 : 77;
