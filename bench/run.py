@@ -9,6 +9,7 @@ of one table, not of two. A limit is what the project asks of itself.
     run.py --build DIR [--pairs N] [--only PART,PART...]
 """
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -210,7 +211,10 @@ class Bench:
     # ---- alike ranks stored once, against merging all of them ----
 
     def merged(self, command, archive, merge):
-        """Seconds from the end of the program to a whole archive on rank 0, and of each step of that."""
+        """Seconds from the end of the program to a whole archive on rank 0, and of each step of that. There is no
+        older one: to remove that takes as long as it is large."""
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(archive)
         err = run_both(command, self.folder, {"REFRAIN_MERGE": merge}).stderr
         total = float(re.search(r"merged in ([0-9.]+) s", err).group(1))
         facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))
