@@ -69,8 +69,7 @@ static bool is_plain(void)
            !stream->next && stream->journal.writes == 0 && !rfn_stream_any_moved(stream->events);
 }
 
-/* Where clocks of nodes are compared, messages of MPI are needed in the end; so they are where
- * meetings have a communicator for them. */
+/* Where ranks meet while the program runs they have a communicator, also for the end. */
 static bool may_share(void)
 {
     return rec_options.node_memory && !rec_meetings_on;
@@ -82,7 +81,8 @@ void rec_gather_start(void)
     struct rec_node_name name = {0};
     struct rec_patience patience = {0};
     const int size = rec_place_size();
-    /* Of several programs one may not be recorded, and would take part in nothing here. */
+    /* Clocks of nodes are compared by messages of MPI, so the rest goes that way, too. Of several
+     * programs one may not be recorded, and would take part in nothing here. */
     if (size < 2 || node->memory || rec_clock_sync_wanted() || rec_of_several_programs())
         return;
     if (rec_is_first_rank()) {
