@@ -320,11 +320,10 @@ def start_with_one_recorded(bench, flavour, sync, name):
                             start_new_session=True, env=env), through
 
 
-def test_no_message_of_several_programs(bench):
-    """Where the launcher tells that all ranks are on one machine, and that there are several programs, of
-    which one may not be recorded, the recorder sends no message in MPI_Init: a rank goes through it that has
-    nobody to answer."""
-    process, through = start_with_one_recorded(bench, "openmpi", "auto", "nobody_answers")
+def test_no_message_on_one_machine(bench, flavour):
+    """Where the launcher tells that all ranks are on one machine, the recorder sends no message in
+    MPI_Init: a rank goes through it that has nobody to answer."""
+    process, through = start_with_one_recorded(bench, flavour, "auto", f"nobody_answers.{flavour}")
     end = time.monotonic() + 60
     while not os.path.exists(through) and time.monotonic() < end:
         time.sleep(0.05)

@@ -75,22 +75,19 @@ static bool may_share(void)
     return rec_options.node_memory && !rec_meetings_on;
 }
 
-void rec_gather_start(void)
+/* All ranks share memory from now on, or none. Once; clocks of nodes are compared by messages of
+ * MPI, so the rest goes that way, too. */
+static void share_memory(MPI_Comm all)
 {
+    static bool asked;
     struct rec_node_exchange *node = &rec_gathered.node;
     struct rec_node_name name = {0};
-    struct rec_patience patience = {0};
     const int size = rec_place_size();
-    /* Clocks of nodes are compared by messages of MPI, so the rest goes that way, too. Of several
-     * programs one may not be recorded, and would take part in nothing here. */
-    if (size < 2 || node->memory || rec_clock_sync_wanted() || rec_of_several_programs())
+    if (asked || size < 2 || rec_clock_sync_wanted())
         return;
-    if (rec_is_first_rank()) {
-        rec_patience_begin(&patience, "start MPI");
-        if (may_share())
-            name = rec_node_offer(size);
-    }
-    const MPI_Comm all = rec_place_comm();
+    asked = true;
+    if (rec_is_first_rank() && may_share())
+        name = rec_node_offer(size);
     if (rec_mpi.MPI_Bcast(&name, sizeof name, MPI_BYTE, 0, all) != MPI_SUCCESS &&
         !rec_is_first_rank())
         name.nonce = 0;
@@ -99,6 +96,16 @@ void rec_gather_start(void)
         rec_node_leave(node);
     if (rec_is_first_rank())
         rec_node_withdraw(&name);
+}
+
+void rec_gather_start(void)
+{
+    struct rec_patience patience = {0};
+    if (!rec_of_one_program())
+        return;
+    if (rec_is_first_rank())
+        rec_patience_begin(&patience, "start MPI");
+    share_memory(rec_place_comm());
     rec_patience_end(&patience);
 }
 
@@ -157,6 +164,11 @@ void rec_gather_start(void)
 {
 }
 
+static void share_memory(MPI_Comm all)
+{
+    (void)all;
+}
+
 static void gather_ranks(struct rec_call *call)
 {
     (void)call;
@@ -172,10 +184,12 @@ void rec_finish_barrier(struct rec_call *call)
     const bool placed = rec_place_learn(); /* the recorder may not have seen MPI_Init */
     if (placed && rec_is_first_rank())
         rec_patience_begin(&patience, "reach the end of MPI");
-    if (placed && rec_gathered.node.memory) {
+    const MPI_Comm all = placed ? rec_place_comm() : MPI_COMM_NULL;
+    if (all != MPI_COMM_NULL)
+        share_memory(all);
+    if (rec_gathered.node.memory) {
         gather_ranks(call);
     } else {
-        const MPI_Comm all = placed ? rec_place_comm() : MPI_COMM_NULL;
         if (all != MPI_COMM_NULL)
             rec_mpi.MPI_Barrier(all);
         if (call)

@@ -28,7 +28,8 @@ enum {
 uint64_t rec_finishing_own_wishes(void); /* what this process was asked for */
 
 /* In MPI_Init, on all ranks, after clocks and meetings have started: if all are on one node, they
- * share memory from then on (exchange_node.h). */
+ * share memory from then on (exchange_node.h). Where it is not known that all run the same program,
+ * some may not be recorded, and would take part in nothing: then that is left to the end. */
 void rec_gather_start(void);
 
 /* Of ranks of one node, before all have come: steps 1 and 2 of rec_finish, if all ranks are plain,
