@@ -53,6 +53,10 @@ def start(bench, flavour, where, words, options=()):
                       *words], cwd=where, check=True)
 
 
+# How a process knows its rank before MPI_Init.
+RANK = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
+
+
 def script(where, name, text):
     path = os.path.join(where, name)
     with open(path, "w", encoding="utf-8") as file:
@@ -207,9 +211,26 @@ def test_wrong_options_are_told_once(bench, flavour):
         harness.compare(f"{words}: exit, lines {told}", (run.code != 0, len(told)), (True, 1))
         if text not in told[0]:
             raise harness.Failure(f"no {text!r} in {told[0]!r}")
-    ranks = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}  # one of several that each do something else
-    run = bench.run([bench.refrain, "report", "--no"], cwd=where, env={ranks[flavour]: "1"})
+    # one of several that each do something else
+    run = bench.run([bench.refrain, "report", "--no"], cwd=where, env={RANK[flavour]: "1"})
     harness.compare("other verbs", "--no" in run.err, True)
+
+
+def test_rank_0_tells_what_is_wrong_though_it_comes_last(bench, flavour):
+    """The launcher ends all ranks as soon as one fails, so that the others do not fail before."""
+    where = folder(bench, f"late.{flavour}")
+    late = script(where, "late", "#!/bin/sh\n"
+                                 f"test ${RANK[flavour]} = 0 && sleep 0.5\n"
+                                 'exec "$@"\n')
+    for words, text in ((["record", "--across=no", "./late"], "--across"),
+                        (["record", "./nothing"], "no such program"),
+                        (["replay", "--scale-compute=-1", "x.rfn"], "--scale-compute")):
+        run = bench.run([*harness.FLAVOURS[flavour].launch(3), late, bench.refrain, *words], cwd=where,
+                        timeout=30)
+        told = [line for line in run.err.splitlines() if line.startswith("refrain")]
+        harness.compare(f"{words}: exit, lines {told}", (run.code != 0, len(told)), (True, 1))
+        if text not in told[0]:
+            raise harness.Failure(f"no {text!r} in {told[0]!r}")
 
 
 def test_programs_that_cannot_be_recorded(bench):

@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L /* access */
+#define _DEFAULT_SOURCE /* access, on_exit */
 #include "cli/command.h"
 
 #include "cli/job.h"
@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,6 +33,16 @@ static void speak_again(int saved)
     close(saved);
 }
 
+/* Of a process that fails in silence: launchers end a whole job when one of its processes fails,
+ * rank 0 too, who may not yet have told why. That of MPICH does only once MPI_Init was called. */
+static void leave_rank_0_time(int status, void *unused)
+{
+    (void)unused;
+    const char *flavour = rfn_job_flavour();
+    if (status != RFN_EXIT_OK && !(flavour && strcmp(flavour, "mpich") == 0))
+        sleep(5);
+}
+
 void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, int argc,
                        char **argv, void *input)
 {
@@ -41,7 +52,10 @@ void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, 
     const struct argp argp = {
         .options = command->options, .parser = parser, .args_doc = command->usage, .doc = doc};
     argp_err_exit_status = RFN_EXIT_USAGE;
-    int saved = command->per_rank && !rfn_job_speaks() ? silence() : -1;
+    bool is_silent = command->per_rank && !rfn_job_speaks();
+    if (is_silent)
+        on_exit(leave_rank_0_time, NULL);
+    int saved = is_silent ? silence() : -1;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, input);
     speak_again(saved);
 }
