@@ -216,6 +216,18 @@ def test_wrong_options_are_told_once(bench, flavour):
     harness.compare("other verbs", "--no" in run.err, True)
 
 
+def test_each_of_several_programs_tells_what_is_wrong(bench):
+    """Each has options of its own; Open MPI says which ranks are whose."""
+    where = folder(bench, "several")
+    program = bench.program("family", "openmpi")
+    good, wrong = ["record", "-q", program], ["record", "--across=no", program]
+    for first, second in ((good, wrong), (wrong, good)):
+        run = bench.run([*harness.FLAVOURS["openmpi"].launch(2), bench.refrain, *first, ":",
+                         "-n", "2", bench.refrain, *second], cwd=where, timeout=30)
+        told = [line for line in run.err.splitlines() if "--across" in line]
+        harness.compare(f"{first} {second}: exit, lines {told}", (run.code != 0, len(told)), (True, 1))
+
+
 def test_rank_0_tells_what_is_wrong_though_it_comes_last(bench, flavour):
     """The launcher ends all ranks as soon as one fails, so that the others do not fail before."""
     where = folder(bench, f"late.{flavour}")

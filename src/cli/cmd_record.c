@@ -6,8 +6,8 @@
  * every launcher works, because the launcher starts `refrain` like any program.
  *
  * Given a launcher's command line, the verb puts itself into the place of the program and executes
- * the launcher. Mistakes that can be seen then are told then, once; on the ranks only rank 0
- * speaks.
+ * the launcher. Mistakes that can be seen then are told then, once; on the ranks only the
+ * first of a program speaks.
  *
  * A program that needs no MPI library may load one later (a script, an interpreter, a wrapper that
  * executes the real program). The recorder sleeps until MPI is there, but the two MPIs' recorders

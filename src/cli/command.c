@@ -34,8 +34,8 @@ static void speak_again(int saved)
 }
 
 /* Of a process that fails in silence: launchers end a whole job when one of its processes fails,
- * rank 0 too, who may not yet have told why. That of MPICH does only once MPI_Init was called. */
-static void leave_rank_0_time(int status, void *unused)
+ * the one too that may not yet have told why. That of MPICH does only once MPI_Init was called. */
+static void leave_time_to_tell(int status, void *unused)
 {
     (void)unused;
     const char *flavour = rfn_job_flavour();
@@ -54,7 +54,7 @@ void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, 
     argp_err_exit_status = RFN_EXIT_USAGE;
     bool is_silent = command->per_rank && !rfn_job_speaks();
     if (is_silent)
-        on_exit(leave_rank_0_time, NULL);
+        on_exit(leave_time_to_tell, NULL);
     int saved = is_silent ? silence() : -1;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, input);
     speak_again(saved);

@@ -36,10 +36,10 @@ struct rfn_command {
 
 /* Parses the arguments with glibc's argp: parser is called per option and argument, with input in
  * its state. Prints help on --help and exits 0; on a wrong option prints why (of the ranks of a job
- * only rank 0, if the verb is run by each) and exits with RFN_EXIT_USAGE; returns otherwise. In the
- * parser call argp_error(state, ...) for wrong usage. A rank that does not tell what is wrong ends
- * some seconds after it failed, now or later, where the launcher might else end rank 0 before that
- * has told. */
+ * only the first of a program, if the verb is run by each) and exits with RFN_EXIT_USAGE; returns
+ * otherwise. In the parser call argp_error(state, ...) for wrong usage. A rank that does not tell
+ * what is wrong ends some seconds after it failed, now or later, where the launcher might else end
+ * that one before it has told. */
 void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, int argc,
                        char **argv, void *input);
 

@@ -7,6 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Of a job of several programs, each with options of its own: whether this rank is the first of
+ * one, by the numbers of ranks that each has. Only Open MPI tells them. */
+static bool is_first_of_program(long rank)
+{
+    const char *at = getenv("OMPI_APP_CTX_NUM_PROCS");
+    long first = 0;
+    for (char *end; at && first < rank; at = end) {
+        long ranks = strtol(at, &end, 10);
+        if (ranks <= 0)
+            return false;
+        first += ranks;
+    }
+    return first == rank;
+}
+
 bool rfn_job_speaks(void)
 {
     static const char *const ranks[] = {
@@ -15,7 +30,7 @@ bool rfn_job_speaks(void)
     for (const char *const *name = ranks; *name; name++) {
         const char *rank = getenv(*name);
         if (rank && rank[0])
-            return strcmp(rank, "0") == 0;
+            return is_first_of_program(atol(rank));
     }
     return true;
 }
