@@ -51,7 +51,7 @@ static void write_small_blocks(struct rfn_buf *out, const struct model *model, b
         k = 1 + i % 3 < n - i ? 1 + i % 3 : n - i;
         for (uint64_t j = 0; j < k; j++)
             values[j] = words ? model->words[i + j] : model->lengths[i + j];
-        rfn_column_encode_block(values, (uint32_t)k, &blocks);
+        rfn_block_put(&blocks, values, (uint32_t)k, (uint64_t)k);
     }
     rfn_buf_varint(out, n);
     rfn_buf_blob(out, blocks.data, blocks.size);

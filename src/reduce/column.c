@@ -1,14 +1,4 @@
-/* Six coders, of which a block takes the one that needs the fewest bytes:
- *
- * constant   one value. The only coder whose blocks may have more than RFN_COLUMN_BLOCK values.
- * varints    zigzag varints: a few values have nothing to learn from.
- * runs       (value, length) pairs.
- * period     value[i] = value[i - p] + step: arithmetic sequences, short periods, both at once.
- * histogram  everything else, times above all (column_histogram.h): noise around a few typical
- *            values, or that after taking away the value `lag` places before.
- * adaptive   lists, when they are packed as such (column_adaptive.h).
- *
- * A column that grows is blocks that are coded, then at most one run, then staged values. A run
+/* A column that grows is blocks that are coded, then at most one run, then staged values. A run
  * that turns out to be short moves into the staging; staged values that turn out to be equal become
  * a run. doc/refrain-archive.5.md, Columns defines the bytes.
  */
@@ -16,371 +6,16 @@
 
 #include "base/grow.h"
 #include "reduce/column_adaptive.h"
-#include "reduce/column_histogram.h"
 
 #include <stdlib.h>
-
-enum coder {
-    CODER_CONSTANT,
-    CODER_VARINTS,
-    CODER_RUNS,
-    CODER_PERIOD,
-    CODER_HISTOGRAM,
-    CODER_ADAPTIVE,
-    N_CODERS
-};
 
 enum {
     FIRST_STAGED = 16, /* values that a column makes room for when it is no longer constant */
     SHORT_RUN = 32,    /* a run of fewer values is written together with the values behind it */
-    FEW = 64,          /* fewer values may be best coded as varints */
-    MAX_LAG = 512,     /* the longest period looked for */
-    PROBE = 16,        /* values that a period is looked for by */
-    HEAD_MAX = 21,     /* bytes of a block's head, at most; those of a column's are fewer */
-    BLOCK_MAX = 20 * RFN_COLUMN_BLOCK,    /* bytes of a block: of runs of one value, at worst */
+    FEW = 64,          /* fewer values are not coded ahead */
+    HEAD_MAX = RFN_BLOCK_HEAD_MAX,        /* bytes; a column's head has fewer */
     SMALL_BLOCK = RFN_COLUMN_WINDOW / 16, /* bytes; behind it the window is kept for the next */
 };
-
-/* ---- coding a block ---- */
-
-static size_t varint_size(uint64_t value)
-{
-    size_t size = 1;
-    for (; value >= 0x80; value >>= 7)
-        size++;
-    return size;
-}
-
-/* The block's head; count 0 stands for "all that are left". */
-static void put_head(struct rfn_buf *out, enum coder coder, uint64_t count, size_t size)
-{
-    rfn_buf_u8(out, (uint8_t)coder);
-    rfn_buf_varint(out, count);
-    rfn_buf_varint(out, size);
-}
-
-static void put_constant(struct rfn_buf *out, int64_t value, uint64_t count)
-{
-    put_head(out, CODER_CONSTANT, count, varint_size(rfn_zigzag(value)));
-    rfn_buf_svarint(out, value);
-}
-
-static size_t varints_size(const int64_t *values, uint32_t n)
-{
-    size_t size = 0;
-    for (uint32_t i = 0; i < n; i++)
-        size += varint_size(rfn_zigzag(values[i]));
-    return size;
-}
-
-static void put_varints(struct rfn_buf *out, const int64_t *values, uint32_t n, uint64_t count)
-{
-    put_head(out, CODER_VARINTS, count, varints_size(values, n));
-    for (uint32_t i = 0; i < n; i++)
-        rfn_buf_svarint(out, values[i]);
-}
-
-static uint32_t run_length(const int64_t *values, uint32_t n)
-{
-    uint32_t length = 1;
-    while (length < n && values[length] == values[0])
-        length++;
-    return length;
-}
-
-static size_t runs_size(const int64_t *values, uint32_t n)
-{
-    size_t size = 0;
-    for (uint32_t i = 0, length; i < n; i += length) {
-        length = run_length(values + i, n - i);
-        size += varint_size(rfn_zigzag(values[i])) + varint_size(length - 1);
-    }
-    return size;
-}
-
-static void put_runs(struct rfn_buf *out, const int64_t *values, uint32_t n, uint64_t count)
-{
-    put_head(out, CODER_RUNS, count, runs_size(values, n));
-    for (uint32_t i = 0, length; i < n; i += length) {
-        length = run_length(values + i, n - i);
-        rfn_buf_svarint(out, values[i]);
-        rfn_buf_varint(out, length - 1);
-    }
-}
-
-/* Differences wrap around: they are right for all of int64. */
-static int64_t difference(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
-static int64_t sum(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-/* Whether all values but the last two, which the caller has looked at, keep the period. Counts the
- * comparisons: long runs would let every period look right for a long time. */
-static bool has_period(const int64_t *values, uint32_t n, uint32_t period, uint32_t *compared)
-{
-    int64_t step = difference(values[n - 1], values[n - 1 - period]);
-    for (uint32_t i = n - 3; i >= period; i--) {
-        ++*compared;
-        if (difference(values[i], values[i - period]) != step)
-            return false;
-    }
-    return true;
-}
-
-/* False where there is no period, at little cost: the largest of the last differences, hardly ever
- * a frequent one, is looked for first. So most periods are out of the question, and that can be
- * predicted. n > 3. */
-static bool may_have_period(const int64_t *values, uint32_t n, uint32_t most)
-{
-    uint32_t at = n - 1, compared = 0, first = n > 2 * PROBE ? n - PROBE : at;
-    for (uint32_t i = first; i < n; i++) {
-        if (difference(values[i], values[i - 1]) > difference(values[at], values[at - 1]))
-            at = i;
-    }
-    int64_t largest = difference(values[at], values[at - 1]);
-    for (uint32_t period = 1; period <= most; period++) {
-        const int64_t *before = values + at - period;
-        if (difference(before[0], before[-1]) == largest &&
-            (has_period(values, n, period, &compared) || compared > n))
-            return true;
-    }
-    return false;
-}
-
-/* The smallest p such that values[i] - values[i - p] is the same for all i >= p, or 0. Then the
- * last difference stands p places before as well. n > 3. */
-static uint32_t find_period(const int64_t *values, uint32_t n)
-{
-    const int64_t *end = values + n;
-    int64_t last = difference(end[-1], end[-2]);
-    uint32_t compared = 0, most = n / 2 < MAX_LAG ? n / 2 : MAX_LAG;
-    if (!may_have_period(values, n, most))
-        return 0;
-    for (uint32_t period = 1; period <= most && compared <= 2 * n; period++) {
-        const int64_t *before = end - period;
-        compared += 2;
-        if (difference(before[-1], before[-2]) == last && has_period(values, n, period, &compared))
-            return period;
-    }
-    return 0;
-}
-
-static void put_period(struct rfn_buf *out, const int64_t *values, uint32_t period, uint64_t count)
-{
-    int64_t step = difference(values[period], values[0]);
-    put_head(out, CODER_PERIOD, count,
-             varint_size(period) + varint_size(rfn_zigzag(step)) + varints_size(values, period));
-    rfn_buf_varint(out, period);
-    rfn_buf_svarint(out, step);
-    for (uint32_t i = 0; i < period; i++)
-        rfn_buf_svarint(out, values[i]);
-}
-
-/* ---- choosing ---- */
-
-/* Bits of the difference, behind the leading one. */
-static unsigned bits_between(int64_t a, int64_t b)
-{
-    return 63 ^ (unsigned)__builtin_clzll(rfn_zigzag(difference(a, b)) | 1);
-}
-
-/* How many bits differences have: of neighbours, and of values that are far apart. Where there is
- * no order in the values both are the same, and taking differences would only add noise to noise.
- */
-static bool is_smooth(const int64_t *values, uint32_t n)
-{
-    uint32_t near = 0, far = 0, i = 1, half = n / 2, m = (n + 3) / 5;
-    for (; i < half; i += 5) {
-        near += bits_between(values[i], values[i - 1]);
-        far += bits_between(values[i], values[i + half]);
-    }
-    for (; i < n; i += 5) {
-        near += bits_between(values[i], values[i - 1]);
-        far += bits_between(values[i], values[i - half]);
-    }
-    return near + m + m / 4 < far;
-}
-
-/* PROBE values, of which the largest, hardly ever a frequent one, is looked for first. */
-struct probe {
-    const int64_t *values, *largest;
-};
-
-static struct probe probe_at(const int64_t *values)
-{
-    struct probe probe = {values, values};
-    for (uint32_t i = 1; i < PROBE; i++) {
-        if (values[i] > *probe.largest)
-            probe.largest = values + i;
-    }
-    return probe;
-}
-
-static bool repeats(const struct probe *probe, uint32_t lag)
-{
-    return probe->largest[0] == *(probe->largest - lag) &&
-           !memcmp(probe->values, probe->values - lag, PROBE * sizeof *probe->values);
-}
-
-/* A period that most values keep, though not all. */
-static uint32_t find_broken_period(const int64_t *values, uint32_t n)
-{
-    uint32_t counted = 0, most = n / 4 < 32 ? 0 : n / 4 - 32;
-    if (!most)
-        return 0;
-    struct probe last = probe_at(values + n - PROBE), middle = probe_at(values + n / 2);
-    for (uint32_t lag = 1; lag <= most && lag <= MAX_LAG; lag++) {
-        if (!repeats(&last, lag) && !repeats(&middle, lag))
-            continue;
-        uint32_t same = 0;
-        for (uint32_t i = lag; i < n; i++)
-            same += values[i] == values[i - lag];
-        if (same >= (n - lag) / 8 * 7)
-            return lag;
-        if (++counted == 4)
-            break;
-    }
-    return 0;
-}
-
-static uint32_t find_lag(const int64_t *values, uint32_t n)
-{
-    uint32_t lag = find_broken_period(values, n);
-    return lag || n < 16 || !is_smooth(values, n) ? lag : 1;
-}
-
-/* Codes the values as histogram, behind a head; nothing is written when that needs more than
- * `limit` bytes, or when there is no memory to try. */
-static bool try_histogram(struct rfn_buf *out, const int64_t *values, uint32_t n, uint64_t count,
-                          size_t limit)
-{
-    struct rfn_buf payload = RFN_BUF_INIT;
-    int error = rfn_column_histogram_encode(values, n, find_lag(values, n), &payload);
-    bool done = !error && payload.size <= limit;
-    if (done) {
-        put_head(out, CODER_HISTOGRAM, count, payload.size);
-        rfn_buf_bytes(out, payload.data, payload.size);
-    }
-    rfn_buf_release(&payload);
-    return done;
-}
-
-/* The number of runs, or `many` or more if there are as many. */
-static uint32_t count_runs(const int64_t *values, uint32_t n, uint32_t many)
-{
-    enum { PIECE = 64 };
-    uint32_t runs = 1;
-    for (uint32_t i = 1; i < n && runs < many;) {
-        for (uint32_t end = n - i < PIECE ? n : i + PIECE; i < end; i++)
-            runs += values[i] != values[i - 1];
-    }
-    return runs;
-}
-
-/* What a block is shows before it is coded, but for two cases that sizes decide: a few values, and
- * runs so short that they may as well be noise. */
-static void put_block(struct rfn_buf *out, const int64_t *values, uint32_t n, uint64_t count)
-{
-    uint32_t many = n / 4 > 2 ? n / 4 : 2, n_runs = count_runs(values, n, many), period;
-    if (n_runs == 1) {
-        put_constant(out, values[0], count);
-        return;
-    }
-    period = n > 3 ? find_period(values, n) : 0;
-    if (period) {
-        put_period(out, values, period, count);
-        return;
-    }
-    size_t varints = n < FEW ? varints_size(values, n) : SIZE_MAX;
-    size_t runs = n_runs < many || n < FEW ? runs_size(values, n) : SIZE_MAX;
-    size_t least = varints < runs ? varints : runs;
-    if (n > 8 && try_histogram(out, values, n, count, least))
-        return;
-    if (runs < varints)
-        put_runs(out, values, n, count);
-    else
-        put_varints(out, values, n, count);
-}
-
-void rfn_column_encode_block(const int64_t *values, uint32_t n, struct rfn_buf *out)
-{
-    put_block(out, values, n, n);
-}
-
-/* ---- decoding a block ---- */
-
-static int get_varints(struct rfn_reader *payload, int64_t *values, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        values[i] = rfn_reader_svarint(payload);
-    return payload->failed ? RFN_E_CORRUPT : 0;
-}
-
-static int get_runs(struct rfn_reader *payload, int64_t *values, uint32_t n)
-{
-    for (uint32_t i = 0; i < n;) {
-        int64_t value = rfn_reader_svarint(payload);
-        uint64_t length = rfn_reader_limited(payload, n - i - 1) + 1;
-        if (payload->failed)
-            return RFN_E_CORRUPT;
-        for (uint64_t j = 0; j < length; j++)
-            values[i++] = value;
-    }
-    return 0;
-}
-
-static int get_period(struct rfn_reader *payload, int64_t *values, uint32_t n)
-{
-    uint32_t period = (uint32_t)rfn_reader_limited(payload, n);
-    int64_t step = rfn_reader_svarint(payload);
-    if (!period)
-        return RFN_E_CORRUPT;
-    RFN_TRY(get_varints(payload, values, period));
-    for (uint32_t i = period; i < n; i++)
-        values[i] = sum(values[i - period], step);
-    return 0;
-}
-
-/* The other coders' values lie as int64 until the largest of them is known. guide: of the adaptive
- * coder. */
-static int pack_values(enum coder coder, struct rfn_reader *payload, uint32_t n,
-                       const int64_t *guide, struct rfn_packed *packed)
-{
-    int64_t *values = malloc(n * sizeof *values);
-    if (!values)
-        return RFN_E_NOMEM;
-    int error = RFN_E_CORRUPT;
-    if (coder == CODER_VARINTS)
-        error = get_varints(payload, values, n);
-    else if (coder == CODER_RUNS)
-        error = get_runs(payload, values, n);
-    else if (coder == CODER_PERIOD)
-        error = get_period(payload, values, n);
-    else if (coder == CODER_ADAPTIVE)
-        error = rfn_column_adaptive_decode(payload, guide, n, values);
-    if (!error)
-        error = rfn_packed_values(packed, values, n);
-    free(values);
-    return error;
-}
-
-/* n is at most RFN_COLUMN_BLOCK, but for constants. */
-static int get_block(enum coder coder, struct rfn_reader *payload, uint64_t n, const int64_t *guide,
-                     struct rfn_packed *packed)
-{
-    if (coder == CODER_CONSTANT)
-        RFN_TRY(rfn_packed_begin(packed, n, rfn_reader_svarint(payload), 0));
-    else if (coder == CODER_HISTOGRAM)
-        RFN_TRY(rfn_column_histogram_decode(payload, (uint32_t)n, packed));
-    else
-        RFN_TRY(pack_values(coder, payload, (uint32_t)n, guide, packed));
-    return payload->failed || rfn_reader_left(payload) ? RFN_E_CORRUPT : 0;
-}
 
 /* ---- columns that grow ---- */
 
@@ -427,7 +62,7 @@ static void seal_run(struct rfn_column *column)
 {
     uint64_t count = run_count(column);
     if (count)
-        put_constant(&column->sealed, column->run, count);
+        rfn_block_constant(&column->sealed, column->run, count);
     column->n_sealed += count;
 }
 
@@ -443,7 +78,7 @@ static void staged_to_run(struct rfn_column *column)
 
 static bool staged_is_run(const struct rfn_column *column)
 {
-    return run_length(column->staged, column->n_staged) == column->n_staged;
+    return rfn_run_length(column->staged, column->n_staged) == column->n_staged;
 }
 
 /* Empties the staging. On failure the sealed blocks are lost, and writing the column says so. */
@@ -453,7 +88,7 @@ static int seal(struct rfn_column *column)
         staged_to_run(column);
     } else {
         seal_run(column);
-        put_block(&column->sealed, column->staged, column->n_staged, column->n_staged);
+        rfn_block_put(&column->sealed, column->staged, column->n_staged, column->n_staged);
         column->n_sealed += column->n_staged;
         column->n_staged = 0;
     }
@@ -528,9 +163,9 @@ static void put_tail(const struct rfn_column *column, struct rfn_buf *out)
 {
     uint64_t count = run_count(column);
     if (count)
-        put_constant(out, column->run, column->n_staged ? count : 0);
+        rfn_block_constant(out, column->run, column->n_staged ? count : 0);
     if (column->n_staged)
-        put_block(out, column->staged, column->n_staged, 0);
+        rfn_block_put(out, column->staged, column->n_staged, 0);
 }
 
 void rfn_column_code_ahead(struct rfn_column *column)
@@ -594,7 +229,7 @@ static int seal_early(struct rfn_column *column)
     uint32_t n = column->n_staged - 1;
     int64_t last = column->staged[n];
     seal_run(column);
-    put_block(&column->sealed, column->staged, n, n);
+    rfn_block_put(&column->sealed, column->staged, n, n);
     column->n_sealed += n;
     column->staged[0] = last;
     column->n_staged = 1;
@@ -662,7 +297,7 @@ int rfn_column_spill(struct rfn_column *column, const struct rfn_spill *spill, b
 /* ---- reading ---- */
 
 struct head {
-    enum coder coder;
+    enum rfn_column_coder coder;
     uint64_t count;
     struct rfn_reader payload;
 };
@@ -799,16 +434,16 @@ static int get_head(struct rfn_column_cursor *cursor, struct head *head)
         RFN_TRY(fetch(cursor, HEAD_MAX));
     uint8_t coder = rfn_reader_u8(&cursor->blocks);
     uint64_t count = rfn_reader_limited(&cursor->blocks, left);
-    size_t size = (size_t)rfn_reader_limited(&cursor->blocks, BLOCK_MAX);
+    size_t size = (size_t)rfn_reader_limited(&cursor->blocks, RFN_BLOCK_MAX);
     if (cursor->store)
         RFN_TRY(fetch(cursor, size));
     const uint8_t *payload = rfn_reader_bytes(&cursor->blocks, size);
     if (!count)
         count = left;
-    if (cursor->blocks.failed || coder >= N_CODERS ||
-        (coder != CODER_CONSTANT && count > RFN_COLUMN_BLOCK))
+    if (cursor->blocks.failed || coder >= RFN_N_CODERS ||
+        (coder != RFN_CODER_CONSTANT && count > RFN_COLUMN_BLOCK))
         return RFN_E_CORRUPT;
-    *head = (struct head){(enum coder)coder, count, rfn_reader_over(payload, size)};
+    *head = (struct head){(enum rfn_column_coder)coder, count, rfn_reader_over(payload, size)};
     return 0;
 }
 
@@ -856,7 +491,7 @@ static int decode_guided(struct rfn_column_cursor *cursor, struct rfn_list_curso
     if (error == RFN_E_RANGE)
         error = RFN_E_CORRUPT;
     if (!error)
-        error = get_block(head->coder, &head->payload, head->count, values, &cursor->packed);
+        error = rfn_block_get(head->coder, &head->payload, head->count, values, &cursor->packed);
     free(values);
     return error;
 }
@@ -864,10 +499,10 @@ static int decode_guided(struct rfn_column_cursor *cursor, struct rfn_list_curso
 static int decode(struct rfn_column_cursor *cursor, struct rfn_list_cursor *guide,
                   struct head *head)
 {
-    if (guide && head->coder == CODER_ADAPTIVE)
+    if (guide && head->coder == RFN_CODER_ADAPTIVE)
         RFN_TRY(decode_guided(cursor, guide, head));
     else
-        RFN_TRY(get_block(head->coder, &head->payload, head->count, NULL, &cursor->packed));
+        RFN_TRY(rfn_block_get(head->coder, &head->payload, head->count, NULL, &cursor->packed));
     begin_block(cursor, head->count);
     return 0;
 }
@@ -973,7 +608,7 @@ static int put_smaller(struct packing *packing, uint32_t n, uint64_t count)
 {
     enum { LEAST = 4 }; /* bytes: head, form */
     struct rfn_buf plain = RFN_BUF_INIT, adaptive = RFN_BUF_INIT, *out = &packing->blocks;
-    put_block(&plain, packing->values, n, count);
+    rfn_block_put(&plain, packing->values, n, count);
     int error = rfn_buf_status(&plain);
     bool small = plain.size <= LEAST;
     if (!error && !small)
@@ -981,7 +616,7 @@ static int put_smaller(struct packing *packing, uint32_t n, uint64_t count)
             packing->values, packing->guided ? packing->guide_values : NULL, n, &adaptive);
     size_t begin = out->size;
     if (!error)
-        put_head(out, CODER_ADAPTIVE, count, adaptive.size);
+        rfn_block_head(out, RFN_CODER_ADAPTIVE, count, adaptive.size);
     rfn_buf_bytes(out, adaptive.data, adaptive.size);
     if (!error && !out->failed && (small || plain.size <= out->size - begin)) {
         out->size = begin;
@@ -998,7 +633,7 @@ static int pack_run(struct packing *packing, uint64_t run, bool last)
     int64_t value;
     RFN_TRY(rfn_column_next(&packing->column, &value));
     RFN_TRY(rfn_column_skip(&packing->column, run - 1));
-    put_constant(&packing->blocks, value, last ? 0 : run);
+    rfn_block_constant(&packing->blocks, value, last ? 0 : run);
     return 0;
 }
 

@@ -14,12 +14,11 @@
 #define RFN_REDUCE_COLUMN_H
 
 #include "base/rope.h"
+#include "reduce/column_block.h"
 #include "reduce/packed.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum { RFN_COLUMN_BLOCK = 4096 };
 
 /* Blocks that have left memory: extents of whole blocks, of about RFN_ROPE_PART bytes at most. */
 struct rfn_column_spilled {
@@ -101,10 +100,6 @@ void rfn_column_pack(const struct rfn_column *column, struct rfn_rope *out);
  * error of a spill: what is behind out's former size is then without meaning. */
 int rfn_column_pack_list(const struct rfn_column *column, const struct rfn_column *guide,
                          struct rfn_buf *out);
-
-/* Codes n (1 to RFN_COLUMN_BLOCK) values as one block behind out, choosing the coder that needs
- * the fewest bytes (by estimate). */
-void rfn_column_encode_block(const int64_t *values, uint32_t n, struct rfn_buf *out);
 
 /* Reading. A cursor borrows the bytes of a written column, or a column that does not grow
  * meanwhile, or a store that has the column: then it reads one window of blocks after the other.

@@ -18,7 +18,7 @@
  */
 #include "reduce/column_histogram.h"
 
-#include "reduce/column.h"
+#include "reduce/column_block.h"
 #include "reduce/column_histogram_format.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The decoder of column_histogram.h. It trusts no byte: tables, words and offsets are checked
  * against what there is. */
-#include "reduce/column.h"
+#include "reduce/column_block.h"
 #include "reduce/column_histogram.h"
 #include "reduce/column_histogram_format.h"
 

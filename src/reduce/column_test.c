@@ -735,7 +735,7 @@ static void test_windows(void **state)
             uint32_t m = 1 + (uint32_t)noise() % LONGEST;
             for (uint32_t k = 0; k < m; k++)
                 values[n + k] = (int64_t)(noise() >> (round * 16)) >> noise() % 16;
-            rfn_column_encode_block(values + n, m, &blocks);
+            rfn_block_put(&blocks, values + n, m, m);
             n += m;
         }
         rfn_buf_varint(&column, n);
