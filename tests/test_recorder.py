@@ -124,7 +124,7 @@ def test_times_of_some_ranks(bench, flavour):
     """Ranks that record no times take part when clocks are compared, or nobody does. An archive has times of
     all ranks or of none, and reduced ones only if rank 0 reduces: else there is none, and it is said why."""
     full, none, plain = ([], ["--time=full"]), ([], ["--time=none"]), ([], [])
-    for first, others, reason in ((full, plain, "rank 1: recorded with the times of segments that differ (--time)"),
+    for first, others, reason in ((full, plain, "rank 1: recorded without --time=full, and rank 0 with it"),
                                   (full, none, "rank 1: recorded without times (--time), and rank 0 with"),
                                   (none, full, "rank 1: recorded with times (--time), and rank 0 without")):
         said, archive = run_differently(bench, flavour, "none", first, others,

@@ -493,7 +493,7 @@ static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive
     if (run->volume)
         append_volume(out, run, totals);
     if (totals->unreadable)
-        rfn_text_format(out, "%-12s%u of %u threads\n", "Not readable", totals->unreadable,
+        rfn_text_format(out, "%-12s%u of %u threads\n", "Unreadable", totals->unreadable,
                         run->streams);
 }
 

@@ -118,8 +118,9 @@ static int check_times(const struct rec_finishing *finish, struct rec_archive_re
         return rec_archive_fail(result, "recorded with%s times (--time), and rank 0 with%s",
                                 rec_options.times ? "" : "out", rec_options.times ? "out" : "");
     if (rec_options.times && rec_options.segments && !finish->reduced)
-        return rec_archive_fail(result, "recorded with the times of segments that differ (--time), "
-                                        "and rank 0 with all times");
+        return rec_archive_fail(result,
+                                "recorded without --time=full, and rank 0 with it: give all "
+                                "ranks the same options");
     return 0;
 }
 
