@@ -93,7 +93,8 @@ static bool has_ended(const struct rec_node_exchange *exchange, int rank)
     return kill(process, 0) < 0 && errno == ESRCH;
 }
 
-enum { FIRST_NAP = 1000000, LONGEST_NAP = 16000000 }; /* ns, while what others do goes on */
+/* ns, while what others do goes on; the first of these where it does so here */
+enum { SHORTEST_NAP = 62500, FIRST_NAP = 1000000, LONGEST_NAP = 16000000 };
 
 /* Sleeps while the word has that value, but not for long where something is to be done meanwhile.
  * Whether it is time to look around; a signal of the program's may have come. */
@@ -105,9 +106,9 @@ static bool nap(const struct rec_node_exchange *exchange, uint32_t *word, uint32
     const long rc = syscall(SYS_futex, word, FUTEX_WAIT, value, &time, NULL, 0);
     if (rc == 0 || errno == EAGAIN)
         return false;
-    if (exchange->meanwhile)
-        exchange->meanwhile();
-    if (*nap_ns < LONGEST_NAP)
+    if (exchange->meanwhile && exchange->meanwhile())
+        *nap_ns = SHORTEST_NAP;
+    else if (*nap_ns < LONGEST_NAP)
         *nap_ns *= 2;
     return true;
 }

@@ -45,7 +45,8 @@ struct rec_node_exchange {
     struct rfn_exchange exchange;   /* use this */
     struct rec_node_memory *memory; /* NULL: not joined */
     size_t bytes;                   /* of it, that this process has */
-    void (*meanwhile)(void);        /* NULL, or called every now and then while this rank waits */
+    bool (*meanwhile)(void);        /* NULL, or called every now and then while this rank waits;
+                                       soon again where it returns true */
 };
 
 enum { REC_NODE_NOTE = 4 }; /* words */

@@ -266,17 +266,19 @@ static void test_claims(void **state)
 
 static struct rec_node_exchange *waiting;
 
-static void claim_once(void)
+static bool claim_once(void)
 {
     static bool claimed;
     if (!claimed)
         rec_node_claim(waiting, 1);
     claimed = true;
+    return false;
 }
 
-static void claim_each_time(void)
+static bool claim_each_time(void)
 {
     rec_node_claim(waiting, 1);
+    return false;
 }
 
 /* What a rank says: all bits but one of the lowest eight. */
