@@ -78,7 +78,7 @@ static int refuse(int status, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (rfn_job_speaks() && !(is_refused_softly && is_silent))
+    if (is_refused_softly ? rfn_job_is_first() && !is_silent : rfn_job_speaks())
         rfn_command_error(is_refused_softly ? "not recorded: %s" : "%s", text);
     return status;
 }

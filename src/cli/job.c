@@ -22,7 +22,8 @@ static bool is_first_of_program(long rank)
     return first == rank;
 }
 
-bool rfn_job_speaks(void)
+/* -1: outside of a job. */
+static long own_rank(void)
 {
     static const char *const ranks[] = {
         "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
@@ -30,9 +31,20 @@ bool rfn_job_speaks(void)
     for (const char *const *name = ranks; *name; name++) {
         const char *rank = getenv(*name);
         if (rank && rank[0])
-            return is_first_of_program(atol(rank));
+            return atol(rank);
     }
-    return true;
+    return -1;
+}
+
+bool rfn_job_is_first(void)
+{
+    return own_rank() <= 0;
+}
+
+bool rfn_job_speaks(void)
+{
+    const long rank = own_rank();
+    return rank < 0 || is_first_of_program(rank);
 }
 
 const char *rfn_job_flavour(void)

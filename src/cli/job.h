@@ -10,6 +10,8 @@
 /* Whether this process is to speak: outside of a job every process is, inside of one rank 0, and
  * where the launcher tells, the first rank of each of several programs. */
 bool rfn_job_speaks(void);
+/* The same, where options are those of the whole job. */
+bool rfn_job_is_first(void);
 
 /* Which MPI the job's launcher belongs to, "openmpi" or "mpich", or NULL. Slurm sets PMI_RANK for
  * both. */

@@ -181,10 +181,10 @@ static int prepare(struct rpl_player *player, const struct rpl_call *call, struc
     access->disp = (MPI_Aint)rpl_word(call, RPL_target_disp, 0);
     access->win = win_of(player, call);
     int64_t bytes = (origin > result ? origin : result) + 64;
-    if (bytes > player->access_bytes) {
+    if (bytes > player->access_bytes) { /* what is under way still uses the old ones */
         RFN_TRY(rpl_take(player, bytes, &player->access[0]));
         RFN_TRY(rpl_take(player, bytes, &player->access[1]));
-        player->access_bytes = bytes;
+        player->access_bytes = rpl_pool_room(player->access[0]);
     }
     access->origin = player->access[0];
     access->result = player->access[1];

@@ -36,11 +36,21 @@ void *rpl_pool_take(struct rpl_pool *pool, int64_t bytes)
     return (char *)block + ALIGNMENT;
 }
 
+static struct rpl_pool_block *block_of(const void *buffer)
+{
+    return (struct rpl_pool_block *)(void *)((char *)buffer - ALIGNMENT);
+}
+
+int64_t rpl_pool_room(const void *buffer)
+{
+    return INT64_C(1) << block_of(buffer)->power;
+}
+
 void rpl_pool_give(struct rpl_pool *pool, void *buffer)
 {
     if (!buffer)
         return;
-    struct rpl_pool_block *block = (struct rpl_pool_block *)(void *)((char *)buffer - ALIGNMENT);
+    struct rpl_pool_block *block = block_of(buffer);
     block->next = pool->free[block->power];
     pool->free[block->power] = block;
 }

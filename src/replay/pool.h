@@ -15,6 +15,8 @@ struct rpl_pool {
 
 /* At least `bytes` bytes (also for 0), aligned to 64; NULL: out of memory. */
 void *rpl_pool_take(struct rpl_pool *pool, int64_t bytes);
+/* The bytes that such a buffer has. */
+int64_t rpl_pool_room(const void *buffer);
 /* NULL is ignored. */
 void rpl_pool_give(struct rpl_pool *pool, void *buffer);
 /* Frees what was given back; other buffers stay, as someone may still write to them. */
