@@ -13,7 +13,6 @@ enum {
     FIRST_STAGED = 16, /* values that a column makes room for when it is no longer constant */
     SHORT_RUN = 32,    /* a run of fewer values is written together with the values behind it */
     FEW = 64,          /* fewer values are not coded ahead */
-    HEAD_MAX = RFN_BLOCK_HEAD_MAX,        /* bytes; a column's head has fewer */
     SMALL_BLOCK = RFN_COLUMN_WINDOW / 16, /* bytes; behind it the window is kept for the next */
 };
 
@@ -357,7 +356,7 @@ static void leave_window(struct rfn_column_cursor *cursor, size_t size)
 
 static int open_stored(struct rfn_column_cursor *cursor)
 {
-    RFN_TRY(fetch(cursor, HEAD_MAX));
+    RFN_TRY(fetch(cursor, RFN_BLOCK_HEAD_MAX));
     cursor->n = rfn_reader_varint(&cursor->blocks);
     uint64_t size = rfn_reader_varint(&cursor->blocks);
     if (cursor->blocks.failed || size != rfn_reader_left(&cursor->blocks) + cursor->rest.size ||
@@ -431,7 +430,7 @@ static int get_head(struct rfn_column_cursor *cursor, struct head *head)
     if (cursor->column)
         RFN_TRY(next_window(cursor));
     if (cursor->store)
-        RFN_TRY(fetch(cursor, HEAD_MAX));
+        RFN_TRY(fetch(cursor, RFN_BLOCK_HEAD_MAX));
     uint8_t coder = rfn_reader_u8(&cursor->blocks);
     uint64_t count = rfn_reader_limited(&cursor->blocks, left);
     size_t size = (size_t)rfn_reader_limited(&cursor->blocks, RFN_BLOCK_MAX);

@@ -22,7 +22,7 @@
 enum { RFN_COLUMN_BLOCK = 4096 };
 
 enum {
-    RFN_BLOCK_HEAD_MAX = 21,               /* bytes of a block's head, at most */
+    RFN_BLOCK_HEAD_MAX = 21, /* bytes of a block's head, at most; a column's has fewer */
     RFN_BLOCK_MAX = 20 * RFN_COLUMN_BLOCK, /* bytes of a block: of runs of one value, at worst */
     RFN_BLOCK_FEW = 64
 };
