@@ -53,7 +53,7 @@ class Run:
 
 
 class LauncherHangs(Exception):
-    """A launcher waits for ranks that have ended."""
+    """A launcher waits for ranks that have ended, or they for it."""
 
 
 LOST = 20  # seconds without ranks after which they are not just about to start or to be missed
@@ -70,7 +70,7 @@ def wait_for(process, timeout):
         except subprocess.TimeoutExpired:
             lost = lost + 1 if hanging.has_lost_its_ranks(process.pid) else 0
             if lost == LOST:
-                raise LauncherHangs from None
+                raise LauncherHangs("the launcher did not see its ranks end") from None
             if second == timeout - 1:
                 raise
 
@@ -96,6 +96,16 @@ def end_job(process):
         with contextlib.suppress(ProcessLookupError):
             os.kill(rank, signal.SIGKILL)
     process.wait()
+
+
+def tidies(folder):
+    """A function that removes the files which have come into a folder since this call."""
+    before = set(os.listdir(folder))
+
+    def tidy():
+        for name in set(os.listdir(folder)) - before:
+            os.remove(os.path.join(folder, name))
+    return tidy
 
 
 @contextlib.contextmanager
@@ -135,13 +145,15 @@ class Harness:
         stem, suffix = os.path.splitext(name)
         return self.path(f"{stem}-{next(self.numbers)}{suffix}")
 
-    def run(self, command, timeout=120, env=None, cwd=None, check=False):
+    def run(self, command, timeout=120, env=None, cwd=None, check=False, tidy=None):
         """Runs a command in the test folder; with check, a non-zero exit is a failure. Where a
-        launcher hangs without ranks it is run once more."""
+        launcher hangs it is run once more, after tidy()."""
         try:
             run = self.run_once(command, timeout, env, cwd)
-        except LauncherHangs:
-            print(f"the launcher did not see its ranks end, so once more: {' '.join(command)}")
+        except LauncherHangs as hangs:
+            print(f"{hangs}, so once more: {' '.join(command)}")
+            if tidy:
+                tidy()
             run = self.run_once(command, timeout, env, cwd)
         if check and run.code != 0:
             raise Failure(f"exit {run.code}: {' '.join(command)}\n{run.out}{run.err}")
@@ -159,6 +171,8 @@ class Harness:
             except subprocess.TimeoutExpired as late:
                 doing = hanging.describe(process.pid)
                 end_job(process)
+                if hanging.is_unanswered(doing):
+                    raise LauncherHangs("the launcher did not answer a rank") from late
                 raise Failure(f"not done after {timeout} s: {' '.join(command)}\n"
                               f"{last_of(late.stdout)}{last_of(late.stderr)}{doing}") from late
             except LauncherHangs:

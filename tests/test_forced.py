@@ -191,6 +191,7 @@ def test_children(bench):
     shutil.copy(bench.program("spawn", "openmpi"), os.path.join(folder, "app"))
     run = bench.run([*harness.FLAVOURS["openmpi"].launch(2), bench.refrain, "record", "-o", "x.rfn",
                      "--merge-parameter=tag,peer", "./app", "one", "./app"], cwd=folder,
+                    tidy=harness.tidies(folder),
                     env={"EXPECT_OUT": os.path.join(folder, "log"), "EXPECT_ARCHIVE": "x.spawn1.rfn"})
     harness.compare(f"exit status of {run.err}", run.code, 0)
     told = re.findall(r"refrain: (?:some|no) parameters .*", run.err)

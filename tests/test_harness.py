@@ -72,3 +72,21 @@ def test_lost_ranks(bench):
         except harness.LauncherHangs:
             return
     raise harness.Failure("a launcher that hangs twice was not found")
+
+
+def test_unanswered_rank(bench):
+    """A job with a rank that its launcher does not answer is run once more, in the folder as it was."""
+    folder = bench.path("unanswered")
+    os.makedirs(folder)
+    script(bench, "unanswered/kept", "")
+    asks = script(bench, "asks.sh", "#!/bin/sh", f"echo started >> {bench.path('starts')}",
+                  "test -e new && exit 1", "touch new",
+                  f"test $(wc -l < {bench.path('starts')}) = 1 && sleep 600", "exit 0")
+    tidy = harness.tidies(folder)
+    waiting = "#5 0x00007f17d40501cb in PMIx_Init () from libpmix.so.2"
+    with unittest.mock.patch.object(hanging, "frames", lambda process: [waiting]):
+        harness.compare("exit", bench.run([asks], cwd=folder, timeout=4, tidy=tidy).code, 0)
+    harness.compare("files", sorted(os.listdir(folder)), ["kept", "new"])
+    with unittest.mock.patch.object(hanging, "frames", lambda process: ["#5 in PMIx_Lookup ()"]):
+        os.unlink(bench.path("starts"))
+        failure_of(bench, [asks])

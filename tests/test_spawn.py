@@ -33,7 +33,7 @@ class Case:
                "EXPECT_SOCKET": self.path("socket")}
         recorder = [] if alone else [self.bench.refrain, "record", "--time=full", *options]
         run = self.bench.run([*harness.FLAVOURS["openmpi"].launch(2), *recorder, "./app", *words],
-                             env=env, cwd=self.folder, timeout=TIMEOUT)
+                             env=env, cwd=self.folder, timeout=TIMEOUT, tidy=harness.tidies(self.folder))
         if whole:
             harness.compare(f"exit status of {run.err}", run.code, 0)
         return run
@@ -147,7 +147,8 @@ def test_children_of_fortran(bench):
     bench.run(["mpif90.openmpi", "-o", "family", "family.f90"], cwd=folder, check=True)
     run = bench.run([*harness.FLAVOURS["openmpi"].launch(1), bench.refrain, "record", "--time=full",
                      "-o",
-                     "x.rfn", "./family"], cwd=folder, timeout=TIMEOUT, check=True)
+                     "x.rfn", "./family"], cwd=folder, timeout=TIMEOUT, check=True,
+                    tidy=harness.tidies(folder))
     harness.compare("output", run.out, "2<first word>\n0<>\n")
     calls = {"MPI_Init": 1, "MPI_Comm_get_parent": 1, "MPI_Comm_disconnect": 1, "MPI_Finalize": 1}
     for i in (1, 2):
@@ -203,7 +204,8 @@ def test_children_without_launcher(bench):
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "EXPECT_ARCHIVE": "x"}
         run = bench.run([bench.refrain, "record", "--time=full",
                          "-o", "x.rfn", *options, "./app", "each",
-                         "./app"], env=env, cwd=case.folder, timeout=TIMEOUT, check=True)
+                         "./app"], env=env, cwd=case.folder, timeout=TIMEOUT, check=True,
+                        tidy=harness.tidies(case.folder))
         harness.compare("output", run.out, "children 1, all 2, arguments right\n" * 2)
         harness.compare("archives", case.archives(), archives)
         calls = harness.count_calls(bench.dump(case.path("x.rfn")))
@@ -217,7 +219,7 @@ def test_children_of_a_recorder_by_hand(bench):
     run = bench.run([*harness.FLAVOURS["openmpi"].launch(2), "env", f"LD_PRELOAD={library}",
                      "REFRAIN_OUTPUT=x.rfn", "REFRAIN_TIME=full", "./app", "one", "./app"],
                     env={"EXPECT_OUT": case.log, "EXPECT_ARCHIVE": "NULL"}, cwd=case.folder,
-                    timeout=TIMEOUT, check=True)
+                    timeout=TIMEOUT, check=True, tidy=harness.tidies(case.folder))
     harness.compare("output", run.out, CHILDREN)
     harness.compare("archives", case.archives(), ["x.rfn"])
     case.compare("x.rfn", case.log, 2)
