@@ -4,6 +4,7 @@ test_clusters.py under Open MPI, with their times.
 What these ranks did is known from the same program simulated on as many, unclustered: both
 recorders have to say the same of every rank, but for times.
 """
+import json
 import os
 import sys
 
@@ -59,6 +60,21 @@ def test_graph(bench):
     """More than 64 neighbours of a rank."""
     harness.compare("neighbours", test_clusters.graph(bench, "openmpi", 68, "66", timeout=SECONDS, before=GENTLY),
                     ((1, 2, 1), test_clusters.graph_distances(68, 66)))
+
+
+STEPS = 40
+
+
+def test_share(bench):
+    """Of what merging without clusters would move at most 1 % is sent, once a run has some thousand events per rank:
+    as between nodes, where messages are compressed."""
+    compiled = bench.program(test_clusters.PROGRAMS["adi"].source, "openmpi")
+    _, archive = bench.record("openmpi", RANKS, [compiled, str(STEPS)], timeout=SECONDS, before=GENTLY,
+                              env={"REFRAIN_NODE_MEMORY": "no"})
+    merging = json.loads(bench.verb("info", "--json", archive))["merging"]
+    share = merging["bytes"] / (merging["all_bytes"] + merging["all_definition_bytes"])
+    print(f"{STEPS} steps: {merging['bytes'] / RANKS:.0f} bytes per rank, {share:.2%}")
+    harness.compare(f"{share:.2%} is at most 1 %", share <= 0.01, True)
 
 
 def make_test(name):

@@ -44,7 +44,9 @@ class Benchmark:
 # Ranks, and arguments with which a rank has so many events that at most 1 % is sent.
 LONG = {"sweep2d": (1024, ["185"]), "adi": (1024, ["16", "1"]), "open_ring": (1024, ["935"]),
         "cg": (1024, ["320"]), "vcycle": (1024, ["150"]), "transpose": (1024, ["980"]),
-        "ghosts": (1024, ["1345"]), "workers": (1024, ["2000"]), "pairwise": (1024, ["5"])}
+        "ghosts": (1024, ["1345"]), "workers": (1024, ["2000"]), "pairwise": (1024, ["5"]),
+        "cylinder": (1024, ["760"])}
+MOST = 0.01  # of what merging without clusters would move
 HOURS = 3 * 3600
 
 
@@ -155,9 +157,12 @@ def long_row(bench, name):
             raise harness.Failure(f"{name} on {ranks} ranks: {got} clusters, expected {wanted}")
     merging = json.loads(bench.verb("info", "--json", archive))["merging"]
     parts = [merging[part] for part in ("trace_bytes", "bytes", "all_bytes", "all_definition_bytes")]
+    share = parts[1] / (parts[2] + parts[3])
     row = [name, str(ranks), f"{facts['events'] / ranks:,.0f}", *(f"{part / ranks:,.0f}" for part in parts),
-           f"{100 * parts[1] / (parts[2] + parts[3]):.2f} %"]
+           f"{100 * share:.2f} %"]
     print(f"| {' | '.join(row)} |", file=sys.stderr, flush=True)
+    if share > MOST:
+        raise harness.Failure(f"{name} on {ranks} ranks sends {share:.2%} of all traces, and at most {MOST:.0%} is wanted")
     return row
 
 

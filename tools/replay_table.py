@@ -27,7 +27,7 @@ LENGTHS = {"sweep2d": {4: ["400"], 16: ["200"]}, "adi": {4: ["200", "8"], 16: ["
            "open_ring": {4: ["3000"], 16: ["1500"]}, "transpose": {4: ["3000"], 16: ["1500"]},
            "cg": {4: ["2000"], 16: ["1000"]}, "vcycle": {4: ["300"], 16: ["150"]},
            "ghosts": {4: ["1500"], 16: ["700"]}, "workers": {4: ["2000"], 16: ["400"]},
-           "pairwise": {4: ["900"], 16: ["150"]}}
+           "pairwise": {4: ["900"], 16: ["150"]}, "cylinder": {4: ["1200"], 16: ["500"]}}
 TITLES = ["program", "ranks", "recorded", "bytes", "clustered", "ACC of the full archive", "of the clustered one",
           "clustered against full"]
 SECONDS = 300

@@ -24,6 +24,7 @@ static void computing_compute(void)
 
 #define MPI_Send(...)      (computing_compute(), MPI_Send(__VA_ARGS__))
 #define MPI_Isend(...)     (computing_compute(), MPI_Isend(__VA_ARGS__))
+#define MPI_Sendrecv(...)  (computing_compute(), MPI_Sendrecv(__VA_ARGS__))
 #define MPI_Alltoall(...)  (computing_compute(), MPI_Alltoall(__VA_ARGS__))
 #define MPI_Allreduce(...) (computing_compute(), MPI_Allreduce(__VA_ARGS__))
 #define MPI_Bcast(...)     (computing_compute(), MPI_Bcast(__VA_ARGS__))
