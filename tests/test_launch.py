@@ -228,6 +228,28 @@ def test_each_of_several_programs_tells_what_is_wrong(bench):
         harness.compare(f"{first} {second}: exit, lines {told}", (run.code != 0, len(told)), (True, 1))
 
 
+def right_steps(ranks):
+    """What programs/in_step.c prints."""
+    return {f"rank {rank} step {step}: {step} {step * ranks}" for rank in range(ranks) for step in (1, 2, 3)}
+
+
+def test_ranks_that_are_not_recorded(bench, flavour):
+    """The others may wait for them for ever, but nobody gets a message that is another one's."""
+    where = folder(bench, f"some.{flavour}")
+    program = bench.program("in_step", flavour)
+    for number, condition in enumerate(("= 0", "!= 0", "= 7")):
+        some = script(where, f"some{number}", "#!/bin/sh\n"
+                                              f"test ${RANK[flavour]} {condition} || exec {program}\n"
+                                              f'exec {bench.refrain} record -f -q -o x.rfn "$@" {program}\n')
+        for options, env in (([], {}), (["--cluster-every=1"], {}), ([], {"REFRAIN_CLOCK_SYNC": "always"})):
+            run = bench.run(["timeout", "-k", "1", "4", *harness.FLAVOURS[flavour].launch(2), some, *options],
+                            cwd=where, timeout=30, env=env)
+            wrong = {line for line in run.out.splitlines() if line.startswith("rank ")} - right_steps(2)
+            harness.compare(f"rank {condition}, {options}, {env}: wrong lines", sorted(wrong), [])
+            if condition == "= 7":  # nobody is recorded
+                harness.compare("exit, lines", (run.code, set(run.out.splitlines())), (0, right_steps(2)))
+
+
 def test_rank_0_tells_what_is_wrong_though_it_comes_last(bench, flavour):
     """The launcher ends all ranks as soon as one fails, so that the others do not fail before."""
     where = folder(bench, f"late.{flavour}")

@@ -41,6 +41,21 @@ def check_refused(bench, flavour, what, reason, ranks=RANKS):
         raise harness.Failure(f"{what}: '{reason}' is not in '{final[0]}'")
 
 
+def test_end_is_one_moment(bench, flavour):
+    """MPI_Finalize ends on all ranks when the last one has come, before they merge; who is late is in it shortly."""
+    program = bench.program("in_step", flavour)
+    for options in ([], ["--volume=cpu"]):
+        _, archive = bench.record(flavour, RANKS, [program, "300"], options)
+        ends = [event for event in bench.dump(archive) if event["function"] == "MPI_Finalize"]
+        exits = [int(event["exit_ns"]) for event in ends]
+        waits = [int(event["exit_ns"]) - int(event["enter_ns"]) for event in ends]
+        harness.compare("ranks", len(ends), RANKS)
+        if flavour == "openmpi" and max(exits) - min(exits) > 1_000_000:
+            raise harness.Failure(f"ends of MPI_Finalize, ns: {exits}")
+        if min(waits[:-1]) < 200_000_000:
+            raise harness.Failure(f"ranks wait for the last one, ns: {waits}")
+
+
 def test_standard_descriptors_closed(bench, flavour):
     check_recorded(bench, flavour, "closed")
 

@@ -220,7 +220,7 @@ void rec_clock_sync_start(void)
         return;
     if (rec_is_first_rank())
         rec_patience_begin(&patience, "start MPI and compare their clocks");
-    if (rec_exchange_open(&exchange) == 0) {
+    if (rec_exchange_open(&exchange, true) == 0) {
         own.at_start = compare_clocks(&exchange, &own.start);
         rec_exchange_close(&exchange);
     }

@@ -96,6 +96,25 @@ static void create_comm(MPI_Comm world, MPI_Comm *comm)
         rec_mpi.MPI_Group_free(&group);
 }
 
+/* The same in MPI_Init, when nothing has been used up. A rank that is not recorded takes no part in
+ * it, and must not take the recorder's messages for the program's, as it would those of a
+ * collective call on the program's communicator: what makes a communicator of a group alone has
+ * messages of its own. Under SMPI all ranks have the recorder in them. */
+static void create_first_comm(MPI_Comm world, MPI_Comm *comm)
+{
+#ifdef RFN_FLAVOUR_SMPI
+    create_comm(world, comm);
+#else
+    MPI_Group group;
+    *comm = MPI_COMM_NULL;
+    if (rec_mpi.MPI_Comm_group(world, &group) != MPI_SUCCESS)
+        return;
+    if (rec_mpi.MPI_Comm_create_group(world, group, TAG, comm) != MPI_SUCCESS)
+        *comm = MPI_COMM_NULL;
+    rec_mpi.MPI_Group_free(&group);
+#endif
+}
+
 /* MPI's own, of which references are not to be given back. */
 static bool is_predefined(MPI_Errhandler handler)
 {
@@ -107,7 +126,7 @@ static bool is_predefined(MPI_Errhandler handler)
            handler == MPI_ERRORS_RETURN;
 }
 
-int rec_exchange_open(struct rec_exchange *exchange)
+int rec_exchange_open(struct rec_exchange *exchange, bool in_init)
 {
     MPI_Errhandler programs;
     *exchange = (struct rec_exchange){
@@ -118,7 +137,10 @@ int rec_exchange_open(struct rec_exchange *exchange)
         return RFN_E_EXCHANGE;
     rec_mpi.MPI_Comm_get_errhandler(world, &programs);
     rec_mpi.MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
-    create_comm(world, &exchange->comm);
+    if (in_init)
+        create_first_comm(world, &exchange->comm);
+    else
+        create_comm(world, &exchange->comm);
     rec_mpi.MPI_Comm_set_errhandler(world, programs);
     if (!is_predefined(programs))
         rec_mpi.MPI_Errhandler_free(&programs); /* the reference of MPI_Comm_get_errhandler */

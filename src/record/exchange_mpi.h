@@ -12,8 +12,10 @@ struct rec_exchange {
 };
 
 /* Collective over the job (place.h). The communicator is made from the group, not duplicated, so no
- * attribute callbacks of the program run; errors on it return. */
-int rec_exchange_open(struct rec_exchange *exchange);
+ * attribute callbacks of the program run; errors on it return. in_init: it is not known whether all
+ * ranks are recorded; if some are not, the others wait, and no message of the program's is another
+ * one. RFN_E_EXCHANGE: there is none. */
+int rec_exchange_open(struct rec_exchange *exchange, bool in_init);
 /* Whether all ranks of comm say yes; false also when MPI fails. Collective. */
 bool rec_all_say(MPI_Comm comm, bool yes);
 void rec_exchange_close(struct rec_exchange *exchange); /* collective */

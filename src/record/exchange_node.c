@@ -47,6 +47,7 @@ enum { COUNTERS = offsetof(struct rec_node_box, slots) }; /* bytes of a box */
 struct head {
     uint64_t claimed;
     int64_t last_came; /* ns */
+    int64_t all_came;  /* ns: when that was told */
     uint64_t word;     /* rank 0's */
     uint64_t note[REC_NODE_NOTE];
     uint32_t noted;    /* UNNOTED, BEING_NOTED or NOTED */
@@ -186,8 +187,10 @@ void rec_node_come(struct rec_node_exchange *exchange, int64_t ns, unsigned says
     __atomic_fetch_or(&head->lacks, ~says, __ATOMIC_ACQ_REL);
     if (exchange->exchange.rank == 0)
         head->word = word;
-    if (__atomic_add_fetch(&head->come, 1, __ATOMIC_ACQ_REL) == size)
+    if (__atomic_add_fetch(&head->come, 1, __ATOMIC_ACQ_REL) == size) {
+        head->all_came = rec_monotonic_ns();
         change(&head->all, true);
+    }
 }
 
 struct rec_node_all rec_node_wait_for_all(const struct rec_node_exchange *exchange)
@@ -196,7 +199,11 @@ struct rec_node_all rec_node_wait_for_all(const struct rec_node_exchange *exchan
     int64_t nap_ns = FIRST_NAP;
     while (!__atomic_load_n(&head->all, __ATOMIC_ACQUIRE))
         nap(exchange, &head->all, false, &nap_ns);
-    return (struct rec_node_all){head->last_came, ~head->lacks, head->word, have_boxes(exchange)};
+    return (struct rec_node_all){.last_came = head->last_came,
+                                 .came = head->all_came,
+                                 .say = ~head->lacks,
+                                 .word = head->word,
+                                 .have_boxes = have_boxes(exchange)};
 }
 
 /* ---- messages ---- */

@@ -79,6 +79,7 @@ void rec_node_come(struct rec_node_exchange *exchange, int64_t ns, unsigned says
 
 struct rec_node_all {
     int64_t last_came; /* ns: the latest time */
+    int64_t came;      /* ns: when all had come, by the last one's clock */
     unsigned say;      /* the bits that all have said */
     uint64_t word;     /* rank 0's */
     bool have_boxes;

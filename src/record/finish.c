@@ -776,7 +776,7 @@ static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge 
 {
     struct rec_exchange own;
     struct rfn_buf clocks;
-    if (!exchange && rec_exchange_open(&own) == 0)
+    if (!exchange && rec_exchange_open(&own, false) == 0)
         exchange = &own;
     if (exchange) {
         rec_clock_sync_end(exchange, &clocks);

@@ -85,14 +85,16 @@ static bool may_leave_messages(uint32_t function)
            function == REC_FN_MPI_Pcontrol;
 }
 
+/* Other threads may still find new sites of their streams. */
 static bool any_message_left(void)
 {
-    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
-        const uint32_t n = rec_sites_count(&stream->sites);
-        for (uint32_t site = 0; site < n; site++) {
-            if (may_leave_messages(rec_sites_function(&stream->sites, site)))
-                return true;
-        }
+    const struct rec_stream *stream = rec_this_stream;
+    if (!stream || stream != rec_streams || stream->next)
+        return true;
+    const uint32_t n = rec_sites_count(&stream->sites);
+    for (uint32_t site = 0; site < n; site++) {
+        if (may_leave_messages(rec_sites_function(&stream->sites, site)))
+            return true;
     }
     return rec_options.start_off || rec_requests_any();
 }
@@ -111,17 +113,21 @@ static bool may_share(void)
     return rec_options.node_memory && !rec_meetings_on;
 }
 
+static bool shared_before; /* or tried to */
+
+static bool is_to_share(void)
+{
+    return !shared_before && rec_place_size() > 1 && !rec_clock_sync_wanted();
+}
+
 /* All ranks share memory from now on, or none. Once; clocks of nodes are compared by messages of
- * MPI, so the rest goes that way, too. */
+ * MPI, so the rest goes that way, too. all: a communicator of all ranks. */
 static void share_memory(MPI_Comm all)
 {
-    static bool asked;
     struct rec_node_exchange *node = &rec_gathered.node;
     struct rec_node_name name = {0};
     const int size = rec_place_size();
-    if (asked || size < 2 || rec_clock_sync_wanted())
-        return;
-    asked = true;
+    shared_before = true;
     if (rec_is_first_rank() && may_share())
         name = rec_node_offer(size);
     if (rec_mpi.MPI_Bcast(&name, sizeof name, MPI_BYTE, 0, all) != MPI_SUCCESS &&
@@ -137,12 +143,24 @@ static void share_memory(MPI_Comm all)
 void rec_gather_start(void)
 {
     struct rec_patience patience = {0};
-    if (!rec_of_one_program())
+    struct rec_exchange exchange;
+    if (!rec_of_one_program() || !is_to_share())
         return;
     if (rec_is_first_rank())
         rec_patience_begin(&patience, "start MPI");
-    share_memory(rec_place_comm());
+    if (rec_exchange_open(&exchange, true) == 0) {
+        share_memory(exchange.comm);
+        rec_exchange_close(&exchange);
+    }
     rec_patience_end(&patience);
+}
+
+/* What the counter says now is what it says when the call ends. */
+static void count_here(struct rec_call *call)
+{
+    struct rec_stream *stream = rec_stream_of(call);
+    if (stream->counts)
+        rec_count_exit(stream);
 }
 
 /* The call is an event now, whose end is still to come. Nothing may follow it: the stream stays
@@ -153,27 +171,51 @@ static void end_too_early(struct rec_call *call)
     rec_stream_of(call)->inside = true;
 }
 
-static void end_again(struct rec_call *call)
+/* The quanta at a time that has just been, and not before `least`. (A rank may have a clock of its
+ * own, in a time namespace; MPI's is none of the node's.) */
+static uint64_t quanta_at(int64_t ns, uint64_t least)
+{
+    const struct rec_clock_pair start = rec_start(), now = rec_clock_pair();
+    if (rec_clock.kind == REC_CLOCK_MPI)
+        return now.quanta;
+    const double run = (double)(now.monotonic_ns - start.monotonic_ns);
+    const double ago = (double)(now.monotonic_ns - ns);
+    const double quanta = run > 0 && ago > 0 ? ago / run * (double)(now.quanta - start.quanta) : 0;
+    return quanta < (double)(now.quanta - least) ? now.quanta - (uint64_t)quanta : least;
+}
+
+static void end_again(struct rec_call *call, int64_t ns)
 {
     struct rec_stream *stream = rec_stream_of(call);
-    rec_end(call, MPI_SUCCESS);
     if (rec_state == REC_RECORDING &&
-        rfn_stream_end_later(stream->events, call->exit, call->volume_exit) < 0)
+        rfn_stream_end_later(stream->events, quanta_at(ns, call->exit), call->volume_exit) < 0)
         rec_stop("out of memory");
     stream->inside = stream->in_fortran;
+}
+
+static void end_at(struct rec_call *call, int64_t ns)
+{
+    const uint64_t volume = call->volume_exit;
+    rec_end(call, MPI_SUCCESS);
+    call->exit = quanta_at(ns, call->enter);
+    call->volume_exit = volume;
+    rec_leave(call);
 }
 
 enum { PLAIN = 1 }; /* what a rank says of itself when it comes */
 
 /* Until all ranks are here. What does not need all of them is done by then, and who has nothing
  * left to do sleeps: times are put into the file, and what ranks have is merged up the tree, where
- * the last one to come then has a way of a few ranks. If one rank is not plain that was in vain. */
+ * the last one to come then has a way of a few ranks. If one rank is not plain that was in vain.
+ * The call ends, on all ranks, when the last one has come: merging is none of the program's. */
 static void gather_ranks(struct rec_call *call)
 {
     struct rec_node_exchange *node = &rec_gathered.node;
     const bool plain = call && !call->off && is_plain();
     if (plain)
         end_too_early(call);
+    else if (call)
+        count_here(call);
     node->meanwhile = any_message_left() ? progress_of_some : progress;
     const bool has_boxes = rec_node_open_boxes(node);
     write_times_ahead(node);
@@ -183,9 +225,9 @@ static void gather_ranks(struct rec_call *call)
     const struct rec_node_all all = rec_node_wait_for_all(node);
     node->meanwhile = NULL;
     if (plain)
-        end_again(call);
+        end_again(call, all.came);
     else if (call)
-        end(call);
+        end_at(call, all.came);
     rec_gathered.wishes = all.word;
     rec_gathered.last_came = all.last_came;
     rec_gathered.plain = all.say & PLAIN;
@@ -198,6 +240,11 @@ static void gather_ranks(struct rec_call *call)
 /* Its ranks share one thread, of which none may sleep, and more messages take simulated time. */
 void rec_gather_start(void)
 {
+}
+
+static bool is_to_share(void)
+{
+    return false;
 }
 
 static void share_memory(MPI_Comm all)
@@ -221,7 +268,7 @@ void rec_finish_barrier(struct rec_call *call)
     if (placed && rec_is_first_rank())
         rec_patience_begin(&patience, "reach the end of MPI");
     const MPI_Comm all = placed ? rec_place_comm() : MPI_COMM_NULL;
-    if (all != MPI_COMM_NULL)
+    if (all != MPI_COMM_NULL && is_to_share())
         share_memory(all);
     if (rec_gathered.node.memory) {
         gather_ranks(call);

@@ -39,7 +39,7 @@ static bool some_rank_has_threads(void)
 
 static const char *open_exchange(void)
 {
-    if (rec_exchange_open(&meetings.exchange) != 0)
+    if (rec_exchange_open(&meetings.exchange, true) != 0)
         return "MPI has no communicator left for the recorder";
     meetings.open = !some_rank_has_threads();
     if (meetings.open)
