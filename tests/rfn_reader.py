@@ -1549,7 +1549,7 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.minor, self.exact, self.complete = minor, minor == 6, toc is not None
+        self.minor, self.exact, self.complete = minor, minor == 7, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made, self.of_group = {}, {}
@@ -1586,6 +1586,11 @@ class Archive:
         if flags & 256 and self.minor >= 4:
             self.meetings = [reader.varint() for _ in range(4)]
             check(self.meetings[0] > 0, "no meetings")
+        self.sent = None
+        if flags & 512 and self.minor >= 7:
+            self.sent = [(reader.varint(), reader.varint()) for _ in range(6)]
+            check(self.merging and list(map(sum, zip(*self.sent))) == self.merging[:2],
+                  "steps did not send what was sent")
         reader.end(self.exact)
 
     def read_definitions(self, reader):

@@ -237,10 +237,10 @@ def test_versions(bench):
         harness.compare(f"{verb}, major version 2", code, 3)
         if path not in err or "version 2" not in err:
             raise harness.Failure(f"{verb}, major version 2: {err}")
-    path = spoil(bench, "minor.rfn", with_header(data, minor=7))
+    path = spoil(bench, "minor.rfn", with_header(data, minor=99))
     for verb in VERBS:
         code, lines, err = run(bench, verb, path)
-        harness.compare(f"{verb}, minor version 7", (code, err), (0, ""))
+        harness.compare(f"{verb}, minor version 99", (code, err), (0, ""))
         if verb == "dump":
             harness.compare("its events", len(lines) - 1, sum(map(len, whole.values())))
 

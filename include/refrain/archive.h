@@ -70,13 +70,21 @@ struct rfn_run_meetings {
     uint64_t bytes, messages; /* that ranks sent */
 };
 
+/* What ranks sent, over all of them. */
+struct rfn_sent {
+    uint64_t bytes, messages;
+};
+
 struct rfn_run_merging {
     uint64_t messages, bytes; /* that ranks sent; messages 0: not known (one rank, old archives) */
     uint64_t trace_bytes;     /* of all ranks' own structures, values, places and times */
     uint64_t all_bytes;       /* of these, had they been handed on to rank 0 from rank to rank */
     uint64_t all_definition_bytes; /* the same of what they refer to: call paths, functions, ... */
     uint64_t step_ns[RFN_MERGING_STEPS]; /* as rank 0 saw it */
-    struct rfn_run_meetings before;      /* the end: not in what stands above */
+    /* Of that what was sent in each step, which is all of it; zeros: it is not known by step
+     * (archives of before minor version 7). */
+    struct rfn_sent step_sent[RFN_MERGING_STEPS];
+    struct rfn_run_meetings before; /* the end: not in what stands above */
 };
 
 struct rfn_run {

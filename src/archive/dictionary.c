@@ -463,6 +463,23 @@ static const char *read_meetings(struct context *context)
     return context->reader.failed || before->meetings == 0 ? "it is malformed" : NULL;
 }
 
+/* All that was sent was in some step. */
+static const char *read_sent(struct context *context)
+{
+    struct rfn_run_merging *merging = &context->to->run.merging;
+    struct rfn_sent left = {merging->bytes, merging->messages};
+    for (int step = 0; step < RFN_MERGING_STEPS; step++) {
+        struct rfn_sent *sent = &merging->step_sent[step];
+        sent->messages = rfn_reader_limited(&context->reader, left.messages);
+        sent->bytes = rfn_reader_limited(&context->reader, left.bytes);
+        left.messages -= sent->messages;
+        left.bytes -= sent->bytes;
+    }
+    return context->reader.failed || merging->messages == 0 || left.messages || left.bytes
+               ? "it is malformed"
+               : NULL;
+}
+
 static const char *read_forced(struct context *context)
 {
     context->to->run.forced = read_text(context);
@@ -506,7 +523,10 @@ static const char *read_meta(struct context *context, uint32_t minor)
     if (!fault && forced)
         fault = read_forced(context);
     bool met = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 8 & 1;
-    return fault || !met ? fault : read_meetings(context);
+    if (!fault && met)
+        fault = read_meetings(context);
+    bool sent = minor >= RFN_SENT_SINCE_MINOR && flags >> 9 & 1;
+    return fault || !sent ? fault : read_sent(context);
 }
 
 int rfn_dictionary_meta(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,

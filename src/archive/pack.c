@@ -567,6 +567,22 @@ static void pack_merging(const struct rfn_run_merging *merging, struct rfn_buf *
         rfn_buf_varint(out, merging->step_ns[step]);
 }
 
+static bool is_known_by_step(const struct rfn_run_merging *merging)
+{
+    bool known = false;
+    for (int step = 0; step < RFN_MERGING_STEPS; step++)
+        known |= merging->step_sent[step].messages > 0;
+    return known;
+}
+
+static void pack_sent(const struct rfn_run_merging *merging, struct rfn_buf *out)
+{
+    for (int step = 0; step < RFN_MERGING_STEPS; step++) {
+        rfn_buf_varint(out, merging->step_sent[step].messages);
+        rfn_buf_varint(out, merging->step_sent[step].bytes);
+    }
+}
+
 static void pack_meetings(const struct rfn_run_meetings *before, struct rfn_buf *out)
 {
     rfn_buf_varint(out, before->meetings);
@@ -577,6 +593,7 @@ static void pack_meetings(const struct rfn_run_meetings *before, struct rfn_buf 
 
 int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
 {
+    const bool by_step = is_known_by_step(&meta->merging);
     rfn_buf_string(out, meta->recorder);
     rfn_buf_string(out, meta->program);
     rfn_buf_string(out, meta->command);
@@ -584,13 +601,13 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
     rfn_buf_string(out, meta->flavour);
     rfn_buf_u64(out, meta->start_realtime_ns);
     rfn_buf_varint(out, meta->ranks);
-    rfn_buf_varint(out, (uint64_t)meta->times | (uint64_t)meta->all_polls << 1 |
-                            (uint64_t)(meta->volume != NULL) << 2 | (uint64_t)meta->start_off << 3 |
-                            (uint64_t)(meta->similar != NULL) << 4 |
-                            (uint64_t)(meta->path_ends.inner > 0) << 5 |
-                            (uint64_t)(meta->merging.messages > 0) << 6 |
-                            (uint64_t)(meta->forced != NULL) << 7 |
-                            (uint64_t)(meta->merging.before.meetings > 0) << 8);
+    rfn_buf_varint(
+        out,
+        (uint64_t)meta->times | (uint64_t)meta->all_polls << 1 |
+            (uint64_t)(meta->volume != NULL) << 2 | (uint64_t)meta->start_off << 3 |
+            (uint64_t)(meta->similar != NULL) << 4 | (uint64_t)(meta->path_ends.inner > 0) << 5 |
+            (uint64_t)(meta->merging.messages > 0) << 6 | (uint64_t)(meta->forced != NULL) << 7 |
+            (uint64_t)(meta->merging.before.meetings > 0) << 8 | (uint64_t)by_step << 9);
     rfn_buf_varint(out, meta->merge_ns);
     if (meta->volume) {
         rfn_buf_string(out, meta->volume);
@@ -608,5 +625,7 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
         rfn_buf_string(out, meta->forced);
     if (meta->merging.before.meetings)
         pack_meetings(&meta->merging.before, out);
+    if (by_step)
+        pack_sent(&meta->merging, out);
     return rfn_buf_status(out);
 }

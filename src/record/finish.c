@@ -78,8 +78,19 @@ unsigned rec_finishing_forced_roles(const struct rec_finishing *finish)
     return finish->output.alone ? 0 : rec_options.forced_roles;
 }
 
+/* What was sent since the step before, or the beginning, is sent in this step. */
+static void count_sent(struct rec_finishing *finish, enum rfn_merging_step step)
+{
+    const struct rfn_sent now = {finish->exchange->bytes_sent, finish->exchange->messages_sent};
+    struct rfn_sent *sent = &finish->merging.step_sent[step];
+    sent->bytes += now.bytes - finish->sent.bytes;
+    sent->messages += now.messages - finish->sent.messages;
+    finish->sent = now;
+}
+
 void rec_finishing_end_step(struct rec_finishing *finish, enum rfn_merging_step step)
 {
+    count_sent(finish, step);
     int64_t now = rec_monotonic_ns();
     finish->merging.step_ns[step] += (uint64_t)(now - finish->step_began);
     finish->step_began = now;
@@ -429,32 +440,33 @@ static uint64_t trace_bytes(const struct rec_finishing *finish)
     return bytes;
 }
 
-enum { SUM_EVENTS, SUM_SENT, SUM_MESSAGES, SUM_TRACES, SUM_ALL, SUM_DEFINITIONS, SUMS };
+enum { SUM_EVENTS, SUM_TRACES, SUM_ALL, SUM_DEFINITIONS, SUMS };
 
 _Static_assert(SUMS == (int)RFN_COLLECTED_SUMS, "other sums are collected");
 
 /* A trace that is handed on goes over as many ranks as this one has bits: the tree is binomial. */
-static void count_moved(const struct rec_finishing *finish, struct rfn_collection *collection)
+static void count_moved(struct rec_finishing *finish, struct rfn_collection *collection)
 {
-    const struct rfn_exchange *exchange = finish->exchange;
-    uint64_t hops = (uint64_t)__builtin_popcount((unsigned)exchange->rank);
+    uint64_t hops = (uint64_t)__builtin_popcount((unsigned)finish->exchange->rank);
     uint64_t bytes = trace_bytes(finish);
     for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         collection->sums[SUM_EVENTS] += rfn_stream_events(stream->events);
-    collection->sums[SUM_SENT] = exchange->bytes_sent - finish->sent;
-    collection->sums[SUM_MESSAGES] = exchange->messages_sent - finish->messages +
-                                     (exchange->rank != 0);
     collection->sums[SUM_TRACES] = bytes;
     collection->sums[SUM_ALL] = bytes * hops;
     collection->sums[SUM_DEFINITIONS] = finish->definition_bytes * hops;
+    count_sent(finish, collection->step);
+    memcpy(collection->sent, finish->merging.step_sent, sizeof collection->sent);
 }
 
 static void note_merging(struct rec_finishing *finish, const struct rfn_collection *collection)
 {
     struct rfn_run_merging *merging = &finish->merging;
     finish->events = collection->sums[SUM_EVENTS];
-    merging->messages = collection->sums[SUM_MESSAGES];
-    merging->bytes = collection->sums[SUM_SENT] + collection->message_bytes;
+    memcpy(merging->step_sent, collection->sent, sizeof merging->step_sent);
+    for (int step = 0; step < RFN_MERGING_STEPS; step++) {
+        merging->messages += collection->sent[step].messages;
+        merging->bytes += collection->sent[step].bytes;
+    }
     merging->trace_bytes = collection->sums[SUM_TRACES];
     merging->all_bytes = collection->sums[SUM_ALL];
     merging->all_definition_bytes = collection->sums[SUM_DEFINITIONS];
@@ -471,8 +483,10 @@ static int tabulate_all(struct rec_finishing *finish, int error)
     for (size_t i = 0; i < finish->description.n_streams && !error; i++)
         error = tabulate(finish, i);
     struct rfn_tables *tables[] = {&finish->streams, &finish->places, &finish->together.numbers};
-    struct rfn_collection collection = {
-        .tables = tables, .n_tables = 3, .parcels = &finish->together.parcels};
+    struct rfn_collection collection = {.tables = tables,
+                                        .n_tables = 3,
+                                        .parcels = &finish->together.parcels,
+                                        .step = RFN_MERGING_TABLES};
     if (!error)
         count_moved(finish, &collection);
     error = rfn_collect(&collection, finish->exchange, error);
@@ -621,8 +635,7 @@ static void begin(struct rec_finishing *finish, struct rfn_exchange *exchange,
     const int64_t now = rec_monotonic_ns();
     *finish = (struct rec_finishing){.exchange = exchange,
                                      .merge = *merge,
-                                     .sent = exchange->bytes_sent,
-                                     .messages = exchange->messages_sent,
+                                     .sent = {exchange->bytes_sent, exchange->messages_sent},
                                      .began = rec_gathered.arrived ? rec_gathered.arrived : now,
                                      .step_began = now};
 }
@@ -684,8 +697,8 @@ static bool take_early(struct rec_finishing *finish)
         count_from_last(finish);
     } else if (early.done) {
         if (finish->exchange == early.finish.exchange) {
-            finish->sent = early.finish.sent; /* in vain */
-            finish->messages = early.finish.messages;
+            finish->sent = early.finish.sent; /* in vain: what was sent after signatures */
+            count_sent(finish, RFN_MERGING_MERGE);
         }
         rfn_exchange_hold(early.finish.exchange, -(int64_t)early.finish.merge.held);
         release(&early.finish);

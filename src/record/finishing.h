@@ -72,7 +72,7 @@ struct rec_finishing {
     uint64_t wishes;                  /* rank 0's word */
     bool all;                         /* rank 0 wants all chunks */
     struct rfn_run_merging merging;   /* on rank 0, in the end */
-    uint64_t sent, messages;          /* before it began */
+    struct rfn_sent sent;             /* before the step began, and before all of this */
     uint64_t definition_bytes;        /* of this process */
     int64_t began, step_began; /* ns; the former: when this rank came here, after the survey the
                                   last one, by this rank's clock */

@@ -462,7 +462,7 @@ struct collecting {
     struct rfn_collection *collection;
     struct counted counted;
     const struct rfn_exchange *exchange;
-    uint64_t received; /* before */
+    uint64_t received; /* bytes that are counted, or were there before */
 };
 
 static void count_collection(struct collecting *collecting)
@@ -474,15 +474,51 @@ static void count_collection(struct collecting *collecting)
     count_again(&collecting->counted, bytes);
 }
 
+/* A child's message, as it was sent: no rank can say of its own how large it will be. */
+static void count_arrived(struct collecting *collecting)
+{
+    struct rfn_sent *sent = &collecting->collection->sent[collecting->collection->step];
+    sent->messages++;
+    sent->bytes += collecting->exchange->bytes_received - collecting->received;
+    collecting->received = collecting->exchange->bytes_received;
+}
+
+/* Most ranks have sent something in a few steps only: a bit says in which. */
+static void write_sent(const struct rfn_sent sent[RFN_MERGING_STEPS], struct rfn_buf *out)
+{
+    uint64_t steps = 0;
+    for (int i = 0; i < RFN_MERGING_STEPS; i++)
+        steps |= (uint64_t)(sent[i].messages > 0) << i;
+    rfn_buf_varint(out, steps);
+    for (int i = 0; i < RFN_MERGING_STEPS; i++) {
+        if (sent[i].messages == 0)
+            continue;
+        rfn_buf_varint(out, sent[i].messages);
+        rfn_buf_varint(out, sent[i].bytes);
+    }
+}
+
+static void add_sent(struct rfn_sent sent[RFN_MERGING_STEPS], struct rfn_reader *reader)
+{
+    const uint64_t steps = rfn_reader_limited(reader, (1u << RFN_MERGING_STEPS) - 1);
+    for (int i = 0; i < RFN_MERGING_STEPS; i++) {
+        if (!(steps >> i & 1))
+            continue;
+        sent[i].messages += rfn_reader_varint(reader);
+        sent[i].bytes += rfn_reader_varint(reader);
+    }
+}
+
 static int collect_merge(void *state, int child, const uint8_t *bytes, size_t size)
 {
     struct collecting *collecting = state;
     struct rfn_collection *collection = collecting->collection;
     struct rfn_reader reader = rfn_reader_over(bytes, size);
     (void)child;
+    count_arrived(collecting);
     for (int i = 0; i < RFN_COLLECTED_SUMS; i++)
         collection->sums[i] += rfn_reader_varint(&reader);
-    collection->message_bytes += rfn_reader_varint(&reader);
+    add_sent(collection->sent, &reader);
     for (size_t i = 0; i < collection->n_tables; i++)
         RFN_TRY(read_tables(collection->tables[i], &reader));
     RFN_TRY(rfn_parcels_join(collection->parcels, &reader));
@@ -496,8 +532,7 @@ static int collect_write(void *state, struct rfn_buf *out)
     const struct rfn_collection *collection = collecting->collection;
     for (int i = 0; i < RFN_COLLECTED_SUMS; i++)
         rfn_buf_varint(out, collection->sums[i]);
-    rfn_buf_varint(out, collection->message_bytes + collecting->exchange->bytes_received -
-                            collecting->received);
+    write_sent(collection->sent, out);
     for (size_t i = 0; i < collection->n_tables; i++)
         write_tables(collection->tables[i], out);
     rfn_parcels_write(collection->parcels, out);
@@ -513,9 +548,7 @@ int rfn_collect(struct rfn_collection *collection, struct rfn_exchange *exchange
                                     .received = exchange->bytes_received};
     if (!error)
         count_collection(&collecting);
-    error = rfn_exchange_climb(exchange, &round, &collecting, error);
-    collection->message_bytes += exchange->bytes_received - collecting.received;
-    return error;
+    return rfn_exchange_climb(exchange, &round, &collecting, error);
 }
 
 /* ---- surveys ---- */

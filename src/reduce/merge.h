@@ -23,6 +23,7 @@
 #include "reduce/parcels.h"
 #include "reduce/runs.h"
 #include "reduce/stream_kinds.h"
+#include "refrain/archive.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -112,17 +113,20 @@ void rfn_tables_release(struct rfn_tables *tables);
  * number of slots. */
 struct rfn_table *rfn_tables_use(struct rfn_tables *tables, size_t table, size_t n_slots);
 /* What goes to rank 0 in one message per rank. */
-enum { RFN_COLLECTED_SUMS = 6 };
+enum { RFN_COLLECTED_SUMS = 4 };
 struct rfn_collection {
     struct rfn_tables *const *tables;
     size_t n_tables;
     struct rfn_parcels *parcels;
     uint64_t sums[RFN_COLLECTED_SUMS]; /* the caller's affair */
-    uint64_t message_bytes;            /* afterwards on rank 0: of all these messages */
+    /* What ranks have sent by step, summed up like those. The messages of this collection are
+     * counted where they arrive, as part of `step`. */
+    struct rfn_sent sent[RFN_MERGING_STEPS];
+    enum rfn_merging_step step;
 };
 
-/* Collective: afterwards rank 0 holds the words and parcels of all ranks, and the sums over them.
- */
+/* Collective: afterwards rank 0 holds the words and parcels of all ranks, and the sums over them,
+ * of what was sent all that all ranks have. */
 int rfn_collect(struct rfn_collection *collection, struct rfn_exchange *exchange, int error);
 
 /* ---- what ranks must know of each other before they merge ---- */

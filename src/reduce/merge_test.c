@@ -17,6 +17,7 @@ struct member {
     struct rfn_tables tables, more;
     struct rfn_parcels parcels;
     struct rfn_collection collection;
+    struct rfn_sent sent, collected; /* by this rank until rank 0 has collected, and for that */
     struct rfn_map set;
     struct rfn_survey survey;
     struct rfn_buf down;
@@ -59,6 +60,16 @@ static void contribute(struct member *member)
     rfn_survey_add(&member->set, (uint64_t)rank / 4);
 }
 
+/* What the rank has sent since it was last asked. */
+static struct rfn_sent sent_since(struct member *member)
+{
+    const struct rfn_sent now = {member->exchange.bytes_sent, member->exchange.messages_sent};
+    const struct rfn_sent since = {now.bytes - member->sent.bytes,
+                                   now.messages - member->sent.messages};
+    member->sent = now;
+    return since;
+}
+
 static void *run_member(void *argument)
 {
     struct member *member = argument;
@@ -69,10 +80,17 @@ static void *run_member(void *argument)
                                          .least = (member->exchange.rank + 5) % 7 - 3};
     struct rfn_tables *tables[] = {&member->tables, &member->more};
     member->results[0] = rfn_survey_run(&member->survey, &member->exchange, error);
+    const struct rfn_sent survey = sent_since(member);
     member->results[1] = rfn_merge_run(&member->merge, &member->exchange, error);
-    member->collection = (struct rfn_collection){
-        .tables = tables, .n_tables = 2, .parcels = &member->parcels, .sums = {1}};
+    member->collection = (struct rfn_collection){.tables = tables,
+                                                 .n_tables = 2,
+                                                 .parcels = &member->parcels,
+                                                 .sums = {1},
+                                                 .step = RFN_MERGING_TABLES};
+    member->collection.sent[RFN_MERGING_SURVEY] = survey;
+    member->collection.sent[RFN_MERGING_MERGE] = sent_since(member);
     member->results[2] = rfn_collect(&member->collection, &member->exchange, error);
+    member->collected = sent_since(member);
     if (member->exchange.rank == 0)
         rfn_buf_string(&member->down, "from rank 0");
     member->results[3] = rfn_exchange_down(&member->exchange, &member->down, error);
@@ -171,6 +189,33 @@ static void check_numbers(const struct member *member, int size)
     check_fates(member, size);
 }
 
+/* Rank 0 knows of each step what all ranks have sent in it, of the collection, too, and of other
+ * steps that nothing was. */
+static void check_sent(const struct member *members, int size)
+{
+    const struct rfn_sent *sent = members[0].collection.sent;
+    struct rfn_sent all = {0}, collected = {0};
+    const uint64_t once = (uint64_t)size - 1; /* each rank but one */
+    for (int rank = 0; rank < size; rank++) {
+        all.bytes += members[rank].sent.bytes;
+        all.messages += members[rank].sent.messages;
+        collected.bytes += members[rank].collected.bytes;
+        collected.messages += members[rank].collected.messages;
+    }
+    for (int step = 0; step < RFN_MERGING_STEPS; step++) {
+        all.bytes -= sent[step].bytes;
+        all.messages -= sent[step].messages;
+    }
+    assert_int_equal(all.bytes, 0);
+    assert_int_equal(all.messages, 0);
+    assert_int_equal(sent[RFN_MERGING_TABLES].bytes, collected.bytes);
+    assert_int_equal(sent[RFN_MERGING_TABLES].messages, once);
+    assert_int_equal(sent[RFN_MERGING_SURVEY].messages, 2 * once);
+    assert_int_equal(sent[RFN_MERGING_MERGE].messages, 4 * once);
+    assert_true(sent[RFN_MERGING_TABLES].bytes >= once * 20);
+    assert_int_equal(sent[RFN_MERGING_SIGNATURES].messages + sent[RFN_MERGING_TIMES].messages, 0);
+}
+
 /* Of all ranks, in their order; and all messages are counted where they arrive. */
 static void check_collection(const struct member *members, int size)
 {
@@ -189,8 +234,7 @@ static void check_collection(const struct member *members, int size)
     assert_int_equal(merge->definitions[RFN_DEFINITION_HOST].n, 1);
     assert_int_equal(merge->definitions[RFN_DEFINITION_PATH].n, size < 3 ? size : 3);
     assert_int_equal(merge->definitions[RFN_DEFINITION_COMM].n, (size + 1) / 2);
-    if (size > 1)
-        assert_true(members[0].collection.message_bytes > (uint64_t)(size - 1) * 20);
+    check_sent(members, size);
 }
 
 /* The words that the packed runs of a table's slot stand for. */
