@@ -72,6 +72,18 @@ struct rfn_rank_expression {
 /* How sequences of calls are compared (doc/clustering.md, Call-path signature). */
 enum rfn_path_form { RFN_PATHS_ELASTIC, RFN_PATHS_STRICT, RFN_PATHS_XOR };
 
+/* How parameters of ranks with the same sequence are compared:
+ *
+ *   FIELDS      one by one; of lists and of what has too many values the least and the most
+ *   PAPER       by the signature of 64 bits of Bahmani and Mueller (Table 1), to compare with
+ *   REFERENCE   all of them, call by call, from all events (3.4): whether anything is lost */
+enum rfn_parameter_form { RFN_PARAMETERS_FIELDS, RFN_PARAMETERS_PAPER, RFN_PARAMETERS_REFERENCE };
+
+struct rfn_cluster_form {
+    enum rfn_path_form paths;
+    enum rfn_parameter_form parameters;
+};
+
 enum rfn_cluster_role {
     RFN_ROLE_CALL,  /* no parameter: that there is such a call */
     RFN_ROLE_PEER,  /* partner of a message */
@@ -80,7 +92,8 @@ enum rfn_cluster_role {
     RFN_ROLE_COUNT, /* numbers of elements or bytes: least and most */
     RFN_ROLE_EXACT, /* datatypes, operations */
     RFN_ROLE_COMM,
-    RFN_ROLE_PLACE /* colour, key, displacement */
+    RFN_ROLE_PLACE,    /* colour, key, displacement */
+    RFN_ROLE_SIGNATURE /* no parameter: all of them, unless they are FIELDS */
 };
 
 /* Which number of it. */
@@ -150,13 +163,24 @@ struct rfn_clustering_cost {
 };
 
 /* Clusters the ranks of an archive; *clustering is the caller's, and borrows the archive and the
- * users' expressions, which may be NULL. cost may be NULL: counting bytes takes time itself. Ranks
- * that are not readable are left out. RFN_E_NOMEM, RFN_E_UNSUPPORTED (a structure beyond all
+ * users' expressions, which may be NULL. Parameters are looked at one by one, and for expressions,
+ * if they are FIELDS. cost may be NULL: counting bytes takes time itself. Ranks that are not
+ * readable are left out. RFN_E_NOMEM, RFN_E_UNSUPPORTED (a structure beyond all
  * measure), and the errors of reading. */
-int rfn_clustering_new(const struct rfn_archive *archive, enum rfn_path_form form,
+int rfn_clustering_new(const struct rfn_archive *archive, struct rfn_cluster_form form,
                        struct rfn_expressions *expressions, struct rfn_clustering_cost *cost,
                        struct rfn_clustering **clustering, struct rfn_diag *diag);
 void rfn_clustering_free(struct rfn_clustering *clustering);
+
+struct rfn_cluster_form rfn_clustering_form(const struct rfn_clustering *clustering);
+
+/* Which inputs there are that differ within a rank and of which FIELDS only has the least and the
+ * most, so that ranks of a sub-cluster may differ in them. */
+struct rfn_cluster_extremes {
+    bool lists;       /* lists of counts; of ranks, long ones */
+    bool many_values; /* inputs with so many values that they lie in columns */
+};
+struct rfn_cluster_extremes rfn_clustering_extremes(const struct rfn_clustering *clustering);
 
 uint32_t rfn_clustering_mains(const struct rfn_clustering *clustering);
 uint32_t rfn_clustering_subs(const struct rfn_clustering *clustering);

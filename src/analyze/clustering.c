@@ -20,6 +20,7 @@ static const double count_tolerance = 0.05;
 
 struct rfn_clustering {
     const struct rfn_archive *archive;
+    struct rfn_cluster_form form;
     struct rfn_rank_parameters *parameters;
     struct rfn_expression_finder *finder; /* users' expressions, or NULL */
     struct rfn_clusters clusters;
@@ -424,6 +425,8 @@ static int divide(struct rfn_clustering *clustering, const struct rfn_cluster_sh
     RFN_TRY(rfn_shape_differing(shape, &slots, &n_slots));
     int error = 0;
     charge(clustering, &clustering->cost.dividing);
+    if (clustering->form.parameters != RFN_PARAMETERS_FIELDS)
+        n_slots = 0; /* no parameters, but what stands for all of them */
     for (size_t i = 0; i < n_slots && !error; i++)
         error = add_parameter(clustering, shape, slots[i], &of_shape, explained);
     free(slots);
@@ -447,19 +450,17 @@ static int divide_shape(struct rfn_clustering *clustering, const struct rfn_clus
 
 /* ---- main clusters ---- */
 
-static int list_paths(struct rfn_clustering *clustering, const struct rfn_cluster_shape *shape,
-                      struct rfn_main_cluster *main)
+static int list_paths(struct rfn_clustering *clustering, struct rfn_main_cluster *main)
 {
-    uint32_t *paths = rfn_arena_alloc(&clustering->arena,
-                                      (2 * shape->n_fields + 1) * sizeof *paths);
+    size_t n;
+    const uint64_t *keys = rfn_rank_parameters_calls(clustering->parameters, main->signature, &n);
+    uint32_t *paths = rfn_arena_alloc(&clustering->arena, (2 * n + 1) * sizeof *paths);
     if (!paths)
         return RFN_E_NOMEM;
     main->paths = paths;
-    for (size_t i = 0; i < shape->n_fields; i++) {
-        if (shape->fields[i].role != RFN_ROLE_CALL)
-            continue;
+    for (size_t i = 0; i < n; i++) {
         const struct rfn_parameter_path *where = rfn_rank_parameters_path(clustering->parameters,
-                                                                          shape->fields[i].path);
+                                                                          keys[i]);
         paths[2 * main->n_paths] = where->function;
         paths[2 * main->n_paths++ + 1] = where->path;
     }
@@ -478,7 +479,7 @@ static int add_main(struct rfn_clustering *clustering, const struct rfn_cluster_
                                       .first_parameter = (uint32_t)clustering->n_found};
     size_t own = clustering->n_sets;
     RFN_TRY(new_sets(clustering, 1));
-    RFN_TRY(list_paths(clustering, first, main));
+    RFN_TRY(list_paths(clustering, main));
     for (const struct rfn_cluster_shape *shape = first; shape < end; shape++) {
         if (shape->signature != first->signature)
             continue;
@@ -519,7 +520,7 @@ static int make_mains(struct rfn_clustering *clustering)
 
 /* ---- the whole ---- */
 
-int rfn_clustering_new(const struct rfn_archive *archive, enum rfn_path_form form,
+int rfn_clustering_new(const struct rfn_archive *archive, struct rfn_cluster_form form,
                        struct rfn_expressions *expressions, struct rfn_clustering_cost *cost,
                        struct rfn_clustering **clustering, struct rfn_diag *diag)
 {
@@ -527,6 +528,7 @@ int rfn_clustering_new(const struct rfn_archive *archive, enum rfn_path_form for
     if (!*clustering)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s", rfn_error_text(RFN_E_NOMEM));
     (*clustering)->archive = archive;
+    (*clustering)->form = form;
     (*clustering)->finder = expressions ? rfn_expressions_finder(expressions) : NULL;
     (*clustering)->count_bytes = cost != NULL;
     (*clustering)->parameters = rfn_rank_parameters_new(archive, form);
@@ -560,6 +562,16 @@ void rfn_clustering_free(struct rfn_clustering *clustering)
     free(clustering->subs);
     free(clustering->found);
     free(clustering);
+}
+
+struct rfn_cluster_form rfn_clustering_form(const struct rfn_clustering *clustering)
+{
+    return clustering->form;
+}
+
+struct rfn_cluster_extremes rfn_clustering_extremes(const struct rfn_clustering *clustering)
+{
+    return rfn_rank_parameters_extremes(clustering->parameters);
 }
 
 uint32_t rfn_clustering_mains(const struct rfn_clustering *clustering)

@@ -10,8 +10,16 @@
 struct job {
     struct rfn_buf file;
     size_t resident_max;
-    enum rfn_path_form form;
+    struct rfn_cluster_form form;
 };
+
+enum { N_FORMS = 5 };
+static const struct rfn_cluster_form forms[N_FORMS] = {
+    {RFN_PATHS_ELASTIC, RFN_PARAMETERS_FIELDS},
+    {RFN_PATHS_STRICT, RFN_PARAMETERS_FIELDS},
+    {RFN_PATHS_XOR, RFN_PARAMETERS_FIELDS},
+    {RFN_PATHS_XOR, RFN_PARAMETERS_PAPER},
+    {RFN_PATHS_STRICT, RFN_PARAMETERS_REFERENCE}};
 
 /* The ranks of clusters add up, and those of sub-clusters. */
 static void check(const struct rfn_archive *archive, const struct rfn_clustering *clustering)
@@ -56,9 +64,9 @@ static int cluster(const void *of)
 static void test_memory(void **state)
 {
     (void)state;
-    for (unsigned variant = 0; variant < 12; variant++) {
+    for (unsigned variant = 0; variant < 4 * N_FORMS; variant++) {
         struct job job = {write_archive(SOUND, variant & 1, true),
-                          variant & 2 ? 0 : RFN_RESIDENT_MAX, (enum rfn_path_form)(variant / 4)};
+                          variant & 2 ? 0 : RFN_RESIDENT_MAX, forms[variant / 4]};
         assert_int_equal(cluster(&job), 0);
         fail_each(100, cluster, &job); /* giving memory back may fail */
         rfn_buf_release(&job.file);
@@ -71,9 +79,9 @@ static void test_faults(void **state)
     (void)state;
     unsigned refused = 0;
     for (int fault = SOUND; fault < N_FAULTS; fault++) {
-        for (unsigned variant = 0; variant < 2; variant++) {
-            struct job job = {write_archive((enum fault)fault, variant, true), RFN_RESIDENT_MAX,
-                              RFN_PATHS_ELASTIC};
+        for (unsigned variant = 0; variant < 2 * N_FORMS; variant++) {
+            struct job job = {write_archive((enum fault)fault, variant & 1, true), RFN_RESIDENT_MAX,
+                              forms[variant / 2]};
             refused += cluster(&job) < 0;
             rfn_buf_release(&job.file);
         }

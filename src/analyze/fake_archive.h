@@ -570,6 +570,12 @@ int64_t rfn_comm_peer(const struct rfn_archive *archive, uint32_t comm, uint32_t
     return rfn_comm_world_rank(archive, comm, comm == 3 && world_rank < 2, (uint32_t)rank);
 }
 
+uint32_t rfn_comm_peers(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank)
+{
+    const struct rfn_comm_info *of = &archive->comms[comm];
+    return of->kind == RFN_COMM_INTER && world_rank < 2 ? of->remote_size : of->size;
+}
+
 int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct rfn_cursor **cursor,
                     struct rfn_diag *diag)
 {

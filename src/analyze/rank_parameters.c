@@ -2,6 +2,7 @@
  * signatures and the extremes of what varies, is found once per value set and kept. */
 #include "analyze/rank_parameters.h"
 
+#include "analyze/paper_signatures.h"
 #include "archive/call_letters.h"
 #include "archive/parameter_roles.h"
 #include "archive/stream_signatures.h"
@@ -57,6 +58,12 @@ struct path {
     uint32_t n_inputs;
 };
 
+/* The call paths of a rank, of a main cluster's lowest. */
+struct calls {
+    size_t n;
+    uint64_t *keys;
+};
+
 /* One stream. */
 struct stream {
     uint32_t number, rank, thread, member;
@@ -70,6 +77,9 @@ struct stream {
 struct rfn_rank_parameters {
     const struct rfn_archive *archive;
     struct rfn_call_letters letters;
+    enum rfn_parameter_form form;
+    struct rfn_cluster_extremes extremes;
+    struct rfn_map calls;   /* signature -> struct calls */
     bool stored;            /* the archive has signatures of the form */
     struct rfn_map paths;   /* key -> struct rfn_parameter_path, as an object */
     struct rfn_map digests; /* value set -> struct digest */
@@ -90,6 +100,13 @@ static void free_digest(void *object)
     free(digest);
 }
 
+static void free_calls(void *object)
+{
+    struct calls *calls = object;
+    free(calls->keys);
+    free(calls);
+}
+
 static void forget_rank(struct rfn_rank_parameters *parameters)
 {
     for (size_t i = 0; i < parameters->n_paths; i++) {
@@ -104,14 +121,15 @@ static void forget_rank(struct rfn_rank_parameters *parameters)
 }
 
 struct rfn_rank_parameters *rfn_rank_parameters_new(const struct rfn_archive *archive,
-                                                    enum rfn_path_form form)
+                                                    struct rfn_cluster_form form)
 {
     struct rfn_rank_parameters *parameters = calloc(1, sizeof *parameters);
     if (!parameters)
         return NULL;
     parameters->archive = archive;
-    parameters->stored = form == RFN_PATHS_ELASTIC && rfn_archive_is_signed(archive);
-    if (rfn_call_letters_init(&parameters->letters, archive, form) == 0)
+    parameters->form = form.parameters;
+    parameters->stored = form.paths == RFN_PATHS_ELASTIC && rfn_archive_is_signed(archive);
+    if (rfn_call_letters_init(&parameters->letters, archive, form.paths) == 0)
         return parameters;
     free(parameters);
     return NULL;
@@ -124,6 +142,7 @@ void rfn_rank_parameters_free(struct rfn_rank_parameters *parameters)
     forget_rank(parameters);
     rfn_map_release_objects(&parameters->paths, free);
     rfn_map_release_objects(&parameters->digests, free_digest);
+    rfn_map_release_objects(&parameters->calls, free_calls);
     rfn_map_release(&parameters->members);
     rfn_call_letters_release(&parameters->letters);
     free(parameters->of_rank);
@@ -329,10 +348,10 @@ static const struct extremes *find_extremes(const struct digest *digest, uint64_
     return &digest->inputs[low].extremes;
 }
 
-static int make_digest(struct rfn_rank_parameters *parameters, const struct stream *stream,
-                       struct digest *digest, struct rfn_diag *diag)
+/* What fields need of a value set. */
+static int digest_inputs(const struct rfn_rank_parameters *parameters, const struct stream *stream,
+                         struct digest *digest, struct rfn_diag *diag)
 {
-    RFN_TRY(digest_signature(parameters, stream, digest, diag));
     struct rfn_list_reader *lists = rfn_list_reader_new(&stream->values->lists,
                                                         &stream->values->payload, LIST_ROOM);
     int error = lists ? 0 : RFN_E_NOMEM;
@@ -344,6 +363,15 @@ static int make_digest(struct rfn_rank_parameters *parameters, const struct stre
     return error < 0 ? fault(stream, parameters->archive, error,
                              "values of parameters are malformed", diag)
                      : 0;
+}
+
+static int make_digest(struct rfn_rank_parameters *parameters, const struct stream *stream,
+                       struct digest *digest, struct rfn_diag *diag)
+{
+    RFN_TRY(digest_signature(parameters, stream, digest, diag));
+    return parameters->form == RFN_PARAMETERS_FIELDS
+               ? digest_inputs(parameters, stream, digest, diag)
+               : 0;
 }
 
 static int use_digest(struct rfn_rank_parameters *parameters, struct stream *stream,
@@ -569,6 +597,16 @@ static int add_partners(const struct rfn_archive *archive, const struct stream *
     return 0;
 }
 
+/* Where least and most are one value, no other is left out. Of short lists of partners each value
+ * is kept, but not where it stood. */
+static void note_extremes(struct rfn_rank_parameters *parameters, uint8_t kind, bool moved,
+                          const struct extremes *extremes)
+{
+    bool several = extremes->there && extremes->least < extremes->most;
+    parameters->extremes.lists |= several && kind & RFN_KIND_LIST;
+    parameters->extremes.many_values |= several && moved && !(kind & RFN_KIND_LIST);
+}
+
 static int add_input(struct rfn_rank_parameters *parameters, const struct stream *stream,
                      uint32_t number, struct input *input, size_t place, const struct own *own)
 {
@@ -580,6 +618,7 @@ static int add_input(struct rfn_rank_parameters *parameters, const struct stream
     if (moved || kind & RFN_KIND_LIST) {
         const struct extremes *extremes = find_extremes(stream->digest,
                                                         input_key(number, input->number));
+        note_extremes(parameters, kind, moved, extremes);
         if (lists_partners(function, input->number))
             return add_partners(parameters->archive, stream, input, extremes, moved, own);
         if (moved && !(kind & RFN_KIND_LIST))
@@ -605,6 +644,8 @@ static int add_symbol(struct rfn_rank_parameters *parameters, const struct strea
     struct path *path = use_path(parameters, stream, symbol);
     if (!path)
         return RFN_E_NOMEM;
+    if (parameters->form != RFN_PARAMETERS_FIELDS)
+        return 0;
     RFN_TRY(find_own(parameters, stream, symbol, function, &own));
     size_t place = symbol->place;
     for (unsigned i = 0, k = 0; i < function->n_in && k < path->n_inputs; i++) {
@@ -687,6 +728,48 @@ static int make_member(const struct rfn_rank_parameters *parameters,
     return error;
 }
 
+/* Those of the forms of the paper. */
+static int sign_member(const struct rfn_rank_parameters *parameters, uint32_t first, uint32_t end,
+                       struct rfn_cluster_member member, struct rfn_clusters *clusters,
+                       struct rfn_diag *diag)
+{
+    bool paper = parameters->form == RFN_PARAMETERS_PAPER;
+    const struct rfn_cluster_field field = {.role = RFN_ROLE_SIGNATURE, .n_words = paper ? 1 : 2};
+    int64_t words[2];
+    RFN_TRY(paper ? rfn_paper_parameters(parameters->archive, first, end, words, diag)
+                  : rfn_reference_signature(parameters->archive, first, end, words, diag));
+    member.fields = &field;
+    member.n_fields = 1;
+    member.words = words;
+    return rfn_clusters_begin(clusters, &member);
+}
+
+/* Ranks come in their order: the first one with a signature is the lowest of its main cluster. */
+static int remember_calls(struct rfn_rank_parameters *parameters, uint64_t signature)
+{
+    if (rfn_map_object(&parameters->calls, signature))
+        return 0;
+    struct calls *calls = rfn_map_make_object(&parameters->calls, signature, sizeof *calls);
+    if (!calls)
+        return RFN_E_NOMEM;
+    calls->keys = calloc(parameters->n_paths + 1, sizeof *calls->keys);
+    if (!calls->keys)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < parameters->n_paths; i++)
+        calls->keys[calls->n++] = parameters->of_rank[i].key;
+    return 0;
+}
+
+static int finish_member(struct rfn_rank_parameters *parameters, uint32_t first, uint32_t end,
+                         struct rfn_cluster_member *member, struct rfn_clusters *clusters,
+                         struct rfn_diag *diag)
+{
+    RFN_TRY(remember_calls(parameters, member->signature));
+    return parameters->form == RFN_PARAMETERS_FIELDS
+               ? make_member(parameters, member, clusters)
+               : sign_member(parameters, first, end, *member, clusters, diag);
+}
+
 int rfn_rank_parameters_read(struct rfn_rank_parameters *parameters, uint32_t first, uint32_t end,
                              struct rfn_clusters *clusters, struct rfn_diag *diag)
 {
@@ -701,7 +784,7 @@ int rfn_rank_parameters_read(struct rfn_rank_parameters *parameters, uint32_t fi
         member.calls += rfn_archive_stream(parameters->archive, i).calls;
     }
     if (!error)
-        error = make_member(parameters, &member, clusters);
+        error = finish_member(parameters, first, end, &member, clusters, diag);
     forget_rank(parameters);
     if (error == RFN_E_NOMEM)
         rfn_fail(diag, error, -1, (int)member.rank, "%s", rfn_error_text(error));
@@ -712,4 +795,18 @@ const struct rfn_parameter_path *
 rfn_rank_parameters_path(const struct rfn_rank_parameters *parameters, uint64_t key)
 {
     return rfn_map_object(&parameters->paths, key);
+}
+
+const uint64_t *rfn_rank_parameters_calls(const struct rfn_rank_parameters *parameters,
+                                          uint64_t signature, size_t *n)
+{
+    const struct calls *calls = rfn_map_object(&parameters->calls, signature);
+    *n = calls ? calls->n : 0;
+    return calls ? calls->keys : NULL;
+}
+
+struct rfn_cluster_extremes
+rfn_rank_parameters_extremes(const struct rfn_rank_parameters *parameters)
+{
+    return parameters->extremes;
 }

@@ -20,8 +20,18 @@ void rfn_call_letters_release(struct rfn_call_letters *letters)
 
 /* ---- letters ---- */
 
+/* Whether a frame is that of a function into which the one before is inlined: at the same address,
+ * with the next number. */
+static bool is_around(const struct rfn_dictionary *dictionary, uint32_t frame, uint32_t before)
+{
+    return frame == before + 1 &&
+           dictionary->locations[frame].offset == dictionary->locations[before].offset &&
+           dictionary->location_modules[frame] == dictionary->location_modules[before];
+}
+
 /* The hash of a path's frames. Inlined functions are frames of their own, equal wherever their
- * place is. A module is what its build-id is, as for the recorder. */
+ * place is; but not in the exclusive or, in which equal addresses cancel: the stack has one. A
+ * module is what its build-id is, as for the recorder. */
 static uint64_t frames_key(const struct rfn_archive *archive, uint32_t number, bool xor)
 {
     const struct rfn_dictionary *dictionary = &archive->dictionary;
@@ -29,6 +39,8 @@ static uint64_t frames_key(const struct rfn_archive *archive, uint32_t number, b
     uint64_t hash = 1;
     for (uint32_t i = 0; i < path.n_frames; i++) {
         uint32_t frame = path.frames[i];
+        if (xor&&i > 0 && is_around(dictionary, frame, path.frames[i - 1]))
+            continue;
         uint64_t module = dictionary->module_keys[dictionary->location_modules[frame]];
         const uint64_t words[] = {xor? 0 : hash, dictionary->locations[frame].offset, module};
         hash = (xor? hash : 0) ^ rfn_hash_bytes(words, sizeof words);

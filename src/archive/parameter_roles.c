@@ -30,7 +30,7 @@ const char *rfn_role_name(enum rfn_cluster_role role)
     static const char *const names[] = {
         [RFN_ROLE_CALL] = "other", [RFN_ROLE_PEER] = "peer",   [RFN_ROLE_RANGE] = "range",
         [RFN_ROLE_ROOT] = "root",  [RFN_ROLE_COUNT] = "count", [RFN_ROLE_EXACT] = "exact",
-        [RFN_ROLE_COMM] = "comm",  [RFN_ROLE_PLACE] = "place"};
+        [RFN_ROLE_COMM] = "comm",  [RFN_ROLE_PLACE] = "place", [RFN_ROLE_SIGNATURE] = "signature"};
     return names[role];
 }
 

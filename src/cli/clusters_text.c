@@ -421,20 +421,55 @@ static void append_number(struct rfn_text *out, const char *name, uint64_t n, co
     rfn_text_format(out, "  %-20s%-8s%s\n", name, rfn_count_text(n).text, meaning);
 }
 
+/* What makes ranks a main cluster, and a sub-cluster. */
+static const char *const path_meanings[] = {
+    [RFN_PATHS_ELASTIC] = "make the same calls in the same order",
+    [RFN_PATHS_STRICT] = "make the same calls in the same order, equally often",
+    [RFN_PATHS_XOR] = "have the same exclusive or of stack signatures"};
+static const char *const parameter_meanings[] = {
+    [RFN_PARAMETERS_FIELDS] = "the same, and their parameters are equal",
+    [RFN_PARAMETERS_PAPER] = "the same, and so are the 64 bits of their parameters",
+    [RFN_PARAMETERS_REFERENCE] = "the same, and so are all parameters of each call"};
+
+/* When parameters are equal; nothing is left unsaid in which ranks of a sub-cluster may differ. */
+static void append_limits(struct rfn_text *out, const struct rfn_clustering *clustering)
+{
+    struct rfn_cluster_extremes extremes = rfn_clustering_extremes(clustering);
+    rfn_text_string(out,
+                    "  Of the counts of a call path the least and the most are compared, within "
+                    "5 %; tags are not.\n");
+    if (!extremes.lists && !extremes.many_values)
+        return;
+    rfn_text_string(out, extremes.lists ? "  Lists" : "  Inputs with more than 64 values");
+    if (extremes.lists && extremes.many_values)
+        rfn_text_string(out, ", and inputs with more than 64 values,");
+    rfn_text_string(out, " are compared by their least and most only.\n");
+}
+
+static void append_numbers(struct rfn_text *out, const struct rfn_clustering *clustering)
+{
+    struct rfn_cluster_form form = rfn_clustering_form(clustering);
+    append_number(out, "Main clusters", rfn_clustering_mains(clustering),
+                  path_meanings[form.paths]);
+    append_number(out, "Sub-clusters", rfn_clustering_subs(clustering),
+                  parameter_meanings[form.parameters]);
+    if (form.parameters == RFN_PARAMETERS_FIELDS)
+        append_number(out, "After expressions", rfn_clustering_after_expressions(clustering),
+                      "the same, but for parameters that an expression gives");
+    if (rfn_clustering_unreadable(clustering))
+        append_number(out, "Left out", rfn_clustering_unreadable(clustering),
+                      "ranks that are not readable");
+    if (form.parameters == RFN_PARAMETERS_FIELDS)
+        append_limits(out, clustering);
+}
+
 void rfn_clusters_append(struct rfn_text *out, const struct rfn_archive *archive,
                          const struct rfn_clustering *clustering)
 {
     uint32_t mains = rfn_clustering_mains(clustering);
     uint32_t n = mains < CLUSTERS_MAX ? mains : CLUSTERS_MAX;
     rfn_text_string(out, "\nClusters: ranks that behave alike\n");
-    append_number(out, "Main clusters", mains, "make the same calls in the same order");
-    append_number(out, "Sub-clusters", rfn_clustering_subs(clustering),
-                  "the same, and their parameters are equal");
-    append_number(out, "After expressions", rfn_clustering_after_expressions(clustering),
-                  "the same, but for parameters that an expression gives");
-    if (rfn_clustering_unreadable(clustering))
-        append_number(out, "Left out", rfn_clustering_unreadable(clustering),
-                      "ranks that are not readable");
+    append_numbers(out, clustering);
     if (!mains)
         return;
     rfn_text_char(out, '\n');
@@ -630,6 +665,15 @@ static json_t *json_main(const struct rfn_archive *archive, const struct rfn_clu
     return value;
 }
 
+static json_t *json_extremes(const struct rfn_clustering *clustering)
+{
+    struct rfn_cluster_extremes extremes = rfn_clustering_extremes(clustering);
+    json_t *value = json_object();
+    json_object_set_new(value, "lists", json_boolean(extremes.lists));
+    json_object_set_new(value, "many_values", json_boolean(extremes.many_values));
+    return value;
+}
+
 void rfn_json_clusters(json_t *value, const struct rfn_archive *archive,
                        const struct rfn_clustering *clustering)
 {
@@ -643,6 +687,7 @@ void rfn_json_clusters(json_t *value, const struct rfn_archive *archive,
                         json_integer(rfn_clustering_after_expressions(clustering)));
     json_object_set_new(value, "unclustered_ranks",
                         json_integer(rfn_clustering_unreadable(clustering)));
+    json_object_set_new(value, "compared_by_extremes", json_extremes(clustering));
     json_object_set_new(value, "clusters", list);
 }
 

@@ -33,8 +33,10 @@ static const struct argp_option options[] = {
      "says how segments are compared: " RFN_SIMILAR_DEFAULT ", the default, or another",
      0},
     {"clusters", 'c', "FORM", OPTION_ARG_OPTIONAL,
-     "also tell which ranks behave alike, and what distinguishes them; FORM says how sequences of "
-     "calls are compared: elastic, the default, strict (how often counts, too), or xor",
+     "also tell which ranks behave alike, and what distinguishes them; FORM says how they are "
+     "compared: elastic, the default; strict (how often counts, too); reference (and all "
+     "parameters "
+     "of each call); xor and paper, to compare with",
      0},
     {"strict", 's', NULL, 0, "the same as --clusters=strict", 0},
     RFN_EXPRESSION_OPTION(KEY_EXPRESSION),
@@ -52,7 +54,7 @@ struct info_options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
     const char *model;              /* NULL: not asked for */
     bool clusters, spread;
-    enum rfn_path_form form;
+    struct rfn_cluster_form form;
     struct rfn_expressions *expressions;
     bool expressions_given;
 };
@@ -68,17 +70,28 @@ struct extras {
     uint64_t top;
 };
 
-static void parse_form(struct info_options *given, const char *form, struct argp_state *state)
+static const struct {
+    const char *name;
+    struct rfn_cluster_form form;
+} forms[] = {{"elastic", {RFN_PATHS_ELASTIC, RFN_PARAMETERS_FIELDS}},
+             {"strict", {RFN_PATHS_STRICT, RFN_PARAMETERS_FIELDS}},
+             {"xor", {RFN_PATHS_XOR, RFN_PARAMETERS_FIELDS}},
+             {"paper", {RFN_PATHS_XOR, RFN_PARAMETERS_PAPER}},
+             {"reference", {RFN_PATHS_STRICT, RFN_PARAMETERS_REFERENCE}}};
+
+static void parse_form(struct info_options *given, const char *name, struct argp_state *state)
 {
-    static const char *const names[] = {"elastic", "strict", "xor"};
     given->clusters = true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (form && !strcmp(form, names[i]))
-            given->form = (enum rfn_path_form)i;
-        if (!form || !strcmp(form, names[i]))
-            return;
+    if (!name)
+        return;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (strcmp(name, forms[i].name) != 0)
+            continue;
+        given->form = forms[i].form;
+        return;
     }
-    argp_error(state, "--clusters: there is no form '%s' (elastic, strict, xor)", form);
+    argp_error(state, "--clusters: there is no form '%s' (elastic, strict, xor, paper, reference)",
+               name);
 }
 
 static error_t parse_expressions(int key, char *arg, struct argp_state *state)

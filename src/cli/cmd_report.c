@@ -123,8 +123,8 @@ static int find_clusters(struct rfn_report *report, struct rfn_clustering **clus
     *clustering = NULL;
     if (report->run->ranks < 2)
         return 0;
-    int error = rfn_clustering_new(report->archive, RFN_PATHS_ELASTIC, NULL, NULL, clustering,
-                                   &diag);
+    int error = rfn_clustering_new(report->archive, (struct rfn_cluster_form){0}, NULL, NULL,
+                                   clustering, &diag);
     report->clustering = *clustering;
     return error == RFN_E_NOMEM ? error : 0;
 }

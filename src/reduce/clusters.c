@@ -355,7 +355,7 @@ static int read_fields(struct rfn_cluster_shape *shape, struct rfn_reader *reade
     for (uint64_t i = 0; i < n && !reader->failed; i++) {
         shape->fields[i].path = rfn_reader_u64(reader);
         shape->fields[i].input = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
-        shape->fields[i].role = (uint32_t)rfn_reader_limited(reader, RFN_ROLE_PLACE);
+        shape->fields[i].role = (uint32_t)rfn_reader_limited(reader, RFN_ROLE_SIGNATURE);
         shape->fields[i].n_words = (uint32_t)rfn_reader_limited(reader, most - n_words);
         n_words += shape->fields[i].n_words;
     }

@@ -29,7 +29,8 @@
 
 /* Words per entry of a field: PEER three (offset from the own rank modulo the size of the
  * communicator, or a special value; that size; number of the communicator); RANGE and COUNT least
- * and most; COMM number, kind, size; CALL none; others one. */
+ * and most; COMM number, kind, size; CALL none; SIGNATURE what stands for all parameters, and is a
+ * rank's only field then; others one. */
 struct rfn_cluster_field {
     uint64_t path;  /* key of the call path */
     uint32_t input; /* which input of its function */
