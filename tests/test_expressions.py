@@ -121,6 +121,22 @@ def test_stored(bench):
     harness.compare("page", "dest = r>>6&1|r>>4&2|" in page, True)
 
 
+def test_parts(bench):
+    """What is taken apart and joined is stored with the formulas that it was stored with."""
+    archive = simulate(bench, 128)
+    out, _ = reduced(bench, archive, "--plugin", example(bench), *words(COLOUR))
+    parts = [bench.fresh("part.rfn") for _ in range(2)]  # of 64 ranks a table is shorter
+    for part, ranks in zip(parts, ("1-127", "0")):
+        bench.verb("reduce", "--rank", ranks, out, "-o", part)
+    joined = bench.fresh("joined.rfn")
+    bench.verb("merge", *parts, "-o", joined)
+    harness.compare("dumps", test_reader.dump(bench, joined) == test_reader.dump(bench, archive), True)
+    harness.compare("partners", texts(told(bench, joined))["dest"], texts(told(bench, out))["dest"])
+    harness.compare("amounts", texts(told(bench, joined))["sendcount"], texts(told(bench, out))["sendcount"])
+    if os.path.getsize(joined) > os.path.getsize(out):
+        raise harness.Failure(f"{os.path.getsize(joined)} bytes, before {os.path.getsize(out)}")
+
+
 def test_one_place(bench):
     """Where all ranks name the same partner, that is another offset on each, and told to be."""
     page = " ".join(bench.verb("info", "--clusters", test_clusters.simulate(bench, "workers", 6, "none")).split())

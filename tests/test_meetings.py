@@ -6,6 +6,7 @@ import harness
 import test_clusters
 import test_fortran
 import test_reader
+import test_reduce
 import test_smpi
 
 COLUMNS = b"rank", b"thread", b"function", b"parameters", b"call_path"
@@ -77,6 +78,16 @@ def test_simulated(bench):
             facts = check_pair(bench, f"{name}, {time}", plain, met, 1 if name == "halo" else 3)
             for what in ("groups", "clustered_groups"):
                 harness.compare(f"{name}, {time}: {what}", facts[1][what], facts[0][what])
+
+
+def test_spreads(bench):
+    """How far times lie apart is what the times say, where only equal ones are kept once, and starts are exact. (Meetings take
+    simulated time, according to what is kept, so that no other run has the same times.)"""
+    for name in SIMULATED_PROGRAMS:
+        met = simulate(bench, name, "segments", {"REFRAIN_CLUSTER_EVERY": "3", "REFRAIN_SIMILAR": "absDiff:0",
+                                                 "REFRAIN_STARTS": "exact"})
+        harness.compare(f"{name}: there are meetings", meetings(info(bench, met)) > 0, True)
+        test_reduce.check_spreads(bench, met, test_reduce.expected_spreads(met))
 
 
 CASES = {"openmpi": ((["late"], ["--time=none"]), (["off"], []), (["off"], ["--start-off"]), (["zero", "empty"], []),

@@ -7,27 +7,40 @@ import shutil
 import harness
 import rfn_reader
 import rfn_text
+import test_clusters
 import test_reduce
 import test_smpi
 
 PARTS = ("2", "0,3", "1")  # of four ranks: parts that lie between each other
 
 
-def taken(bench, archive, ranks):
+def taken(bench, archive, ranks, *options):
     """The path of an archive that has these ranks."""
     out = bench.fresh("part.rfn")
-    told = json.loads(bench.verb("reduce", "--rank", ranks, archive, "-o", out, "--json"))
+    told = json.loads(bench.verb("reduce", "--rank", ranks, *options, archive, "-o", out, "--json"))
     harness.compare("size", told["bytes"], os.path.getsize(out))
     return out
 
 
-def merged(bench, archives, code=0):
+def merged(bench, archives, code=0, options=()):
     """The path of the archive that several make."""
     out = bench.fresh("merged.rfn")
-    run = bench.run([bench.refrain, "merge", *archives, "-o", out, "--json"])
+    run = bench.run([bench.refrain, "merge", *archives, "-o", out, "--json", *options])
     harness.compare(f"exit of merge: {run.err}", run.code, code)
-    harness.compare("size", json.loads(run.out)["bytes"], os.path.getsize(out))
+    told = json.loads(run.out)
+    harness.compare("size", told["bytes"], os.path.getsize(out))
+    harness.compare("clustered", told["clustered"], clustered_groups(bench, out) > 0)
     return out
+
+
+def clustered_groups(bench, archive):
+    """Groups that are stored together; the exit status of info is that of its completeness."""
+    return json.loads(bench.run([bench.refrain, "info", "--json", archive]).out)["clustered_groups"]
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def facts(bench, verb, archive):
@@ -97,6 +110,71 @@ def test_reduced_parts(bench):
     shared = test_reduce.reduced(bench, archive, "--similar=absDiff:20", "--across=50")[0]
     check_parts(bench, shared, parts)
     check_parts(bench, shared, ("1-15", "0"))
+
+
+def check_clustered(bench, archive, parts):
+    """An archive with clusters, taken apart and joined, has as many again, and is what `reduce --cluster` makes of
+    the same without; it is no larger than before."""
+    groups = clustered_groups(bench, archive)
+    harness.compare("there are clusters", groups > 0, True)
+    files = [taken(bench, archive, ranks) for ranks in parts]
+    whole, apart = merged(bench, files), merged(bench, files, options=["--no-cluster"])
+    for joined, expected in ((whole, groups), (apart, 0)):
+        check_equal(bench, joined, archive)
+        harness.compare("clustered groups", clustered_groups(bench, joined), expected)
+    reduced = test_reduce.reduced(bench, apart, "--cluster")[0]
+    harness.compare("what reduce makes of it", content(reduced) == content(whole), True)
+    sizes = os.path.getsize(whole), os.path.getsize(archive), os.path.getsize(apart)
+    if not sizes[0] <= sizes[1] < sizes[2]:
+        raise harness.Failure(f"{sizes[0]} bytes; before {sizes[1]}, unclustered {sizes[2]}")
+
+
+def test_clustered(bench):
+    """Parts of one rank, which have nothing to cluster, too: they know what they come from."""
+    for name, ranks, parts in (("sweep2d", 16, ("0-6,9", "7-8", "10-15")), ("ghosts", 8, [str(r) for r in range(8)]),
+                               ("vcycle", 8, ("3-7", "0", "1,2"))):
+        plain = test_clusters.simulate(bench, name, ranks, "full")
+        check_clustered(bench, test_reduce.reduced(bench, plain, "--cluster")[0], parts)
+        check_clustered(bench, test_clusters.simulate(bench, name, ranks, "segments", "yes"), parts)
+
+
+def test_clustered_parts(bench):
+    """Ranks that are taken out are clustered if they were, or if it is asked for; not of what was recorded without,
+    which is joined to the very same chunks."""
+    plain = test_clusters.simulate(bench, "ghosts", 16, "full")
+    reduced = test_reduce.reduced(bench, plain, "--cluster")[0]
+    for archive, options, expected in ((plain, [], 0), (plain, ["--cluster"], 12), (reduced, [], 12),
+                                       (reduced, ["--no-cluster"], 0)):
+        part = taken(bench, archive, "4-15", *options)
+        harness.compare(f"groups of a part with {options}", clustered_groups(bench, part), expected)
+        if options == ["--cluster"]:
+            harness.compare("either way", content(part) == content(taken(bench, reduced, "4-15")), True)
+        if options == ["--no-cluster"]:  # which is not forgotten
+            rest = taken(bench, archive, "0-3", *options)
+            harness.compare("joined", clustered_groups(bench, merged(bench, [part, rest])), 0)
+    files = [taken(bench, plain, ranks) for ranks in ("7-15", "0,2-6", "1")]
+    check_same_chunks(merged(bench, files), plain)
+    harness.compare("asked for", clustered_groups(bench, merged(bench, files, options=["--cluster"])), 16)
+
+
+def check_same_chunks(found, expected):
+    """All but META, which no longer knows what merging moved, and the table of contents with their places."""
+    chunks = [{(chunk.type, chunk.id): chunk.payload
+               for chunk in rfn_reader.listed_chunks(data, rfn_reader.read_header(data)[0], True)}
+              for data in (content(found), content(expected))]
+    harness.compare("chunks", sorted(chunks[0]), sorted(chunks[1]))
+    for key, payload in chunks[1].items():
+        if key[0] not in (rfn_reader.META, rfn_reader.TOC):
+            harness.compare(f"chunk {key}", chunks[0][key] == payload, True)
+
+
+def test_clustered_no_temporary_file(bench):
+    """Clusters are made in one: without it an error, and nothing of that name."""
+    archive = test_reduce.reduced(bench, test_clusters.simulate(bench, "sweep2d", 16, "full"), "--cluster")[0]
+    out = bench.fresh("nowhere.rfn")
+    run = bench.run([bench.refrain, "reduce", "--rank=0-7", archive, "-o", out],
+                    env={"TMPDIR": bench.path("no-such-folder")})
+    harness.compare(f"exit: {run.err}", (run.code, "TMPDIR" in run.err, os.path.exists(out)), (1, True, False))
 
 
 def test_parts_of_parts(bench):
@@ -179,6 +257,9 @@ def test_aborted_times(bench):
     kept = [line for line in found if "MPI_Abort" not in line]
     harness.compare("calls of MPI_Abort", len(found) - len(kept), 4)
     harness.compare("the others", kept, expected)
+    joined = [content(merged(bench, files, options=options)) for options in ([], ["--cluster"], ["--no-cluster"])]
+    harness.compare("clustered as the run would have been", (joined[0] == joined[1], joined[0] == joined[2]),
+                    (True, False))
 
 
 def expect(bench, code, text, *words):
@@ -212,8 +293,11 @@ def test_refused(bench, flavour):
     expect(bench, 2, "is not a list of ranks", "reduce", "--rank=a", archive, "-o", out)
     expect(bench, 2, "there is no rank 4", "reduce", "--rank=0,4", archive, "-o", out)
     expect(bench, 1, "none of these ranks", "reduce", "--rank=2", low, "-o", out)
-    expect(bench, 2, "takes ranks out as they are", "reduce", "--rank=0", "--cluster", archive, "-o",
-           out)
+    for option in (["--similar=jitter"], ["--cluster", "--expression=r"], ["--cluster", "--merge-parameter=peer"]):
+        expect(bench, 2, "takes ranks out as they are", "reduce", "--rank=0", *option, archive, "-o", out)
+    expect(bench, 2, "--no-cluster goes with --rank", "reduce", "--no-cluster", archive, "-o", out)
+    expect(bench, 2, "or --no-cluster", "reduce", "--rank=0", "--cluster", "--no-cluster", archive, "-o", out)
+    expect(bench, 2, "or --no-cluster", "merge", "--cluster", "--no-cluster", low, high, "-o", out)
     harness.compare("an archive after all", os.path.exists(out), False)
     expect(bench, 3, "ranks 2-3 are in none of these archives", "merge", low, "-o", out)
     expect(bench, 1, "--force replaces it", "merge", low, high, "-o", out)

@@ -350,9 +350,10 @@ def spread_of(times):
             "bins": [rounded(bins.count(i)) for i in range(min(bins), max(bins) + 1)]}
 
 
-def told_spreads(bench, path, kept):
-    told = json.loads(bench.verb("info", "--json", "--spread", path))["spread"]
-    harness.compare("spreads are kept", told["kept"], kept)
+def told_spreads(bench, path, kept, representatives=False):
+    told = json.loads(bench.run([bench.refrain, "info", "--json", "--spread", path]).out)["spread"]
+    harness.compare("spreads are kept, of representatives", (told["kept"], told["representatives"]),
+                    (kept, representatives))
     return told
 
 
@@ -404,7 +405,7 @@ def test_spreads(bench):
                         ["--across", "--cluster"]):
             out = reduced(bench, full, *options)[0]
             again.append(check_spreads(bench, out, expected))
-        for across in ("", "relDiff:1"):
+        for across in ("", "relDiff:1", "one"):
             env = {"REFRAIN_TIME": "segments", **({"REFRAIN_ACROSS": across} if across else {})}
             out = test_smpi.smpi_run(bench, program, ranks, arguments, env)
             again.append(check_spreads(bench, out, expected))
@@ -415,6 +416,27 @@ def test_spreads(bench):
             harness.compare("positions", one["positions"], told["positions"])
             harness.compare("clusters", [c["ranks"] for c in one["clusters"]],
                             [c["ranks"] for c in told["clusters"]])
+
+
+def test_spreads_of_parts(bench):
+    """Spreads of some ranks are not known from those of all, nor those of all from those of some: what is left is how far
+    representatives lie apart, and that is what is said."""
+    full = bench.fresh("full.rfn")
+    shutil.copy(simulated_halo(bench, 16, 300), full)
+    small = reduced(bench, full, "--similar=iterK:1", "--across=relDiff:1")[0]
+    files = [bench.fresh("part.rfn") for _ in range(3)]
+    for path, ranks, archive in ((files[0], "0-7", small), (files[1], "8-15", small), (files[2], "8-15", full)):
+        bench.verb("reduce", "--rank", ranks, archive, "-o", path)
+    joined = bench.fresh("joined.rfn")
+    bench.verb("merge", *files[:2], "-o", joined)
+    for path in (files[0], joined):
+        told_spreads(bench, path, False, True)
+        text = bench.run([bench.refrain, "info", "--spread", path]).out
+        harness.compare(f"said: {text}", ("of REPRESENTATIVES" in text, "that the archive has" in text), (True, False))
+    for path, words in ((small, "as measured"), (full, "from the times that the archive has"),
+                        (files[2], "from the times that the archive has")):
+        text = bench.run([bench.refrain, "info", "--spread", path]).out
+        harness.compare(f"said: {text}", (words in text, "REPRESENTATIVES" in text), (True, False))
 
 
 def test_spread_text(bench):

@@ -3,7 +3,9 @@
  * A reduced archive has the times of some iterations, and perhaps of some ranks, which stand for
  * the others'. What it does not say so, how far those others' are from each other, it keeps as a
  * spread: over all ranks of a cluster and all executions, of the time before each call and of the
- * time in it. The spread of an archive that has none is computed from its times; both are equal.
+ * time in it. The spread of an archive that has none is computed from its times; both are equal,
+ * but for reduced archives that lost it (parts of others, and what is merged): theirs is that of
+ * representatives.
  *
  * The cluster of a thread are all threads with the same call sites (function and call path) in the
  * order in which they first met them. A position is a call site after a call site, that of the

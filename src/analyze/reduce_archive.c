@@ -270,38 +270,23 @@ static int add_streams(struct reducer *reducer)
 
 /* ---- clusters ---- */
 
-/* What STREAMS would take of the file, with or without the new numbers. */
-static int weigh_streams(struct reducer *reducer, bool cluster, uint64_t *bytes)
+static int add_streams_as(void *context, bool clustered)
 {
-    struct rfn_rewrite *rewrite = &reducer->rewrite;
-    reducer->cluster = cluster;
-    RFN_TRY(add_streams(reducer));
-    *bytes = rfn_chunk_bytes(&rewrite->chunks[rewrite->n - 1].entry);
-    rfn_rewrite_drop(rewrite);
-    return 0;
+    struct reducer *reducer = context;
+    reducer->cluster = clustered;
+    return add_streams(reducer);
 }
 
-/* Clusters only where the file becomes smaller, new numbers in STREAMS included. */
+/* Clusters only where the file becomes smaller. */
 static int add_clusters(struct reducer *reducer)
 {
-    struct rfn_rewrite *rewrite = &reducer->rewrite;
-    struct rfn_parameter_sizes sizes;
-    size_t before = rewrite->n;
-    uint64_t with, without;
-    RFN_TRY(rfn_archive_parameter_sizes(reducer->archive, &sizes, reducer->diag));
     const struct rfn_cluster_options options = {.forced_roles = reducer->forced_roles,
                                                 .finder = reducer->finder};
-    RFN_TRY(
-        rfn_cluster_archive(reducer->archive, &options, rewrite, &reducer->plan, reducer->diag));
-    RFN_TRY(weigh_streams(reducer, false, &without));
-    RFN_TRY(weigh_streams(reducer, true, &with));
-    for (size_t i = before; i < rewrite->n; i++)
-        with += rfn_chunk_bytes(&rewrite->chunks[i].entry);
-    reducer->cluster = with < without + sizes.bytes;
-    while (!reducer->cluster && rewrite->n > before)
-        rfn_rewrite_drop(rewrite);
-    if (reducer->finder && !reducer->cluster)
-        reducer->finder->stored = 0;
+    const struct rfn_cluster_streams streams = {add_streams_as, reducer};
+    int smaller = rfn_cluster_if_smaller(reducer->archive, &options, &reducer->rewrite,
+                                         &reducer->plan, &streams, reducer->diag);
+    RFN_TRY(smaller);
+    reducer->cluster = smaller;
     return 0;
 }
 

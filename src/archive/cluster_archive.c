@@ -368,6 +368,41 @@ int rfn_cluster_archive(const struct rfn_archive *archive,
     return error == RFN_E_NOMEM ? rfn_cluster_no_memory(&job) : error;
 }
 
+/* ---- whether that is smaller ---- */
+
+/* What STREAMS would take of the file, with or without the new numbers. */
+static int weigh_streams(struct rfn_rewrite *rewrite, const struct rfn_cluster_streams *streams,
+                         bool clustered, uint64_t *bytes)
+{
+    RFN_TRY(streams->add(streams->context, clustered));
+    *bytes = rfn_chunk_bytes(&rewrite->chunks[rewrite->n - 1].entry);
+    rfn_rewrite_drop(rewrite);
+    return 0;
+}
+
+int rfn_cluster_if_smaller(const struct rfn_archive *archive,
+                           const struct rfn_cluster_options *options, struct rfn_rewrite *rewrite,
+                           struct rfn_cluster_plan *plan, const struct rfn_cluster_streams *streams,
+                           struct rfn_diag *diag)
+{
+    struct rfn_parameter_sizes sizes;
+    size_t before = rewrite->n;
+    uint64_t with, without;
+    RFN_TRY(rfn_archive_parameter_sizes(archive, &sizes, diag));
+    RFN_TRY(rfn_cluster_archive(archive, options, rewrite, plan, diag));
+    RFN_TRY(weigh_streams(rewrite, streams, false, &without));
+    RFN_TRY(weigh_streams(rewrite, streams, true, &with));
+    for (size_t i = before; i < rewrite->n; i++)
+        with += rfn_chunk_bytes(&rewrite->chunks[i].entry);
+    if (with < without + sizes.bytes)
+        return 1;
+    while (rewrite->n > before)
+        rfn_rewrite_drop(rewrite);
+    if (options->finder)
+        options->finder->stored = 0;
+    return 0;
+}
+
 void rfn_cluster_plan_release(struct rfn_cluster_plan *plan)
 {
     free(plan->groups);

@@ -36,4 +36,17 @@ int rfn_cluster_archive(const struct rfn_archive *archive,
                         const struct rfn_cluster_options *options, struct rfn_rewrite *rewrite,
                         struct rfn_cluster_plan *plan, struct rfn_diag *diag);
 
+/* Adds STREAMS to the new archive, with the numbers of the plan or with those that there were. */
+struct rfn_cluster_streams {
+    int (*add)(void *context, bool clustered);
+    void *context;
+};
+
+/* The same only where the file becomes smaller, new numbers in STREAMS included: 1. Else nothing is
+ * added, and the plan means nothing: 0. Errors as above, and those of `streams`. */
+int rfn_cluster_if_smaller(const struct rfn_archive *archive,
+                           const struct rfn_cluster_options *options, struct rfn_rewrite *rewrite,
+                           struct rfn_cluster_plan *plan, const struct rfn_cluster_streams *streams,
+                           struct rfn_diag *diag);
+
 #endif

@@ -21,14 +21,15 @@ static struct rfn_archive *open_model(bool all)
 {
     char path[] = "/tmp/refrain-cluster-XXXXXX";
     const struct rfn_rank_choice choice = {is_one_group, NULL};
+    const struct rfn_merge_options options = {.choice = all ? NULL : &choice};
     struct rfn_buf file = write_archive(SOUND, true, true);
     struct rfn_archive *archive, *part;
     struct rfn_merge_result merged;
     int opened = mkstemp(path);
     assert_true(opened >= 0);
     assert_int_equal(rfn_archive_open_memory(file.data, file.size, &archive, NULL), 0);
-    assert_int_equal(rfn_merge_archives((const struct rfn_archive *const *)&archive, 1,
-                                        all ? NULL : &choice, path, true, &merged, NULL),
+    assert_int_equal(rfn_merge_archives((const struct rfn_archive *const *)&archive, 1, &options,
+                                        path, true, &merged, NULL),
                      0);
     assert_int_equal(rfn_archive_open(path, &part, NULL), 0);
     rfn_archive_close(archive);

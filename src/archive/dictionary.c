@@ -504,6 +504,7 @@ static const char *read_meta(struct context *context, uint32_t minor)
     run->times = flags & 1;
     run->all_polls = flags >> 1 & 1;
     run->start_off = flags >> 3 & 1;
+    run->clustered = minor >= RFN_SENT_SINCE_MINOR && flags >> 10 & 1;
     run->merge_seconds = (double)rfn_reader_limited(&context->reader, INT64_MAX) * 1e-9;
     if (context->reader.failed || run->ranks == 0)
         return "it is malformed";

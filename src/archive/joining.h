@@ -4,6 +4,7 @@
  *   join_checks.c      whether the archives are of one run
  *   join_parts.c       groups and value sets: STRUCTURE, VALUES, PLACES
  *   join_times.c       time sets: TIMING, PROFILE, PROFILES
+ *   join_clusters.c    what alike ranks did, once
  *
  * It does what the ranks do at the end of a run (record/finish.c), by the same merge
  * (reduce/merge.h) without the exchange: every archive contributes its definitions, and each of its
@@ -14,6 +15,7 @@
 #ifndef RFN_ARCHIVE_JOINING_H
 #define RFN_ARCHIVE_JOINING_H
 
+#include "archive/cluster_archive.h"
 #include "archive/pack_profiles.h"
 #include "archive/rewrite.h"
 #include "archive/unpack_definitions.h"
@@ -51,8 +53,17 @@ struct rfn_joining {
     struct rfn_merge merge;
     struct rfn_known_sources sources;
     struct rfn_rewrite rewrite;
-    struct rfn_gathered gathered; /* PROFILEs that are not in a chunk yet */
-    struct rfn_map known_times;   /* hash of the times that ranks may share -> time set */
+    struct rfn_gathered gathered;         /* PROFILEs that are not in a chunk yet */
+    struct rfn_map known_times;           /* hash of the times that ranks may share -> time set */
+    bool cluster;                         /* what alike ranks did is to be stored once */
+    struct rfn_expression_finder *finder; /* users' expressions for that, or NULL */
+    struct rfn_join_together {
+        struct rfn_rewrite_image image; /* of what was joined, without times */
+        struct rfn_archive *archive;    /* the same */
+        struct rfn_rewrite rewrite;     /* made of it */
+        struct rfn_cluster_plan plan;
+        bool smaller; /* so that the numbers of the plan hold */
+    } together;
     struct rfn_diag *diag;
 };
 
@@ -99,5 +110,24 @@ static inline uint32_t rfn_join_time_set(const struct rfn_joining *joining, uint
 int rfn_join_add_gathered(struct rfn_joining *joining);
 /* Adds CLOCKS, if an archive has one. */
 int rfn_join_add_clocks(struct rfn_joining *joining);
+
+/* Add the chunk to any of the new archives. */
+int rfn_join_add_streams(struct rfn_joining *joining, struct rfn_rewrite *rewrite);
+int rfn_join_add_meta(struct rfn_joining *joining, struct rfn_rewrite *rewrite);
+
+/* Puts CLUSTERS in the place of STRUCTURE, PLACES and VALUES where the file becomes smaller. All
+ * chunks are there but STREAMS and META. */
+int rfn_join_cluster(struct rfn_joining *joining);
+void rfn_join_together_release(struct rfn_join_together *together);
+
+/* rfn_merge_archives when it is known whether to cluster, and by which expressions. */
+struct rfn_join_options {
+    const struct rfn_rank_choice *choice; /* NULL: all ranks */
+    bool cluster;
+    struct rfn_expression_finder *finder; /* or NULL */
+};
+int rfn_join_archives(const struct rfn_archive *const *archives, size_t n,
+                      const struct rfn_join_options *options, const char *path, bool force,
+                      struct rfn_merge_result *result, struct rfn_diag *diag);
 
 #endif

@@ -1,5 +1,3 @@
-#include "refrain/merge_archives.h"
-
 #include "archive/joining.h"
 #include "archive/rewrite_facts.h"
 #include "reduce/path_signature.h"
@@ -194,14 +192,15 @@ static int join_signatures(struct rfn_joining *joining)
 static int64_t word_of(const void *context, enum rfn_stream_word word, uint32_t number)
 {
     const struct rfn_joining *joining = context;
+    const struct rfn_join_together *together = &joining->together;
     const struct rfn_join_stream *stream = &joining->streams[number];
     const struct rfn_join_input *input = &joining->inputs[stream->input];
     int64_t old = rfn_stream_word(input->archive, word, stream->stream);
     switch (word) {
     case RFN_WORD_GROUP:
-        return stream->group;
+        return together->smaller ? together->plan.groups[stream->group] : stream->group;
     case RFN_WORD_VALUES:
-        return stream->set;
+        return together->smaller ? together->plan.sets[stream->set] : stream->set;
     case RFN_WORD_SIGNATURE:
         return (int64_t)joining->signatures[stream->set];
     case RFN_WORD_TIMES:
@@ -213,10 +212,10 @@ static int64_t word_of(const void *context, enum rfn_stream_word word, uint32_t 
     }
 }
 
-static int add_streams(struct rfn_joining *joining)
+int rfn_join_add_streams(struct rfn_joining *joining, struct rfn_rewrite *rewrite)
 {
-    return rfn_join_failed(
-        joining, rfn_rewrite_add_streams(&joining->rewrite, joining->n_streams, word_of, joining));
+    return rfn_join_failed(joining,
+                           rfn_rewrite_add_streams(rewrite, joining->n_streams, word_of, joining));
 }
 
 /* ---- META ---- */
@@ -292,13 +291,14 @@ static double longest_merge(const struct rfn_joining *joining)
 }
 
 /* What merging the ranks moved is known of each file alone. */
-static int add_meta(struct rfn_joining *joining)
+int rfn_join_add_meta(struct rfn_joining *joining, struct rfn_rewrite *rewrite)
 {
     struct rfn_pack_meta meta = rfn_rewrite_meta_of(joining->inputs->archive);
     meta.merge_ns = (uint64_t)(longest_merge(joining) * 1e9 + 0.5);
     meta.reduction = sum_reductions(joining);
     meta.merging = (struct rfn_run_merging){0};
-    return rfn_join_failed(joining, rfn_rewrite_add_meta(&joining->rewrite, &meta));
+    meta.cluster_again = joining->cluster && !joining->together.smaller;
+    return rfn_join_failed(joining, rfn_rewrite_add_meta(rewrite, &meta));
 }
 
 /* ---- the file ---- */
@@ -318,8 +318,11 @@ static int add_chunks(struct rfn_joining *joining)
         RFN_TRY(rfn_join_add_times(joining, i));
     }
     RFN_TRY(rfn_join_add_gathered(joining));
-    RFN_TRY(add_streams(joining)); /* stands before the others nevertheless (rewrite.h) */
-    return add_meta(joining);
+    if (joining->cluster)
+        RFN_TRY(rfn_join_cluster(joining));
+    /* They stand before the others nevertheless (rewrite.h). */
+    RFN_TRY(rfn_join_add_streams(joining, &joining->rewrite));
+    return rfn_join_add_meta(joining, &joining->rewrite);
 }
 
 static int check_path(const struct rfn_joining *joining, const char *path, bool force)
@@ -372,6 +375,7 @@ static void tell(const struct rfn_joining *joining, struct rfn_merge_result *res
                                                     RFN_WORD_EVENTS, stream->stream);
     }
     tell_missing(result, next, result->ranks);
+    result->clustered = joining->together.smaller;
     for (size_t i = 0; i < joining->n_inputs; i++)
         result->bytes_before += joining->inputs[i].archive->chunks.file_bytes;
 }
@@ -392,23 +396,25 @@ static void release(struct rfn_joining *joining)
     free(joining->signatures);
     rfn_gathered_release(&joining->gathered);
     rfn_rewrite_release(&joining->rewrite);
+    rfn_join_together_release(&joining->together);
     rfn_map_release(&joining->known_times);
     rfn_known_sources_release(&joining->sources);
     rfn_merge_release(&joining->merge);
 }
 
-int rfn_merge_archives(const struct rfn_archive *const *archives, size_t n,
-                       const struct rfn_rank_choice *choice, const char *path, bool force,
-                       struct rfn_merge_result *result, struct rfn_diag *diag)
+int rfn_join_archives(const struct rfn_archive *const *archives, size_t n,
+                      const struct rfn_join_options *options, const char *path, bool force,
+                      struct rfn_merge_result *result, struct rfn_diag *diag)
 {
-    struct rfn_joining joining = {.diag = diag};
+    struct rfn_joining joining = {
+        .cluster = options->cluster, .finder = options->finder, .diag = diag};
     *result = (struct rfn_merge_result){0};
     rfn_merge_init(&joining.merge);
-    int error = list_inputs(&joining, archives, n, choice);
+    int error = list_inputs(&joining, archives, n, options->choice);
     if (!error)
         error = rfn_join_check(&joining);
     if (!error)
-        error = list_streams(&joining, choice);
+        error = list_streams(&joining, options->choice);
     if (!error)
         error = number_streams(&joining);
     if (!error)

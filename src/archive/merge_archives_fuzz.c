@@ -21,11 +21,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     for (int i = 0; i < 2; i++) {
         const bool odd = i;
         const struct rfn_rank_choice choice = {is_even, &odd};
+        const struct rfn_merge_options options = {.choice = &choice};
         const struct rfn_archive *one = archive;
-        rfn_merge_archives(&one, 1, &choice, "/dev/null", true, &merged, NULL);
+        rfn_merge_archives(&one, 1, &options, "/dev/null", true, &merged, NULL);
     }
     const struct rfn_archive *all = archive;
-    rfn_merge_archives(&all, 1, NULL, "/dev/null", true, &merged, NULL);
+    const struct rfn_merge_options clustered = {.clusters = RFN_MERGE_CLUSTERED};
+    rfn_merge_archives(&all, 1, &clustered, "/dev/null", true, &merged, NULL);
     rfn_archive_close(archive);
     return 0;
 }

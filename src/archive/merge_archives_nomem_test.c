@@ -62,12 +62,13 @@ static int open_files(const struct job *job, struct rfn_archive **archives, size
 static int merge(const struct job *job, uint64_t *size)
 {
     struct rfn_archive *archives[2];
+    const struct rfn_merge_options options = {.choice = job->choice};
     struct rfn_merge_result merged;
     struct rfn_diag diag = {0};
     size_t n;
     int error = open_files(job, archives, &n);
     if (!error) {
-        error = rfn_merge_archives((const struct rfn_archive *const *)archives, n, job->choice,
+        error = rfn_merge_archives((const struct rfn_archive *const *)archives, n, &options,
                                    job->to, false, &merged, &diag);
         assert_true(error == 0 || diag.text[0]);
     }

@@ -56,8 +56,9 @@ static int take(const struct rfn_archive *archive, uint32_t ranks, const char *t
                 struct rfn_merge_result *merged)
 {
     const struct rfn_rank_choice choice = {is_among, &ranks};
+    const struct rfn_merge_options options = {.choice = &choice};
     struct rfn_diag diag = {0};
-    int error = rfn_merge_archives(&archive, 1, &choice, to, true, merged, &diag);
+    int error = rfn_merge_archives(&archive, 1, &options, to, true, merged, &diag);
     assert_true(error == 0 || diag.text[0]);
     return error;
 }
@@ -133,6 +134,7 @@ static void expect_part(const char *file, const struct rfn_archive *full, uint32
     const char *why;
     assert_int_equal(rfn_archive_open(file, &archive, NULL), 0);
     assert_int_equal(rfn_archive_run(archive)->ranks, N_RANKS);
+    assert_int_equal(rfn_archive_run(archive)->clustered, rfn_archive_run(full)->clustered);
     assert_false(rfn_archive_complete(archive, &why));
     assert_non_null(strstr(why, "of 4 ranks"));
     for (uint32_t i = 0; i < N_STREAMS; i++) {
@@ -191,6 +193,7 @@ static void expect_whole(const char *file, const struct rfn_archive *full)
     assert_int_equal(rfn_archive_comms(archive), rfn_archive_comms(full));
     assert_int_equal(rfn_archive_regions(archive), rfn_archive_regions(full));
     assert_int_equal(archive->n_value_sets, full->n_value_sets);
+    assert_int_equal(archive->first_set != NULL, full->first_set != NULL);
     for (uint32_t i = 0; i < N_STREAMS; i++)
         expect_stream(archive, i, full, i, &later_ns);
     expect_time_sets(archive, full);
@@ -218,6 +221,7 @@ static void take_apart(const struct rfn_archive *full)
         merge((const struct rfn_archive *const *)archives, PARTS, whole, &merged, &diag), 0);
     assert_int_equal(merged.missing, 0);
     assert_int_equal(merged.events, events);
+    assert_int_equal(merged.clustered, full->first_set != NULL);
     for (int i = 0; i < PARTS; i++)
         rfn_archive_close(archives[i]);
     expect_whole(whole, full);

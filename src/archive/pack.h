@@ -114,6 +114,7 @@ struct rfn_pack_meta {
     struct rfn_run_reduction reduction;
     struct rfn_run_merging merging; /* messages 0: nothing is said of it */
     const char *forced;             /* as in struct rfn_run */
+    bool cluster_again;             /* there are no CLUSTERS, but are to be with more ranks */
 };
 
 int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out);

@@ -351,6 +351,7 @@ static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
     struct rfn_run *run = &archive->dictionary.run;
     run->streams = archive->n_streams;
     run->file_bytes = archive->chunks.file_bytes;
+    run->clustered |= archive->first_set != NULL;
     find_missing_ranks(archive);
     return find_resolution(archive, diag);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -383,4 +384,52 @@ int rfn_rewrite_write(struct rfn_rewrite *rewrite, const char *path, bool force,
     free(sorted);
     *size = target.written;
     return error;
+}
+
+/* ---- a file for the moment ---- */
+
+/* Those of some types of all n, in their order; how many. */
+static size_t choose(struct rfn_rewrite_chunk **chunks, size_t n, bool (*has)(uint32_t type))
+{
+    size_t chosen = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (has(chunks[i]->entry.type))
+            chunks[chosen++] = chunks[i];
+    }
+    return chosen;
+}
+
+static int map_file(const struct target *target, struct rfn_rewrite_image *image)
+{
+    void *bytes = mmap(NULL, (size_t)target->written, PROT_READ, MAP_PRIVATE, target->fd, 0);
+    if (bytes == MAP_FAILED)
+        return cannot(target, "read");
+    *image = (struct rfn_rewrite_image){bytes, (size_t)target->written};
+    return 0;
+}
+
+int rfn_rewrite_image(const struct rfn_rewrite *rewrite, bool (*has)(uint32_t type),
+                      struct rfn_rewrite_image *image, struct rfn_diag *diag)
+{
+    struct rfn_rewrite_chunk **chunks = malloc((rewrite->n + 1) * sizeof *chunks);
+    if (!chunks)
+        return RFN_E_NOMEM;
+    struct target target = {
+        .path = "a temporary file (see TMPDIR)", .fd = rfn_scratch_file(), .diag = diag};
+    int error = target.fd < 0 ? cannot(&target, "create") : 0;
+    if (!error)
+        error = put_all(rewrite, chunks, choose(chunks, order(rewrite, chunks), has), &target);
+    if (!error)
+        error = map_file(&target, image);
+    if (target.fd >= 0)
+        close(target.fd);
+    free(chunks);
+    return error;
+}
+
+void rfn_rewrite_image_release(struct rfn_rewrite_image *image)
+{
+    if (image->bytes)
+        munmap(image->bytes, image->size);
+    *image = (struct rfn_rewrite_image){0};
 }

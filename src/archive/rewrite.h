@@ -64,4 +64,16 @@ int rfn_rewrite_check_other(const struct rfn_archive *archive, const char *path,
 int rfn_rewrite_write(struct rfn_rewrite *rewrite, const char *path, bool force, uint64_t *size,
                       struct rfn_diag *diag);
 
+/* The file that some of the chunks would make, for rfn_archive_open_memory: a file without a name
+ * (scratch.h) of which memory has what is read. */
+struct rfn_rewrite_image {
+    void *bytes; /* NULL: none */
+    size_t size;
+};
+
+/* With the chunks of which `has` is true of the type. Errors of rfn_rewrite_write. */
+int rfn_rewrite_image(const struct rfn_rewrite *rewrite, bool (*has)(uint32_t type),
+                      struct rfn_rewrite_image *image, struct rfn_diag *diag);
+void rfn_rewrite_image_release(struct rfn_rewrite_image *image);
+
 #endif

@@ -28,7 +28,8 @@ struct rfn_pack_meta rfn_rewrite_meta_of(const struct rfn_archive *archive)
                                   .across = run->across,
                                   .reduction = run->reduction,
                                   .merging = run->merging,
-                                  .forced = run->forced};
+                                  .forced = run->forced,
+                                  .cluster_again = run->clustered && !archive->first_set};
 }
 
 int rfn_rewrite_add_meta(struct rfn_rewrite *rewrite, const struct rfn_pack_meta *meta)

@@ -49,7 +49,7 @@ void rfn_scratch_free(struct rfn_scratch *scratch)
     free(scratch);
 }
 
-static int make_file(void)
+int rfn_scratch_file(void)
 {
     char path[4096];
     const char *folder = getenv("TMPDIR");
@@ -84,7 +84,7 @@ int rfn_scratch_reserve(struct rfn_scratch *scratch, uint64_t size, uint64_t *of
 {
     pthread_mutex_lock(&scratch->lock);
     if (scratch->fd < 0)
-        scratch->fd = make_file();
+        scratch->fd = rfn_scratch_file();
     int error = scratch->fd < 0 || !may_reach(scratch->end + size) ? RFN_E_IO : 0;
     if (!error) {
         *offset = scratch->end;

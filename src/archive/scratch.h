@@ -17,6 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A file without a name there, to read and write; -1: it cannot be made. */
+int rfn_scratch_file(void);
+
 struct rfn_scratch {
     struct rfn_spill store; /* reads; RFN_E_IO, RFN_E_INCOMPLETE */
     pthread_mutex_t lock;   /* for what follows */

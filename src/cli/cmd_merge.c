@@ -10,17 +10,23 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { KEY_FORCE = 256 };
+enum { KEY_FORCE = 256, KEY_CLUSTER, KEY_NO_CLUSTER };
 
 static const struct argp_option options[] = {
     {"output", 'o', "OUT", 0, "The archive that is made", 0},
     {"force", KEY_FORCE, NULL, 0, "Replace OUT if there is such a file", 0},
+    {"cluster", KEY_CLUSTER, NULL, 0,
+     "Store once what alike ranks did, as 'refrain reduce --cluster' does, even where it was so in "
+     "none of the files",
+     0},
+    {"no-cluster", KEY_NO_CLUSTER, NULL, 0, "Do not, even where it was so in one of them", 0},
     {"json", 'j', NULL, 0, "Print the result as JSON", 0},
     {0}};
 
 struct arguments {
     const char *output;
     bool force, json;
+    struct rfn_merge_options options;
     const char **files; /* with room for all arguments */
     int n_files;
     struct rfn_archive **archives; /* those that are open */
@@ -41,6 +47,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_FORCE:
         arguments->force = true;
+        return 0;
+    case KEY_CLUSTER:
+    case KEY_NO_CLUSTER:
+        if (arguments->options.clusters != RFN_MERGE_AS_BEFORE)
+            argp_error(state, "--cluster or --no-cluster?");
+        arguments->options.clusters = key == KEY_CLUSTER ? RFN_MERGE_CLUSTERED
+                                                         : RFN_MERGE_UNCLUSTERED;
         return 0;
     case ARGP_KEY_ARG:
         arguments->files[arguments->n_files++] = arg;
@@ -64,6 +77,7 @@ static int print_json(const struct arguments *arguments, const struct rfn_merge_
     json_object_set_new(value, "files", json_integer(arguments->n_files));
     json_object_set_new(value, "bytes_before", rfn_json_count(merged->bytes_before));
     json_object_set_new(value, "bytes", rfn_json_count(merged->bytes));
+    json_object_set_new(value, "clustered", json_boolean(merged->clustered));
     json_object_set_new(value, "events", rfn_json_count(merged->events));
     json_object_set_new(value, "ranks", rfn_json_count(merged->ranks));
     json_object_set_new(value, "missing", rfn_json_count(merged->missing));
@@ -102,8 +116,8 @@ static int merge(const struct arguments *arguments)
     struct rfn_merge_result merged;
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     int error = rfn_merge_archives((const struct rfn_archive *const *)arguments->archives,
-                                   arguments->n_archives, NULL, arguments->output, arguments->force,
-                                   &merged, &diag);
+                                   arguments->n_archives, &arguments->options, arguments->output,
+                                   arguments->force, &merged, &diag);
     if (error == RFN_E_EXISTS) {
         rfn_command_error("%s exists already; --force replaces it", arguments->output);
         return RFN_EXIT_FAILURE;
@@ -169,7 +183,8 @@ const struct rfn_command rfn_cmd_merge = {
         "What ranks left that called MPI_Abort, or parts that 'refrain reduce --rank' took "
         "out. Calls, parameters and times are those of the files; only how far times lie apart "
         "that are not kept (refrain info --spread) is left out. Exits with 3 where ranks are "
-        "missing in all of them. 'refrain reduce --cluster' makes what comes out smaller.",
+        "missing in all of them. What alike ranks did is stored once unless the run was "
+        "recorded with --no-cluster.",
     .options = options,
     .run = run,
 };

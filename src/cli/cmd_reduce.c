@@ -24,6 +24,7 @@ enum {
     KEY_MAX_PER_KIND,
     KEY_FORCE,
     KEY_CLUSTER,
+    KEY_NO_CLUSTER,
     KEY_MERGE,
     KEY_EXPRESSION,
     KEY_PLUGIN,
@@ -41,9 +42,11 @@ static const struct argp_option options[] = {
     RFN_EXPRESSION_OPTION(KEY_EXPRESSION),
     RFN_PLUGIN_OPTION(KEY_PLUGIN),
     {"rank", KEY_RANK, "LIST", 0,
-     "Only take these ranks out, as 0-3,7; everything about them stays as it is. Not together with "
-     "other ways to reduce; 'refrain merge' puts parts together again",
+     "Only take these ranks out, as 0-3,7; everything about them stays as it is. Of other ways to "
+     "reduce only --cluster goes with it; 'refrain merge' puts parts together again",
      0},
+    {"no-cluster", KEY_NO_CLUSTER, NULL, 0,
+     "With --rank: do not store once what alike ranks did, even where it was so in FILE", 0},
     RFN_SIMILAR_OPTION(KEY_SIMILAR),
     RFN_ACROSS_OPTION(KEY_ACROSS, OPTION_ARG_OPTIONAL),
     RFN_MIN_CALLS_OPTION(KEY_MIN_CALLS),
@@ -64,7 +67,8 @@ struct arguments {
     bool force;
     bool times;       /* an option says how they are reduced */
     bool expressions; /* some are given */
-    bool some;        /* only some ranks: */
+    bool no_cluster;
+    bool some; /* only some ranks: */
     struct rfn_rank_filter ranks;
     char across_text[RFN_ACROSS_TEXT];
     struct rfn_trace_profile_options options;
@@ -95,8 +99,12 @@ static void finish_arguments(struct argp_state *state, struct arguments *argumen
         argp_error(state, "--merge-parameter goes with --cluster");
     if (arguments->expressions && !made->cluster)
         argp_error(state, "--expression and --plugin go with --cluster");
-    if (arguments->some && (made->cluster || arguments->times))
+    if (arguments->some && (arguments->times || arguments->expressions || made->forced))
         argp_error(state, "--rank takes ranks out as they are: reduce what comes out, or before");
+    if (arguments->no_cluster && !arguments->some)
+        argp_error(state, "--no-cluster goes with --rank");
+    if (arguments->no_cluster && made->cluster)
+        argp_error(state, "--cluster or --no-cluster?");
     if (made->cluster && !arguments->times)
         made->similar = NULL;
     if (!arguments->across)
@@ -174,6 +182,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_CLUSTER:
         arguments->options.cluster = true;
+        return 0;
+    case KEY_NO_CLUSTER:
+        arguments->no_cluster = true;
         return 0;
     case KEY_MERGE:
         rfn_merge_parameter_argument(state, arg);
@@ -333,9 +344,17 @@ static void tell_taken(const struct rfn_merge_result *merged, struct rfn_reducti
     reduction->stats.events = merged->events;
 }
 
+static enum rfn_merge_clusters clusters_of(const struct arguments *arguments)
+{
+    if (arguments->no_cluster)
+        return RFN_MERGE_UNCLUSTERED;
+    return arguments->options.cluster ? RFN_MERGE_CLUSTERED : RFN_MERGE_AS_BEFORE;
+}
+
 static int take_ranks(struct arguments *arguments, const struct rfn_archive *archive)
 {
     const struct rfn_rank_choice choice = {is_chosen, &arguments->ranks};
+    const struct rfn_merge_options options = {&choice, clusters_of(arguments)};
     const uint32_t n_ranks = rfn_archive_run(archive)->ranks;
     struct rfn_merge_result merged;
     struct rfn_reduction reduction = {0};
@@ -346,7 +365,7 @@ static int take_ranks(struct arguments *arguments, const struct rfn_archive *arc
                           arguments->given.file, (long long)beyond, n_ranks);
         return RFN_EXIT_USAGE;
     }
-    int error = rfn_merge_archives(&archive, 1, &choice, arguments->output, arguments->force,
+    int error = rfn_merge_archives(&archive, 1, &options, arguments->output, arguments->force,
                                    &merged, &diag);
     if (error < 0)
         return fail(arguments, error, &diag);

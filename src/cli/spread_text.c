@@ -156,7 +156,29 @@ static void append_position(struct rfn_table *table, const struct rfn_archive *a
     rfn_text_release(&what);
 }
 
-static void append_head(struct rfn_text *out, const struct rfn_time_spreads *spreads)
+/* Times of representatives lie no further apart than those for which they stand, and mostly much
+ * nearer: whoever reads them as the run's is misled. */
+static bool of_representatives(const struct rfn_archive *archive,
+                               const struct rfn_time_spreads *spreads)
+{
+    return rfn_archive_run(archive)->reduced && !rfn_time_spreads_kept(spreads);
+}
+
+static const char *origin(const struct rfn_archive *archive, const struct rfn_time_spreads *spreads)
+{
+    if (rfn_time_spreads_kept(spreads))
+        return "as measured, before times were reduced";
+    if (!of_representatives(archive, spreads))
+        return "from the times that the archive has";
+    return "of REPRESENTATIVES:\n"
+           "  times of this archive are reduced, and how far all that was measured lies apart is "
+           "not\n"
+           "  in it (parts of an archive, and what 'refrain merge' makes, do not have it); what\n"
+           "  follows is how far those times lie apart that stand for all";
+}
+
+static void append_head(struct rfn_text *out, const struct rfn_archive *archive,
+                        const struct rfn_time_spreads *spreads)
 {
     uint32_t n = rfn_time_spreads_clusters(spreads);
     rfn_text_format(out,
@@ -164,9 +186,7 @@ static void append_head(struct rfn_text *out, const struct rfn_time_spreads *spr
                     "executions\n  %u cluster%s of ranks with the same call paths; %s\n"
                     "  bins: from the shortest time on, each twice as long as the one before; "
                     "tenths of all\n",
-                    n, n == 1 ? "" : "s",
-                    rfn_time_spreads_kept(spreads) ? "as measured, before times were reduced"
-                                                   : "from the times that the archive has");
+                    n, n == 1 ? "" : "s", origin(archive, spreads));
 }
 
 void rfn_spread_append(struct rfn_text *out, const struct rfn_archive *archive,
@@ -181,7 +201,7 @@ void rfn_spread_append(struct rfn_text *out, const struct rfn_archive *archive,
         out->failed = true;
         return;
     }
-    append_head(out, spreads);
+    append_head(out, archive, spreads);
     rfn_table_init(&table, "rrlrrrrl");
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         rfn_table_cell(&table, titles[i]);
@@ -277,6 +297,8 @@ json_t *rfn_json_spread(const struct rfn_archive *archive, const struct rfn_time
         return NULL;
     json_t *value = json_object(), *positions = json_array();
     json_object_set_new(value, "kept", json_boolean(rfn_time_spreads_kept(spreads)));
+    json_object_set_new(value, "representatives",
+                        json_boolean(of_representatives(archive, spreads)));
     json_object_set_new(value, "clusters", json_clusters(archive, spreads));
     for (size_t i = 0; i < n && i < top; i++)
         json_array_append_new(positions, json_position(archive, order[i]));

@@ -57,6 +57,7 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
         .reduction = finish->reduction,
         .merging = finish->merging,
         .forced = forced[0] ? forced : NULL,
+        .cluster_again = finish->output.alone && rec_options.cluster,
     };
     struct rfn_buf payload = RFN_BUF_INIT;
     int error = rfn_pack_meta(&meta, &payload);

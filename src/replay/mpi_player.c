@@ -2,6 +2,7 @@
 
 #include "base/grow.h"
 #include "replay/mpi_watch.h"
+#include "replay/received.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -249,20 +250,8 @@ void rpl_check(struct rpl_player *player, MPI_Status *status, MPI_Datatype type,
                const struct rfn_volume *recorded, const uint64_t *stamp, const void *buffer)
 {
     char text[200];
-    int64_t bytes = bytes_of(status, type);
-    if (recorded->source == RFN_PROC_NULL || recorded->received_bytes < 0)
-        return;
-    if (bytes != recorded->received_bytes) {
-        snprintf(text, sizeof text, "received %lld bytes from rank %lld, where %lld were recorded",
-                 (long long)bytes, (long long)recorded->source,
-                 (long long)recorded->received_bytes);
+    if (rpl_received_wrong(recorded, bytes_of(status, type), stamp, buffer, text, sizeof text))
         is_wrong(player, text);
-    } else if (stamp && !rpl_stamp_fits(*stamp, buffer, bytes)) {
-        snprintf(text, sizeof text,
-                 "received another message of %lld bytes from rank %lld than was recorded",
-                 (long long)bytes, (long long)recorded->source);
-        is_wrong(player, text);
-    }
 }
 
 /* ---- a run ---- */
