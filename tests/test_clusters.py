@@ -166,8 +166,8 @@ def check(bench, name, ranks, archive, written=None):
     check_sum(facts)
     check_cost(facts)
     check_found(bench, archive, expected[0])
-    if written and written != line[:-1]:
-        return f"doc/clustering.md has {written}, found {line[:-1]}: make clusters-table"
+    if written is not None and written != line[:-1]:
+        return f"doc/clustering.md has {written or 'no such row'}, found {line[:-1]}: make clusters-table"
     wrong = [got for wanted, got in zip(expected, found) if wanted not in (None, got)]
     return f"{name} on {ranks} ranks: found {found}, expected {expected}" if wrong else None
 
@@ -185,7 +185,7 @@ def simulate(bench, name, ranks, time="none", cluster="no"):
 def check_all(bench, name):
     print(header(TITLES))
     written = documented()
-    faults = [check(bench, name, ranks, simulate(bench, name, ranks), written.get((name, ranks)))
+    faults = [check(bench, name, ranks, simulate(bench, name, ranks), written.get((name, ranks), []))
               for ranks in PROGRAMS[name].sizes]
     if any(faults):
         raise harness.Failure("\n".join(filter(None, faults)))
@@ -358,6 +358,7 @@ def test_real(bench, flavour):
     """All programs under a real MPI."""
     faults = []
     ranks = 16 if flavour == "openmpi" else 4
+    print(header(TITLES))
     for name, program in PROGRAMS.items():
         compiled = bench.program(program.source, flavour)
         _, archive = bench.record(flavour, ranks, [compiled, *program.arguments],

@@ -47,6 +47,7 @@ def check(bench, name):
     compiled = bench.program(program.source, "openmpi")
     _, archive = bench.record("openmpi", RANKS, [compiled, *program.arguments], timeout=SECONDS,
                               before=GENTLY)
+    print(test_clusters.header(test_clusters.TITLES))
     fault = test_clusters.check(bench, name, RANKS, archive)
     if fault:
         raise harness.Failure(fault)
