@@ -601,14 +601,14 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
     rfn_buf_string(out, meta->flavour);
     rfn_buf_u64(out, meta->start_realtime_ns);
     rfn_buf_varint(out, meta->ranks);
-    rfn_buf_varint(
-        out,
-        (uint64_t)meta->times | (uint64_t)meta->all_polls << 1 |
-            (uint64_t)(meta->volume != NULL) << 2 | (uint64_t)meta->start_off << 3 |
-            (uint64_t)(meta->similar != NULL) << 4 | (uint64_t)(meta->path_ends.inner > 0) << 5 |
-            (uint64_t)(meta->merging.messages > 0) << 6 | (uint64_t)(meta->forced != NULL) << 7 |
-            (uint64_t)(meta->merging.before.meetings > 0) << 8 | (uint64_t)by_step << 9 |
-            (uint64_t)meta->cluster_again << 10);
+    rfn_buf_varint(out, (uint64_t)meta->times | (uint64_t)meta->all_polls << 1 |
+                            (uint64_t)(meta->volume != NULL) << 2 | (uint64_t)meta->start_off << 3 |
+                            (uint64_t)(meta->similar != NULL) << 4 |
+                            (uint64_t)(meta->path_ends.inner > 0) << 5 |
+                            (uint64_t)(meta->merging.messages > 0) << 6 |
+                            (uint64_t)(meta->forced != NULL) << 7 |
+                            (uint64_t)(meta->merging.before.meetings > 0) << 8 |
+                            (uint64_t)by_step << 9 | (uint64_t)meta->cluster_again << 10);
     rfn_buf_varint(out, meta->merge_ns);
     if (meta->volume) {
         rfn_buf_string(out, meta->volume);
