@@ -152,7 +152,7 @@ def header(titles):
 def documented():
     """The lines of doc/clustering.md with these cells, but for the time, by program and number of ranks."""
     with open(SECTION, encoding="utf-8") as file:
-        lines = [line.strip("| \n").split(" | ") for line in file if line.startswith("| ")]
+        lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in file if line.startswith("| ")]
     return {(line[0], int(line[1])): line[:len(TITLES) - 1] for line in lines
             if len(line) > len(TITLES) and line[0] in PROGRAMS and "/" in line[2]}
 
@@ -436,10 +436,10 @@ def check_smaller(name, plain, out, reduced):
 
 
 def check_moved(name, ranks, merging):
-    """Each rank but one sends a message in a survey, an offer and what was asked for, and tables; half as many
-    bits as ranks have numbers are passed on the way, by what is handed on. Returns cells of a table."""
+    """Each rank but one sends a message in a survey, an offer and what was asked for, and tables; with reduced times as
+    many again in further surveys and for spreads; half as many bits as ranks have numbers are passed on the way, by what is handed on. Returns cells of a table."""
     hops = sum(bin(rank).count("1") for rank in range(ranks))
-    if not 4 * (ranks - 1) <= merging["messages"] <= 8 * (ranks - 1) or not merging["bytes"] > 20 * merging["messages"]:
+    if not 4 * (ranks - 1) <= merging["messages"] <= 12 * (ranks - 1) or not merging["bytes"] > 20 * merging["messages"]:
         raise harness.Failure(f"{name}: {merging}")
     share = merging["all_bytes"] / hops / (merging["trace_bytes"] / ranks)
     if not 0.5 < share < 2:
@@ -700,8 +700,7 @@ def test_common_rewritten(bench):
     bench.verb("reduce", "--similar=chebyshev:0", out, "-o", kept)
     check_common(bench, full, kept)
     whole = test_merge.check_parts(bench, out)
-    kinds = {rfn_reader.COMMON, rfn_reader.CLUSTERS}
-    harness.compare("what is merged stands by itself", chunk_bytes(whole, kinds), 0)
+    check_common(bench, full, whole)
     check_common(bench, full, clustered(bench, whole))
     for words, names in ((["report"], ("call_paths", "waits", "communication_matrix", "behaviour")),
                          (["info", "--clusters"], ("clusters", "sub_clusters"))):

@@ -53,7 +53,7 @@ def check(bench, name):
         raise harness.Failure(fault)
     check_events(bench, name, archive)
     print(test_clusters.RECORDED)
-    unclustered = test_merge.taken(bench, archive, f"0-{RANKS - 1}")
+    unclustered = test_merge.taken(bench, archive, f"0-{RANKS - 1}", "--no-cluster")
     test_clusters.check_recorded(bench, name, RANKS, unclustered, archive)
 
 

@@ -242,7 +242,7 @@ def test_ranks_that_are_not_recorded(bench, flavour):
                                               f"test ${RANK[flavour]} {condition} || exec {program}\n"
                                               f'exec {bench.refrain} record -f -q -o x.rfn "$@" {program}\n')
         for options, env in (([], {}), (["--cluster-every=1"], {}), ([], {"REFRAIN_CLOCK_SYNC": "always"})):
-            run = bench.run(["timeout", "-k", "1", "4", *harness.FLAVOURS[flavour].launch(2), some, *options],
+            run = bench.run(["timeout", "-k", "1", "2", *harness.FLAVOURS[flavour].launch(2), some, *options],
                             cwd=where, timeout=30, env=env)
             wrong = {line for line in run.out.splitlines() if line.startswith("rank ")} - right_steps(2)
             harness.compare(f"rank {condition}, {options}, {env}: wrong lines", sorted(wrong), [])
