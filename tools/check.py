@@ -248,7 +248,7 @@ def tool_tests(build):
 
 
 def whole_runs(build):
-    yield Program("run.py", [sys.executable, ROOT / "tests/run.py", "--build", build], 1800, True)
+    yield Program("run.py", [sys.executable, ROOT / "tests/run.py", "--build", build], 2700, True)
 
 
 def static_checks():
