@@ -307,13 +307,13 @@ def test_unknown_wish(bench):
 # ---- what it costs on one machine ----
 
 
-def start_with_one_recorded(bench, flavour, sync, name):
-    """Starts two ranks of which only the first is recorded; (process, the file that says that it is
-    through MPI_Init). The second one takes part in nothing between."""
+def start_with_one_recorded(bench, flavour, sync, name, rank=0):
+    """Starts two ranks of which only one is recorded; (process, the file that says that it is
+    through MPI_Init). The other one takes part in nothing between."""
     program, through = bench.program("through", flavour), bench.path(name)
-    command = [*harness.FLAVOURS[flavour].launch(1), bench.refrain, "record", "--time=full",
-               "-f", "-o",
-               bench.path(name + ".rfn"), program, through, ":", "-n", "1", program, through]
+    words = [[program, through], [program, through]]
+    words[rank] = [bench.refrain, "record", "--time=full", "-f", "-o", bench.path(name + ".rfn"), *words[rank]]
+    command = [*harness.FLAVOURS[flavour].launch(1), *words[0], ":", "-n", "1", *words[1]]
     env = {**os.environ, "UCX_LOG_LEVEL": "fatal", "REFRAIN_CLOCK_SYNC": sync}
     return subprocess.Popen(command, cwd=bench.folder, stdout=subprocess.DEVNULL, text=True,
                             stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
@@ -334,16 +334,18 @@ def test_no_message_on_one_machine(bench, flavour):
 
 
 def test_wait_at_the_start_is_told(bench):
-    """Clocks of ranks that are not recorded cannot be compared; it is said why the job waits."""
-    process, through = start_with_one_recorded(bench, "openmpi", "always", "waits")
-    late = threading.Timer(60, harness.end_job, [process])
-    late.start()
-    told = next((line for line in process.stderr if "waiting for all ranks" in line), "")
-    late.cancel()
-    harness.end_job(process)
-    process.stderr.close()
-    if "start MPI" not in told or os.path.exists(through):
-        raise harness.Failure(f"told: {told}")
+    """Clocks of ranks that are not recorded cannot be compared; it is said why the job waits, by
+    whichever rank is recorded."""
+    for rank in (0, 1):
+        process, through = start_with_one_recorded(bench, "openmpi", "always", f"waits{rank}", rank)
+        late = threading.Timer(60, harness.end_job, [process])
+        late.start()
+        told = next((line for line in process.stderr if "waiting for all ranks" in line), "")
+        late.cancel()
+        harness.end_job(process)
+        process.stderr.close()
+        if "start MPI" not in told or os.path.exists(through) != (rank == 1):
+            raise harness.Failure(f"rank {rank} told: {told}")
 
 
 # ---- damage ----

@@ -54,7 +54,7 @@ def check(bench, name):
     check_events(bench, name, archive)
     print(test_clusters.RECORDED)
     unclustered = test_merge.taken(bench, archive, f"0-{RANKS - 1}", "--no-cluster")
-    test_clusters.check_recorded(bench, name, RANKS, unclustered, archive, test_clusters.BY_STEPS)
+    test_clusters.check_recorded(bench, name, RANKS, unclustered, archive)
 
 
 def test_graph(bench):

@@ -7,6 +7,8 @@ at random, and the file is cut at many lengths. Whatever was done: no verb dies 
 printed of a file that was cut is what the whole file says, as far as it goes: never a wrong answer
 without a word. Forgeries, whose checksums are right, get further into the reader: there too nothing
 breaks, and what `verify` lets pass means the same to the independent reader.
+
+What the format is does not depend on the MPI, and the verbs do not know it: each archive is of one of them.
 """
 import concurrent.futures
 import json
@@ -22,6 +24,7 @@ import rfn_text
 
 OPTIONS = {"full": ["--time=full", "--volume=cpu", "--no-cluster"], "none": ["--time=none"],
            "clustered": ["--time=none", "--no-cluster"], "common": ["--time=none"]}
+FLAVOURS = {"full": "openmpi", "none": "mpich", "clustered": "mpich", "common": "openmpi"}
 FLIPS, CUTS, SAMPLE, FORGERIES = 300, 100, 150, 250
 VERBS = ("info", "clusters", "spread", "dump", "report", "verify")
 
@@ -143,7 +146,8 @@ def flipped(data, at):
 ARCHIVES = {}
 
 
-def recorded(bench, flavour, time):
+def recorded(bench, time):
+    flavour = FLAVOURS[time]
     if time == "common":  # ranks of different shapes, with loops in common
         program = bench.program(os.path.join(harness.PROGRAMS, "clusters", "patchwork.c"), flavour)
         return bench.record(flavour, 3, [program, "25"], OPTIONS[time], timeout=60)[1]
@@ -158,10 +162,10 @@ def recorded(bench, flavour, time):
     return out
 
 
-def archive(bench, flavour, time):
+def archive(bench, time):
     """A small archive and its whole dump by stream; recorded once."""
-    if (flavour, time) not in ARCHIVES:
-        path = recorded(bench, flavour, time)
+    if time not in ARCHIVES:
+        path = recorded(bench, time)
         with open(path, "rb") as file:
             data = file.read()
         code, lines, err = run(bench, "dump", path)
@@ -169,12 +173,12 @@ def archive(bench, flavour, time):
         streams = {}
         for line in lines[1:]:
             streams.setdefault(tuple(line.split(b"\t")[1:3]), []).append(line)
-        ARCHIVES[flavour, time] = data, streams
-    return ARCHIVES[flavour, time]
+        ARCHIVES[time] = data, streams
+    return ARCHIVES[time]
 
 
-def check_flips(bench, flavour, time):
-    data, _ = archive(bench, flavour, time)
+def check_flips(bench, time):
+    data, _ = archive(bench, time)
     always, some = places(data)
     chosen = always + some
     tasks = [(check_verify, bench, flipped(data, at), f"byte {at} changed", f"flip.{at}.rfn")
@@ -193,8 +197,8 @@ def lengths(data):
     return sorted(chosen | set(random.Random(3).sample(left, max(0, CUTS - len(chosen)))))
 
 
-def check_cuts(bench, flavour, time):
-    data, whole = archive(bench, flavour, time)
+def check_cuts(bench, time):
+    data, whole = archive(bench, time)
     chosen = lengths(data)
     tasks = [(check_verify, bench, data[:at], f"cut to {at} bytes", f"cut.{at}.rfn")
              for at in chosen]
@@ -206,8 +210,8 @@ def check_cuts(bench, flavour, time):
 
 
 def make_test(check, time):
-    def test(bench, flavour):
-        check(bench, flavour, time)
+    def test(bench):
+        check(bench, time)
     return test
 
 
@@ -230,7 +234,7 @@ def with_header(data, **fields):
 
 def test_versions(bench):
     """A future major version is refused, a future minor version is read."""
-    data, whole = archive(bench, "openmpi", "full")
+    data, whole = archive(bench, "full")
     path = spoil(bench, "major.rfn", with_header(data, major=2))
     for verb in VERBS:
         code, _, err = run(bench, verb, path)
@@ -263,7 +267,7 @@ def test_older_minor_version(bench):
 
 def test_unfinished(bench):
     """A file that was still being written: all of its chunks are there, but not its end."""
-    data, whole = archive(bench, "openmpi", "full")
+    data, whole = archive(bench, "full")
     path = spoil(bench, "unfinished.rfn", with_header(data, state=0, toc=0, size=0))
     for verb in VERBS:
         code, lines, err = run(bench, verb, path)
@@ -275,7 +279,7 @@ def test_unfinished(bench):
 
 def test_headers_that_lie(bench):
     """Headers with a right checksum and wrong words."""
-    data, _ = archive(bench, "openmpi", "full")
+    data, _ = archive(bench, "full")
     tasks = []
     for field in ("state", "toc", "size"):
         for value in (1 if field != "state" else 2, 63, 64, 72, len(data) - 8, len(data),
@@ -352,8 +356,8 @@ def check_forgery(bench, data, what, name):
     os.unlink(path)
 
 
-def check_forgeries(bench, flavour, time):
-    data, _ = archive(bench, flavour, time)
+def check_forgeries(bench, time):
+    data, _ = archive(bench, time)
     toc, _ = rfn_reader.read_header(data)
     chunks = [(c.type, c.id, c.payload) for c in rfn_reader.listed_chunks(data, toc, True)]
     plain = spoil(bench, "plain.rfn", container(data, chunks))
@@ -421,7 +425,7 @@ def with_error(common, error):
 
 def test_common(bench):
     """COMMON that is not there, in the wrong place, or malformed, under right checksums."""
-    data, _ = archive(bench, "openmpi", "common")
+    data, _ = archive(bench, "common")
     toc, _ = rfn_reader.read_header(data)
     chunks = [(c.type, c.id, c.payload) for c in rfn_reader.listed_chunks(data, toc, True)]
     common = next(chunk for chunk in chunks if chunk[0] == rfn_reader.COMMON)
@@ -483,7 +487,7 @@ def test_seeds(bench):
 
 def test_no_archives(bench):
     """Files that are no archives, and what is no file."""
-    data, _ = archive(bench, "openmpi", "full")
+    data, _ = archive(bench, "full")
     files = {"empty": b"", "text": b"This is a text.\n" * 100, "zeros": bytes(4096),
              "magic": data[:8], "noise": random.Random(4).randbytes(5000)}
     for name, content in files.items():
@@ -502,7 +506,7 @@ def test_no_archives(bench):
 
 def test_json(bench):
     """verify --json tells the offset of the damage."""
-    data, _ = archive(bench, "openmpi", "full")
+    data, _ = archive(bench, "full")
     begin, end = chunks_of(data)[2]
     path = spoil(bench, "json.rfn", flipped(data, end - 1))
     told = bench.run([bench.refrain, "verify", "--json", path])

@@ -19,7 +19,8 @@ Each program has its own time limit and counts as many tests as it says it ran: 
 unittest by its last lines, others by a last line "N passed, N failed"; whatever says nothing counts
 as one. A program that fails, crashes, hangs or skips something counts at least one failure. The
 output of what failed is printed, and of all programs the tables, lines that begin with "|", and the
-whole runs that the system refuses, lines "refused NAME: why", which count as neither. In the end
+whole runs that the system refuses, lines "refused NAME: why", which count as neither. All that
+programs print is in DIR/check/NAME: of the whole runs what each test took. In the end
 stands again what failed, and why, in few lines: who sees only the end of the output sees that. The
 last line is "N passed, N failed"; the exit status is 0 only if nothing failed. With ONLY, just the
 programs whose name contains one of the words run.
@@ -87,7 +88,8 @@ def count(output, status):
     return passed, failed
 
 
-def run(program):
+def run(program, logs):
+    """Runs a program; all that it prints is kept in a file of the folder logs, too."""
     start = time.monotonic()
     environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", **program.environment)
     note = ""
@@ -105,6 +107,7 @@ def run(program):
         os.killpg(process.pid, 9)
         output, _ = process.communicate()
         note = f"stopped after {program.seconds} s"
+    (logs / program.name.replace(" ", "-")).write_text(output, encoding="utf-8", errors="replace")
     status = process.returncode
     if status < 0 and not note:
         note = f"killed by signal {-status}"
@@ -151,16 +154,18 @@ def summary(outcome):
     return "\n".join([f"Failed: {outcome.name}{note}", *(f"  {line[:160]}" for line in why)])
 
 
-def run_all(programs):
+def run_all(programs, logs):
     """Runs those that may be together two at once, then the others one by one."""
     outcomes = []
+    logs.mkdir(parents=True, exist_ok=True)
+    together = [program for program in programs if not program.alone]
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        for outcome in pool.map(run, [p for p in programs if not p.alone]):
+        for outcome in pool.map(run, together, [logs] * len(together)):
             tell(outcome)
             outcomes.append(outcome)
     for program in programs:
         if program.alone:
-            outcomes.append(run(program))
+            outcomes.append(run(program, logs))
             tell(outcomes[-1])
     return outcomes
 
@@ -269,13 +274,14 @@ def main():
 
     start = time.monotonic()
     print("Building", flush=True)
-    outcomes = run_all(list(builds(build)))
+    logs = build / "check"
+    outcomes = run_all(list(builds(build)), logs)
     print("Running", flush=True)
     programs = [*static_checks(), *unit_tests(build, ranks), *python_tests(),
                 *sanitized_tests(build), *fuzzers(build), *tool_tests(build), *whole_runs(build)]
     if arguments.only:
         programs = [p for p in programs if any(word in p.name for word in arguments.only)]
-    outcomes += run_all(programs)
+    outcomes += run_all(programs, logs)
 
     faulty = [outcome for outcome in outcomes if outcome.failed]
     for outcome in faulty:

@@ -214,12 +214,11 @@ bool rec_clock_sync_wanted(void)
 
 void rec_clock_sync_start(void)
 {
-    struct rec_patience patience = {0};
+    struct rec_patience patience;
     struct rec_exchange exchange;
     if (!rec_clock_sync_wanted())
         return;
-    if (rec_is_first_rank())
-        rec_patience_begin(&patience, "start MPI and compare their clocks");
+    rec_patience_begin(&patience, "start MPI and compare their clocks");
     if (rec_exchange_open(&exchange, true) == 0) {
         own.at_start = compare_clocks(&exchange, &own.start);
         rec_exchange_close(&exchange);

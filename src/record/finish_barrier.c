@@ -142,12 +142,11 @@ static void share_memory(MPI_Comm all)
 
 void rec_gather_start(void)
 {
-    struct rec_patience patience = {0};
+    struct rec_patience patience;
     struct rec_exchange exchange;
     if (!rec_of_one_program() || !is_to_share())
         return;
-    if (rec_is_first_rank())
-        rec_patience_begin(&patience, "start MPI");
+    rec_patience_begin(&patience, "start MPI");
     if (rec_exchange_open(&exchange, true) == 0) {
         share_memory(exchange.comm);
         rec_exchange_close(&exchange);
@@ -260,13 +259,12 @@ static void gather_ranks(struct rec_call *call)
 
 void rec_finish_barrier(struct rec_call *call)
 {
-    struct rec_patience patience = {0};
+    struct rec_patience patience;
     rec_gathered.arrived = rec_monotonic_ns();
     rec_close_to_threads();
     code_ahead();
     const bool placed = rec_place_learn(); /* the recorder may not have seen MPI_Init */
-    if (placed && rec_is_first_rank())
-        rec_patience_begin(&patience, "reach the end of MPI");
+    rec_patience_begin(&patience, "reach the end of MPI");
     const MPI_Comm all = placed ? rec_place_comm() : MPI_COMM_NULL;
     if (all != MPI_COMM_NULL && is_to_share())
         share_memory(all);

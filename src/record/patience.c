@@ -2,6 +2,7 @@
 
 #include "record/one_node.h"
 #include "record/options.h"
+#include "record/place.h"
 #include "record/say.h"
 
 #include <errno.h>
@@ -36,9 +37,18 @@ static void release(struct rec_patience *patience)
 }
 
 #ifndef RFN_FLAVOUR_SMPI /* whose ranks share one thread */
-static unsigned patience_of_launch(void)
+/* Seconds until this rank speaks; 0 where it never does. */
+static unsigned patience_of_rank(void)
 {
-    return rec_of_several_programs() ? SOON : LATE;
+    const unsigned usual = rec_of_several_programs() ? SOON : LATE;
+    switch (rec_place_rank()) {
+    case 0:
+        return usual;
+    case 1:
+        return 2 * usual;
+    default:
+        return 0;
+    }
 }
 
 static bool prepare(struct rec_patience *patience)
@@ -67,8 +77,8 @@ static bool start(struct rec_patience *patience)
 
 void rec_patience_begin(struct rec_patience *patience, const char *what)
 {
-    *patience = (struct rec_patience){.seconds = patience_of_launch(), .what = what};
-    if (rec_options.quiet || !prepare(patience))
+    *patience = (struct rec_patience){.seconds = patience_of_rank(), .what = what};
+    if (!patience->seconds || rec_options.quiet || !prepare(patience))
         return;
     patience->running = start(patience);
     if (!patience->running)

@@ -4,7 +4,8 @@
  * run under the recorder never comes, and the job hangs; the user should learn why. A helper thread
  * of rank 0, which does nothing but sleep, speaks when the wait lasts longer than programs usually
  * differ: soon where the launcher was given several programs (one of them may lack `refrain
- * record`), late otherwise.
+ * record`), late otherwise. Rank 0 may be the one that is not recorded, so rank 1 speaks when it
+ * has waited twice as long.
  */
 #ifndef RFN_RECORD_PATIENCE_H
 #define RFN_RECORD_PATIENCE_H
@@ -22,8 +23,8 @@ struct rec_patience {
     bool running;
 };
 
-/* The wait begins; on rank 0. what: what all ranks are waited for to do (borrowed). Without a
- * thread nothing is said. */
+/* The wait begins, of a rank that knows its place (place.h), or nothing is said; nor is it without
+ * a thread. what: what all ranks are waited for to do (borrowed). */
 void rec_patience_begin(struct rec_patience *patience, const char *what);
 /* The wait is over. */
 void rec_patience_end(struct rec_patience *patience);
