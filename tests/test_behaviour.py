@@ -75,7 +75,7 @@ WHOLE = ["plain", "status", "at-exit", "forked", "alarms", "deep", "small-stack"
 # Those without an archive, and what the recorder says instead.
 NONE = {"limited": "no archive.*[Ff]ile too large", "no-files": "no archive.*Too many open files",
         "abort": "rank 0 called MPI_Abort",
-        "exit-early": "without MPI_Finalize",
+        "exit-early": r"rank \d+ ended without MPI_Finalize",
         "jumping": "no archive.*MPI_Send was left by a jump",
         "no-init": "no archive.*no MPI function"}
 # Those where nothing can be said, or nothing needs to be.
@@ -84,7 +84,7 @@ SILENT = ["fatal", "segfault", "killed", "exit-at-once", "only-initialized", "no
 
 
 # A launcher that ends its ranks may not pass on what they said last; a file loses nothing.
-CUT_SHORT = ["abort", "abort-by-one", "exit-early"]
+CUT_SHORT = ["abort", "abort-by-one", "exit-early", "exit-of-one"]
 
 
 def ending(bench, flavour, how):
@@ -113,6 +113,15 @@ def make_ending(how):
 
 for _how in [*WHOLE, *NONE, *SILENT]:
     globals()[f"test_ending_{_how.replace('-', '_')}"] = make_ending(_how)
+
+
+def test_ending_exit_of_one(bench, flavour):
+    """Any rank can tell where ranks share memory from the start, else rank 0 only, which is ended here."""
+    run, archive = ending(bench, flavour, "exit-of-one")
+    if flavour == "openmpi":
+        has_none(run, archive, "rank 1 ended without MPI_Finalize; nothing was recorded")
+    else:
+        harness.compare("lines of the recorder", own_words(run), [])
 
 
 def test_environment_of_children(bench, flavour):

@@ -55,6 +55,7 @@ struct head {
     uint32_t all;      /* whether these are all */
     uint32_t lacks;    /* what not all of them have said */
     uint32_t no_boxes; /* whether one has none */
+    uint32_t told;     /* whether one is to tell the user */
 };
 
 struct rec_node_memory {
@@ -174,6 +175,11 @@ bool rec_node_noted(const struct rec_node_exchange *exchange, uint64_t note[REC_
     if (noted)
         memcpy(note, head->note, sizeof head->note);
     return noted;
+}
+
+bool rec_node_is_to_tell(struct rec_node_exchange *exchange)
+{
+    return !__atomic_exchange_n(&exchange->memory->head.told, 1, __ATOMIC_RELAXED);
 }
 
 void rec_node_come(struct rec_node_exchange *exchange, int64_t ns, unsigned says, uint64_t word)

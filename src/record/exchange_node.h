@@ -73,6 +73,9 @@ void rec_node_note(struct rec_node_exchange *exchange, const uint64_t note[REC_N
 /* False: nobody was asked to, or he takes too long. */
 bool rec_node_noted(const struct rec_node_exchange *exchange, uint64_t note[REC_NODE_NOTE]);
 
+/* True for the first one that asks: a word to the user that all would say is said once. */
+bool rec_node_is_to_tell(struct rec_node_exchange *exchange);
+
 /* Each rank comes once, at a time (one clock for the whole node), and says something, each bit of
  * which is a yes to a question; rank 0 has a word for all beside that. */
 void rec_node_come(struct rec_node_exchange *exchange, int64_t ns, unsigned says, uint64_t word);

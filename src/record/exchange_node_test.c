@@ -390,6 +390,15 @@ static bool ask_too_early(struct rec_node_exchange *node)
     return !rec_node_noted(node, none);
 }
 
+/* One of all. */
+static bool tell(struct rec_node_exchange *node)
+{
+    rec_node_claim(node, rec_node_is_to_tell(node));
+    rec_node_come(node, 1, 0, 0);
+    rec_node_wait_for_all(node);
+    return rec_node_claimed(node) == 1 && !rec_node_is_to_tell(node);
+}
+
 static void test_notes(void **state)
 {
     (void)state;
@@ -397,6 +406,8 @@ static void test_notes(void **state)
     run_forked_ranks(20, note);
     run_forked_ranks(3, note_nothing);
     run_forked_ranks(2, ask_too_early);
+    run_forked_ranks(1, tell);
+    run_forked_ranks(20, tell);
 }
 
 /* ---- what cannot be joined ---- */

@@ -38,6 +38,9 @@ struct rec_clock_pair rec_start(void);
 uint32_t rec_error_class(int rc);
 /* Whether this process is rank 0 of the job, as known since MPI has been up. */
 bool rec_is_first_rank(void);
+/* Whether this process says what any of the job's may be the one to say: the first that asks where
+ * they share memory, else rank 0. */
+bool rec_is_to_tell(void);
 
 /* Removes the files of all streams' journals. */
 void rec_journals_remove(void);

@@ -257,6 +257,12 @@ static void gather_ranks(struct rec_call *call)
 }
 #endif
 
+bool rec_is_to_tell(void)
+{
+    struct rec_node_exchange *node = &rec_gathered.node;
+    return node->memory ? rec_node_is_to_tell(node) : rec_is_first_rank();
+}
+
 void rec_finish_barrier(struct rec_call *call)
 {
     struct rec_patience patience;

@@ -5,6 +5,7 @@
 #include "record/notice.h"
 #include "record/options.h"
 #include "record/params.h"
+#include "record/place.h"
 #include "record/regions.h"
 #include "record/say.h"
 #include "reduce/stream_reduction.h"
@@ -337,8 +338,8 @@ void rec_journals_remove(void)
 
 __attribute__((destructor)) static void at_exit(void)
 {
-    if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_is_first_rank())
-        rec_say("the program ended without MPI_Finalize; nothing was recorded");
+    if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_is_to_tell())
+        rec_say("rank %d ended without MPI_Finalize; nothing was recorded", rec_place_rank());
     if (getpid() == pid)
         rec_journals_remove();
     if (rec_state == REC_ASLEEP || (rec_state == REC_RECORDING && rec_regions_only()))

@@ -78,6 +78,18 @@ static int exit_early(void)
     exit(3);
 }
 
+/* Rank 1; the launcher ends the other one. */
+static int exit_of_one(void)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1)
+        exit(3);
+    sleep(60);
+    return 0;
+}
+
 static int exit_at_once(void)
 {
     _exit(4);
@@ -337,6 +349,7 @@ static const struct {
     {"abort", abort_all},
     {"abort-by-one", abort_by_one},
     {"exit-early", exit_early},
+    {"exit-of-one", exit_of_one},
     {"exit-at-once", exit_at_once},
     {"segfault", segfault},
     {"killed", killed},
