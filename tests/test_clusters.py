@@ -324,6 +324,18 @@ def test_cylinder_real(bench):
     check_cylinder(bench, archive, 4, 3)
 
 
+def test_chains(bench):
+    """Ranks of several communicators: each has a place of its own in each of them."""
+    compiled = bench.program(os.path.join(FOLDER, "chains.c"), "openmpi")
+    _, archive = bench.record("openmpi", 8, [compiled], options=["--time=none"])
+    facts = clusters(bench, archive)
+    check_sum(facts)
+    harness.compare("clusters", (facts["main_clusters"], facts["sub_clusters_after_expressions"]), (1, 1))
+    page = bench.verb("info", "--clusters", archive)
+    for wanted in ("source = rank - 1, MPI_PROC_NULL beyond the ends", "dest = rank + 1, MPI_PROC_NULL beyond the ends"):
+        harness.compare(f"{wanted} on the page", wanted in page, True)
+
+
 def graph(bench, flavour, ranks, *arguments, **how):
     """Numbers of clusters of graph.c, which SMPI cannot run, and parameters in which ranks of its cluster differ."""
     compiled = bench.program(os.path.join(FOLDER, "graph.c"), flavour)

@@ -110,6 +110,13 @@ def test_persistent(bench, flavour):
     harness.compare("bytes", facts["message_bytes"], sum(one["bytes"] for one in sizes))
 
 
+def test_freed(bench, flavour):
+    """Receives that the program frees while they are active."""
+    _, archive = bench.record(flavour, 2, [bench.program("freed", flavour)])
+    facts = json.loads(replay(bench, flavour, 2, "--json", archive).out)
+    harness.compare("messages", (facts["messages"], facts["message_bytes"]), (40, 160))
+
+
 def test_other_mpi(bench):
     """What one MPI has recorded the other one replays."""
     for recorded, replayed in (("openmpi", "mpich"), ("mpich", "openmpi")):

@@ -410,6 +410,13 @@ struct own {
     int64_t place, size, comm;
 };
 
+/* Of a rank in a communicator that it numbers so. */
+static uint64_t member_key(uint32_t rank, int64_t comm)
+{
+    const int64_t words[] = {rank, comm};
+    return rfn_hash_bytes(words, sizeof words);
+}
+
 static int find_own(struct rfn_rank_parameters *parameters, const struct stream *stream,
                     const struct rfn_symbol_info *symbol, const struct rfn_function_info *function,
                     struct own *own)
@@ -429,7 +436,7 @@ static int find_own(struct rfn_rank_parameters *parameters, const struct stream 
         return 0;
     *own = (struct own){place, rfn_comm_peers(archive, (uint32_t)comm, stream->rank),
                         local | (int64_t)stream->thread << THREAD_SHIFT};
-    return rfn_map_put(&parameters->members, rfn_hash_mix(stream->rank, (uint64_t)own->comm),
+    return rfn_map_put(&parameters->members, member_key(stream->rank, own->comm),
                        (uint64_t)place + 1);
 }
 
@@ -438,7 +445,7 @@ int64_t rfn_rank_parameters_place(const struct rfn_rank_parameters *parameters, 
 {
     if (comm == WORLD)
         return rank;
-    const uint64_t *place = rfn_map_get(&parameters->members, rfn_hash_mix(rank, (uint64_t)comm));
+    const uint64_t *place = rfn_map_get(&parameters->members, member_key(rank, comm));
     return place ? (int64_t)*place - 1 : -1;
 }
 

@@ -33,7 +33,8 @@ static inline bool rfn_hash128_equal(struct rfn_hash128 a, struct rfn_hash128 b)
     return a.low == b.low && a.high == b.high;
 }
 
-/* Mixes a word into a running hash: multiply, fold the high half down (as wyhash does). */
+/* Mixes a word into a running hash: multiply, fold the high half down (as wyhash does). Of two
+ * words that are no hashes it is no key: it depends on their exclusive or alone. */
 static inline uint64_t rfn_hash_mix(uint64_t hash, uint64_t word)
 {
     __extension__ unsigned __int128 product =

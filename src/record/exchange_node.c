@@ -25,6 +25,7 @@
 enum { BOX_BYTES = 1 << 16, SLOTS = 2, PIECE = BOX_BYTES / SLOTS - 16 };
 enum { TO_PARENT, FROM_PARENT, TO_FIRST, BOXES }; /* of a rank */
 enum { HEAD_BYTES = 1 << 16, NAME_BYTES = 64 };   /* whole pages, however large */
+enum { PROCESSES = 15 << 10 };                    /* ranks whose processes are known */
 enum { PATIENCE = 1 }; /* seconds, until it is asked whether the other process is still there */
 
 struct slot {
@@ -35,7 +36,7 @@ struct slot {
 /* The room is zero when it is new: nothing has been put in. */
 struct rec_node_box {
     uint32_t put, taken; /* pieces so far, modulo 2^32 */
-    uint64_t process;    /* of the rank whose box it is */
+    uint64_t unused;     /* a box is whole pages */
     struct slot slots[SLOTS];
 };
 
@@ -50,12 +51,13 @@ struct head {
     int64_t all_came;  /* ns: when that was told */
     uint64_t word;     /* rank 0's */
     uint64_t note[REC_NODE_NOTE];
-    uint32_t noted;    /* UNNOTED, BEING_NOTED or NOTED */
-    uint32_t come;     /* ranks so far */
-    uint32_t all;      /* whether these are all */
-    uint32_t lacks;    /* what not all of them have said */
-    uint32_t no_boxes; /* whether one has none */
-    uint32_t told;     /* whether one is to tell the user */
+    uint32_t noted;               /* UNNOTED, BEING_NOTED or NOTED */
+    uint32_t come;                /* ranks so far */
+    uint32_t all;                 /* whether these are all */
+    uint32_t lacks;               /* what not all of them have said */
+    uint32_t no_boxes;            /* whether one has none */
+    uint32_t told;                /* whether one is to tell the user */
+    int32_t processes[PROCESSES]; /* of those that have joined, by rank */
 };
 
 struct rec_node_memory {
@@ -91,8 +93,8 @@ static struct rec_node_box *box_between(const struct rec_node_exchange *exchange
 
 static bool has_ended(const struct rec_node_exchange *exchange, int rank)
 {
-    const pid_t process = (pid_t)exchange->memory->boxes[(size_t)rank * BOXES].process;
-    return kill(process, 0) < 0 && errno == ESRCH;
+    const pid_t process = rank < PROCESSES ? exchange->memory->head.processes[rank] : 0;
+    return process && kill(process, 0) < 0 && errno == ESRCH;
 }
 
 /* ns, while what others do goes on; the first of these where it does so here */
@@ -423,6 +425,8 @@ bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_nam
         exchange->memory = map_head(name, HEAD_BYTES + bytes_for(size));
     if (exchange->memory && !make_room(exchange->memory, HEAD_BYTES))
         rec_node_leave(exchange); /* the system is too old for rec_node_open_boxes */
+    if (exchange->memory && rank < PROCESSES)
+        exchange->memory->head.processes[rank] = getpid();
     return exchange->memory;
 }
 
@@ -453,7 +457,6 @@ bool rec_node_open_boxes(struct rec_node_exchange *exchange)
         __atomic_store_n(&exchange->memory->head.no_boxes, true, __ATOMIC_RELEASE);
         return false;
     }
-    memory->boxes[(size_t)exchange->exchange.rank * BOXES].process = (uint64_t)getpid();
     return true;
 }
 

@@ -236,6 +236,30 @@ static void test_ended(void **state)
     run_forked_ranks(3, end_early);
 }
 
+/* Nor does one that has joined, and ends before it has boxes. */
+static void test_ended_without_boxes(void **state)
+{
+    (void)state;
+    struct rec_node_name name = rec_node_offer(2);
+    struct rec_node_exchange node;
+    struct rfn_buf bytes = RFN_BUF_INIT;
+    int status;
+    pid_t other = fork();
+    assert_true(other >= 0);
+    if (other == 0)
+        _exit(!rec_node_join(&node, &name, 1, 2));
+    assert_true(rec_node_join(&node, &name, 0, 2));
+    assert_int_equal(waitpid(other, &status, 0), other);
+    assert_int_equal(status, 0);
+    rec_node_withdraw(&name);
+    assert_true(rec_node_open_boxes(&node));
+    alarm(FORKED_RANKS_SECONDS);
+    assert_int_equal(node.exchange.receive(node.exchange.context, 1, &bytes), RFN_E_EXCHANGE);
+    alarm(0);
+    rfn_buf_release(&bytes);
+    rec_node_leave(&node);
+}
+
 /* What ranks claim one after the other is theirs alone, and together all of it. */
 static bool claim_some(struct rec_node_exchange *node)
 {
@@ -520,12 +544,19 @@ static void test_no_boxes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),    cmocka_unit_test(test_words),
-        cmocka_unit_test(test_rounds),   cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_no_way),   cmocka_unit_test(test_ended),
-        cmocka_unit_test(test_refused),  cmocka_unit_test(test_too_short),
-        cmocka_unit_test(test_limited),  cmocka_unit_test(test_claims),
-        cmocka_unit_test(test_coming),   cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_way),
+        cmocka_unit_test(test_ended),
+        cmocka_unit_test(test_ended_without_boxes),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_too_short),
+        cmocka_unit_test(test_limited),
+        cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_coming),
+        cmocka_unit_test(test_notes),
         cmocka_unit_test(test_no_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

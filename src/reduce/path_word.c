@@ -202,31 +202,42 @@ static uint64_t hash_as_it_is(const struct rfn_path_word *word, const uint64_t *
     return hash;
 }
 
+static int hash_by_levels(struct levels *levels, size_t distinct, uint64_t *hash)
+{
+    size_t rows = levels->n + 1;
+    size_t *places = malloc(4 * rows * sizeof *places);
+    uint64_t *values = malloc(4 * rows * sizeof *values);
+    bool room = places && values;
+    for (size_t i = 0; i < 2 && room; i++) {
+        levels->ends[i] = places + i * rows;
+        levels->begins[i] = places + (2 + i) * rows;
+        levels->from[i] = values + i * rows;
+        levels->to[i] = values + (2 + i) * rows;
+    }
+    if (room) {
+        first_level(levels);
+        for (size_t k = 1; k <= distinct; k++)
+            next_level(levels, k);
+        *hash = levels->from[distinct & 1][0];
+    }
+    free(places);
+    free(values);
+    return room ? 0 : RFN_E_NOMEM;
+}
+
 int rfn_path_word_hash(const struct rfn_path_word *word, const uint64_t *hashes, uint32_t n_letters,
                        uint64_t *hash)
 {
     struct levels levels = {.letters = word->letters, .hashes = hashes, .n = word->n};
-    size_t rows = word->n + 1;
+    int error = 0;
     levels.counts = calloc(n_letters + (size_t)1, sizeof *levels.counts);
-    size_t *places = malloc(4 * rows * sizeof *places);
-    uint64_t *values = malloc(4 * rows * sizeof *values);
-    int error = levels.counts && places && values ? 0 : RFN_E_NOMEM;
-    for (size_t i = 0; i < 2 && !error; i++) {
-        levels.ends[i] = places + i * rows;
-        levels.begins[i] = places + (2 + i) * rows;
-        levels.from[i] = values + i * rows;
-        levels.to[i] = values + (2 + i) * rows;
-    }
-    if (!error) {
-        size_t distinct = count_letters(word, levels.counts);
-        bool canonical = distinct == 0 || word->n <= WORK_MAX / distinct;
-        first_level(&levels);
-        for (size_t k = 1; k <= distinct && canonical; k++)
-            next_level(&levels, k);
-        *hash = canonical ? levels.from[distinct & 1][0] : hash_as_it_is(word, hashes);
-    }
+    if (!levels.counts)
+        return RFN_E_NOMEM;
+    size_t distinct = count_letters(word, levels.counts);
+    if (distinct == 0 || word->n <= WORK_MAX / distinct)
+        error = hash_by_levels(&levels, distinct, hash);
+    else
+        *hash = hash_as_it_is(word, hashes);
     free(levels.counts);
-    free(places);
-    free(values);
     return error;
 }

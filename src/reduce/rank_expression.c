@@ -402,6 +402,31 @@ static bool fit_affine(struct rfn_rank_expression *expression, const struct valu
            fits(expression, values);
 }
 
+/* No number of 32 bits has more divisors. */
+enum { DIVISORS_MOST = 1920 };
+
+/* What a grid may have as one of several sides: the divisors of its size but 1 and itself,
+ * ascending. */
+struct sides {
+    uint32_t n, of[DIVISORS_MOST + 1]; /* one more, which is larger than all */
+};
+
+/* O(sqrt(size)). */
+static void find_sides(struct sides *sides, uint32_t size)
+{
+    uint32_t large[DIVISORS_MOST / 2], n_large = 0;
+    for (uint32_t a = 2; (uint64_t)a * a <= size; a++) {
+        if (size % a)
+            continue;
+        sides->of[sides->n++] = a;
+        if (size / a != a)
+            large[n_large++] = size / a;
+    }
+    while (n_large > 0)
+        sides->of[sides->n++] = large[--n_large];
+    sides->of[sides->n] = UINT32_MAX;
+}
+
 typedef bool fit_on_grid(struct rfn_rank_expression *expression, const struct values *values);
 
 static bool try_grid(struct rfn_rank_expression *expression, const struct values *values,
@@ -414,18 +439,16 @@ static bool try_grid(struct rfn_rank_expression *expression, const struct values
 
 /* All grids of so many dimensions, with sides of at least 2 if there are several. */
 static bool try_grids(struct rfn_rank_expression *expression, const struct values *values,
-                      uint32_t n, fit_on_grid *fit)
+                      const struct sides *sides, uint32_t n, fit_on_grid *fit)
 {
-    uint32_t size = values->size;
     if (n == 1)
         return try_grid(expression, values, 1, &values->at[0].size, fit);
-    for (uint32_t a = 2; a <= size / 2; a++) {
-        if (size % a)
-            continue;
-        uint32_t rest = size / a;
+    for (uint32_t i = 0; i < sides->n; i++) {
+        uint32_t a = sides->of[i], rest = values->size / a;
         if (n == 2 && try_grid(expression, values, 2, (uint32_t[]){a, rest}, fit))
             return true;
-        for (uint32_t b = 2; n == 3 && b <= rest / 2; b++) {
+        for (uint32_t k = 0; n == 3 && sides->of[k] <= rest / 2; k++) {
+            uint32_t b = sides->of[k];
             if (rest % b == 0 && try_grid(expression, values, 3, (uint32_t[]){a, b, rest / b}, fit))
                 return true;
         }
@@ -433,32 +456,34 @@ static bool try_grids(struct rfn_rank_expression *expression, const struct value
     return false;
 }
 
+/* Grids of 1 to D or 2 to D dimensions. */
+static bool try_all_grids(struct rfn_rank_expression *expression, const struct values *values,
+                          const struct sides *sides, uint32_t least, fit_on_grid *fit)
+{
+    for (uint32_t n = least; n <= D; n++) {
+        if (try_grids(expression, values, sides, n, fit))
+            return true;
+    }
+    return false;
+}
+
 static bool fit_some(struct rfn_rank_expression *expression, const struct values *values)
 {
+    struct sides sides = {.n = 0};
     if (fit_constant(expression, values))
         return true;
     if (!values->first)
         return false;
-    if (fit_offset(expression, values) || try_grids(expression, values, 1, fit_shifts) ||
+    if (fit_offset(expression, values) || try_grids(expression, values, &sides, 1, fit_shifts) ||
         fit_xor(expression, values))
         return true;
-    for (uint32_t n = 2; n <= D && values->size; n++) {
-        if (try_grids(expression, values, n, fit_shifts))
-            return true;
-    }
-    for (uint32_t n = 2; n <= D && values->size; n++) {
-        if (try_grids(expression, values, n, fit_permuted))
-            return true;
-    }
-    for (uint32_t n = 1; n <= D && values->size; n++) {
-        if (try_grids(expression, values, n, fit_affine))
-            return true;
-    }
-    for (uint32_t n = 2; n <= D && values->size && values->ends; n++) {
-        if (try_grids(expression, values, n, fit_partly_open))
-            return true;
-    }
-    return false;
+    if (!values->size)
+        return false;
+    find_sides(&sides, values->size);
+    return try_all_grids(expression, values, &sides, 2, fit_shifts) ||
+           try_all_grids(expression, values, &sides, 2, fit_permuted) ||
+           try_all_grids(expression, values, &sides, 1, fit_affine) ||
+           (values->ends && try_all_grids(expression, values, &sides, 2, fit_partly_open));
 }
 
 struct rfn_rank_expression rfn_rank_expression_fit(const struct rfn_rank_value *at, size_t n,

@@ -190,6 +190,18 @@ void rpl_give_request(struct rpl_player *player, struct rpl_request *request)
     *request = no_request;
 }
 
+int rpl_orphan_request(struct rpl_player *player, struct rpl_request *request)
+{
+    RFN_TRY(RFN_GROW(player->orphans, player->orphans_capacity, player->n_orphans + 1));
+    if (request->once != MPI_REQUEST_NULL) { /* the persistent one itself was not started */
+        PMPI_Request_free(&request->request);
+        request->request = request->once;
+    }
+    player->orphans[player->n_orphans++] = *request;
+    *request = no_request;
+    return 0;
+}
+
 void rpl_bury_orphans(struct rpl_player *player)
 {
     for (size_t i = player->n_orphans; i-- > 0;) {
@@ -197,6 +209,8 @@ void rpl_bury_orphans(struct rpl_player *player)
         PMPI_Test(&player->orphans[i].request, &done, MPI_STATUS_IGNORE);
         if (!done)
             continue;
+        if (player->orphans[i].request != MPI_REQUEST_NULL) /* a persistent one */
+            PMPI_Request_free(&player->orphans[i].request);
         rpl_give_request(player, &player->orphans[i]);
         player->orphans[i] = player->orphans[--player->n_orphans];
     }
@@ -371,6 +385,8 @@ static void close_all(struct rpl_player *player)
     for (size_t i = 0; i < player->n_large; i++)
         PMPI_Type_free(&player->large[i].type);
     PMPI_Comm_free(&player->nowhere);
+    for (size_t i = 0; i < player->n_access; i++)
+        rpl_pool_give(&player->pool, player->access[i]);
     if (player->bsend) {
         void *buffer;
         int size;
@@ -395,6 +411,7 @@ static void release(struct rpl_player *player)
     free(player->messages);
     free(player->requests);
     free(player->orphans);
+    free(player->access);
     free(player->handles);
     free(player->statuses);
     free(player->large);

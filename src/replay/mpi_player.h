@@ -72,9 +72,9 @@ struct rpl_player {
     size_t groups_capacity, wins_capacity, messages_capacity, requests_capacity;
     struct rpl_request *orphans; /* freed while they were active */
     size_t n_orphans, orphans_capacity;
-    void *bsend;     /* the attached buffer */
-    void *access[2]; /* what one-sided accesses read and write */
-    int64_t access_bytes;
+    void *bsend;   /* the attached buffer */
+    void **access; /* pairs, the last in use: what one-sided accesses read and write */
+    size_t n_access, access_capacity;
     /* Room for the arguments of one call. */
     MPI_Request *handles;
     MPI_Status *statuses;
@@ -149,7 +149,10 @@ struct rpl_request *rpl_request_of(struct rpl_player *player,
                                    const struct rfn_request_origin *origin);
 /* Gives its buffers back. */
 void rpl_give_request(struct rpl_player *player, struct rpl_request *request);
-/* The same for those orphans that have completed in the meantime. */
+/* One that the program frees while it is active: it is asked from time to time, so that its buffers
+ * can be used again when its message is through. Its element may be used for another one. */
+int rpl_orphan_request(struct rpl_player *player, struct rpl_request *request);
+/* Gives the buffers of those back that have completed in the meantime. */
 void rpl_bury_orphans(struct rpl_player *player);
 
 /* The stamp of the next message from or to a rank of the call's communicator. */

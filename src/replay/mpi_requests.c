@@ -96,8 +96,6 @@ static int issue_get_status(struct rpl_player *player, const struct rpl_call *ca
 
 /* ---- other ends ---- */
 
-/* One that is active is not freed but asked from time to time, so that its buffer can be used again
- * when its message is through. */
 static int issue_request_free(struct rpl_player *player, const struct rpl_call *call)
 {
     const struct rfn_request_origin *origin = player->effects.freed;
@@ -106,12 +104,8 @@ static int issue_request_free(struct rpl_player *player, const struct rpl_call *
     if (!request || request->request == MPI_REQUEST_NULL)
         return 0;
     rpl_bury_orphans(player);
-    if (request->active) {
-        RFN_TRY(RFN_GROW(player->orphans, player->orphans_capacity, player->n_orphans + 1));
-        player->orphans[player->n_orphans++] = *request;
-        *request = (struct rpl_request){.request = MPI_REQUEST_NULL, .once = MPI_REQUEST_NULL};
-        return 0;
-    }
+    if (request->active)
+        return rpl_orphan_request(player, request);
     MPI_Request_free(&request->request);
     rpl_give_request(player, request);
     return 0;

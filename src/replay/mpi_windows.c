@@ -181,13 +181,13 @@ static int prepare(struct rpl_player *player, const struct rpl_call *call, struc
     access->disp = (MPI_Aint)rpl_word(call, RPL_target_disp, 0);
     access->win = win_of(player, call);
     int64_t bytes = (origin > result ? origin : result) + 64;
-    if (bytes > player->access_bytes) { /* what is under way still uses the old ones */
-        RFN_TRY(rpl_take(player, bytes, &player->access[0]));
-        RFN_TRY(rpl_take(player, bytes, &player->access[1]));
-        player->access_bytes = rpl_pool_room(player->access[0]);
+    if (player->n_access == 0 || bytes > rpl_pool_room(player->access[player->n_access - 1])) {
+        RFN_TRY(RFN_GROW(player->access, player->access_capacity, player->n_access + 2));
+        for (int i = 0; i < 2; i++, player->n_access++)
+            RFN_TRY(rpl_take(player, bytes, &player->access[player->n_access]));
     }
-    access->origin = player->access[0];
-    access->result = player->access[1];
+    access->origin = player->access[player->n_access - 2];
+    access->result = player->access[player->n_access - 1];
     return 0;
 }
 

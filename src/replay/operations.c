@@ -174,6 +174,11 @@ int64_t rpl_type_bytes(const struct rpl_call *call, int64_t type)
     return rfn_archive_datatype(call->archive, (uint32_t)type)->size;
 }
 
+int64_t rpl_reduced_bytes(const struct rpl_call *call)
+{
+    return rpl_bytes(call, rpl_has(call, RPL_count) ? RPL_count : RPL_recvcount, RPL_datatype);
+}
+
 int64_t rpl_bytes(const struct rpl_call *call, enum rpl_role count, enum rpl_role type)
 {
     return rpl_times(rpl_word(call, count, 0), rpl_type_bytes(call, rpl_word(call, type, -1)));

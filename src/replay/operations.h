@@ -136,6 +136,8 @@ int64_t rpl_type_bytes(const struct rpl_call *call, int64_t type);
 /* Bytes of `count` elements of `type`, 0 where one of them means nothing. Products that do not fit
  * are INT64_MAX. */
 int64_t rpl_bytes(const struct rpl_call *call, enum rpl_role count, enum rpl_role type);
+/* What a rank gives to a reduction, in MPI_Reduce_scatter_block to each rank's part of it. */
+int64_t rpl_reduced_bytes(const struct rpl_call *call);
 int64_t rpl_times(int64_t a, int64_t b);
 /* The words of a list; NULL and *n = 0 without. */
 const int64_t *rpl_list(const struct rpl_call *call, enum rpl_role role, uint8_t kind, size_t *n);

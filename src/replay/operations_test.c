@@ -99,6 +99,7 @@ static void test_words(void **state)
     assert_false(rpl_has(&call, RPL_root));
     assert_int_equal(rpl_comm(&call), TWO);
     assert_int_equal(rpl_bytes(&call, RPL_count, RPL_datatype), 40);
+    assert_int_equal(rpl_reduced_bytes(&call), 40);
     assert_int_equal(rpl_type_bytes(&call, 99), 0);
     assert_int_equal(rpl_type_bytes(&call, -1), 0);
     assert_int_equal(rpl_outcome(&call, RFN_KIND_COMM), RFN_UNKNOWN);

@@ -12,6 +12,7 @@
 struct open {
     uint64_t sent;       /* the number of the message that it sends, 0 none */
     int64_t source, tag; /* as asked for */
+    bool active;         /* not completed, or started */
 };
 
 struct work {
@@ -106,6 +107,7 @@ static int created(struct work *work, const struct rpl_call *call, const struct 
     work->open[id].sent = message ? sent(work, call, volume) : 0;
     work->open[id].source = volume->source;
     work->open[id].tag = volume->tag;
+    work->open[id].active = call->operation->mode == RPL_NONBLOCKING;
     if (call->operation->mode == RPL_NONBLOCKING)
         work->survey->messages += work->open[id].sent;
     if (call->operation->receives && is_wildcard(volume))
@@ -121,12 +123,16 @@ static int completed(struct work *work, const struct rfn_record *record,
     if (one->error)
         return refuse(work, record, "a request failed when this was recorded");
     const struct rpl_operation *made = &work->operations->of[one->origin->function];
-    if (one->cancelled && one->origin->id < work->open_capacity)
-        work->survey->messages -= work->open[one->origin->id].sent;
-    if (!made->receives || one->cancelled || one->origin->id >= work->open_capacity)
+    if (one->origin->id >= work->open_capacity)
+        return 0;
+    struct open *open = &work->open[one->origin->id];
+    open->active = false;
+    if (one->cancelled)
+        work->survey->messages -= open->sent;
+    if (!made->receives || one->cancelled)
         return 0;
     struct rfn_volume volume = *one->origin->volume;
-    rpl_match(&volume, work->open[one->origin->id].source, work->open[one->origin->id].tag);
+    rpl_match(&volume, open->source, open->tag);
     return received(work, record, &volume);
 }
 
@@ -135,7 +141,8 @@ static int freed(struct work *work, const struct rfn_record *record,
                  const struct rfn_request_origin *origin)
 {
     const struct rpl_operation *made = &work->operations->of[origin->function];
-    bool waits = made->receives && made->mode == RPL_NONBLOCKING;
+    bool waits = made->receives && origin->id < work->open_capacity &&
+                 work->open[origin->id].active;
     return waits ? received(work, record, origin->volume) : 0;
 }
 
@@ -152,8 +159,10 @@ static int requests(struct work *work, const struct rpl_call *call, const struct
     if (effects.created >= 0 && issued)
         RFN_TRY(created(work, call, volume, (uint32_t)effects.created));
     for (size_t i = 0; i < effects.n_started; i++) {
-        if (effects.started[i]->id < work->open_capacity)
-            work->survey->messages += work->open[effects.started[i]->id].sent;
+        if (effects.started[i]->id >= work->open_capacity)
+            continue;
+        work->open[effects.started[i]->id].active = true;
+        work->survey->messages += work->open[effects.started[i]->id].sent;
     }
     if (effects.freed)
         RFN_TRY(freed(work, call->record, effects.freed));
@@ -189,7 +198,7 @@ static int check_sizes(const struct work *work, const struct rpl_call *call)
     static const enum rpl_role counts[] = {RPL_sendcounts, RPL_recvcounts};
     static const enum rpl_role types[] = {RPL_sendtype, RPL_recvtype};
     static const char too_large[] = "a collective call with more than 2 GiB is not replayed";
-    if (rpl_has(call, RPL_op) && rpl_bytes(call, RPL_count, RPL_datatype) > INT_MAX)
+    if (rpl_has(call, RPL_op) && rpl_reduced_bytes(call) > INT_MAX)
         return refuse(work, call->record, too_large);
     for (int side = 0; side < 2; side++) {
         size_t n;

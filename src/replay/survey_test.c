@@ -128,6 +128,28 @@ static void test_persistent(void **state)
     assert_int_equal(survey_all().messages, 0);
 }
 
+/* A receive that is freed while it is active gets its message, whether it is persistent or not; one
+ * that is not active has had those that it waited for. */
+static void test_freed(void **state)
+{
+    (void)state;
+    EVENT(1, RECV_INIT, 0, 20, 21, PLAIN, 4, DOUBLE, 0, 5, WORLD, SLOT(0));
+    EVENT(1, START, 0, 22, 23, SLOT(0));
+    EVENT(1, REQUEST_FREE, 0, 24, 25, SLOT(0));
+    EVENT(1, IRECV, 0, 26, 27, PLAIN, 4, DOUBLE, 0, 6, WORLD);
+    EVENT(1, REQUEST_FREE, 0, 28, 29, RECENT(1));
+    EVENT(1, RECV_INIT, 0, 30, 31, PLAIN, 4, DOUBLE, 0, 7, WORLD, SLOT(0));
+    EVENT(1, START, 0, 32, 33, SLOT(0));
+    EVENT(1, WAIT, 0, 34, 35, SLOT(0), LIST(0, 0, 7, 8, 0, 0));
+    EVENT(1, REQUEST_FREE, 0, 36, 37, SLOT(0));
+    for (int64_t tag = 5; tag <= 7; tag++)
+        send(0, 1, tag);
+    finalize();
+    struct sums sums = survey_all();
+    assert_int_equal(sums.messages, 0);
+    assert_int_equal(sums.received, 3);
+}
+
 /* A send that was cancelled is not received, and a receive that was cancelled got nothing. */
 static void test_cancelled(void **state)
 {
@@ -324,8 +346,8 @@ int main(void)
         TEST(test_messages),  TEST(test_unmatched),   TEST(test_persistent),
         TEST(test_cancelled), TEST(test_collectives), TEST(test_collectives_in_another_order),
         TEST(test_skipped),   TEST(test_refused),     TEST(test_too_large),
-        TEST(test_damaged),   TEST(test_nonsense),    TEST(test_threads),
-        TEST(test_fates),     TEST(test_open_end),
+        TEST(test_freed),     TEST(test_damaged),     TEST(test_nonsense),
+        TEST(test_threads),   TEST(test_fates),       TEST(test_open_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
