@@ -249,7 +249,7 @@ def test_too_many_values(bench):
                     (True, False))
     again = ["--cluster", "--merge-parameter=count", "-o", bench.fresh("again.rfn"), "--force"]
     told = bench.verb("reduce", archive, *again)  # as good as it was
-    harness.compare(f"told by reduce: {told}", f"{NOT_MERGED}, as clusters make the archive no smaller\n" in told, True)
+    harness.compare(f"told by reduce: {told}", f"{NOT_MERGED}, as that makes the archive no smaller\n" in told, True)
     _, plain = test_smpi.smpi_launch(bench, program, 4, [], {"REFRAIN_TIME": "none", "REFRAIN_CLUSTER": "no"})
     told = bench.verb("reduce", plain, *again)
     harness.compare(f"told by reduce: {told}", EQUAL + "\n" in told, True)

@@ -277,7 +277,8 @@ def test_outside_of_a_job(bench):
     run = bench.run([bench.refrain, "replay", archive])
     if run.code != 2 or "mpirun -n 2 refrain replay" not in run.err:
         raise harness.Failure(f"exit {run.code}: {run.err}")
-    for words in (["--repeat=no"], ["--compute=never"], ["--scale-compute=-1"], ["--timeout=0"], ["--mpi=smpi"]):
+    for words in (["--repeat=no"], ["--compute=never"], ["--scale-compute=-1"], ["--timeout=0"], ["--mpi=smpi"],
+                  ["--no-compute", "--scale-compute=2"], ["--scale-compute=2", "--no-compute"]):
         run = bench.run([bench.refrain, "replay", *words, archive])
         if run.code != 2 or words[0].split("=")[0] not in run.err:
             raise harness.Failure(f"{words}: exit {run.code}: {run.err}")

@@ -248,7 +248,7 @@ static void append_not_merged(struct rfn_text *text, const struct rfn_reduction 
 {
     if (!reduction->groups_together) {
         rfn_text_format(
-            text, "; no parameters were merged, as %sclusters make the archive no smaller",
+            text, "; no parameters were merged, as %sthat makes the archive no smaller",
             reduction->clusters_larger ? "" : "what ranks did is too large for clusters, or ");
         return;
     }
@@ -271,7 +271,10 @@ static int print_text(const struct arguments *arguments, const struct rfn_reduct
     rfn_text_printable(&text, arguments->output);
     rfn_text_format(&text, ": %s became %s (%.3g %%)", rfn_bytes_text(reduction->full_bytes).text,
                     rfn_bytes_text(reduction->bytes).text, percent(reduction));
-    if (arguments->options.similar)
+    if (arguments->options.similar &&
+        reduction->stats.representatives == reduction->stats.executions)
+        rfn_text_string(&text, ", no iteration was like another");
+    else if (arguments->options.similar)
         rfn_text_format(&text, ", degree of matching %s",
                         rfn_share_text(reduction->degree_of_matching).text);
     if (reduction->stats.widened)

@@ -79,6 +79,16 @@ static void add_word(struct argp_state *state, const char *name, const char *val
     arguments->words[at] = word;
 }
 
+/* What is computed is scaled or left out. */
+static void check_computing(struct argp_state *state, const char *other)
+{
+    const struct arguments *arguments = state->input;
+    for (int i = 1; i < arguments->n_words; i++) {
+        if (strncmp(arguments->words[i], other, strlen(other)) == 0)
+            argp_error(state, "--scale-compute and --no-compute exclude each other");
+    }
+}
+
 static void check_factor(struct argp_state *state, const char *arg)
 {
     char *end;
@@ -117,9 +127,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SCALE:
         check_factor(state, arg);
+        check_computing(state, "--no-compute");
         add_word(state, "--scale-compute", arg);
         return 0;
     case KEY_NO_COMPUTE:
+        check_computing(state, "--scale-compute");
         add_word(state, "--no-compute", NULL);
         return 0;
     case KEY_COMPUTE:
@@ -149,9 +161,10 @@ static int refuse_alone(const char *file)
         return rfn_command_fail(file, error, &diag);
     uint32_t ranks = rfn_archive_run(archive)->ranks;
     rfn_archive_close(archive);
-    rfn_command_error("a replay is an MPI job of %u ranks: mpirun -n %u refrain replay %s (if this "
-                      "is one already, name its MPI: --mpi=openmpi or --mpi=mpich)",
-                      ranks, ranks, file);
+    rfn_command_error(
+        "a replay is an MPI job of %u rank%s: mpirun -n %u refrain replay %s (if this "
+        "is one already, name its MPI: --mpi=openmpi or --mpi=mpich)",
+        ranks, ranks == 1 ? "" : "s", ranks, file);
     return RFN_EXIT_USAGE;
 }
 

@@ -140,6 +140,17 @@ static void assert_shifted(const uint32_t *sides, const int *by, unsigned open)
 }
 
 /* Where all coordinates are moved there is one answer: sides, shifts, and which sides are open. */
+/* A size with more divisors than any other of 32 bits. */
+static void test_many_grids(void **state)
+{
+    (void)state;
+    n_values = 8;
+    for (uint32_t i = 0; i < n_values; i++)
+        values[i] = (struct rfn_rank_value){
+            .rank = i * i * 1000003, .size = 3491888400, .value = i * 77 % 5};
+    assert_int_equal(fit().form, RFN_EXPRESSION_NONE);
+}
+
 static void test_cylinders(void **state)
 {
     (void)state;
@@ -493,14 +504,15 @@ static void test_any_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_number),    cmocka_unit_test(test_grids),
-        cmocka_unit_test(test_cylinders),     cmocka_unit_test(test_unmoved_ends),
-        cmocka_unit_test(test_some_ranks),    cmocka_unit_test(test_wrong_ends),
-        cmocka_unit_test(test_bytes_of_ends), cmocka_unit_test(test_permuted),
-        cmocka_unit_test(test_affine),        cmocka_unit_test(test_four_ranks),
-        cmocka_unit_test(test_random),        cmocka_unit_test(test_own_sizes),
-        cmocka_unit_test(test_any_words),     cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_any_bytes),     cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_one_number),   cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_cylinders),    cmocka_unit_test(test_many_grids),
+        cmocka_unit_test(test_unmoved_ends), cmocka_unit_test(test_some_ranks),
+        cmocka_unit_test(test_wrong_ends),   cmocka_unit_test(test_bytes_of_ends),
+        cmocka_unit_test(test_permuted),     cmocka_unit_test(test_affine),
+        cmocka_unit_test(test_four_ranks),   cmocka_unit_test(test_random),
+        cmocka_unit_test(test_own_sizes),    cmocka_unit_test(test_any_words),
+        cmocka_unit_test(test_bytes),        cmocka_unit_test(test_any_bytes),
+        cmocka_unit_test(test_formula),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,9 +106,9 @@ static int check_run(const struct job *job, const struct replay *replay, struct 
     const char *why = NULL;
     if (run->ranks != (uint32_t)job->ranks)
         return rfn_fail(diag, RFN_E_USAGE, -1, -1,
-                        "recorded on %u ranks, so it is replayed on %u, not on %d: mpirun -n %u "
+                        "recorded on %u rank%s, so it is replayed on %u, not on %d: mpirun -n %u "
                         "refrain replay ...",
-                        run->ranks, run->ranks, job->ranks, run->ranks);
+                        run->ranks, run->ranks == 1 ? "" : "s", run->ranks, job->ranks, run->ranks);
     if (!rfn_archive_complete(replay->archive, &why))
         return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1,
                         "incomplete: %s; ranks would wait for what is missing, so it is not "

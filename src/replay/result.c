@@ -105,8 +105,8 @@ static void print_one(const struct rpl_result *result, struct rpl_replayed *one,
 {
     const struct rfn_run *run = rfn_archive_run(one->archive);
     print_name(out, one->file);
-    fprintf(out, "%s: %u ranks on %s, %llu calls, %llu messages of ",
-            run->reduced ? " (reduced)" : "", run->ranks, result->mpi,
+    fprintf(out, "%s: %u rank%s on %s, %llu calls, %llu messages of ",
+            run->reduced ? " (reduced)" : "", run->ranks, run->ranks == 1 ? "" : "s", result->mpi,
             (unsigned long long)one->issued, (unsigned long long)one->messages);
     print_bytes(out, one->bytes);
     fprintf(out, ", received as recorded\n");
