@@ -470,6 +470,28 @@ def test_common(bench):
 SPOILT_SEEDS = {"nothing-together"}
 
 
+def test_many_words(bench):
+    """A few bytes may say that very many ranks or threads have very many words: `reduce --cluster` leaves those as
+    they are, rather than to take memory for them."""
+    threads, slots = 100000, 1500
+    _, plain = bench.record("mpich", 1, [bench.program("ring", "mpich"), "0", "0"],
+                            options=["--time=none", "--no-cluster"])
+    with open(plain, "rb") as file:
+        data = file.read()
+    toc, _ = rfn_reader.read_header(data)
+    kept = [(each.type, each.id, each.payload) for each in rfn_reader.listed_chunks(data, toc, True)
+            if each.type < rfn_reader.STREAMS]
+    zeros, ascending, none = varint(threads << 2) + b"\0", varint(threads << 2 | 1) + b"\0", varint(threads << 2) + b"\1"
+    # Columns of STREAMS, all 0 but for the threads' numbers and members; of the group, only communicators; no events.
+    streams = varint(threads) + zeros + ascending + 9 * zeros + ascending + zeros
+    forged = [(rfn_reader.STREAMS, 0, streams), (rfn_reader.PLACES, 0, varint(slots) + slots * none),
+              (rfn_reader.STRUCTURE, 0, bytes(2) + varint(slots) + bytes(3)), (rfn_reader.VALUES, 0, bytes(5))]
+    path, out = spoil(bench, "many_words.rfn", container(data, kept + forged)), bench.fresh("many_words.out.rfn")
+    bench.verb("verify", path)
+    bench.run(["prlimit", f"--as={1 << 30}", bench.refrain, "reduce", "--cluster", path, "-o", out], check=True)
+    harness.compare("clustered", json.loads(bench.verb("info", "--json", out))["clustered_groups"], 0)
+
+
 def test_seeds(bench):
     """What fuzzers begin with can be read: a seed of a form that is none any more would begin nothing."""
     folder = os.path.join(harness.HERE, "fuzz")

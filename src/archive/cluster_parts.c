@@ -279,6 +279,10 @@ static const char *take_comms(void *context, const struct rfn_stretch *stretch)
 {
     struct comm_runs *comms = context;
     const char *fault = NULL;
+    if (stretch->form == RFN_RUN_ABSOLUTE) { /* may be more members than can be gone through */
+        comms->member += (uint32_t)stretch->count;
+        return add_run(&comms->runs, stretch);
+    }
     for (uint64_t i = 0; i < stretch->count && !fault; i++) {
         uint32_t stream = comms->archive->members[comms->member++];
         int64_t rank = rfn_stream_word(comms->archive, RFN_WORD_RANK, stream);

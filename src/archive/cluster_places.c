@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Bytes for words of members, where memory is short. */
-enum { PLACES_ROOM = 1 << 23 };
+enum { PLACES_ROOM = 1 << 23, PLACES_ROOM_OFF_LINE = 1 << 30 };
 
 /* ---- places of members ---- */
 
@@ -118,11 +118,11 @@ static int name_parameters(const struct rfn_archive *archive, const struct rfn_s
     return 0;
 }
 
-/* While recording memory is short. */
+/* While recording memory is short. Off line, too, it does not grow with what a few bytes say. */
 static bool too_many(const struct rfn_cluster_job *job, const struct rfn_cluster_places *places)
 {
     uint64_t words = (uint64_t)places->n_slots * places->n_members;
-    return job->known_shapes && words > PLACES_ROOM / sizeof *places->words;
+    return words > (job->known_shapes ? PLACES_ROOM : PLACES_ROOM_OFF_LINE) / sizeof *places->words;
 }
 
 static int make_places(const struct rfn_cluster_job *job, const struct rfn_structure *structure,

@@ -198,52 +198,36 @@ static struct totals totals_of(const struct rfn_archive *archive)
     return totals;
 }
 
-/* The lowest thread number from `from` on among the members. */
-static uint32_t next_thread(const struct rfn_archive *archive, const struct rfn_group_info *group,
-                            uint32_t from)
+static int by_number(const void *a, const void *b)
 {
-    uint32_t next = UINT32_MAX;
-    for (uint32_t i = 0; i < group->n_members; i++) {
-        uint32_t thread = rfn_archive_stream(archive, group->members[i]).thread;
-        if (thread >= from && thread < next)
-            next = thread;
-    }
-    return next;
-}
-
-static size_t ranks_of(const struct rfn_archive *archive, const struct rfn_group_info *group,
-                       uint32_t thread, uint32_t *ranks)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < group->n_members; i++) {
-        struct rfn_stream_info info = rfn_archive_stream(archive, group->members[i]);
-        if (info.thread == thread)
-            ranks[n++] = info.rank;
-    }
-    return n;
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
 /* Ranks of a group's members, first threads first: "0-3,8; thread 1: 0-3". */
 static void append_members(struct rfn_text *text, const struct rfn_archive *archive,
                            const struct rfn_group_info *group)
 {
+    uint64_t *streams = malloc(((size_t)group->n_members + 1) * sizeof *streams);
     uint32_t *ranks = malloc(((size_t)group->n_members + 1) * sizeof *ranks);
-    uint32_t thread = 0;
-    if (!ranks) {
-        text->failed = true;
-        return;
+    text->failed |= !streams || !ranks;
+    for (uint32_t i = 0; i < group->n_members && !text->failed; i++) {
+        struct rfn_stream_info info = rfn_archive_stream(archive, group->members[i]);
+        streams[i] = (uint64_t)info.thread << 32 | info.rank;
     }
-    for (size_t left = group->n_members, n; left; left -= n, thread++) {
-        thread = next_thread(archive, group, thread);
-        n = ranks_of(archive, group, thread, ranks);
-        if (n == 0)
-            break;
-        if (left < group->n_members)
+    if (!text->failed)
+        qsort(streams, group->n_members, sizeof *streams, by_number);
+    for (uint32_t i = 0, n; i < group->n_members && !text->failed; i += n) {
+        const uint32_t thread = (uint32_t)(streams[i] >> 32);
+        for (n = 0; i + n < group->n_members && streams[i + n] >> 32 == thread; n++)
+            ranks[n] = (uint32_t)streams[i + n];
+        if (i > 0)
             rfn_text_string(text, "; ");
         if (thread)
             rfn_text_format(text, "thread %u: ", thread);
         rfn_ranks_append(text, ranks, n);
     }
+    free(streams);
     free(ranks);
 }
 
