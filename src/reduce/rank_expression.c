@@ -415,6 +415,7 @@ struct sides {
 static void find_sides(struct sides *sides, uint32_t size)
 {
     uint32_t large[DIVISORS_MOST / 2], n_large = 0;
+    sides->n = 0;
     for (uint32_t a = 2; (uint64_t)a * a <= size; a++) {
         if (size % a)
             continue;
@@ -469,12 +470,12 @@ static bool try_all_grids(struct rfn_rank_expression *expression, const struct v
 
 static bool fit_some(struct rfn_rank_expression *expression, const struct values *values)
 {
-    struct sides sides = {.n = 0};
+    struct sides sides; /* large: not to be cleared for the first forms, which need none */
     if (fit_constant(expression, values))
         return true;
     if (!values->first)
         return false;
-    if (fit_offset(expression, values) || try_grids(expression, values, &sides, 1, fit_shifts) ||
+    if (fit_offset(expression, values) || try_grids(expression, values, NULL, 1, fit_shifts) ||
         fit_xor(expression, values))
         return true;
     if (!values->size)

@@ -139,7 +139,6 @@ static void assert_shifted(const uint32_t *sides, const int *by, unsigned open)
     }
 }
 
-/* Where all coordinates are moved there is one answer: sides, shifts, and which sides are open. */
 /* A size with more divisors than any other of 32 bits. */
 static void test_many_grids(void **state)
 {
@@ -151,6 +150,7 @@ static void test_many_grids(void **state)
     assert_int_equal(fit().form, RFN_EXPRESSION_NONE);
 }
 
+/* Where all coordinates are moved there is one answer: sides, shifts, and which sides are open. */
 static void test_cylinders(void **state)
 {
     (void)state;
