@@ -18,10 +18,10 @@ static MPI_Group group_of(const struct rpl_player *player, int64_t word)
     return word == -2 ? MPI_GROUP_EMPTY : MPI_GROUP_NULL;
 }
 
-static int keep_group(struct rpl_player *player, const struct rpl_call *call, MPI_Group group)
+int rpl_keep_group(struct rpl_player *player, const struct rpl_call *call, MPI_Group group)
 {
     int64_t slot = rpl_outcome(call, RFN_KIND_GROUP);
-    if (slot < 0 || slot >= 1 << 20) {
+    if (slot < 0 || slot >= RPL_SLOTS_MAX) {
         if (group != MPI_GROUP_NULL && group != MPI_GROUP_EMPTY)
             PMPI_Group_free(&group);
         return 0;
@@ -44,7 +44,7 @@ static int issue_comm_group(struct rpl_player *player, const struct rpl_call *ca
         MPI_Comm_group(rpl_mpi_comm(player, rpl_comm(call)), &group);
     else
         MPI_Comm_remote_group(rpl_mpi_comm(player, rpl_comm(call)), &group);
-    return keep_group(player, call, group);
+    return rpl_keep_group(player, call, group);
 }
 
 static int issue_group_of_two(struct rpl_player *player, const struct rpl_call *call)
@@ -57,7 +57,7 @@ static int issue_group_of_two(struct rpl_player *player, const struct rpl_call *
         MPI_Group_difference(one, other, &made);
     else
         MPI_Group_intersection(one, other, &made);
-    return keep_group(player, call, made);
+    return rpl_keep_group(player, call, made);
 }
 
 static int issue_group_of_ranks(struct rpl_player *player, const struct rpl_call *call)
@@ -72,7 +72,7 @@ static int issue_group_of_ranks(struct rpl_player *player, const struct rpl_call
     else
         MPI_Group_excl(group, (int)n, ranks, &made);
     rpl_pool_give(&player->pool, ranks);
-    return keep_group(player, call, made);
+    return rpl_keep_group(player, call, made);
 }
 
 static int issue_group_of_ranges(struct rpl_player *player, const struct rpl_call *call)
@@ -87,7 +87,7 @@ static int issue_group_of_ranges(struct rpl_player *player, const struct rpl_cal
     else
         MPI_Group_range_excl(group, (int)(n / 3), (int(*)[3])(void *)ranges, &made);
     rpl_pool_give(&player->pool, ranges);
-    return keep_group(player, call, made);
+    return rpl_keep_group(player, call, made);
 }
 
 static int issue_group_free(struct rpl_player *player, const struct rpl_call *call)

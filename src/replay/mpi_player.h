@@ -133,6 +133,9 @@ struct rpl_piece rpl_piece(struct rpl_player *player, int64_t bytes);
 int rpl_mpi_rank(int64_t word);
 int rpl_mpi_tag(int64_t word);
 MPI_Comm rpl_mpi_comm(const struct rpl_player *player, int64_t word);
+/* A group that a call has made, in the slot that the recorder gave it; freed where there is none.
+ */
+int rpl_keep_group(struct rpl_player *player, const struct rpl_call *call, MPI_Group group);
 /* A buffer of the pool; fails with words. */
 int rpl_take(struct rpl_player *player, int64_t bytes, void **buffer);
 /* Room for n + 1 integers, of the pool; NULL without memory. */

@@ -24,7 +24,7 @@ static int keep_win(struct rpl_player *player, const struct rpl_call *call, MPI_
 {
     int64_t slot = rpl_outcome(call, RFN_KIND_WIN);
     size_t before = player->wins_capacity;
-    if (slot < 0 || slot >= 1 << 20)
+    if (slot < 0 || slot >= RPL_SLOTS_MAX)
         return rfn_fail(player->diag, RFN_E_CORRUPT, -1, (int)player->rank,
                         "a window has no number");
     RFN_TRY(RFN_GROW(player->wins, player->wins_capacity, (size_t)slot + 1));
@@ -115,14 +115,9 @@ static int issue_win_group(struct rpl_player *player, const struct rpl_call *cal
 /* MPI_Group_free takes it, as it was. */
 static int issue_win_get_group(struct rpl_player *player, const struct rpl_call *call)
 {
-    int64_t slot = rpl_outcome(call, RFN_KIND_GROUP);
     MPI_Group group;
     MPI_Win_get_group(win_of(player, call), &group);
-    if (slot < 0 || slot >= 1 << 20)
-        return 0;
-    RFN_TRY(RFN_GROW(player->groups, player->groups_capacity, (size_t)slot + 1));
-    player->groups[slot] = group;
-    return 0;
+    return rpl_keep_group(player, call, group);
 }
 
 /* ---- access ---- */

@@ -13,9 +13,6 @@ static const char *const role_names[] = {
 #undef RPL_X_
 };
 
-/* A handle's slot above this is not one that a recorder gave. */
-enum { SLOTS_MAX = 1 << 20 };
-
 /* ---- once per function ---- */
 
 static bool cut_end(char *name, const char *end)
@@ -229,7 +226,7 @@ static bool is_there(const struct rpl_known *known, uint8_t kind, int64_t word)
 
 static int note_slot(bool **slots, size_t *capacity, int64_t word, bool made)
 {
-    if (word < 0 || word >= SLOTS_MAX)
+    if (word < 0 || word >= RPL_SLOTS_MAX)
         return 0;
     RFN_TRY(RFN_GROW_ZEROED(*slots, *capacity, (size_t)word + 1));
     (*slots)[word] = made;

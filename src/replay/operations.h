@@ -79,6 +79,7 @@ enum rpl_treatment {
 };
 
 enum { RPL_NAME_SIZE = 48 };
+enum { RPL_SLOTS_MAX = 1 << 20 }; /* a handle's slot above this is none that a recorder gave */
 
 struct rpl_operation {
     char name[RPL_NAME_SIZE]; /* "Bcast" of MPI_Ibcast */
