@@ -194,7 +194,7 @@ int rpl_orphan_request(struct rpl_player *player, struct rpl_request *request)
 {
     RFN_TRY(RFN_GROW(player->orphans, player->orphans_capacity, player->n_orphans + 1));
     if (request->once != MPI_REQUEST_NULL) { /* the persistent one itself was not started */
-        PMPI_Request_free(&request->request);
+        MPI_Request_free(&request->request);
         request->request = request->once;
     }
     player->orphans[player->n_orphans++] = *request;
@@ -209,8 +209,10 @@ void rpl_bury_orphans(struct rpl_player *player)
         PMPI_Test(&player->orphans[i].request, &done, MPI_STATUS_IGNORE);
         if (!done)
             continue;
-        if (player->orphans[i].request != MPI_REQUEST_NULL) /* a persistent one */
-            PMPI_Request_free(&player->orphans[i].request);
+        /* A persistent one. The program's call comes late, but a recorder has to see it: the next
+         * request may have the same handle. */
+        if (player->orphans[i].request != MPI_REQUEST_NULL)
+            MPI_Request_free(&player->orphans[i].request);
         rpl_give_request(player, &player->orphans[i]);
         player->orphans[i] = player->orphans[--player->n_orphans];
     }
