@@ -100,6 +100,11 @@ static void test_words(void **state)
     assert_int_equal(rpl_comm(&call), TWO);
     assert_int_equal(rpl_bytes(&call, RPL_count, RPL_datatype), 40);
     assert_int_equal(rpl_reduced_bytes(&call), 40);
+    struct rpl_operation block = *call.operation; /* as that of MPI_Reduce_scatter_block */
+    block.in[RPL_recvcount] = block.in[RPL_count];
+    block.in[RPL_count] = -1;
+    const struct rpl_call scatter = {&fake, &block, &cursor, record, 0};
+    assert_int_equal(rpl_reduced_bytes(&scatter), 40);
     assert_int_equal(rpl_type_bytes(&call, 99), 0);
     assert_int_equal(rpl_type_bytes(&call, -1), 0);
     assert_int_equal(rpl_outcome(&call, RFN_KIND_COMM), RFN_UNKNOWN);
