@@ -470,26 +470,69 @@ def test_common(bench):
 SPOILT_SEEDS = {"nothing-together"}
 
 
-def test_many_words(bench):
-    """A few bytes may say that very many ranks or threads have very many words: `reduce --cluster` leaves those as
-    they are, rather than to take memory for them."""
-    threads, slots = 100000, 1500
-    _, plain = bench.record("mpich", 1, [bench.program("ring", "mpich"), "0", "0"],
-                            options=["--time=none", "--no-cluster"])
-    with open(plain, "rb") as file:
+# Words of a stream in STREAMS (refrain-archive(5)).
+THREAD, GROUP, VALUE_SET, TIME_SET, STREAM_WORDS = 1, 2, 3, 11, 13
+
+
+def of_threads(bench, threads, numbered, chunks, *options):
+    """An archive of so many threads, none of which has an event. The words of a stream that are `numbered` are the
+    thread's number, the others 0; META and DEFINITIONS are those of a small program recorded with the options."""
+    _, small = bench.record("mpich", 1, [bench.program("ring", "mpich"), "0", "0"],
+                            options=["--no-cluster", *options])
+    with open(small, "rb") as file:
         data = file.read()
     toc, _ = rfn_reader.read_header(data)
     kept = [(each.type, each.id, each.payload) for each in rfn_reader.listed_chunks(data, toc, True)
             if each.type < rfn_reader.STREAMS]
-    zeros, ascending, none = varint(threads << 2) + b"\0", varint(threads << 2 | 1) + b"\0", varint(threads << 2) + b"\1"
-    # Columns of STREAMS, all 0 but for the threads' numbers and members; of the group, only communicators; no events.
-    streams = varint(threads) + zeros + ascending + 9 * zeros + ascending + zeros
-    forged = [(rfn_reader.STREAMS, 0, streams), (rfn_reader.PLACES, 0, varint(slots) + slots * none),
-              (rfn_reader.STRUCTURE, 0, bytes(2) + varint(slots) + bytes(3)), (rfn_reader.VALUES, 0, bytes(5))]
-    path, out = spoil(bench, "many_words.rfn", container(data, kept + forged)), bench.fresh("many_words.out.rfn")
+    streams = varint(threads) + b"".join(varint(threads << 2 | (word in numbered)) + b"\0"
+                                         for word in range(STREAM_WORDS))
+    return container(data, kept + [(rfn_reader.STREAMS, 0, streams)] + chunks)
+
+
+def test_many_words(bench):
+    """A few bytes may say that very many ranks or threads have very many words: `reduce --cluster` leaves those as
+    they are, rather than to take memory for them."""
+    threads, slots = 100000, 1500
+    none = varint(threads << 2) + b"\1"
+    # One group, which has only communicators.
+    forged = of_threads(bench, threads, {THREAD, TIME_SET},
+                        [(rfn_reader.PLACES, 0, varint(slots) + slots * none),
+                         (rfn_reader.STRUCTURE, 0, bytes(2) + varint(slots) + bytes(3)),
+                         (rfn_reader.VALUES, 0, bytes(5))], "--time=none")
+    path, out = spoil(bench, "many_words.rfn", forged), bench.fresh("many_words.out.rfn")
     bench.verb("verify", path)
     bench.run(["prlimit", f"--as={1 << 30}", bench.refrain, "reduce", "--cluster", path, "-o", out], check=True)
     harness.compare("clustered", json.loads(bench.verb("info", "--json", out))["clustered_groups"], 0)
+
+
+def verify_in_a_minute(bench, name, forged, threads):
+    """Of CPU: a hundred times what it takes, but not what going through all for each would take."""
+    path = spoil(bench, name, forged)
+    bench.run(["prlimit", "--cpu=60", bench.refrain, "verify", path], check=True)
+    harness.compare("threads", len(rfn_reader.Archive(path).streams), threads)
+
+
+def test_many_shapes(bench):
+    """A chunk with very many shapes is gone through once, not once per shape."""
+    threads = 100000
+    numbers, values = varint(6) + bytes(6) + b"\0", varint(3) + bytes(3) + b"\0"
+    directory = b"\1" + varint(len(numbers)) + b"\0" + varint(len(values))
+    clusters = b"\0" + varint(threads) + directory * threads + (numbers + values) * threads + bytes(2)
+    forged = of_threads(bench, threads, {THREAD, GROUP, VALUE_SET, TIME_SET},
+                        [(rfn_reader.CLUSTERS, threads, clusters)], "--time=none")
+    verify_in_a_minute(bench, "many_shapes.rfn", forged, threads)
+
+
+def test_many_time_sets(bench):
+    """Nor is one with very many time sets."""
+    threads = 100000
+    profile = bytes([1, 3]) + bytes(15)
+    profiles = varint(threads) + (varint(len(profile)) + bytes(2)) * threads + profile * threads
+    forged = of_threads(bench, threads, {THREAD, TIME_SET},
+                        [(rfn_reader.PLACES, 0, b"\0"), (rfn_reader.STRUCTURE, 0, bytes(6)),
+                         (rfn_reader.VALUES, 0, bytes(5)), (rfn_reader.PROFILES, threads, profiles)],
+                        "--time=segments")
+    verify_in_a_minute(bench, "many_time_sets.rfn", forged, threads)
 
 
 def test_seeds(bench):

@@ -253,11 +253,12 @@ static int each_formula(const struct rfn_archive *archive,
     for (size_t i = 0; i < chunks->n && archive->first_set; i++) {
         if (chunks->entries[i].type != RFN_CHUNK_CLUSTERS)
             continue;
-        struct rfn_payload payload;
-        RFN_TRY(rfn_chunks_load(chunks, &chunks->entries[i], &payload, diag));
-        const char *fault = rfn_cluster_formulas(archive, &payload, visit, context);
-        int error = fault ? rfn_payload_fault(&payload, fault, diag) : 0;
-        rfn_payload_release(&payload);
+        struct rfn_part *part;
+        RFN_TRY(rfn_chunk_use(archive, &chunks->entries[i], &part, diag));
+        const struct rfn_shapes *shapes = &part->u.shapes;
+        const char *fault = rfn_cluster_formulas(archive, shapes, visit, context);
+        int error = rfn_payload_fault(&shapes->payload, fault, diag);
+        rfn_part_done(archive, part);
         RFN_TRY(error);
     }
     return 0;

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-static const char malformed[] = "its list of shapes is malformed";
 static const char bad_numbers[] = "the numbers of a shape are malformed";
 static const char too_large[] = "it is too large";
 const char rfn_common_needed[] = "a shape refers to COMMON";
@@ -29,68 +28,28 @@ uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set)
 /* What is wanted, and the shape that has it. */
 struct taking {
     const struct rfn_archive *archive;
+    const struct rfn_shapes *shapes;
     const struct rfn_structure *structure; /* of PLACES */
     const struct rfn_common *common;       /* or NULL */
     uint32_t id, group;
     uint32_t first, end; /* groups of the shape */
     struct rfn_reader numbers, places,
         values; /* what it has; values is empty if they are in VALUES */
-    struct rfn_reader columns;
     struct rfn_buf out;
 };
 
-static struct rfn_reader part_of(const struct rfn_payload *payload, size_t *at, uint64_t size)
+static struct rfn_reader part_of(const struct rfn_shapes *shapes, uint32_t from, uint32_t end)
 {
-    struct rfn_reader part = rfn_reader_over(payload->data + *at, (size_t)size);
-    *at += (size_t)size;
-    return part;
+    return rfn_reader_over(shapes->payload.data + from, end - from);
 }
 
-/* Reads the sizes of a shape; if it is the one with the group, notes where its parts are. */
-static const char *read_shape(struct taking *taking, const struct rfn_payload *payload,
-                              struct rfn_reader *reader, uint32_t group, uint32_t *n, size_t *at)
+static void take_shape(struct taking *taking, const struct rfn_shape_place *place)
 {
-    uint64_t size[3];
-    *n = (uint32_t)rfn_reader_limited(reader, taking->archive->n_groups - group);
-    for (int i = 0; i < 3; i++)
-        size[i] = rfn_reader_limited(reader, payload->size);
-    if (reader->failed || *n == 0 || size[0] + size[1] + size[2] > payload->size - *at)
-        return malformed;
-    if (taking->group < group || taking->group - group >= *n) {
-        *at += (size_t)(size[0] + size[1] + size[2]);
-        return NULL;
-    }
-    taking->first = group;
-    taking->end = group + *n;
-    taking->numbers = part_of(payload, at, size[0]);
-    taking->places = part_of(payload, at, size[1]);
-    taking->values = part_of(payload, at, size[2]);
-    return NULL;
-}
-
-/* The directory is read twice: where it ends the first shape begins. */
-static size_t end_of_directory(struct rfn_reader reader, uint64_t n_shapes)
-{
-    for (uint64_t i = 0; i < 4 * n_shapes && !reader.failed; i++)
-        rfn_reader_varint(&reader);
-    return reader.failed ? reader.size : reader.at;
-}
-
-static const char *find_shape(struct taking *taking, const struct rfn_payload *payload)
-{
-    struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
-    uint32_t group = (uint32_t)(payload->id >> 32), end = (uint32_t)payload->id, n;
-    rfn_reader_varint(&reader); /* what the chunks took that it stands for */
-    uint64_t n_shapes = rfn_reader_limited(&reader, payload->size);
-    size_t at = end_of_directory(reader, n_shapes);
-    const char *fault = group < end && end <= taking->archive->n_groups ? NULL : malformed;
-    for (uint64_t i = 0; i < n_shapes && !fault; i++, group += n)
-        fault = read_shape(taking, payload, &reader, group, &n, &at);
-    if (!fault && (reader.failed || group != end || taking->end == 0))
-        fault = malformed;
-    if (!fault)
-        taking->columns = rfn_reader_over(payload->data + at, payload->size - at);
-    return fault;
+    taking->first = place->first;
+    taking->end = place[1].first;
+    taking->numbers = part_of(taking->shapes, place->numbers, place->places);
+    taking->places = part_of(taking->shapes, place->places, place->values);
+    taking->values = part_of(taking->shapes, place->values, place[1].numbers);
 }
 
 /* ---- numbers: those of the first, and where others have other ones ---- */
@@ -178,39 +137,21 @@ static const char *make_structure(struct taking *taking)
 
 /* ---- VALUES ---- */
 
-/* Where the columns begin, and where the last ends; *at (owned) is NULL without memory. */
-static size_t find_columns(struct rfn_reader *reader, size_t **at)
-{
-    size_t n = 0, size;
-    *at = malloc((rfn_reader_left(reader) + 1) * sizeof **at);
-    if (!*at)
-        return 0;
-    for ((*at)[0] = reader->at; rfn_reader_left(reader); (*at)[n] = reader->at) {
-        rfn_reader_varint(reader); /* its length */
-        rfn_reader_blob(reader, &size);
-        n += !reader->failed;
-    }
-    return n;
-}
-
 static const char *put_columns(struct taking *taking, const struct rfn_numbers *numbers)
 {
-    size_t *at, n = find_columns(&taking->columns, &at);
-    const char *fault = at ? NULL : rfn_out_of_memory;
-    if (!fault && taking->columns.failed)
-        fault = "its columns are malformed";
+    const struct rfn_shapes *shapes = taking->shapes;
+    const char *fault = shapes->columns_failed ? "its columns are malformed" : NULL;
     rfn_buf_varint(&taking->out, numbers->at[0]);
     for (size_t i = 1; i < numbers->n && !fault; i++) {
         uint64_t number = numbers->at[i];
-        if (number >= n)
+        if (number >= shapes->n_columns)
             fault = "a column does not exist";
         else if (taking->out.size > RFN_CLUSTERS_BYTES_MAX)
             fault = too_large;
         else
-            rfn_buf_bytes(&taking->out, taking->columns.data + at[number],
-                          at[number + 1] - at[number]);
+            rfn_buf_bytes(&taking->out, shapes->payload.data + shapes->columns[number],
+                          shapes->columns[number + 1] - shapes->columns[number]);
     }
-    free(at);
     return fault;
 }
 
@@ -326,30 +267,26 @@ static const char *make(struct taking *taking, uint32_t type)
     }
 }
 
-const char *rfn_cluster_take(const struct rfn_archive *archive, struct rfn_payload *payload,
+const char *rfn_cluster_take(const struct rfn_archive *archive, const struct rfn_shapes *shapes,
                              uint32_t type, uint32_t id, const struct rfn_structure *structure,
-                             const struct rfn_common *common)
+                             const struct rfn_common *common, struct rfn_payload *payload)
 {
     struct taking taking = {.archive = archive,
+                            .shapes = shapes,
                             .structure = structure,
                             .common = common,
                             .id = id,
                             .group = type == RFN_CHUNK_VALUES ? rfn_group_of_set(archive, id) : id};
-    if (payload->size > RFN_CLUSTERS_BYTES_MAX)
-        return too_large;
-    const char *fault = find_shape(&taking, payload);
-    if (!fault)
-        fault = make(&taking, type);
+    take_shape(&taking, rfn_shapes_find(shapes, taking.group));
+    const char *fault = make(&taking, type);
     if (!fault && taking.out.failed)
         fault = rfn_out_of_memory;
-    if (fault) {
+    if (fault)
         rfn_buf_release(&taking.out);
-        return fault;
-    }
-    free(payload->data);
+    *payload = shapes->payload;
     payload->data = taking.out.data;
     payload->size = taking.out.size;
-    return NULL;
+    return fault;
 }
 
 /* ---- which formulas it has ---- */
@@ -393,24 +330,20 @@ static const char *place_formulas(struct rfn_reader *reader, uint32_t n, struct 
     return fault;
 }
 
-const char *rfn_cluster_formulas(const struct rfn_archive *archive,
-                                 const struct rfn_payload *payload,
+const char *rfn_cluster_formulas(const struct rfn_archive *archive, const struct rfn_shapes *shapes,
                                  const char *(*visit)(void *context, const char *text, size_t size),
                                  void *context)
 {
     struct formulas formulas = {visit, context};
-    uint32_t group = (uint32_t)(payload->id >> 32), end = (uint32_t)payload->id;
-    const char *fault = payload->size > RFN_CLUSTERS_BYTES_MAX ? too_large : NULL;
-    while (group < end && !fault) {
-        struct taking taking = {.archive = archive, .group = group};
-        fault = find_shape(&taking, payload);
-        if (!fault)
-            fault = number_formulas(&taking.numbers, taking.end - taking.first, &formulas);
-        const uint32_t *member = archive->first_member;
+    const uint32_t *member = archive->first_member;
+    const char *fault = NULL;
+    for (uint32_t i = 0; i < shapes->n && !fault; i++) {
+        struct taking taking = {.archive = archive, .shapes = shapes};
+        take_shape(&taking, &shapes->places[i]);
+        fault = number_formulas(&taking.numbers, taking.end - taking.first, &formulas);
         if (!fault)
             fault = place_formulas(&taking.places, member[taking.end] - member[taking.first],
                                    &formulas);
-        group = taking.end;
     }
     return fault;
 }

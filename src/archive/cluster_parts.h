@@ -10,13 +10,7 @@
 
 #include "archive/common_loops.h"
 #include "archive/reader.h"
-
-/* No payload is larger than this, nor any that is made of one. */
-#ifdef RFN_FUZZING
-enum { RFN_CLUSTERS_BYTES_MAX = 1 << 14 };
-#else
-enum { RFN_CLUSTERS_BYTES_MAX = 1 << 24 };
-#endif
+#include "archive/shapes.h"
 
 /* Its id says which groups are in it: those with numbers from `first` to below `end`. */
 static inline uint64_t rfn_clusters_id(uint32_t first, uint32_t end)
@@ -38,19 +32,18 @@ int rfn_clusters_before(const struct rfn_archive *archive, const struct rfn_toc_
 /* The group of a value set; only where there are CLUSTERS. */
 uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set);
 
-/* Makes the payload of CLUSTERS that of STRUCTURE, PLACES or VALUES (`type`, `id`). structure: of
- * the group, needed for PLACES. common: what several shapes have in common, may be NULL. Returns
- * what is wrong, or NULL. rfn_common_needed: there has to be `common`; the payload is as it was. */
-const char *rfn_cluster_take(const struct rfn_archive *archive, struct rfn_payload *payload,
+/* Makes the payload of STRUCTURE, PLACES or VALUES (`type`, `id`) of one of its groups. structure:
+ * of the group, needed for PLACES. common: what several shapes have in common, may be NULL.
+ * *payload is to be released after NULL. Returns what is wrong, or NULL. rfn_common_needed: there
+ * has to be `common`. */
+const char *rfn_cluster_take(const struct rfn_archive *archive, const struct rfn_shapes *shapes,
                              uint32_t type, uint32_t id, const struct rfn_structure *structure,
-                             const struct rfn_common *common);
+                             const struct rfn_common *common, struct rfn_payload *payload);
 extern const char rfn_common_needed[];
 
-/* Calls visit with each formula of a payload of CLUSTERS, once per sequence or part of one that it
- * gives; its text lies in the payload. Returns what is wrong, or NULL; what visit returns is
- * returned, too. */
-const char *rfn_cluster_formulas(const struct rfn_archive *archive,
-                                 const struct rfn_payload *payload,
+/* Calls visit with each formula, once per sequence or part of one that it gives; its text lies in
+ * the payload. Returns what is wrong, or NULL; what visit returns is returned, too. */
+const char *rfn_cluster_formulas(const struct rfn_archive *archive, const struct rfn_shapes *shapes,
                                  const char *(*visit)(void *context, const char *text, size_t size),
                                  void *context);
 

@@ -282,16 +282,30 @@ static struct rfn_buf pack(const struct model *model, uint32_t first_shape)
     return pack_as(model, first_shape, RFN_CLUSTERS_PLAIN, NULL);
 }
 
-/* What is taken of a copy of the bytes; what is wrong with them, or NULL. */
+/* A copy of the bytes, read; what is wrong with them, or NULL. */
+static const char *read_copy(const struct model *model, const struct rfn_buf *bytes,
+                             struct rfn_shapes *shapes)
+{
+    struct rfn_payload payload = {.data = malloc(bytes->size + 1),
+                                  .size = bytes->size,
+                                  .id = rfn_clusters_id(0, model->n_groups)};
+    assert_non_null(payload.data);
+    memcpy(payload.data, bytes->data, bytes->size);
+    return rfn_shapes_read(shapes, model->n_groups, &payload);
+}
+
+/* What is taken of them. */
 static const char *take(const struct model *model, const struct rfn_buf *bytes, uint32_t type,
                         uint32_t id, struct rfn_payload *payload)
 {
-    *payload = (struct rfn_payload){.data = malloc(bytes->size + 1),
-                                    .size = bytes->size,
-                                    .id = rfn_clusters_id(0, model->n_groups)};
-    assert_non_null(payload->data);
-    memcpy(payload->data, bytes->data, bytes->size);
-    return rfn_cluster_take(&model->archive, payload, type, id, &model->structure, model->common);
+    struct rfn_shapes shapes;
+    *payload = (struct rfn_payload){0};
+    const char *fault = read_copy(model, bytes, &shapes);
+    if (!fault)
+        fault = rfn_cluster_take(&model->archive, &shapes, type, id, &model->structure,
+                                 model->common, payload);
+    rfn_shapes_release(&shapes);
+    return fault;
 }
 
 static void expect_bytes(const struct model *model, const struct rfn_buf *packed, uint32_t type,
@@ -337,9 +351,10 @@ static void expect_all(const struct model *model, const struct rfn_buf *packed)
 
 static void count_formulas(const struct model *model, const struct rfn_buf *packed, uint64_t *n)
 {
-    struct rfn_payload payload = {
-        .data = packed->data, .size = packed->size, .id = rfn_clusters_id(0, model->n_groups)};
-    assert_null(rfn_cluster_formulas(&model->archive, &payload, count_formula, n));
+    struct rfn_shapes shapes;
+    assert_null(read_copy(model, packed, &shapes));
+    assert_null(rfn_cluster_formulas(&model->archive, &shapes, count_formula, n));
+    rfn_shapes_release(&shapes);
 }
 
 static void test_round_trip(void **state)
@@ -402,7 +417,7 @@ static void expect_needed(struct model *model, const struct rfn_buf *packed)
     struct rfn_common *common = model->common;
     model->common = NULL;
     assert_ptr_equal(take(model, packed, RFN_CHUNK_STRUCTURE, 0, &payload), rfn_common_needed);
-    assert_int_equal(payload.size, packed->size);
+    assert_null(payload.data);
     rfn_payload_release(&payload);
     model->common = common;
     model->archive.chunks.minor = RFN_COMMON_SINCE_MINOR - 1;
@@ -492,11 +507,13 @@ static size_t take_all(const struct model *model, const struct rfn_buf *bytes)
             rfn_payload_release(&payload);
         }
     }
-    struct rfn_payload all = {
-        .data = bytes->data, .size = bytes->size, .id = rfn_clusters_id(0, model->n_groups)};
+    struct rfn_shapes all;
     size_t seen = 0;
-    faults += rfn_cluster_formulas(&model->archive, &all, see_formula, &seen) != NULL;
-    return faults;
+    const char *fault = read_copy(model, bytes, &all);
+    if (!fault)
+        fault = rfn_cluster_formulas(&model->archive, &all, see_formula, &seen);
+    rfn_shapes_release(&all);
+    return faults + (fault != NULL);
 }
 
 static void test_damage(void **state)

@@ -158,6 +158,7 @@ int rfn_join_time_sets(struct rfn_joining *joining)
     for (size_t i = 0; i < joining->n_inputs; i++) {
         struct rfn_join_input *input = &joining->inputs[i];
         size_t n = input->archive->n_streams + (size_t)1;
+        input->apart = -1;
         input->time_sets = malloc(n * sizeof *input->time_sets);
         input->written = calloc(n, sizeof *input->written);
         if (!input->time_sets || !input->written)
@@ -465,9 +466,13 @@ static int add_of_profiles(const struct moving *moving, int64_t entry)
 {
     const struct rfn_archive *archive = moving->input->archive;
     uint64_t id = archive->chunks.entries[entry].id;
-    struct span span = find_span(moving, id);
-    if (!stays_together(moving, &span, id))
+    if (moving->input->apart == entry)
         return add_taken(moving);
+    struct span span = find_span(moving, id);
+    if (!stays_together(moving, &span, id)) {
+        moving->input->apart = entry;
+        return add_taken(moving);
+    }
     RFN_TRY(rfn_join_add_gathered(moving->joining));
     for (uint32_t i = rfn_profiles_first(id); i < rfn_profiles_end(id) && i < archive->n_streams;
          i++)

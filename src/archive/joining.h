@@ -35,6 +35,7 @@ struct rfn_join_input {
     uint32_t *streams;       /* new numbers; RFN_JOIN_NONE: it is not kept */
     uint32_t *time_sets;     /* new ones by old ones, of those that streams have */
     bool *written;           /* time sets whose times are in the new file already */
+    int64_t apart;           /* the last PROFILES found that cannot be copied whole; -1: none */
     uint64_t later_ns;       /* what is to be added to times since the start of its run */
 };
 

@@ -25,6 +25,24 @@ int rfn_archive_missing(const struct rfn_archive *archive, const char *what, uin
 
 /* ---- reading ---- */
 
+/* The time sets of PROFILES are those that its id says. */
+static const char *read_profiles(const struct rfn_archive *archive, struct rfn_profiles *profiles,
+                                 uint64_t id, struct rfn_payload *payload)
+{
+    uint32_t first = rfn_profiles_first(id), end = rfn_profiles_end(id), n = 0;
+    end = end < archive->n_streams ? end : archive->n_streams;
+    uint32_t *sets = malloc((first < end ? end - first : 1) * sizeof *sets);
+    if (!sets)
+        return rfn_out_of_memory;
+    for (uint32_t i = first; i < end; i++) {
+        sets[n] = i;
+        n += rfn_stream_times(archive, i) == i;
+    }
+    const char *fault = rfn_profiles_read(profiles, sets, n, payload);
+    free(sets);
+    return fault;
+}
+
 static const char *read_part(const struct rfn_archive *archive, struct rfn_part *part, uint64_t id,
                              const struct rfn_structure *structure, struct rfn_payload *payload)
 {
@@ -34,6 +52,10 @@ static const char *read_part(const struct rfn_archive *archive, struct rfn_part 
         return rfn_structure_read(&part->u.structure, dictionary, payload, archive->exact);
     case RFN_CHUNK_VALUES:
         return rfn_values_read(&part->u.values, structure, payload, archive->exact);
+    case RFN_CHUNK_CLUSTERS:
+        return rfn_shapes_read(&part->u.shapes, archive->n_groups, payload);
+    case RFN_CHUNK_PROFILES:
+        return read_profiles(archive, &part->u.profiles, id, payload);
     default:
         return rfn_places_read(&part->u.places, structure, dictionary,
                                archive->first_member[id + 1] - archive->first_member[id], payload,
@@ -49,6 +71,12 @@ static void free_part(struct rfn_part *part)
         break;
     case RFN_CHUNK_VALUES:
         rfn_values_release(&part->u.values);
+        break;
+    case RFN_CHUNK_CLUSTERS:
+        rfn_shapes_release(&part->u.shapes);
+        break;
+    case RFN_CHUNK_PROFILES:
+        rfn_profiles_release(&part->u.profiles);
         break;
     default:
         rfn_member_table_release(&part->u.places);
@@ -158,57 +186,6 @@ int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **
     return 0;
 }
 
-/* Makes the payload of a CLUSTERS that of a part in it. It is to be released only after 0. */
-static int take_clustered(const struct rfn_archive *archive, struct rfn_payload *payload,
-                          uint32_t type, uint64_t id, const struct rfn_structure *structure,
-                          struct rfn_diag *diag)
-{
-    const struct rfn_common *common = kept_common(archive);
-    int error = 0;
-    const char *fault = rfn_cluster_take(archive, payload, type, (uint32_t)id, structure, common);
-    if (fault == rfn_common_needed) {
-        error = rfn_common_use(archive, &common, diag);
-        fault = error ? NULL
-                      : rfn_cluster_take(archive, payload, type, (uint32_t)id, structure, common);
-    }
-    if (fault || error)
-        rfn_payload_release(payload);
-    return error ? error : rfn_payload_fault(payload, fault, diag);
-}
-
-/* The payload that a chunk of its own has, or would have. */
-static int load_payload(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
-                        uint32_t type, uint64_t id, const struct rfn_structure *structure,
-                        struct rfn_payload *payload, struct rfn_diag *diag)
-{
-    if (chunk->type == RFN_CHUNK_VALUES)
-        return rfn_chunks_load_events(&archive->chunks, chunk, payload, diag);
-    RFN_TRY(rfn_chunks_load(&archive->chunks, chunk, payload, diag));
-    if (chunk->type != RFN_CHUNK_CLUSTERS)
-        return 0;
-    return take_clustered(archive, payload, type, id, structure, diag);
-}
-
-static int load_part(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
-                     uint32_t type, uint64_t id, const struct rfn_structure *structure,
-                     struct rfn_part **part, struct rfn_diag *diag)
-{
-    struct rfn_payload payload;
-    RFN_TRY(load_payload(archive, chunk, type, id, structure, &payload, diag));
-    struct rfn_payload where = payload; /* the part may take the payload over */
-    struct rfn_part *loaded = calloc(1, sizeof *loaded);
-    const char *fault = rfn_out_of_memory;
-    if (loaded) {
-        loaded->type = type;
-        fault = read_part(archive, loaded, id, structure, &payload);
-    }
-    rfn_payload_release(&payload);
-    if (fault && loaded)
-        free_part(loaded);
-    *part = loaded;
-    return rfn_payload_fault(&where, fault, diag);
-}
-
 /* ---- sharing; the lock is held ---- */
 
 static void unlink_idle(struct rfn_archive *archive, struct rfn_part *part)
@@ -245,6 +222,107 @@ static struct rfn_part *take_if_there(const struct rfn_archive *archive, size_t 
     return part;
 }
 
+/* Returns the part that is kept: the first, where two threads have read it. To be given back. */
+static struct rfn_part *keep(const struct rfn_archive *archive, size_t slot, struct rfn_part *read)
+{
+    struct rfn_archive *shared = changeable(archive);
+    pthread_mutex_lock(&shared->lock);
+    struct rfn_part *kept = take(shared, slot);
+    if (!kept) {
+        read->entry = slot;
+        read->users = 1;
+        kept = shared->parts[slot] = read;
+    }
+    pthread_mutex_unlock(&shared->lock);
+    if (kept != read)
+        free_part(read);
+    return kept;
+}
+
+void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part)
+{
+    struct rfn_archive *shared = changeable(archive);
+    struct rfn_part *old = NULL;
+    pthread_mutex_lock(&shared->lock);
+    if (--part->users == 0) {
+        link_idle(shared, part);
+        if (shared->n_idle > IDLE_MAX) {
+            old = shared->oldest;
+            unlink_idle(shared, old);
+            shared->parts[old->entry] = NULL;
+        }
+    }
+    pthread_mutex_unlock(&shared->lock);
+    if (old)
+        free_part(old);
+}
+
+/* ---- loading ---- */
+
+/* Makes a part of a payload, and releases it. */
+static int make_part(const struct rfn_archive *archive, uint32_t type, uint64_t id,
+                     const struct rfn_structure *structure, struct rfn_payload *payload,
+                     struct rfn_part **part, struct rfn_diag *diag)
+{
+    struct rfn_payload where = *payload; /* the part may take the payload over */
+    struct rfn_part *made = calloc(1, sizeof *made);
+    const char *fault = rfn_out_of_memory;
+    if (made) {
+        made->type = type;
+        fault = read_part(archive, made, id, structure, payload);
+    }
+    rfn_payload_release(payload);
+    if (fault && made)
+        free_part(made);
+    *part = fault ? NULL : made;
+    return rfn_payload_fault(&where, fault, diag);
+}
+
+int rfn_chunk_use(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
+                  struct rfn_part **part, struct rfn_diag *diag)
+{
+    size_t slot = (size_t)(chunk - archive->chunks.entries);
+    struct rfn_payload payload;
+    *part = take_if_there(archive, slot);
+    if (*part)
+        return 0;
+    RFN_TRY(rfn_chunks_load(&archive->chunks, chunk, &payload, diag));
+    RFN_TRY(make_part(archive, chunk->type, chunk->id, NULL, &payload, part, diag));
+    *part = keep(archive, slot, *part);
+    return 0;
+}
+
+/* The payload of a part in a CLUSTERS. */
+static int take_clustered(const struct rfn_archive *archive, const struct rfn_shapes *shapes,
+                          uint32_t type, uint64_t id, const struct rfn_structure *structure,
+                          struct rfn_payload *payload, struct rfn_diag *diag)
+{
+    const struct rfn_common *common = kept_common(archive);
+    const char *fault = rfn_cluster_take(archive, shapes, type, (uint32_t)id, structure, common,
+                                         payload);
+    if (fault == rfn_common_needed) {
+        RFN_TRY(rfn_common_use(archive, &common, diag));
+        fault = rfn_cluster_take(archive, shapes, type, (uint32_t)id, structure, common, payload);
+    }
+    return rfn_payload_fault(payload, fault, diag);
+}
+
+/* The payload that a chunk of its own has, or would have. */
+static int load_payload(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
+                        uint32_t type, uint64_t id, const struct rfn_structure *structure,
+                        struct rfn_payload *payload, struct rfn_diag *diag)
+{
+    struct rfn_part *many;
+    if (chunk->type == RFN_CHUNK_VALUES)
+        return rfn_chunks_load_events(&archive->chunks, chunk, payload, diag);
+    if (chunk->type != RFN_CHUNK_CLUSTERS)
+        return rfn_chunks_load(&archive->chunks, chunk, payload, diag);
+    RFN_TRY(rfn_chunk_use(archive, chunk, &many, diag));
+    int error = take_clustered(archive, &many->u.shapes, type, id, structure, payload, diag);
+    rfn_part_done(archive, many);
+    return error;
+}
+
 static int find_or_fail(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                         const struct rfn_toc_entry **chunk, struct rfn_diag *diag)
 {
@@ -271,46 +349,18 @@ int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                  const struct rfn_structure *structure, struct rfn_part **part,
                  struct rfn_diag *diag)
 {
-    struct rfn_archive *shared = changeable(archive);
     const struct rfn_toc_entry *chunk = NULL;
     RFN_TRY(find_or_fail(archive, type, id, &chunk, diag));
     size_t entry = (size_t)(chunk - archive->chunks.entries);
     size_t slot = chunk->type == type ? entry : clustered_slot(archive, type, id);
+    struct rfn_payload payload;
     *part = take_if_there(archive, slot);
     if (*part)
         return 0;
-    struct rfn_part *loaded;
-    RFN_TRY(load_part(archive, chunk, type, id, structure, &loaded, diag));
-    loaded->entry = slot;
-    pthread_mutex_lock(&shared->lock);
-    *part = take(shared, slot);
-    if (!*part) {
-        loaded->users = 1;
-        *part = shared->parts[slot] = loaded;
-        loaded = NULL;
-    }
-    pthread_mutex_unlock(&shared->lock);
-    if (loaded)
-        free_part(loaded);
+    RFN_TRY(load_payload(archive, chunk, type, id, structure, &payload, diag));
+    RFN_TRY(make_part(archive, type, id, structure, &payload, part, diag));
+    *part = keep(archive, slot, *part);
     return 0;
-}
-
-void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part)
-{
-    struct rfn_archive *shared = changeable(archive);
-    struct rfn_part *old = NULL;
-    pthread_mutex_lock(&shared->lock);
-    if (--part->users == 0) {
-        link_idle(shared, part);
-        if (shared->n_idle > IDLE_MAX) {
-            old = shared->oldest;
-            unlink_idle(shared, old);
-            shared->parts[old->entry] = NULL;
-        }
-    }
-    pthread_mutex_unlock(&shared->lock);
-    if (old)
-        free_part(old);
 }
 
 int rfn_stream_parts_use(const struct rfn_archive *archive, uint32_t stream,
@@ -392,27 +442,18 @@ int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
     return error;
 }
 
-/* How many time sets have numbers from `first` to below `end`. */
-static uint32_t time_sets(const struct rfn_archive *archive, uint32_t first, uint32_t end)
-{
-    uint32_t n = 0;
-    for (uint32_t i = first; i < end && i < archive->n_streams; i++)
-        n += rfn_stream_times(archive, i) == i;
-    return n;
-}
-
 int rfn_profile_load(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
                      uint32_t time_set, struct rfn_payload *payload, struct rfn_guides *guides,
                      struct rfn_diag *diag)
 {
+    struct rfn_part *many;
     *guides = (struct rfn_guides){0};
     if (entry->type == RFN_CHUNK_PROFILE)
         return rfn_chunks_load_events(&archive->chunks, entry, payload, diag);
-    uint32_t first = rfn_profiles_first(entry->id), end = rfn_profiles_end(entry->id);
-    RFN_TRY(rfn_chunks_load(&archive->chunks, entry, payload, diag));
+    RFN_TRY(rfn_chunk_use(archive, entry, &many, diag));
+    const char *fault = rfn_profiles_take(&many->u.profiles, time_set, payload, guides);
+    rfn_part_done(archive, many);
     struct rfn_payload where = *payload;
-    const char *fault = rfn_profiles_take(payload, time_sets(archive, first, end),
-                                          time_sets(archive, first, time_set), guides);
     if (fault) {
         rfn_guides_release(guides);
         rfn_payload_release(payload);

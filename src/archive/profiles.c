@@ -14,37 +14,69 @@ int64_t rfn_profiles_find(const struct rfn_chunks *chunks, uint32_t time_set)
 /* ---- the directory ---- */
 
 /* What it says of a time set, and where that lies. */
-struct place {
-    size_t rest, rest_size, lists, lists_size;
-    uint64_t guide; /* so many before this one; 0: none */
+struct rfn_profile_place {
+    uint32_t time_set;
+    uint32_t rest, rest_size, lists, lists_size;
+    uint32_t guide; /* so many before this one; 0: none */
 };
 
 static const char malformed[] = "its list of time sets is malformed";
 
-static const char *read_directory(const struct rfn_payload *payload, uint32_t n_sets,
-                                  struct place *places)
+static const char *read_directory(struct rfn_profiles *profiles)
 {
+    const struct rfn_payload *payload = &profiles->payload;
+    struct rfn_profile_place *places = profiles->places;
     struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
-    if (rfn_reader_varint(&reader) != n_sets || reader.failed)
+    if (rfn_reader_varint(&reader) != profiles->n || reader.failed)
         return "it has not as many time sets as its id says";
-    for (uint32_t i = 0; i < n_sets; i++) {
-        places[i].rest_size = (size_t)rfn_reader_limited(&reader, payload->size);
-        places[i].lists_size = (size_t)rfn_reader_limited(&reader, payload->size);
-        places[i].guide = rfn_reader_limited(&reader, i);
+    for (uint32_t i = 0; i < profiles->n; i++) {
+        places[i].rest_size = (uint32_t)rfn_reader_limited(&reader, payload->size);
+        places[i].lists_size = (uint32_t)rfn_reader_limited(&reader, payload->size);
+        places[i].guide = (uint32_t)rfn_reader_limited(&reader, i);
     }
-    size_t at = reader.at;
-    for (uint32_t i = 0; i < n_sets; at += places[i++].rest_size)
-        places[i].rest = at;
-    for (uint32_t i = 0; i < n_sets; at += places[i++].lists_size)
-        places[i].lists = at;
+    uint64_t at = reader.at;
+    for (uint32_t i = 0; i < profiles->n; at += places[i++].rest_size)
+        places[i].rest = (uint32_t)at;
+    for (uint32_t i = 0; i < profiles->n; at += places[i++].lists_size)
+        places[i].lists = (uint32_t)at;
     return reader.failed || at != payload->size ? malformed : NULL;
+}
+
+const char *rfn_profiles_read(struct rfn_profiles *profiles, const uint32_t *time_sets, uint32_t n,
+                              struct rfn_payload *payload)
+{
+    *profiles = (struct rfn_profiles){.payload = *payload, .n = n};
+    payload->data = NULL;
+    if (profiles->payload.size > RFN_PROFILES_BYTES_MAX)
+        return "it is too large";
+    if (n > profiles->payload.size)
+        return malformed;
+    profiles->places = calloc((size_t)n + 1, sizeof *profiles->places);
+    if (!profiles->places)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < n; i++)
+        profiles->places[i].time_set = time_sets[i];
+    return read_directory(profiles);
+}
+
+void rfn_profiles_release(struct rfn_profiles *profiles)
+{
+    rfn_payload_release(&profiles->payload);
+    free(profiles->places);
+    *profiles = (struct rfn_profiles){0};
+}
+
+static int compare_place(const void *key, const void *place)
+{
+    uint32_t a = *(const uint32_t *)key, b = ((const struct rfn_profile_place *)place)->time_set;
+    return (a > b) - (a < b);
 }
 
 /* ---- taking one out ---- */
 
 /* Copies what the place says behind each other; the copy is to be released. */
-static const char *copy(const struct rfn_payload *from, const struct place *place, bool rest,
-                        struct rfn_payload *to)
+static const char *copy(const struct rfn_payload *from, const struct rfn_profile_place *place,
+                        bool rest, struct rfn_payload *to)
 {
     size_t rest_size = rest ? place->rest_size : 0;
     *to = *from;
@@ -75,47 +107,34 @@ static const char *find_columns(struct rfn_guide *guide)
     return rfn_scan_fault(&scan, "its lists are malformed");
 }
 
-static const char *take_guides(const struct rfn_payload *payload, const struct place *places,
-                               uint32_t set, struct rfn_guides *guides)
+static const char *take_guides(const struct rfn_profiles *profiles,
+                               const struct rfn_profile_place *place, struct rfn_guides *guides)
 {
     const char *fault = NULL;
-    for (uint32_t at = set; places[at].guide && !fault;) {
+    while (place->guide && !fault) {
         if (guides->n == RFN_GUIDES_MAX)
             return "too many lists guide each other";
-        at -= (uint32_t)places[at].guide;
+        place -= place->guide;
         struct rfn_guide *guide = &guides->guides[guides->n++];
-        fault = copy(payload, &places[at], false, &guide->payload);
+        fault = copy(&profiles->payload, place, false, &guide->payload);
         if (!fault)
             fault = find_columns(guide);
     }
     return fault;
 }
 
-const char *rfn_profiles_take(struct rfn_payload *payload, uint32_t n_sets, uint32_t set,
-                              struct rfn_guides *guides)
+const char *rfn_profiles_take(const struct rfn_profiles *profiles, uint32_t time_set,
+                              struct rfn_payload *payload, struct rfn_guides *guides)
 {
     *guides = (struct rfn_guides){0};
-    if (payload->size > RFN_PROFILES_BYTES_MAX)
-        return "it is too large";
-    if (n_sets > payload->size || set >= n_sets)
+    *payload = profiles->payload;
+    payload->data = NULL;
+    const struct rfn_profile_place *place = bsearch(&time_set, profiles->places, profiles->n,
+                                                    sizeof *place, compare_place);
+    if (!place)
         return malformed;
-    struct place *places = calloc(n_sets, sizeof *places);
-    struct rfn_payload own = {0};
-    if (!places)
-        return rfn_out_of_memory;
-    const char *fault = read_directory(payload, n_sets, places);
-    if (!fault)
-        fault = copy(payload, &places[set], true, &own);
-    if (!fault)
-        fault = take_guides(payload, places, set, guides);
-    free(places);
-    if (fault) {
-        rfn_payload_release(&own);
-        return fault;
-    }
-    rfn_payload_release(payload);
-    *payload = own;
-    return NULL;
+    const char *fault = copy(&profiles->payload, place, true, payload);
+    return fault ? fault : take_guides(profiles, place, guides);
 }
 
 void rfn_guides_release(struct rfn_guides *guides)

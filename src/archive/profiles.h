@@ -48,9 +48,23 @@ struct rfn_guides {
 
 void rfn_guides_release(struct rfn_guides *guides);
 
-/* Makes the payload, of n_sets time sets, that of PROFILE of one of them, and fills guides. Returns
- * what is wrong, or NULL; payload and guides are to be released either way. */
-const char *rfn_profiles_take(struct rfn_payload *payload, uint32_t n_sets, uint32_t set,
-                              struct rfn_guides *guides);
+/* A payload of PROFILES, and where what it has of each time set lies. */
+struct rfn_profile_place;
+struct rfn_profiles {
+    struct rfn_payload payload; /* owned */
+    uint32_t n;                 /* time sets */
+    struct rfn_profile_place *places;
+};
+
+/* Takes over the payload; time_sets: the numbers of those in it, which rise. Returns what is wrong,
+ * or NULL; to be released even so. */
+const char *rfn_profiles_read(struct rfn_profiles *profiles, const uint32_t *time_sets, uint32_t n,
+                              struct rfn_payload *payload);
+void rfn_profiles_release(struct rfn_profiles *profiles);
+
+/* Makes the payload of PROFILE of a time set, and fills guides. Returns what is wrong, or NULL;
+ * payload and guides are to be released either way. */
+const char *rfn_profiles_take(const struct rfn_profiles *profiles, uint32_t time_set,
+                              struct rfn_payload *payload, struct rfn_guides *guides);
 
 #endif

@@ -13,6 +13,7 @@
 #include "archive/host_clocks.h"
 #include "archive/parts.h"
 #include "archive/reduced_timing.h"
+#include "archive/shapes.h"
 #include "refrain/archive.h"
 
 #include <pthread.h>
@@ -38,7 +39,7 @@ enum rfn_stream_word {
     RFN_STREAM_WORDS
 };
 
-/* A STRUCTURE, PLACES or VALUES chunk that has been read. */
+/* STRUCTURE, PLACES or VALUES, or a chunk that has those of many (CLUSTERS, PROFILES), read. */
 struct rfn_part {
     uint32_t type;
     size_t entry; /* of archive.parts */
@@ -48,6 +49,8 @@ struct rfn_part {
         struct rfn_structure structure;
         struct rfn_member_table places;
         struct rfn_values values;
+        struct rfn_shapes shapes;     /* CLUSTERS */
+        struct rfn_profiles profiles; /* PROFILES */
     } u;
 };
 
@@ -116,6 +119,9 @@ int rfn_part_load(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                   struct rfn_diag *diag);
 /* Where a part is: the number of its own chunk, or of a CLUSTERS, or -1. */
 int64_t rfn_part_find(const struct rfn_archive *archive, uint32_t type, uint64_t id);
+/* The same for a chunk that has parts of many: CLUSTERS or PROFILES. */
+int rfn_chunk_use(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
+                  struct rfn_part **part, struct rfn_diag *diag);
 void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part);
 
 /* The entry of COMMON; -1: there is none that something could refer to. */

@@ -1,0 +1,106 @@
+#include "archive/shapes.h"
+
+#include "base/grow.h"
+
+#include <stdlib.h>
+
+static const char malformed[] = "its list of shapes is malformed";
+
+/* Reads the sizes of a shape's parts; *at: where the first begins, and then where the last ends. */
+static const char *read_place(struct rfn_shapes *shapes, struct rfn_reader *directory,
+                              uint32_t *group, uint32_t *at)
+{
+    struct rfn_shape_place *place = &shapes->places[shapes->n];
+    uint64_t size[3], n = rfn_reader_limited(directory, shapes->end - *group);
+    for (int i = 0; i < 3; i++)
+        size[i] = rfn_reader_limited(directory, shapes->payload.size);
+    if (directory->failed || n == 0 || size[0] + size[1] + size[2] > shapes->payload.size - *at)
+        return malformed;
+    place->first = *group;
+    place->numbers = *at;
+    place->places = place->numbers + (uint32_t)size[0];
+    place->values = place->places + (uint32_t)size[1];
+    *at = place->values + (uint32_t)size[2];
+    *group += (uint32_t)n;
+    shapes->n++;
+    return NULL;
+}
+
+/* The directory is read twice: where it ends the first shape begins. */
+static size_t end_of_directory(struct rfn_reader reader, uint64_t n_shapes)
+{
+    for (uint64_t i = 0; i < 4 * n_shapes && !reader.failed; i++)
+        rfn_reader_varint(&reader);
+    return reader.failed ? reader.size : reader.at;
+}
+
+/* The columns lie behind all shapes, from `at` on. Malformed ones are a fault only for those who
+ * ask for values. */
+static const char *find_columns(struct rfn_shapes *shapes, size_t at)
+{
+    struct rfn_reader reader = rfn_reader_over(shapes->payload.data, shapes->payload.size);
+    size_t capacity = 0, size;
+    for (reader.at = at; !reader.failed; shapes->n_columns++) {
+        if (RFN_GROW(shapes->columns, capacity, shapes->n_columns + (size_t)1) < 0)
+            return rfn_out_of_memory;
+        shapes->columns[shapes->n_columns] = (uint32_t)reader.at;
+        if (!rfn_reader_left(&reader))
+            return NULL;
+        rfn_reader_varint(&reader); /* its length */
+        rfn_reader_blob(&reader, &size);
+    }
+    shapes->columns_failed = true;
+    return NULL;
+}
+
+static const char *read_shapes(struct rfn_shapes *shapes, uint32_t n_groups)
+{
+    struct rfn_reader reader = rfn_reader_over(shapes->payload.data, shapes->payload.size);
+    uint32_t group = (uint32_t)(shapes->payload.id >> 32);
+    shapes->end = (uint32_t)shapes->payload.id;
+    if (group >= shapes->end || shapes->end > n_groups)
+        return malformed;
+    rfn_reader_varint(&reader); /* what the chunks took that it stands for */
+    uint64_t n_shapes = rfn_reader_limited(&reader, shapes->end - group);
+    uint32_t at = (uint32_t)end_of_directory(reader, n_shapes);
+    shapes->places = calloc((size_t)n_shapes + 1, sizeof *shapes->places);
+    const char *fault = shapes->places ? NULL : rfn_out_of_memory;
+    for (uint64_t i = 0; i < n_shapes && !fault; i++)
+        fault = read_place(shapes, &reader, &group, &at);
+    if (!fault && (reader.failed || group != shapes->end))
+        fault = malformed;
+    if (fault)
+        return fault;
+    shapes->places[shapes->n] = (struct rfn_shape_place){.first = shapes->end, .numbers = at};
+    return find_columns(shapes, at);
+}
+
+const char *rfn_shapes_read(struct rfn_shapes *shapes, uint32_t n_groups,
+                            struct rfn_payload *payload)
+{
+    *shapes = (struct rfn_shapes){.payload = *payload};
+    payload->data = NULL;
+    return shapes->payload.size > RFN_CLUSTERS_BYTES_MAX ? "it is too large"
+                                                         : read_shapes(shapes, n_groups);
+}
+
+void rfn_shapes_release(struct rfn_shapes *shapes)
+{
+    rfn_payload_release(&shapes->payload);
+    free(shapes->places);
+    free(shapes->columns);
+    *shapes = (struct rfn_shapes){0};
+}
+
+const struct rfn_shape_place *rfn_shapes_find(const struct rfn_shapes *shapes, uint32_t group)
+{
+    uint32_t low = 0, high = shapes->n;
+    while (high - low > 1) { /* the groups of `low` begin at or before this one */
+        uint32_t middle = low + (high - low) / 2;
+        if (shapes->places[middle].first <= group)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &shapes->places[low];
+}
