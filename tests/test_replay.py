@@ -178,8 +178,9 @@ def test_reduced_and_full(bench, flavour):
     harness.compare("messages", (facts["messages"], facts["message_bytes"]), (320, 320 * 64))
     harness.compare("repetitions", len(facts["repetitions"]), 3)
     check_accuracy(facts)
-    text = replay(bench, flavour, 4, "--repeat=1", f"--against={full}", small).out
-    if not re.search(r"\(reduced\): 4 ranks .*ACC .* % *\n.*ACC of .* against the replay of", text, re.S):
+    text = replay(bench, flavour, 4, "--repeat=1", f"--against={small}", full).out
+    if not re.search(r"\(reduced\): 4 ranks .*ACC .* % *\n.*ACC of .* against the replay of .*small.*\.rfn \(reduced\): ",
+                     text, re.S):
         raise harness.Failure(text)
 
 

@@ -299,7 +299,7 @@ static int issue_mprobe(struct rpl_player *player, const struct rpl_call *call)
             rpl_stamp(player, volume->comm, volume->source, volume->tag, false, &message.stamp));
     MPI_Mprobe(rpl_mpi_rank(volume->source), rpl_mpi_tag(volume->tag),
                rpl_mpi_comm(player, volume->comm), &message.message, &status);
-    if (slot < 0 || slot > UINT16_MAX)
+    if (slot < 0 || slot >= RPL_SLOTS_MAX)
         return 0;
     RFN_TRY(RFN_GROW_ZEROED(player->messages, player->messages_capacity, (size_t)slot + 1));
     player->messages[slot] = message;

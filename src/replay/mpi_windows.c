@@ -162,6 +162,9 @@ struct access {
     MPI_Win win;
 };
 
+/* What calls with one element of their datatype need, of which they tell no count. */
+enum { ELEMENT_BYTES = 64 };
+
 /* A pair of buffers serves all accesses: what is read from one does not matter, and what is written
  * to the other is not looked at. When they become larger the old ones stay, as they may be in use.
  */
@@ -175,7 +178,8 @@ static int prepare(struct rpl_player *player, const struct rpl_call *call, struc
     access->rank = rpl_mpi_rank(rpl_word(call, RPL_target_rank, RFN_PROC_NULL));
     access->disp = (MPI_Aint)rpl_word(call, RPL_target_disp, 0);
     access->win = win_of(player, call);
-    int64_t bytes = (origin > result ? origin : result) + 64;
+    int64_t bytes = origin > result ? origin : result;
+    bytes += bytes < INT64_MAX - ELEMENT_BYTES ? ELEMENT_BYTES : 0;
     if (player->n_access == 0 || bytes > rpl_pool_room(player->access[player->n_access - 1])) {
         RFN_TRY(RFN_GROW(player->access, player->access_capacity, player->n_access + 2));
         for (int i = 0; i < 2; i++, player->n_access++)

@@ -128,7 +128,9 @@ static void print_text(const struct rpl_result *result, FILE *out)
     print_name(out, result->replays[0].file);
     fprintf(out, " against the replay of ");
     print_name(out, result->replays[1].file);
-    fprintf(out, ": %.1f %%\n", 100 * rpl_accuracy(t, replayed));
+    fprintf(out, "%s: %.1f %%\n",
+            rfn_archive_run(result->replays[1].archive)->reduced ? " (reduced)" : "",
+            100 * rpl_accuracy(t, replayed));
 }
 
 /* ---- JSON ---- */
