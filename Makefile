@@ -2,7 +2,7 @@
 #
 #   make                 the tool, the library, a recorder per MPI that is installed
 #   make demo            installs what is missing, builds, records an example and reports on it
-#   make check           all tests (installs what they need)
+#   make check           the tests (installs what they need); with ALL=1 also those that take long
 #   make install         PREFIX=/usr/local DESTDIR=
 #   make help            the other targets and variables
 #
@@ -11,6 +11,8 @@
 
 VERSION := 0.1.0
 O       := build
+# One name, however it is given: what objects depend on is known of the names they were made with.
+override O := $(patsubst $(CURDIR)/%,%,$(abspath $(O)))
 PREFIX  := /usr/local
 ifeq ($(origin CC),default)
 CC := gcc

@@ -22,11 +22,11 @@ tests: $(UNIT_TESTS) $(RECORD_TESTS)
 
 # For tools/check.py, so that it runs what there is a source for and nothing else.
 list-unit-tests:
-	@printf '%s\n' $(UNIT_TESTS)
+	@printf '%s\n' $(abspath $(UNIT_TESTS))
 list-tests:
-	@printf '%s\n' $(UNIT_TESTS) $(RECORD_TESTS)
+	@printf '%s\n' $(abspath $(UNIT_TESTS) $(RECORD_TESTS))
 list-fuzzers:
-	@printf '%s\n' $(FUZZERS)
+	@printf '%s\n' $(abspath $(FUZZERS))
 
 # In tests named x_nomem_test allocations go through functions of the test, which fail some of them.
 NOMEM_FLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc
@@ -103,10 +103,10 @@ $(foreach s,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(s))))
 
 C_FILES := $(wildcard src/*/*.c src/*/*.h include/refrain/*.h tests/*/*.c tests/programs/*/*.[ch] bench/*.c examples/*.c)
 
-# The programs are built and run by tools/check.py, which also counts.
+# The programs are built and run by tools/check.py, which also counts. ALL=1: those that take long, too.
 check:
 	@tools/install-deps.sh build mpi run test
-	+@O=$(O) CC=$(CC) MAKE="$(MAKE)" python3 tools/check.py --build $(O) \
+	+@O=$(O) CC=$(CC) MAKE="$(MAKE)" python3 tools/check.py --build $(O) $(if $(ALL),--all) \
 	    $(RECORD_MPI_TESTS:%=--ranks %)
 
 check-layers:

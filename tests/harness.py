@@ -123,6 +123,13 @@ def real_time(test):
     return test
 
 
+def long(test):
+    """Marks a test that takes long for what it adds to those which are not: more of the same, at a larger scale.
+    `make check ALL=1` runs it. A module of such tests says LONG = True."""
+    test.long = True
+    return test
+
+
 class Harness:
     """shared: a folder for what is compiled, if several harnesses are to share that."""
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs the whole-run tests: real programs under real MPIs, recorded and read back.
 
-    run.py --build DIR [--only WORD] [--modules NAME,...] [--but NAME,...] [--lanes N] [--list]
+    run.py --build DIR [--all] [--only WORD] [--modules NAME,...] [--but NAME,...] [--lanes N] [--list]
 
 Tests are the functions test_* of the modules tests/test_*.py. A test takes the harness, and a
 flavour if it has a parameter of that name (then it is run for each MPI). It returns, or raises.
 A test that needs something which is not installed fails. Where the
 system refuses what a test needs (harness.Refused), that is told and counted, as neither of both.
+Tests that take long (harness.long) are run with --all, and where tests or modules are named.
 
 Most tests wait more than they compute: for launchers, for ranks that sleep. So several lanes, twice as
 many as there are cores, which are processes with a harness each, take one test after the other, those
@@ -47,6 +48,7 @@ class Test:
         self.real_time = getattr(function, "real_time", getattr(module, "REAL_TIME", False))
         self.together = getattr(module, "TOGETHER", False)
         self.early = getattr(module, "EARLY", False)
+        self.long = getattr(function, "long", getattr(module, "LONG", False))
         self.simulated = getattr(module, "SIMULATED", False) and not flavour
 
 
@@ -197,6 +199,7 @@ def run_all(tests, lanes):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", default="build")
+    parser.add_argument("--all", action="store_true", help="those that take long, too")
     parser.add_argument("--only", default="", help="tests whose name contains this")
     parser.add_argument("--modules", default="", help="tests of these modules: test_NAME.py, ...")
     parser.add_argument("--but", default="", help="not those of these modules")
@@ -205,6 +208,9 @@ def main():
     options = parser.parse_args()
     tests = list(collect(options.only, options.modules.split(",") if options.modules else [],
                          options.but.split(",")))
+    everything = len(tests)
+    if not (options.all or options.only or options.modules):
+        tests = [test for test in tests if not test.long]
     if options.list:
         print("\n".join(test.name for test in tests))
         return 0
@@ -219,6 +225,8 @@ def main():
         for lane in lanes:
             lane.end()
         shutil.rmtree(shared, ignore_errors=True)
+    if len(tests) < everything:
+        print(f"{everything - len(tests)} tests that take long were left out; --all runs them, too")
     refused = f", {counts['refused']} refused" if counts["refused"] else ""
     print(f"{counts['passed']} passed, {counts['failed']} failed{refused}")
     return 1 if counts["failed"] or not counts["passed"] else 0

@@ -390,6 +390,7 @@ def test_cut_clocks(bench):
     harness.compare("streams that cuts leave", (min(left), max(left)), (0, 3))
 
 
+@harness.long
 def test_forged_clocks(bench):
     """CLOCKS of chance under right checksums: believed or refused, by both readers alike."""
     _, data = with_clocks(bench)

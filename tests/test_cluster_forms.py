@@ -185,6 +185,7 @@ def check_kept(bench, what, archive):
 
 # ---- tests ----
 
+@harness.long
 def test_computed(bench):
     """All programs: who is in which cluster."""
     for name, program in test_clusters.PROGRAMS.items():
@@ -211,6 +212,7 @@ REFERENCE = {"sweep2d": lambda ranks: 9, "adi": lambda ranks: 3, "open_ring": la
              "pairwise": lambda ranks: 1}
 
 
+@harness.long
 def test_reference(bench):
     for name, expected in REFERENCE.items():
         for ranks in (64, 128 if name == "pairwise" else 256):

@@ -492,6 +492,7 @@ RECORDED = header(["program", "unclustered", "recorded", "reduced", "parameters"
                    "all traces", "what they refer to", "share of both"])
 
 
+@harness.long
 def test_recorded(bench):
     """Recorded with and without clusters, with all times or those of segments, on 64 ranks."""
     print(RECORDED)
@@ -516,6 +517,7 @@ def check_sent(bench, name, out):
         raise harness.Failure(f"{name}: a rank sends {sent} bytes on 64 and {MANY} ranks")
 
 
+@harness.long
 def test_recorded_many(bench):
     """As the paper's largest runs: what alike ranks did is stored once, and takes less than the representatives'."""
     print(RECORDED)
@@ -543,6 +545,7 @@ def test_one_large(bench):
     harness.compare("in clusters", [each["clustered_groups"] for each in facts], [0, 7, 7])
 
 
+@harness.long
 def test_recorded_real(bench, flavour):
     """One rank, an odd number, threads, little memory, and all ranks' chunks handed to rank 0."""
     ring = bench.program(os.path.join(FOLDER, "open_ring.c"), flavour)

@@ -13,7 +13,7 @@ import test_clusters
 import test_merge
 
 # One such job at a time, and not in the end: each takes some seconds of CPU, nearly all for starting.
-TOGETHER = EARLY = True
+TOGETHER = EARLY = LONG = True
 RANKS = 64
 SECONDS = 600
 GENTLY = [sys.executable, os.path.join(harness.HERE, "gently.py")]

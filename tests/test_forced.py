@@ -149,6 +149,7 @@ def test_refused_by_replay(bench):
                                  "received as recorded" in run.out), (True, True, False))
 
 
+@harness.long
 def test_real(bench, flavour):
     """Under a real MPI, where times differ from run to run."""
     for name, names in (("ghosts", "peer,count"), ("transpose", "comm,place"), ("sweep2d", ALL)):

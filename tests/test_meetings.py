@@ -102,6 +102,7 @@ CASES = {"openmpi": ((["late"], ["--time=none"]), (["off"], []), (["off"], ["--s
          "mpich": ((["late", "split", "refused", "zero"], []),)}  # whose ranks wait in earnest
 
 
+@harness.long
 def test_real(bench, flavour):
     """What a program may do between meetings."""
     for words, options in CASES[flavour]:

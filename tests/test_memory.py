@@ -46,6 +46,7 @@ def test_spilled_and_not(bench, flavour):
     harness.compare("events", digest(bench, small), digest(bench, large))
 
 
+@harness.long
 def test_memory_of_a_long_run(bench, flavour):
     """The recorder's memory has a limit, whatever the length of the run."""
     program = bench.program("long_run", flavour)

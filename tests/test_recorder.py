@@ -164,6 +164,7 @@ def merge_near(bench, flavour, missing, others, env=None):
     return woken, bench.dump(archive)
 
 
+@harness.long
 def test_memory_of_a_node(bench, flavour):
     """The ranks of a node merge through memory if all can, else through MPI; the archive is the same."""
     woken, expected = merge_near(bench, flavour, "none", [])

@@ -77,6 +77,7 @@ def spoil(bench, path, tasks):
                           f"byte {at}", name))
 
 
+@harness.long
 def test_forged(bench):
     """META, STREAMS, PROFILE, PROFILES and SPREADS of chance under right checksums: believed or refused, by
     both readers alike."""

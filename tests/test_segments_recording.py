@@ -100,6 +100,7 @@ def check_across(bench, source, ranks, arguments=(), across="0.4", similar="jitt
     return archive, found["time_sets"], found["classes"]
 
 
+@harness.long
 def test_across_halo(bench):
     for ranks in (4, 16, 64):
         _, sets, classes = check_across(bench, HALO, ranks, ["200", "4"])
@@ -138,6 +139,7 @@ def test_across_one(bench):
     harness.compare("all", (found["across"], found["time_sets"]), (None, 4))
 
 
+@harness.long
 def test_across_pathologies(bench):
     """The sets that are found off line, and archives that are not larger for it, but for what META says. Of
     programs with noise that of 1024 nodes is enough."""
@@ -179,6 +181,7 @@ def times_by_rank(bench, archive):
     return times
 
 
+@harness.long
 def test_across_measured(bench, flavour):
     """All ranks have the times of the first, by its clock."""
     program = bench.program(HALO, flavour)

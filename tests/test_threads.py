@@ -11,7 +11,7 @@ import harness
 import test_events as test_events_module
 
 # What is tested is built here, which takes as long as any module: one lane does so while others work.
-TOGETHER = EARLY = True
+TOGETHER = EARLY = LONG = True
 ROOT = os.path.dirname(harness.HERE)
 PROGRAMS = {"threads": 2, "threads_apart": 2, "threads_handles": 2}
 RACE = """

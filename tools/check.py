@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs all tests and counts: the driver behind `make check`.
 
-    tools/check.py --build DIR [--ranks TEST=N,N...]... [ONLY...]
+    tools/check.py --build DIR [--all] [--ranks TEST=N,N...]... [ONLY...]
 
 Builds with make (the plain build and its tests, the unit tests with address and undefined-behaviour
 sanitizers, the fuzzers), then runs
@@ -12,7 +12,8 @@ sanitizers, the fuzzers), then runs
   - every fuzzer in DIR/fuzz, FUZZ_SECONDS (30) in total, from one seed, so that what is found is found
     again (FUZZ_SEED=0 FUZZ_SECONDS=600 tools/check.py --build build _fuzz looks further),
   - every tests/*_test.py, tests of the built tool in Python's unittest,
-  - tests/run.py, the whole runs (the modules tests/test_*.py are its own), several at once,
+  - tests/run.py, the whole runs (the modules tests/test_*.py are its own), several at once; those that take
+    long only with --all,
   - the checks of layering, format and doc/coverage.md.
 
 Each program has its own time limit and counts as many tests as it says it ran: cmocka in TAP form,
@@ -252,8 +253,9 @@ def tool_tests(build):
         yield Program(path.name, [sys.executable, path, "--build", build], 300, True)
 
 
-def whole_runs(build):
-    yield Program("run.py", [sys.executable, ROOT / "tests/run.py", "--build", build], 2700, True)
+def whole_runs(build, everything):
+    words = ["--all"] if everything else []
+    yield Program("run.py", [sys.executable, ROOT / "tests/run.py", "--build", build, *words], 2700, True)
 
 
 def static_checks():
@@ -265,6 +267,7 @@ def static_checks():
 def main():
     parser = argparse.ArgumentParser(description="Runs all tests.")
     parser.add_argument("--build", default="build", type=lambda p: (ROOT / p).resolve())
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("--ranks", action="append", default=[], metavar="TEST=N,N")
     parser.add_argument("only", nargs="*")
     arguments = parser.parse_args()
@@ -278,7 +281,7 @@ def main():
     outcomes = run_all(list(builds(build)), logs)
     print("Running", flush=True)
     programs = [*static_checks(), *unit_tests(build, ranks), *python_tests(),
-                *sanitized_tests(build), *fuzzers(build), *tool_tests(build), *whole_runs(build)]
+                *sanitized_tests(build), *fuzzers(build), *tool_tests(build), *whole_runs(build, arguments.all)]
     if arguments.only:
         programs = [p for p in programs if any(word in p.name for word in arguments.only)]
     outcomes += run_all(programs, logs)
@@ -286,6 +289,8 @@ def main():
     faulty = [outcome for outcome in outcomes if outcome.failed]
     for outcome in faulty:
         print(summary(outcome))
+    if not arguments.all:
+        print("Tests that take long were left out; make check ALL=1 runs them, too.")
     print(f"In {time.monotonic() - start:.0f} s.")
     print(f"{sum(o.passed for o in outcomes)} passed, {sum(o.failed for o in outcomes)} failed")
     return 1 if faulty else 0
