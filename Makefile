@@ -13,6 +13,9 @@ VERSION := 0.1.0
 O       := build
 # One name, however it is given: what objects depend on is known of the names they were made with.
 override O := $(patsubst $(CURDIR)/%,%,$(abspath $(O)))
+ifneq ($(filter $(O)/%,$(CURDIR)/),)
+$(error O=$(O) has the sources in it: it is to be a folder of its own)
+endif
 PREFIX  := /usr/local
 ifeq ($(origin CC),default)
 CC := gcc

@@ -106,7 +106,7 @@ C_FILES := $(wildcard src/*/*.c src/*/*.h include/refrain/*.h tests/*/*.c tests/
 # The programs are built and run by tools/check.py, which also counts. ALL=1: those that take long, too.
 check:
 	@tools/install-deps.sh build mpi run test
-	+@O=$(O) CC=$(CC) MAKE="$(MAKE)" python3 tools/check.py --build $(O) $(if $(ALL),--all) \
+	+@O=$(O) CC=$(CC) MAKE="$(MAKE)" python3 tools/check.py --build $(O) $(if $(filter-out 0,$(ALL)),--all) \
 	    $(RECORD_MPI_TESTS:%=--ranks %)
 
 check-layers:

@@ -208,12 +208,12 @@ def main():
     options = parser.parse_args()
     tests = list(collect(options.only, options.modules.split(",") if options.modules else [],
                          options.but.split(",")))
-    everything = len(tests)
-    if not (options.all or options.only or options.modules):
-        tests = [test for test in tests if not test.long]
     if options.list:
         print("\n".join(test.name for test in tests))
         return 0
+    everything = len(tests)
+    if not (options.all or options.only or options.modules):
+        tests = [test for test in tests if not test.long]
     counts = dict.fromkeys(("passed", "failed", "refused"), 0)
     shared = tempfile.mkdtemp(prefix="refrain-shared-")
     lanes = [Lane(tests, options.build, shared) for _ in range(max(1, options.lanes))]

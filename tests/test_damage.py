@@ -514,7 +514,7 @@ def verify_in_a_minute(bench, name, forged, threads):
 
 
 def test_many_shapes(bench):
-    """A chunk with very many shapes is gone through once, not once per shape."""
+    """The directory and the columns of a chunk with very many shapes are gone through once, not once per shape."""
     threads = 100000
     numbers, values = varint(6) + bytes(6) + b"\0", varint(3) + bytes(3) + b"\0"
     directory = b"\1" + varint(len(numbers)) + b"\0" + varint(len(values))
@@ -525,7 +525,7 @@ def test_many_shapes(bench):
 
 
 def test_many_time_sets(bench):
-    """Nor is one with very many time sets."""
+    """So is the directory of one with very many time sets."""
     threads = 100000
     profile = bytes([1, 3]) + bytes(15)
     profiles = varint(threads) + (varint(len(profile)) + bytes(2)) * threads + profile * threads

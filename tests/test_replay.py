@@ -331,6 +331,9 @@ def check_simulated(bench, name, arguments, ranks):
     harness.compare(f"{name}: bytes", facts["message_bytes"], sum(one["bytes"] for one in sizes))
     if not facts["against"]["accuracy"] >= 0.95 or not facts["accuracy_against"] >= 0.95:
         raise harness.Failure(f"{name} on {ranks} ranks: {facts}")
+    text = simulated_replay(bench, ranks, "--repeat=1", f"--against={archive}", small).out
+    if not re.search(r"^ACC of \S+ against the replay of \S+: [\d.]+ %$", text, re.M):
+        raise harness.Failure(text)
     none = facts_of(simulated_replay(bench, ranks, "--json", "--no-compute", archive))
     if none["replayed_seconds"] > facts["against"]["replayed_seconds"]:
         raise harness.Failure(f"{name} on {ranks} ranks without computing: {none}")

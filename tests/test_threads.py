@@ -40,7 +40,7 @@ def build(bench, flavour):
         # The fence that the sanitizer does not know is in what rank 0 does when all threads are
         # done.
         bench.run(["make", "--no-print-directory", f"-j{min(os.cpu_count() or 1, 8)}",
-                   f"O={folder}", "SAN=thread", "CFLAGS=-Wno-tsan", library], cwd=ROOT, timeout=600,
+                   f"O={folder}", "SAN=thread", "CFLAGS=-Wno-tsan", os.path.relpath(library, ROOT)], cwd=ROOT, timeout=600,
                   check=True, env={"MAKEFLAGS": "", "MFLAGS": ""})
     return library
 

@@ -2,14 +2,15 @@
  *
  * Reading takes place outside of the lock. Two threads may then read the same part at the same
  * time; the second finds that it is there and throws its own away. Parts without users are in a
- * list from newest to oldest; when it is too long the oldest is freed. */
+ * list from newest to oldest; when it is too long the oldest is freed. A chunk with parts of many
+ * may be large, and counts as several. */
 #include "archive/cluster_parts.h"
 #include "archive/reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { IDLE_MAX = 32 };
+enum { IDLE_MAX = 32, IDLE_CHUNK = 8 };
 
 int rfn_archive_missing(const struct rfn_archive *archive, const char *what, uint64_t id,
                         struct rfn_diag *diag)
@@ -188,12 +189,18 @@ int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **
 
 /* ---- sharing; the lock is held ---- */
 
+static size_t weight(const struct rfn_part *part)
+{
+    bool many = part->type == RFN_CHUNK_CLUSTERS || part->type == RFN_CHUNK_PROFILES;
+    return many ? IDLE_CHUNK : 1;
+}
+
 static void unlink_idle(struct rfn_archive *archive, struct rfn_part *part)
 {
     *(part->newer ? &part->newer->older : &archive->newest) = part->older;
     *(part->older ? &part->older->newer : &archive->oldest) = part->newer;
     part->newer = part->older = NULL;
-    archive->n_idle--;
+    archive->n_idle -= weight(part);
 }
 
 static void link_idle(struct rfn_archive *archive, struct rfn_part *part)
@@ -202,7 +209,7 @@ static void link_idle(struct rfn_archive *archive, struct rfn_part *part)
     part->newer = NULL;
     *(archive->newest ? &archive->newest->newer : &archive->oldest) = part;
     archive->newest = part;
-    archive->n_idle++;
+    archive->n_idle += weight(part);
 }
 
 static struct rfn_part *take(struct rfn_archive *archive, size_t entry)

@@ -48,7 +48,8 @@ struct rfn_guides {
 
 void rfn_guides_release(struct rfn_guides *guides);
 
-/* A payload of PROFILES, and where what it has of each time set lies. */
+/* A payload of PROFILES, and where what it has of each time set lies: that is looked at once, for
+ * all of them. (A time set then takes as long as it and its guides are large.) */
 struct rfn_profile_place;
 struct rfn_profiles {
     struct rfn_payload payload; /* owned */

@@ -111,6 +111,9 @@ uint32_t rfn_stream_place(const struct rfn_archive *archive, uint32_t stream);
 int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                  const struct rfn_structure *structure, struct rfn_part **part,
                  struct rfn_diag *diag);
+/* The same for a chunk that has parts of many: CLUSTERS or PROFILES. */
+int rfn_chunk_use(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
+                  struct rfn_part **part, struct rfn_diag *diag);
 /* Loads the payload that a part is read from: that of its own chunk, or what CLUSTERS makes of it.
  * structure: needed for PLACES. Large VALUES are left in a store. Errors as above; to be released.
  */
@@ -119,9 +122,6 @@ int rfn_part_load(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                   struct rfn_diag *diag);
 /* Where a part is: the number of its own chunk, or of a CLUSTERS, or -1. */
 int64_t rfn_part_find(const struct rfn_archive *archive, uint32_t type, uint64_t id);
-/* The same for a chunk that has parts of many: CLUSTERS or PROFILES. */
-int rfn_chunk_use(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
-                  struct rfn_part **part, struct rfn_diag *diag);
 void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part);
 
 /* The entry of COMMON; -1: there is none that something could refer to. */

@@ -7,11 +7,11 @@
 static const char malformed[] = "its list of shapes is malformed";
 
 /* Reads the sizes of a shape's parts; *at: where the first begins, and then where the last ends. */
-static const char *read_place(struct rfn_shapes *shapes, struct rfn_reader *directory,
+static const char *read_place(struct rfn_shapes *shapes, struct rfn_reader *directory, uint32_t end,
                               uint32_t *group, uint32_t *at)
 {
     struct rfn_shape_place *place = &shapes->places[shapes->n];
-    uint64_t size[3], n = rfn_reader_limited(directory, shapes->end - *group);
+    uint64_t size[3], n = rfn_reader_limited(directory, end - *group);
     for (int i = 0; i < 3; i++)
         size[i] = rfn_reader_limited(directory, shapes->payload.size);
     if (directory->failed || n == 0 || size[0] + size[1] + size[2] > shapes->payload.size - *at)
@@ -56,22 +56,23 @@ static const char *find_columns(struct rfn_shapes *shapes, size_t at)
 static const char *read_shapes(struct rfn_shapes *shapes, uint32_t n_groups)
 {
     struct rfn_reader reader = rfn_reader_over(shapes->payload.data, shapes->payload.size);
-    uint32_t group = (uint32_t)(shapes->payload.id >> 32);
-    shapes->end = (uint32_t)shapes->payload.id;
-    if (group >= shapes->end || shapes->end > n_groups)
+    uint32_t group = (uint32_t)(shapes->payload.id >> 32), end = (uint32_t)shapes->payload.id;
+    if (group >= end || end > n_groups)
         return malformed;
     rfn_reader_varint(&reader); /* what the chunks took that it stands for */
-    uint64_t n_shapes = rfn_reader_limited(&reader, shapes->end - group);
+    uint64_t n_shapes = rfn_reader_limited(&reader, end - group);
+    if (n_shapes > rfn_reader_left(&reader) / 4)
+        return malformed;
     uint32_t at = (uint32_t)end_of_directory(reader, n_shapes);
     shapes->places = calloc((size_t)n_shapes + 1, sizeof *shapes->places);
     const char *fault = shapes->places ? NULL : rfn_out_of_memory;
     for (uint64_t i = 0; i < n_shapes && !fault; i++)
-        fault = read_place(shapes, &reader, &group, &at);
-    if (!fault && (reader.failed || group != shapes->end))
+        fault = read_place(shapes, &reader, end, &group, &at);
+    if (!fault && (reader.failed || group != end))
         fault = malformed;
     if (fault)
         return fault;
-    shapes->places[shapes->n] = (struct rfn_shape_place){.first = shapes->end, .numbers = at};
+    shapes->places[shapes->n] = (struct rfn_shape_place){.first = end, .numbers = at};
     return find_columns(shapes, at);
 }
 

@@ -1,7 +1,8 @@
 /* shapes.h - the payload CLUSTERS, and where what it has lies (refrain-archive(5), CLUSTERS).
  *
  * Its directory and columns are gone through once, when it is read; each part of a shape is then
- * found in logarithmic time, however many shapes there are.
+ * found in logarithmic time, however many shapes there are. (A group then takes as long as its own
+ * shape is large.)
  */
 #ifndef RFN_ARCHIVE_SHAPES_H
 #define RFN_ARCHIVE_SHAPES_H
@@ -23,7 +24,6 @@ struct rfn_shape_place {
 
 struct rfn_shapes {
     struct rfn_payload payload; /* owned */
-    uint32_t end;               /* the groups are those from places[0] to below this */
     uint32_t n;
     struct rfn_shape_place *places; /* n, and where the last ends */
     uint32_t n_columns;

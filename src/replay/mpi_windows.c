@@ -167,17 +167,11 @@ enum { ELEMENT_BYTES = 64 };
 
 /* A pair of buffers serves all accesses: what is read from one does not matter, and what is written
  * to the other is not looked at. When they become larger the old ones stay, as they may be in use.
- */
+ * First of all it is seen whether there is room for them. */
 static int prepare(struct rpl_player *player, const struct rpl_call *call, struct access *access)
 {
     int64_t origin = rpl_bytes(call, RPL_origin_count, RPL_origin_datatype);
     int64_t result = rpl_bytes(call, RPL_result_count, RPL_result_datatype);
-    access->sent = side(player, call, RPL_origin_count, RPL_origin_datatype);
-    access->got = side(player, call, RPL_result_count, RPL_result_datatype);
-    access->target = side(player, call, RPL_target_count, RPL_target_datatype);
-    access->rank = rpl_mpi_rank(rpl_word(call, RPL_target_rank, RFN_PROC_NULL));
-    access->disp = (MPI_Aint)rpl_word(call, RPL_target_disp, 0);
-    access->win = win_of(player, call);
     int64_t bytes = origin > result ? origin : result;
     bytes += bytes < INT64_MAX - ELEMENT_BYTES ? ELEMENT_BYTES : 0;
     if (player->n_access == 0 || bytes > rpl_pool_room(player->access[player->n_access - 1])) {
@@ -185,6 +179,12 @@ static int prepare(struct rpl_player *player, const struct rpl_call *call, struc
         for (int i = 0; i < 2; i++, player->n_access++)
             RFN_TRY(rpl_take(player, bytes, &player->access[player->n_access]));
     }
+    access->sent = side(player, call, RPL_origin_count, RPL_origin_datatype);
+    access->got = side(player, call, RPL_result_count, RPL_result_datatype);
+    access->target = side(player, call, RPL_target_count, RPL_target_datatype);
+    access->rank = rpl_mpi_rank(rpl_word(call, RPL_target_rank, RFN_PROC_NULL));
+    access->disp = (MPI_Aint)rpl_word(call, RPL_target_disp, 0);
+    access->win = win_of(player, call);
     access->origin = player->access[player->n_access - 2];
     access->result = player->access[player->n_access - 1];
     return 0;
