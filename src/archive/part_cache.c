@@ -294,9 +294,10 @@ int rfn_chunk_use(const struct rfn_archive *archive, const struct rfn_toc_entry 
     if (*part)
         return 0;
     RFN_TRY(rfn_chunks_load(&archive->chunks, chunk, &payload, diag));
-    RFN_TRY(make_part(archive, chunk->type, chunk->id, NULL, &payload, part, diag));
-    *part = keep(archive, slot, *part);
-    return 0;
+    int error = make_part(archive, chunk->type, chunk->id, NULL, &payload, part, diag);
+    if (*part)
+        *part = keep(archive, slot, *part);
+    return error;
 }
 
 /* The payload of a part in a CLUSTERS. */
@@ -365,9 +366,10 @@ int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
     if (*part)
         return 0;
     RFN_TRY(load_payload(archive, chunk, type, id, structure, &payload, diag));
-    RFN_TRY(make_part(archive, type, id, structure, &payload, part, diag));
-    *part = keep(archive, slot, *part);
-    return 0;
+    int error = make_part(archive, type, id, structure, &payload, part, diag);
+    if (*part)
+        *part = keep(archive, slot, *part);
+    return error;
 }
 
 int rfn_stream_parts_use(const struct rfn_archive *archive, uint32_t stream,
