@@ -68,10 +68,10 @@ RECORD_FLAGS = $(LIB_FLAGS) -fno-omit-frame-pointer -D_GNU_SOURCE
 q := $(if $(V),,@)
 say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $(2))
 
-# Objects are made again when the way they are compiled changes.
+# Objects are made again when the way they are compiled changes, or the name of their folder.
 ifneq ($(filter-out $(BARE_GOALS),$(GOALS)),)
 STAMP_TEXT := $(CC) $(WARNINGS) $(OPTIMIZE) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(VERSION) \
-              $(if $(HAVE_PAPI),papi)
+              $(if $(HAVE_PAPI),papi) $(O)
 ifneq ($(strip $(STAMP_TEXT)),$(strip $(file <$(O)/flags)))
 $(shell mkdir -p $(O))
 $(file >$(O)/flags,$(STAMP_TEXT))
