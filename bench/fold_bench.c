@@ -1,10 +1,12 @@
 /* How long an append to a fold takes, and what is left of the sequence: one line per workload and
- * length. The time per append has to stay flat as the sequence grows.
+ * length. The time per append has to stay flat as the sequence grows. Beside it, how long it takes
+ * when the signature of the sequence is kept, and how many hashes that makes; -: it is given up.
  *
  *     fold_bench [LONGEST]      the longest sequence, by default 100000000 symbols
  */
 #define _POSIX_C_SOURCE 199309L
 
+#include "reduce/elastic_signature.h"
 #include "reduce/fold.h"
 
 #include <inttypes.h>
@@ -163,12 +165,48 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void print_line(const char *name, uint64_t n, uint64_t ns, const struct rfn_fold *fold)
+/* A fold, and who is told what it is a fold of; and the time that was spent. */
+struct side {
+    struct rfn_fold *fold;
+    struct rfn_elastic signature;
+    bool slow;
+    uint64_t ns;
+};
+
+static void sign(void *context, const rfn_node *symbols, size_t n)
+{
+    struct side *side = context;
+    for (size_t i = 0; i < n && !side->slow; i++) {
+        uint64_t letter = (symbols[i] + UINT64_C(1)) * 0x9e3779b97f4a7c15u;
+        int error = rfn_elastic_append(&side->signature, letter);
+        side->slow = error || rfn_elastic_is_slow(&side->signature);
+    }
+    if (side->slow)
+        rfn_fold_watch_by(side->fold, NULL, NULL);
+}
+
+static int append(struct side *side, const uint32_t *symbols, size_t n)
+{
+    uint64_t begin = now_ns();
+    int error = 0;
+    for (size_t i = 0; i < n && !error; i++)
+        error = rfn_fold_append(side->fold, symbols[i]);
+    side->ns += now_ns() - begin;
+    return error;
+}
+
+static void print_line(const char *name, uint64_t n, const struct side *plain,
+                       const struct side *signing)
 {
     struct rfn_fold_stats stats;
-    rfn_fold_stats(fold, &stats);
-    printf("%-22s %10" PRIu64 " %8.1f %9" PRIu64 " %9.3f %12zu\n", name, n, (double)ns / (double)n,
-           stats.nodes, (double)stats.comparisons / (double)n, stats.bytes);
+    rfn_fold_stats(plain->fold, &stats);
+    printf("%-22s %10" PRIu64 " %8.1f %9" PRIu64 " %9.3f %12zu %8.1f ", name, n,
+           (double)plain->ns / (double)n, stats.nodes, (double)stats.comparisons / (double)n,
+           stats.bytes, (double)signing->ns / (double)n);
+    if (signing->slow)
+        printf("%9s\n", "-");
+    else
+        printf("%9.3f\n", (double)signing->signature.work / (double)n);
     fflush(stdout);
 }
 
@@ -176,30 +214,33 @@ static void print_line(const char *name, uint64_t n, uint64_t ns, const struct r
 static bool run(const struct workload *workload, uint64_t longest)
 {
     static struct source source;
-    struct rfn_fold *fold = rfn_fold_new(0);
+    struct side plain = {.fold = rfn_fold_new(0)}, signing = {.fold = rfn_fold_new(0)};
+    int error = plain.fold && signing.fold ? 0 : RFN_E_NOMEM;
     source = (struct source){.random = 1};
     if (longest > workload->longest)
         longest = workload->longest;
-    uint64_t n = 0, ns = 0, line = 100000;
-    int error = fold ? 0 : RFN_E_NOMEM;
+    if (!error)
+        rfn_fold_watch_by(signing.fold, sign, &signing);
+    uint64_t n = 0, line = 100000;
     while (!error && line <= longest) {
         source.n = 0;
         while (source.n < CHUNK - 1000)
             workload->make(&source);
-        for (uint32_t at = 0; !error && at < source.n && line <= longest;) {
-            uint32_t end = source.n - at < line - n ? source.n : at + (uint32_t)(line - n);
+        for (uint32_t at = 0, end; !error && at < source.n && line <= longest; at = end) {
+            end = source.n - at < line - n ? source.n : at + (uint32_t)(line - n);
             n += end - at;
-            uint64_t begin = now_ns();
-            for (; !error && at < end; at++)
-                error = rfn_fold_append(fold, source.symbols[at]);
-            ns += now_ns() - begin;
+            error = append(&plain, source.symbols + at, end - at);
+            if (!error)
+                error = append(&signing, source.symbols + at, end - at);
             if (n == line) {
-                print_line(workload->name, n, ns, fold);
+                print_line(workload->name, n, &plain, &signing);
                 line *= 10;
             }
         }
     }
-    rfn_fold_free(fold);
+    rfn_fold_free(plain.fold);
+    rfn_fold_free(signing.fold);
+    rfn_elastic_release(&signing.signature);
     return !error;
 }
 
@@ -207,8 +248,8 @@ int main(int argc, char **argv)
 {
     uint64_t longest = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000000;
     bool ok = true;
-    printf("%-22s %10s %8s %9s %9s %12s\n", "workload", "symbols", "ns each", "nodes", "cmp each",
-           "bytes");
+    printf("%-22s %10s %8s %9s %9s %12s %8s %9s\n", "workload", "symbols", "ns each", "nodes",
+           "cmp each", "bytes", "signed", "hashes");
     for (size_t i = 0; ok && i < sizeof workloads / sizeof workloads[0]; i++)
         ok = run(&workloads[i], longest);
     if (!ok)

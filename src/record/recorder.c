@@ -8,6 +8,7 @@
 #include "record/place.h"
 #include "record/regions.h"
 #include "record/say.h"
+#include "record/site_letters.h"
 #include "reduce/stream_reduction.h"
 
 #include <dlfcn.h>
@@ -136,7 +137,9 @@ static struct rec_stream *stream_new(void)
                                          .volume_start = rfn_counter_read(&stream->counter),
                                          .memory = &memory,
                                          .reducing = rec_options.segments ? &reducing : NULL,
-                                         .spill = &stream->journal.spill};
+                                         .spill = &stream->journal.spill,
+                                         .letter = rec_site_letter,
+                                         .letter_context = &stream->sites};
     stream->events = rfn_stream_new(&options);
     if (!stream->events || rec_sites_init(&stream->sites) < 0) {
         rfn_stream_free(stream->events);

@@ -86,6 +86,9 @@ struct rfn_fold {
      * not on the stack. next points at END when no visit is followed. */
     const rfn_node *next, *base;
     uint64_t appended;
+    const rfn_node *told; /* of what is matched, watch knows what is before */
+    rfn_fold_watch *watch;
+    void *watch_context;
 
     /* The stack. Arrays by position, all of the same capacity. */
     rfn_node *nodes;
@@ -398,14 +401,28 @@ static void add_trip(struct rfn_fold *fold, uint32_t p)
     loop_of_node(fold, fold->nodes[p])->trips++;
 }
 
+void rfn_fold_tell(struct rfn_fold *fold)
+{
+    if (fold->watch && fold->told < fold->next)
+        fold->watch(fold->watch_context, fold->told, (size_t)(fold->next - fold->told));
+    fold->told = fold->next;
+}
+
+void rfn_fold_watch_by(struct rfn_fold *fold, rfn_fold_watch *watch, void *context)
+{
+    fold->watch = watch;
+    fold->watch_context = context;
+}
+
 /* Stops following: what has been matched goes on the stack. */
 static int stop_following(struct rfn_fold *fold)
 {
     const rfn_node *end = fold->next;
+    rfn_fold_tell(fold);
     fold->next = &END;
     for (const rfn_node *node = fold->base; node < end; node++)
         RFN_TRY(push(fold, *node));
-    fold->base = &END;
+    fold->base = fold->told = &END;
     return 0;
 }
 
@@ -413,12 +430,12 @@ static int stop_following(struct rfn_fold *fold)
  * matched can be shown at any time. */
 static int follow(struct rfn_fold *fold)
 {
-    fold->next = fold->base = &END;
+    fold->next = fold->base = fold->told = &END;
     if (first_alive(fold) == fold->n_alive)
         return 0;
     uint32_t p = fold->alive[fold->n_alive - 1];
     RFN_TRY(grow_stack(fold, (uint64_t)p + 1 + loop_of_node(fold, fold->nodes[p])->length));
-    fold->next = fold->base = expected(fold, p);
+    fold->next = fold->base = fold->told = expected(fold, p);
     return 0;
 }
 
@@ -739,6 +756,8 @@ int rfn_fold_freeze(struct rfn_fold *fold)
 static int append_slow(struct rfn_fold *fold, rfn_node node)
 {
     RFN_TRY(stop_following(fold));
+    if (fold->watch)
+        fold->watch(fold->watch_context, &node, 1);
     RFN_TRY(make_way(fold, node));
     RFN_TRY(push(fold, node));
     if (first_alive(fold) == fold->n_alive) {
@@ -762,8 +781,11 @@ int rfn_fold_append(struct rfn_fold *fold, uint32_t symbol)
     if (*++fold->next != END)
         return 0;
     uint32_t p = fold->alive[fold->n_alive - 1];
+    const struct loop *loop = loop_of_node(fold, fold->nodes[p]);
+    if (__builtin_expect(fold->told != loop->body || loop->trips == 0, 0))
+        rfn_fold_tell(fold);
     add_trip(fold, p);
-    fold->next = fold->base = loop_of_node(fold, fold->nodes[p])->body;
+    fold->next = fold->base = fold->told = loop->body;
     return 0;
 }
 
@@ -772,7 +794,7 @@ struct rfn_fold *rfn_fold_new(uint32_t max_nodes)
     struct rfn_fold *fold = calloc(1, sizeof *fold);
     if (!fold)
         return NULL;
-    fold->next = fold->base = &END;
+    fold->next = fold->base = fold->told = &END;
     fold->max_nodes = max_nodes;
     rfn_column_init(&fold->frozen);
     return fold;

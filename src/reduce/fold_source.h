@@ -1,5 +1,4 @@
-/* fold_source.h - what a fold has, as a source of call-path signatures: for tests, and what the
- * recorder will do when a run ends.
+/* fold_source.h - what a fold has, as a source of call-path signatures, for tests.
  */
 #ifndef RFN_REDUCE_FOLD_SOURCE_H
 #define RFN_REDUCE_FOLD_SOURCE_H

@@ -2,6 +2,7 @@
  * to about the size of their text; the work per symbol must not grow with the sequence. Sequences
  * are made by small programs of loops, by formulas, and by trying all short ones. */
 #include "base/rounds.h"
+#include "reduce/elastic_signature.h"
 #include "reduce/fold.h"
 
 #include <setjmp.h>
@@ -146,6 +147,85 @@ static void check_form(const struct rfn_fold *fold)
     assert_int_equal(stats.nodes, nodes);
 }
 
+/* ---- whom the fold tells ---- */
+
+/* What it is told, up to repetition. */
+struct watcher {
+    struct rfn_elastic told;
+    uint64_t n;
+};
+
+static void take(struct rfn_elastic *elastic, uint32_t symbol)
+{
+    assert_int_equal(rfn_elastic_append(elastic, symbol * UINT64_C(0x9e3779b97f4a7c15) + 1), 0);
+}
+
+static void hear(void *context, const rfn_node *symbols, size_t n)
+{
+    struct watcher *watcher = context;
+    watcher->n += n;
+    for (size_t i = 0; i < n; i++) {
+        assert_false(rfn_node_is_loop(symbols[i]));
+        take(&watcher->told, rfn_node_index(symbols[i]));
+    }
+}
+
+/* All but repetitions, also when it is asked for what is held back after every `each` symbols. */
+static void check_told(const uint32_t *symbols, size_t n, size_t each, uint32_t max_nodes)
+{
+    struct rfn_fold *fold = rfn_fold_new(max_nodes);
+    struct watcher watcher = {0};
+    struct rfn_elastic all = {0};
+    assert_non_null(fold);
+    rfn_fold_watch_by(fold, hear, &watcher);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(rfn_fold_append(fold, symbols[i]), 0);
+        take(&all, symbols[i]);
+        if ((i + 1) % each && i + 1 < n)
+            continue;
+        rfn_fold_tell(fold);
+        assert_true(watcher.n <= i + 1);
+        assert_true(rfn_elastic_signature(&watcher.told) == rfn_elastic_signature(&all));
+    }
+    rfn_elastic_release(&watcher.told);
+    rfn_elastic_release(&all);
+    rfn_fold_free(fold);
+}
+
+/* Of loops that go on nothing is told, whatever their trips. */
+static void test_told(void **state)
+{
+    (void)state;
+    struct rfn_fold *fold = rfn_fold_new(0);
+    struct watcher watcher = {0};
+    assert_non_null(fold);
+    rfn_fold_watch_by(fold, hear, &watcher);
+    for (uint32_t i = 0; i < 1000; i++) {
+        for (uint32_t k = 0; k < 5; k++)
+            assert_int_equal(rfn_fold_append(fold, k), 0);
+    }
+    assert_int_equal(watcher.n, 10); /* the second iteration is known to be one when it ends */
+    assert_int_equal(rfn_fold_append(fold, 0), 0);
+    assert_int_equal(rfn_fold_append(fold, 1), 0);
+    assert_int_equal(watcher.n, 10);
+    rfn_fold_tell(fold);
+    rfn_fold_tell(fold);
+    assert_int_equal(watcher.n, 12);
+    for (uint32_t k = 2; k < 5; k++)
+        assert_int_equal(rfn_fold_append(fold, k), 0);
+    assert_int_equal(watcher.n, 15);
+    assert_int_equal(rfn_fold_append(fold, 0), 0);
+    assert_int_equal(rfn_fold_append(fold, 7), 0);
+    assert_int_equal(watcher.n, 17);
+    rfn_fold_watch_by(fold, NULL, NULL);
+    assert_int_equal(rfn_fold_append(fold, 8), 0);
+    assert_int_equal(watcher.n, 17);
+    rfn_elastic_release(&watcher.told);
+    rfn_fold_free(fold);
+}
+
+/* ---- checks of whole sequences ---- */
+
 static struct rfn_fold *fold_of(const struct sequence *sequence)
 {
     struct rfn_fold *fold = rfn_fold_new(0);
@@ -153,6 +233,15 @@ static struct rfn_fold *fold_of(const struct sequence *sequence)
     for (size_t i = 0; i < sequence->n; i++)
         assert_int_equal(rfn_fold_append(fold, sequence->symbols[i]), 0);
     return fold;
+}
+
+static bool has_few_symbols(const struct sequence *sequence)
+{
+    for (size_t i = 0; i < sequence->n; i++) {
+        if (sequence->symbols[i] >= 200)
+            return false;
+    }
+    return true;
 }
 
 /* Folds, checks and empties the sequence; returns the figures. */
@@ -166,6 +255,8 @@ static struct rfn_fold_stats check_fold(struct sequence *sequence)
     rfn_fold_stats(fold, &stats);
     assert_int_equal(stats.appended, sequence->n);
     rfn_fold_free(fold);
+    if (has_few_symbols(sequence)) /* as many hashes for each */
+        check_told(sequence->symbols, sequence->n, 1 + sequence->n / 10, 0);
     sequence->n = 0;
     return stats;
 }
@@ -183,6 +274,8 @@ static void check_every_moment(const uint32_t *symbols, size_t n)
         check_form(fold);
     }
     rfn_fold_free(fold);
+    for (size_t each = 1; each < 8; each++)
+        check_told(symbols, n, each, 0);
 }
 
 /* ---- small cases ---- */
@@ -675,6 +768,8 @@ static void test_frozen(void **state)
         assert_true(kinds < 10 || view.frozen->n > N / 10);
         check_exact(fold, symbols, N);
         rfn_fold_free(fold);
+        if (kinds < 100)
+            check_told(symbols, N, 999, LIMIT);
     }
     free(symbols);
 }
@@ -684,6 +779,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_structures),
         cmocka_unit_test(test_unfold_stops),
+        cmocka_unit_test(test_told),
         cmocka_unit_test(test_large_symbols),
         cmocka_unit_test(test_all_short),
         cmocka_unit_test(test_random),

@@ -2,6 +2,7 @@
 
 #include "base/grow.h"
 #include "reduce/backlog.h"
+#include "reduce/elastic_signature.h"
 #include "reduce/lists.h"
 #include "reduce/stream_reduction.h"
 
@@ -24,6 +25,7 @@ struct site {
     uint32_t moved;     /* bit i: input i is in a column */
     bool unsettled;     /* symbols from before an input moved still have it in their signature */
     uint32_t n_symbols; /* since an input moved last */
+    uint64_t letter;    /* in the signature; 0: it does not count */
     struct distinct *inputs; /* one per input; NULL until the site is used */
 };
 
@@ -43,6 +45,8 @@ struct poll_run {
 
 struct rfn_stream {
     struct rfn_stream_options options;
+    struct rfn_elastic signature; /* of what the fold has told */
+    bool not_signed;
     struct rfn_symbol *symbols;
     struct index_entry *entries; /* beside symbols */
     size_t n_symbols, symbols_capacity, entries_capacity;
@@ -76,6 +80,41 @@ struct rfn_stream {
     struct rfn_backlog backlog;
 };
 
+/* ---- the signature ---- */
+
+static void stop_signing(struct rfn_stream *stream)
+{
+    stream->not_signed = true;
+    rfn_elastic_release(&stream->signature);
+    rfn_fold_watch_by(stream->fold, NULL, NULL);
+}
+
+/* What the fold tells of. */
+static void sign(void *context, const rfn_node *symbols, size_t n)
+{
+    struct rfn_stream *stream = context;
+    for (size_t i = 0; i < n; i++) {
+        const struct rfn_symbol *symbol = &stream->symbols[rfn_node_index(symbols[i])];
+        uint64_t letter = stream->sites[symbol->site].letter;
+        if (!letter || symbol->failed_poll)
+            continue;
+        int error = rfn_elastic_append(&stream->signature, letter);
+        if (error || rfn_elastic_is_slow(&stream->signature)) {
+            stop_signing(stream);
+            return;
+        }
+    }
+}
+
+uint64_t rfn_stream_signature(struct rfn_stream *stream)
+{
+    rfn_fold_tell(stream->fold);
+    if (stream->not_signed)
+        return RFN_UNSIGNED;
+    uint64_t signature = rfn_elastic_signature(&stream->signature);
+    return signature == RFN_UNSIGNED ? 1 : signature; /* there are no calls */
+}
+
 /* ---- making and freeing ---- */
 
 /* A node of the stack takes 36 bytes, and room for it grows by doubling. */
@@ -97,12 +136,23 @@ static uint64_t max_kept_events(const struct rfn_stream_options *options)
     return options->memory ? options->memory->limit / 256 : 0;
 }
 
+/* Makes a fold, which is signed from its first symbol on. */
+static int make_fold(struct rfn_stream *stream)
+{
+    stream->fold = rfn_fold_new(max_nodes(&stream->options));
+    if (!stream->fold)
+        return RFN_E_NOMEM;
+    rfn_elastic_release(&stream->signature);
+    stream->not_signed = !stream->options.letter;
+    if (!stream->not_signed)
+        rfn_fold_watch_by(stream->fold, sign, stream);
+    return 0;
+}
+
 static int make_parts(struct rfn_stream *stream)
 {
     const struct rfn_stream_options *options = &stream->options;
-    stream->fold = rfn_fold_new(max_nodes(options));
-    if (!stream->fold)
-        return RFN_E_NOMEM;
+    RFN_TRY(make_fold(stream));
     if (!options->reducing || !options->times)
         return 0;
     stream->reduction = rfn_stream_reduction_new(stream, options->reducing,
@@ -183,6 +233,7 @@ void rfn_stream_free(struct rfn_stream *stream)
     free(stream->marks);
     rfn_lists_release(&stream->lists);
     rfn_fold_free(stream->fold);
+    rfn_elastic_release(&stream->signature);
     rfn_stream_reduction_free(stream->reduction);
     free(stream);
 }
@@ -319,9 +370,14 @@ static int site_use(struct rfn_stream *stream, uint32_t number, uint32_t functio
     struct site *site = &stream->sites[number];
     if (site->inputs)
         return 0;
+    const struct rfn_function *schema = rfn_stream_schema(stream, function);
     site->function = function;
-    site->inputs = calloc(rfn_stream_schema(stream, function)->n_in + 1u, sizeof *site->inputs);
-    return site->inputs ? 0 : RFN_E_NOMEM;
+    site->inputs = calloc(schema->n_in + 1u, sizeof *site->inputs);
+    if (!site->inputs)
+        return RFN_E_NOMEM;
+    if (stream->options.letter && rfn_class_is_mpi(schema->class_))
+        site->letter = stream->options.letter(stream->options.letter_context, number) | 1;
+    return 0;
 }
 
 static int distinct_add(struct distinct *distinct, int64_t value)
@@ -373,7 +429,8 @@ size_t rfn_stream_bytes(const struct rfn_stream *stream)
                    stream->symbols_capacity * sizeof *stream->symbols +
                    stream->entries_capacity * sizeof *stream->entries +
                    (stream->table ? stream->table_mask + 1 : 0) * sizeof *stream->table +
-                   stream->marks_capacity * sizeof *stream->marks;
+                   stream->marks_capacity * sizeof *stream->marks +
+                   rfn_elastic_bytes(&stream->signature);
     for (size_t i = 0; i < stream->n_symbols; i++) {
         struct rfn_symbol *symbol = &stream->symbols[i];
         unsigned n = n_columns(stream, symbol);
@@ -678,9 +735,9 @@ static int move_run(struct move *move)
     stream->table = NULL;
     stream->table_mask = 0;
     int error = move_symbols(move);
-    stream->fold = rfn_fold_new(max_nodes(&stream->options));
-    if (!error && !stream->fold)
-        error = RFN_E_NOMEM;
+    int no_fold = make_fold(stream);
+    if (!error)
+        error = no_fold;
     stream->moving = true;
     if (!error)
         error = rfn_fold_unfold(old_fold, move_event, move);

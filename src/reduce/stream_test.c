@@ -1,5 +1,6 @@
 #include "base/grow.h"
 #include "base/spill_model.h"
+#include "reduce/elastic_signature.h"
 #include "reduce/lists.h"
 #include "reduce/stream.h"
 
@@ -23,8 +24,17 @@ static const struct rfn_param test_params[] = {
 static const struct rfn_function functions[] = {
     {"MPI_Send", RFN_CLASS_SEND, 0, 5, 0, send_params},
     {"MPI_Test", RFN_CLASS_COMPLETION, RFN_FUNCTION_POLL, 1, 1, test_params},
+    {"region", RFN_CLASS_REGION, 0, 0, 0, NULL},
 };
-enum { SEND, TEST };
+enum { SEND, TEST, REGION };
+
+/* Sites this far apart are one call path. */
+static const uint32_t few_paths = 5, many_paths = 1000;
+
+static uint64_t letter(const void *paths, uint32_t site)
+{
+    return (site % *(const uint32_t *)paths + 1) * 0x9e3779b97f4a7c15u;
+}
 
 /* What went in, one per call. */
 struct call {
@@ -49,7 +59,9 @@ static struct history history_new_within(bool all_polls, struct rfn_memory *memo
                                          .volume = true,
                                          .volume_start = 7,
                                          .memory = memory,
-                                         .spill = spill};
+                                         .spill = spill,
+                                         .letter = letter,
+                                         .letter_context = &few_paths};
     struct history history = {.now = 1000, .counted = 7};
     history.stream = rfn_stream_new(&options);
     assert_non_null(history.stream);
@@ -85,6 +97,8 @@ static void add(struct history *history, uint32_t site, uint32_t function, enum 
                                      .volume_enter = history->counted + 3 * gap + site,
                                      .volume_exit = history->counted + 3 * gap + site +
                                                     duration / 2};
+    if (function == REGION) /* a moment, at which nothing is counted */
+        call->event.volume_enter = call->event.volume_exit = history->counted;
     history->now = call->event.exit;
     history->counted = call->event.volume_exit;
     assert_int_equal(rfn_stream_event(history->stream, &call->event), 0);
@@ -218,9 +232,24 @@ static int check_event(void *context, uint32_t number)
     return 0;
 }
 
+/* The signature is that of the calls, one by one. */
+static void check_signature(const struct history *history)
+{
+    struct rfn_elastic all = {0};
+    for (size_t i = 0; i < history->n; i++) {
+        const struct rfn_event *event = &history->calls[i].event;
+        if (event->poll != RFN_POLL_FAILED && event->function != REGION)
+            assert_int_equal(rfn_elastic_append(&all, letter(&few_paths, event->site) | 1), 0);
+    }
+    uint64_t signature = rfn_elastic_signature(&all);
+    assert_true(rfn_stream_signature(history->stream) == (signature ? signature : 1));
+    rfn_elastic_release(&all);
+}
+
 static void check_all(struct history *history)
 {
     assert_int_equal(rfn_stream_flush(history->stream), 0);
+    check_signature(history);
     uint32_t n = rfn_stream_symbols(history->stream);
     struct playback playback = {.history = history, .now = 1000, .counted = 7};
     playback.columns = calloc(n, sizeof *playback.columns);
@@ -645,6 +674,70 @@ static void test_spill_fails(void **state)
     }
 }
 
+/* ---- the signature ---- */
+
+/* Asked for at any time, which changes nothing; regions and failed polls do not count. */
+static void test_signature(void **state)
+{
+    (void)state;
+    struct history history = history_new(false);
+    check_signature(&history);
+    srand(11);
+    for (int i = 0; i < 3000; i++) {
+        uint32_t stretch = (uint32_t)i / 300;
+        for (uint32_t k = 0; k < 1 + stretch % 3; k++)
+            add_send(&history, k + stretch, 1, rand() % (stretch == 5 ? 100 : 3), 1, 1);
+        if (stretch % 2 && rand() % 2)
+            add(&history, 20 + (uint32_t)rand() % 3, REGION, RFN_POLL_NONE, (int64_t[]){0}, 0, 1,
+                1);
+        if (rand() % 4 == 0)
+            add_test(&history, 30, 1, rand() % 2);
+        if (i % 7 == 0)
+            check_all(&history);
+    }
+    assert_true(rfn_stream_any_moved(history.stream));
+    check_all(&history);
+    history_free(&history);
+}
+
+static struct rfn_stream *add_calls(const uint32_t *paths, uint32_t n, uint32_t sites)
+{
+    const struct rfn_stream_options options = {
+        .functions = functions, .letter = paths ? letter : NULL, .letter_context = paths};
+    struct rfn_stream *stream = rfn_stream_new(&options);
+    const int64_t in[5] = {0};
+    assert_non_null(stream);
+    srand(12);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rfn_event event = {
+            .site = i < sites ? i : (uint32_t)rand() % sites, .function = SEND, .in = in};
+        assert_int_equal(rfn_stream_event(stream, &event), 0);
+    }
+    assert_int_equal(rfn_stream_flush(stream), 0);
+    return stream;
+}
+
+/* A million calls in random order, of as many sites but few call paths: the signature is kept. Of
+ * many it is not: that takes too long. Nor where nobody says what call paths are. */
+static void test_signature_limits(void **state)
+{
+    (void)state;
+    const struct {
+        const uint32_t *paths;
+        uint32_t calls, sites;
+        bool is_signed;
+    } cases[] = {{&few_paths, 1000000, 20, true},
+                 {&many_paths, 1000, 1000, true},
+                 {&many_paths, 20000, 1000, false},
+                 {NULL, 1000, 20, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct rfn_stream *stream = add_calls(cases[i].paths, cases[i].calls, cases[i].sites);
+        assert_int_equal(rfn_stream_signature(stream) != RFN_UNSIGNED, cases[i].is_signed);
+        assert_int_equal(rfn_stream_events(stream), cases[i].calls);
+        rfn_stream_free(stream);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -657,6 +750,7 @@ int main(void)
         cmocka_unit_test(test_lists_forget),    cmocka_unit_test(test_memory_is_bounded),
         cmocka_unit_test(test_memory_suffices), cmocka_unit_test(test_moves_what_was_spilled),
         cmocka_unit_test(test_spill_fails),     cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_signature),       cmocka_unit_test(test_signature_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

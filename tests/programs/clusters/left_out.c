@@ -1,8 +1,9 @@
-/* Ranks that leave out calls now and then. Usage: left_out [calls]
+/* Ranks that leave out calls now and then. Usage: left_out [calls [paths]]
  *
  * Each step is a barrier, some reductions, a broadcast, each rank alone. Ranks 0 and 1 always make
  * reductions, how many differs; rank 2 makes none in the first step, and others none at all. So
- * there are three main clusters. With an argument so many calls follow, in no order. */
+ * there are three main clusters. With an argument so many calls follow, in no order, of two
+ * functions, each on so many call paths (1). */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -13,16 +14,25 @@ static int reductions(int rank, int step)
     return rank == 0 ? 2 : 1 + step % 3;
 }
 
-static void in_no_order(long calls)
+/* Calls one of two functions from so deep. */
+__attribute__((noinline)) static int call_from(int depth, int second)
+{
+    int number;
+    if (depth > 0)
+        number = call_from(depth - 1, second);
+    else if (second)
+        MPI_Comm_rank(MPI_COMM_WORLD, &number);
+    else
+        MPI_Comm_size(MPI_COMM_WORLD, &number);
+    return number + 1;
+}
+
+static void in_no_order(long calls, unsigned paths)
 {
     unsigned state = 1;
     for (long i = 0; i < calls; i++) {
-        int number;
         state = state * 1664525u + 1013904223u;
-        if (state >> 31)
-            MPI_Comm_rank(MPI_COMM_WORLD, &number);
-        else
-            MPI_Comm_size(MPI_COMM_WORLD, &number);
+        call_from((int)((state >> 16) % paths), state >> 31);
     }
 }
 
@@ -37,7 +47,7 @@ int main(int argc, char **argv)
             MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
         MPI_Bcast(&sum, 1, MPI_INT, 0, MPI_COMM_SELF);
     }
-    in_no_order(argc > 1 ? atol(argv[1]) : 0);
+    in_no_order(argc > 1 ? atol(argv[1]) : 0, argc > 2 ? (unsigned)atoi(argv[2]) : 1);
     MPI_Finalize();
     return 0;
 }
