@@ -8,7 +8,6 @@
 #ifndef RFN_ARCHIVE_CLUSTER_PARTS_H
 #define RFN_ARCHIVE_CLUSTER_PARTS_H
 
-#include "archive/common_loops.h"
 #include "archive/reader.h"
 #include "archive/shapes.h"
 

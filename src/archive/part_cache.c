@@ -55,6 +55,10 @@ static const char *read_part(const struct rfn_archive *archive, struct rfn_part 
         return rfn_values_read(&part->u.values, structure, payload, archive->exact);
     case RFN_CHUNK_CLUSTERS:
         return rfn_shapes_read(&part->u.shapes, archive->n_groups, payload);
+    case RFN_CHUNK_COMMON:
+        return payload->size > RFN_CLUSTERS_BYTES_MAX
+                   ? "it is too large"
+                   : rfn_common_read(&part->u.common, dictionary, payload, archive->exact);
     case RFN_CHUNK_PROFILES:
         return read_profiles(archive, &part->u.profiles, id, payload);
     default:
@@ -75,6 +79,9 @@ static void free_part(struct rfn_part *part)
         break;
     case RFN_CHUNK_CLUSTERS:
         rfn_shapes_release(&part->u.shapes);
+        break;
+    case RFN_CHUNK_COMMON:
+        rfn_common_release(&part->u.common);
         break;
     case RFN_CHUNK_PROFILES:
         rfn_profiles_release(&part->u.profiles);
@@ -110,84 +117,13 @@ int64_t rfn_part_find(const struct rfn_archive *archive, uint32_t type, uint64_t
     return entry < 0 ? find_clustered(archive, type, id) : entry;
 }
 
-/* ---- COMMON: kept until the archive is closed ---- */
+/* ---- sharing; the lock is held, where nothing else is said ---- */
 
 /* The lock and what it guards are what may change in an open archive. */
 static struct rfn_archive *changeable(const struct rfn_archive *archive)
 {
     return (struct rfn_archive *)(uintptr_t)archive;
 }
-
-int64_t rfn_common_find(const struct rfn_archive *archive)
-{
-    bool known = archive->first_set && rfn_chunks_know(&archive->chunks, RFN_CHUNK_COMMON);
-    return known ? rfn_chunks_find(&archive->chunks, RFN_CHUNK_COMMON, 0) : -1;
-}
-
-static void free_common(struct rfn_common *common)
-{
-    if (common)
-        rfn_common_release(common);
-    free(common);
-}
-
-/* NULL: it has not been read yet. */
-static struct rfn_common *kept_common(const struct rfn_archive *archive)
-{
-    struct rfn_archive *shared = changeable(archive);
-    pthread_mutex_lock(&shared->lock);
-    struct rfn_common *kept = shared->common;
-    pthread_mutex_unlock(&shared->lock);
-    return kept;
-}
-
-/* Returns the one that is kept: the first, where two threads have read it. */
-static struct rfn_common *keep_common(const struct rfn_archive *archive, struct rfn_common *read)
-{
-    struct rfn_archive *shared = changeable(archive);
-    pthread_mutex_lock(&shared->lock);
-    struct rfn_common *kept = shared->common ? shared->common : read;
-    shared->common = kept;
-    pthread_mutex_unlock(&shared->lock);
-    if (kept != read)
-        free_common(read);
-    return kept;
-}
-
-static int load_common(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
-                       struct rfn_common **common, struct rfn_diag *diag)
-{
-    struct rfn_payload payload;
-    RFN_TRY(rfn_chunks_load(&archive->chunks, entry, &payload, diag));
-    *common = calloc(1, sizeof **common);
-    const char *fault = *common ? NULL : rfn_out_of_memory;
-    if (!fault && payload.size > RFN_CLUSTERS_BYTES_MAX)
-        fault = "it is too large";
-    if (!fault)
-        fault = rfn_common_read(*common, &archive->dictionary, &payload, archive->exact);
-    rfn_payload_release(&payload);
-    int error = rfn_payload_fault(&payload, fault, diag);
-    if (error)
-        free_common(*common);
-    return error;
-}
-
-int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **common,
-                   struct rfn_diag *diag)
-{
-    struct rfn_common *read = NULL;
-    *common = kept_common(archive);
-    if (*common)
-        return 0;
-    int64_t entry = rfn_common_find(archive);
-    if (entry < 0)
-        return rfn_archive_missing(archive, "COMMON", 0, diag);
-    RFN_TRY(load_common(archive, &archive->chunks.entries[entry], &read, diag));
-    *common = keep_common(archive, read);
-    return 0;
-}
-
-/* ---- sharing; the lock is held ---- */
 
 static size_t weight(const struct rfn_part *part)
 {
@@ -300,12 +236,42 @@ int rfn_chunk_use(const struct rfn_archive *archive, const struct rfn_toc_entry 
     return error;
 }
 
+/* ---- COMMON: never given back, and so kept until the archive is closed ---- */
+
+int64_t rfn_common_find(const struct rfn_archive *archive)
+{
+    bool known = archive->first_set && rfn_chunks_know(&archive->chunks, RFN_CHUNK_COMMON);
+    return known ? rfn_chunks_find(&archive->chunks, RFN_CHUNK_COMMON, 0) : -1;
+}
+
+/* NULL: it has not been read yet. */
+static const struct rfn_common *known_common(const struct rfn_archive *archive)
+{
+    int64_t entry = rfn_common_find(archive);
+    struct rfn_part *part = entry < 0 ? NULL : take_if_there(archive, (size_t)entry);
+    return part ? &part->u.common : NULL;
+}
+
+int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **common,
+                   struct rfn_diag *diag)
+{
+    int64_t entry = rfn_common_find(archive);
+    struct rfn_part *part;
+    if (entry < 0)
+        return rfn_archive_missing(archive, "COMMON", 0, diag);
+    RFN_TRY(rfn_chunk_use(archive, &archive->chunks.entries[entry], &part, diag));
+    *common = &part->u.common;
+    return 0;
+}
+
+/* ---- parts in chunks of their own, or in CLUSTERS ---- */
+
 /* The payload of a part in a CLUSTERS. */
 static int take_clustered(const struct rfn_archive *archive, const struct rfn_shapes *shapes,
                           uint32_t type, uint64_t id, const struct rfn_structure *structure,
                           struct rfn_payload *payload, struct rfn_diag *diag)
 {
-    const struct rfn_common *common = kept_common(archive);
+    const struct rfn_common *common = known_common(archive);
     const char *fault = rfn_cluster_take(archive, shapes, type, (uint32_t)id, structure, common,
                                          payload);
     if (fault == rfn_common_needed) {
@@ -402,7 +368,6 @@ void rfn_archive_close(struct rfn_archive *archive)
             free_part(archive->parts[i]);
     }
     free(archive->parts);
-    free_common(archive->common);
     rfn_host_clocks_release(&archive->clocks);
     free(archive->host_offsets);
     free(archive->members);

@@ -9,6 +9,7 @@
 #define RFN_ARCHIVE_READER_H
 
 #include "archive/chunks.h"
+#include "archive/common_loops.h"
 #include "archive/dictionary.h"
 #include "archive/host_clocks.h"
 #include "archive/parts.h"
@@ -39,7 +40,7 @@ enum rfn_stream_word {
     RFN_STREAM_WORDS
 };
 
-/* STRUCTURE, PLACES or VALUES, or a chunk that has those of many (CLUSTERS, PROFILES), read. */
+/* STRUCTURE, PLACES or VALUES, or a chunk for those of many, read. */
 struct rfn_part {
     uint32_t type;
     size_t entry; /* of archive.parts */
@@ -50,6 +51,7 @@ struct rfn_part {
         struct rfn_member_table places;
         struct rfn_values values;
         struct rfn_shapes shapes;     /* CLUSTERS */
+        struct rfn_common common;     /* COMMON */
         struct rfn_profiles profiles; /* PROFILES */
     } u;
 };
@@ -61,8 +63,6 @@ enum { RFN_LIST_BYTES = 1 << 10 };
 #else
 enum { RFN_LIST_BYTES = 1 << 22 };
 #endif
-
-struct rfn_common; /* archive/common_loops.h */
 
 struct rfn_archive {
     struct rfn_chunks chunks;
@@ -86,7 +86,6 @@ struct rfn_archive {
     size_t n_parts;
     struct rfn_part *newest, *oldest;
     size_t n_idle;
-    struct rfn_common *common; /* COMMON; NULL: not read */
 };
 
 int rfn_archive_open_memory(const void *bytes, size_t size, struct rfn_archive **archive,
