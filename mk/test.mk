@@ -122,8 +122,8 @@ format:
 lint:
 	@cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 \
 	    --enable=warning,performance,portability -Isrc -Iinclude $(LIB_SRC) $(CLI_SRC)
-	@clang-tidy --quiet $(LIB_SRC) $(CLI_SRC) -- -std=c11 -Isrc -Iinclude \
-	    -DRFN_VERSION='"$(VERSION)"'
+	@printf '%s\n' $(LIB_SRC) $(CLI_SRC) | xargs -P "$$(nproc)" -I FILE clang-tidy --quiet FILE -- \
+	    -std=c11 -Isrc -Iinclude -DRFN_VERSION='"$(VERSION)"'
 
 # Programs of bench/ time a part of Refrain alone, except for MPI programs, which run.py compiles.
 BENCH_MPI := $(patsubst %,bench/%.c,adi alone calls varying wavefront)

@@ -7,6 +7,7 @@
 #include "archive/cluster_parts.h"
 #include "archive/reader.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -202,8 +203,8 @@ void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part)
 
 /* ---- loading ---- */
 
-/* Makes a part of a payload, and releases it. */
-static int make_part(const struct rfn_archive *archive, uint32_t type, uint64_t id,
+/* Makes a part of a payload, which is released, and keeps it in its slot. */
+static int make_part(const struct rfn_archive *archive, size_t slot, uint32_t type, uint64_t id,
                      const struct rfn_structure *structure, struct rfn_payload *payload,
                      struct rfn_part **part, struct rfn_diag *diag)
 {
@@ -215,10 +216,15 @@ static int make_part(const struct rfn_archive *archive, uint32_t type, uint64_t 
         fault = read_part(archive, made, id, structure, payload);
     }
     rfn_payload_release(payload);
-    if (fault && made)
+    if (!fault) {
+        *part = keep(archive, slot, made);
+        return 0;
+    }
+    if (made)
         free_part(made);
-    *part = fault ? NULL : made;
-    return rfn_payload_fault(&where, fault, diag);
+    int error = rfn_payload_fault(&where, fault, diag);
+    assert(error < 0);
+    return error;
 }
 
 int rfn_chunk_use(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
@@ -230,10 +236,7 @@ int rfn_chunk_use(const struct rfn_archive *archive, const struct rfn_toc_entry 
     if (*part)
         return 0;
     RFN_TRY(rfn_chunks_load(&archive->chunks, chunk, &payload, diag));
-    int error = make_part(archive, chunk->type, chunk->id, NULL, &payload, part, diag);
-    if (*part)
-        *part = keep(archive, slot, *part);
-    return error;
+    return make_part(archive, slot, chunk->type, chunk->id, NULL, &payload, part, diag);
 }
 
 /* ---- COMMON: never given back, and so kept until the archive is closed ---- */
@@ -297,45 +300,41 @@ static int load_payload(const struct rfn_archive *archive, const struct rfn_toc_
     return error;
 }
 
-static int find_or_fail(const struct rfn_archive *archive, uint32_t type, uint64_t id,
-                        const struct rfn_toc_entry **chunk, struct rfn_diag *diag)
+static int part_missing(const struct rfn_archive *archive, uint32_t type, uint64_t id,
+                        struct rfn_diag *diag)
 {
     static const char *const names[] = {[RFN_CHUNK_STRUCTURE] = "STRUCTURE",
                                         [RFN_CHUNK_VALUES] = "VALUES",
                                         [RFN_CHUNK_PLACES] = "PLACES"};
-    int64_t entry = rfn_part_find(archive, type, id);
-    if (entry < 0)
-        return rfn_archive_missing(archive, names[type], id, diag);
-    *chunk = &archive->chunks.entries[entry];
-    return 0;
+    return rfn_archive_missing(archive, names[type], id, diag);
 }
 
 int rfn_part_load(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                   const struct rfn_structure *structure, struct rfn_payload *payload,
                   struct rfn_diag *diag)
 {
-    const struct rfn_toc_entry *chunk = NULL;
-    RFN_TRY(find_or_fail(archive, type, id, &chunk, diag));
-    return load_payload(archive, chunk, type, id, structure, payload, diag);
+    int64_t entry = rfn_part_find(archive, type, id);
+    if (entry < 0)
+        return part_missing(archive, type, id, diag);
+    return load_payload(archive, &archive->chunks.entries[entry], type, id, structure, payload,
+                        diag);
 }
 
 int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                  const struct rfn_structure *structure, struct rfn_part **part,
                  struct rfn_diag *diag)
 {
-    const struct rfn_toc_entry *chunk = NULL;
-    RFN_TRY(find_or_fail(archive, type, id, &chunk, diag));
-    size_t entry = (size_t)(chunk - archive->chunks.entries);
-    size_t slot = chunk->type == type ? entry : clustered_slot(archive, type, id);
+    int64_t entry = rfn_part_find(archive, type, id);
+    if (entry < 0)
+        return part_missing(archive, type, id, diag);
+    const struct rfn_toc_entry *chunk = &archive->chunks.entries[entry];
+    size_t slot = chunk->type == type ? (size_t)entry : clustered_slot(archive, type, id);
     struct rfn_payload payload;
     *part = take_if_there(archive, slot);
     if (*part)
         return 0;
     RFN_TRY(load_payload(archive, chunk, type, id, structure, &payload, diag));
-    int error = make_part(archive, type, id, structure, &payload, part, diag);
-    if (*part)
-        *part = keep(archive, slot, *part);
-    return error;
+    return make_part(archive, slot, type, id, structure, &payload, part, diag);
 }
 
 int rfn_stream_parts_use(const struct rfn_archive *archive, uint32_t stream,

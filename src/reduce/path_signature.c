@@ -6,6 +6,7 @@
 #include "reduce/path_signature.h"
 
 #include "base/grow.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "reduce/path_word.h"
 
@@ -15,8 +16,10 @@
 /* A few bytes can stand for more executions than can be walked while fuzzing. */
 #ifdef RFN_FUZZING
 enum { EXECUTIONS_MAX = 1 << 12 };
+static const uint64_t HASHES_MAX = 1 << 12;
 #else
 #define EXECUTIONS_MAX UINT64_MAX
+static const uint64_t HASHES_MAX = (uint64_t)1 << 28; /* a second */
 #endif
 
 enum { PERIOD = 10 };                                  /* of the factors of the xor form */
@@ -35,6 +38,7 @@ struct fixed {
 struct element {
     struct rfn_path_word word;   /* elastic */
     struct rfn_elastic *elastic; /* its signature is kept instead; or NULL */
+    uint64_t rest;               /* what came when that had made too many hashes, as it came */
     struct fixed fixed;          /* the other forms */
 };
 
@@ -131,7 +135,11 @@ static int add_letters(struct work *work, struct element *to, const uint32_t *le
     if (!to->elastic)
         return rfn_path_word_append(&to->word, &work->alphabet, letters, n);
     for (size_t i = 0; i < n; i++) {
-        RFN_TRY(rfn_elastic_append(to->elastic, work->hashes[letters[i]]));
+        const uint64_t words[] = {to->rest, work->hashes[letters[i]]};
+        if (to->elastic->work > HASHES_MAX)
+            to->rest = rfn_hash_bytes(words, sizeof words);
+        else
+            RFN_TRY(rfn_elastic_append(to->elastic, words[1]));
         if (to->elastic->work > work->limits.work)
             return RFN_E_RANGE;
     }
@@ -365,6 +373,8 @@ static int finish(struct work *work, const struct element *all, uint64_t *signat
         return 0;
     default:
         *signature = rfn_elastic_signature(all->elastic);
+        if (all->rest)
+            *signature = rfn_hash_bytes((uint64_t[]){*signature, all->rest}, 2 * sizeof all->rest);
         return use(&work->limits.work, all->elastic->work);
     }
 }

@@ -49,8 +49,9 @@ struct rfn_path_source {
 };
 
 /* O(nodes + trips), and for the elastic form O(letters) for each letter of the sequence in which
- * plain loops are their bodies, once. RFN_E_NOMEM; RFN_E_CORRUPT where the source is not what it
- * says; RFN_E_RANGE beyond a limit; errors of reading trips. */
+ * plain loops are their bodies, once. When that has made 2^28 hashes, letters are taken as they
+ * come, which may tell apart what is equal. RFN_E_NOMEM; RFN_E_CORRUPT where the source is not what
+ * it says; RFN_E_RANGE beyond a limit; errors of reading trips. */
 int rfn_path_signature(const struct rfn_path_source *source, enum rfn_path_form form,
                        uint64_t *signature);
 
