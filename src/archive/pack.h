@@ -10,6 +10,7 @@
 #include "base/rope.h"
 #include "event/symbolize.h"
 #include "reduce/merge.h"
+#include "reduce/path_signature.h"
 #include "reduce/stream.h"
 #include "refrain/archive.h"
 
@@ -38,6 +39,14 @@ int rfn_pack_values(const struct rfn_stream *stream, struct rfn_rope *out);
  * are. *loops: the bytes of its loops. RFN_E_NOMEM, or an error of the stream's spill. */
 int rfn_pack_structure_digests(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                                struct rfn_stream_digests *digests, uint64_t *loops);
+/* What the streams of a process may take to be signed in the end, all together. What is beyond is
+ * signed by who asks. */
+extern const struct rfn_path_limits rfn_signature_limits;
+/* The call-path signature of what a stream with letters did: that which it has kept, else, where
+ * that was given up, made of its structure. RFN_UNSIGNED where that would take more than is left,
+ * or fails: nothing depends on it. left: of rfn_signature_limits, by the streams of the process
+ * before it; what this one takes is taken off. */
+uint64_t rfn_pack_signature(struct rfn_stream *stream, struct rfn_path_limits *left);
 /* Bytes of a STRUCTURE without its loops. */
 uint64_t rfn_pack_head_bytes(const struct rfn_stream *stream, const struct rfn_pack_refs *refs);
 /* How many numbers may differ, a stream's contribution of them to the table of its shape (as the

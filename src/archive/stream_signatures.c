@@ -68,7 +68,8 @@ struct checking {
     struct rfn_diag *diag;
 };
 
-/* More than any recorder takes; what is beyond is not looked at. */
+/* More than a recorder takes in the end. It may have kept signatures of what takes more: that is
+ * not looked at. */
 static const struct rfn_path_limits check_limits = {
     .steps = 1 << 22, .letters = 1 << 20, .work = 1 << 22};
 

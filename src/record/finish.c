@@ -320,13 +320,14 @@ static void merge_spreads(struct rec_finishing *finish, int error)
     finish->not_spread = rfn_spreads_run(&finish->spreads, finish->exchange, error);
 }
 
-/* Digests of what a stream would write, with hashes in place of numbers. */
-static int digest(struct rec_finishing *finish, size_t i)
+/* Digests of what a stream would write, with hashes in place of numbers. signing: what is left for
+ * that. */
+static int digest(struct rec_finishing *finish, size_t i, struct rfn_path_limits *signing)
 {
     struct rec_stream_description *of = &finish->description.streams[i];
     struct rfn_rope *values = &finish->packed[i].values;
     struct rfn_stream_digests digests = {0};
-    digests.signature = rfn_stream_signature(of->stream->events);
+    digests.signature = rfn_pack_signature(of->stream->events, signing);
     RFN_TRY(rfn_pack_structure_digests(of->stream->events, &of->refs, &digests,
                                        &finish->packed[i].loop_bytes));
     RFN_TRY(rfn_pack_values(of->stream->events, values));
@@ -340,6 +341,7 @@ enum { TOGETHER_SHARE = 16 };
 
 static int number_kinds(struct rec_finishing *finish, int error)
 {
+    struct rfn_path_limits signing = rfn_signature_limits;
     size_t n = finish->description.n_streams;
     finish->packed = calloc(n + 1, sizeof *finish->packed);
     if (!error && !finish->packed)
@@ -347,7 +349,7 @@ static int number_kinds(struct rec_finishing *finish, int error)
     for (size_t i = 0; i < n && finish->packed; i++)
         finish->packed[i].time_set = finish->first_stream + i;
     for (size_t i = 0; i < n && !error; i++)
-        error = digest(finish, i);
+        error = digest(finish, i, &signing);
     rec_finishing_end_step(finish, RFN_MERGING_SIGNATURES);
     finish->merge.together = rec_options.cluster ? rec_options.memory_bytes / TOGETHER_SHARE : 0;
     error = rfn_merge_run(&finish->merge, finish->exchange, error);

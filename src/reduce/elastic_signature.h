@@ -25,11 +25,11 @@
  * its last new letter. Of the longer ones only suffixes change, which are hashed when somebody
  * asks. So a letter takes O(d), at most as long as there are letters, whatever came before.
  *
- * Programs repeat what they do, if not in the same loop, and what comes of a sequence is known
- * where an equal one had the same letter next. So these steps are kept, from the state of the
- * stretches (a hash of them) and a letter to the next state, and a known one is a look into a
- * table. Stretches are left as they are meanwhile; letters that are not in them yet wait in a list,
- * until a step is new, or the state is theirs again: then what waits has changed nothing.
+ * Programs repeat what they do, if not in the same loop, and what comes of a sequence is known where
+ * an equal one had the same letter next. So these steps are kept, from the state of the stretches
+ * (a hash of them) and a letter to the next state, and a known one is a look into a table. Stretches
+ * are left as they are meanwhile; letters that they have not taken yet wait in a list, until a step
+ * is new, or the state is theirs again: then what waits would change nothing.
  *
  * (Radoszewski and Rytter 2010 test whether two given sequences are equal in time length * letters,
  * level by level; this does it in that order of time for a sequence that nobody keeps.)
@@ -67,7 +67,8 @@ size_t rfn_elastic_bytes(const struct rfn_elastic *elastic); /* of memory */
 int rfn_elastic_append(struct rfn_elastic *elastic, uint64_t letter);
 
 /* Whether it has taken more hashes, of some 2 ns, than may be spent on that while a program runs:
- * 2^21 once, as a loop of a thousand letters takes, and 32 per letter. */
+ * 2^21 once, which is more than a loop of a thousand letters takes until it is known, and 32 per
+ * letter. */
 bool rfn_elastic_is_slow(const struct rfn_elastic *elastic);
 
 /* O(different letters) after a change, else O(1). */

@@ -412,6 +412,7 @@ void rfn_fold_watch_by(struct rfn_fold *fold, rfn_fold_watch *watch, void *conte
 {
     fold->watch = watch;
     fold->watch_context = context;
+    fold->told = fold->next;
 }
 
 /* Stops following: what has been matched goes on the stack. */

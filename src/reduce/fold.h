@@ -55,10 +55,11 @@ struct rfn_fold;
 struct rfn_fold *rfn_fold_new(uint32_t max_nodes);
 void rfn_fold_free(struct rfn_fold *fold);
 
-/* From now on watch is told of the symbols that are appended, in order, as nodes; to be set while
- * there are none. A whole iteration of a loop is left out where the one before it, which is equal,
- * was told: so of a loop that goes on nothing is told. What has come of the iteration that is being
- * made may be told later, with what ends it, or by rfn_fold_tell. NULL: nobody is told any more. */
+/* From now on watch is told of the symbols that are appended, in order, as nodes; it is taken to
+ * know those before. A whole iteration of a loop is left out where the one before it, which is
+ * equal, is known: so of a loop that goes on nothing is told. What has come of the iteration that
+ * is being made may be told later, with what ends it, or by rfn_fold_tell. NULL: nobody is told any
+ * more. */
 typedef void rfn_fold_watch(void *context, const rfn_node *symbols, size_t n);
 void rfn_fold_watch_by(struct rfn_fold *fold, rfn_fold_watch *watch, void *context);
 void rfn_fold_tell(struct rfn_fold *fold);

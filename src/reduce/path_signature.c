@@ -6,7 +6,6 @@
 #include "reduce/path_signature.h"
 
 #include "base/grow.h"
-#include "base/hash.h"
 #include "base/map.h"
 #include "reduce/path_word.h"
 
@@ -16,10 +15,8 @@
 /* A few bytes can stand for more executions than can be walked while fuzzing. */
 #ifdef RFN_FUZZING
 enum { EXECUTIONS_MAX = 1 << 12 };
-static const uint64_t HASHES_MAX = 1 << 12;
 #else
 #define EXECUTIONS_MAX UINT64_MAX
-static const uint64_t HASHES_MAX = (uint64_t)1 << 28; /* a second */
 #endif
 
 enum { PERIOD = 10 };                                  /* of the factors of the xor form */
@@ -34,12 +31,9 @@ struct fixed {
     uint64_t hash, power;
 };
 
-/* What a body is worth, or the whole. */
 struct element {
-    struct rfn_path_word word;   /* elastic */
-    struct rfn_elastic *elastic; /* its signature is kept instead; or NULL */
-    uint64_t rest;               /* what came when that had made too many hashes, as it came */
-    struct fixed fixed;          /* the other forms */
+    struct rfn_path_word word; /* elastic */
+    struct fixed fixed;        /* else */
 };
 
 struct loop {
@@ -130,22 +124,6 @@ static struct fixed fixed_repeat(struct fixed of, uint64_t n)
     return all;
 }
 
-static int add_letters(struct work *work, struct element *to, const uint32_t *letters, size_t n)
-{
-    if (!to->elastic)
-        return rfn_path_word_append(&to->word, &work->alphabet, letters, n);
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t words[] = {to->rest, work->hashes[letters[i]]};
-        if (to->elastic->work > HASHES_MAX)
-            to->rest = rfn_hash_bytes(words, sizeof words);
-        else
-            RFN_TRY(rfn_elastic_append(to->elastic, words[1]));
-        if (to->elastic->work > work->limits.work)
-            return RFN_E_RANGE;
-    }
-    return 0;
-}
-
 static int add_letter(struct work *work, struct element *to, uint32_t symbol)
 {
     if (symbol >= work->source->n_symbols)
@@ -153,7 +131,7 @@ static int add_letter(struct work *work, struct element *to, uint32_t symbol)
     if (!work->source->letters[symbol])
         return 0;
     if (work->form == RFN_PATHS_ELASTIC)
-        return add_letters(work, to, &work->numbers[symbol], 1);
+        return rfn_path_word_append(&to->word, &work->alphabet, &work->numbers[symbol], 1);
     struct fixed one = fixed_letter(work->source->letters[symbol]);
     to->fixed = fixed_join(&to->fixed, &one);
     return 0;
@@ -165,7 +143,8 @@ static int add_loop(struct work *work, struct element *to, const struct loop *lo
         if (trips == 0)
             return 0;
         RFN_TRY(count_steps(work, loop->body.word.n));
-        return add_letters(work, to, loop->body.word.letters, loop->body.word.n);
+        return rfn_path_word_append(&to->word, &work->alphabet, loop->body.word.letters,
+                                    loop->body.word.n);
     }
     struct fixed all = fixed_repeat(loop->body.fixed, (uint64_t)trips);
     to->fixed = fixed_join(&to->fixed, &all);
@@ -311,6 +290,14 @@ static int make_loop(struct work *work, uint32_t number)
 static const struct rfn_path_limits memory_only = {
     .steps = UINT64_MAX, .letters = RFN_PATH_WORD_MAX, .work = UINT64_MAX};
 
+/* A word is as long as there are letters in it, or longer: whether that is too much work is known
+ * before it is made. */
+static bool too_many_letters(const struct work *work)
+{
+    return work->form == RFN_PATHS_ELASTIC && work->n_letters &&
+           work->n_letters > work->limits.work / work->n_letters;
+}
+
 static int number_letters(struct work *work)
 {
     struct rfn_map map = RFN_MAP_INIT;
@@ -324,6 +311,8 @@ static int number_letters(struct work *work)
             continue;
         work->hashes[work->n_letters] = letter;
         error = rfn_map_put(&map, letter, work->n_letters++);
+        if (!error && too_many_letters(work))
+            error = RFN_E_RANGE;
     }
     rfn_map_release(&map);
     return error;
@@ -362,7 +351,19 @@ static void end(struct work *work)
     free(work->frames);
 }
 
-static int finish(struct work *work, const struct element *all, uint64_t *signature)
+static int walk_all(struct work *work, struct element *all)
+{
+    const struct rfn_path_source *source = work->source;
+    struct rfn_path_nodes piece = {0};
+    for (bool more = source->before_top; more; more = piece.n) {
+        RFN_TRY(source->before_top(source->context, &piece));
+        if (piece.n)
+            RFN_TRY(walk(work, &piece, all));
+    }
+    return walk(work, &source->top, all);
+}
+
+static int finish(struct work *work, struct element *all, uint64_t *signature)
 {
     switch (work->form) {
     case RFN_PATHS_STRICT:
@@ -372,10 +373,11 @@ static int finish(struct work *work, const struct element *all, uint64_t *signat
         *signature = all->fixed.x[0];
         return 0;
     default:
-        *signature = rfn_elastic_signature(all->elastic);
-        if (all->rest)
-            *signature = rfn_hash_bytes((uint64_t[]){*signature, all->rest}, 2 * sizeof all->rest);
-        return use(&work->limits.work, all->elastic->work);
+        rfn_path_word_shorten(&all->word, &work->alphabet);
+        if (all->word.n && work->n_letters > work->limits.work / all->word.n)
+            return RFN_E_RANGE;
+        work->limits.work -= work->n_letters * (uint64_t)all->word.n;
+        return rfn_path_word_hash(&all->word, work->hashes, work->n_letters, signature);
     }
 }
 
@@ -383,18 +385,17 @@ int rfn_path_signature(const struct rfn_path_source *source, enum rfn_path_form 
                        uint64_t *signature)
 {
     struct work work = {.source = source, .form = form};
-    struct rfn_elastic elastic = {0};
-    struct element all = {.elastic = &elastic, .fixed = nothing};
+    struct element all = {.fixed = nothing};
     int error = begin(&work);
     for (uint32_t i = 0; i < source->n_loops && !error; i++)
         error = make_loop(&work, i);
     if (!error)
-        error = walk(&work, &source->top, &all);
+        error = walk_all(&work, &all);
     if (!error)
         error = finish(&work, &all, signature);
     if (source->limits)
         *source->limits = work.limits;
-    rfn_elastic_release(&elastic);
+    rfn_path_word_release(&all.word);
     end(&work);
     return error;
 }

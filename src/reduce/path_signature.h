@@ -32,7 +32,7 @@ struct rfn_path_nodes {
 struct rfn_path_limits {
     uint64_t steps;   /* symbols, loops, nodes and trips that are looked at */
     uint64_t letters; /* of the bodies of all loops, shortened */
-    uint64_t work;    /* hashes of the elastic form */
+    uint64_t work; /* of the elastic form in the end: letters, times what is left of the sequence */
 };
 
 /* A folded sequence; all borrowed. A loop's body has only loops of lower numbers. */
@@ -45,13 +45,16 @@ struct rfn_path_source {
     int (*trips)(void *context, uint32_t loop, struct rfn_column_cursor *cursor);
     void *context;
     uint64_t events; /* of the sequence, at most: more executions of a loop are damage */
+    /* May be NULL. Gives the nodes before those of top, one piece after the other, and in the end
+     * one without nodes. A piece may go when the next one is asked for. */
+    int (*before_top)(void *context, struct rfn_path_nodes *piece);
     struct rfn_path_limits *limits; /* NULL: only memory is bounded. What is used is taken off */
 };
 
-/* O(nodes + trips), and for the elastic form O(letters) for each letter of the sequence in which
- * plain loops are their bodies, once. When that has made 2^28 hashes, letters are taken as they
- * come, which may tell apart what is equal. RFN_E_NOMEM; RFN_E_CORRUPT where the source is not what
- * it says; RFN_E_RANGE beyond a limit; errors of reading trips. */
+/* O(nodes + trips), and for the elastic form O(letters) times the length of what is left of the
+ * sequence. RFN_E_NOMEM; RFN_E_CORRUPT where the source is not what it says; RFN_E_RANGE beyond a
+ * limit, before anything is walked where the letters alone say so; errors of reading trips and
+ * nodes. */
 int rfn_path_signature(const struct rfn_path_source *source, enum rfn_path_form form,
                        uint64_t *signature);
 

@@ -250,15 +250,60 @@ static void test_large(void **state)
     rfn_column_release(&trips);
 }
 
-/* ---- limits ---- */
+/* ---- pieces, and limits ---- */
+
+/* Symbols, a few at a time. */
+struct pieces {
+    rfn_node nodes[64];
+    size_t n, at, size;
+};
+
+static int next_piece(void *context, struct rfn_path_nodes *piece)
+{
+    struct pieces *pieces = context;
+    size_t left = pieces->n - pieces->at;
+    *piece = (struct rfn_path_nodes){pieces->nodes + pieces->at,
+                                     left < pieces->size ? left : pieces->size};
+    pieces->at += piece->n;
+    return 0;
+}
+
+/* Whatever the pieces, the signature is that of the whole. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    set_letters();
+    set_events("defgdefgedgffgdeeg");
+    for (size_t cut = 0; cut <= n_events; cut++) {
+        for (size_t size = 1; size < 5; size++) {
+            struct pieces pieces = {.n = cut, .size = size};
+            rfn_node top[64];
+            for (size_t i = 0; i < n_events; i++)
+                *(i < cut ? &pieces.nodes[i] : &top[i - cut]) = rfn_node_symbol(events[i]);
+            const struct rfn_path_source source = {.top = {top, n_events - cut},
+                                                   .before_top = next_piece,
+                                                   .n_symbols = SYMBOLS,
+                                                   .letters = letters,
+                                                   .trips = no_trips,
+                                                   .context = &pieces,
+                                                   .events = n_events};
+            for (int form = 0; form < 3; form++) {
+                uint64_t signature;
+                pieces.at = 0;
+                assert_int_equal(rfn_path_signature(&source, (enum rfn_path_form)form, &signature),
+                                 0);
+                assert_true(signature == flat_signature((enum rfn_path_form)form));
+            }
+        }
+    }
+}
 
 /* Just as much as is needed is enough, and nothing of it is left. Both loops' trips are 10, 1, 2,
  * 0, 1, 2, 0, ... Steps: there are 12 symbols and 2 loops; looking for the 0 takes 4 trips of each
  * loop; the inner body has 2 nodes, the top 1, the outer body 2 in each of 10 iterations; in 7 of
  * these the inner body's 2 letters are taken: 12 + 2 + 4
- * + 4 + 2 + 1 + 20 + 14. Letters: the inner body's. Work: of e f g, e f g, g, e f g, ... the first
- * e f g takes 0 + 2 + 3 hashes, the second 3 * 2, and is equal to the first, so that what follows
- * is known; in the end the whole takes 1. */
+ * + 4 + 2 + 1 + 20 + 14. Letters: the inner body's. Work: 3 different letters times 7, as e f g e f
+ * g e f g g e f g e f g g ... becomes e f g e f g g. */
 static void test_limits(void **state)
 {
     (void)state;
@@ -273,7 +318,7 @@ static void test_limits(void **state)
     rfn_column_init(&trips);
     for (int i = 0; i < 20; i++) /* the inner loop is left out: all is walked */
         assert_int_equal(rfn_column_append(&trips, i ? i % 3 : 10), 0);
-    static const uint64_t needed[] = {59, 2, 12};
+    static const uint64_t needed[] = {59, 2, 7 * 3};
     struct rfn_path_source source = nest(top, loops, 2, &trips, 1000);
     for (int which = 0; which < 3; which++) {
         for (uint64_t limit = 0; limit <= needed[which] + 1; limit++) {
@@ -290,22 +335,41 @@ static void test_limits(void **state)
     rfn_column_release(&trips);
 }
 
-/* More symbols than may be looked at: nodes are not looked at. */
+static int no_piece(void *context, struct rfn_path_nodes *piece)
+{
+    (void)piece;
+    fail_msg("%s", (const char *)context);
+    return 0;
+}
+
+/* What cannot be within the limits is not looked at: too many letters for what may be done in the
+ * end, or more symbols than may be looked at. */
 static void test_refused_early(void **state)
 {
     (void)state;
     enum { MANY = 100 };
     static uint64_t many[MANY];
-    const rfn_node top[] = {rfn_node_symbol(MANY)}; /* damage */
+    const rfn_node top[] = {rfn_node_symbol(0)};
     for (uint32_t i = 0; i < MANY; i++)
         many[i] = 0x9e3779b97f4a7c15u * (i + 1);
-    struct rfn_path_limits limits = {.steps = MANY - 1, .letters = 1000, .work = 1000};
-    const struct rfn_path_source source = {
-        .top = {top, 1}, .n_symbols = MANY, .letters = many, .trips = no_trips, .limits = &limits};
-    uint64_t signature;
-    assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), RFN_E_RANGE);
-    limits.steps = MANY + 1;
-    assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), RFN_E_CORRUPT);
+    static const struct rfn_path_limits few[] = {
+        {.steps = 1000, .letters = 1000, .work = MANY * MANY - 1},
+        {.steps = MANY - 1, .letters = 1000, .work = MANY * MANY}};
+    for (size_t i = 0; i < 2; i++) {
+        struct rfn_path_limits limits = few[i];
+        struct rfn_path_source source = {.top = {top, 1},
+                                         .before_top = no_piece,
+                                         .n_symbols = MANY,
+                                         .letters = many,
+                                         .trips = no_trips,
+                                         .context = "nodes are looked at",
+                                         .limits = &limits};
+        uint64_t signature;
+        assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), RFN_E_RANGE);
+        source.before_top = NULL;
+        limits = (struct rfn_path_limits){.steps = 1000, .letters = 1000, .work = MANY * MANY};
+        assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), 0);
+    }
 }
 
 /* Sources that are not what they say. */
@@ -374,11 +438,11 @@ static void test_empty_trips(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unfolding),     cmocka_unit_test(test_trips),
-        cmocka_unit_test(test_known),         cmocka_unit_test(test_xor),
-        cmocka_unit_test(test_large),         cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_refused_early), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_empty_trips),
+        cmocka_unit_test(test_unfolding), cmocka_unit_test(test_trips),
+        cmocka_unit_test(test_known),     cmocka_unit_test(test_xor),
+        cmocka_unit_test(test_large),     cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_limits),    cmocka_unit_test(test_refused_early),
+        cmocka_unit_test(test_damage),    cmocka_unit_test(test_empty_trips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,19 @@
 #include "reduce/path_word.h"
 
 #include "base/grow.h"
+#include "base/hash.h"
+#include "reduce/elastic_signature.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { REDUCE_FIRST = 256, DEPTH_MAX = 48 };
+static const uint64_t WORK_MAX = (uint64_t)1 << 28;
 
 int rfn_path_alphabet_init(struct rfn_path_alphabet *alphabet, uint32_t n_letters)
 {
-    *alphabet = (struct rfn_path_alphabet){.n_letters = n_letters};
+    *alphabet = (struct rfn_path_alphabet){0};
     alphabet->seen = calloc(n_letters + (size_t)1, sizeof *alphabet->seen);
     return alphabet->seen ? 0 : RFN_E_NOMEM;
 }
@@ -104,4 +108,31 @@ int rfn_path_word_append(struct rfn_path_word *word, struct rfn_path_alphabet *a
     memcpy(word->letters + word->n, letters, n * sizeof *letters);
     word->n += n;
     return 0;
+}
+
+static uint64_t hash_as_it_is(const struct rfn_path_word *word, const uint64_t *hashes)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < word->n; i++) {
+        const uint64_t words[] = {hash, hashes[word->letters[i]]};
+        hash = rfn_hash_bytes(words, sizeof words);
+    }
+    return hash;
+}
+
+int rfn_path_word_hash(const struct rfn_path_word *word, const uint64_t *hashes, uint32_t n_letters,
+                       uint64_t *hash)
+{
+    struct rfn_elastic elastic = {0};
+    int error = 0;
+    if (n_letters && word->n > WORK_MAX / n_letters) {
+        *hash = hash_as_it_is(word, hashes);
+        return 0;
+    }
+    for (size_t i = 0; i < word->n && !error; i++)
+        error = rfn_elastic_append(&elastic, hashes[word->letters[i]]);
+    if (!error)
+        *hash = rfn_elastic_signature(&elastic);
+    rfn_elastic_release(&elastic);
+    return error;
 }

@@ -9,7 +9,6 @@
 
 #include "refrain/error.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +21,6 @@ struct rfn_path_word {
 
 /* What shortening needs; one for many words. */
 struct rfn_path_alphabet {
-    uint32_t n_letters;
     uint64_t *seen; /* per letter */
     uint64_t stamp;
 };
@@ -39,5 +37,11 @@ int rfn_path_word_append(struct rfn_path_word *word, struct rfn_path_alphabet *a
                          const uint32_t *letters, size_t n);
 /* Makes it shorter, where that is easy. */
 void rfn_path_word_shorten(struct rfn_path_word *word, struct rfn_path_alphabet *alphabet);
+
+/* Its elastic signature. hashes: what each letter is, whatever its number. O(n * letters); when
+ * that is beyond 2^28 it is a hash of the word as it is, which may tell apart what is equal.
+ * RFN_E_NOMEM. */
+int rfn_path_word_hash(const struct rfn_path_word *word, const uint64_t *hashes, uint32_t n_letters,
+                       uint64_t *hash);
 
 #endif

@@ -26,7 +26,10 @@ static void test_shorter(void **state)
 {
     (void)state;
     struct rfn_path_alphabet alphabet;
+    uint64_t hashes[LETTERS], hash;
     size_t before = 0, after = 0;
+    for (uint64_t i = 0; i < LETTERS; i++)
+        hashes[i] = i + 1;
     srand(5);
     assert_int_equal(rfn_path_alphabet_init(&alphabet, LETTERS), 0);
     for (unsigned i = 0; i < 20000; i++) {
@@ -39,6 +42,8 @@ static void test_shorter(void **state)
         rfn_path_word_shorten(&word, &alphabet);
         assert_true(word.n <= n);
         assert_true(signature_of(word.letters, word.n) == signature_of(letters, n));
+        assert_int_equal(rfn_path_word_hash(&word, hashes, LETTERS, &hash), 0);
+        assert_true(hash == signature_of(letters, n));
         before += n;
         after += word.n;
         rfn_path_word_release(&word);
@@ -68,8 +73,31 @@ static void test_long(void **state)
     rfn_path_alphabet_release(&alphabet);
 }
 
+/* What would take minutes is hashed as it is. */
+static void test_large(void **state)
+{
+    (void)state;
+    enum { MANY = 50000 };
+    static uint64_t hashes[MANY];
+    struct rfn_path_word word = {0};
+    struct rfn_path_alphabet alphabet;
+    uint64_t hash, once;
+    assert_int_equal(rfn_path_alphabet_init(&alphabet, MANY), 0);
+    for (uint32_t i = 0; i < 2 * MANY; i++) {
+        hashes[i % MANY] = i % MANY + UINT64_C(1);
+        assert_int_equal(rfn_path_word_append(&word, &alphabet, &(uint32_t){i % MANY}, 1), 0);
+        if (i + 1 == MANY)
+            assert_int_equal(rfn_path_word_hash(&word, hashes, MANY, &once), 0);
+    }
+    assert_int_equal(rfn_path_word_hash(&word, hashes, MANY, &hash), 0);
+    assert_true(hash != once);
+    rfn_path_word_release(&word);
+    rfn_path_alphabet_release(&alphabet);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shorter), cmocka_unit_test(test_long)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shorter), cmocka_unit_test(test_long),
+                                       cmocka_unit_test(test_large)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,6 +82,12 @@ struct rfn_stream {
 
 /* ---- the signature ---- */
 
+uint64_t rfn_stream_letter(const struct rfn_stream *stream, uint32_t symbol)
+{
+    const struct rfn_symbol *of = &stream->symbols[symbol];
+    return of->failed_poll ? 0 : stream->sites[of->site].letter;
+}
+
 static void stop_signing(struct rfn_stream *stream)
 {
     stream->not_signed = true;
@@ -94,16 +100,20 @@ static void sign(void *context, const rfn_node *symbols, size_t n)
 {
     struct rfn_stream *stream = context;
     for (size_t i = 0; i < n; i++) {
-        const struct rfn_symbol *symbol = &stream->symbols[rfn_node_index(symbols[i])];
-        uint64_t letter = stream->sites[symbol->site].letter;
-        if (!letter || symbol->failed_poll)
-            continue;
-        int error = rfn_elastic_append(&stream->signature, letter);
+        uint64_t letter = rfn_stream_letter(stream, rfn_node_index(symbols[i]));
+        int error = letter ? rfn_elastic_append(&stream->signature, letter) : 0;
         if (error || rfn_elastic_is_slow(&stream->signature)) {
             stop_signing(stream);
             return;
         }
     }
+}
+
+/* From now on, if it is signed. */
+static void watch_fold(struct rfn_stream *stream)
+{
+    if (!stream->not_signed)
+        rfn_fold_watch_by(stream->fold, sign, stream);
 }
 
 uint64_t rfn_stream_signature(struct rfn_stream *stream)
@@ -136,23 +146,14 @@ static uint64_t max_kept_events(const struct rfn_stream_options *options)
     return options->memory ? options->memory->limit / 256 : 0;
 }
 
-/* Makes a fold, which is signed from its first symbol on. */
-static int make_fold(struct rfn_stream *stream)
-{
-    stream->fold = rfn_fold_new(max_nodes(&stream->options));
-    if (!stream->fold)
-        return RFN_E_NOMEM;
-    rfn_elastic_release(&stream->signature);
-    stream->not_signed = !stream->options.letter;
-    if (!stream->not_signed)
-        rfn_fold_watch_by(stream->fold, sign, stream);
-    return 0;
-}
-
 static int make_parts(struct rfn_stream *stream)
 {
     const struct rfn_stream_options *options = &stream->options;
-    RFN_TRY(make_fold(stream));
+    stream->fold = rfn_fold_new(max_nodes(options));
+    if (!stream->fold)
+        return RFN_E_NOMEM;
+    stream->not_signed = !options->letter;
+    watch_fold(stream);
     if (!options->reducing || !options->times)
         return 0;
     stream->reduction = rfn_stream_reduction_new(stream, options->reducing,
@@ -726,6 +727,7 @@ static int move_run(struct move *move)
 {
     struct rfn_stream *stream = move->stream;
     struct rfn_fold *old_fold = stream->fold;
+    rfn_fold_tell(old_fold); /* letters stay what they are */
     make_room(stream);
     move->old = stream->symbols;
     move->n_old = (uint32_t)stream->n_symbols;
@@ -735,12 +737,14 @@ static int move_run(struct move *move)
     stream->table = NULL;
     stream->table_mask = 0;
     int error = move_symbols(move);
-    int no_fold = make_fold(stream);
-    if (!error)
-        error = no_fold;
+    stream->fold = rfn_fold_new(max_nodes(&stream->options));
+    if (!error && !stream->fold)
+        error = RFN_E_NOMEM;
     stream->moving = true;
     if (!error)
         error = rfn_fold_unfold(old_fold, move_event, move);
+    if (!error)
+        watch_fold(stream);
     stream->moving = false;
     rfn_fold_free(old_fold);
     for (uint32_t i = 0; i < move->n_old; i++) {

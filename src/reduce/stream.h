@@ -88,7 +88,7 @@ struct rfn_stream_options {
     const struct rfn_spill *spill;        /* borrowed; with memory */
     const struct rfn_reducing *reducing;  /* borrowed; NULL: times are kept. With times */
     /* What a site's function and call path are, a hash that is the same on all ranks. Asked for
-     * once, by the stream's thread. NULL: the stream has no signature. */
+     * once, when the site's first event is reduced. NULL: the stream has no signature. */
     uint64_t (*letter)(const void *context, uint32_t site);
     const void *letter_context;
 };
@@ -148,10 +148,11 @@ const int64_t *rfn_stream_list_words(const struct rfn_stream *stream, size_t num
 uint32_t rfn_stream_symbols(const struct rfn_stream *stream);
 const struct rfn_symbol *rfn_stream_symbol(const struct rfn_stream *stream, uint32_t symbol);
 const struct rfn_fold *rfn_stream_fold(const struct rfn_stream *stream);
-/* The call-path signature of what the stream did so far (elastic_signature.h), 1 of nothing. Calls
- * of MPI count, unless they are failed polls. It is kept from event to event: what is repeated
- * takes nothing, anything else some hashes, at most as many as there are call paths. RFN_UNSIGNED
- * without letters, without memory, or where that took too many: nothing depends on it. */
+/* What a symbol is in the stream's signature: calls of MPI count, unless they are failed polls. 0:
+ * it does not. */
+uint64_t rfn_stream_letter(const struct rfn_stream *stream, uint32_t symbol);
+/* The call-path signature of what the stream did so far (elastic_signature.h), 1 of nothing. It is
+ * kept from event to event. RFN_UNSIGNED without letters, without memory, or where it was slow. */
 uint64_t rfn_stream_signature(struct rfn_stream *stream);
 /* The schema of a function by its number. */
 const struct rfn_function *rfn_stream_schema(const struct rfn_stream *stream, uint32_t function);

@@ -3,6 +3,7 @@
 #include "reduce/stream_reduction.h"
 
 #include "base/spill_model.h"
+#include "reduce/elastic_signature.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,11 +32,27 @@ static int add(struct rfn_stream *stream, uint64_t i)
     return rfn_stream_event(stream, &event);
 }
 
+static uint64_t letter(const void *context, uint32_t site)
+{
+    (void)context;
+    return site + UINT64_C(1);
+}
+
+/* Without memory there is none, or it is right. */
+static void check_signature(struct rfn_stream *stream)
+{
+    static uint64_t right;
+    uint64_t signature = rfn_stream_signature(stream);
+    right = right ? right : signature;
+    assert_true(signature == right || signature == RFN_UNSIGNED);
+}
+
 static int fill(struct rfn_stream *stream)
 {
     for (uint64_t i = 0; i < 6000; i++)
         RFN_TRY(add(stream, i));
     RFN_TRY(rfn_stream_flush(stream));
+    check_signature(stream);
     assert_true(rfn_stream_epochs(stream) > 0);
     return rfn_stream_reduce(stream);
 }
@@ -56,7 +73,8 @@ static int run(const void *of)
                                                .volume = true,
                                                .memory = &memory,
                                                .spill = &spill.spill,
-                                               .reducing = &reducing};
+                                               .reducing = &reducing,
+                                               .letter = letter};
     struct rfn_stream *stream = rfn_stream_new(&options);
     int error = stream ? fill(stream) : RFN_E_NOMEM;
     rfn_stream_free(stream);
