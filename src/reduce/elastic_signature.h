@@ -25,11 +25,11 @@
  * its last new letter. Of the longer ones only suffixes change, which are hashed when somebody
  * asks. So a letter takes O(d), at most as long as there are letters, whatever came before.
  *
- * Programs repeat what they do, if not in the same loop, and what comes of a sequence is known where
- * an equal one had the same letter next. So these steps are kept, from the state of the stretches
- * (a hash of them) and a letter to the next state, and a known one is a look into a table. Stretches
- * are left as they are meanwhile; letters that they have not taken yet wait in a list, until a step
- * is new, or the state is theirs again: then what waits would change nothing.
+ * Programs repeat what they do, if not in the same loop, and what comes of a sequence is known
+ * where an equal one had the same letter next. So these steps are kept, from the state of the
+ * stretches (a hash of them) and a letter to the next state, and a known one is a look into a
+ * table. Stretches are left as they are meanwhile; letters that they have not taken yet wait in a
+ * list, until a step is new, or the state is theirs again: then what waits would change nothing.
  *
  * (Radoszewski and Rytter 2010 test whether two given sequences are equal in time length * letters,
  * level by level; this does it in that order of time for a sequence that nobody keeps.)
