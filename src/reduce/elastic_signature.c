@@ -81,41 +81,35 @@ static size_t find_letter(const struct rfn_elastic *elastic, uint64_t letter)
     return d;
 }
 
-static void set_share(struct rfn_elastic *elastic, size_t place)
-{
-    struct rfn_elastic_level *level = &elastic->levels[place];
-    uint64_t before = level->share;
-    level->share = share_of_level(level, place);
-    elastic->levels_state += level->share - before;
-}
-
 /* What is said of a letter in the header: level i becomes i + 1, up to that which has the letter.
  */
 static int change_levels(struct rfn_elastic *elastic, uint64_t letter)
 {
     size_t d = find_letter(elastic, letter);
-    if (d == elastic->n)
+    bool is_new = d == elastic->n;
+    if (is_new)
         RFN_TRY(RFN_GROW(elastic->levels, elastic->capacity, elastic->n + 1));
     hash_levels(elastic, d);
-    if (d == elastic->n)
-        elastic->levels[elastic->n++] = (struct rfn_elastic_level){.newest = letter};
-    uint64_t moved = letter, before = 0, suffix = 0;
-    struct rfn_elastic_level *level = elastic->levels;
-    bool is_new = level[d].letter == 0;
-    for (size_t i = 0; i < d; i++, level++) {
-        uint64_t old_letter = level->letter, old_hash = level->hash;
-        level->letter = moved;
-        level->prefix = before;
-        level->newest = letter;
-        suffix = level->hash = hash_level(level, suffix);
-        set_share(elastic, i);
-        moved = old_letter;
-        before = old_hash;
-    }
-    level->letter = moved;
+    struct rfn_elastic_level *levels = elastic->levels;
     if (is_new)
-        level->prefix = before;
-    set_share(elastic, d);
+        levels[elastic->n++] = (struct rfn_elastic_level){.newest = letter};
+    uint64_t moved = letter, before = 0, suffix = 0, state = elastic->levels_state;
+    for (size_t i = 0; i < d; i++) {
+        const struct rfn_elastic_level old = levels[i];
+        struct rfn_elastic_level new = {.letter = moved, .prefix = before, .newest = letter};
+        suffix = new.hash = hash_level(&new, suffix);
+        new.share = share_of_level(&new, i);
+        state += new.share - old.share;
+        levels[i] = new;
+        moved = old.letter;
+        before = old.hash;
+    }
+    levels[d].letter = moved;
+    if (is_new)
+        levels[d].prefix = before;
+    uint64_t share = share_of_level(&levels[d], d);
+    elastic->levels_state = state + share - levels[d].share;
+    levels[d].share = share;
     elastic->hashed = d;
     elastic->work += d;
     return 0;

@@ -66,7 +66,7 @@ size_t rfn_elastic_bytes(const struct rfn_elastic *elastic); /* of memory */
 /* Letters are hashes, other than 0. RFN_E_NOMEM: to be released. */
 int rfn_elastic_append(struct rfn_elastic *elastic, uint64_t letter);
 
-/* Whether it has taken more hashes, of some 2 ns, than may be spent on that while a program runs:
+/* Whether it has taken more hashes, of some 4 ns, than may be spent on that while a program runs:
  * 2^21 once, which is more than a loop of a thousand letters takes until it is known, and 32 per
  * letter. */
 bool rfn_elastic_is_slow(const struct rfn_elastic *elastic);
