@@ -10,7 +10,7 @@ enum { PIECE = 512 };
 const struct rfn_path_limits rfn_signature_limits = {
     .steps = 1 << 19, .letters = 1 << 18, .work = 1 << 20};
 
-/* Of a stream: memory is some hundred bytes for each number of a loop, also where nothing reaches
+/* Of a stream: memory is some 400 bytes for each number of a loop, also where nothing reaches
  * the loop any more (fold.h). */
 enum { LOOPS_MOST = 1 << 13 };
 

@@ -9,8 +9,9 @@
  * - xor, the form of the paper: the exclusive or over all events of ((i mod 10) + 1) times the
  *   letter of event i, i from 0. Even repetitions may cancel in it.
  *
- * All three are functions of the sequence alone, however it was folded. Letters are 64-bit hashes
- * of call paths; what counts as a call path is the caller's affair.
+ * All three are functions of the sequence alone, however it was folded; but where the elastic form
+ * would take more than 2^28 hashes (path_word.h), which may tell apart what is equal. Letters are
+ * 64-bit hashes of call paths; what counts as a call path is the caller's affair.
  */
 #ifndef RFN_REDUCE_PATH_SIGNATURE_H
 #define RFN_REDUCE_PATH_SIGNATURE_H

@@ -118,9 +118,11 @@ static void watch_fold(struct rfn_stream *stream)
 
 uint64_t rfn_stream_signature(struct rfn_stream *stream)
 {
-    rfn_fold_tell(stream->fold);
     if (stream->not_signed)
         return RFN_UNSIGNED;
+    rfn_fold_tell(stream->fold);
+    if (stream->not_signed)
+        return RFN_UNSIGNED; /* what was told was too much */
     uint64_t signature = rfn_elastic_signature(&stream->signature);
     return signature == RFN_UNSIGNED ? 1 : signature; /* there are no calls */
 }
@@ -743,6 +745,7 @@ static int move_run(struct move *move)
     stream->moving = true;
     if (!error)
         error = rfn_fold_unfold(old_fold, move_event, move);
+    stream->not_signed |= error < 0;
     if (!error)
         watch_fold(stream);
     stream->moving = false;
