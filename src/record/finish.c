@@ -619,7 +619,7 @@ static void write_run(struct rec_finishing *finish, struct rec_archive_result *r
     error = rec_chunk_streams(finish, error);
     error = rec_output_write(&finish->output, finish->exchange, error, result);
     if (finish->exchange->rank == 0)
-        tell(finish, result, error, (double)(rec_monotonic_ns() - finish->began) * 1e-9);
+        tell(finish, result, error, (double)(finish->output.whole - finish->began) * 1e-9);
 }
 
 static void release_packed(struct rec_packed *packed)

@@ -99,7 +99,7 @@ static uint64_t own_resolution(void)
 
 static uint64_t own_ahead_bytes(void)
 {
-    enum { LEAST = 8 << 20 }; /* what stays unused of the file then is little of it */
+    enum { LEAST = 4 << 20 }; /* what stays unused of the file then is little of it */
     const char *set = getenv("REFRAIN_WRITE_AHEAD");
     char *end = NULL;
     if (!set || !*set)

@@ -1,6 +1,7 @@
 #include "record/output.h"
 
 #include "base/grow.h"
+#include "record/clock.h"
 #include "record/place.h"
 
 #include <errno.h>
@@ -446,6 +447,7 @@ static int end_file(struct placing *placing, int error)
         error = close_archive(placing, result);
     int closed = rec_archive_close(placing->fd, result);
     placing->fd = -1;
+    placing->output->whole = rec_monotonic_ns();
     error = error ? error : closed;
     if (error)
         unlink(result->path);

@@ -22,6 +22,7 @@ struct rec_output {
     struct rfn_rope claimed; /* a chunk for what this rank has, or empty */
     struct rfn_toc_entry claimed_entry;
     uint64_t peak; /* on rank 0, in the end: most memory that merging has taken on a rank */
+    int64_t whole; /* ns, on rank 0, in the end: when the archive was; others are told then */
 };
 
 #define REC_OUTPUT_INIT \
