@@ -237,10 +237,11 @@ class Bench:
                 ("sweeps, 300 steps", os.path.join(HERE, "adi.c"), (300, 1), min(self.pairs, 5), both),
                 ("sweeps, 1,000 steps", os.path.join(HERE, "adi.c"), (1000,), min(self.pairs, 5), each),
                 ("sweeps, 3,000 steps", os.path.join(HERE, "adi.c"), (3000,), min(self.pairs, 3), full),
+                ("alone, 5,000 steps", os.path.join(HERE, "alone.c"), (5000,), min(self.pairs, 5), full),
+                ("alone, 15,000 steps", os.path.join(HERE, "alone.c"), (15000,), min(self.pairs, 5), full),
                 ("alone, 30,000 steps", os.path.join(HERE, "alone.c"), (30000,), min(self.pairs, 5), each),
                 ("alone, 100,000 steps", os.path.join(HERE, "alone.c"), (100000,), min(self.pairs, 3), full),
-                ("alone, 300,000 steps", os.path.join(HERE, "alone.c"), (300000,), min(self.pairs, 3), full),
-                ("alone, 800,000 steps", os.path.join(HERE, "alone.c"), (800000,), min(self.pairs, 2), full)):
+                ("alone, 300,000 steps", os.path.join(HERE, "alone.c"), (300000,), min(self.pairs, 3), full)):
             program = self.compile("openmpi", source, title.split(",", maxsplit=1)[0])
             medians[title] = self.clusters_row(title, program, arguments, pairs, times)
         self.steps_table(medians)
