@@ -7,12 +7,12 @@
 #include <zstd.h>
 
 enum {
-    /* Payloads so small may take 0.2, and 0.05, us per byte, and half a MiB: rank 0 has many of
-     * them to compress in a run whose ranks all differ, and 19 gains a few percent there. */
+    SMALL = 1 << 14, /* a payload so small may take 0.3 us per byte, and half a MiB */
+    SMALL_COMPRESSION_LEVEL = 19,
+    /* Where there are many of them, those that are not tiny take 0.05 us per byte, and a few
+     * percent more of the file. */
     TINY = 1 << 11,
-    TINY_COMPRESSION_LEVEL = 19,
-    SMALL = 1 << 14,
-    SMALL_COMPRESSION_LEVEL = 9,
+    MANY_COMPRESSION_LEVEL = 9,
     COMPRESSION_LEVEL = 3,
     LARGE = 1 << 20,             /* a payload that is not brought into memory */
     LARGE_COMPRESSION_LEVEL = 1, /* takes 1 MiB of memory, not 5 */
@@ -45,23 +45,32 @@ void rfn_header_write(uint8_t bytes[RFN_HEADER_BYTES], uint64_t state, uint64_t 
     put_u64(bytes + 56, rfn_hash_bytes(bytes, 56));
 }
 
-static int level_for(size_t size)
+/* Chunks of which a stream or a group has its own: as many as there are ranks, at worst, which rank
+ * 0 compresses while others wait. */
+static bool are_many(uint32_t type)
 {
-    return size <= TINY    ? TINY_COMPRESSION_LEVEL
-           : size <= SMALL ? SMALL_COMPRESSION_LEVEL
-                           : COMPRESSION_LEVEL;
+    return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_PLACES ||
+           type == RFN_CHUNK_TIMING || type == RFN_CHUNK_PROFILE;
+}
+
+static int level_for(uint32_t type, size_t size)
+{
+    if (size > SMALL)
+        return COMPRESSION_LEVEL;
+    return size > TINY && are_many(type) ? MANY_COMPRESSION_LEVEL : SMALL_COMPRESSION_LEVEL;
 }
 
 /* Compresses behind the end of out (whose size does not change). Returns the compressed size, or 0
  * when the payload is to be stored as it is: because it does not shrink, because it shrinks more
  * than a reader would believe, or for want of memory. */
-static size_t compress_behind(struct rfn_buf *out, size_t skip, const void *payload, size_t size)
+static size_t compress_behind(struct rfn_buf *out, size_t skip, uint32_t type, const void *payload,
+                              size_t size)
 {
     size_t bound = ZSTD_compressBound(size);
     uint8_t *to = ZSTD_isError(bound) ? NULL : rfn_buf_reserve(out, skip + bound);
     if (!to)
         return 0;
-    size_t stored = ZSTD_compress(to + skip, bound, payload, size, level_for(size));
+    size_t stored = ZSTD_compress(to + skip, bound, payload, size, level_for(type, size));
     if (ZSTD_isError(stored) || stored >= size || size > RFN_CHUNK_RAW_LIMIT(stored))
         return 0;
     return stored;
@@ -90,7 +99,8 @@ static int sum_part(void *context, const uint8_t *bytes, size_t size)
 static uint64_t append(struct rfn_buf *out, uint32_t type, uint64_t id, const void *payload,
                        size_t size, bool compress)
 {
-    size_t stored = compress ? compress_behind(out, RFN_CHUNK_HEADER_BYTES, payload, size) : 0;
+    size_t stored = compress ? compress_behind(out, RFN_CHUNK_HEADER_BYTES, type, payload, size)
+                             : 0;
     bool compressed = stored > 0;
     if (!compressed)
         stored = size;
