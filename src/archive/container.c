@@ -45,8 +45,8 @@ void rfn_header_write(uint8_t bytes[RFN_HEADER_BYTES], uint64_t state, uint64_t 
     put_u64(bytes + 56, rfn_hash_bytes(bytes, 56));
 }
 
-/* Chunks of which a stream or a group has its own: as many as there are ranks, at worst, which rank
- * 0 compresses while others wait. */
+/* Chunks of which a stream or a group has its own, so that there may be as many as ranks: rank 0
+ * compresses those of groups while others wait, and all ranks of a node those of times at once. */
 static bool are_many(uint32_t type)
 {
     return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_PLACES ||
