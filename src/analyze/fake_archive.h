@@ -734,6 +734,12 @@ const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, 
     return cursor->archive->lists[number - 1];
 }
 
+int rfn_cursor_decode_ahead(struct rfn_cursor *cursor, struct rfn_diag *diag)
+{
+    (void)cursor, (void)diag;
+    return 0;
+}
+
 void rfn_cursor_close(struct rfn_cursor *cursor)
 {
     free(cursor);

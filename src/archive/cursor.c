@@ -788,6 +788,14 @@ const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, 
     return copy->words;
 }
 
+int rfn_cursor_decode_ahead(struct rfn_cursor *cursor, struct rfn_diag *diag)
+{
+    struct rfn_representatives *representatives = cursor->representatives;
+    if (!cursor->error && representatives && rfn_representatives_decode_ahead(representatives) < 0)
+        segment_failed(cursor);
+    return rfn_cursor_report(cursor, diag);
+}
+
 /* ---- for verification ---- */
 
 bool rfn_cursor_counts_calls(const struct rfn_cursor *cursor)

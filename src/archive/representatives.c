@@ -378,6 +378,19 @@ int rfn_representatives_next(struct rfn_representatives *of, struct rfn_recreate
     return 0;
 }
 
+int rfn_representatives_decode_ahead(struct rfn_representatives *of)
+{
+    for (uint32_t i = 0; i < of->of.reduced->n_contexts; i++) {
+        struct context *context;
+        RFN_TRY(context_of(of, i, &context));
+        struct rfn_list_cursor *list = &context->lists[0];
+        int error = list->column.n ? rfn_list_next_block(list) : 0;
+        if (error < 0)
+            return failed(of, rfn_column_fault(error));
+    }
+    return 0;
+}
+
 /* ---- the end ---- */
 
 static int finish_symbol(struct rfn_representatives *of, uint32_t symbol)

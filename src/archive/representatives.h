@@ -45,6 +45,9 @@ int rfn_representatives_open(const struct rfn_representatives_of *what,
                              struct rfn_representatives **opened);
 void rfn_representatives_close(struct rfn_representatives *representatives);
 
+/* Decodes the first block of each list that has one, before the first event. Errors as below. */
+int rfn_representatives_decode_ahead(struct rfn_representatives *representatives);
+
 /* The next event of the stream, which has one. RFN_E_CORRUPT, RFN_E_NOMEM, RFN_E_IO,
  * RFN_E_INCOMPLETE; rfn_representatives_fault says more. */
 int rfn_representatives_next(struct rfn_representatives *representatives,

@@ -37,7 +37,7 @@ int rpl_fates_open(struct rpl_fates **fates, const struct rpl_operations *operat
     int error = rfn_cursor_open(operations->archive, stream, &made->cursor, diag);
     if (error == 0) {
         made->tracker = rfn_tracker_new(operations->archive);
-        error = made->tracker ? 0 : RFN_E_NOMEM;
+        error = made->tracker ? rfn_cursor_decode_ahead(made->cursor, diag) : RFN_E_NOMEM;
     } else {
         made->cursor = NULL;
     }

@@ -373,7 +373,7 @@ static int open_stream(struct rpl_player *player, const struct rpl_role_of_rank 
         RFN_TRY(rpl_fates_open(&player->fates, role->operations, role->volumes, role->stream,
                                player->diag));
     RFN_TRY(rfn_cursor_open(player->archive, role->stream, &player->cursor, player->diag));
-    return 0;
+    return rfn_cursor_decode_ahead(player->cursor, player->diag);
 }
 
 /* What the program left open. All members free a communicator in the order of numbers. */
