@@ -60,9 +60,9 @@ static int read_stream(const struct rfn_archive *archive, const struct reduced_r
     size_t e = 0;
     int more;
     RFN_TRY(rfn_cursor_open(archive, (uint32_t)stream, &cursor, diag));
-    if (stream % 2) /* what is wrong, the first event tells as well */
-        rfn_cursor_decode_ahead(cursor, NULL);
+    int ahead = stream % 2 ? rfn_cursor_decode_ahead(cursor, NULL) : 0;
     for (; (more = rfn_cursor_next(cursor, &record, diag)) > 0; e++) {
+        assert_int_equal(ahead, 0);
         assert_true(!run || e < set_of(run, stream)->n);
         if (run && !same_event(run, stream, e, record))
             print_error("stream %d, event %zu: %" PRId64 " to %" PRId64 "\n", stream, e,
@@ -71,6 +71,7 @@ static int read_stream(const struct rfn_archive *archive, const struct reduced_r
     }
     if (more == 0 && run)
         assert_int_equal(e, set_of(run, stream)->n);
+    assert_true(!ahead || more == ahead);
     rfn_cursor_close(cursor);
     return more;
 }
