@@ -1,7 +1,6 @@
 /* Opens bytes as an archive and clusters its ranks, in all forms.
  *
- * To be built with -DRFN_FUZZING, and started from the archives of
- * `archive_test seeds DIR`: see src/archive/archive_fuzz.c. */
+ * To be built with -DRFN_FUZZING, and started from archives: tools/check.py. */
 #include "archive/reader.h"
 #include "refrain/clusters.h"
 

@@ -133,6 +133,23 @@ static int number_streams(struct rfn_joining *joining)
 
 /* ---- DEFINITIONS ---- */
 
+/* DEFINITIONS are read a second time here; what else was read refers to what they were then. */
+static bool as_opened(const struct rfn_dictionary *opened, const struct rfn_unpacked *unpacked)
+{
+    const uint32_t n[RFN_DEFINITION_KINDS] = {[RFN_DEFINITION_MODULE] = opened->n_modules,
+                                              [RFN_DEFINITION_PATH] = opened->n_paths,
+                                              [RFN_DEFINITION_FUNCTION] = opened->n_functions,
+                                              [RFN_DEFINITION_DATATYPE] = opened->n_datatypes,
+                                              [RFN_DEFINITION_COMM] = opened->n_comms,
+                                              [RFN_DEFINITION_HOST] = opened->n_hosts,
+                                              [RFN_DEFINITION_REGION] = opened->n_regions};
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
+        if (unpacked->kinds[k].n != n[k])
+            return false;
+    }
+    return true;
+}
+
 static int unpack_definitions(struct rfn_joining *joining, struct rfn_join_input *input)
 {
     const struct rfn_chunks *chunks = &input->archive->chunks;
@@ -143,6 +160,9 @@ static int unpack_definitions(struct rfn_joining *joining, struct rfn_join_input
                                        &joining->sources, &input->definitions);
     if (error == RFN_E_CORRUPT)
         error = rfn_payload_fail(&payload, error, "its tables are malformed", joining->diag);
+    else if (!error && !as_opened(&input->archive->dictionary, &input->definitions))
+        error = rfn_payload_fail(&payload, RFN_E_CORRUPT, "it has changed since it was opened",
+                                 joining->diag);
     else if (error == RFN_E_EXCHANGE)
         error = rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
                          "%s and %s are not of one run: a communicator or region is not the same",

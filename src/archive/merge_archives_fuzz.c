@@ -1,7 +1,7 @@
 /* Opens bytes as an archive, takes its ranks out one half at a time, and all of them. What is
  * written goes nowhere.
  *
- * To be built with -DRFN_FUZZING, and started from the seeds of archive_fuzz.c. */
+ * To be built with -DRFN_FUZZING, and started from archives: tools/check.py. */
 #include "archive/reader.h"
 #include "refrain/merge_archives.h"
 

@@ -429,24 +429,42 @@ static void test_refused(void **state)
     rfn_buf_release(&later_file);
 }
 
-/* Changes a text of META or DEFINITIONS, which come first in the file. */
-static void change_text(struct rfn_buf *file, uint32_t type, const char *before, const char *after)
+/* The payload of META or DEFINITIONS, which come first in the file. */
+static uint8_t *payload_of(struct rfn_buf *file, uint32_t type, size_t *size)
 {
-    uint8_t *chunk = file->data + RFN_HEADER_BYTES, *payload;
+    uint8_t *chunk = file->data + RFN_HEADER_BYTES;
     if (type == RFN_CHUNK_DEFINITIONS)
         chunk += rfn_chunk_bytes(&(struct rfn_toc_entry){.stored_size = rfn_get_u64(chunk + 24)});
     assert_int_equal(rfn_get_u32(chunk + 4), type);
-    payload = chunk + RFN_CHUNK_HEADER_BYTES;
-    size_t size = (size_t)rfn_get_u64(chunk + 24), length = strlen(before), at = 0;
+    *size = (size_t)rfn_get_u64(chunk + 24);
+    return chunk + RFN_CHUNK_HEADER_BYTES;
+}
+
+static void sum_again(uint8_t *payload, size_t size)
+{
+    uint8_t *chunk = payload - RFN_CHUNK_HEADER_BYTES;
     XXH3_state_t sum;
-    while (at + length <= size && memcmp(payload + at, before, length) != 0)
-        at++;
-    assert_true(at + length <= size);
-    memcpy(payload + at, after, length);
     XXH3_64bits_reset(&sum);
     XXH3_64bits_update(&sum, chunk, RFN_CHUNK_SUMMED_BYTES);
     XXH3_64bits_update(&sum, payload, size);
     rfn_store_64(chunk + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&sum));
+}
+
+static size_t find_bytes(const uint8_t *payload, size_t size, const void *bytes, size_t n)
+{
+    size_t at = 0;
+    while (at + n <= size && memcmp(payload + at, bytes, n) != 0)
+        at++;
+    assert_true(at + n <= size);
+    return at;
+}
+
+static void change_text(struct rfn_buf *file, uint32_t type, const char *before, const char *after)
+{
+    size_t size;
+    uint8_t *payload = payload_of(file, type, &size);
+    memcpy(payload + find_bytes(payload, size, before, strlen(before)), after, strlen(before));
+    sum_again(payload, size);
 }
 
 static void test_other_runs(void **state)
@@ -472,6 +490,35 @@ static void test_other_runs(void **state)
         change_text(&file, changes[i].type, changes[i].after, changes[i].before);
     }
     rfn_archive_close(a);
+    rfn_buf_release(&file);
+}
+
+/* Of two hosts and two regions one host is left, with a right checksum, after the archive was
+ * opened: streams still refer to the other one. */
+static void test_changed(void **state)
+{
+    (void)state;
+    static const uint8_t regions[] = {2, 77, 0, 0, 0, 0, 0, 0, 0};
+    enum { HOSTS = 3 }; /* their number and two names, before the regions */
+    struct rfn_buf file = write_archive(SOUND, false, true);
+    struct rfn_archive *archive = open_bytes(&file);
+    const struct rfn_merge_options options = {.clusters = RFN_MERGE_CLUSTERED};
+    struct rfn_merge_result merged;
+    struct rfn_diag diag = {0};
+    size_t size;
+    uint8_t *payload = payload_of(&file, RFN_CHUNK_DEFINITIONS, &size);
+    uint8_t *hosts = payload + find_bytes(payload, size, regions, sizeof regions) - HOSTS;
+    assert_int_equal(hosts[0], 2);
+    hosts[0] = 1;
+    hosts[2] = 0; /* no regions */
+    sum_again(payload, size);
+    unlink(path);
+    const struct rfn_archive *one = archive;
+    assert_int_equal(rfn_merge_archives(&one, 1, &options, path, true, &merged, &diag),
+                     RFN_E_CORRUPT);
+    assert_non_null(strstr(diag.text, "it has changed since it was opened"));
+    assert_int_equal(access(path, F_OK), -1);
+    rfn_archive_close(archive);
     rfn_buf_release(&file);
 }
 
@@ -548,11 +595,12 @@ static void test_contradictions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),    cmocka_unit_test(test_signatures),
-        cmocka_unit_test(test_some_signed), cmocka_unit_test(test_reduced),
-        cmocka_unit_test(test_clustered),   cmocka_unit_test(test_again),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_other_runs),
-        cmocka_unit_test(test_flips),       cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_versions),       cmocka_unit_test(test_signatures),
+        cmocka_unit_test(test_some_signed),    cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_clustered),      cmocka_unit_test(test_again),
+        cmocka_unit_test(test_refused),        cmocka_unit_test(test_other_runs),
+        cmocka_unit_test(test_changed),        cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_contradictions),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

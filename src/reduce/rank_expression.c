@@ -267,12 +267,13 @@ static bool fit_constant(struct rfn_rank_expression *expression, const struct va
     return fits(expression, values);
 }
 
+/* No MPI_PROC_NULL: it is a number, but that rank 1 less 3 is the same one means nothing. */
 static bool fit_offset(struct rfn_rank_expression *expression, const struct values *values)
 {
     *expression = (struct rfn_rank_expression){
         .form = RFN_EXPRESSION_OFFSET,
         .offset = (int64_t)((uint64_t)values->first->value - values->first->rank)};
-    return fits(expression, values);
+    return !values->ends && fits(expression, values);
 }
 
 static bool fit_xor(struct rfn_rank_expression *expression, const struct values *values)
@@ -385,9 +386,12 @@ static size_t free_numbers(const struct rfn_rank_expression *expression)
     return n;
 }
 
+/* No MPI_PROC_NULL, as above. */
 static bool fit_affine(struct rfn_rank_expression *expression, const struct values *values)
 {
     uint32_t at[D] = {0};
+    if (values->ends)
+        return false;
     expression->form = RFN_EXPRESSION_AFFINE;
     for (uint32_t i = 0; i < expression->n_dimensions; i++) {
         if (!find_factor(expression, values, i))

@@ -53,6 +53,29 @@ static void assert_form(enum rfn_expression_form form)
 static const uint32_t sizes[] = {8, 12, 16, 32, 64, 128, 256, 512, 1024};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
+/* 1 - 3 is the number of MPI_PROC_NULL, which all ranks below 3 would have. */
+static void test_end_by_chance(void **state)
+{
+    static const uint32_t ranks[] = {1, 3, 4, 5, 6, 7, 8, 10};
+    (void)state;
+    assert_int_equal(RFN_PROC_NULL, -2);
+    begin(12);
+    n_values = sizeof ranks / sizeof *ranks;
+    for (size_t i = 0; i < n_values; i++)
+        values[i] = (struct rfn_rank_value){.rank = ranks[i],
+                                            .size = 12,
+                                            .value = ranks[i] < 3 ? RFN_PROC_NULL
+                                                                  : (int64_t)ranks[i] - 3};
+    assert_int_equal(fit().form, RFN_EXPRESSION_SHIFTED);
+    assert_int_equal(fit().factors[0], -3);
+    assert_int_equal(fit().open, 1);
+    begin(8);
+    for (uint32_t i = 0; i < n_values; i++)
+        values[i].value = 2 * (int64_t)i - 2;
+    assert_int_equal(fit().form, RFN_EXPRESSION_NONE);
+    assert_int_equal(rfn_rank_expression_fit(values, n_values, false).form, RFN_EXPRESSION_AFFINE);
+}
+
 static void test_one_number(void **state)
 {
     (void)state;
@@ -504,15 +527,15 @@ static void test_any_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_number),   cmocka_unit_test(test_grids),
-        cmocka_unit_test(test_cylinders),    cmocka_unit_test(test_many_grids),
-        cmocka_unit_test(test_unmoved_ends), cmocka_unit_test(test_some_ranks),
-        cmocka_unit_test(test_wrong_ends),   cmocka_unit_test(test_bytes_of_ends),
-        cmocka_unit_test(test_permuted),     cmocka_unit_test(test_affine),
-        cmocka_unit_test(test_four_ranks),   cmocka_unit_test(test_random),
-        cmocka_unit_test(test_own_sizes),    cmocka_unit_test(test_any_words),
-        cmocka_unit_test(test_bytes),        cmocka_unit_test(test_any_bytes),
-        cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_end_by_chance), cmocka_unit_test(test_one_number),
+        cmocka_unit_test(test_grids),         cmocka_unit_test(test_cylinders),
+        cmocka_unit_test(test_many_grids),    cmocka_unit_test(test_unmoved_ends),
+        cmocka_unit_test(test_some_ranks),    cmocka_unit_test(test_wrong_ends),
+        cmocka_unit_test(test_bytes_of_ends), cmocka_unit_test(test_permuted),
+        cmocka_unit_test(test_affine),        cmocka_unit_test(test_four_ranks),
+        cmocka_unit_test(test_random),        cmocka_unit_test(test_own_sizes),
+        cmocka_unit_test(test_any_words),     cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_any_bytes),     cmocka_unit_test(test_formula),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
