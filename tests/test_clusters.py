@@ -196,6 +196,26 @@ def test_sweep2d(bench):
     check_all(bench, "sweep2d")
 
 
+def test_told(bench):
+    """What info says of sub-clusters: the columns of adi's grid at its two sides and between, where their ranks are
+    several; no more lines of each list than asked for; and parameters that are one place for all come last."""
+    archive = simulate(bench, "adi", 16)
+    page = bench.verb("info", "--clusters", archive)
+    rows = re.findall(r"^ +(1\.\d) +(\d+)  (.*)$", page, re.M)
+    harness.compare("sub-clusters of adi", rows,
+                    [("1.1", "4", "0-12:4"), ("1.2", "8", "1-2, 4 times 4 apart"), ("1.3", "4", "3-15:4")])
+    page = bench.verb("info", "--clusters", "--top=2", archive)
+    rows = re.findall(r"^ +1\.\d +\d+  .*$", page, re.M)
+    told = page.count("\n    source") + page.count("\n    dest")
+    harness.compare("at most two", (len(rows), "\n  and 1 more\n" in page, told), (2, True, 2))
+    page = bench.verb("info", "--clusters", "--top=100", simulate(bench, "workers", 16))
+    harness.compare("each rank of its own", "\n  sub-cluster " in page, False)
+    differences = re.findall(r"^    (.*)$", page[page.index("\nParameters in"):page.index("\nCost of")], re.M)
+    constant = ["on all of them" in line for line in differences]
+    harness.compare("one place for all, told last", (any(constant), constant), (True, sorted(constant)))
+    harness.compare("told once", len(differences), len(set(differences)))
+
+
 def test_alike(bench):
     """What the report says: the nine clusters of a wavefront are kinds of ranks by the calls that they
     make, two fewer for each neighbour that a rank does not have."""

@@ -1,5 +1,6 @@
 #include "cli/clusters_text.h"
 
+#include "base/map.h"
 #include "cli/call_path.h"
 #include "cli/hosts.h"
 #include "cli/json.h"
@@ -7,9 +8,10 @@
 #include "cli/units.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { CLUSTERS_MAX = 12, PARAMETERS_MAX = 8, CALLS_MAX = 12, PATH_WIDTH = 60, BLOCKS_MAX = 6 };
+enum { PATH_WIDTH = 60, BLOCKS_MAX = 6 };
 
 static const char letters[] = "ijk";
 
@@ -314,6 +316,34 @@ static size_t owners_of(const struct owners *owners, uint64_t key, uint32_t *clu
 
 /* ---- the page ---- */
 
+/* How many lines parts of the page have at most. */
+struct limits {
+    uint64_t clusters, subs, calls, parameters; /* the last two of a cluster */
+};
+
+static struct limits limits_of(uint64_t top)
+{
+    if (!top)
+        return (struct limits){.clusters = 12, .subs = 12, .calls = 12, .parameters = 8};
+    return (struct limits){top, top, top, top};
+}
+
+static void append_more(struct rfn_text *out, const char *indent, uint64_t all, uint64_t most)
+{
+    if (all > most)
+        rfn_text_format(out, "%sand %s more\n", indent, rfn_count_text(all - most).text);
+}
+
+static void blocks_cell(struct rfn_table *table, const struct rfn_rank_block *blocks,
+                        size_t n_blocks)
+{
+    struct rfn_text text = {0};
+    append_blocks(&text, blocks, n_blocks, BLOCKS_MAX);
+    rfn_text_char(&text, '\0');
+    rfn_table_cell(table, text.failed ? "?" : text.data);
+    rfn_text_release(&text);
+}
+
 static void append_table(struct rfn_text *out, const struct rfn_clustering *clustering, uint32_t n)
 {
     static const char *const titles[] = {"cluster",    "ranks",        "calls of a rank",
@@ -336,20 +366,63 @@ static void append_table(struct rfn_text *out, const struct rfn_clustering *clus
         rfn_table_cell(&table, rfn_count_text(main->n_paths).text);
         rfn_table_cell(&table, rfn_count_text(main->sub_clusters).text);
         rfn_table_cell(&table, rfn_count_text(main->after_expressions).text);
-        text.n = 0;
-        append_blocks(&text, main->blocks, main->n_blocks, BLOCKS_MAX);
-        rfn_text_char(&text, '\0');
-        rfn_table_cell(&table, text.failed ? "?" : text.data);
         rfn_text_release(&text);
+        blocks_cell(&table, main->blocks, main->n_blocks);
     }
     rfn_table_print(&table, 2, out);
+    rfn_table_release(&table);
+}
+
+/* Of clusters that have several, unless each of their ranks is one. */
+static bool has_rows(const struct rfn_main_cluster *main)
+{
+    return main->sub_clusters > 1 && main->sub_clusters < main->ranks;
+}
+
+static void sub_rows(struct rfn_table *table, const struct rfn_clustering *clustering,
+                     uint32_t number, uint64_t most)
+{
+    const struct rfn_main_cluster *main = rfn_clustering_main(clustering, number);
+    for (uint32_t i = 0; i < main->sub_clusters && i < most; i++) {
+        const struct rfn_sub_cluster *sub = rfn_clustering_sub(clustering, main->first_sub + i);
+        char name[32];
+        snprintf(name, sizeof name, "%" PRIu32 ".%" PRIu32, number + 1, i + 1);
+        rfn_table_cell(table, name);
+        rfn_table_cell(table, rfn_count_text(sub->ranks).text);
+        blocks_cell(table, sub->blocks, sub->n_blocks);
+    }
+}
+
+/* Of the first n clusters. */
+static void append_subs(struct rfn_text *out, const struct rfn_clustering *clustering, uint32_t n,
+                        uint64_t most)
+{
+    struct rfn_table table;
+    uint64_t all = 0, shown = 0;
+    rfn_table_init(&table, "rrl");
+    rfn_table_cell(&table, "sub-cluster");
+    rfn_table_cell(&table, "ranks");
+    rfn_table_cell(&table, "which");
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rfn_main_cluster *main = rfn_clustering_main(clustering, i);
+        if (!has_rows(main))
+            continue;
+        sub_rows(&table, clustering, i, most - shown);
+        all += main->sub_clusters;
+        shown = all < most ? all : most;
+    }
+    if (all) {
+        rfn_text_char(out, '\n');
+        rfn_table_print(&table, 2, out);
+        append_more(out, "  ", all, most);
+    }
     rfn_table_release(&table);
 }
 
 /* Calls that not all clusters make, each where the first cluster that makes it does. */
 static void append_own_calls(struct rfn_text *out, const struct rfn_archive *archive,
                              const struct rfn_clustering *clustering, const struct owners *owners,
-                             uint32_t *clusters)
+                             uint32_t *clusters, uint64_t most)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < owners->mains; i++) {
@@ -357,7 +430,7 @@ static void append_own_calls(struct rfn_text *out, const struct rfn_archive *arc
         for (uint32_t k = 0; k < main->n_paths; k++) {
             const uint32_t *path = main->paths + 2 * (size_t)k;
             size_t makers = owners_of(owners, key_of(path), clusters);
-            if (makers == owners->mains || clusters[0] != i + 1 || n++ >= CALLS_MAX)
+            if (makers == owners->mains || clusters[0] != i + 1 || n++ >= most)
                 continue;
             if (n == 1)
                 rfn_text_string(out, "\nCalls that not all clusters make\n");
@@ -368,48 +441,77 @@ static void append_own_calls(struct rfn_text *out, const struct rfn_archive *arc
             rfn_text_char(out, '\n');
         }
     }
-    if (n > CALLS_MAX)
-        rfn_text_format(out, "  and %s more\n", rfn_count_text(n - CALLS_MAX).text);
+    append_more(out, "  ", n, most);
 }
 
+/* "dest = rank + 1 (MPI_Send in main (x.c:3)) on 0-3". */
+static void append_difference(struct rfn_text *line, const struct rfn_archive *archive,
+                              const struct rfn_main_cluster *main,
+                              const struct rfn_cluster_parameter *parameter)
+{
+    append_parameter(line, parameter);
+    rfn_text_string(line, " (");
+    append_call(line, archive, parameter->function, parameter->path);
+    rfn_text_char(line, ')');
+    if (count_ranks(parameter->blocks, parameter->n_blocks) < main->ranks) {
+        rfn_text_string(line, " on ");
+        append_blocks(line, parameter->blocks, parameter->n_blocks, BLOCKS_MAX);
+    }
+}
+
+/* Whether a line has not been there yet: calls of one line of the source look the same. */
+static bool is_new(struct rfn_map *lines, const struct rfn_text *line)
+{
+    const uint64_t hash = rfn_hash_bytes(line->data, line->n);
+    if (line->failed || rfn_map_get(lines, hash))
+        return false;
+    return rfn_map_put(lines, hash, 0) == 0;
+}
+
+/* First those in which ranks differ, then those that are the same place of all. */
 static void append_parameters(struct rfn_text *out, const struct rfn_archive *archive,
-                              const struct rfn_clustering *clustering, uint32_t number)
+                              const struct rfn_clustering *clustering, uint32_t number,
+                              uint64_t most)
 {
     const struct rfn_main_cluster *main = rfn_clustering_main(clustering, number);
+    struct rfn_map lines = RFN_MAP_INIT;
     if (main->n_parameters)
         rfn_text_format(out, "  cluster %" PRIu32 "\n", number + 1);
-    for (uint32_t i = 0; i < main->n_parameters && i < PARAMETERS_MAX; i++) {
+    for (uint32_t i = 0; i < 2 * main->n_parameters; i++) {
+        const uint32_t at = i % main->n_parameters;
         const struct rfn_cluster_parameter *parameter = rfn_clustering_parameter(
-            clustering, main->first_parameter + i);
-        rfn_text_string(out, "    ");
-        append_parameter(out, parameter);
-        rfn_text_string(out, " (");
-        append_call(out, archive, parameter->function, parameter->path);
-        rfn_text_char(out, ')');
-        if (count_ranks(parameter->blocks, parameter->n_blocks) < main->ranks) {
-            rfn_text_string(out, " on ");
-            append_blocks(out, parameter->blocks, parameter->n_blocks, BLOCKS_MAX);
+            clustering, main->first_parameter + at);
+        struct rfn_text line = {0};
+        if (is_one_place(parameter) != (i >= main->n_parameters))
+            continue;
+        append_difference(&line, archive, main, parameter);
+        if (is_new(&lines, &line) && lines.n <= most) {
+            rfn_text_string(out, "    ");
+            rfn_text_bytes(out, line.data, line.n);
+            rfn_text_char(out, '\n');
         }
-        rfn_text_char(out, '\n');
+        out->failed |= line.failed;
+        rfn_text_release(&line);
     }
-    if (main->n_parameters > PARAMETERS_MAX)
-        rfn_text_format(out, "    and %" PRIu32 " more\n", main->n_parameters - PARAMETERS_MAX);
+    append_more(out, "    ", lines.n, most);
+    rfn_map_release(&lines);
 }
 
 static void append_details(struct rfn_text *out, const struct rfn_archive *archive,
-                           const struct rfn_clustering *clustering, uint32_t n)
+                           const struct rfn_clustering *clustering, uint32_t n,
+                           const struct limits *limits)
 {
     struct owners owners;
     uint32_t *clusters = malloc((rfn_clustering_mains(clustering) + (size_t)1) * sizeof *clusters);
     bool room = find_owners(&owners, clustering) && clusters, any = false;
     if (room)
-        append_own_calls(out, archive, clustering, &owners, clusters);
+        append_own_calls(out, archive, clustering, &owners, clusters, limits->calls);
     for (uint32_t i = 0; i < n && room; i++) {
         if (!any && rfn_clustering_main(clustering, i)->n_parameters) {
             rfn_text_string(out, "\nParameters in which ranks of a cluster differ\n");
             any = true;
         }
-        append_parameters(out, archive, clustering, i);
+        append_parameters(out, archive, clustering, i, limits->parameters);
     }
     out->failed |= !room;
     free(owners.at);
@@ -464,19 +566,20 @@ static void append_numbers(struct rfn_text *out, const struct rfn_clustering *cl
 }
 
 void rfn_clusters_append(struct rfn_text *out, const struct rfn_archive *archive,
-                         const struct rfn_clustering *clustering)
+                         const struct rfn_clustering *clustering, uint64_t top)
 {
+    const struct limits limits = limits_of(top);
     uint32_t mains = rfn_clustering_mains(clustering);
-    uint32_t n = mains < CLUSTERS_MAX ? mains : CLUSTERS_MAX;
+    uint32_t n = mains < limits.clusters ? mains : (uint32_t)limits.clusters;
     rfn_text_string(out, "\nClusters: ranks that behave alike\n");
     append_numbers(out, clustering);
     if (!mains)
         return;
     rfn_text_char(out, '\n');
     append_table(out, clustering, n);
-    if (n < mains)
-        rfn_text_format(out, "  and %s more\n", rfn_count_text(mains - n).text);
-    append_details(out, archive, clustering, n);
+    append_more(out, "  ", mains, n);
+    append_subs(out, clustering, n, limits.subs);
+    append_details(out, archive, clustering, n, &limits);
 }
 
 /* ---- what it cost ---- */

@@ -13,9 +13,10 @@ void rfn_rank_blocks_append(struct rfn_text *text, const struct rfn_rank_block *
 /* "rank + 1", "(rank + 1) mod 16", "rank of (i, j + 1) round a 4 x 4 grid". */
 void rfn_expression_append(struct rfn_text *text, const struct rfn_rank_expression *expression);
 
-/* A page, with an empty line before it. */
+/* A page, with an empty line before it. top: the most lines of each list, or 0 for a page that can
+ * be looked over. */
 void rfn_clusters_append(struct rfn_text *out, const struct rfn_archive *archive,
-                         const struct rfn_clustering *clustering);
+                         const struct rfn_clustering *clustering, uint64_t top);
 /* What clustering cost; nothing for one rank. */
 void rfn_clustering_cost_append(struct rfn_text *out, const struct rfn_clustering_cost *cost);
 /* Sets clustering_cost. */

@@ -45,7 +45,9 @@ static const struct argp_option options[] = {
      "also tell how far single times lie apart: per call path, and call before where that matters, "
      "over all ranks that have the same call paths and all executions",
      0},
-    {"top", 't', "N", 0, "with --spread: show the N positions with most time (15; with --json all)",
+    {"top", 't', "N", 0,
+     "with --clusters: show N lines of each list (about 10); with --spread: show the N positions "
+     "with most time (15; with --json all)",
      0},
     {0},
 };
@@ -67,7 +69,7 @@ struct extras {
     const struct rfn_expressions *expressions; /* users' */
     bool spread;                               /* is asked for, */
     const struct rfn_time_spreads *spreads;    /* but there may be no times */
-    uint64_t top;
+    uint64_t top, top_clusters;                /* the latter 0 where it is not given */
 };
 
 static const struct {
@@ -107,8 +109,8 @@ static error_t parse_expressions(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (given->expressions_given && !given->clusters)
             argp_error(state, "--expression and --plugin go with --clusters");
-        if (given->given.top_given && !given->spread)
-            argp_error(state, "--top goes with --spread");
+        if (given->given.top_given && !given->spread && !given->clusters)
+            argp_error(state, "--top goes with --clusters and --spread");
         return ARGP_ERR_UNKNOWN;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -622,7 +624,7 @@ static int print_text(const struct rfn_archive *archive, const struct totals *to
     if (extras->model)
         rfn_trace_model_append(&out, extras->model);
     if (extras->clustering) {
-        rfn_clusters_append(&out, archive, extras->clustering);
+        rfn_clusters_append(&out, archive, extras->clustering, extras->top_clusters);
         append_expressions(&out, extras->expressions);
         rfn_clustering_cost_append(&out, &extras->cost);
     }
@@ -697,6 +699,7 @@ static int print(const struct rfn_archive *archive, const struct info_options *o
         status = rfn_command_fail(file, error, &diag);
     extras.spreads = spreads;
     extras.top = top_of(&options->given);
+    extras.top_clusters = options->given.top_given ? options->given.top : 0;
     status = options->given.json ? print_json(archive, &totals, &extras, file, status)
                                  : print_text(archive, &totals, &extras, file, status);
     rfn_time_spreads_free(spreads);
