@@ -314,9 +314,10 @@ static int play_all(struct job *job)
 static struct rpl_replayed sum_up(const struct job *job, const struct replay *replay)
 {
     const struct rpl_survey *survey = &replay->survey;
-    uint64_t own[] = {survey->issued, survey->failed, survey->received_messages,
-                      survey->received_bytes};
-    uint64_t sums[4] = {0};
+    uint64_t own[] = {survey->issued,         survey->failed, survey->received_messages,
+                      survey->received_bytes, survey->polls,  survey->polls_ns};
+    enum { SUMS = sizeof own / sizeof *own };
+    uint64_t sums[SUMS] = {0};
     int n = (int)replay->operations.n;
     struct rpl_replayed result = {.file = replay->file,
                                   .archive = replay->archive,
@@ -324,7 +325,7 @@ static struct rpl_replayed sum_up(const struct job *job, const struct replay *re
                                   .seconds = replay->seconds,
                                   .skipped = calloc((size_t)n + 1, sizeof *result.skipped)};
     (void)job;
-    PMPI_Reduce(own, sums, 4, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Reduce(own, sums, SUMS, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (!result.skipped)
         PMPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     PMPI_Reduce(survey->skipped, result.skipped, n, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -332,6 +333,8 @@ static struct rpl_replayed sum_up(const struct job *job, const struct replay *re
     result.failed = sums[1];
     result.messages = sums[2];
     result.bytes = sums[3];
+    result.polls = sums[4];
+    result.polls_seconds = 1e-9 * (double)sums[5];
     return result;
 }
 

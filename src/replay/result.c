@@ -89,6 +89,21 @@ static void print_skipped(const struct rpl_replayed *one, FILE *out)
                 (unsigned long long)one->failed);
 }
 
+/* A run may have been longer by what they took from others' cores. */
+static void print_polls(const struct rpl_replayed *one, FILE *out)
+{
+    if (!one->polls)
+        return;
+    fprintf(out, "  left out: %llu unsuccessful poll%s", (unsigned long long)one->polls,
+            one->polls == 1 ? "" : "s");
+    if (one->polls_seconds > 0) {
+        fprintf(out, ", ");
+        print_seconds(out, one->polls_seconds / rfn_archive_run(one->archive)->ranks);
+        fprintf(out, " per rank");
+    }
+    fprintf(out, "; the call that completes waits\n");
+}
+
 static void print_compute(const struct rpl_result *result, FILE *out)
 {
     if (result->scale == 0)
@@ -114,6 +129,7 @@ static void print_one(const struct rpl_result *result, struct rpl_replayed *one,
         print_compute(result, out);
     print_times(result, one, out);
     print_skipped(one, out);
+    print_polls(one, out);
 }
 
 static void print_text(const struct rpl_result *result, FILE *out)
@@ -159,6 +175,8 @@ static json_t *json_of(const struct rpl_result *result, struct rpl_replayed *one
     json_object_set_new(value, "message_bytes", json_integer((json_int_t)one->bytes));
     json_object_set_new(value, "not_replayed", skipped);
     json_object_set_new(value, "failed_when_recorded", json_integer((json_int_t)one->failed));
+    json_object_set_new(value, "unsuccessful_polls", json_integer((json_int_t)one->polls));
+    json_object_set_new(value, "seconds_in_unsuccessful_polls", json_real(one->polls_seconds));
     json_object_set_new(value, "replayed_seconds", json_real(median));
     json_object_set_new(value, "repetitions", runs);
     if (one->recorded_seconds > 0)

@@ -14,7 +14,9 @@ struct rpl_replayed {
     double recorded_seconds; /* 0: the archive has no times */
     double *seconds;         /* of each repetition; sorted by rpl_result_print */
     uint64_t issued, failed, messages, bytes;
-    uint64_t *skipped; /* calls by function */
+    uint64_t polls;       /* unsuccessful ones, when this was recorded */
+    double polls_seconds; /* in them, over all ranks; 0 without times */
+    uint64_t *skipped;    /* calls by function */
 };
 
 struct rpl_result {

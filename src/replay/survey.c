@@ -248,8 +248,11 @@ static int event(struct work *work, const struct rfn_record *record)
     struct rfn_volume volume = rfn_volume_of(work->volumes, work->cursor, work->rank, record);
     if (call.operation->refused)
         return refuse(work, record, "a program that calls this cannot be replayed");
-    if (record->failed_poll)
+    if (record->failed_poll) {
+        work->survey->polls += record->polls;
+        work->survey->polls_ns += (uint64_t)record->inside_ns;
         return 0;
+    }
     int treatment = rpl_decide(&work->known, &call);
     RFN_TRY(treatment);
     if (treatment == RPL_BEGIN || treatment == RPL_END)

@@ -20,6 +20,8 @@ struct rpl_survey {
     int64_t begin_ns, end_ns;       /* end of MPI_Init, end of MPI_Finalize */
     int64_t largest_tag;
     uint64_t issued, failed; /* calls */
+    uint64_t polls;          /* unsuccessful ones, of which a replay issues none, */
+    uint64_t polls_ns;       /* and the time in them */
     uint64_t received_messages, received_bytes;
     uint64_t *skipped; /* calls by function */
     bool wants_fates;  /* a receive from anyone, or a cancelled request: see fates.h */

@@ -106,6 +106,25 @@ static void test_messages(void **state)
     assert_false(sums.wants_fates); /* a blocking receive says itself what came */
 }
 
+/* They are counted, and need no handle that is known. */
+static void test_polls(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct rfn_record *polls = EVENT(1, TEST, 0, 20 + 20 * i, 40 + 20 * i, SLOT(3), 0);
+        polls->failed_poll = true;
+        polls->polls = 7;
+        polls->inside_ns = 5;
+    }
+    finalize();
+    struct rpl_survey survey;
+    assert_int_equal(rpl_survey_init(&survey, &operations, volumes, 1, &diag), 0);
+    assert_int_equal(survey.polls, 14);
+    assert_int_equal(survey.polls_ns, 10);
+    assert_int_equal(survey.issued, 0);
+    rpl_survey_release(&survey);
+}
+
 static void test_unmatched(void **state)
 {
     (void)state;
@@ -343,11 +362,22 @@ static void test_open_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_messages),  TEST(test_unmatched),   TEST(test_persistent),
-        TEST(test_cancelled), TEST(test_collectives), TEST(test_collectives_in_another_order),
-        TEST(test_skipped),   TEST(test_refused),     TEST(test_too_large),
-        TEST(test_freed),     TEST(test_damaged),     TEST(test_nonsense),
-        TEST(test_threads),   TEST(test_fates),       TEST(test_open_end),
+        TEST(test_messages),
+        TEST(test_polls),
+        TEST(test_unmatched),
+        TEST(test_persistent),
+        TEST(test_cancelled),
+        TEST(test_collectives),
+        TEST(test_collectives_in_another_order),
+        TEST(test_skipped),
+        TEST(test_refused),
+        TEST(test_too_large),
+        TEST(test_freed),
+        TEST(test_damaged),
+        TEST(test_nonsense),
+        TEST(test_threads),
+        TEST(test_fates),
+        TEST(test_open_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
