@@ -103,13 +103,14 @@ enum fake_path {
     PLAIN_1,          /* RECV in exchange, from a function without lines, */
     PLAIN_2,          /* and from another place in it */
     PLAIN_3,          /* in that function itself */
+    UNNAMED_CALLED,   /* UNNAMED, called at main:24 */
     N_PATHS
 };
 
 static const struct rfn_path fake_paths[] = {
     {NULL, 0},      PATH(0),     PATH(5, 3, 1), PATH(7, 4, 1), PATH(8, 6, 12, 1), PATH(6, 3, 1),
     PATH(9),        PATH(13),    PATH(10),      PATH(11, 2),   PATH(2),           PATH(14, 1),
-    PATH(5, 15, 1), PATH(6, 16), PATH(5, 17),   PATH(17)};
+    PATH(5, 15, 1), PATH(6, 16), PATH(5, 17),   PATH(17),      PATH(9, 2)};
 
 /* ---- the reader's functions ---- */
 

@@ -43,7 +43,10 @@ error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (given->file)
-            argp_error(state, "one file at a time");
+            argp_error(state,
+                       "one file at a time, not '%s' and '%s' (the value of an option may need a "
+                       "'=' before it)",
+                       given->file, arg);
         given->file = arg;
         return 0;
     case ARGP_KEY_NO_ARGS:

@@ -92,7 +92,8 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Whether people see no difference: the same function, called in the same line. */
+/* Whether people see no difference: the same function, called in the same line, or where no lines
+ * are known from the same address. */
 static bool same_place(const struct rfn_report *report, uint64_t a, uint64_t b)
 {
     struct rfn_location x, y;
@@ -100,8 +101,9 @@ static bool same_place(const struct rfn_report *report, uint64_t a, uint64_t b)
         !rfn_call_site_location(report->archive, site_of(a), &x) ||
         !rfn_call_site_location(report->archive, site_of(b), &y))
         return false;
-    return x.line && x.line == y.line && same_text(x.file, y.file) &&
-           same_text(x.function, y.function);
+    if (!x.line && !y.line)
+        return x.offset == y.offset && same_text(x.module, y.module);
+    return x.line == y.line && same_text(x.file, y.file) && same_text(x.function, y.function);
 }
 
 /* Leaves out those that look like one before, or like one of others; how many are left. */

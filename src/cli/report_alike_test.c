@@ -26,6 +26,10 @@ static const uint32_t other_order[] = {RECV, EXCHANGE_80, INIT, MAIN_10, SEND, E
 static const uint32_t calls_more[] = {SEND,        EXCHANGE_88, INIT,        MAIN_10, REDUCE,
                                       RESIDUAL_12, SEND,        EXCHANGE_88, BCAST,   EXCHANGE_88};
 
+/* The same without lines, and one of another address. */
+static const uint32_t unnamed[] = {SEND, UNNAMED, RECV, UNNAMED};
+static const uint32_t unnamed_called[] = {SEND, UNNAMED_CALLED, RECV, UNNAMED_2};
+
 static void start(uint32_t n)
 {
     profile = (struct rfn_profile){.n_ranks = n, .times = true, .ranks = ranks, .pairs = pairs};
@@ -78,6 +82,10 @@ static const struct rfn_main_cluster two_orders[] = {
 static const struct rfn_main_cluster with_root[] = {
     {.blocks = &none, .n_blocks = 1, CALLS(calls_more)},
     {.blocks = but_first, .n_blocks = 2, CALLS(all_call)}};
+
+static const struct rfn_main_cluster without_lines[] = {
+    {.blocks = &none, .n_blocks = 1, CALLS(unnamed_called)},
+    {.blocks = but_first, .n_blocks = 2, CALLS(unnamed)}};
 
 static void expect_page(const char *expected)
 {
@@ -136,6 +144,18 @@ static void test_other_calls(void **state)
     expect_page("\nAlike ranks: the same calls, as many partners\n"
                 "  63 of 64 ranks (1-63): 24 B moved each\n");
     rfn_rank_filter_release(&filter);
+}
+
+/* Calls from one address look the same, wherever that is called. */
+static void test_without_lines(void **state)
+{
+    (void)state;
+    start(RANKS);
+    clustering = (struct rfn_clustering){without_lines, 2, 2, 2};
+    expect_page("\nAlike ranks: the same calls, as many partners\n"
+                "  63 of 64 ranks (1-63): 2.00 s in MPI and 24 B moved each\n"
+                "  rank 0: 2.00 s in MPI and 24 B moved; also calls MPI_Recv in [app+0x2000]; does "
+                "not call MPI_Recv\n    in [app+0x1234]\n");
 }
 
 static void test_all_alike(void **state)
@@ -206,9 +226,9 @@ static void test_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grid),      cmocka_unit_test(test_other_calls),
-        cmocka_unit_test(test_all_alike), cmocka_unit_test(test_any_partners),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_grid),          cmocka_unit_test(test_other_calls),
+        cmocka_unit_test(test_without_lines), cmocka_unit_test(test_all_alike),
+        cmocka_unit_test(test_any_partners),  cmocka_unit_test(test_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
