@@ -50,19 +50,26 @@ MOST = 0.01  # of what merging without clusters would move
 HOURS = 3 * 3600
 
 
-def always(n):
-    return dict.fromkeys(RANKS, n)
+class Always:
+    """The same for any number of ranks that is valid, as Table 3 says of some benchmarks."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def get(self, ranks):
+        del ranks
+        return self.n
 
 
 PAPER = {
-    "sweep2d": [Benchmark("Sweep3D", always(9), always(1), 28, 1.06, 9, 4.86, 27.89),
-                Benchmark("LU", always(9), always(1), 72, 2.43, 16, 25.05, 71.71)],
-    "adi": [Benchmark("BT", always(1), always(3), 72, 0.08, 41, 108.49, 71.71),
-            Benchmark("SP", always(1), always(3), 68, 0.10, 53, 133.06, 67.73)],
-    "cg": [Benchmark("CG", always(1), {16: 4, 64: 8, 256: 16, 1024: 64}, 44, 0.36, 256, 376.32, 43.82)],
-    "transpose": [Benchmark("FT", always(1), always(1), 8, 0.06, 256, 70.46, 7.96)],
-    "open_ring": [Benchmark("IS", always(3), always(1), 8, 0.15, 21, 3.62, 7.96)],
-    "vcycle": [Benchmark("MG", {16: 2, 64: 8, 256: 16, 1024: 36}, {16: 8, 64: 32, 256: 64, 1024: 144}, 216,
+    "sweep2d": [Benchmark("Sweep3D", Always(9), Always(1), 28, 1.06, 9, 4.86, 27.89),
+                Benchmark("LU", Always(9), Always(1), 72, 2.43, 16, 25.05, 71.71)],
+    "adi": [Benchmark("BT", Always(1), Always(3), 72, 0.08, 41, 108.49, 71.71),
+            Benchmark("SP", Always(1), Always(3), 68, 0.10, 53, 133.06, 67.73)],
+    "cg": [Benchmark("CG", Always(1), {16: 4, 64: 8, 256: 16, 1024: 64}, 44, 0.36, 256, 376.32, 43.82)],
+    "transpose": [Benchmark("FT", Always(1), Always(1), 8, 0.06, 256, 70.46, 7.96)],
+    "open_ring": [Benchmark("IS", Always(3), Always(1), 8, 0.15, 21, 3.62, 7.96)],
+    "vcycle": [Benchmark("MG", {16: 2, 32: 4, 64: 8, 256: 16, 1024: 36}, {16: 8, 32: 16, 64: 32, 256: 64, 1024: 144}, 216,
                          14.23, 72, 733.83, 215.15)],
     "ghosts": [Benchmark("POP", {16: 1, 64: 3, 256: 2, 1024: 2}, {16: 16, 256: 256}, 1100, 16, 256, 1100,
                          1090)],
@@ -106,7 +113,8 @@ def told(number):
 
 def cluster_rows(runs):
     for run in runs:
-        theirs = PAPER.get(run.name, []) if run.ranks in RANKS else []
+        theirs = [of for of in PAPER.get(run.name, [])
+                  if any(column.get(run.ranks) is not None for column in (of.main, of.sub))]
         numbers = [" ".join(sorted({told(of.get(run.ranks)) for of in column}))
                    for column in ([b.main for b in theirs], [b.sub for b in theirs])]
         yield [*test_clusters.cells(run.name, run.facts), ", ".join(b.name for b in theirs), *numbers]

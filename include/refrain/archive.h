@@ -95,9 +95,9 @@ struct rfn_run {
     const char *flavour;       /* "mpich", "openmpi", "smpi" */
     int64_t start_realtime_ns; /* when recording began on rank 0, since 1970; 0 not known */
     uint32_t ranks;            /* of MPI_COMM_WORLD */
-    uint32_t streams;          /* threads that called MPI, over all ranks; the first `ranks` ... of
-                                  each rank its first thread comes first */
-    bool times;                /* events have times */
+    uint32_t streams; /* threads that called MPI, over all ranks, in order of ranks; of each
+                         rank its first thread comes first */
+    bool times;       /* events have times */
     bool all_polls;
     bool start_off;                 /* recording was off until the first MPI_Pcontrol(1) */
     struct rfn_path_ends path_ends; /* frames that make a call path; inner 0: all */

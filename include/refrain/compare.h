@@ -34,7 +34,8 @@ struct rfn_comparison {
     double degree_of_matching;        /* both together; within, if processes were not compared */
     double approximation_distance_us; /* 90th percentile over all enters and exits */
     double largest_distance_us;
-    int64_t run_ns;  /* of the full archive */
+    int64_t run_ns;                              /* of the full archive */
+    int64_t full_outside_ns, reduced_outside_ns; /* outside of MPI, over all ranks */
     uint64_t trends; /* of the full archive: waits of more than the lowest class */
     bool trends_retained;
     struct rfn_trend_change *changes; /* those not retained, largest change of the share first */

@@ -116,7 +116,7 @@ static int compare_streams(struct comparing *comparing)
 
 /* ---- trends ---- */
 
-/* Reads all of an archive. profile: may be NULL. */
+/* Reads all of an archive. */
 static int find_waits(struct comparing *comparing, const struct rfn_archive *archive,
                       struct rfn_profile **profile, struct rfn_waits **waits)
 {
@@ -149,16 +149,28 @@ static int compare_waits(struct comparing *comparing, const struct rfn_waits *fu
     return 0;
 }
 
+static int64_t outside_of(const struct rfn_profile *profile)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < profile->n_ranks; i++)
+        sum += rfn_profile_outside_ns(&profile->ranks[i]);
+    return sum;
+}
+
 static int compare_trends(struct comparing *comparing)
 {
     struct rfn_waits *full = NULL, *reduced = NULL;
-    struct rfn_profile *profile = NULL;
+    struct rfn_profile *profile = NULL, *reduced_profile = NULL;
     int error = find_waits(comparing, comparing->full, &profile, &full);
     if (!error)
-        error = find_waits(comparing, comparing->reduced, NULL, &reduced);
-    if (!error)
+        error = find_waits(comparing, comparing->reduced, &reduced_profile, &reduced);
+    if (!error) {
         error = compare_waits(comparing, full, reduced, profile->end_ns - profile->start_ns);
+        comparing->result->full_outside_ns = outside_of(profile);
+        comparing->result->reduced_outside_ns = outside_of(reduced_profile);
+    }
     rfn_profile_free(profile);
+    rfn_profile_free(reduced_profile);
     rfn_waits_free(full);
     rfn_waits_free(reduced);
     return error;

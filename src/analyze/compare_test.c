@@ -143,6 +143,7 @@ static void test_same(void **state)
     assert_true(comparison->trends_retained);
     assert_int_equal(comparison->n_changes, 0);
     expect_near(comparison->largest_change, 0);
+    assert_int_equal(comparison->full_outside_ns, comparison->reduced_outside_ns);
 }
 
 /* Rank 1 waited 3 % of the time and does not any more; that rank 2 waits is new. */
@@ -158,6 +159,8 @@ static void test_lost(void **state)
     expect_change(0, 0, 1, 0.03, 0);
     expect_change(1, 0, 2, 0, 0.02);
     expect_near(comparison->largest_change, 0.03);
+    /* what they do not wait they are outside of MPI */
+    assert_int_equal(comparison->reduced_outside_ns - comparison->full_outside_ns, 30000 - 20000);
     /* two of 32 times are off */
     expect_near(comparison->approximation_distance_us, 0);
     expect_near(comparison->largest_distance_us, 30);

@@ -5,8 +5,9 @@
  * (doc/trace-profiling.md). Which loops cut is asked by the caller: those with enough calls, or
  * those that a list names.
  *
- * Against damaged files: an execution of a body without any event is an error, which bounds the
- * work by the number of events.
+ * Against damaged files: of executions without any event no more follow each other than
+ * RFN_EMPTY_TRIPS_MAX, and each is of a body in the file. So a walk ends, after at most as many
+ * steps as that times nodes times events: of a file that was made for it, far more than its bytes.
  */
 #ifndef RFN_ARCHIVE_WALK_H
 #define RFN_ARCHIVE_WALK_H

@@ -98,6 +98,8 @@ static void set_measures(json_t *value, const struct rfn_comparison *found)
                         json_real(found->approximation_distance_us));
     json_object_set_new(value, "largest_distance_us", json_real(found->largest_distance_us));
     json_object_set_new(value, "run_time_ns", json_integer(found->run_ns));
+    json_object_set_new(value, "outside_ns_before", json_integer(found->full_outside_ns));
+    json_object_set_new(value, "outside_ns_after", json_integer(found->reduced_outside_ns));
     json_object_set_new(value, "trends_retained", json_boolean(found->trends_retained));
     json_object_set_new(value, "trends", rfn_json_count(found->trends));
     json_object_set_new(value, "trends_changed", rfn_json_count(found->n_changes));
@@ -157,6 +159,11 @@ static void append_measures(struct rfn_text *out, const struct compared *compare
                     "Times are off by",
                     rfn_time_text((int64_t)(1e3 * found->approximation_distance_us)).text,
                     rfn_time_text((int64_t)(1e3 * found->largest_distance_us)).text);
+    const int64_t ranks = rfn_archive_run(compared->full)->ranks;
+    rfn_text_format(out, "%-20s%s of a rank on average", "Outside of MPI",
+                    rfn_time_text(found->full_outside_ns / ranks).text);
+    rfn_text_format(out, ", when reduced %s\n",
+                    rfn_time_text(found->reduced_outside_ns / ranks).text);
     rfn_text_format(out, "%-20s", "Trends");
     if (found->trends_retained)
         rfn_text_format(out, "retained, all %s\n", rfn_count_text(found->trends).text);
