@@ -101,6 +101,27 @@ class Rank:
             bits |= sum(values) // len(values) % 65536 << shift
         return bits
 
+    def fields(self):
+        """Per call path, in order of its first call, and input that is compared: the different words in order of first
+        occurrence; of counts the least and the most (doc/clustering.md, Parameters). Without lists of partners, and
+        inputs with more than 64 values."""
+        found = collections.defaultdict(dict)
+        for stream, event, function in self.events():
+            own, of_call = self.own(event, function), found[function.name, event.symbol.path]
+            comms = [self.known(kind, word, False, own) for word, (_, kind) in zip(event.inputs, function.inputs)
+                     if kind == rfn_text.COMM]
+            for i, (word, (_, kind)) in enumerate(zip(event.inputs, function.inputs)):
+                partner = kind == rfn_text.RANK and function.class_ not in ROOTED
+                if kind & ~rfn_text.LIST in COUNTS:
+                    words = stream.list(word, kind & ~rfn_text.LIST) if kind & rfn_text.LIST else [word]
+                    least, most = of_call.get(i, (words[0], words[0]))
+                    of_call[i] = min(least, *words), max(most, *words)
+                elif kind in COMPARED:
+                    word = self.known(kind, word, partner, own)
+                    of_call.setdefault(i, {})[(word, own[1], *comms) if partner else word] = True
+        return [(call, i, tuple(words), isinstance(words, tuple))
+                for call, of_call in found.items() for i, words in [(-1, {}), *of_call.items()]]
+
     def bit(self, kind, word):
         types = ["MPI_CHAR", "MPI_INTEGER", "MPI_INT", "MPI_DOUBLE", "MPI_FLOAT", "MPI_BYTE"]
         ops = ["MPI_MAX", "MPI_MIN", "MPI_SUM", "MPI_PROD", "MPI_LAND", "MPI_LOR"]
@@ -113,6 +134,27 @@ class Rank:
         if kind == rfn_text.COMM and word >= 0:
             return {rfn_reader.SELF: 1 << 62, rfn_reader.WORLD: 1 << 63}.get(self.archive.comms[word].kind, 0)
         return 0
+
+
+COUNTS = (rfn_text.COUNT, rfn_text.BYTES)
+COMPARED = (rfn_text.RANK, rfn_text.TYPE, rfn_text.OP, rfn_text.COMM, rfn_reader.KIND_PLACE)
+
+
+def alike(lead, other):
+    """Whether fields have as many words, and equal ones, counts within 5 % of the first one's."""
+    return len(lead) == len(other) and all(
+        (call, i) == (call_, i_) and len(words) == len(words_) and
+        (all(20 * abs(a - b) <= abs(a) for a, b in zip(words, words_)) if are_counts else words == words_)
+        for (call, i, words, are_counts), (call_, i_, words_, _) in zip(lead, other))
+
+
+def subs_of(main, fields):
+    """Sub-clusters of a main cluster's ranks: the lowest one that is in none takes in all that are like it."""
+    left, found_ = sorted(main), []
+    while left:
+        found_.append([rank for rank in left if alike(fields[left[0]], fields[rank])])
+        left = [rank for rank in left if rank not in found_[-1]]
+    return found_
 
 
 def xor(calls, letters):
@@ -184,6 +226,20 @@ def check_kept(bench, what, archive):
 
 
 # ---- tests ----
+
+def check_fields(bench, what, archive):
+    """The default form: sub-clusters within the main ones that the command has."""
+    mains, subs = found(bench, archive, "elastic")
+    fields = [rank.fields() for rank in ranks_of(rfn_reader.Archive(archive))]
+    harness.compare(f"{what}: sub-clusters", subs, sorted(sub for main in mains for sub in subs_of(main, fields)))
+
+
+def test_fields(bench):
+    """All programs, also those of which nobody knows beforehand how many sub-clusters they have."""
+    for name, program in test_clusters.PROGRAMS.items():
+        for ranks in {16 if 16 in program.sizes else 12, 64}:
+            check_fields(bench, f"{name} on {ranks} ranks", test_clusters.simulate(bench, name, ranks))
+
 
 @harness.long
 def test_computed(bench):

@@ -4,6 +4,7 @@
 #include "cli/nearest.h"
 #include "cli/shell_completion.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -101,8 +102,10 @@ static int completion(int argc, char **argv)
 /* What was printed must have arrived: a full disk or a closed pipe is a failure. */
 static int finish(int status)
 {
+    errno = 0;
     if ((fflush(stdout) || ferror(stdout)) && status == RFN_EXIT_OK) {
-        rfn_command_error("writing to standard output failed");
+        rfn_command_error("writing to standard output failed%s%s", errno ? ": " : "",
+                          errno ? strerror(errno) : "");
         return RFN_EXIT_FAILURE;
     }
     return status;
