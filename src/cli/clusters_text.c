@@ -1,6 +1,5 @@
 #include "cli/clusters_text.h"
 
-#include "base/map.h"
 #include "cli/call_path.h"
 #include "cli/hosts.h"
 #include "cli/json.h"
@@ -10,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PATH_WIDTH = 60, BLOCKS_MAX = 6 };
 
@@ -459,13 +459,35 @@ static void append_difference(struct rfn_text *line, const struct rfn_archive *a
     }
 }
 
-/* Whether a line has not been there yet: calls of one line of the source look the same. */
-static bool is_new(struct rfn_map *lines, const struct rfn_text *line)
+/* Whether a line is like one of the last ones: calls of one line of the source look the same. */
+static bool is_among(const struct rfn_text *lines, size_t n, const struct rfn_text *line)
 {
-    const uint64_t hash = rfn_hash_bytes(line->data, line->n);
-    if (line->failed || rfn_map_get(lines, hash))
-        return false;
-    return rfn_map_put(lines, hash, 0) == 0;
+    enum { LAST = 256 };
+    for (size_t i = n > LAST ? n - LAST : 0; i < n; i++) {
+        if (lines[i].n == line->n && memcmp(lines[i].data, line->data, line->n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Lines for those parameters that are, or are not, the same place of all; how many there are. */
+static size_t add_differences(struct rfn_text *lines, size_t n, bool one_place,
+                              const struct rfn_archive *archive,
+                              const struct rfn_clustering *clustering,
+                              const struct rfn_main_cluster *main)
+{
+    for (uint32_t i = 0; i < main->n_parameters; i++) {
+        const struct rfn_cluster_parameter *parameter = rfn_clustering_parameter(
+            clustering, main->first_parameter + i);
+        if (is_one_place(parameter) != one_place)
+            continue;
+        append_difference(&lines[n], archive, main, parameter);
+        if (lines[n].failed || !is_among(lines, n, &lines[n]))
+            n++;
+        else
+            rfn_text_release(&lines[n]);
+    }
+    return n;
 }
 
 /* First those in which ranks differ, then those that are the same place of all. */
@@ -474,27 +496,26 @@ static void append_parameters(struct rfn_text *out, const struct rfn_archive *ar
                               uint64_t most)
 {
     const struct rfn_main_cluster *main = rfn_clustering_main(clustering, number);
-    struct rfn_map lines = RFN_MAP_INIT;
-    if (main->n_parameters)
+    struct rfn_text *lines = calloc(main->n_parameters + (size_t)1, sizeof *lines);
+    size_t n = 0;
+    out->failed |= !lines;
+    if (lines) {
+        n = add_differences(lines, n, false, archive, clustering, main);
+        n = add_differences(lines, n, true, archive, clustering, main);
+    }
+    if (n)
         rfn_text_format(out, "  cluster %" PRIu32 "\n", number + 1);
-    for (uint32_t i = 0; i < 2 * main->n_parameters; i++) {
-        const uint32_t at = i % main->n_parameters;
-        const struct rfn_cluster_parameter *parameter = rfn_clustering_parameter(
-            clustering, main->first_parameter + at);
-        struct rfn_text line = {0};
-        if (is_one_place(parameter) != (i >= main->n_parameters))
-            continue;
-        append_difference(&line, archive, main, parameter);
-        if (is_new(&lines, &line) && lines.n <= most) {
+    for (size_t i = 0; i < n; i++) {
+        if (i < most) {
             rfn_text_string(out, "    ");
-            rfn_text_bytes(out, line.data, line.n);
+            rfn_text_bytes(out, lines[i].data, lines[i].n);
             rfn_text_char(out, '\n');
         }
-        out->failed |= line.failed;
-        rfn_text_release(&line);
+        out->failed |= lines[i].failed;
+        rfn_text_release(&lines[i]);
     }
-    append_more(out, "    ", lines.n, most);
-    rfn_map_release(&lines);
+    append_more(out, "    ", n, most);
+    free(lines);
 }
 
 static void append_details(struct rfn_text *out, const struct rfn_archive *archive,
