@@ -1,6 +1,7 @@
 #include "record/exchange_node.h"
 
 #include "base/descriptor.h"
+#include "base/room.h"
 #include "record/clock.h"
 #include "record/say.h"
 
@@ -17,10 +18,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifndef MADV_POPULATE_WRITE /* older headers; older systems do not know it */
-#define MADV_POPULATE_WRITE 23
-#endif
 
 enum { BOX_BYTES = 1 << 16, SLOTS = 2, PIECE = BOX_BYTES / SLOTS - 16 };
 enum { TO_PARENT, FROM_PARENT, TO_FIRST, BOXES }; /* of a rank */
@@ -361,11 +358,6 @@ struct rec_node_name rec_node_offer(int size)
     return name.fd < 0 ? none : name;
 }
 
-static bool make_room(void *memory, size_t bytes)
-{
-    return madvise(memory, bytes, MADV_POPULATE_WRITE) == 0;
-}
-
 void rec_node_withdraw(struct rec_node_name *name)
 {
     if (name->nonce)
@@ -423,7 +415,7 @@ bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_nam
     };
     if (name->nonce)
         exchange->memory = map_head(name, HEAD_BYTES + bytes_for(size));
-    if (exchange->memory && !make_room(exchange->memory, HEAD_BYTES))
+    if (exchange->memory && !rfn_make_room(exchange->memory, HEAD_BYTES))
         rec_node_leave(exchange); /* the system is too old for rec_node_open_boxes */
     if (exchange->memory && rank < PROCESSES)
         exchange->memory->head.processes[rank] = getpid();
@@ -436,11 +428,12 @@ static bool make_all_room(const struct rec_node_exchange *exchange)
 {
     const int rank = exchange->exchange.rank, size = exchange->exchange.size;
     struct rec_node_box *boxes = exchange->memory->boxes;
-    bool room = make_room(&boxes[(size_t)rank * BOXES], bytes_for(1)) &&
-                make_room(&boxes[(size_t)parent_of(rank) * BOXES], COUNTERS);
+    bool room = rfn_make_room(&boxes[(size_t)rank * BOXES], bytes_for(1)) &&
+                rfn_make_room(&boxes[(size_t)parent_of(rank) * BOXES], COUNTERS);
     int step = rfn_exchange_parent_step(&exchange->exchange);
     for (step /= 2; step >= 1 && room; step /= 2)
-        room = rank + step >= size || make_room(&boxes[(size_t)(rank + step) * BOXES], COUNTERS);
+        room = rank + step >= size ||
+               rfn_make_room(&boxes[(size_t)(rank + step) * BOXES], COUNTERS);
     return room;
 }
 

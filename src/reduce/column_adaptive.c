@@ -19,6 +19,7 @@
  * what would have been better. All numbers are integers: who reads gets what was written. */
 #include "reduce/column_adaptive.h"
 
+#include "base/room.h"
 #include "reduce/column_block.h"
 
 #include <stdbool.h>
@@ -31,7 +32,8 @@ enum {
     MODELS = CONTEXTS + 1,
     MOST_BITS = 16, /* slots of a model: 2^16 at most */
     SLOTS_PER_VALUE = 16,
-    MODELLED = 12, /* bits of a number below the highest one; others are as likely 0 as 1 */
+    LARGE = 1 << 17, /* bytes of all slots */
+    MODELLED = 12,   /* bits of a number below the highest one; others are as likely 0 as 1 */
     USES_MAX = 255,
     PROBABILITY_MIN = 32,
     ODDS_MAX = 2047, /* of stretched probabilities */
@@ -119,11 +121,13 @@ static struct coder *coder_new(uint32_t n, uint8_t form)
     while (bits < MOST_BITS && UINT64_C(1) << bits < (uint64_t)n * SLOTS_PER_VALUE)
         bits++;
     size_t n_slots = (size_t)1 << bits;
-    struct coder *coder = calloc(1, sizeof *coder + (BEFORE + RFN_COLUMN_BLOCK) * sizeof(uint64_t) +
-                                        n_contexts * n_slots * sizeof(struct slot) +
-                                        n_slots * sizeof(uint32_t));
+    size_t bytes = sizeof(struct coder) + (BEFORE + RFN_COLUMN_BLOCK) * sizeof(uint64_t) +
+                   n_contexts * n_slots * sizeof(struct slot) + n_slots * sizeof(uint32_t);
+    struct coder *coder = calloc(1, bytes);
     if (!coder)
         return NULL;
+    if (bytes >= LARGE)
+        rfn_make_room(coder, bytes); /* slots are used all over the place */
     coder->n_contexts = n_contexts;
     coder->numbers = (uint64_t *)(coder + 1);
     lay_out(coder, n_slots);
