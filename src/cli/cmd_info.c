@@ -110,7 +110,7 @@ static error_t parse_expressions(int key, char *arg, struct argp_state *state)
         if (given->expressions_given && !given->clusters)
             argp_error(state, "--expression and --plugin go with --clusters");
         if (given->given.top_given && !given->spread && !given->clusters)
-            argp_error(state, "--top goes with --clusters and --spread");
+            argp_error(state, "--top goes with --spread or --clusters");
         return ARGP_ERR_UNKNOWN;
     default:
         return ARGP_ERR_UNKNOWN;
