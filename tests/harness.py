@@ -52,6 +52,17 @@ class Run:
         self.code, self.out, self.err = code, out, err
 
 
+def saying_into(file, command=('exec "$@"',)):
+    """Words to put before what a launcher starts, so that its ranks' standard error goes to a file. A launcher that
+    ends its ranks may not pass on what they said last; a file loses nothing. command: what the shell does then."""
+    return ["sh", "-c", "; ".join(['exec 2>>"$0"', *command]), file]
+
+
+def said_in(file):
+    with open(file, encoding="utf-8", errors="replace") as said:
+        return said.read()
+
+
 class LauncherHangs(Exception):
     """A launcher waits for ranks that have ended, or they for it."""
 

@@ -84,7 +84,7 @@ SILENT = ["fatal", "segfault", "killed", "exit-at-once", "only-initialized", "no
           "broken-stderr"]
 
 
-# A launcher that ends its ranks may not pass on what they said last; a file loses nothing.
+# A launcher that ends its ranks may not pass on what they said last.
 CUT_SHORT = ["abort", "abort-by-one", "exit-early", "exit-of-one"]
 
 
@@ -96,11 +96,10 @@ def ending(bench, flavour, how):
     # The launcher of MPICH has the status of the rank that ends, or of one that it has killed for that: 3 or,
     # now and then on a busy machine, 9, also without the recorder. So the rank says its own.
     own = flavour == "mpich" and how == "exit-of-one"
-    start = 'test "$PMI_RANK" = 1 || exec "$@"; "$@"; s=$?; echo "status $s" >&2; exit $s' if own else 'exec "$@"'
-    run, archive = both(bench, flavour, 2, [program, how], status=not own,
-                        before=["sh", "-c", f'exec 2>>"$0"; {start}', said])
-    with open(said, encoding="utf-8", errors="replace") as file:
-        run.err = file.read()
+    start = ['test "$PMI_RANK" = 1 || exec "$@"', '"$@"', 's=$?', 'echo "status $s" >&2', "exit $s"]
+    before = harness.saying_into(said, start) if own else harness.saying_into(said)
+    run, archive = both(bench, flavour, 2, [program, how], status=not own, before=before)
+    run.err = harness.said_in(said)
     if own:
         harness.compare("status of the rank", re.findall("(?m)^status (.*)$", run.err), ["3", "3"])
     return run, archive
