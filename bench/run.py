@@ -246,13 +246,15 @@ class Bench:
             medians[title] = self.clusters_row(title, program, arguments, pairs, times)
         self.steps_table(medians)
 
-        print(f"\nMerging while the program runs (--cluster-every), halo exchange, {self.pairs} pairs of "
+        print(f"\nMerging while the program runs (--cluster-every), at most {self.pairs} pairs of "
               "runs: seconds at the end, in meetings on rank 0, of the whole run\n")
         print(f"{'':24}{'end only':>10}{'every':>9}{'ratio':>8}{'quartiles':>16}{'meetings':>10}"
               f"{'run':>9}{'every':>9}{'ratio':>8}")
         halo = self.compile("openmpi", os.path.join(HERE, "..", "examples", "halo.c"), "halo")
         for ranks, steps in ((16, 100000), (64, 10000)):
-            self.every_row(f"{ranks} ranks, {steps:,} steps", ranks, halo, (steps, 8))
+            self.every_row(f"halo, {ranks}, {steps:,} steps", ranks, halo, (steps, 8), 10000, self.pairs)
+        sweeps = self.compile("openmpi", os.path.join(HERE, "adi.c"), "sweeps")
+        self.every_row("sweeps, 64, 3,000 steps", 64, sweeps, (3000,), 300, min(self.pairs, 3))
 
     def merging(self, ranks, program, arguments, options):
         """Seconds at the end, in meetings, and of the whole run."""
@@ -262,9 +264,9 @@ class Bench:
         facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))["merging"]
         return (sum(facts["seconds"].values()), (facts["before"] or {"seconds": 0})["seconds"], whole)
 
-    def every_row(self, title, ranks, program, arguments):
-        ways, pairs = {"end": (), "every": ("--cluster-every=10000",)}, []
-        for i in range(self.pairs):
+    def every_row(self, title, ranks, program, arguments, segments, n_pairs):
+        ways, pairs = {"end": (), "every": (f"--cluster-every={segments}",)}, []
+        for i in range(n_pairs):
             both = {every: self.merging(ranks, program, arguments, options)
                     for every, options in list(ways.items())[::1 if i % 2 else -1]}
             pairs.append((both["end"], both["every"]))

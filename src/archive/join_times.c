@@ -12,6 +12,7 @@
  */
 #include "archive/joining.h"
 #include "archive/reduced_timing.h"
+#include "reduce/list_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -369,10 +370,12 @@ static bool is_there(const struct moving *moving, const struct rfn_column *lists
     struct rfn_map *known = &moving->joining->known_times;
     uint64_t hash = rfn_hash_mix(rfn_hash_bytes(rest, size),
                                  moving->joining->streams[moving->number].group);
+    struct rfn_coder_memory memory = {0};
     struct rfn_buf packed = RFN_BUF_INIT;
     int error = 0;
     for (size_t i = 0; i < n && !error; i++)
-        error = rfn_column_pack_list(&lists[i], NULL, &packed);
+        error = rfn_list_pack(&lists[i], NULL, NULL, &memory, &packed);
+    rfn_coder_memory_release(&memory);
     hash = rfn_hash_mix(hash, rfn_hash_bytes(packed.data, packed.size));
     rfn_buf_release(&packed);
     const uint64_t *number = error ? NULL : rfn_map_get(known, hash);

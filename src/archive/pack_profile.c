@@ -166,23 +166,45 @@ static void pack_column(const struct rfn_column *column, struct rfn_rope *out)
     rfn_column_pack(column ? column : &empty, out);
 }
 
-static void pack_list(const struct rfn_column *column, const struct rfn_column *guide,
-                      struct rfn_rope *out)
+/* Where lists go. */
+struct packing {
+    struct rfn_coder_memory *memory;
+    struct rfn_rope *out;
+};
+
+static void pack_list(const struct packing *packing, const struct rfn_column *list,
+                      const struct rfn_list_ahead *ahead)
 {
     static const struct rfn_column empty = {.constant = true};
-    if (rfn_column_pack_list(column ? column : &empty, guide, &out->bytes) < 0)
-        out->bytes.failed = true;
+    struct rfn_buf *out = &packing->out->bytes;
+    if (rfn_list_pack(list ? list : &empty, NULL, ahead, packing->memory, out) < 0)
+        out->failed = true;
 }
 
-static void pack_loop(const struct rfn_stream_profile *profile, const struct rfn_profile_loop *loop,
-                      struct rfn_rope *out)
+static void pack_corrections(const struct packing *packing,
+                             const struct rfn_profile_columns *columns)
+{
+    const struct rfn_context_ahead *ahead = columns ? columns->ahead : NULL;
+    pack_list(packing, columns ? &columns->correction : NULL, ahead ? &ahead->correction : NULL);
+}
+
+static void pack_representatives(const struct packing *packing,
+                                 const struct rfn_profile_columns *columns)
+{
+    const struct rfn_context_ahead *ahead = columns ? columns->ahead : NULL;
+    pack_list(packing, columns ? &columns->representative : NULL,
+              ahead ? &ahead->representative : NULL);
+}
+
+static void pack_loop(const struct packing *packing, const struct rfn_stream_profile *profile,
+                      const struct rfn_profile_loop *loop)
 {
     for (uint32_t i = 0; i < loop->n_contexts; i++) {
         const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile,
                                                                                loop->contexts[i]);
-        pack_list(columns ? &columns->correction : NULL, NULL, out);
-        pack_column(columns ? &columns->pace : NULL, out);
-        pack_column(columns ? &columns->kept : NULL, out);
+        pack_corrections(packing, columns);
+        pack_column(columns ? &columns->pace : NULL, packing->out);
+        pack_column(columns ? &columns->kept : NULL, packing->out);
     }
 }
 
@@ -199,9 +221,11 @@ static void pack_starts(const struct rfn_stream_profile *profile, uint64_t start
 
 int rfn_pack_profile_rest(const struct rfn_stream_profile *profile,
                           const struct rfn_new_times *times, const struct rfn_profile_shape *shape,
-                          const struct rfn_pack_clock *clock, struct rfn_rope *out)
+                          const struct rfn_pack_clock *clock, struct rfn_coder_memory *memory,
+                          struct rfn_rope *out)
 {
     enum { TIMES = 1, VOLUMES = 2 };
+    const struct packing packing = {memory, out};
     rfn_buf_varint(&out->bytes, TIMES | (has_volumes(shape) ? VOLUMES : 0));
     rfn_pack_clock(clock, NULL, 0, &out->bytes);
     for (size_t i = 0; i < times->n; i++)
@@ -211,35 +235,38 @@ int rfn_pack_profile_rest(const struct rfn_stream_profile *profile,
     pack_starts(profile, clock->start, out);
     for (uint32_t i = 0; i < shape->n_loops; i++) {
         if (shape->loops[i].cuts)
-            pack_loop(profile, &shape->loops[i], out);
+            pack_loop(&packing, profile, &shape->loops[i]);
     }
     return rfn_rope_status(out);
 }
 
 void rfn_profile_lists(const struct rfn_stream_profile *profile,
                        const struct rfn_profile_shape *shape,
-                       void (*visit)(void *context, const struct rfn_column *list), void *context)
+                       void (*visit)(void *context, const struct rfn_profile_columns *columns),
+                       void *context)
 {
     for (uint32_t i = 0; i < shape->n_loops; i++) {
         const struct rfn_profile_loop *loop = &shape->loops[i];
         for (uint32_t k = 0; loop->cuts && k < loop->n_contexts; k++) {
-            const struct rfn_profile_columns *columns = rfn_stream_profile_columns(
-                profile, loop->contexts[k]);
-            visit(context, columns ? &columns->representative : NULL);
+            visit(context, rfn_stream_profile_columns(profile, loop->contexts[k]));
         }
     }
 }
 
-static void pack_unguided(void *context, const struct rfn_column *list)
+static void pack_unguided(void *context, const struct rfn_profile_columns *columns)
 {
-    pack_list(list, NULL, context);
+    pack_representatives(context, columns);
 }
 
 int rfn_pack_profile(const struct rfn_stream_profile *profile, const struct rfn_new_times *times,
                      const struct rfn_profile_shape *shape, const struct rfn_pack_clock *clock,
                      struct rfn_rope *out)
 {
-    RFN_TRY(rfn_pack_profile_rest(profile, times, shape, clock, out));
-    rfn_profile_lists(profile, shape, pack_unguided, out);
-    return rfn_rope_status(out);
+    struct rfn_coder_memory memory = {0};
+    struct packing packing = {&memory, out};
+    int error = rfn_pack_profile_rest(profile, times, shape, clock, &memory, out);
+    if (!error)
+        rfn_profile_lists(profile, shape, pack_unguided, &packing);
+    rfn_coder_memory_release(&memory);
+    return error ? error : rfn_rope_status(out);
 }

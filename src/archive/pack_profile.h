@@ -62,16 +62,19 @@ void rfn_new_times_release(struct rfn_new_times *times);
 
 enum { RFN_CLOCK_KIND_RUN = 3 }; /* quanta are ns since the start of the run; there are no pairs */
 
-/* Calls visit for each list (which representative is executed), in the order of PROFILE; NULL: it
- * is empty. */
+/* Calls visit for the columns of each list (which representative is executed), in the order of
+ * PROFILE; NULL: it is empty. */
 void rfn_profile_lists(const struct rfn_stream_profile *profile,
                        const struct rfn_profile_shape *shape,
-                       void (*visit)(void *context, const struct rfn_column *list), void *context);
+                       void (*visit)(void *context, const struct rfn_profile_columns *columns),
+                       void *context);
 
-/* What of the payload of PROFILE stands before the lists; as rfn_pack_profile. */
+/* What of the payload of PROFILE stands before the lists; as rfn_pack_profile. memory: the adaptive
+ * coder's. */
 int rfn_pack_profile_rest(const struct rfn_stream_profile *profile,
                           const struct rfn_new_times *times, const struct rfn_profile_shape *shape,
-                          const struct rfn_pack_clock *clock, struct rfn_rope *out);
+                          const struct rfn_pack_clock *clock, struct rfn_coder_memory *memory,
+                          struct rfn_rope *out);
 
 /* Payload of PROFILE. The clock's `start` is not after the profile's first segment. The rope
  * borrows from times and profile. */

@@ -3,7 +3,6 @@
 #include "archive/container.h"
 #include "archive/profiles.h"
 #include "base/grow.h"
-#include "reduce/column_adaptive.h"
 
 #include <stdlib.h>
 
@@ -43,9 +42,8 @@ static int copy_values(const struct rfn_column *from, struct rfn_column *to)
     return error;
 }
 
-static void copy_list(void *context, const struct rfn_column *list)
+static void copy_list(struct rfn_gathered_set *set, const struct rfn_column *list)
 {
-    struct rfn_gathered_set *set = context;
     if (!set->error)
         set->error = RFN_GROW(set->lists, set->capacity, set->n + 1);
     if (set->error)
@@ -57,6 +55,11 @@ static void copy_list(void *context, const struct rfn_column *list)
     if (copy->n > set->lists[set->longest].n)
         set->longest = set->n;
     set->n++;
+}
+
+static void copy_list_of(void *context, const struct rfn_profile_columns *columns)
+{
+    copy_list(context, columns ? &columns->representative : NULL);
 }
 
 static int take_sample(struct rfn_gathered_set *set)
@@ -80,10 +83,11 @@ static int take_sample(struct rfn_gathered_set *set)
 /* ---- guides ---- */
 
 /* What the sample takes with this guide; NULL: without. */
-static int sample_size(const struct rfn_gathered_set *set, const int64_t *guide, size_t *size)
+static int sample_size(const struct rfn_gathered_set *set, const int64_t *guide,
+                       struct rfn_coder_memory *memory, size_t *size)
 {
     struct rfn_buf out = RFN_BUF_INIT;
-    int error = rfn_column_adaptive_encode(set->sample, guide, set->sampled, &out);
+    int error = rfn_column_adaptive_encode(set->sample, guide, set->sampled, memory, &out);
     *size = out.size;
     rfn_buf_release(&out);
     return error;
@@ -97,18 +101,18 @@ static bool may_guide(const struct rfn_gathered_set *guide, const struct rfn_gat
 }
 
 /* Of the sets before it the one that tells most. The set is the last one. */
-static int choose_guide(const struct rfn_gathered *gathered, struct rfn_gathered_set *set)
+static int choose_guide(struct rfn_gathered *gathered, struct rfn_gathered_set *set)
 {
     enum { FEW = 16 };
     size_t least, size;
     if (set->sampled < FEW)
         return 0;
-    RFN_TRY(sample_size(set, NULL, &least));
+    RFN_TRY(sample_size(set, NULL, &gathered->coder, &least));
     for (uint32_t i = 1; i <= CANDIDATES && i < gathered->n; i++) {
         const struct rfn_gathered_set *guide = set - i;
         if (!may_guide(guide, set))
             continue;
-        RFN_TRY(sample_size(set, guide->sample, &size));
+        RFN_TRY(sample_size(set, guide->sample, &gathered->coder, &size));
         if (size < least) {
             least = size;
             set->guide = i;
@@ -119,12 +123,12 @@ static int choose_guide(const struct rfn_gathered *gathered, struct rfn_gathered
     return 0;
 }
 
-static int pack_lists(struct rfn_gathered_set *set)
+static int pack_lists(struct rfn_gathered_set *set, struct rfn_coder_memory *memory)
 {
     const struct rfn_gathered_set *guide = set->guide ? set - set->guide : NULL;
     for (size_t i = 0; i < set->n; i++) {
         const struct rfn_column *other = guide && i < guide->n ? &guide->lists[i] : NULL;
-        RFN_TRY(rfn_column_pack_list(&set->lists[i], other, &set->packed));
+        RFN_TRY(rfn_list_pack(&set->lists[i], other, NULL, memory, &set->packed));
     }
     return 0;
 }
@@ -140,10 +144,10 @@ static int append_bytes(void *context, const uint8_t *bytes, size_t size)
 
 static int pack_rest(struct rfn_gathered_set *set, const struct rfn_stream_profile *profile,
                      const struct rfn_new_times *times, const struct rfn_profile_shape *shape,
-                     const struct rfn_pack_clock *clock)
+                     const struct rfn_pack_clock *clock, struct rfn_coder_memory *memory)
 {
     struct rfn_rope borrowed = RFN_ROPE_INIT;
-    int error = rfn_pack_profile_rest(profile, times, shape, clock, &borrowed);
+    int error = rfn_pack_profile_rest(profile, times, shape, clock, memory, &borrowed);
     if (!error)
         error = rfn_rope_each(&borrowed, append_bytes, &set->rest);
     rfn_rope_release(&borrowed);
@@ -168,7 +172,7 @@ static int end_set(struct rfn_gathered *gathered, struct rfn_gathered_set *set)
     RFN_TRY(set->error);
     RFN_TRY(take_sample(set));
     RFN_TRY(choose_guide(gathered, set));
-    RFN_TRY(pack_lists(set));
+    RFN_TRY(pack_lists(set, &gathered->coder));
     gathered->bytes += set->rest.size + set->packed.size;
     return 0;
 }
@@ -180,8 +184,8 @@ int rfn_gathered_add(struct rfn_gathered *gathered, uint32_t time_set,
     struct rfn_gathered_set *set = new_set(gathered, time_set);
     if (!set)
         return RFN_E_NOMEM;
-    RFN_TRY(pack_rest(set, profile, times, shape, clock));
-    rfn_profile_lists(profile, shape, copy_list, set);
+    RFN_TRY(pack_rest(set, profile, times, shape, clock, &gathered->coder));
+    rfn_profile_lists(profile, shape, copy_list_of, set);
     return end_set(gathered, set);
 }
 
@@ -257,5 +261,6 @@ void rfn_gathered_release(struct rfn_gathered *gathered)
     for (size_t i = 0; i < gathered->n; i++)
         release_set(&gathered->sets[i]);
     free(gathered->sets);
+    rfn_coder_memory_release(&gathered->coder);
     *gathered = (struct rfn_gathered){0};
 }

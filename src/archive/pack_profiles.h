@@ -5,6 +5,7 @@
 #define RFN_ARCHIVE_PACK_PROFILES_H
 
 #include "archive/pack_profile.h"
+#include "reduce/list_writer.h"
 
 /* A time set: its PROFILE, and its lists again, to guide others. */
 struct rfn_gathered_set;
@@ -14,6 +15,7 @@ struct rfn_gathered {
     size_t n, capacity;
     size_t bytes;        /* of all PROFILEs */
     uint32_t first, end; /* numbers of the time sets: those from the first to below the end */
+    struct rfn_coder_memory coder;
 };
 
 /* Adds the PROFILE of a time set, whose number is higher than those before; arguments as of

@@ -11,6 +11,7 @@
 #include "archive/archive_model.h"
 #include "archive/pack_spreads.h"
 #include "archive/reduced_timing.h"
+#include "reduce/list_writer.h"
 
 #include <stdlib.h>
 
@@ -594,15 +595,18 @@ static struct rfn_column list_of(const struct numbers *numbers)
 /* Each list is guided by that of the time set before. */
 static struct rfn_buf write_lists_of(const struct reduced_run *run, int stream, int guide)
 {
+    struct rfn_coder_memory memory = {0};
     struct rfn_buf out = RFN_BUF_INIT;
     for (unsigned c = 0; c < run->n_contexts; c++) {
         const int which = RFN_PROFILE_REPRESENTATIVE;
         struct rfn_column list = list_of(&run->sets[stream].contexts[c][which]);
         struct rfn_column other = list_of(&run->sets[guide].contexts[c][which]);
-        assert_int_equal(rfn_column_pack_list(&list, guide == stream ? NULL : &other, &out), 0);
+        const struct rfn_column *beside = guide == stream ? NULL : &other;
+        assert_int_equal(rfn_list_pack(&list, beside, NULL, &memory, &out), 0);
         rfn_column_release(&list);
         rfn_column_release(&other);
     }
+    rfn_coder_memory_release(&memory);
     if (run->trailing)
         rfn_buf_u8(&out, 0);
     return out;

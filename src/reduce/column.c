@@ -5,7 +5,6 @@
 #include "reduce/column.h"
 
 #include "base/grow.h"
-#include "reduce/column_adaptive.h"
 
 #include <stdlib.h>
 
@@ -404,19 +403,14 @@ static int next_window(struct rfn_column_cursor *cursor)
 {
     const struct rfn_column *column = cursor->column;
     size_t n_extents = column->spilled ? column->spilled->n : 0;
-    while (!rfn_reader_left(&cursor->blocks) && cursor->window < n_extents + 2) {
+    while (!rfn_reader_left(&cursor->blocks) && cursor->window <= n_extents) {
         size_t window = cursor->window++;
-        if (window == n_extents) {
-            cursor->blocks = rfn_reader_over(column->sealed.data, column->sealed.size);
-            continue;
-        }
-        cursor->own.size = 0;
-        if (window < n_extents)
+        if (window < n_extents) {
             RFN_TRY(read_extent(cursor, column->spilled, window));
-        else
-            put_tail(column, &cursor->own);
-        RFN_TRY(rfn_buf_status(&cursor->own));
-        cursor->blocks = rfn_reader_over(cursor->own.data, cursor->own.size);
+            cursor->blocks = rfn_reader_over(cursor->own.data, cursor->own.size);
+        } else {
+            cursor->blocks = rfn_reader_over(column->sealed.data, column->sealed.size);
+        }
     }
     return 0;
 }
@@ -427,8 +421,6 @@ static int get_head(struct rfn_column_cursor *cursor, struct head *head)
     uint64_t left = cursor->n - cursor->end;
     if (!left)
         return rfn_column_bytes_left(cursor) ? RFN_E_CORRUPT : RFN_E_RANGE;
-    if (cursor->column)
-        RFN_TRY(next_window(cursor));
     if (cursor->store)
         RFN_TRY(fetch(cursor, RFN_BLOCK_HEAD_MAX));
     uint8_t coder = rfn_reader_u8(&cursor->blocks);
@@ -506,6 +498,25 @@ static int decode(struct rfn_column_cursor *cursor, struct rfn_list_cursor *guid
     return 0;
 }
 
+/* What of a column that grows is in no block: the run, then what is staged. Arguments as below. */
+static int next_uncoded(struct rfn_column_cursor *cursor, uint64_t n)
+{
+    const struct rfn_column *column = cursor->column;
+    const uint64_t run_end = column->n - column->n_staged;
+    const bool in_run = cursor->end < run_end;
+    const uint64_t count = in_run ? run_end - cursor->end : column->n_staged;
+    if (cursor->end < column->n_sealed) /* blocks were lost */
+        return RFN_E_NOMEM;
+    if (count <= n) {
+        cursor->end += count;
+        return 0;
+    }
+    RFN_TRY(in_run ? rfn_packed_begin(&cursor->packed, count, column->run, 0)
+                   : rfn_packed_values(&cursor->packed, column->staged, column->n_staged));
+    begin_block(cursor, count);
+    return 0;
+}
+
 /* Decodes the block, or passes it over if n reaches behind it. */
 static int next_block(struct rfn_column_cursor *cursor, struct rfn_list_cursor *guide, uint64_t n)
 {
@@ -516,6 +527,11 @@ static int next_block(struct rfn_column_cursor *cursor, struct rfn_list_cursor *
         RFN_TRY(rfn_packed_begin(&cursor->packed, cursor->n, 0, 0));
         begin_block(cursor, cursor->n - cursor->end);
         return 0;
+    }
+    if (cursor->column && cursor->end < cursor->n) {
+        RFN_TRY(next_window(cursor));
+        if (!rfn_reader_left(&cursor->blocks))
+            return next_uncoded(cursor, n);
     }
     RFN_TRY(get_head(cursor, &head));
     size_t size = rfn_reader_left(&head.payload);
@@ -589,95 +605,4 @@ void rfn_column_take_block(struct rfn_column_cursor *cursor, struct rfn_packed *
     *packed = cursor->packed;
     cursor->packed = (struct rfn_packed){0};
     cursor->left = 0;
-}
-
-/* ---- packing lists ---- */
-
-/* What a list is made of, block by block. */
-struct packing {
-    struct rfn_column_cursor column;
-    struct rfn_list_cursor guide;
-    bool guided;
-    int64_t values[RFN_COLUMN_BLOCK], guide_values[RFN_COLUMN_BLOCK];
-    struct rfn_buf blocks;
-};
-
-/* Codes the n gathered values by the adaptive coder, or another one if that needs no more. */
-static int put_smaller(struct packing *packing, uint32_t n, uint64_t count)
-{
-    enum { LEAST = 4 }; /* bytes: head, form */
-    struct rfn_buf plain = RFN_BUF_INIT, adaptive = RFN_BUF_INIT, *out = &packing->blocks;
-    rfn_block_put(&plain, packing->values, n, count);
-    int error = rfn_buf_status(&plain);
-    bool small = plain.size <= LEAST;
-    if (!error && !small)
-        error = rfn_column_adaptive_encode(
-            packing->values, packing->guided ? packing->guide_values : NULL, n, &adaptive);
-    size_t begin = out->size;
-    if (!error)
-        rfn_block_head(out, RFN_CODER_ADAPTIVE, count, adaptive.size);
-    rfn_buf_bytes(out, adaptive.data, adaptive.size);
-    if (!error && !out->failed && (small || plain.size <= out->size - begin)) {
-        out->size = begin;
-        rfn_buf_bytes(out, plain.data, plain.size);
-    }
-    rfn_buf_release(&plain);
-    rfn_buf_release(&adaptive);
-    return error ? error : rfn_buf_status(out);
-}
-
-/* A long run becomes a block of its own, if the next values are one. */
-static int pack_run(struct packing *packing, uint64_t run, bool last)
-{
-    int64_t value;
-    RFN_TRY(rfn_column_next(&packing->column, &value));
-    RFN_TRY(rfn_column_skip(&packing->column, run - 1));
-    rfn_block_constant(&packing->blocks, value, last ? 0 : run);
-    return 0;
-}
-
-static int pack_block(struct packing *packing)
-{
-    struct rfn_column_cursor *column = &packing->column;
-    uint64_t at = rfn_column_at(column), left = column->n - at;
-    uint64_t run = column->left ? rfn_column_equal(column) : 0;
-    if (run >= RFN_COLUMN_BLOCK)
-        return pack_run(packing, run, run == left);
-    uint32_t n = left < RFN_COLUMN_BLOCK ? (uint32_t)left : RFN_COLUMN_BLOCK;
-    for (uint32_t i = 0; i < n; i++)
-        RFN_TRY(rfn_column_next(column, &packing->values[i]));
-    if (packing->guided)
-        RFN_TRY(read_guide(&packing->guide, at, n, packing->guide_values));
-    return put_smaller(packing, n, n == left ? 0 : n);
-}
-
-static int pack_blocks(struct packing *packing)
-{
-    while (rfn_column_at(&packing->column) < packing->column.n) {
-        if (!packing->column.left)
-            RFN_TRY(rfn_column_next_block(&packing->column));
-        RFN_TRY(pack_block(packing));
-    }
-    return rfn_buf_status(&packing->blocks);
-}
-
-int rfn_column_pack_list(const struct rfn_column *column, const struct rfn_column *guide,
-                         struct rfn_buf *out)
-{
-    struct packing *packing = malloc(sizeof *packing);
-    if (!packing)
-        return RFN_E_NOMEM;
-    packing->guided = guide && guide->n == column->n;
-    packing->guide.guide = NULL;
-    packing->blocks = (struct rfn_buf)RFN_BUF_INIT;
-    rfn_column_open_growing(&packing->column, column);
-    rfn_column_open_growing(&packing->guide.column, packing->guided ? guide : column);
-    int error = packing->column.zeros ? 0 : pack_blocks(packing);
-    rfn_buf_varint(out, column->n);
-    rfn_buf_blob(out, packing->blocks.data, packing->blocks.size);
-    rfn_column_close(&packing->column);
-    rfn_column_close(&packing->guide.column);
-    rfn_buf_release(&packing->blocks);
-    free(packing);
-    return error ? error : rfn_buf_status(out);
 }

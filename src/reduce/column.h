@@ -95,12 +95,6 @@ void rfn_column_write(const struct rfn_column *column, struct rfn_buf *out);
 /* The same into a rope, which borrows large sealed blocks from the column. */
 void rfn_column_pack(const struct rfn_column *column, struct rfn_rope *out);
 
-/* Writes a list of small numbers: blocks may also be of the adaptive coder, which knows what the
- * guide has beside each value. A guide of another length (or NULL) is none. RFN_E_NOMEM, or the
- * error of a spill: what is behind out's former size is then without meaning. */
-int rfn_column_pack_list(const struct rfn_column *column, const struct rfn_column *guide,
-                         struct rfn_buf *out);
-
 /* Reading. A cursor borrows the bytes of a written column, or a column that does not grow
  * meanwhile, or a store that has the column: then it reads one window of blocks after the other.
  * Who reads many streams in turn has all their columns open: decoded values are packed, what one of
@@ -118,7 +112,7 @@ struct rfn_column_cursor {
     const struct rfn_column *column; /* that does not grow meanwhile, or NULL */
     const struct rfn_spill *store; /* that has the column, or NULL. Neither: there is one window */
     union {
-        size_t window;          /* of the column: extents, then the sealed blocks, then the rest */
+        size_t window;          /* of the column: extents, then the sealed blocks */
         struct rfn_extent rest; /* of the store: what is behind the window */
     };
     struct rfn_buf own; /* a window that is not in the memory of others */
@@ -179,7 +173,7 @@ static inline uint64_t rfn_column_equal(const struct rfn_column_cursor *cursor)
 /* Moves on by n values without delivering them; whole blocks are skipped without decoding. */
 int rfn_column_skip(struct rfn_column_cursor *cursor, uint64_t n);
 
-/* A list (rfn_column_pack_list): a column with a guide. guide: a list of as many values, which
+/* A list (list_writer.h): a column with a guide. guide: a list of as many values, which
  * nothing else reads, or NULL. */
 struct rfn_list_cursor {
     struct rfn_column_cursor column;

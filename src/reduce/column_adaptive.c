@@ -24,6 +24,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     OLD_MODELS = 4, /* of forms without MATCHES */
@@ -115,7 +116,26 @@ static void lay_out(struct coder *coder, size_t n_slots)
     coder->match.last = (uint32_t *)(slots + coder->n_contexts * n_slots);
 }
 
-static struct coder *coder_new(uint32_t n, uint8_t form)
+void rfn_coder_memory_release(struct rfn_coder_memory *memory)
+{
+    free(memory->bytes);
+    *memory = (struct rfn_coder_memory){0};
+}
+
+/* So many zeros, or NULL. */
+static void *zeros_in(struct rfn_coder_memory *memory, size_t size)
+{
+    if (size <= memory->size)
+        return memset(memory->bytes, 0, size);
+    rfn_coder_memory_release(memory);
+    memory->bytes = calloc(1, size);
+    memory->size = memory->bytes ? size : 0;
+    if (memory->size >= LARGE)
+        rfn_make_room(memory->bytes, size); /* slots are used all over the place */
+    return memory->bytes;
+}
+
+static struct coder *coder_new(struct rfn_coder_memory *memory, uint32_t n, uint8_t form)
 {
     unsigned bits = 8, n_contexts = form & MATCHES ? CONTEXTS : OLD_MODELS;
     while (bits < MOST_BITS && UINT64_C(1) << bits < (uint64_t)n * SLOTS_PER_VALUE)
@@ -123,11 +143,9 @@ static struct coder *coder_new(uint32_t n, uint8_t form)
     size_t n_slots = (size_t)1 << bits;
     size_t bytes = sizeof(struct coder) + (BEFORE + RFN_COLUMN_BLOCK) * sizeof(uint64_t) +
                    n_contexts * n_slots * sizeof(struct slot) + n_slots * sizeof(uint32_t);
-    struct coder *coder = calloc(1, bytes);
+    struct coder *coder = zeros_in(memory, bytes);
     if (!coder)
         return NULL;
-    if (bytes >= LARGE)
-        rfn_make_room(coder, bytes); /* slots are used all over the place */
     coder->n_contexts = n_contexts;
     coder->numbers = (uint64_t *)(coder + 1);
     lay_out(coder, n_slots);
@@ -402,11 +420,11 @@ static void finish(struct coder *coder, size_t begin)
 }
 
 int rfn_column_adaptive_encode(const int64_t *values, const int64_t *guide, uint32_t n,
-                               struct rfn_buf *out)
+                               struct rfn_coder_memory *memory, struct rfn_buf *out)
 {
     bool zigzag = any_negative(values, n);
     uint8_t form = MATCHES | (zigzag ? ZIGZAG : 0);
-    struct coder *coder = coder_new(n, form);
+    struct coder *coder = coder_new(memory, n, form);
     if (!coder)
         return RFN_E_NOMEM;
     rfn_buf_u8(out, form);
@@ -415,7 +433,6 @@ int rfn_column_adaptive_encode(const int64_t *values, const int64_t *guide, uint
     for (uint32_t i = 0; i < n; i++)
         code_next(coder, guide, i, n, zigzag ? rfn_zigzag(values[i]) : (uint64_t)values[i]);
     finish(coder, begin);
-    free(coder);
     return rfn_buf_status(out);
 }
 
@@ -438,12 +455,13 @@ int rfn_column_adaptive_decode(struct rfn_reader *payload, const int64_t *guide,
     const uint8_t *bytes = rfn_reader_bytes(payload, size);
     if (payload->failed || form >= FORMS || (size && !bytes[size - 1]))
         return RFN_E_CORRUPT;
-    struct coder *coder = coder_new(n, form);
+    struct rfn_coder_memory memory = {0};
+    struct coder *coder = coder_new(&memory, n, form);
     if (!coder)
         return RFN_E_NOMEM;
     coder->in = rfn_reader_over(bytes, size);
     get_values(coder, guide, n, form & ZIGZAG, values);
     bool all = !rfn_reader_left(&coder->in);
-    free(coder);
+    rfn_coder_memory_release(&memory);
     return all ? 0 : RFN_E_CORRUPT;
 }

@@ -17,10 +17,19 @@
 #include "base/buf.h"
 #include "reduce/packed.h"
 
+/* What the coder learns, some 2 MB for a whole block, kept from block to block so that its pages
+ * are asked for once. All zeros to begin with. */
+struct rfn_coder_memory {
+    void *bytes;
+    size_t size;
+};
+
+void rfn_coder_memory_release(struct rfn_coder_memory *memory);
+
 /* Writes n (1 to RFN_COLUMN_BLOCK) values behind out. guide: n numbers, or NULL for none.
  * RFN_E_NOMEM; what is behind out's former size is then without meaning. */
 int rfn_column_adaptive_encode(const int64_t *values, const int64_t *guide, uint32_t n,
-                               struct rfn_buf *out);
+                               struct rfn_coder_memory *memory, struct rfn_buf *out);
 
 /* Reads n (1 to RFN_COLUMN_BLOCK) values from the whole of payload. RFN_E_CORRUPT, RFN_E_NOMEM. */
 int rfn_column_adaptive_decode(struct rfn_reader *payload, const int64_t *guide, uint32_t n,

@@ -1,6 +1,6 @@
 #include "reduce/column_adaptive.h"
 
-#include "reduce/column.h"
+#include "reduce/column_block.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+static struct rfn_coder_memory memory; /* used by all, one after the other */
 static uint64_t seed = 1;
 
 static uint64_t noise(void) /* splitmix64 */
@@ -27,7 +28,7 @@ static size_t round_trip(const int64_t *values, const int64_t *guide, uint32_t n
 {
     struct rfn_buf out = RFN_BUF_INIT;
     int64_t *read = malloc(n * sizeof *read);
-    assert_int_equal(rfn_column_adaptive_encode(values, guide, n, &out), 0);
+    assert_int_equal(rfn_column_adaptive_encode(values, guide, n, &memory, &out), 0);
     struct rfn_reader reader = rfn_reader_over(out.data, out.size);
     assert_int_equal(rfn_column_adaptive_decode(&reader, guide, n, read), 0);
     assert_memory_equal(read, values, n * sizeof *read);
@@ -76,7 +77,7 @@ static void test_bytes(void **state)
     (void)state;
     static const int64_t values[] = {0, 1, 2, 0, 1, 2, -3};
     struct rfn_buf out = RFN_BUF_INIT;
-    assert_int_equal(rfn_column_adaptive_encode(values, NULL, 7, &out), 0);
+    assert_int_equal(rfn_column_adaptive_encode(values, NULL, 7, &memory, &out), 0);
     char text[64] = "";
     for (size_t i = 0; i < out.size; i++)
         snprintf(text + 2 * i, 3, "%02x", out.data[i]);
@@ -132,7 +133,7 @@ static void test_damage(void **state)
     enum { N = sizeof values / sizeof *values };
     int64_t read[N];
     struct rfn_buf out = RFN_BUF_INIT;
-    assert_int_equal(rfn_column_adaptive_encode(values, NULL, N, &out), 0);
+    assert_int_equal(rfn_column_adaptive_encode(values, NULL, N, &memory, &out), 0);
     for (uint8_t more = 0; more < 2; more++) {
         struct rfn_buf longer = RFN_BUF_INIT;
         rfn_buf_bytes(&longer, out.data, out.size);
@@ -150,141 +151,42 @@ static void test_damage(void **state)
     rfn_buf_release(&out);
 }
 
-/* ---- lists ---- */
-
-static void append(struct rfn_column *column, int64_t value, uint64_t times)
-{
-    for (uint64_t i = 0; i < times; i++)
-        assert_int_equal(rfn_column_append(column, value), 0);
-}
-
-/* Noise, a long run, noise, in several blocks. */
-static void fill(struct rfn_column *column, uint64_t run)
-{
-    rfn_column_init(column);
-    for (int i = 0; i < 5000; i++)
-        append(column, (int64_t)(noise() % 5), 1);
-    append(column, 3, run);
-    for (int i = 0; i < 5000; i++)
-        append(column, (int64_t)(noise() % 5), 1);
-}
-
-static void expect_equal(struct rfn_list_cursor *list, const struct rfn_column *column)
-{
-    struct rfn_column_cursor expected;
-    rfn_column_open_growing(&expected, column);
-    assert_int_equal(list->column.n, column->n);
-    for (uint64_t i = 0; i < column->n; i++) {
-        int64_t value, read;
-        assert_int_equal(rfn_column_next(&expected, &value), 0);
-        assert_int_equal(rfn_list_next(list, &read), 0);
-        assert_int_equal(read, value);
-    }
-    int64_t none;
-    assert_int_equal(rfn_list_next(list, &none), RFN_E_RANGE);
-    rfn_column_close(&expected);
-}
-
-static void open_list(struct rfn_list_cursor *list, const struct rfn_buf *bytes,
-                      struct rfn_list_cursor *guide)
-{
-    struct rfn_reader reader = rfn_reader_over(bytes->data, bytes->size);
-    assert_int_equal(rfn_column_open(&list->column, &reader), 0);
-    assert_int_equal(rfn_reader_left(&reader), 0);
-    list->guide = guide;
-}
-
-/* A list, one that follows from it, and one that follows from that. */
-static void test_guides_of_guides(void **state)
+/* What was coded before leaves nothing in the memory. */
+static void test_memory(void **state)
 {
     (void)state;
-    struct rfn_column columns[3];
-    struct rfn_buf bytes[3] = {RFN_BUF_INIT, RFN_BUF_INIT, RFN_BUF_INIT};
-    struct rfn_list_cursor lists[3];
-    fill(&columns[0], 20000);
-    for (int k = 1; k < 3; k++) {
-        struct rfn_column_cursor before;
-        int64_t value;
-        rfn_column_init(&columns[k]);
-        rfn_column_open_growing(&before, &columns[k - 1]);
-        while (rfn_column_next(&before, &value) == 0)
-            append(&columns[k], (int64_t[]){2, 0, 4, 3, 1}[value], 1);
-        rfn_column_close(&before);
-    }
-    for (int k = 0; k < 3; k++)
-        assert_int_equal(rfn_column_pack_list(&columns[k], k ? &columns[k - 1] : NULL, &bytes[k]),
-                         0);
-    assert_true(bytes[1].size < bytes[0].size / 20 && bytes[2].size < bytes[0].size / 20);
-    for (int k = 0; k < 3; k++)
-        open_list(&lists[k], &bytes[k], k ? &lists[k - 1] : NULL);
-    expect_equal(&lists[2], &columns[2]);
-    for (int k = 0; k < 3; k++) {
-        rfn_column_close(&lists[k].column);
-        rfn_column_release(&columns[k]);
-        rfn_buf_release(&bytes[k]);
+    enum { N = 1000 };
+    int64_t values[N];
+    for (uint32_t i = 0; i < N; i++)
+        values[i] = (int64_t)(noise() % 40) - 20;
+    for (uint32_t n = 1; n <= N; n = 3 * n + 1) {
+        struct rfn_coder_memory fresh = {0};
+        struct rfn_buf one = RFN_BUF_INIT, other = RFN_BUF_INIT;
+        round_trip(values, values, N);
+        assert_int_equal(rfn_column_adaptive_encode(values, NULL, n, &memory, &one), 0);
+        assert_int_equal(rfn_column_adaptive_encode(values, NULL, n, &fresh, &other), 0);
+        assert_int_equal(one.size, other.size);
+        assert_memory_equal(one.data, other.data, one.size);
+        rfn_buf_release(&one);
+        rfn_buf_release(&other);
+        rfn_coder_memory_release(&fresh);
     }
 }
 
-/* What is no list is written as ever; a guide of another length is none. */
-static void test_plain_lists(void **state)
+static int release_memory(void **state)
 {
     (void)state;
-    struct rfn_column column, guide;
-    rfn_column_init(&guide);
-    append(&guide, 1, 9);
-    for (uint64_t run = 0; run <= 100000; run += 50000) {
-        struct rfn_buf bytes = RFN_BUF_INIT;
-        struct rfn_list_cursor list;
-        fill(&column, run);
-        assert_int_equal(rfn_column_pack_list(&column, &guide, &bytes), 0);
-        open_list(&list, &bytes, NULL);
-        expect_equal(&list, &column);
-        rfn_column_close(&list.column);
-        rfn_column_release(&column);
-        rfn_buf_release(&bytes);
-    }
-    struct rfn_buf bytes = RFN_BUF_INIT, as_ever = RFN_BUF_INIT;
-    assert_int_equal(rfn_column_pack_list(&guide, NULL, &bytes), 0);
-    rfn_column_write(&guide, &as_ever);
-    assert_int_equal(bytes.size, as_ever.size);
-    assert_memory_equal(bytes.data, as_ever.data, bytes.size);
-    rfn_buf_release(&bytes);
-    rfn_buf_release(&as_ever);
-    rfn_column_release(&guide);
-}
-
-/* A guide that ends before the list does. */
-static void test_short_guide(void **state)
-{
-    (void)state;
-    struct rfn_column column, guide;
-    struct rfn_buf bytes = RFN_BUF_INIT, guide_bytes = RFN_BUF_INIT;
-    struct rfn_list_cursor list, guides;
-    int64_t value;
-    fill(&column, 0);
-    rfn_column_init(&guide);
-    append(&guide, 1, 9);
-    rfn_column_write(&guide, &guide_bytes);
-    assert_int_equal(rfn_column_pack_list(&column, &column, &bytes), 0);
-    open_list(&guides, &guide_bytes, NULL);
-    open_list(&list, &bytes, &guides);
-    assert_int_equal(rfn_list_next(&list, &value), RFN_E_CORRUPT);
-    rfn_column_close(&list.column);
-    rfn_column_close(&guides.column);
-    rfn_buf_release(&bytes);
-    rfn_buf_release(&guide_bytes);
-    rfn_column_release(&column);
-    rfn_column_release(&guide);
+    rfn_coder_memory_release(&memory);
+    return 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_values),  cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_old_bytes),
-        cmocka_unit_test(test_repetition),  cmocka_unit_test(test_guide_ahead),
-        cmocka_unit_test(test_damage),      cmocka_unit_test(test_guides_of_guides),
-        cmocka_unit_test(test_plain_lists), cmocka_unit_test(test_short_guide),
+        cmocka_unit_test(test_any_values), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_old_bytes),
+        cmocka_unit_test(test_repetition), cmocka_unit_test(test_guide_ahead),
+        cmocka_unit_test(test_damage),     cmocka_unit_test(test_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, release_memory);
 }

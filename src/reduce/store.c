@@ -25,11 +25,14 @@ struct kept {
     size_t n_extra;
     uint32_t kind, forward;
     uint32_t length_class; /* of a one-way kind */
+    bool frozen;
+    int64_t frozen_length, frozen_pace; /* if so */
 };
 
 struct context {
     struct kept *kept;
     size_t n, capacity;
+    size_t n_frozen;    /* the first so many are frozen, as far as they can be */
     uint32_t last_kind; /* that was put in, plus 1; 0: none yet */
 };
 
@@ -57,7 +60,7 @@ struct rfn_store {
     struct rfn_map by_hash; /* of a kind: its number */
     double *elements;       /* of the segment that is put in */
     size_t elements_capacity;
-    uint64_t executions, representatives, widened;
+    uint64_t executions, representatives, widened, forwarded;
     uint64_t events; /* in all vectors */
     size_t vector_bytes;
     uint64_t old_comparisons, old_visits; /* of indices that were built again */
@@ -283,6 +286,7 @@ static void drop(struct rfn_store *store, struct kept *kept, uint32_t forward)
     kept->vector = NULL;
     kept->sums = NULL;
     kept->forward = forward;
+    store->forwarded++;
     store->representatives--;
 }
 
@@ -556,23 +560,6 @@ int rfn_store_put(struct rfn_store *store, const struct rfn_segment *segment, ui
     return result;
 }
 
-void rfn_store_finish(struct rfn_store *store)
-{
-    for (size_t i = 0; i < store->n_contexts; i++) {
-        for (size_t j = 0; j < store->contexts[i].n; j++) {
-            struct kept *kept = &store->contexts[i].kept[j];
-            size_t n = vector_length(store->kinds[kept->kind].n_events);
-            for (size_t k = 0; kept->sums && k < n; k++)
-                kept->vector[k] = mean(kept->sums[k], kept->executions);
-        }
-    }
-}
-
-uint32_t rfn_store_numbers(const struct rfn_store *store, uint32_t context)
-{
-    return context < store->n_contexts ? (uint32_t)store->contexts[context].n : 0;
-}
-
 static int64_t pace_of(const struct kind *kind, const struct kept *kept)
 {
     if (!kept->executions)
@@ -581,6 +568,73 @@ static int64_t pace_of(const struct kind *kind, const struct kept *kept)
         return mean(kept->length, kept->executions);
     const struct rfn_length_class *of = &kind->classes.classes[kept->length_class];
     return mean(of->length, of->executions);
+}
+
+static void freeze(const struct kind *kind, struct kept *kept)
+{
+    size_t end = vector_length(kind->n_events) - 1;
+    if (!kept->vector || !kept->executions)
+        return;
+    kept->frozen = true;
+    kept->frozen_pace = pace_of(kind, kept);
+    kept->frozen_length = kept->sums ? mean(kept->sums[end], kept->executions) : kept->vector[end];
+}
+
+void rfn_store_freeze(struct rfn_store *store, bool again)
+{
+    for (size_t i = 0; i < store->n_contexts; i++) {
+        struct context *context = &store->contexts[i];
+        for (size_t j = again ? 0 : context->n_frozen; j < context->n; j++)
+            freeze(&store->kinds[context->kept[j].kind], &context->kept[j]);
+        context->n_frozen = context->n;
+    }
+}
+
+void rfn_store_thaw(struct rfn_store *store)
+{
+    for (size_t i = 0; i < store->n_contexts; i++) {
+        struct context *context = &store->contexts[i];
+        for (size_t j = 0; j < context->n_frozen; j++)
+            context->kept[j].frozen = false;
+        context->n_frozen = 0;
+    }
+}
+
+/* An average ends where it did when it was frozen: all of it becomes longer or shorter. */
+static void keep_length(int64_t *vector, size_t n, int64_t length)
+{
+    const int64_t end = vector[n - 1];
+    const double ratio = end > 0 ? (double)length / (double)end : 0;
+    for (size_t k = 0; k < n; k++) {
+        int64_t scaled = (int64_t)((double)vector[k] * ratio + 0.5);
+        vector[k] = vector[k] == end || scaled > length ? length : scaled;
+    }
+    vector[0] = 0;
+}
+
+static void make_average(const struct kind *kind, struct kept *kept)
+{
+    size_t n = vector_length(kind->n_events);
+    for (size_t k = 0; k < n; k++)
+        kept->vector[k] = mean(kept->sums[k], kept->executions);
+    if (kept->frozen)
+        keep_length(kept->vector, n, kept->frozen_length);
+}
+
+void rfn_store_finish(struct rfn_store *store)
+{
+    for (size_t i = 0; i < store->n_contexts; i++) {
+        for (size_t j = 0; j < store->contexts[i].n; j++) {
+            struct kept *kept = &store->contexts[i].kept[j];
+            if (kept->sums)
+                make_average(&store->kinds[kept->kind], kept);
+        }
+    }
+}
+
+uint32_t rfn_store_numbers(const struct rfn_store *store, uint32_t context)
+{
+    return context < store->n_contexts ? (uint32_t)store->contexts[context].n : 0;
 }
 
 struct rfn_representative rfn_store_representative(const struct rfn_store *store, uint32_t context,
@@ -596,7 +650,10 @@ struct rfn_representative rfn_store_representative(const struct rfn_store *store
         .n_extra = kept->n_extra,
         .first_length = kept->first_length,
         .executions = kept->executions,
-        .pace = pace_of(kind, kept),
+        .length = kept->frozen   ? kept->frozen_length
+                  : kept->vector ? kept->vector[vector_length(kind->n_events) - 1]
+                                 : 0,
+        .pace = kept->frozen ? kept->frozen_pace : pace_of(kind, kept),
         .one_way = kind->one_way};
 }
 
@@ -606,6 +663,11 @@ uint32_t rfn_store_forward(const struct rfn_store *store, uint32_t context, uint
     while (kept[number].forward != number)
         number = kept[number].forward;
     return number;
+}
+
+uint64_t rfn_store_forwarded(const struct rfn_store *store)
+{
+    return store->forwarded;
 }
 
 int rfn_store_widen(struct rfn_store *store)

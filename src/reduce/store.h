@@ -51,7 +51,14 @@ enum { RFN_STORE_MATCHED, RFN_STORE_KEPT, RFN_STORE_MADE, RFN_STORE_FULL };
  * RFN_E_NOMEM (the store can then only be freed). */
 int rfn_store_put(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *number);
 
-/* After the last segment: makes the averages, of iterAvg and of segments that are one-way. */
+/* From now on representatives have the length and the pace that they would have if no segment came
+ * any more, until they are frozen again. again: also those that are frozen. */
+void rfn_store_freeze(struct rfn_store *store, bool again);
+/* None is frozen any more. */
+void rfn_store_thaw(struct rfn_store *store);
+
+/* After the last segment: makes the averages (which end where they did when they were frozen), of
+ * iterAvg and of segments that are one-way. */
 void rfn_store_finish(struct rfn_store *store);
 
 /* Borrowed until the next put or widening. */
@@ -63,8 +70,9 @@ struct rfn_representative {
     size_t n_extra;
     int64_t first_length; /* when it was kept; stays when the vector is freed or averaged */
     uint64_t executions;
+    int64_t length; /* of the vector, if it is frozen or the store is finished; ns */
     int64_t pace; /* the mean length of what was executed as it, or of all executions of its length
-                     class, rounded; ns */
+                     class, rounded, now or when it was frozen; ns */
     bool one_way; /* segments of its kind are compared as such, and so have length classes */
 };
 
@@ -75,6 +83,9 @@ struct rfn_representative rfn_store_representative(const struct rfn_store *store
                                                    uint32_t number);
 /* The number that stands for this one now: itself, or after widening another one. */
 uint32_t rfn_store_forward(const struct rfn_store *store, uint32_t context, uint32_t number);
+
+/* How many numbers stand for others by now. */
+uint64_t rfn_store_forwarded(const struct rfn_store *store);
 
 /* Widens the threshold of the kind whose representatives hold most bytes, by steps to 1.5 times,
  * until they are at most half as many. 1; 0 when no kind has two representatives, or the method has

@@ -465,10 +465,20 @@ static int each_that_leaves(void *columns, int (*visit)(void *context, struct rf
     return rfn_fold_each_column(stream->fold, visit, context);
 }
 
+/* Frees what is only there to save time later. */
+static void drop_ahead(struct rfn_stream *stream)
+{
+    if (!stream->reduction)
+        return;
+    rfn_stream_profile_drop_ahead(rfn_stream_reduction_profile(stream->reduction));
+    stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
+}
+
 /* Frees about `wanted` bytes. */
 static int spill(struct rfn_stream *stream, size_t wanted)
 {
     stream->spilled = true;
+    drop_ahead(stream); /* it would read what is spilled again and again */
     size_t before = rfn_lists_bytes(&stream->lists);
     RFN_TRY(rfn_lists_spill(&stream->lists, stream->options.spill));
     size_t freed = before - rfn_lists_bytes(&stream->lists);
@@ -540,6 +550,10 @@ static int reduce_memory(struct rfn_stream *stream)
     each_measured(stream, add_bytes, &measured);
     if (measured > memory->limit / 16) {
         RFN_TRY(end_epoch(stream));
+        used = count_memory(stream);
+    }
+    if (used > memory->limit) {
+        drop_ahead(stream);
         used = count_memory(stream);
     }
     int widened = 1;
@@ -1057,6 +1071,8 @@ int rfn_stream_epoch(struct rfn_stream *stream)
         return 0;
     RFN_TRY(rfn_stream_settle(stream));
     RFN_TRY(end_epoch(stream));
+    rfn_stream_profile_code_ahead(rfn_stream_reduction_profile(stream->reduction));
+    stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
     if (stream->options.memory)
         count_memory(stream);
     return 0;

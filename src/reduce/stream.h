@@ -181,8 +181,9 @@ int rfn_stream_settle(struct rfn_stream *stream);
 
 /* Ends an epoch in mid-run, when the stream is told so, as streams are that are to have the same
  * structure: first rfn_stream_catch_up, then inputs may be moved by request, then the epoch, which
- * settles before. Nothing if times are kept. A run of polls stays held back. RFN_E_NOMEM, or an
- * error of the spill: the stream must not be used further. */
+ * settles before. What is reduced is coded, as far as it is known. Nothing if times are kept. A run
+ * of polls stays held back. RFN_E_NOMEM, or an error of the spill: the stream must not be used
+ * further. */
 int rfn_stream_catch_up(struct rfn_stream *stream);
 int rfn_stream_epoch(struct rfn_stream *stream);
 

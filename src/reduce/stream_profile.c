@@ -4,9 +4,10 @@
  *   order       context, or -1 of a segment of the top
  *   number      in the store, or -1 of a loose one; none of segments of the top
  *   lateness    of the start, in units (stream_profile.h)
- *   loose.*     events and times of loose segments, one after the other
+ *   loose.*     events, times and lengths of loose segments, one after the other
  *
- * `finish` goes through these once, makes the columns per context, and drops number and lateness.
+ * `finish` goes through these once, makes the columns per context, and drops number, lateness and
+ * lengths.
  * A walk then takes contexts from `order`, and the rest from the columns of each context, as a
  * reader of the archive does. */
 #include "reduce/stream_profile.h"
@@ -16,17 +17,15 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { TOP = -1, LOOSE = -1 };
+enum { TOP = RFN_PROFILE_TOP, LOOSE = RFN_PROFILE_LOOSE };
 enum { LOOK_EVERY = 1024 }; /* segments between two looks at what columns take */
 #define NO_NUMBER UINT32_MAX
 
 #define LENGTH_MAX (INT64_C(1) << 62)
 
-/* Methods without a threshold of time correct starts that are off by so much of the length. */
-static const double default_tolerance = 0.2;
-
 struct loose {
     struct rfn_column counts, events, gaps, durations, extra_counts, extras;
+    struct rfn_column lengths; /* of the segments */
     uint64_t n, n_events, n_messages;
 };
 
@@ -39,74 +38,21 @@ struct context {
 
 struct rfn_stream_profile {
     struct rfn_store *store;
-    struct rfn_start_tolerance tolerance;
-    unsigned one_way_starts; /* starts of such segments are off by so many tolerances at most */
-    bool averages;           /* representatives change until the end */
+    struct rfn_start_rule starts;
     struct rfn_column order, number, lateness;
+    struct rfn_profile_ahead ahead;
     struct loose loose;
     uint32_t n_contexts;
-    int64_t first;           /* start of the first segment */
-    int64_t held, held_next; /* start of the last segment as it is held; where it ends by its
-                                representative's length */
-    uint64_t total;          /* length of all segments */
+    int64_t first;     /* start of the first segment */
+    int64_t held_next; /* where the last segment ends by its representative's length, as
+                          starts are held */
+    uint64_t total;    /* length of all segments */
     struct rfn_hash128 sequence;
     struct context *contexts; /* after finish; NULL before */
     struct rfn_room room;     /* of their columns */
     struct rfn_column top;
     uint64_t corrections;
 };
-
-/* ---- tolerances ---- */
-
-struct rfn_start_tolerance rfn_start_tolerance_of(const struct rfn_criterion *criterion, bool exact)
-{
-    const double most_share = 1 << 20, most = 1e12; /* us: as good as any */
-    double threshold = criterion->threshold < most ? criterion->threshold : most;
-    if (exact)
-        return (struct rfn_start_tolerance){0};
-    if (criterion->method == &rfn_abs_diff)
-        return (struct rfn_start_tolerance){.absolute = (uint64_t)(threshold * 1000)};
-    double share = criterion->method->kept ? default_tolerance : threshold;
-    share = share < most_share ? share : most_share;
-    return (struct rfn_start_tolerance){.share = (uint64_t)(share * 65536),
-                                        .absolute = (uint64_t)(share * criterion->more)};
-}
-
-static uint64_t tolerance_for(const struct rfn_stream_profile *profile, int64_t length)
-{
-    return rfn_start_tolerance(&profile->tolerance, length);
-}
-
-/* What starts are held in; `length` is that of what the segment was put in as. That of an average
- * is not known yet. */
-static uint64_t held_unit(const struct rfn_stream_profile *profile, int64_t length)
-{
-    uint64_t tolerance = tolerance_for(profile, length);
-    return profile->averages || tolerance < 16 ? 1 : tolerance / 8;
-}
-
-static int64_t sum(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-static int64_t times(int64_t number, uint64_t unit)
-{
-    return (int64_t)((uint64_t)number * unit);
-}
-
-/* How much later `time` is than `expected`, in units, to the nearest; 0 if it is at most `near`
- * off. */
-static int64_t units_later(int64_t expected, int64_t time, uint64_t unit, uint64_t near)
-{
-    uint64_t later = (uint64_t)time - (uint64_t)expected;
-    bool early = later >> 63;
-    uint64_t off = early ? -later : later;
-    if (off <= near)
-        return 0;
-    uint64_t units = off / unit + (off % unit >= unit - off % unit);
-    return (int64_t)(early ? -units : units);
-}
 
 /* ---- life ---- */
 
@@ -115,10 +61,10 @@ int rfn_stream_profile_each_column(struct rfn_stream_profile *profile,
                                    void *context)
 {
     struct rfn_column *columns[] = {
-        &profile->order,       &profile->number,          &profile->lateness,
-        &profile->top,         &profile->loose.counts,    &profile->loose.events,
-        &profile->loose.gaps,  &profile->loose.durations, &profile->loose.extra_counts,
-        &profile->loose.extras};
+        &profile->order,        &profile->number,          &profile->lateness,
+        &profile->top,          &profile->loose.counts,    &profile->loose.events,
+        &profile->loose.gaps,   &profile->loose.durations, &profile->loose.extra_counts,
+        &profile->loose.extras, &profile->loose.lengths};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         RFN_TRY(visit(context, columns[i]));
     return 0;
@@ -142,9 +88,7 @@ struct rfn_stream_profile *rfn_stream_profile_new(const struct rfn_stream_profil
     if (!profile)
         return NULL;
     rfn_stream_profile_each_column(profile, init_column, NULL);
-    profile->tolerance = rfn_start_tolerance_of(&options->criterion, options->exact_starts);
-    profile->one_way_starts = options->criterion.method->one_way_starts;
-    profile->averages = options->criterion.method->averages;
+    profile->starts = rfn_start_rule_of(&options->criterion, options->exact_starts);
     profile->store = rfn_store_new(&store);
     if (profile->store)
         return profile;
@@ -160,6 +104,7 @@ static void release_loose(struct loose *loose)
     rfn_column_release(&loose->durations);
     rfn_column_release(&loose->extra_counts);
     rfn_column_release(&loose->extras);
+    rfn_column_release(&loose->lengths);
 }
 
 static void release_context(struct context *context)
@@ -184,6 +129,7 @@ void rfn_stream_profile_free(struct rfn_stream_profile *profile)
     rfn_column_release(&profile->lateness);
     rfn_column_release(&profile->top);
     release_loose(&profile->loose);
+    rfn_profile_ahead_release(&profile->ahead);
     rfn_store_free(profile->store);
     free(profile);
 }
@@ -204,6 +150,7 @@ static int put_loose(struct loose *loose, const struct rfn_segment *segment)
     RFN_TRY(rfn_column_append(&loose->extra_counts, (int64_t)segment->n_extra));
     for (size_t i = 0; i < segment->n_extra; i++)
         RFN_TRY(rfn_column_append(&loose->extras, segment->extra[i]));
+    RFN_TRY(rfn_column_append(&loose->lengths, vector[2 * segment->n]));
     loose->n++;
     loose->n_events += segment->n;
     loose->n_messages += segment->messages;
@@ -213,14 +160,10 @@ static int put_loose(struct loose *loose, const struct rfn_segment *segment)
 /* The start, as it is held; `length` is that of what the segment is executed as. */
 static int put_start(struct rfn_stream_profile *profile, int64_t start, int64_t length)
 {
-    uint64_t unit = held_unit(profile, length);
     if (profile->lateness.n == 0)
         profile->first = profile->held_next = start;
-    int64_t late = units_later(profile->held_next, start, unit, 0);
-    RFN_TRY(rfn_column_append(&profile->lateness, late));
-    profile->held = sum(profile->held_next, times(late, unit));
-    profile->held_next = sum(profile->held, length);
-    return 0;
+    int64_t late = rfn_start_hold(&profile->starts, &profile->held_next, start, length);
+    return rfn_column_append(&profile->lateness, late);
 }
 
 /* Puts a segment that is not of the top into the store, or aside. */
@@ -269,6 +212,21 @@ int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_
     return put_start(profile, start, length);
 }
 
+void rfn_stream_profile_code_ahead(struct rfn_stream_profile *profile)
+{
+    const struct rfn_profile_segments segments = {&profile->order, &profile->number,
+                                                  &profile->lateness, &profile->loose.lengths,
+                                                  profile->first};
+    assert(!profile->contexts);
+    rfn_profile_ahead_take(&profile->ahead, &segments, &profile->starts, profile->store);
+}
+
+void rfn_stream_profile_drop_ahead(struct rfn_stream_profile *profile)
+{
+    assert(!profile->contexts);
+    rfn_profile_ahead_give_up(&profile->ahead, profile->store);
+}
+
 struct rfn_hash128 rfn_stream_profile_sequence(const struct rfn_stream_profile *profile)
 {
     return profile->sequence;
@@ -291,14 +249,16 @@ static size_t loose_bytes(const struct loose *loose)
 {
     return rfn_column_bytes(&loose->counts) + rfn_column_bytes(&loose->events) +
            rfn_column_bytes(&loose->gaps) + rfn_column_bytes(&loose->durations) +
-           rfn_column_bytes(&loose->extra_counts) + rfn_column_bytes(&loose->extras);
+           rfn_column_bytes(&loose->extra_counts) + rfn_column_bytes(&loose->extras) +
+           rfn_column_bytes(&loose->lengths);
 }
 
 static size_t bytes_beside_store(const struct rfn_stream_profile *profile)
 {
     size_t bytes = sizeof *profile + rfn_column_bytes(&profile->order) +
                    rfn_column_bytes(&profile->number) + rfn_column_bytes(&profile->lateness) +
-                   rfn_column_bytes(&profile->top) + loose_bytes(&profile->loose);
+                   rfn_column_bytes(&profile->top) + loose_bytes(&profile->loose) +
+                   rfn_profile_ahead_bytes(&profile->ahead);
     for (uint32_t i = 0; profile->contexts && i < profile->n_contexts; i++) {
         const struct context *context = &profile->contexts[i];
         bytes += sizeof *context + columns_bytes(&context->columns) +
@@ -374,8 +334,8 @@ static int read_events(struct loose_reader *reader)
         RFN_TRY(rfn_column_next(&reader->gaps, &gap));
         RFN_TRY(rfn_column_next(&reader->durations, &duration));
         reader->symbols[i] = (uint32_t)symbol;
-        reader->vector[2 * i + 1] = sum(reader->vector[2 * i], gap);
-        reader->vector[2 * i + 2] = sum(reader->vector[2 * i + 1], duration);
+        reader->vector[2 * i + 1] = rfn_start_after(reader->vector[2 * i], gap);
+        reader->vector[2 * i + 2] = rfn_start_after(reader->vector[2 * i + 1], duration);
     }
     reader->vector[2 * n + 1] = reader->vector[2 * n];
     return 0;
@@ -404,17 +364,8 @@ static int64_t length_of_loose(const struct loose_reader *reader)
 
 /* What finish knows of the segment it is at. */
 struct finishing {
-    struct rfn_column_cursor order, number, lateness;
-    struct loose_reader loose;
-    int64_t held_next; /* where the segment before ends, as starts are held */
-    int64_t predicted; /* start of the segment, as readers predict it */
-};
-
-/* Lengths that matter: of what the segment was put in as, of what it is executed as now, and that
- * one's pace. */
-struct lengths {
-    int64_t first, now, pace;
-    bool one_way;
+    struct rfn_column_cursor order, number, lateness, loose_lengths;
+    struct rfn_start_place place;
 };
 
 static int make_context(struct context *context, uint32_t n_numbers)
@@ -436,8 +387,10 @@ static int make_contexts(struct rfn_stream_profile *profile)
     profile->contexts = calloc(profile->n_contexts + (size_t)1, sizeof *profile->contexts);
     if (!profile->contexts)
         return RFN_E_NOMEM;
-    for (uint32_t i = 0; i < profile->n_contexts; i++)
+    for (uint32_t i = 0; i < profile->n_contexts; i++) {
         RFN_TRY(make_context(&profile->contexts[i], rfn_store_numbers(profile->store, i)));
+        profile->contexts[i].columns.ahead = rfn_profile_ahead_of(&profile->ahead, i);
+    }
     return 0;
 }
 
@@ -451,58 +404,47 @@ static int add_representative(struct context *context, uint32_t origin, int64_t 
     return 0;
 }
 
-static int finish_loose(struct finishing *at, struct lengths *lengths)
+static int finish_loose(struct finishing *at, struct rfn_start_lengths *lengths)
 {
-    RFN_TRY(read_loose(&at->loose));
-    int64_t length = length_of_loose(&at->loose);
-    *lengths = (struct lengths){length, length, length, false};
+    int64_t length;
+    RFN_TRY(rfn_column_next(&at->loose_lengths, &length));
+    *lengths = rfn_start_lengths_alone(length);
     return 0;
 }
 
 /* A segment that is in the store; *number is what it is in the columns. */
 static int finish_stored(struct rfn_stream_profile *profile, uint32_t context_number,
-                         uint32_t put_as, uint32_t *number, struct lengths *lengths)
+                         uint32_t put_as, uint32_t *number, struct rfn_start_lengths *lengths)
 {
     const struct rfn_store *store = profile->store;
     struct context *context = &profile->contexts[context_number];
-    uint32_t now = rfn_store_forward(store, context_number, put_as);
-    struct rfn_representative was = rfn_store_representative(store, context_number, put_as);
-    struct rfn_representative is = rfn_store_representative(store, context_number, now);
-    *lengths = (struct lengths){was.first_length, is.vector[2 * is.n_events + 1], is.pace,
-                                is.one_way};
+    uint32_t now;
+    *lengths = rfn_start_lengths_of(store, context_number, put_as, &now);
     if (context->number_of[now] == NO_NUMBER) {
+        bool kept = rfn_store_representative(store, context_number, now).executions > 1;
         context->number_of[now] = (uint32_t)context->n;
-        RFN_TRY(add_representative(context, now, is.pace - lengths->now, is.executions > 1));
+        RFN_TRY(add_representative(context, now, lengths->pace - lengths->now, kept));
     }
     *number = context->number_of[now];
     return 0;
 }
 
-/* The correction that brings the predicted start near the one that is held. That is itself off by
- * half of its unit at most, so as much is taken from the tolerance. */
-static int correct(const struct rfn_stream_profile *profile, struct finishing *at,
-                   const struct lengths *lengths, int64_t *correction)
+static int correct(struct rfn_stream_profile *profile, struct finishing *at,
+                   const struct rfn_start_lengths *lengths, int64_t *correction)
 {
     int64_t late;
     RFN_TRY(rfn_column_next(&at->lateness, &late));
-    uint64_t tolerance = tolerance_for(profile, lengths->now), unit = tolerance ? tolerance : 1;
-    uint64_t held_in = held_unit(profile, lengths->first);
-    uint64_t far = lengths->one_way ? profile->one_way_starts * tolerance : tolerance;
-    uint64_t near = far > held_in / 2 ? far - held_in / 2 : 0;
-    int64_t held = sum(at->held_next, times(late, held_in));
-    *correction = units_later(at->predicted, held, unit, near);
-    at->predicted = sum(sum(at->predicted, times(*correction, unit)), lengths->pace);
-    at->held_next = sum(held, lengths->first);
+    *correction = rfn_start_correct(&profile->starts, &at->place, lengths, late);
+    profile->corrections += *correction != 0;
     return 0;
 }
 
 static int finish_top(struct rfn_stream_profile *profile, struct finishing *at)
 {
-    struct lengths lengths;
+    struct rfn_start_lengths lengths;
     int64_t correction;
     RFN_TRY(finish_loose(at, &lengths));
     RFN_TRY(correct(profile, at, &lengths, &correction));
-    profile->corrections += correction != 0;
     return rfn_column_append(&profile->top, correction);
 }
 
@@ -510,7 +452,7 @@ static int finish_compared(struct rfn_stream_profile *profile, struct finishing 
                            uint32_t context_number)
 {
     struct context *context = &profile->contexts[context_number];
-    struct lengths lengths;
+    struct rfn_start_lengths lengths;
     int64_t put_as, correction;
     uint32_t number = (uint32_t)context->n;
     RFN_TRY(rfn_column_next(&at->number, &put_as));
@@ -521,7 +463,6 @@ static int finish_compared(struct rfn_stream_profile *profile, struct finishing 
         RFN_TRY(finish_stored(profile, context_number, (uint32_t)put_as, &number, &lengths));
     }
     RFN_TRY(correct(profile, at, &lengths, &correction));
-    profile->corrections += correction != 0;
     RFN_TRY(rfn_column_append(&context->columns.representative, number));
     return rfn_column_append(&context->columns.correction, correction);
 }
@@ -562,21 +503,23 @@ static int finish_segments(struct rfn_stream_profile *profile, struct finishing 
 
 int rfn_stream_profile_finish(struct rfn_stream_profile *profile)
 {
-    struct finishing at = {.held_next = profile->first, .predicted = profile->first};
+    struct finishing at = {.place = {profile->first, profile->first}};
     assert(!profile->contexts);
+    rfn_profile_ahead_end(&profile->ahead, profile->store, profile->order.n);
     rfn_store_finish(profile->store);
     RFN_TRY(make_contexts(profile));
     rfn_column_open_growing(&at.order, &profile->order);
     rfn_column_open_growing(&at.number, &profile->number);
     rfn_column_open_growing(&at.lateness, &profile->lateness);
-    open_loose(&at.loose, &profile->loose);
+    rfn_column_open_growing(&at.loose_lengths, &profile->loose.lengths);
     int error = finish_segments(profile, &at);
     rfn_column_close(&at.order);
     rfn_column_close(&at.number);
     rfn_column_close(&at.lateness);
-    close_loose(&at.loose);
+    rfn_column_close(&at.loose_lengths);
     rfn_column_release(&profile->number);
     rfn_column_release(&profile->lateness);
+    rfn_column_release(&profile->loose.lengths);
     return error;
 }
 
@@ -603,7 +546,7 @@ int64_t rfn_stream_profile_first(const struct rfn_stream_profile *profile)
 
 struct rfn_start_tolerance rfn_stream_profile_tolerance(const struct rfn_stream_profile *profile)
 {
-    return profile->tolerance;
+    return profile->starts.tolerance;
 }
 
 /* ---- walks ---- */
@@ -685,10 +628,11 @@ static void fill_stored(struct rfn_executed *executed,
 static void start_at(struct rfn_profile_walk *walk, struct rfn_executed *executed,
                      int64_t correction, int64_t pace)
 {
-    uint64_t tolerance = tolerance_for(walk->profile, executed->vector[2 * executed->n + 1]);
-    executed->start = sum(walk->predicted, times(correction, tolerance ? tolerance : 1));
+    const struct rfn_start_tolerance *of = &walk->profile->starts.tolerance;
+    uint64_t tolerance = rfn_start_tolerance(of, executed->vector[2 * executed->n + 1]);
+    executed->start = rfn_start_units_after(walk->predicted, correction, tolerance ? tolerance : 1);
     executed->pace = pace;
-    walk->predicted = sum(executed->start, pace);
+    walk->predicted = rfn_start_after(executed->start, pace);
 }
 
 static int walk_top(struct rfn_profile_walk *walk, struct rfn_executed *executed)

@@ -8,6 +8,7 @@
  * carried on to the next, so that errors do not add up. Only after the last segment is it known how
  * long the executions of a representative take on average (its pace), and which representatives
  * were widened away; then `finish` makes the columns of PROFILE from these, without the segments.
+ * (Who does not want to wait for that has averages taken before: rfn_stream_profile_code_ahead.)
  *
  * Segments of the top are executed once each. They are not compared with anything; nor are those
  * that come when the store is full. Both are *loose*: their times lie in columns, too.
@@ -21,27 +22,10 @@
 
 #include "base/hash.h"
 #include "reduce/column_relief.h"
-#include "reduce/store.h"
+#include "reduce/profile_ahead.h"
 
 /* Kept segments of one stream have no more events together: readers hold them. */
 enum { RFN_PROFILE_EVENTS_MAX = 4194304 };
-
-/* How far starts may be off: absolute + length * share / 65536, of a representative's length. */
-struct rfn_start_tolerance {
-    uint64_t absolute, share; /* share is at most 2^36 */
-};
-
-/* T times the length; absDiff: T; methods without a threshold of time: 0.2 times. exact: 0. */
-struct rfn_start_tolerance rfn_start_tolerance_of(const struct rfn_criterion *criterion,
-                                                  bool exact);
-/* The tolerance for a length (not negative), modulo 2^64. */
-static inline uint64_t rfn_start_tolerance(const struct rfn_start_tolerance *tolerance,
-                                           int64_t length)
-{
-    uint64_t n = (uint64_t)length;
-    return tolerance->absolute + (n >> 16) * tolerance->share +
-           ((n & 65535) * tolerance->share >> 16);
-}
 
 struct rfn_stream_profile;
 
@@ -63,6 +47,12 @@ void rfn_stream_profile_free(struct rfn_stream_profile *profile); /* may be NULL
  * profile can then only be freed). */
 int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_segment *segment,
                            int64_t start, bool top);
+
+/* Codes what finish makes of the segments so far, as far as it is known (profile_ahead.h): the end
+ * has less to do then. */
+void rfn_stream_profile_code_ahead(struct rfn_stream_profile *profile);
+/* Frees what that holds; it does nothing any more. */
+void rfn_stream_profile_drop_ahead(struct rfn_stream_profile *profile);
 
 /* Bytes held. It takes a time that grows with the number of kinds. */
 size_t rfn_stream_profile_bytes(const struct rfn_stream_profile *profile);
@@ -99,6 +89,7 @@ int rfn_stream_profile_finish(struct rfn_stream_profile *profile);
 struct rfn_profile_columns {
     struct rfn_column representative, correction; /* per segment of the context */
     struct rfn_column pace, kept;                 /* per representative */
+    const struct rfn_context_ahead *ahead;        /* what of the first two is coded, or NULL */
 };
 
 /* One more than the highest context of a segment that was put in. */

@@ -40,9 +40,13 @@ static int walk_all(const struct rfn_stream_profile *profile)
 
 static int fill(struct rfn_stream_profile *profile)
 {
-    for (int64_t i = 0; i < 120; i++)
+    for (int64_t i = 0; i < 120; i++) {
         RFN_TRY(put(profile, i));
+        if (i % 50 == 0)
+            rfn_stream_profile_code_ahead(profile);
+    }
     RFN_TRY(rfn_stream_profile_widen(profile));
+    rfn_stream_profile_code_ahead(profile);
     for (int64_t i = 120; i < 130; i++)
         RFN_TRY(put(profile, i));
     RFN_TRY(rfn_stream_profile_finish(profile));

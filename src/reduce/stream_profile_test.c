@@ -433,6 +433,281 @@ static void test_random(void **state)
     }
 }
 
+/* ---- coded ahead ---- */
+
+static struct rfn_coder_memory memory;
+
+/* The list begins with what was coded ahead, and is the same without. */
+static void expect_packed(const struct rfn_column *column, const struct rfn_list_ahead *ahead)
+{
+    struct rfn_buf with = RFN_BUF_INIT, without = RFN_BUF_INIT;
+    struct rfn_column_cursor cursor;
+    uint64_t digest = 0;
+    int64_t value = 0;
+    rfn_column_open_growing(&cursor, column);
+    for (uint64_t i = 0; ahead && i < ahead->writer.n; i++) {
+        assert_int_equal(rfn_column_next(&cursor, &value), 0);
+        digest = rfn_hash_mix(digest, (uint64_t)value);
+    }
+    assert_true(!ahead || digest == ahead->digest);
+    rfn_column_close(&cursor);
+    assert_int_equal(rfn_list_pack(column, NULL, ahead, &memory, &with), 0);
+    assert_int_equal(rfn_list_pack(column, NULL, NULL, &memory, &without), 0);
+    assert_int_equal(with.size, without.size);
+    assert_memory_equal(with.data, without.data, with.size);
+    rfn_buf_release(&with);
+    rfn_buf_release(&without);
+}
+
+/* All segments; coded ahead after the first, and then whenever as many as `every` says at random
+ * have come, if it says so. *coded: how many were there the last time. */
+static struct rfn_stream_profile *put_ahead(const char *criterion, bool exact,
+                                            uint32_t max_per_kind, uint64_t max_events,
+                                            int64_t every, size_t *coded)
+{
+    struct rfn_stream_profile *profile = make(criterion, exact, max_per_kind, max_events);
+    *coded = 0;
+    for (size_t i = 0; i < n_reals; i++) {
+        assert_int_equal(put(profile, &reals[i]), 0);
+        if (every && (i == 0 || !noise(every))) {
+            rfn_stream_profile_code_ahead(profile);
+            *coded = i + 1;
+        }
+    }
+    assert_int_equal(rfn_stream_profile_finish(profile), 0);
+    return profile;
+}
+
+/* What of the lists is there: of what came by then all, or nothing (after widening); corrections
+ * only if half of the segments had come when they were frozen. */
+static void expect_lists(const struct rfn_stream_profile *profile, size_t coded, bool limited)
+{
+    size_t n_of[MAX_EVENTS] = {0};
+    for (size_t i = 0; i < coded; i++)
+        n_of[reals[i].context + 1]++;
+    for (uint32_t i = 0; i < rfn_stream_profile_contexts(profile); i++) {
+        const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile, i);
+        const struct rfn_context_ahead *ahead = columns->ahead;
+        uint64_t n = ahead ? ahead->representative.writer.n : 0;
+        assert_true(n == n_of[i + 1] || (limited && n == 0));
+        uint64_t n_corrections = ahead ? ahead->correction.writer.n : 0;
+        assert_true(n_corrections == n || (n_corrections == 0 && coded < n_reals));
+        expect_packed(&columns->representative, ahead ? &ahead->representative : NULL);
+        expect_packed(&columns->correction, ahead ? &ahead->correction : NULL);
+    }
+}
+
+/* The same segments are executed as the same, from starts within the tolerance. Vectors are the
+ * same but for where averages end. */
+static void expect_alike(const struct rfn_stream_profile *profile,
+                         const struct rfn_stream_profile *plain, const char *criterion, bool exact,
+                         bool limited)
+{
+    struct rfn_criterion parsed;
+    struct rfn_executed with, without;
+    assert_int_equal(rfn_criterion_parse(criterion, false, &parsed, NULL), 0);
+    struct rfn_start_tolerance tolerance = rfn_start_tolerance_of(&parsed, exact);
+    struct rfn_profile_walk *walk = rfn_profile_walk_new(profile);
+    struct rfn_profile_walk *other = rfn_profile_walk_new(plain);
+    for (size_t i = 0; i < n_reals; i++) {
+        const size_t end = 2 * reals[i].n + 1;
+        assert_int_equal(rfn_profile_walk_next(walk, &with), 1);
+        assert_int_equal(rfn_profile_walk_next(other, &without), 1);
+        assert_true(with.first == without.first && with.number == without.number);
+        bool averaged = parsed.method->averages ||
+                        (parsed.method->one_way > 0 && !exact && rfn_roles_one_way(reals[i].roles));
+        if (!averaged || with.top)
+            assert_memory_equal(with.vector, without.vector, (end + 1) * sizeof *with.vector);
+        for (size_t k = 0; k < end; k++)
+            assert_true(with.vector[k] <= with.vector[k + 1]);
+        assert_int_equal(with.vector[end - 1], with.vector[end]);
+        uint64_t allowed = rfn_start_tolerance(&tolerance, with.vector[end]) *
+                           starts_of(&parsed, &reals[i], exact);
+        bool widened = limited && !exact;
+        assert_true(llabs(with.start - reals[i].start) <= (long long)(allowed * (1 + widened)));
+    }
+    rfn_profile_walk_free(walk);
+    rfn_profile_walk_free(other);
+}
+
+static void test_ahead(void **state)
+{
+    (void)state;
+    static const char *const criteria[] = {"absDiff:0.1", "jitter:0.0001", "jitter:0.01",
+                                           "avgWave:0.1", "iterK:4",       "iterK:4:average",
+                                           "iterAvg",     "relDiff:3"};
+    for (size_t i = 0; i < 8 * sizeof criteria / sizeof *criteria; i++) {
+        const char *criterion = criteria[i / 8];
+        bool exact = i % 2, limited = i / 2 % 2, full = i / 4 % 2;
+        uint32_t max_per_kind = limited ? 5 : 0;
+        uint64_t max_events = full ? 40 : 0;
+        size_t coded, none;
+        make_random(1 + (size_t)noise(MAX_SEGMENTS));
+        struct rfn_stream_profile *profile = put_ahead(criterion, exact, max_per_kind, max_events,
+                                                       1 + noise(400), &coded);
+        struct rfn_stream_profile *plain = put_ahead(criterion, exact, max_per_kind, max_events, 0,
+                                                     &none);
+        expect_lists(profile, coded, limited);
+        expect_numbers(profile);
+        expect_alike(profile, plain, criterion, exact, limited);
+        rfn_stream_profile_free(profile);
+        rfn_stream_profile_free(plain);
+    }
+}
+
+/* Whole blocks are coded; and with paces that were frozen on the way there are hardly more
+ * corrections than with those of the end. */
+static void test_blocks_ahead(void **state)
+{
+    (void)state;
+    enum { N = 50000 };
+    uint64_t corrections[2];
+    for (int ahead = 0; ahead < 2; ahead++) {
+        struct rfn_stream_profile *profile = make("jitter:0.02", false, 0, 0);
+        struct real real = {.context = 0, .n = 2, .roles = RFN_ROLE_MEETS};
+        random_state = 7;
+        for (int i = 0; i < N; i++) {
+            for (size_t k = 1; k < 5; k++)
+                real.vector[k] = real.vector[k - 1] + 20000 + noise(15000) * (noise(9) ? 1 : 9);
+            real.vector[5] = real.vector[4];
+            assert_int_equal(put(profile, &real), 0);
+            if (ahead && i % 300 == 0)
+                rfn_stream_profile_code_ahead(profile);
+            real.start += real.vector[4] + noise(200);
+        }
+        assert_int_equal(rfn_stream_profile_finish(profile), 0);
+        const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile, 0);
+        corrections[ahead] = rfn_stream_profile_stats(profile).corrections;
+        if (ahead) {
+            const uint64_t most = N - N % 300, blocks = most - most % RFN_COLUMN_BLOCK;
+            const struct rfn_list_writer *one = &columns->ahead->representative.writer;
+            const struct rfn_list_writer *other = &columns->ahead->correction.writer;
+            assert_true(one->n >= most && one->n - one->n_staged >= blocks);
+            assert_true(other->n >= most && other->n - other->n_staged >= blocks);
+            expect_packed(&columns->representative, &columns->ahead->representative);
+            expect_packed(&columns->correction, &columns->ahead->correction);
+        }
+        rfn_stream_profile_free(profile);
+    }
+    assert_in_range(corrections[1], 1, corrections[0] + corrections[0] / 10);
+}
+
+/* A segment of one context that takes so long. */
+static void put_long(struct rfn_stream_profile *profile, int64_t *start, int64_t length)
+{
+    struct real real = {.context = 0, .start = *start, .n = 1, .roles = RFN_ROLE_MEETS};
+    real.vector[2] = real.vector[3] = length;
+    assert_int_equal(put(profile, &real), 0);
+    *start += length;
+}
+
+/* When nobody meets any more after a slow beginning, starts are not corrected by what was frozen
+ * then. */
+static void test_stale(void **state)
+{
+    (void)state;
+    static const char *const criteria[] = {"jitter:0.1", "iterAvg"};
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t corrections[2];
+        for (int ahead = 0; ahead < 2; ahead++) {
+            struct rfn_stream_profile *profile = make(criteria[i], false, 0, 0);
+            int64_t start = 0;
+            random_state = 3;
+            for (int k = 0; k < 20000; k++) {
+                put_long(profile, &start, (k < 300 ? 1050000 : 1000000) + noise(2000));
+                if (ahead && k == 300)
+                    rfn_stream_profile_code_ahead(profile);
+            }
+            assert_int_equal(rfn_stream_profile_finish(profile), 0);
+            const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile, 0);
+            corrections[ahead] = rfn_stream_profile_stats(profile).corrections;
+            if (ahead) {
+                assert_int_equal(columns->ahead->representative.writer.n, 301);
+                assert_int_equal(columns->ahead->correction.writer.n, 0);
+            }
+            rfn_stream_profile_free(profile);
+        }
+        assert_int_equal(corrections[1], corrections[0]);
+    }
+}
+
+/* Each length is 2 % more than the one before. Whenever five are too far apart the threshold is
+ * widened. After the first times lists begin anew at once; when that has happened often enough, not
+ * before the stream has become longer. */
+static void test_anew(void **state)
+{
+    (void)state;
+    enum { N = 600 };
+    struct rfn_criterion criterion;
+    int64_t length = 1000;
+    assert_int_equal(rfn_criterion_parse("absDiff:0.01", false, &criterion, NULL), 0);
+    struct rfn_store_options options = {.criterion = criterion, .max_per_kind = 5};
+    struct rfn_start_rule starts = rfn_start_rule_of(&criterion, false);
+    struct rfn_store *store = rfn_store_new(&options);
+    struct rfn_profile_ahead ahead = {0};
+    struct rfn_column order, number, lateness, lengths;
+    const struct rfn_profile_segments segments = {&order, &number, &lateness, &lengths, 0};
+    unsigned begun = 0, waited = 0;
+    rfn_column_init(&order);
+    rfn_column_init(&number);
+    rfn_column_init(&lateness);
+    rfn_column_init(&lengths);
+    for (int i = 0; i < N; i++) {
+        const int64_t vector[] = {0, 0, length, length};
+        const struct rfn_segment segment = {
+            .events = symbols, .n = 1, .roles = RFN_ROLE_MEETS, .vector = vector};
+        uint64_t before = rfn_store_forwarded(store);
+        uint32_t put_as;
+        assert_true(rfn_store_put(store, &segment, &put_as) >= 0);
+        assert_int_equal(rfn_column_append(&order, 0), 0);
+        assert_int_equal(rfn_column_append(&number, put_as), 0);
+        assert_int_equal(rfn_column_append(&lateness, 0), 0);
+        rfn_profile_ahead_take(&ahead, &segments, &starts, store);
+        bool all = ahead.representatives.segments == order.n;
+        assert_true(all || ahead.representatives.segments == 0);
+        if (rfn_store_forwarded(store) != before)
+            begun += all;
+        waited += !all;
+        assert_true(ahead.gone_over <= 4 * order.n + 2);
+        length += length / 50;
+    }
+    assert_true(begun > 2 && waited > 2); /* it has begun anew, and has not */
+    rfn_profile_ahead_release(&ahead);
+    rfn_store_free(store);
+    rfn_column_release(&order);
+    rfn_column_release(&number);
+    rfn_column_release(&lateness);
+    rfn_column_release(&lengths);
+}
+
+/* What was dropped does not come again, and the paces are those of the end. */
+static void test_dropped_ahead(void **state)
+{
+    (void)state;
+    struct rfn_stream_profile *profile = make("jitter:0.02", false, 0, 0);
+    n_reals = 0;
+    ADD(0, 0, 500000, 1000000);
+    ADD(0, 1000000, 500000, 1000200);
+    ADD(0, 2000200, 500000, 1000400);
+    for (size_t i = 0; i < n_reals; i++) {
+        reals[i].roles = RFN_ROLE_SENDS;
+        assert_int_equal(put(profile, &reals[i]), 0);
+        rfn_stream_profile_code_ahead(profile);
+        if (i == 1)
+            rfn_stream_profile_drop_ahead(profile);
+    }
+    assert_int_equal(rfn_stream_profile_finish(profile), 0);
+    const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile, 0);
+    assert_null(columns->ahead);
+    EXPECT(&columns->pace, 0);
+    struct rfn_profile_walk *walk = rfn_profile_walk_new(profile);
+    struct rfn_executed executed;
+    assert_int_equal(rfn_profile_walk_next(walk, &executed), 1);
+    assert_int_equal(executed.vector[4], 1000200);
+    rfn_profile_walk_free(walk);
+    rfn_stream_profile_free(profile);
+}
+
 /* Held is little: for segments that repeat, a few bytes each, whatever is in them. */
 static void test_bytes(void **state)
 {
@@ -471,14 +746,23 @@ static void test_widen(void **state)
     rfn_stream_profile_free(profile);
 }
 
+static int release_memory(void **state)
+{
+    (void)state;
+    rfn_coder_memory_release(&memory);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),      cmocka_unit_test(test_corrections),
-        cmocka_unit_test(test_averages),   cmocka_unit_test(test_full),
-        cmocka_unit_test(test_impossible), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_widen),
-        cmocka_unit_test(test_one_way),
+        cmocka_unit_test(test_known),        cmocka_unit_test(test_corrections),
+        cmocka_unit_test(test_averages),     cmocka_unit_test(test_full),
+        cmocka_unit_test(test_impossible),   cmocka_unit_test(test_random),
+        cmocka_unit_test(test_bytes),        cmocka_unit_test(test_widen),
+        cmocka_unit_test(test_one_way),      cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_blocks_ahead), cmocka_unit_test(test_dropped_ahead),
+        cmocka_unit_test(test_stale),        cmocka_unit_test(test_anew),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, release_memory);
 }
