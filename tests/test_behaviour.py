@@ -86,19 +86,27 @@ SILENT = ["fatal", "segfault", "killed", "exit-at-once", "only-initialized", "no
 
 # A launcher that ends its ranks may not pass on what they said last.
 CUT_SHORT = ["abort", "abort-by-one", "exit-early", "exit-of-one"]
+# Ranks that know nothing of each other: the first that fails has the launcher end the other one, wherever that is.
+APART = ["no-init", "only-initialized"]
+
+# What starts a rank: the rank alone; one whose status is said, too; one that fails when both are done and what they
+# printed is passed on (a job's ranks have one parent).
+ALONE = ['exec "$@"']
+SAYING = ['test "$PMI_RANK" = 1 || exec "$@"', '"$@"', "s=$?", 'echo "status $s" >&2', "exit $s"]
+TOGETHER = ['"$@"', "s=$?", 'echo "$PPID has one" >&2',
+            'until [ "$(grep -c "^$PPID has one" "$0")" = 2 ]; do sleep 0.01; done', "sleep 0.2", "exit $s"]
 
 
 def ending(bench, flavour, how):
     program = bench.program("endings", flavour)
-    if how not in CUT_SHORT:
+    if how not in CUT_SHORT + APART:
         return both(bench, flavour, 2, [program, how])
     said = bench.fresh(f"{how}-{flavour}.said")
     # The launcher of MPICH has the status of the rank that ends, or of one that it has killed for that: 3 or,
     # now and then on a busy machine, 9, also without the recorder. So the rank says its own.
     own = flavour == "mpich" and how == "exit-of-one"
-    start = ['test "$PMI_RANK" = 1 || exec "$@"', '"$@"', 's=$?', 'echo "status $s" >&2', "exit $s"]
-    before = harness.saying_into(said, start) if own else harness.saying_into(said)
-    run, archive = both(bench, flavour, 2, [program, how], status=not own, before=before)
+    start = TOGETHER if how in APART else SAYING if own else ALONE
+    run, archive = both(bench, flavour, 2, [program, how], status=not own, before=harness.saying_into(said, start))
     run.err = harness.said_in(said)
     if own:
         harness.compare("status of the rank", re.findall("(?m)^status (.*)$", run.err), ["3", "3"])

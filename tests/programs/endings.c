@@ -29,7 +29,9 @@ static void start(int *argc, char ***argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     printf("rank %d started\n", rank);
     fflush(stdout);
-    usleep(200000); /* some launchers lose what a process wrote shortly before it failed */
+    PMPI_Barrier(
+        MPI_COMM_WORLD); /* not recorded: the first that fails has the launcher end the others */
+    usleep(200000);      /* some launchers lose what a process wrote shortly before it failed */
 }
 
 /* The exit status of main is that of the program. */
