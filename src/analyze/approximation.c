@@ -79,9 +79,9 @@ static int add_column_bytes(const struct rfn_column *column, uint64_t *bytes)
 static int add_stream_bytes(const struct rfn_stream_profile *stream, uint64_t *bytes)
 {
     for (uint32_t i = 0; i < rfn_stream_profile_contexts(stream); i++) {
-        const struct rfn_profile_columns *columns = rfn_stream_profile_columns(stream, i);
-        RFN_TRY(add_column_bytes(&columns->representative, bytes));
-        RFN_TRY(add_column_bytes(&columns->correction, bytes));
+        const struct rfn_execution_columns *columns = rfn_stream_profile_columns(stream, i);
+        RFN_TRY(add_column_bytes(&columns->representative.rest, bytes));
+        RFN_TRY(add_column_bytes(&columns->correction.rest, bytes));
         RFN_TRY(add_column_bytes(&columns->pace, bytes));
         RFN_TRY(add_column_bytes(&columns->kept, bytes));
     }

@@ -374,7 +374,7 @@ static bool is_there(const struct moving *moving, const struct rfn_column *lists
     struct rfn_buf packed = RFN_BUF_INIT;
     int error = 0;
     for (size_t i = 0; i < n && !error; i++)
-        error = rfn_list_pack(&lists[i], NULL, NULL, &memory, &packed);
+        error = rfn_list_pack(NULL, &lists[i], NULL, &memory, &packed);
     rfn_coder_memory_release(&memory);
     hash = rfn_hash_mix(hash, rfn_hash_bytes(packed.data, packed.size));
     rfn_buf_release(&packed);

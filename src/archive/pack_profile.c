@@ -117,14 +117,14 @@ static int append_new(struct rfn_new_times *times, const struct rfn_stream_profi
                       const struct places *places, const struct rfn_profile_shape *shape,
                       struct rfn_room *room)
 {
-    struct rfn_profile_walk *walk = rfn_profile_walk_new(profile);
+    struct rfn_profile_walk *walk = rfn_profile_walk_firsts(profile);
     struct rfn_executed executed;
     size_t look_every = LOOK_EVERY + 4 * times->n, appended = 0; /* events */
     int more = walk ? 1 : RFN_E_NOMEM;
     while (more > 0 && (more = rfn_profile_walk_next(walk, &executed)) > 0) {
-        if ((executed.top || executed.first) && append_segment(times, places, shape, &executed) < 0)
+        if (append_segment(times, places, shape, &executed) < 0)
             more = RFN_E_NOMEM;
-        appended += executed.top || executed.first ? executed.n : 0;
+        appended += executed.n;
         if (more > 0 && appended >= look_every) {
             rfn_columns_keep_to(times, each_new, room);
             appended = 0;
@@ -172,37 +172,23 @@ struct packing {
     struct rfn_rope *out;
 };
 
-static void pack_list(const struct packing *packing, const struct rfn_column *list,
-                      const struct rfn_list_ahead *ahead)
+/* NULL: it is empty. */
+static void pack_list(const struct packing *packing, const struct rfn_execution_list *list)
 {
-    static const struct rfn_column empty = {.constant = true};
+    static const struct rfn_execution_list empty = {.rest.constant = true};
     struct rfn_buf *out = &packing->out->bytes;
-    if (rfn_list_pack(list ? list : &empty, NULL, ahead, packing->memory, out) < 0)
+    list = list ? list : &empty;
+    if (rfn_list_pack(&list->coded, &list->rest, NULL, packing->memory, out) < 0)
         out->failed = true;
-}
-
-static void pack_corrections(const struct packing *packing,
-                             const struct rfn_profile_columns *columns)
-{
-    const struct rfn_context_ahead *ahead = columns ? columns->ahead : NULL;
-    pack_list(packing, columns ? &columns->correction : NULL, ahead ? &ahead->correction : NULL);
-}
-
-static void pack_representatives(const struct packing *packing,
-                                 const struct rfn_profile_columns *columns)
-{
-    const struct rfn_context_ahead *ahead = columns ? columns->ahead : NULL;
-    pack_list(packing, columns ? &columns->representative : NULL,
-              ahead ? &ahead->representative : NULL);
 }
 
 static void pack_loop(const struct packing *packing, const struct rfn_stream_profile *profile,
                       const struct rfn_profile_loop *loop)
 {
     for (uint32_t i = 0; i < loop->n_contexts; i++) {
-        const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile,
+        const struct rfn_execution_columns *columns = rfn_stream_profile_columns(profile,
                                                                                loop->contexts[i]);
-        pack_corrections(packing, columns);
+        pack_list(packing, columns ? &columns->correction : NULL);
         pack_column(columns ? &columns->pace : NULL, packing->out);
         pack_column(columns ? &columns->kept : NULL, packing->out);
     }
@@ -242,7 +228,7 @@ int rfn_pack_profile_rest(const struct rfn_stream_profile *profile,
 
 void rfn_profile_lists(const struct rfn_stream_profile *profile,
                        const struct rfn_profile_shape *shape,
-                       void (*visit)(void *context, const struct rfn_profile_columns *columns),
+                       void (*visit)(void *context, const struct rfn_execution_columns *columns),
                        void *context)
 {
     for (uint32_t i = 0; i < shape->n_loops; i++) {
@@ -253,9 +239,9 @@ void rfn_profile_lists(const struct rfn_stream_profile *profile,
     }
 }
 
-static void pack_unguided(void *context, const struct rfn_profile_columns *columns)
+static void pack_unguided(void *context, const struct rfn_execution_columns *columns)
 {
-    pack_representatives(context, columns);
+    pack_list(context, columns ? &columns->representative : NULL);
 }
 
 int rfn_pack_profile(const struct rfn_stream_profile *profile, const struct rfn_new_times *times,

@@ -66,7 +66,7 @@ enum { RFN_CLOCK_KIND_RUN = 3 }; /* quanta are ns since the start of the run; th
  * PROFILE; NULL: it is empty. */
 void rfn_profile_lists(const struct rfn_stream_profile *profile,
                        const struct rfn_profile_shape *shape,
-                       void (*visit)(void *context, const struct rfn_profile_columns *columns),
+                       void (*visit)(void *context, const struct rfn_execution_columns *columns),
                        void *context);
 
 /* What of the payload of PROFILE stands before the lists; as rfn_pack_profile. memory: the adaptive

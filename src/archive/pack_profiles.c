@@ -4,6 +4,7 @@
 #include "archive/profiles.h"
 #include "base/grow.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -57,9 +58,11 @@ static void copy_list(struct rfn_gathered_set *set, const struct rfn_column *lis
     set->n++;
 }
 
-static void copy_list_of(void *context, const struct rfn_profile_columns *columns)
+/* Nothing is coded where segments come from an archive. */
+static void copy_list_of(void *context, const struct rfn_execution_columns *columns)
 {
-    copy_list(context, columns ? &columns->representative : NULL);
+    assert(!columns || !columns->representative.coded.n);
+    copy_list(context, columns ? &columns->representative.rest : NULL);
 }
 
 static int take_sample(struct rfn_gathered_set *set)
@@ -128,7 +131,7 @@ static int pack_lists(struct rfn_gathered_set *set, struct rfn_coder_memory *mem
     const struct rfn_gathered_set *guide = set->guide ? set - set->guide : NULL;
     for (size_t i = 0; i < set->n; i++) {
         const struct rfn_column *other = guide && i < guide->n ? &guide->lists[i] : NULL;
-        RFN_TRY(rfn_list_pack(&set->lists[i], other, NULL, memory, &set->packed));
+        RFN_TRY(rfn_list_pack(NULL, &set->lists[i], other, memory, &set->packed));
     }
     return 0;
 }

@@ -602,7 +602,7 @@ static struct rfn_buf write_lists_of(const struct reduced_run *run, int stream, 
         struct rfn_column list = list_of(&run->sets[stream].contexts[c][which]);
         struct rfn_column other = list_of(&run->sets[guide].contexts[c][which]);
         const struct rfn_column *beside = guide == stream ? NULL : &other;
-        assert_int_equal(rfn_list_pack(&list, beside, NULL, &memory, &out), 0);
+        assert_int_equal(rfn_list_pack(NULL, &list, beside, &memory, &out), 0);
         rfn_column_release(&list);
         rfn_column_release(&other);
     }

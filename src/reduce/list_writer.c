@@ -1,8 +1,8 @@
 #include "reduce/list_writer.h"
 
 #include "base/grow.h"
-#include "base/hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,77 +125,44 @@ static int end(struct rfn_list_writer *writer, struct rfn_coder_memory *memory, 
     return rfn_buf_status(out);
 }
 
-static void release(struct rfn_list_writer *writer)
+int rfn_list_put(struct rfn_list_writer *writer, int64_t value, struct rfn_coder_memory *memory)
+{
+    return put(writer, memory, value, 1);
+}
+
+size_t rfn_list_bytes(const struct rfn_list_writer *writer)
+{
+    return writer->coded.capacity + writer->capacity * sizeof *writer->staged;
+}
+
+void rfn_list_release(struct rfn_list_writer *writer)
 {
     rfn_buf_release(&writer->coded);
     free(writer->staged);
     if (writer->guide)
         rfn_column_close(&writer->guide->column);
     free(writer->guide);
+    *writer = (struct rfn_list_writer){0};
 }
 
-/* ---- ahead ---- */
+/* ---- packing ---- */
 
-int rfn_list_ahead_put(struct rfn_list_ahead *ahead, int64_t value, struct rfn_coder_memory *memory)
+/* Makes the writer, which is empty, what another one is. */
+static int copy(struct rfn_list_writer *writer, const struct rfn_list_writer *from)
 {
-    ahead->digest = rfn_hash_mix(ahead->digest, (uint64_t)value);
-    return put(&ahead->writer, memory, value, 1);
-}
-
-size_t rfn_list_ahead_bytes(const struct rfn_list_ahead *ahead)
-{
-    return ahead->writer.coded.capacity + ahead->writer.capacity * sizeof *ahead->writer.staged;
-}
-
-void rfn_list_ahead_release(struct rfn_list_ahead *ahead)
-{
-    release(&ahead->writer);
-    *ahead = (struct rfn_list_ahead){0};
-}
-
-/* ---- lists ---- */
-
-/* Reads the first n values: 1 if they have the digest, 0, or an error. */
-static int begins_with(struct rfn_column_cursor *column, uint64_t n, uint64_t expected)
-{
-    uint64_t digest = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        int64_t value;
-        RFN_TRY(rfn_column_next(column, &value));
-        digest = rfn_hash_mix(digest, (uint64_t)value);
-    }
-    return digest == expected;
-}
-
-/* What the writer, which is empty, would be behind those values. */
-static int copy(struct rfn_list_writer *writer, const struct rfn_list_writer *ahead)
-{
-    RFN_TRY(RFN_GROW(writer->staged, writer->capacity, ahead->n_staged));
-    if (ahead->n_staged)
-        memcpy(writer->staged, ahead->staged, ahead->n_staged * sizeof *ahead->staged);
-    rfn_buf_bytes(&writer->coded, ahead->coded.data, ahead->coded.size);
-    writer->n = ahead->n;
-    writer->n_staged = ahead->n_staged;
-    writer->run = ahead->run;
+    assert(!from->guide);
+    RFN_TRY(RFN_GROW(writer->staged, writer->capacity, from->n_staged));
+    if (from->n_staged)
+        memcpy(writer->staged, from->staged, from->n_staged * sizeof *from->staged);
+    rfn_buf_bytes(&writer->coded, from->coded.data, from->coded.size);
+    writer->n = from->n;
+    writer->n_staged = from->n_staged;
+    writer->run = from->run;
     return rfn_buf_status(&writer->coded);
 }
 
-/* Goes on behind what is coded ahead, with the column's cursor, if the column begins so. */
-static int take_ahead(struct rfn_list_writer *writer, const struct rfn_list_ahead *ahead,
-                      struct rfn_column_cursor *cursor, const struct rfn_column *column)
-{
-    int same = ahead->writer.n > column->n ? 0
-                                           : begins_with(cursor, ahead->writer.n, ahead->digest);
-    RFN_TRY(same);
-    if (same)
-        return copy(writer, &ahead->writer);
-    rfn_column_close(cursor);
-    rfn_column_open_growing(cursor, column);
-    return 0;
-}
-
-static int put_rest(struct rfn_list_writer *writer, struct rfn_column_cursor *cursor,
-                    struct rfn_coder_memory *memory)
+static int put_column(struct rfn_list_writer *writer, struct rfn_column_cursor *cursor,
+                      struct rfn_coder_memory *memory)
 {
     while (rfn_column_at(cursor) < cursor->n) {
         int64_t value;
@@ -218,23 +185,23 @@ static int open_guide(struct rfn_list_writer *writer, const struct rfn_column *g
     return 0;
 }
 
-int rfn_list_pack(const struct rfn_column *column, const struct rfn_column *guide,
-                  const struct rfn_list_ahead *ahead, struct rfn_coder_memory *memory,
+int rfn_list_pack(const struct rfn_list_writer *coded, const struct rfn_column *column,
+                  const struct rfn_column *guide, struct rfn_coder_memory *memory,
                   struct rfn_buf *out)
 {
     struct rfn_list_writer writer = {0};
     struct rfn_column_cursor cursor;
     int error = 0;
     rfn_column_open_growing(&cursor, column);
-    if (guide && guide->n == column->n)
+    if (coded && coded->n)
+        error = copy(&writer, coded);
+    else if (guide && guide->n == column->n)
         error = open_guide(&writer, guide);
-    else if (ahead)
-        error = take_ahead(&writer, ahead, &cursor, column);
     if (!error)
-        error = put_rest(&writer, &cursor, memory);
+        error = put_column(&writer, &cursor, memory);
     if (!error)
         error = end(&writer, memory, out);
     rfn_column_close(&cursor);
-    release(&writer);
+    rfn_list_release(&writer);
     return error;
 }

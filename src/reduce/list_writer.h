@@ -2,8 +2,7 @@
  * also be of the adaptive coder (column_adaptive.h), value by value.
  *
  * A block has RFN_COLUMN_BLOCK values, or more if they are all equal. That follows from the values
- * alone, so what a writer has coded while a list grew is what it would have coded in the end: a
- * *list ahead* is a writer that has the first values of a column.
+ * alone, so what a writer has coded while a list grew is what it would have coded in the end.
  */
 #ifndef RFN_REDUCE_LIST_WRITER_H
 #define RFN_REDUCE_LIST_WRITER_H
@@ -21,25 +20,19 @@ struct rfn_list_writer {
     struct rfn_list_guide *guide; /* what the coder knows beside them; NULL: nothing */
 };
 
-/* The first values of a list that grows. */
-struct rfn_list_ahead {
-    struct rfn_list_writer writer;
-    uint64_t digest; /* of the values */
-};
-
 /* Appends a value. memory: the coder's. RFN_E_NOMEM (it can then only be released). */
-int rfn_list_ahead_put(struct rfn_list_ahead *ahead, int64_t value,
-                       struct rfn_coder_memory *memory);
+int rfn_list_put(struct rfn_list_writer *writer, int64_t value, struct rfn_coder_memory *memory);
 /* Bytes held, besides the struct itself. */
-size_t rfn_list_ahead_bytes(const struct rfn_list_ahead *ahead);
-void rfn_list_ahead_release(struct rfn_list_ahead *ahead);
+size_t rfn_list_bytes(const struct rfn_list_writer *writer);
+void rfn_list_release(struct rfn_list_writer *writer);
 
-/* Writes the column as a list behind out. guide: what the coder knows beside each value, a column
- * of as many values; another one, or NULL, is none, and then `ahead` is used: what of the list is
- * coded already; NULL, or of other values: nothing. memory: the coder's. RFN_E_NOMEM, or the error
- * of a spill: what is behind out's former size is then without meaning. */
-int rfn_list_pack(const struct rfn_column *column, const struct rfn_column *guide,
-                  const struct rfn_list_ahead *ahead, struct rfn_coder_memory *memory,
+/* Writes as a list behind out the values that `coded` has, which may be NULL for none, and those of
+ * the column behind them. guide: what the coder knows beside each value, a column of as many
+ * values; another one, or NULL, is none. There is no guide where something is coded. memory: the
+ * coder's. RFN_E_NOMEM, or the error of a spill: what is behind out's former size is then without
+ * meaning. */
+int rfn_list_pack(const struct rfn_list_writer *coded, const struct rfn_column *column,
+                  const struct rfn_column *guide, struct rfn_coder_memory *memory,
                   struct rfn_buf *out);
 
 #endif

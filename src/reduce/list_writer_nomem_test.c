@@ -17,34 +17,28 @@ static int64_t value_of(uint64_t i)
     return (int64_t)(i * i * 2654435761u >> 7 & 7);
 }
 
-static int pack(const struct rfn_column *column, const struct rfn_list_ahead *ahead,
-                struct rfn_coder_memory *memory, struct rfn_buf *out)
-{
-    RFN_TRY(rfn_list_pack(column, NULL, ahead, memory, out));
-    return rfn_list_pack(column, column, NULL, memory, out);
-}
-
-static int write_all(struct rfn_column *column, struct rfn_list_ahead *ahead,
+static int write_all(struct rfn_list_writer *coded, struct rfn_column *column,
                      struct rfn_coder_memory *memory, struct rfn_buf *out)
 {
-    for (uint64_t i = 0; i < N; i++)
-        RFN_TRY(rfn_column_append(column, value_of(i)));
     for (uint64_t i = 0; i < N / 2 + 1000; i++)
-        RFN_TRY(rfn_list_ahead_put(ahead, value_of(i), memory));
-    return pack(column, ahead, memory, out);
+        RFN_TRY(rfn_list_put(coded, value_of(i), memory));
+    for (uint64_t i = coded->n; i < N; i++)
+        RFN_TRY(rfn_column_append(column, value_of(i)));
+    RFN_TRY(rfn_list_pack(coded, column, NULL, memory, out));
+    return rfn_list_pack(NULL, column, column, memory, out);
 }
 
 static int run(const void *of)
 {
     (void)of;
+    struct rfn_list_writer coded = {0};
     struct rfn_column column;
-    struct rfn_list_ahead ahead = {0};
     struct rfn_coder_memory memory = {0};
     struct rfn_buf out = RFN_BUF_INIT;
     rfn_column_init(&column);
-    int error = write_all(&column, &ahead, &memory, &out);
+    int error = write_all(&coded, &column, &memory, &out);
+    rfn_list_release(&coded);
     rfn_column_release(&column);
-    rfn_list_ahead_release(&ahead);
     rfn_coder_memory_release(&memory);
     rfn_buf_release(&out);
     return error;

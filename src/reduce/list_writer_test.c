@@ -78,7 +78,7 @@ static void test_guides_of_guides(void **state)
     }
     for (int k = 0; k < 3; k++)
         assert_int_equal(
-            rfn_list_pack(&columns[k], k ? &columns[k - 1] : NULL, NULL, &memory, &bytes[k]), 0);
+            rfn_list_pack(NULL, &columns[k], k ? &columns[k - 1] : NULL, &memory, &bytes[k]), 0);
     assert_true(bytes[1].size < bytes[0].size / 20 && bytes[2].size < bytes[0].size / 20);
     for (int k = 0; k < 3; k++)
         open_list(&lists[k], &bytes[k], k ? &lists[k - 1] : NULL);
@@ -101,7 +101,7 @@ static void test_plain_lists(void **state)
         struct rfn_buf bytes = RFN_BUF_INIT;
         struct rfn_list_cursor list;
         fill(&column, run);
-        assert_int_equal(rfn_list_pack(&column, &guide, NULL, &memory, &bytes), 0);
+        assert_int_equal(rfn_list_pack(NULL, &column, &guide, &memory, &bytes), 0);
         open_list(&list, &bytes, NULL);
         expect_equal(&list, &column);
         rfn_column_close(&list.column);
@@ -109,7 +109,7 @@ static void test_plain_lists(void **state)
         rfn_buf_release(&bytes);
     }
     struct rfn_buf bytes = RFN_BUF_INIT, as_ever = RFN_BUF_INIT;
-    assert_int_equal(rfn_list_pack(&guide, NULL, NULL, &memory, &bytes), 0);
+    assert_int_equal(rfn_list_pack(NULL, &guide, NULL, &memory, &bytes), 0);
     rfn_column_write(&guide, &as_ever);
     assert_int_equal(bytes.size, as_ever.size);
     assert_memory_equal(bytes.data, as_ever.data, bytes.size);
@@ -130,7 +130,7 @@ static void test_short_guide(void **state)
     rfn_column_init(&guide);
     append(&guide, 1, 9);
     rfn_column_write(&guide, &guide_bytes);
-    assert_int_equal(rfn_list_pack(&column, &column, NULL, &memory, &bytes), 0);
+    assert_int_equal(rfn_list_pack(NULL, &column, &column, &memory, &bytes), 0);
     open_list(&guides, &guide_bytes, NULL);
     open_list(&list, &bytes, &guides);
     assert_int_equal(rfn_list_next(&list, &value), RFN_E_CORRUPT);
@@ -142,37 +142,45 @@ static void test_short_guide(void **state)
     rfn_column_release(&guide);
 }
 
-/* ---- ahead ---- */
+/* ---- lists that are coded while they grow ---- */
 
-/* The first n values of the column. */
-static struct rfn_list_ahead first_of(const struct rfn_column *column, uint64_t n)
+/* The first n values of the column are coded, the others follow in the end: the same as if all did;
+ * the column that follows says in vain that there is a guide. Bytes held, at most `most`. */
+static void expect_same(const struct rfn_column *column, uint64_t n, size_t most)
 {
-    struct rfn_list_ahead ahead = {0};
+    struct rfn_list_writer coded = {0};
+    struct rfn_column rest;
     struct rfn_column_cursor cursor;
+    struct rfn_buf with = RFN_BUF_INIT, again = RFN_BUF_INIT, without = RFN_BUF_INIT;
     int64_t value = 0;
+    rfn_column_init(&rest);
     rfn_column_open_growing(&cursor, column);
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < column->n; i++) {
         assert_int_equal(rfn_column_next(&cursor, &value), 0);
-        assert_int_equal(rfn_list_ahead_put(&ahead, value, &memory), 0);
+        if (i < n)
+            assert_int_equal(rfn_list_put(&coded, value, &memory), 0);
+        else
+            append(&rest, value, 1);
     }
     rfn_column_close(&cursor);
-    return ahead;
-}
-
-static void expect_same(const struct rfn_column *column, const struct rfn_column *guide,
-                        const struct rfn_list_ahead *ahead)
-{
-    struct rfn_buf with = RFN_BUF_INIT, without = RFN_BUF_INIT;
-    assert_int_equal(rfn_list_pack(column, guide, ahead, &memory, &with), 0);
-    assert_int_equal(rfn_list_pack(column, guide, NULL, &memory, &without), 0);
+    assert_int_equal(coded.n, n);
+    assert_true(rfn_list_bytes(&coded) <= most);
+    assert_int_equal(rfn_list_pack(&coded, &rest, NULL, &memory, &with), 0);
+    assert_int_equal(rfn_list_pack(&coded, &rest, NULL, &memory, &again), 0); /* it is unchanged */
+    assert_int_equal(rfn_list_pack(NULL, column, NULL, &memory, &without), 0);
     assert_int_equal(with.size, without.size);
     assert_memory_equal(with.data, without.data, with.size);
+    assert_int_equal(again.size, without.size);
+    assert_memory_equal(again.data, without.data, with.size);
     rfn_buf_release(&with);
+    rfn_buf_release(&again);
     rfn_buf_release(&without);
+    rfn_list_release(&coded);
+    rfn_column_release(&rest);
 }
 
-/* Whatever part of a list was coded ahead, the list is the same, and reads as the column. */
-static void test_ahead(void **state)
+/* Whatever part of a list is coded before the end, the list is the same. */
+static void test_coded(void **state)
 {
     (void)state;
     enum { RUNS = 5 };
@@ -180,22 +188,15 @@ static void test_ahead(void **state)
     for (int i = 0; i < RUNS; i++) {
         struct rfn_column column;
         fill(&column, runs[i]);
-        for (uint64_t n = 0; n <= column.n; n += 1 + noise() % 3000) {
-            struct rfn_list_ahead ahead = first_of(&column, n);
-            expect_same(&column, NULL, &ahead);
-            expect_same(&column, &column, &ahead);
-            rfn_list_ahead_release(&ahead);
-        }
-        struct rfn_list_ahead all = first_of(&column, column.n);
-        expect_same(&column, NULL, &all);
-        assert_true(all.writer.coded.size && rfn_list_ahead_bytes(&all) < 8 * column.n);
-        rfn_list_ahead_release(&all);
+        for (uint64_t n = 0; n <= column.n; n += 1 + noise() % 3000)
+            expect_same(&column, n, 8 * column.n);
+        expect_same(&column, column.n, 8 * column.n);
         rfn_column_release(&column);
     }
 }
 
 /* Nothing but zeros, also on the way there, and a run of exactly one block. */
-static void test_ahead_of_runs(void **state)
+static void test_coded_runs(void **state)
 {
     (void)state;
     static const struct {
@@ -206,36 +207,17 @@ static void test_ahead_of_runs(void **state)
         rfn_column_init(&column);
         append(&column, values[i].first, RFN_COLUMN_BLOCK);
         append(&column, values[i].second, RFN_COLUMN_BLOCK + i);
-        for (uint64_t n = 0; n <= column.n; n += 512) {
-            struct rfn_list_ahead ahead = first_of(&column, n);
-            expect_same(&column, NULL, &ahead);
-            rfn_list_ahead_release(&ahead);
-        }
+        for (uint64_t n = 0; n <= column.n; n += 512)
+            expect_same(&column, n, SIZE_MAX);
         struct rfn_buf bytes = RFN_BUF_INIT;
         struct rfn_list_cursor list;
-        assert_int_equal(rfn_list_pack(&column, NULL, NULL, &memory, &bytes), 0);
+        assert_int_equal(rfn_list_pack(NULL, &column, NULL, &memory, &bytes), 0);
         open_list(&list, &bytes, NULL);
         expect_equal(&list, &column);
         rfn_column_close(&list.column);
         rfn_buf_release(&bytes);
         rfn_column_release(&column);
     }
-}
-
-/* What was coded of another list, or of a longer one, is not taken. */
-static void test_ahead_of_another(void **state)
-{
-    (void)state;
-    struct rfn_column column, other;
-    fill(&column, 0);
-    fill(&other, 10);
-    struct rfn_list_ahead ahead = first_of(&other, other.n), part = first_of(&other, 4500);
-    expect_same(&column, NULL, &ahead);
-    expect_same(&column, NULL, &part);
-    rfn_list_ahead_release(&ahead);
-    rfn_list_ahead_release(&part);
-    rfn_column_release(&column);
-    rfn_column_release(&other);
 }
 
 static int release_memory(void **state)
@@ -249,8 +231,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_guides_of_guides), cmocka_unit_test(test_plain_lists),
-        cmocka_unit_test(test_short_guide),      cmocka_unit_test(test_ahead),
-        cmocka_unit_test(test_ahead_of_runs),    cmocka_unit_test(test_ahead_of_another),
+        cmocka_unit_test(test_short_guide),      cmocka_unit_test(test_coded),
+        cmocka_unit_test(test_coded_runs),
     };
     return cmocka_run_group_tests(tests, NULL, release_memory);
 }

@@ -1,15 +1,12 @@
-/* Two forms, one after the other. While segments are put in, what is held is in the order of the
- * stream:
+/* What is held is in the order of the stream:
  *
  *   order       context, or -1 of a segment of the top
  *   number      in the store, or -1 of a loose one; none of segments of the top
  *   lateness    of the start, in units (stream_profile.h)
  *   loose.*     events, times and lengths of loose segments, one after the other
  *
- * `finish` goes through these once, makes the columns per context, and drops number, lateness and
- * lengths.
- * A walk then takes contexts from `order`, and the rest from the columns of each context, as a
- * reader of the archive does. */
+ * The lists of PROFILE are made of that (execution_lists.h), and so are the segments that a walk
+ * gives. */
 #include "reduce/stream_profile.h"
 
 #include "base/grow.h"
@@ -17,9 +14,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { TOP = RFN_PROFILE_TOP, LOOSE = RFN_PROFILE_LOOSE };
-enum { LOOK_EVERY = 1024 }; /* segments between two looks at what columns take */
-#define NO_NUMBER UINT32_MAX
+enum { TOP = RFN_EXECUTED_TOP, LOOSE = RFN_EXECUTED_LOOSE };
 
 #define LENGTH_MAX (INT64_C(1) << 62)
 
@@ -29,18 +24,10 @@ struct loose {
     uint64_t n, n_events, n_messages;
 };
 
-struct context {
-    struct rfn_profile_columns columns;
-    uint32_t *number_of; /* by number in the store: that in the columns, or NO_NUMBER */
-    uint32_t *origin;    /* the other way round; NO_NUMBER: loose */
-    size_t n, capacity;  /* of origin */
-};
-
 struct rfn_stream_profile {
     struct rfn_store *store;
     struct rfn_start_rule starts;
     struct rfn_column order, number, lateness;
-    struct rfn_profile_ahead ahead;
     struct loose loose;
     uint32_t n_contexts;
     int64_t first;     /* start of the first segment */
@@ -48,10 +35,9 @@ struct rfn_stream_profile {
                           starts are held */
     uint64_t total;    /* length of all segments */
     struct rfn_hash128 sequence;
-    struct context *contexts; /* after finish; NULL before */
-    struct rfn_room room;     /* of their columns */
-    struct rfn_column top;
-    uint64_t corrections;
+    struct rfn_execution_lists lists;
+    struct rfn_room room; /* of their columns, after the last segment */
+    bool finished;
 };
 
 /* ---- life ---- */
@@ -62,12 +48,12 @@ int rfn_stream_profile_each_column(struct rfn_stream_profile *profile,
 {
     struct rfn_column *columns[] = {
         &profile->order,        &profile->number,          &profile->lateness,
-        &profile->top,          &profile->loose.counts,    &profile->loose.events,
-        &profile->loose.gaps,   &profile->loose.durations, &profile->loose.extra_counts,
+        &profile->loose.counts, &profile->loose.events,    &profile->loose.gaps,
+        &profile->loose.durations, &profile->loose.extra_counts,
         &profile->loose.extras, &profile->loose.lengths};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         RFN_TRY(visit(context, columns[i]));
-    return 0;
+    return rfn_execution_lists_each_column(&profile->lists, visit, context);
 }
 
 static int init_column(void *context, struct rfn_column *column)
@@ -87,6 +73,7 @@ struct rfn_stream_profile *rfn_stream_profile_new(const struct rfn_stream_profil
                                                                         : RFN_PROFILE_EVENTS_MAX};
     if (!profile)
         return NULL;
+    rfn_execution_lists_init(&profile->lists);
     rfn_stream_profile_each_column(profile, init_column, NULL);
     profile->starts = rfn_start_rule_of(&options->criterion, options->exact_starts);
     profile->store = rfn_store_new(&store);
@@ -107,29 +94,15 @@ static void release_loose(struct loose *loose)
     rfn_column_release(&loose->lengths);
 }
 
-static void release_context(struct context *context)
-{
-    rfn_column_release(&context->columns.representative);
-    rfn_column_release(&context->columns.correction);
-    rfn_column_release(&context->columns.pace);
-    rfn_column_release(&context->columns.kept);
-    free(context->number_of);
-    free(context->origin);
-}
-
 void rfn_stream_profile_free(struct rfn_stream_profile *profile)
 {
     if (!profile)
         return;
-    for (uint32_t i = 0; profile->contexts && i < profile->n_contexts; i++)
-        release_context(&profile->contexts[i]);
-    free(profile->contexts);
     rfn_column_release(&profile->order);
     rfn_column_release(&profile->number);
     rfn_column_release(&profile->lateness);
-    rfn_column_release(&profile->top);
     release_loose(&profile->loose);
-    rfn_profile_ahead_release(&profile->ahead);
+    rfn_execution_lists_release(&profile->lists);
     rfn_store_free(profile->store);
     free(profile);
 }
@@ -198,7 +171,7 @@ int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_
                            int64_t start, bool top)
 {
     int64_t length = segment->vector[2 * segment->n + 1];
-    assert(!profile->contexts);
+    assert(!profile->finished);
     if (length < 0 || length > LENGTH_MAX || profile->total > (uint64_t)(LENGTH_MAX - length))
         return RFN_E_CORRUPT;
     profile->total += (uint64_t)length;
@@ -212,19 +185,24 @@ int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_
     return put_start(profile, start, length);
 }
 
+static struct rfn_held_segments held_segments(const struct rfn_stream_profile *profile)
+{
+    return (struct rfn_held_segments){&profile->order,    &profile->number,
+                                      &profile->lateness, &profile->loose.lengths,
+                                      profile->first,     profile->n_contexts};
+}
+
 void rfn_stream_profile_code_ahead(struct rfn_stream_profile *profile)
 {
-    const struct rfn_profile_segments segments = {&profile->order, &profile->number,
-                                                  &profile->lateness, &profile->loose.lengths,
-                                                  profile->first};
-    assert(!profile->contexts);
-    rfn_profile_ahead_take(&profile->ahead, &segments, &profile->starts, profile->store);
+    const struct rfn_held_segments segments = held_segments(profile);
+    assert(!profile->finished);
+    rfn_execution_lists_code(&profile->lists, &segments, &profile->starts, profile->store);
 }
 
 void rfn_stream_profile_drop_ahead(struct rfn_stream_profile *profile)
 {
-    assert(!profile->contexts);
-    rfn_profile_ahead_give_up(&profile->ahead, profile->store);
+    assert(!profile->finished);
+    rfn_execution_lists_give_up(&profile->lists, profile->store);
 }
 
 struct rfn_hash128 rfn_stream_profile_sequence(const struct rfn_stream_profile *profile)
@@ -239,12 +217,6 @@ int rfn_stream_profile_widen(struct rfn_stream_profile *profile)
 
 /* ---- figures ---- */
 
-static size_t columns_bytes(const struct rfn_profile_columns *columns)
-{
-    return rfn_column_bytes(&columns->representative) + rfn_column_bytes(&columns->correction) +
-           rfn_column_bytes(&columns->pace) + rfn_column_bytes(&columns->kept);
-}
-
 static size_t loose_bytes(const struct loose *loose)
 {
     return rfn_column_bytes(&loose->counts) + rfn_column_bytes(&loose->events) +
@@ -255,17 +227,9 @@ static size_t loose_bytes(const struct loose *loose)
 
 static size_t bytes_beside_store(const struct rfn_stream_profile *profile)
 {
-    size_t bytes = sizeof *profile + rfn_column_bytes(&profile->order) +
-                   rfn_column_bytes(&profile->number) + rfn_column_bytes(&profile->lateness) +
-                   rfn_column_bytes(&profile->top) + loose_bytes(&profile->loose) +
-                   rfn_profile_ahead_bytes(&profile->ahead);
-    for (uint32_t i = 0; profile->contexts && i < profile->n_contexts; i++) {
-        const struct context *context = &profile->contexts[i];
-        bytes += sizeof *context + columns_bytes(&context->columns) +
-                 context->capacity * sizeof *context->origin +
-                 rfn_store_numbers(profile->store, i) * sizeof *context->number_of;
-    }
-    return bytes;
+    return sizeof *profile + rfn_column_bytes(&profile->order) +
+           rfn_column_bytes(&profile->number) + rfn_column_bytes(&profile->lateness) +
+           loose_bytes(&profile->loose) + rfn_execution_lists_bytes(&profile->lists);
 }
 
 size_t rfn_stream_profile_bytes(const struct rfn_stream_profile *profile)
@@ -283,7 +247,7 @@ struct rfn_stream_profile_stats rfn_stream_profile_stats(const struct rfn_stream
                                              .kept_events = store.kept_events + loose->n_events,
                                              .kept_messages = store.kept_messages +
                                                               loose->n_messages,
-                                             .corrections = profile->corrections,
+                                             .corrections = profile->lists.corrected.corrections,
                                              .widened = store.widened,
                                              .comparisons = store.comparisons,
                                              .bytes = store.bytes + bytes_beside_store(profile)};
@@ -362,165 +326,18 @@ static int64_t length_of_loose(const struct loose_reader *reader)
 
 /* ---- finish ---- */
 
-/* What finish knows of the segment it is at. */
-struct finishing {
-    struct rfn_column_cursor order, number, lateness, loose_lengths;
-    struct rfn_start_place place;
-};
-
-static int make_context(struct context *context, uint32_t n_numbers)
-{
-    rfn_column_init(&context->columns.representative);
-    rfn_column_init(&context->columns.correction);
-    rfn_column_init(&context->columns.pace);
-    rfn_column_init(&context->columns.kept);
-    context->number_of = malloc((n_numbers + (size_t)1) * sizeof *context->number_of);
-    if (!context->number_of)
-        return RFN_E_NOMEM;
-    for (uint32_t i = 0; i < n_numbers; i++)
-        context->number_of[i] = NO_NUMBER;
-    return 0;
-}
-
-static int make_contexts(struct rfn_stream_profile *profile)
-{
-    profile->contexts = calloc(profile->n_contexts + (size_t)1, sizeof *profile->contexts);
-    if (!profile->contexts)
-        return RFN_E_NOMEM;
-    for (uint32_t i = 0; i < profile->n_contexts; i++) {
-        RFN_TRY(make_context(&profile->contexts[i], rfn_store_numbers(profile->store, i)));
-        profile->contexts[i].columns.ahead = rfn_profile_ahead_of(&profile->ahead, i);
-    }
-    return 0;
-}
-
-/* The context's next representative, from this number of the store (NO_NUMBER: a loose one). */
-static int add_representative(struct context *context, uint32_t origin, int64_t pace, bool kept)
-{
-    RFN_TRY(RFN_GROW(context->origin, context->capacity, context->n + 1));
-    RFN_TRY(rfn_column_append(&context->columns.pace, pace));
-    RFN_TRY(rfn_column_append(&context->columns.kept, kept));
-    context->origin[context->n++] = origin;
-    return 0;
-}
-
-static int finish_loose(struct finishing *at, struct rfn_start_lengths *lengths)
-{
-    int64_t length;
-    RFN_TRY(rfn_column_next(&at->loose_lengths, &length));
-    *lengths = rfn_start_lengths_alone(length);
-    return 0;
-}
-
-/* A segment that is in the store; *number is what it is in the columns. */
-static int finish_stored(struct rfn_stream_profile *profile, uint32_t context_number,
-                         uint32_t put_as, uint32_t *number, struct rfn_start_lengths *lengths)
-{
-    const struct rfn_store *store = profile->store;
-    struct context *context = &profile->contexts[context_number];
-    uint32_t now;
-    *lengths = rfn_start_lengths_of(store, context_number, put_as, &now);
-    if (context->number_of[now] == NO_NUMBER) {
-        bool kept = rfn_store_representative(store, context_number, now).executions > 1;
-        context->number_of[now] = (uint32_t)context->n;
-        RFN_TRY(add_representative(context, now, lengths->pace - lengths->now, kept));
-    }
-    *number = context->number_of[now];
-    return 0;
-}
-
-static int correct(struct rfn_stream_profile *profile, struct finishing *at,
-                   const struct rfn_start_lengths *lengths, int64_t *correction)
-{
-    int64_t late;
-    RFN_TRY(rfn_column_next(&at->lateness, &late));
-    *correction = rfn_start_correct(&profile->starts, &at->place, lengths, late);
-    profile->corrections += *correction != 0;
-    return 0;
-}
-
-static int finish_top(struct rfn_stream_profile *profile, struct finishing *at)
-{
-    struct rfn_start_lengths lengths;
-    int64_t correction;
-    RFN_TRY(finish_loose(at, &lengths));
-    RFN_TRY(correct(profile, at, &lengths, &correction));
-    return rfn_column_append(&profile->top, correction);
-}
-
-static int finish_compared(struct rfn_stream_profile *profile, struct finishing *at,
-                           uint32_t context_number)
-{
-    struct context *context = &profile->contexts[context_number];
-    struct rfn_start_lengths lengths;
-    int64_t put_as, correction;
-    uint32_t number = (uint32_t)context->n;
-    RFN_TRY(rfn_column_next(&at->number, &put_as));
-    if (put_as == LOOSE) {
-        RFN_TRY(finish_loose(at, &lengths));
-        RFN_TRY(add_representative(context, NO_NUMBER, 0, false));
-    } else {
-        RFN_TRY(finish_stored(profile, context_number, (uint32_t)put_as, &number, &lengths));
-    }
-    RFN_TRY(correct(profile, at, &lengths, &correction));
-    RFN_TRY(rfn_column_append(&context->columns.representative, number));
-    return rfn_column_append(&context->columns.correction, correction);
-}
-
 void rfn_stream_profile_keep_to(struct rfn_stream_profile *profile, const struct rfn_room *room)
 {
     profile->room = *room;
 }
 
-/* Of those that finish makes. */
-static int each_finished(void *columns, int (*visit)(void *context, struct rfn_column *column),
-                         void *context)
-{
-    struct rfn_stream_profile *profile = columns;
-    for (uint32_t i = 0; i < profile->n_contexts; i++) {
-        struct rfn_profile_columns *of = &profile->contexts[i].columns;
-        RFN_TRY(visit(context, &of->representative));
-        RFN_TRY(visit(context, &of->correction));
-        RFN_TRY(visit(context, &of->pace));
-        RFN_TRY(visit(context, &of->kept));
-    }
-    return visit(context, &profile->top);
-}
-
-static int finish_segments(struct rfn_stream_profile *profile, struct finishing *at)
-{
-    uint64_t look_every = LOOK_EVERY + 4 * (uint64_t)profile->n_contexts;
-    while (rfn_column_at(&at->order) < at->order.n) {
-        int64_t context;
-        if (rfn_column_at(&at->order) % look_every == 0)
-            rfn_columns_keep_to(profile, each_finished, &profile->room);
-        RFN_TRY(rfn_column_next(&at->order, &context));
-        RFN_TRY(context == TOP ? finish_top(profile, at)
-                               : finish_compared(profile, at, (uint32_t)context));
-    }
-    return 0;
-}
-
 int rfn_stream_profile_finish(struct rfn_stream_profile *profile)
 {
-    struct finishing at = {.place = {profile->first, profile->first}};
-    assert(!profile->contexts);
-    rfn_profile_ahead_end(&profile->ahead, profile->store, profile->order.n);
-    rfn_store_finish(profile->store);
-    RFN_TRY(make_contexts(profile));
-    rfn_column_open_growing(&at.order, &profile->order);
-    rfn_column_open_growing(&at.number, &profile->number);
-    rfn_column_open_growing(&at.lateness, &profile->lateness);
-    rfn_column_open_growing(&at.loose_lengths, &profile->loose.lengths);
-    int error = finish_segments(profile, &at);
-    rfn_column_close(&at.order);
-    rfn_column_close(&at.number);
-    rfn_column_close(&at.lateness);
-    rfn_column_close(&at.loose_lengths);
-    rfn_column_release(&profile->number);
-    rfn_column_release(&profile->lateness);
-    rfn_column_release(&profile->loose.lengths);
-    return error;
+    const struct rfn_held_segments segments = held_segments(profile);
+    assert(!profile->finished);
+    profile->finished = true;
+    return rfn_execution_lists_finish(&profile->lists, &segments, &profile->starts, profile->store,
+                                      &profile->room);
 }
 
 uint32_t rfn_stream_profile_contexts(const struct rfn_stream_profile *profile)
@@ -528,15 +345,15 @@ uint32_t rfn_stream_profile_contexts(const struct rfn_stream_profile *profile)
     return profile->n_contexts;
 }
 
-const struct rfn_profile_columns *
+const struct rfn_execution_columns *
 rfn_stream_profile_columns(const struct rfn_stream_profile *profile, uint32_t context)
 {
-    return context < profile->n_contexts ? &profile->contexts[context].columns : NULL;
+    return context < profile->n_contexts ? &profile->lists.contexts[context].columns : NULL;
 }
 
 const struct rfn_column *rfn_stream_profile_top(const struct rfn_stream_profile *profile)
 {
-    return &profile->top;
+    return &profile->lists.top;
 }
 
 int64_t rfn_stream_profile_first(const struct rfn_stream_profile *profile)
@@ -551,55 +368,55 @@ struct rfn_start_tolerance rfn_stream_profile_tolerance(const struct rfn_stream_
 
 /* ---- walks ---- */
 
-struct walked_context {
-    struct rfn_column_cursor representative, correction;
-    uint32_t n; /* representatives so far */
-};
-
 struct rfn_profile_walk {
     const struct rfn_stream_profile *profile;
-    struct rfn_column_cursor order, top;
+    bool firsts; /* only these */
+    struct rfn_column_cursor contexts, number, lateness;
     struct loose_reader loose;
-    struct walked_context *contexts;
-    int64_t predicted;
+    uint32_t *n_of; /* representatives so far, by context */
+    struct rfn_start_place place;
 };
 
-struct rfn_profile_walk *rfn_profile_walk_new(const struct rfn_stream_profile *profile)
+static struct rfn_profile_walk *new_walk(const struct rfn_stream_profile *profile, bool firsts)
 {
     struct rfn_profile_walk *walk = calloc(1, sizeof *walk);
-    assert(profile->contexts);
+    assert(profile->finished);
     if (!walk)
         return NULL;
-    walk->contexts = calloc(profile->n_contexts + (size_t)1, sizeof *walk->contexts);
-    if (!walk->contexts) {
+    walk->n_of = calloc(profile->n_contexts + (size_t)1, sizeof *walk->n_of);
+    if (!walk->n_of) {
         free(walk);
         return NULL;
     }
     walk->profile = profile;
-    walk->predicted = profile->first;
-    rfn_column_open_growing(&walk->order, &profile->order);
-    rfn_column_open_growing(&walk->top, &profile->top);
+    walk->firsts = firsts;
+    walk->place = (struct rfn_start_place){profile->first, profile->first};
+    rfn_column_open_growing(&walk->contexts, firsts ? &profile->lists.firsts : &profile->order);
+    rfn_column_open_growing(&walk->number, &profile->number);
+    rfn_column_open_growing(&walk->lateness, &profile->lateness);
     open_loose(&walk->loose, &profile->loose);
-    for (uint32_t i = 0; i < profile->n_contexts; i++) {
-        const struct rfn_profile_columns *columns = &profile->contexts[i].columns;
-        rfn_column_open_growing(&walk->contexts[i].representative, &columns->representative);
-        rfn_column_open_growing(&walk->contexts[i].correction, &columns->correction);
-    }
     return walk;
+}
+
+struct rfn_profile_walk *rfn_profile_walk_new(const struct rfn_stream_profile *profile)
+{
+    return new_walk(profile, false);
+}
+
+struct rfn_profile_walk *rfn_profile_walk_firsts(const struct rfn_stream_profile *profile)
+{
+    return new_walk(profile, true);
 }
 
 void rfn_profile_walk_free(struct rfn_profile_walk *walk)
 {
     if (!walk)
         return;
-    for (uint32_t i = 0; i < walk->profile->n_contexts; i++) {
-        rfn_column_close(&walk->contexts[i].representative);
-        rfn_column_close(&walk->contexts[i].correction);
-    }
-    rfn_column_close(&walk->order);
-    rfn_column_close(&walk->top);
+    rfn_column_close(&walk->contexts);
+    rfn_column_close(&walk->number);
+    rfn_column_close(&walk->lateness);
     close_loose(&walk->loose);
-    free(walk->contexts);
+    free(walk->n_of);
     free(walk);
 }
 
@@ -615,66 +432,85 @@ static int walk_loose(struct rfn_profile_walk *walk, struct rfn_executed *execut
     return 0;
 }
 
-static void fill_stored(struct rfn_executed *executed,
-                        const struct rfn_representative *representative)
+static void fill_stored(const struct rfn_profile_walk *walk, struct rfn_executed *executed,
+                        uint32_t stored)
 {
-    executed->events = representative->events;
-    executed->n = representative->n_events;
-    executed->vector = representative->vector;
-    executed->extra = representative->extra;
-    executed->n_extra = representative->n_extra;
+    const struct rfn_representative is = rfn_store_representative(walk->profile->store,
+                                                                  executed->context, stored);
+    executed->events = is.events;
+    executed->n = is.n_events;
+    executed->vector = is.vector;
+    executed->extra = is.extra;
+    executed->n_extra = is.n_extra;
 }
 
-static void start_at(struct rfn_profile_walk *walk, struct rfn_executed *executed,
-                     int64_t correction, int64_t pace)
+/* Where it starts, and how long it takes. */
+static int read_start(struct rfn_profile_walk *walk, struct rfn_executed *executed,
+                      const struct rfn_start_lengths *lengths)
 {
-    const struct rfn_start_tolerance *of = &walk->profile->starts.tolerance;
-    uint64_t tolerance = rfn_start_tolerance(of, executed->vector[2 * executed->n + 1]);
-    executed->start = rfn_start_units_after(walk->predicted, correction, tolerance ? tolerance : 1);
-    executed->pace = pace;
-    walk->predicted = rfn_start_after(executed->start, pace);
+    int64_t late;
+    RFN_TRY(rfn_column_next(&walk->lateness, &late));
+    rfn_start_correct(&walk->profile->starts, &walk->place, lengths, late);
+    executed->pace = lengths->pace;
+    executed->start = rfn_start_after(walk->place.predicted, -lengths->pace);
+    return 0;
 }
 
-static int walk_top(struct rfn_profile_walk *walk, struct rfn_executed *executed)
+static int walk_alone(struct rfn_profile_walk *walk, struct rfn_executed *executed)
 {
-    int64_t correction;
-    executed->top = true;
-    RFN_TRY(rfn_column_next(&walk->top, &correction));
     RFN_TRY(walk_loose(walk, executed));
-    start_at(walk, executed, correction, length_of_loose(&walk->loose));
+    const struct rfn_start_lengths lengths = rfn_start_lengths_alone(
+        length_of_loose(&walk->loose));
+    return walk->firsts ? 0 : read_start(walk, executed, &lengths);
+}
+
+static int walk_stored(struct rfn_profile_walk *walk, struct rfn_executed *executed,
+                       uint32_t put_as)
+{
+    const struct rfn_stream_profile *profile = walk->profile;
+    uint32_t stored;
+    const struct rfn_start_lengths lengths = rfn_start_lengths_of(
+        profile->store, executed->context, put_as, &stored);
+    executed->number = profile->lists.contexts[executed->context].number_of[stored] - 1;
+    executed->first = executed->number == walk->n_of[executed->context];
+    fill_stored(walk, executed, stored);
+    return read_start(walk, executed, &lengths);
+}
+
+/* The next of the context. */
+static int walk_first(struct rfn_profile_walk *walk, struct rfn_executed *executed)
+{
+    uint32_t number = walk->n_of[executed->context];
+    uint32_t stored = walk->profile->lists.contexts[executed->context].stored[number];
+    executed->number = number;
+    executed->first = true;
+    if (!stored)
+        return walk_alone(walk, executed);
+    fill_stored(walk, executed, stored - 1);
     return 0;
 }
 
-static int walk_context(struct rfn_profile_walk *walk, struct rfn_executed *executed)
+static int walk_any(struct rfn_profile_walk *walk, struct rfn_executed *executed)
 {
-    const struct context *context = &walk->profile->contexts[executed->context];
-    struct walked_context *walked = &walk->contexts[executed->context];
-    int64_t number, correction;
-    RFN_TRY(rfn_column_next(&walked->representative, &number));
-    RFN_TRY(rfn_column_next(&walked->correction, &correction));
-    executed->number = (uint32_t)number;
-    executed->first = executed->number == walked->n;
-    walked->n += executed->first;
-    uint32_t origin = context->origin[number];
-    if (origin == NO_NUMBER) {
-        RFN_TRY(walk_loose(walk, executed));
-        start_at(walk, executed, correction, length_of_loose(&walk->loose));
-        return 0;
-    }
-    struct rfn_representative representative = rfn_store_representative(walk->profile->store,
-                                                                        executed->context, origin);
-    fill_stored(executed, &representative);
-    start_at(walk, executed, correction, representative.pace);
-    return 0;
+    int64_t put_as;
+    RFN_TRY(rfn_column_next(&walk->number, &put_as));
+    executed->number = walk->n_of[executed->context];
+    return put_as == LOOSE ? walk_alone(walk, executed)
+                           : walk_stored(walk, executed, (uint32_t)put_as);
 }
 
 int rfn_profile_walk_next(struct rfn_profile_walk *walk, struct rfn_executed *executed)
 {
     int64_t context;
-    if (rfn_column_at(&walk->order) == walk->order.n)
+    if (rfn_column_at(&walk->contexts) == walk->contexts.n)
         return 0;
-    RFN_TRY(rfn_column_next(&walk->order, &context));
-    *executed = (struct rfn_executed){.context = (uint32_t)context};
-    RFN_TRY(context == TOP ? walk_top(walk, executed) : walk_context(walk, executed));
+    RFN_TRY(rfn_column_next(&walk->contexts, &context));
+    *executed = (struct rfn_executed){.context = (uint32_t)context, .top = context == TOP};
+    if (executed->top) {
+        RFN_TRY(walk_alone(walk, executed));
+        return 1;
+    }
+    RFN_TRY(walk->firsts ? walk_first(walk, executed) : walk_any(walk, executed));
+    walk->n_of[context] += executed->first;
     return 1;
 }

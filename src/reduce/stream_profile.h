@@ -8,7 +8,8 @@
  * carried on to the next, so that errors do not add up. Only after the last segment is it known how
  * long the executions of a representative take on average (its pace), and which representatives
  * were widened away; then `finish` makes the columns of PROFILE from these, without the segments.
- * (Who does not want to wait for that has averages taken before: rfn_stream_profile_code_ahead.)
+ * (Who does not want to wait for that has averages taken before, and what follows from them coded:
+ * rfn_stream_profile_code_ahead.)
  *
  * Segments of the top are executed once each. They are not compared with anything; nor are those
  * that come when the store is full. Both are *loose*: their times lie in columns, too.
@@ -21,8 +22,7 @@
 #define RFN_REDUCE_STREAM_PROFILE_H
 
 #include "base/hash.h"
-#include "reduce/column_relief.h"
-#include "reduce/profile_ahead.h"
+#include "reduce/execution_lists.h"
 
 /* Kept segments of one stream have no more events together: readers hold them. */
 enum { RFN_PROFILE_EVENTS_MAX = 4194304 };
@@ -48,8 +48,8 @@ void rfn_stream_profile_free(struct rfn_stream_profile *profile); /* may be NULL
 int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_segment *segment,
                            int64_t start, bool top);
 
-/* Codes what finish makes of the segments so far, as far as it is known (profile_ahead.h): the end
- * has less to do then. */
+/* Makes what finish would make of the segments so far, and codes it (execution_lists.h): finish
+ * then has only those to go over that come later. */
 void rfn_stream_profile_code_ahead(struct rfn_stream_profile *profile);
 /* Frees what that holds; it does nothing any more. */
 void rfn_stream_profile_drop_ahead(struct rfn_stream_profile *profile);
@@ -85,17 +85,10 @@ void rfn_stream_profile_keep_to(struct rfn_stream_profile *profile, const struct
 /* To be called once; then no segment may be put in. RFN_E_NOMEM. */
 int rfn_stream_profile_finish(struct rfn_stream_profile *profile);
 
-/* The columns of a context as PROFILE has them. */
-struct rfn_profile_columns {
-    struct rfn_column representative, correction; /* per segment of the context */
-    struct rfn_column pace, kept;                 /* per representative */
-    const struct rfn_context_ahead *ahead;        /* what of the first two is coded, or NULL */
-};
-
 /* One more than the highest context of a segment that was put in. */
 uint32_t rfn_stream_profile_contexts(const struct rfn_stream_profile *profile);
 /* NULL: no segment had this context (the columns are empty). */
-const struct rfn_profile_columns *
+const struct rfn_execution_columns *
 rfn_stream_profile_columns(const struct rfn_stream_profile *profile, uint32_t context);
 /* Corrections of the top's segments. */
 const struct rfn_column *rfn_stream_profile_top(const struct rfn_stream_profile *profile);
@@ -103,7 +96,8 @@ const struct rfn_column *rfn_stream_profile_top(const struct rfn_stream_profile 
 int64_t rfn_stream_profile_first(const struct rfn_stream_profile *profile);
 struct rfn_start_tolerance rfn_stream_profile_tolerance(const struct rfn_stream_profile *profile);
 
-/* All segments in order, as readers recreate them. */
+/* All segments in order, as readers recreate them; or only those that are the first execution of
+ * their representative, and those of the top, without their starts. */
 struct rfn_profile_walk;
 
 /* Borrowed until the next call. */
@@ -124,6 +118,8 @@ struct rfn_executed {
 
 /* NULL: out of memory. Borrows the profile, which is finished. */
 struct rfn_profile_walk *rfn_profile_walk_new(const struct rfn_stream_profile *profile);
+/* The same over first executions and the top: it takes a time that grows with these only. */
+struct rfn_profile_walk *rfn_profile_walk_firsts(const struct rfn_stream_profile *profile);
 /* 1 and *executed, 0 at the end, or RFN_E_NOMEM. */
 int rfn_profile_walk_next(struct rfn_profile_walk *walk, struct rfn_executed *executed);
 void rfn_profile_walk_free(struct rfn_profile_walk *walk); /* may be NULL */

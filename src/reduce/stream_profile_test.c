@@ -109,14 +109,14 @@ static void test_known(void **state)
     ADD(TOP, 1510, 5);
     ADD(0, 1515, 40);
     struct rfn_stream_profile *profile = put_all("chebyshev:0.2", false);
-    const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile, 2);
-    EXPECT(&columns->representative, 0, 1, 0, 0);
-    EXPECT(&columns->correction, 0, 0, 0, 0);
+    const struct rfn_execution_columns *columns = rfn_stream_profile_columns(profile, 2);
+    EXPECT(&columns->representative.rest, 0, 1, 0, 0);
+    EXPECT(&columns->correction.rest, 0, 0, 0, 0);
     EXPECT(&columns->pace, 0, 0);
     EXPECT(&columns->kept, 1, 0);
     EXPECT(rfn_stream_profile_top(profile), 0, 0);
     EXPECT(&rfn_stream_profile_columns(profile, 0)->kept, 0);
-    assert_int_equal(rfn_stream_profile_columns(profile, 1)->representative.n, 0);
+    assert_int_equal(rfn_stream_profile_columns(profile, 1)->representative.rest.n, 0);
     assert_null(rfn_stream_profile_columns(profile, 3));
     assert_int_equal(rfn_stream_profile_first(profile), 1000);
     struct rfn_stream_profile_stats stats = rfn_stream_profile_stats(profile);
@@ -140,11 +140,11 @@ static void test_corrections(void **state)
     ADD(0, 1230, 100);
     ADD(0, 1270, 100);
     struct rfn_stream_profile *profile = put_all("chebyshev:0.2", false);
-    EXPECT(&rfn_stream_profile_columns(profile, 0)->correction, 0, 7, -3);
+    EXPECT(&rfn_stream_profile_columns(profile, 0)->correction.rest, 0, 7, -3);
     assert_int_equal(rfn_stream_profile_stats(profile).corrections, 2);
     rfn_stream_profile_free(profile);
     profile = put_all("chebyshev:0.2", true);
-    EXPECT(&rfn_stream_profile_columns(profile, 0)->correction, 0, 130, -60);
+    EXPECT(&rfn_stream_profile_columns(profile, 0)->correction.rest, 0, 130, -60);
     rfn_stream_profile_free(profile);
 }
 
@@ -161,9 +161,9 @@ static void test_averages(void **state)
     ADD(0, 100, 110);
     ADD(0, 210, 300);
     struct rfn_stream_profile *profile = put_all("iterAvg", true);
-    EXPECT(&rfn_stream_profile_columns(profile, 0)->representative, 0, 0, 0);
+    EXPECT(&rfn_stream_profile_columns(profile, 0)->representative.rest, 0, 0, 0);
     EXPECT(&rfn_stream_profile_columns(profile, 0)->pace, 0);
-    EXPECT(&rfn_stream_profile_columns(profile, 0)->correction, 0, -70, -60);
+    EXPECT(&rfn_stream_profile_columns(profile, 0)->correction.rest, 0, -70, -60);
     walk = rfn_profile_walk_new(profile);
     assert_int_equal(rfn_profile_walk_next(walk, &executed), 1);
     assert_true(executed.first);
@@ -171,7 +171,7 @@ static void test_averages(void **state)
     rfn_profile_walk_free(walk);
     rfn_stream_profile_free(profile);
     profile = put_all("iterK:1:average", true);
-    EXPECT(&rfn_stream_profile_columns(profile, 0)->representative, 0, 1, 1);
+    EXPECT(&rfn_stream_profile_columns(profile, 0)->representative.rest, 0, 1, 1);
     EXPECT(&rfn_stream_profile_columns(profile, 0)->pace, 0, 105);
     EXPECT(&rfn_stream_profile_columns(profile, 0)->kept, 0, 1);
     rfn_stream_profile_free(profile);
@@ -192,7 +192,7 @@ static void test_full(void **state)
         assert_int_equal(put(profile, &reals[i]), 0);
     }
     assert_int_equal(rfn_stream_profile_finish(profile), 0);
-    EXPECT(&rfn_stream_profile_columns(profile, 0)->representative, 0, 1, 2, 0, 3, 1, 4);
+    EXPECT(&rfn_stream_profile_columns(profile, 0)->representative.rest, 0, 1, 2, 0, 3, 1, 4);
     EXPECT(&rfn_stream_profile_columns(profile, 0)->kept, 1, 1, 0, 0, 0);
     struct rfn_profile_walk *walk = rfn_profile_walk_new(profile);
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -221,14 +221,14 @@ static void test_one_way(void **state)
         for (size_t k = 0; k < n_reals; k++)
             reals[k].roles = roles[i];
         struct rfn_stream_profile *profile = put_all("jitter:0.02", i == 2);
-        const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile, 0);
+        const struct rfn_execution_columns *columns = rfn_stream_profile_columns(profile, 0);
         if (i == 0) {
-            EXPECT(&columns->representative, 0, 0, 1, 0);
-            EXPECT(&columns->correction, 0, 0, 0, 0);
+            EXPECT(&columns->representative.rest, 0, 0, 1, 0);
+            EXPECT(&columns->correction.rest, 0, 0, 0, 0);
             EXPECT(&columns->pace, 1033750 - 1030000, 1033750 - 1045000);
         } else {
-            EXPECT(&columns->representative, 0, 1, 2, 0);
-            EXPECT(&columns->correction, 0, i == 2 ? 300000 : 7, 0, 0);
+            EXPECT(&columns->representative.rest, 0, 1, 2, 0);
+            EXPECT(&columns->correction.rest, 0, i == 2 ? 300000 : 7, 0, 0);
             EXPECT(&columns->pace, 0, 0, 0);
         }
         rfn_stream_profile_free(profile);
@@ -387,25 +387,115 @@ static void expect_walk(const struct rfn_stream_profile *profile, const struct r
     rfn_profile_walk_free(walk);
 }
 
-/* The columns count representatives in order of first execution. */
-static void expect_numbers(const struct rfn_stream_profile *profile)
+static struct rfn_coder_memory memory;
+
+/* A context's lists, as they are written. */
+struct written {
+    struct rfn_buf bytes[2];
+    struct rfn_list_cursor representative, correction;
+    struct rfn_column_cursor pace;
+    uint64_t n; /* representatives so far */
+};
+
+static void open_list(const struct rfn_execution_list *list, struct rfn_buf *bytes,
+                      struct rfn_list_cursor *cursor)
 {
-    for (uint32_t i = 0; i < rfn_stream_profile_contexts(profile); i++) {
-        const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile, i);
-        struct rfn_column_cursor cursor;
-        int64_t n = 0;
-        rfn_column_open_growing(&cursor, &columns->representative);
-        for (uint64_t k = 0; k < columns->representative.n; k++) {
-            int64_t number = -1;
-            assert_int_equal(rfn_column_next(&cursor, &number), 0);
-            assert_true(number >= 0 && number <= n);
-            n += number == n;
-        }
-        rfn_column_close(&cursor);
-        assert_int_equal(columns->correction.n, columns->representative.n);
-        assert_int_equal(columns->pace.n, n);
-        assert_int_equal(columns->kept.n, n);
+    *bytes = (struct rfn_buf)RFN_BUF_INIT;
+    assert_int_equal(rfn_list_pack(&list->coded, &list->rest, NULL, &memory, bytes), 0);
+    struct rfn_reader reader = rfn_reader_over(bytes->data, bytes->size);
+    *cursor = (struct rfn_list_cursor){0};
+    assert_int_equal(rfn_column_open(&cursor->column, &reader), 0);
+}
+
+static void open_written(const struct rfn_execution_columns *columns, struct written *written)
+{
+    open_list(&columns->representative, &written->bytes[0], &written->representative);
+    open_list(&columns->correction, &written->bytes[1], &written->correction);
+    rfn_column_open_growing(&written->pace, &columns->pace);
+    written->n = 0;
+}
+
+/* Nothing follows. */
+static void close_written(const struct rfn_execution_columns *columns, struct written *written)
+{
+    int64_t value;
+    assert_int_equal(rfn_list_next(&written->representative, &value), RFN_E_RANGE);
+    assert_int_equal(rfn_list_next(&written->correction, &value), RFN_E_RANGE);
+    assert_int_equal(columns->pace.n, written->n);
+    assert_int_equal(columns->kept.n, written->n);
+    rfn_column_close(&written->representative.column);
+    rfn_column_close(&written->correction.column);
+    rfn_column_close(&written->pace);
+    rfn_buf_release(&written->bytes[0]);
+    rfn_buf_release(&written->bytes[1]);
+}
+
+/* The next first execution is that one. */
+static void expect_first(struct rfn_profile_walk *firsts, const struct rfn_executed *executed)
+{
+    struct rfn_executed first;
+    assert_int_equal(rfn_profile_walk_next(firsts, &first), 1);
+    assert_true(first.first && first.top == executed->top && first.loose == executed->loose);
+    assert_true(first.top || (first.context == executed->context &&
+                              first.number == executed->number));
+    assert_int_equal(first.n, executed->n);
+    assert_int_equal(first.n_extra, executed->n_extra);
+    assert_memory_equal(first.events, executed->events, first.n * sizeof *first.events);
+    assert_memory_equal(first.vector, executed->vector, (2 * first.n + 2) * sizeof *first.vector);
+    if (first.n_extra)
+        assert_memory_equal(first.extra, executed->extra, first.n_extra * sizeof *first.extra);
+}
+
+/* What the lists say of the segment is what a walk gives; *correction: that of its start. */
+static void expect_next(struct written *written, const struct rfn_executed *executed,
+                        int64_t *correction)
+{
+    int64_t number, pace;
+    assert_int_equal(rfn_list_next(&written->representative, &number), 0);
+    assert_int_equal(rfn_list_next(&written->correction, correction), 0);
+    assert_int_equal(number, executed->number);
+    assert_int_equal(executed->first, executed->number == written->n);
+    if (!executed->first)
+        return;
+    assert_int_equal(rfn_column_next(&written->pace, &pace), 0);
+    assert_int_equal(pace, executed->pace - executed->vector[2 * executed->n + 1]);
+    written->n++;
+}
+
+/* A reader of the lists finds the segments of a walk, and first executions are those of the other
+ * walk. */
+static void expect_written(const struct rfn_stream_profile *profile)
+{
+    struct written written[MAX_EVENTS] = {0};
+    struct rfn_start_tolerance tolerance = rfn_stream_profile_tolerance(profile);
+    struct rfn_profile_walk *walk = rfn_profile_walk_new(profile);
+    struct rfn_profile_walk *firsts = rfn_profile_walk_firsts(profile);
+    struct rfn_column_cursor top;
+    struct rfn_executed executed;
+    uint32_t n_contexts = rfn_stream_profile_contexts(profile);
+    int64_t correction = 0, predicted = rfn_stream_profile_first(profile);
+    for (uint32_t i = 0; i < n_contexts; i++)
+        open_written(rfn_stream_profile_columns(profile, i), &written[i]);
+    rfn_column_open_growing(&top, rfn_stream_profile_top(profile));
+    while (rfn_profile_walk_next(walk, &executed)) {
+        if (executed.top)
+            assert_int_equal(rfn_column_next(&top, &correction), 0);
+        else
+            expect_next(&written[executed.context], &executed, &correction);
+        uint64_t unit = rfn_start_tolerance(&tolerance, executed.vector[2 * executed.n + 1]);
+        assert_int_equal(executed.start,
+                         rfn_start_units_after(predicted, correction, unit ? unit : 1));
+        predicted = executed.start + executed.pace;
+        if (executed.first)
+            expect_first(firsts, &executed);
     }
+    assert_int_equal(rfn_profile_walk_next(firsts, &executed), 0);
+    assert_int_equal(rfn_column_at(&top), top.n);
+    for (uint32_t i = 0; i < n_contexts; i++)
+        close_written(rfn_stream_profile_columns(profile, i), &written[i]);
+    rfn_column_close(&top);
+    rfn_profile_walk_free(walk);
+    rfn_profile_walk_free(firsts);
 }
 
 static void test_random(void **state)
@@ -427,37 +517,13 @@ static void test_random(void **state)
             assert_int_equal(put(profile, &reals[k]), 0);
         assert_int_equal(rfn_stream_profile_finish(profile), 0);
         expect_walk(profile, &reference, criterion, exact, limited);
-        expect_numbers(profile);
+        expect_written(profile);
         rfn_stream_profile_free(profile);
         rfn_store_free(reference.store);
     }
 }
 
 /* ---- coded ahead ---- */
-
-static struct rfn_coder_memory memory;
-
-/* The list begins with what was coded ahead, and is the same without. */
-static void expect_packed(const struct rfn_column *column, const struct rfn_list_ahead *ahead)
-{
-    struct rfn_buf with = RFN_BUF_INIT, without = RFN_BUF_INIT;
-    struct rfn_column_cursor cursor;
-    uint64_t digest = 0;
-    int64_t value = 0;
-    rfn_column_open_growing(&cursor, column);
-    for (uint64_t i = 0; ahead && i < ahead->writer.n; i++) {
-        assert_int_equal(rfn_column_next(&cursor, &value), 0);
-        digest = rfn_hash_mix(digest, (uint64_t)value);
-    }
-    assert_true(!ahead || digest == ahead->digest);
-    rfn_column_close(&cursor);
-    assert_int_equal(rfn_list_pack(column, NULL, ahead, &memory, &with), 0);
-    assert_int_equal(rfn_list_pack(column, NULL, NULL, &memory, &without), 0);
-    assert_int_equal(with.size, without.size);
-    assert_memory_equal(with.data, without.data, with.size);
-    rfn_buf_release(&with);
-    rfn_buf_release(&without);
-}
 
 /* All segments; coded ahead after the first, and then whenever as many as `every` says at random
  * have come, if it says so. *coded: how many were there the last time. */
@@ -478,22 +544,18 @@ static struct rfn_stream_profile *put_ahead(const char *criterion, bool exact,
     return profile;
 }
 
-/* What of the lists is there: of what came by then all, or nothing (after widening); corrections
- * only if half of the segments had come when they were frozen. */
-static void expect_lists(const struct rfn_stream_profile *profile, size_t coded, bool limited)
+/* What of the lists is coded: of what came by then all, or nothing, after widening or where half of
+ * the segments had not come yet when averages were frozen. */
+static void expect_coded(const struct rfn_stream_profile *profile, size_t coded, bool limited)
 {
     size_t n_of[MAX_EVENTS] = {0};
     for (size_t i = 0; i < coded; i++)
         n_of[reals[i].context + 1]++;
     for (uint32_t i = 0; i < rfn_stream_profile_contexts(profile); i++) {
-        const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile, i);
-        const struct rfn_context_ahead *ahead = columns->ahead;
-        uint64_t n = ahead ? ahead->representative.writer.n : 0;
-        assert_true(n == n_of[i + 1] || (limited && n == 0));
-        uint64_t n_corrections = ahead ? ahead->correction.writer.n : 0;
-        assert_true(n_corrections == n || (n_corrections == 0 && coded < n_reals));
-        expect_packed(&columns->representative, ahead ? &ahead->representative : NULL);
-        expect_packed(&columns->correction, ahead ? &ahead->correction : NULL);
+        const struct rfn_execution_columns *columns = rfn_stream_profile_columns(profile, i);
+        uint64_t n = columns->representative.coded.n;
+        assert_true(n == n_of[i + 1] || (n == 0 && (limited || coded < n_reals)));
+        assert_int_equal(columns->correction.coded.n, n);
     }
 }
 
@@ -547,8 +609,8 @@ static void test_ahead(void **state)
                                                        1 + noise(400), &coded);
         struct rfn_stream_profile *plain = put_ahead(criterion, exact, max_per_kind, max_events, 0,
                                                      &none);
-        expect_lists(profile, coded, limited);
-        expect_numbers(profile);
+        expect_coded(profile, coded, limited);
+        expect_written(profile);
         expect_alike(profile, plain, criterion, exact, limited);
         rfn_stream_profile_free(profile);
         rfn_stream_profile_free(plain);
@@ -576,16 +638,15 @@ static void test_blocks_ahead(void **state)
             real.start += real.vector[4] + noise(200);
         }
         assert_int_equal(rfn_stream_profile_finish(profile), 0);
-        const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile, 0);
+        const struct rfn_execution_columns *columns = rfn_stream_profile_columns(profile, 0);
         corrections[ahead] = rfn_stream_profile_stats(profile).corrections;
         if (ahead) {
             const uint64_t most = N - N % 300, blocks = most - most % RFN_COLUMN_BLOCK;
-            const struct rfn_list_writer *one = &columns->ahead->representative.writer;
-            const struct rfn_list_writer *other = &columns->ahead->correction.writer;
+            const struct rfn_list_writer *one = &columns->representative.coded;
+            const struct rfn_list_writer *other = &columns->correction.coded;
             assert_true(one->n >= most && one->n - one->n_staged >= blocks);
             assert_true(other->n >= most && other->n - other->n_staged >= blocks);
-            expect_packed(&columns->representative, &columns->ahead->representative);
-            expect_packed(&columns->correction, &columns->ahead->correction);
+            expect_written(profile);
         }
         rfn_stream_profile_free(profile);
     }
@@ -619,11 +680,11 @@ static void test_stale(void **state)
                     rfn_stream_profile_code_ahead(profile);
             }
             assert_int_equal(rfn_stream_profile_finish(profile), 0);
-            const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile, 0);
+            const struct rfn_execution_columns *columns = rfn_stream_profile_columns(profile, 0);
             corrections[ahead] = rfn_stream_profile_stats(profile).corrections;
             if (ahead) {
-                assert_int_equal(columns->ahead->representative.writer.n, 301);
-                assert_int_equal(columns->ahead->correction.writer.n, 0);
+                assert_int_equal(columns->representative.coded.n, 0);
+                assert_int_equal(columns->correction.coded.n, 0);
             }
             rfn_stream_profile_free(profile);
         }
@@ -644,10 +705,11 @@ static void test_anew(void **state)
     struct rfn_store_options options = {.criterion = criterion, .max_per_kind = 5};
     struct rfn_start_rule starts = rfn_start_rule_of(&criterion, false);
     struct rfn_store *store = rfn_store_new(&options);
-    struct rfn_profile_ahead ahead = {0};
+    struct rfn_execution_lists lists;
     struct rfn_column order, number, lateness, lengths;
-    const struct rfn_profile_segments segments = {&order, &number, &lateness, &lengths, 0};
+    const struct rfn_held_segments segments = {&order, &number, &lateness, &lengths, 0, 1};
     unsigned begun = 0, waited = 0;
+    rfn_execution_lists_init(&lists);
     rfn_column_init(&order);
     rfn_column_init(&number);
     rfn_column_init(&lateness);
@@ -662,17 +724,17 @@ static void test_anew(void **state)
         assert_int_equal(rfn_column_append(&order, 0), 0);
         assert_int_equal(rfn_column_append(&number, put_as), 0);
         assert_int_equal(rfn_column_append(&lateness, 0), 0);
-        rfn_profile_ahead_take(&ahead, &segments, &starts, store);
-        bool all = ahead.representatives.segments == order.n;
-        assert_true(all || ahead.representatives.segments == 0);
+        rfn_execution_lists_code(&lists, &segments, &starts, store);
+        bool all = lists.n == order.n;
+        assert_true(all || lists.n == 0);
         if (rfn_store_forwarded(store) != before)
             begun += all;
         waited += !all;
-        assert_true(ahead.gone_over <= 4 * order.n + 2);
+        assert_true(lists.gone_over <= 4 * order.n + 2);
         length += length / 50;
     }
     assert_true(begun > 2 && waited > 2); /* it has begun anew, and has not */
-    rfn_profile_ahead_release(&ahead);
+    rfn_execution_lists_release(&lists);
     rfn_store_free(store);
     rfn_column_release(&order);
     rfn_column_release(&number);
@@ -697,8 +759,8 @@ static void test_dropped_ahead(void **state)
             rfn_stream_profile_drop_ahead(profile);
     }
     assert_int_equal(rfn_stream_profile_finish(profile), 0);
-    const struct rfn_profile_columns *columns = rfn_stream_profile_columns(profile, 0);
-    assert_null(columns->ahead);
+    const struct rfn_execution_columns *columns = rfn_stream_profile_columns(profile, 0);
+    assert_int_equal(columns->representative.coded.n, 0);
     EXPECT(&columns->pace, 0);
     struct rfn_profile_walk *walk = rfn_profile_walk_new(profile);
     struct rfn_executed executed;
@@ -742,7 +804,7 @@ static void test_widen(void **state)
     struct rfn_stream_profile_stats stats = rfn_stream_profile_stats(profile);
     assert_int_equal(stats.representatives, stats.kinds);
     assert_int_equal(stats.executions, n_reals);
-    expect_numbers(profile);
+    expect_written(profile);
     rfn_stream_profile_free(profile);
 }
 

@@ -1,0 +1,380 @@
+#include "reduce/execution_lists.h"
+
+#include "base/grow.h"
+
+#include <stdlib.h>
+
+enum { LOOK_EVERY = 1024 }; /* segments between two looks at what columns take */
+
+/* ---- life ---- */
+
+void rfn_execution_lists_init(struct rfn_execution_lists *lists)
+{
+    *lists = (struct rfn_execution_lists){0};
+    rfn_column_init(&lists->top);
+    rfn_column_init(&lists->firsts);
+}
+
+static void init_list(struct rfn_execution_list *list)
+{
+    *list = (struct rfn_execution_list){0};
+    rfn_column_init(&list->rest);
+}
+
+static void release_list(struct rfn_execution_list *list)
+{
+    rfn_list_release(&list->coded);
+    rfn_column_release(&list->rest);
+}
+
+static int make_contexts(struct rfn_execution_lists *lists, uint32_t n)
+{
+    RFN_TRY(RFN_GROW(lists->contexts, lists->capacity, n));
+    for (; lists->n_contexts < n; lists->n_contexts++) {
+        struct rfn_execution_context *context = &lists->contexts[lists->n_contexts];
+        *context = (struct rfn_execution_context){0};
+        init_list(&context->columns.representative);
+        init_list(&context->columns.correction);
+        rfn_column_init(&context->columns.pace);
+        rfn_column_init(&context->columns.kept);
+    }
+    return 0;
+}
+
+static void release_context(struct rfn_execution_context *context)
+{
+    release_list(&context->columns.representative);
+    release_list(&context->columns.correction);
+    rfn_column_release(&context->columns.pace);
+    rfn_column_release(&context->columns.kept);
+    free(context->number_of);
+    free(context->stored);
+}
+
+void rfn_execution_lists_release(struct rfn_execution_lists *lists)
+{
+    for (size_t i = 0; i < lists->n_contexts; i++)
+        release_context(&lists->contexts[i]);
+    free(lists->contexts);
+    rfn_column_release(&lists->top);
+    rfn_column_release(&lists->firsts);
+    rfn_execution_lists_init(lists);
+}
+
+static void begin_anew(struct rfn_execution_lists *lists, struct rfn_store *store)
+{
+    uint64_t gone_over = lists->gone_over;
+    rfn_execution_lists_release(lists);
+    rfn_store_thaw(store);
+    lists->gone_over = gone_over;
+}
+
+void rfn_execution_lists_give_up(struct rfn_execution_lists *lists, struct rfn_store *store)
+{
+    begin_anew(lists, store);
+    lists->given_up = true;
+}
+
+/* ---- columns ---- */
+
+static int each_of_context(struct rfn_execution_columns *columns,
+                           int (*visit)(void *context, struct rfn_column *column), void *context)
+{
+    RFN_TRY(visit(context, &columns->representative.rest));
+    RFN_TRY(visit(context, &columns->correction.rest));
+    RFN_TRY(visit(context, &columns->pace));
+    return visit(context, &columns->kept);
+}
+
+static int each_column(void *of, int (*visit)(void *context, struct rfn_column *column),
+                       void *context)
+{
+    struct rfn_execution_lists *lists = of;
+    for (size_t i = 0; i < lists->n_contexts; i++)
+        RFN_TRY(each_of_context(&lists->contexts[i].columns, visit, context));
+    RFN_TRY(visit(context, &lists->top));
+    return visit(context, &lists->firsts);
+}
+
+int rfn_execution_lists_each_column(struct rfn_execution_lists *lists,
+                                    int (*visit)(void *context, struct rfn_column *column),
+                                    void *context)
+{
+    return each_column(lists, visit, context);
+}
+
+static size_t list_bytes(const struct rfn_execution_list *list)
+{
+    return rfn_list_bytes(&list->coded) + rfn_column_bytes(&list->rest);
+}
+
+size_t rfn_execution_lists_bytes(const struct rfn_execution_lists *lists)
+{
+    size_t bytes = lists->capacity * sizeof *lists->contexts + rfn_column_bytes(&lists->top) +
+                   rfn_column_bytes(&lists->firsts);
+    for (size_t i = 0; i < lists->n_contexts; i++) {
+        const struct rfn_execution_context *context = &lists->contexts[i];
+        const struct rfn_execution_columns *columns = &context->columns;
+        bytes += list_bytes(&columns->representative) + list_bytes(&columns->correction) +
+                 rfn_column_bytes(&columns->pace) + rfn_column_bytes(&columns->kept) +
+                 context->number_of_capacity * sizeof *context->number_of +
+                 context->stored_capacity * sizeof *context->stored;
+    }
+    return bytes;
+}
+
+/* ---- going over segments ---- */
+
+struct pass {
+    struct rfn_execution_lists *lists;
+    const struct rfn_start_rule *starts;
+    const struct rfn_store *store;
+    struct rfn_column_cursor order, number, lateness, lengths;
+    struct rfn_coder_memory *coder; /* NULL: what is made is not coded */
+};
+
+/* A segment, as far as lists are concerned. */
+struct step {
+    int64_t context, put_as; /* or TOP, LOOSE */
+    uint32_t stored;         /* what it is executed as, if it is not loose */
+    int64_t correction;
+};
+
+/* Where corrections are. */
+static int open_pass(struct pass *pass, const struct rfn_held_segments *segments)
+{
+    const struct rfn_corrected *place = &pass->lists->corrected;
+    rfn_column_open_growing(&pass->order, segments->order);
+    rfn_column_open_growing(&pass->number, segments->number);
+    rfn_column_open_growing(&pass->lateness, segments->lateness);
+    rfn_column_open_growing(&pass->lengths, segments->lengths);
+    RFN_TRY(rfn_column_skip(&pass->order, place->segments));
+    RFN_TRY(rfn_column_skip(&pass->number, place->numbers));
+    RFN_TRY(rfn_column_skip(&pass->lateness, place->segments));
+    return rfn_column_skip(&pass->lengths, place->lengths);
+}
+
+static void close_pass(struct pass *pass)
+{
+    struct rfn_corrected *place = &pass->lists->corrected;
+    place->segments = rfn_column_at(&pass->order);
+    place->numbers = rfn_column_at(&pass->number);
+    place->lengths = rfn_column_at(&pass->lengths);
+    rfn_column_close(&pass->order);
+    rfn_column_close(&pass->number);
+    rfn_column_close(&pass->lateness);
+    rfn_column_close(&pass->lengths);
+}
+
+static int read_lengths(struct pass *pass, struct step *step, struct rfn_start_lengths *lengths)
+{
+    int64_t length;
+    if (step->put_as != RFN_EXECUTED_LOOSE) {
+        *lengths = rfn_start_lengths_of(pass->store, (uint32_t)step->context,
+                                        (uint32_t)step->put_as, &step->stored);
+        return 0;
+    }
+    RFN_TRY(rfn_column_next(&pass->lengths, &length));
+    *lengths = rfn_start_lengths_alone(length);
+    return 0;
+}
+
+static int read_segment(struct pass *pass, struct step *step)
+{
+    struct rfn_corrected *place = &pass->lists->corrected;
+    struct rfn_start_lengths lengths;
+    int64_t late;
+    *step = (struct step){.put_as = RFN_EXECUTED_LOOSE};
+    RFN_TRY(rfn_column_next(&pass->order, &step->context));
+    if (step->context != RFN_EXECUTED_TOP)
+        RFN_TRY(rfn_column_next(&pass->number, &step->put_as));
+    RFN_TRY(read_lengths(pass, step, &lengths));
+    RFN_TRY(rfn_column_next(&pass->lateness, &late));
+    step->correction = rfn_start_correct(pass->starts, &place->start, &lengths, late);
+    place->corrections += step->correction != 0;
+    return 0;
+}
+
+static int append(struct pass *pass, struct rfn_execution_list *list, int64_t value)
+{
+    return pass->coder ? rfn_list_put(&list->coded, value, pass->coder)
+                       : rfn_column_append(&list->rest, value);
+}
+
+/* The context's next number, of what the store has as `stored` - 1; 0: of a loose one. */
+static int add_number(struct pass *pass, struct rfn_execution_context *context,
+                      const struct step *step, uint32_t stored)
+{
+    RFN_TRY(RFN_GROW(context->stored, context->stored_capacity, context->n + (size_t)1));
+    RFN_TRY(rfn_column_append(&pass->lists->firsts, step->context));
+    context->stored[context->n++] = stored;
+    return 0;
+}
+
+/* The number in the list of what is executed. */
+static int find_number(struct pass *pass, struct rfn_execution_context *context,
+                       const struct step *step, uint32_t *number)
+{
+    *number = context->n;
+    if (step->put_as == RFN_EXECUTED_LOOSE)
+        return add_number(pass, context, step, 0);
+    RFN_TRY(RFN_GROW_ZEROED(context->number_of, context->number_of_capacity,
+                            step->stored + (size_t)1));
+    if (!context->number_of[step->stored]) {
+        RFN_TRY(add_number(pass, context, step, step->stored + 1));
+        context->number_of[step->stored] = context->n;
+    }
+    *number = context->number_of[step->stored] - 1;
+    return 0;
+}
+
+/* listed: only its correction is new. */
+static int put_top(struct pass *pass, const struct step *step, bool listed)
+{
+    RFN_TRY(rfn_column_append(&pass->lists->top, step->correction));
+    return listed ? 0 : rfn_column_append(&pass->lists->firsts, RFN_EXECUTED_TOP);
+}
+
+static int put_compared(struct pass *pass, const struct step *step, bool listed)
+{
+    struct rfn_execution_context *context = &pass->lists->contexts[step->context];
+    uint32_t number;
+    RFN_TRY(append(pass, &context->columns.correction, step->correction));
+    if (listed)
+        return 0;
+    RFN_TRY(find_number(pass, context, step, &number));
+    return append(pass, &context->columns.representative, number);
+}
+
+static int take_segment(struct pass *pass)
+{
+    bool listed = rfn_column_at(&pass->order) < pass->lists->n;
+    struct step step;
+    RFN_TRY(read_segment(pass, &step));
+    RFN_TRY(step.context == RFN_EXECUTED_TOP ? put_top(pass, &step, listed)
+                                             : put_compared(pass, &step, listed));
+    pass->lists->n += !listed;
+    return 0;
+}
+
+/* To the end. room: of the columns that grow on the way; NULL: somebody else looks after it. */
+static int go_over(struct pass *pass, const struct rfn_held_segments *segments,
+                   struct rfn_room *room)
+{
+    uint64_t look_every = LOOK_EVERY + 4 * (uint64_t)segments->n_contexts;
+    RFN_TRY(make_contexts(pass->lists, segments->n_contexts));
+    int error = open_pass(pass, segments);
+    while (!error && rfn_column_at(&pass->order) < pass->order.n) {
+        if (room && rfn_column_at(&pass->order) % look_every == 0)
+            rfn_columns_keep_to(pass->lists, each_column, room);
+        error = take_segment(pass);
+    }
+    close_pass(pass);
+    return error;
+}
+
+/* ---- before the end ---- */
+
+/* Whether all that is frozen should be so again, n segments having come. */
+static bool is_stale(const struct rfn_execution_lists *lists, uint64_t n)
+{
+    return n >= 2 * lists->frozen_at;
+}
+
+static void begin_corrections_anew(struct rfn_execution_lists *lists, int64_t first)
+{
+    for (size_t i = 0; i < lists->n_contexts; i++)
+        rfn_list_release(&lists->contexts[i].columns.correction.coded);
+    rfn_column_release(&lists->top);
+    lists->corrected = (struct rfn_corrected){.start = {first, first}};
+}
+
+/* Freezes what is new, or all, and then corrections begin again. */
+static void freeze(struct rfn_execution_lists *lists, const struct rfn_held_segments *segments,
+                   struct rfn_store *store)
+{
+    bool again = is_stale(lists, segments->order->n);
+    rfn_store_freeze(store, again);
+    if (!again)
+        return;
+    begin_corrections_anew(lists, segments->first);
+    lists->frozen_at = segments->order->n;
+}
+
+static bool is_changed(const struct rfn_execution_lists *lists, const struct rfn_store *store)
+{
+    return lists->n && lists->forwarded != rfn_store_forwarded(store);
+}
+
+/* Whether there is something to do: not if beginning anew would be once too often. */
+static bool may_code(struct rfn_execution_lists *lists, struct rfn_store *store, uint64_t n)
+{
+    enum { TIMES = 3 };
+    if (is_changed(lists, store))
+        begin_anew(lists, store);
+    lists->forwarded = rfn_store_forwarded(store);
+    return !lists->given_up && (lists->n || lists->gone_over / TIMES <= n);
+}
+
+void rfn_execution_lists_code(struct rfn_execution_lists *lists,
+                              const struct rfn_held_segments *segments,
+                              const struct rfn_start_rule *starts, struct rfn_store *store)
+{
+    struct rfn_coder_memory coder = {0};
+    struct pass pass = {.lists = lists, .starts = starts, .store = store, .coder = &coder};
+    if (!may_code(lists, store, segments->order->n))
+        return;
+    freeze(lists, segments, store);
+    lists->gone_over += segments->order->n - lists->n;
+    int error = go_over(&pass, segments, NULL);
+    rfn_coder_memory_release(&coder);
+    if (error)
+        rfn_execution_lists_give_up(lists, store);
+}
+
+/* ---- the end ---- */
+
+static int describe(struct rfn_execution_context *context, const struct rfn_store *store,
+                    uint32_t number)
+{
+    for (uint32_t i = 0; i < context->n; i++) {
+        struct rfn_representative is = {0};
+        if (context->stored[i])
+            is = rfn_store_representative(store, number, context->stored[i] - 1);
+        RFN_TRY(rfn_column_append(&context->columns.pace, is.pace - is.length));
+        RFN_TRY(rfn_column_append(&context->columns.kept, is.executions > 1));
+    }
+    return 0;
+}
+
+/* What is known of representatives only now. */
+static int describe_all(struct rfn_execution_lists *lists, const struct rfn_store *store,
+                        struct rfn_room *room)
+{
+    uint64_t described = 0, look_every = LOOK_EVERY + 4 * (uint64_t)lists->n_contexts;
+    for (uint32_t i = 0; i < lists->n_contexts; i++) {
+        RFN_TRY(describe(&lists->contexts[i], store, i));
+        described += lists->contexts[i].n;
+        if (described >= look_every) {
+            rfn_columns_keep_to(lists, each_column, room);
+            described = 0;
+        }
+    }
+    return 0;
+}
+
+int rfn_execution_lists_finish(struct rfn_execution_lists *lists,
+                               const struct rfn_held_segments *segments,
+                               const struct rfn_start_rule *starts, struct rfn_store *store,
+                               const struct rfn_room *room)
+{
+    struct pass pass = {.lists = lists, .starts = starts, .store = store};
+    struct rfn_room left = *room;
+    if (is_changed(lists, store) || is_stale(lists, segments->order->n)) {
+        begin_anew(lists, store);
+        begin_corrections_anew(lists, segments->first);
+    }
+    rfn_store_finish(store);
+    RFN_TRY(go_over(&pass, segments, &left));
+    return describe_all(lists, store, &left);
+}
