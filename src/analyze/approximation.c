@@ -6,6 +6,7 @@
 #include "analyze/size_model.h"
 #include "analyze/trace_profile.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,12 +77,19 @@ static int add_column_bytes(const struct rfn_column *column, uint64_t *bytes)
     return error;
 }
 
+/* Nothing is coded where segments come from an archive. */
+static int add_list_bytes(const struct rfn_execution_list *list, uint64_t *bytes)
+{
+    assert(!list->coded.n);
+    return add_column_bytes(&list->rest, bytes);
+}
+
 static int add_stream_bytes(const struct rfn_stream_profile *stream, uint64_t *bytes)
 {
     for (uint32_t i = 0; i < rfn_stream_profile_contexts(stream); i++) {
         const struct rfn_execution_columns *columns = rfn_stream_profile_columns(stream, i);
-        RFN_TRY(add_column_bytes(&columns->representative.rest, bytes));
-        RFN_TRY(add_column_bytes(&columns->correction.rest, bytes));
+        RFN_TRY(add_list_bytes(&columns->representative, bytes));
+        RFN_TRY(add_list_bytes(&columns->correction, bytes));
         RFN_TRY(add_column_bytes(&columns->pace, bytes));
         RFN_TRY(add_column_bytes(&columns->kept, bytes));
     }

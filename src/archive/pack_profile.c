@@ -187,7 +187,7 @@ static void pack_loop(const struct packing *packing, const struct rfn_stream_pro
 {
     for (uint32_t i = 0; i < loop->n_contexts; i++) {
         const struct rfn_execution_columns *columns = rfn_stream_profile_columns(profile,
-                                                                               loop->contexts[i]);
+                                                                                 loop->contexts[i]);
         pack_list(packing, columns ? &columns->correction : NULL);
         pack_column(columns ? &columns->pace : NULL, packing->out);
         pack_column(columns ? &columns->kept : NULL, packing->out);

@@ -19,7 +19,8 @@ struct rfn_gathered {
 };
 
 /* Adds the PROFILE of a time set, whose number is higher than those before; arguments as of
- * rfn_pack_profile, but nothing of the profile was coded ahead. Nothing is borrowed afterwards. RFN_E_NOMEM, or the error of a spill. */
+ * rfn_pack_profile, but nothing of the profile was coded ahead. Nothing is borrowed afterwards.
+ * RFN_E_NOMEM, or the error of a spill. */
 int rfn_gathered_add(struct rfn_gathered *gathered, uint32_t time_set,
                      const struct rfn_stream_profile *profile, const struct rfn_new_times *times,
                      const struct rfn_profile_shape *shape, const struct rfn_pack_clock *clock);

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-enum { LOOK_EVERY = 1024 }; /* segments between two looks at what columns take */
-
 /* ---- life ---- */
 
 void rfn_execution_lists_init(struct rfn_execution_lists *lists)
@@ -218,8 +216,8 @@ static int find_number(struct pass *pass, struct rfn_execution_context *context,
     *number = context->n;
     if (step->put_as == RFN_EXECUTED_LOOSE)
         return add_number(pass, context, step, 0);
-    RFN_TRY(RFN_GROW_ZEROED(context->number_of, context->number_of_capacity,
-                            step->stored + (size_t)1));
+    RFN_TRY(
+        RFN_GROW_ZEROED(context->number_of, context->number_of_capacity, step->stored + (size_t)1));
     if (!context->number_of[step->stored]) {
         RFN_TRY(add_number(pass, context, step, step->stored + 1));
         context->number_of[step->stored] = context->n;
@@ -257,15 +255,20 @@ static int take_segment(struct pass *pass)
     return 0;
 }
 
+/* Values that are appended between two looks at what columns take. */
+static uint64_t look_every(const struct rfn_execution_lists *lists)
+{
+    return 1024 + 4 * (uint64_t)lists->n_contexts;
+}
+
 /* To the end. room: of the columns that grow on the way; NULL: somebody else looks after it. */
 static int go_over(struct pass *pass, const struct rfn_held_segments *segments,
                    struct rfn_room *room)
 {
-    uint64_t look_every = LOOK_EVERY + 4 * (uint64_t)segments->n_contexts;
     RFN_TRY(make_contexts(pass->lists, segments->n_contexts));
     int error = open_pass(pass, segments);
     while (!error && rfn_column_at(&pass->order) < pass->order.n) {
-        if (room && rfn_column_at(&pass->order) % look_every == 0)
+        if (room && rfn_column_at(&pass->order) % look_every(pass->lists) == 0)
             rfn_columns_keep_to(pass->lists, each_column, room);
         error = take_segment(pass);
     }
@@ -275,30 +278,23 @@ static int go_over(struct pass *pass, const struct rfn_held_segments *segments,
 
 /* ---- before the end ---- */
 
-/* Whether all that is frozen should be so again, n segments having come. */
-static bool is_stale(const struct rfn_execution_lists *lists, uint64_t n)
-{
-    return n >= 2 * lists->frozen_at;
-}
-
-static void begin_corrections_anew(struct rfn_execution_lists *lists, int64_t first)
+static void begin_corrections_anew(struct rfn_execution_lists *lists)
 {
     for (size_t i = 0; i < lists->n_contexts; i++)
         rfn_list_release(&lists->contexts[i].columns.correction.coded);
     rfn_column_release(&lists->top);
-    lists->corrected = (struct rfn_corrected){.start = {first, first}};
+    lists->corrected = (struct rfn_corrected){0};
 }
 
-/* Freezes what is new, or all, and then corrections begin again. */
-static void freeze(struct rfn_execution_lists *lists, const struct rfn_held_segments *segments,
-                   struct rfn_store *store)
+/* Freezes what is new, or all, and then corrections begin again; n segments have come. */
+static void freeze(struct rfn_execution_lists *lists, struct rfn_store *store, uint64_t n)
 {
-    bool again = is_stale(lists, segments->order->n);
+    bool again = n >= 2 * lists->frozen_at;
     rfn_store_freeze(store, again);
     if (!again)
         return;
-    begin_corrections_anew(lists, segments->first);
-    lists->frozen_at = segments->order->n;
+    begin_corrections_anew(lists);
+    lists->frozen_at = n;
 }
 
 static bool is_changed(const struct rfn_execution_lists *lists, const struct rfn_store *store)
@@ -324,7 +320,7 @@ void rfn_execution_lists_code(struct rfn_execution_lists *lists,
     struct pass pass = {.lists = lists, .starts = starts, .store = store, .coder = &coder};
     if (!may_code(lists, store, segments->order->n))
         return;
-    freeze(lists, segments, store);
+    freeze(lists, store, segments->order->n);
     lists->gone_over += segments->order->n - lists->n;
     int error = go_over(&pass, segments, NULL);
     rfn_coder_memory_release(&coder);
@@ -351,11 +347,11 @@ static int describe(struct rfn_execution_context *context, const struct rfn_stor
 static int describe_all(struct rfn_execution_lists *lists, const struct rfn_store *store,
                         struct rfn_room *room)
 {
-    uint64_t described = 0, look_every = LOOK_EVERY + 4 * (uint64_t)lists->n_contexts;
+    uint64_t described = 0;
     for (uint32_t i = 0; i < lists->n_contexts; i++) {
         RFN_TRY(describe(&lists->contexts[i], store, i));
         described += lists->contexts[i].n;
-        if (described >= look_every) {
+        if (described >= look_every(lists)) {
             rfn_columns_keep_to(lists, each_column, room);
             described = 0;
         }
@@ -370,10 +366,8 @@ int rfn_execution_lists_finish(struct rfn_execution_lists *lists,
 {
     struct pass pass = {.lists = lists, .starts = starts, .store = store};
     struct rfn_room left = *room;
-    if (is_changed(lists, store) || is_stale(lists, segments->order->n)) {
+    if (is_changed(lists, store) || segments->order->n >= 2 * lists->n)
         begin_anew(lists, store);
-        begin_corrections_anew(lists, segments->first);
-    }
     rfn_store_finish(store);
     RFN_TRY(go_over(&pass, segments, &left));
     return describe_all(lists, store, &left);

@@ -10,9 +10,9 @@
  * once, until the store widens a threshold: then others are executed, and all begins anew.
  * Corrections depend on the length and the pace of representatives, which are averages. So these
  * are frozen: of one that is new when it is met here, and of all again, with new corrections, when
- * the stream is twice as long as the last time. What is in the archive then are averages over half
- * of the run at least, or, of a representative that came later, over its first executions. If most
- * of the stream has come since all were frozen, as nobody met any more, the end begins anew.
+ * the stream is twice as long as the last time. If half of the stream has come since the last time
+ * it was gone over, the end begins anew. So what is in the archive are averages over a quarter of
+ * the run at least, or, of a representative that came later, over its first executions.
  *
  * Before the end each segment is gone over twice on average for corrections, and up to four times
  * for representatives: if it were more, what widening made useless stays so until the stream is
@@ -33,7 +33,6 @@ struct rfn_held_segments {
     const struct rfn_column *number;   /* of all but those of the top: in the store, or LOOSE */
     const struct rfn_column *lateness; /* of each start (rfn_start_hold) */
     const struct rfn_column *lengths;  /* of those of the top and loose ones */
-    int64_t first;                     /* start of the first one */
     uint32_t n_contexts;               /* one more than the highest */
 };
 
@@ -45,7 +44,7 @@ struct rfn_execution_list {
 /* Of a context, as PROFILE has them. */
 struct rfn_execution_columns {
     struct rfn_execution_list representative, correction; /* per segment of the context */
-    struct rfn_column pace, kept; /* per representative, after the end */
+    struct rfn_column pace, kept;                         /* per representative, after the end */
 };
 
 struct rfn_execution_lists {
@@ -63,8 +62,8 @@ struct rfn_execution_lists {
     uint64_t n;               /* segments that are in the lists of representatives */
     struct rfn_corrected {    /* in those of corrections: */
         uint64_t segments, numbers, lengths; /* values of the columns that were gone over */
-        struct rfn_start_place start;
-        uint64_t corrections; /* other than 0 */
+        struct rfn_start_place start;        /* since the first start */
+        uint64_t corrections;                /* other than 0 */
     } corrected;
     uint64_t frozen_at; /* segments of the stream, when all were frozen */
     uint64_t gone_over; /* segments, all beginnings together */

@@ -46,11 +46,11 @@ int rfn_stream_profile_each_column(struct rfn_stream_profile *profile,
                                    int (*visit)(void *context, struct rfn_column *column),
                                    void *context)
 {
-    struct rfn_column *columns[] = {
-        &profile->order,        &profile->number,          &profile->lateness,
-        &profile->loose.counts, &profile->loose.events,    &profile->loose.gaps,
-        &profile->loose.durations, &profile->loose.extra_counts,
-        &profile->loose.extras, &profile->loose.lengths};
+    struct rfn_column *columns[] = {&profile->order,           &profile->number,
+                                    &profile->lateness,        &profile->loose.counts,
+                                    &profile->loose.events,    &profile->loose.gaps,
+                                    &profile->loose.durations, &profile->loose.extra_counts,
+                                    &profile->loose.extras,    &profile->loose.lengths};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         RFN_TRY(visit(context, columns[i]));
     return rfn_execution_lists_each_column(&profile->lists, visit, context);
@@ -187,9 +187,8 @@ int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_
 
 static struct rfn_held_segments held_segments(const struct rfn_stream_profile *profile)
 {
-    return (struct rfn_held_segments){&profile->order,    &profile->number,
-                                      &profile->lateness, &profile->loose.lengths,
-                                      profile->first,     profile->n_contexts};
+    return (struct rfn_held_segments){&profile->order, &profile->number, &profile->lateness,
+                                      &profile->loose.lengths, profile->n_contexts};
 }
 
 void rfn_stream_profile_code_ahead(struct rfn_stream_profile *profile)
@@ -331,13 +330,21 @@ void rfn_stream_profile_keep_to(struct rfn_stream_profile *profile, const struct
     profile->room = *room;
 }
 
+static int each_column(void *profile, int (*visit)(void *context, struct rfn_column *column),
+                       void *context)
+{
+    return rfn_stream_profile_each_column(profile, visit, context);
+}
+
 int rfn_stream_profile_finish(struct rfn_stream_profile *profile)
 {
     const struct rfn_held_segments segments = held_segments(profile);
     assert(!profile->finished);
     profile->finished = true;
-    return rfn_execution_lists_finish(&profile->lists, &segments, &profile->starts, profile->store,
-                                      &profile->room);
+    RFN_TRY(rfn_execution_lists_finish(&profile->lists, &segments, &profile->starts, profile->store,
+                                       &profile->room));
+    rfn_columns_keep_to(profile, each_column, &profile->room);
+    return 0;
 }
 
 uint32_t rfn_stream_profile_contexts(const struct rfn_stream_profile *profile)
@@ -459,8 +466,7 @@ static int read_start(struct rfn_profile_walk *walk, struct rfn_executed *execut
 static int walk_alone(struct rfn_profile_walk *walk, struct rfn_executed *executed)
 {
     RFN_TRY(walk_loose(walk, executed));
-    const struct rfn_start_lengths lengths = rfn_start_lengths_alone(
-        length_of_loose(&walk->loose));
+    const struct rfn_start_lengths lengths = rfn_start_lengths_alone(length_of_loose(&walk->loose));
     return walk->firsts ? 0 : read_start(walk, executed, &lengths);
 }
 
@@ -469,8 +475,8 @@ static int walk_stored(struct rfn_profile_walk *walk, struct rfn_executed *execu
 {
     const struct rfn_stream_profile *profile = walk->profile;
     uint32_t stored;
-    const struct rfn_start_lengths lengths = rfn_start_lengths_of(
-        profile->store, executed->context, put_as, &stored);
+    const struct rfn_start_lengths lengths = rfn_start_lengths_of(profile->store, executed->context,
+                                                                  put_as, &stored);
     executed->number = profile->lists.contexts[executed->context].number_of[stored] - 1;
     executed->first = executed->number == walk->n_of[executed->context];
     fill_stored(walk, executed, stored);

@@ -80,7 +80,8 @@ struct rfn_hash128 rfn_stream_profile_sequence(const struct rfn_stream_profile *
 
 /* ---- after the last segment ---- */
 
-/* Before it: the columns that it makes go to the room's spill where they take more. */
+/* Before it: what it makes, and what there is then, goes to the room's spill where it takes more.
+ */
 void rfn_stream_profile_keep_to(struct rfn_stream_profile *profile, const struct rfn_room *room);
 /* To be called once; then no segment may be put in. RFN_E_NOMEM. */
 int rfn_stream_profile_finish(struct rfn_stream_profile *profile);
@@ -106,7 +107,7 @@ struct rfn_executed {
     bool top;
     bool first;             /* it is new: the first execution of its representative */
     uint32_t number;        /* of the representative in the context, as in the columns */
-    int64_t start;          /* recreated */
+    int64_t start;          /* recreated; 0 in a walk over first executions, as the pace */
     int64_t pace;           /* from there on to where the next one's start is predicted */
     const uint32_t *events; /* symbols */
     size_t n;
@@ -120,7 +121,7 @@ struct rfn_executed {
 struct rfn_profile_walk *rfn_profile_walk_new(const struct rfn_stream_profile *profile);
 /* The same over first executions and the top: it takes a time that grows with these only. */
 struct rfn_profile_walk *rfn_profile_walk_firsts(const struct rfn_stream_profile *profile);
-/* 1 and *executed, 0 at the end, or RFN_E_NOMEM. */
+/* 1 and *executed, 0 at the end, RFN_E_NOMEM, or the error of a spill. */
 int rfn_profile_walk_next(struct rfn_profile_walk *walk, struct rfn_executed *executed);
 void rfn_profile_walk_free(struct rfn_profile_walk *walk); /* may be NULL */
 

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "base/spill_model.h"
+
 enum { MAX_SEGMENTS = 4000, MAX_EVENTS = 4, TOP = -1 };
 
 static const uint32_t symbols[MAX_EVENTS] = {5, 6, 5, 7};
@@ -436,8 +438,8 @@ static void expect_first(struct rfn_profile_walk *firsts, const struct rfn_execu
     struct rfn_executed first;
     assert_int_equal(rfn_profile_walk_next(firsts, &first), 1);
     assert_true(first.first && first.top == executed->top && first.loose == executed->loose);
-    assert_true(first.top || (first.context == executed->context &&
-                              first.number == executed->number));
+    assert_true(first.top ||
+                (first.context == executed->context && first.number == executed->number));
     assert_int_equal(first.n, executed->n);
     assert_int_equal(first.n_extra, executed->n_extra);
     assert_memory_equal(first.events, executed->events, first.n * sizeof *first.events);
@@ -545,7 +547,7 @@ static struct rfn_stream_profile *put_ahead(const char *criterion, bool exact,
 }
 
 /* What of the lists is coded: of what came by then all, or nothing, after widening or where half of
- * the segments had not come yet when averages were frozen. */
+ * the segments came later. */
 static void expect_coded(const struct rfn_stream_profile *profile, size_t coded, bool limited)
 {
     size_t n_of[MAX_EVENTS] = {0};
@@ -554,7 +556,7 @@ static void expect_coded(const struct rfn_stream_profile *profile, size_t coded,
     for (uint32_t i = 0; i < rfn_stream_profile_contexts(profile); i++) {
         const struct rfn_execution_columns *columns = rfn_stream_profile_columns(profile, i);
         uint64_t n = columns->representative.coded.n;
-        assert_true(n == n_of[i + 1] || (n == 0 && (limited || coded < n_reals)));
+        assert_true(n == (2 * coded > n_reals ? n_of[i + 1] : 0) || (n == 0 && limited));
         assert_int_equal(columns->correction.coded.n, n);
     }
 }
@@ -692,54 +694,39 @@ static void test_stale(void **state)
     }
 }
 
-/* Each length is 2 % more than the one before. Whenever five are too far apart the threshold is
- * widened. After the first times lists begin anew at once; when that has happened often enough, not
- * before the stream has become longer. */
-static void test_anew(void **state)
+/* What is coded is used if less than half of the stream has come since, whenever averages were
+ * frozen. */
+static void test_end(void **state)
 {
     (void)state;
-    enum { N = 600 };
-    struct rfn_criterion criterion;
-    int64_t length = 1000;
-    assert_int_equal(rfn_criterion_parse("absDiff:0.01", false, &criterion, NULL), 0);
-    struct rfn_store_options options = {.criterion = criterion, .max_per_kind = 5};
-    struct rfn_start_rule starts = rfn_start_rule_of(&criterion, false);
-    struct rfn_store *store = rfn_store_new(&options);
-    struct rfn_execution_lists lists;
-    struct rfn_column order, number, lateness, lengths;
-    const struct rfn_held_segments segments = {&order, &number, &lateness, &lengths, 0, 1};
-    unsigned begun = 0, waited = 0;
-    rfn_execution_lists_init(&lists);
-    rfn_column_init(&order);
-    rfn_column_init(&number);
-    rfn_column_init(&lateness);
-    rfn_column_init(&lengths);
-    for (int i = 0; i < N; i++) {
-        const int64_t vector[] = {0, 0, length, length};
-        const struct rfn_segment segment = {
-            .events = symbols, .n = 1, .roles = RFN_ROLE_MEETS, .vector = vector};
-        uint64_t before = rfn_store_forwarded(store);
-        uint32_t put_as;
-        assert_true(rfn_store_put(store, &segment, &put_as) >= 0);
-        assert_int_equal(rfn_column_append(&order, 0), 0);
-        assert_int_equal(rfn_column_append(&number, put_as), 0);
-        assert_int_equal(rfn_column_append(&lateness, 0), 0);
-        rfn_execution_lists_code(&lists, &segments, &starts, store);
-        bool all = lists.n == order.n;
-        assert_true(all || lists.n == 0);
-        if (rfn_store_forwarded(store) != before)
-            begun += all;
-        waited += !all;
-        assert_true(lists.gone_over <= 4 * order.n + 2);
-        length += length / 50;
+    enum { MEETINGS = 3 };
+    static const struct {
+        int meetings[MEETINGS], end, coded;
+    } runs[] = {{{100}, 199, 100},
+                {{100}, 200, 0},
+                {{100, 199}, 201, 199},
+                {{100, 199}, 397, 199},
+                {{100, 199}, 398, 0},
+                {{1, 2, 4}, 7, 4},
+                {{100, 150, 10000}, 299, 150},
+                {{1}, 1, 1}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        struct rfn_stream_profile *profile = make("jitter:0.1", false, 0, 0);
+        int64_t start = 0;
+        for (int k = 1, met = 0; k <= runs[i].end; k++) {
+            put_long(profile, &start, 1000000 + noise(2000));
+            if (met == MEETINGS || k != runs[i].meetings[met])
+                continue;
+            rfn_stream_profile_code_ahead(profile);
+            met++;
+        }
+        assert_int_equal(rfn_stream_profile_finish(profile), 0);
+        const struct rfn_execution_columns *columns = rfn_stream_profile_columns(profile, 0);
+        assert_int_equal(columns->representative.coded.n, runs[i].coded);
+        assert_int_equal(columns->correction.coded.n, runs[i].coded);
+        expect_written(profile);
+        rfn_stream_profile_free(profile);
     }
-    assert_true(begun > 2 && waited > 2); /* it has begun anew, and has not */
-    rfn_execution_lists_release(&lists);
-    rfn_store_free(store);
-    rfn_column_release(&order);
-    rfn_column_release(&number);
-    rfn_column_release(&lateness);
-    rfn_column_release(&lengths);
 }
 
 /* What was dropped does not come again, and the paces are those of the end. */
@@ -767,6 +754,94 @@ static void test_dropped_ahead(void **state)
     assert_int_equal(rfn_profile_walk_next(walk, &executed), 1);
     assert_int_equal(executed.vector[4], 1000200);
     rfn_profile_walk_free(walk);
+    rfn_stream_profile_free(profile);
+}
+
+/* Nor does it when a threshold was widened before. */
+static void test_widened_and_dropped(void **state)
+{
+    (void)state;
+    struct rfn_stream_profile *profile = make("avgWave:0", false, 0, 0);
+    make_random(400);
+    for (size_t i = 0; i < n_reals; i++) {
+        assert_int_equal(put(profile, &reals[i]), 0);
+        if (i == 200) {
+            assert_int_equal(rfn_stream_profile_widen(profile), 1);
+            rfn_stream_profile_drop_ahead(profile);
+        }
+        rfn_stream_profile_code_ahead(profile);
+    }
+    assert_int_equal(rfn_stream_profile_finish(profile), 0);
+    for (uint32_t i = 0; i < rfn_stream_profile_contexts(profile); i++)
+        assert_int_equal(rfn_stream_profile_columns(profile, i)->representative.coded.n, 0);
+    expect_written(profile);
+    rfn_stream_profile_free(profile);
+}
+
+/* Columns leave memory before and after the last segment, or stay there if the spill fails; what is
+ * read is the same. */
+static int leave(void *spill, struct rfn_column *column)
+{
+    return noise(2) ? rfn_column_spill(column, spill, noise(2)) : 0;
+}
+
+static int add_bytes(void *bytes, struct rfn_column *column)
+{
+    *(size_t *)bytes += rfn_column_bytes(column);
+    return 0;
+}
+
+static void test_spilled(void **state)
+{
+    (void)state;
+    enum { ROOM = 16000 };
+    for (int i = 0; i < 24; i++) {
+        bool ahead = i % 2, early = i / 2 % 2, fails = i % 8 > 5;
+        struct rfn_stream_profile *profile = make(i % 3 ? "jitter:0.0001" : "avgWave:0.1", false, 0,
+                                                  i / 4 % 2 ? 40 : 0);
+        struct spill_model model;
+        size_t bytes = 0;
+        spill_model_init(&model);
+        model.writes_left = fails ? (size_t)noise(3) : SIZE_MAX;
+        make_random(MAX_SEGMENTS);
+        for (size_t k = 0; k < n_reals; k++) {
+            assert_int_equal(put(profile, &reals[k]), 0);
+            if (ahead && !noise(300))
+                rfn_stream_profile_code_ahead(profile);
+            if (early && !fails && !noise(500))
+                assert_int_equal(rfn_stream_profile_each_column(profile, leave, &model.spill), 0);
+        }
+        rfn_stream_profile_keep_to(profile, &(struct rfn_room){&model.spill, ROOM});
+        assert_int_equal(rfn_stream_profile_finish(profile), 0);
+        assert_int_equal(rfn_stream_profile_each_column(profile, add_bytes, &bytes), 0);
+        assert_true(model.writes > 0 || fails);
+        assert_true(bytes <= ROOM || fails);
+        expect_written(profile);
+        rfn_stream_profile_free(profile);
+        rfn_buf_release(&model.bytes);
+    }
+}
+
+/* What is coded counts, and goes when it is dropped. */
+static void test_bytes_ahead(void **state)
+{
+    (void)state;
+    enum { N = 3 * RFN_COLUMN_BLOCK };
+    struct rfn_stream_profile *profile = make("absDiff:1", false, 0, 0);
+    int64_t start = 0;
+    for (int i = 0; i < N; i++) {
+        put_long(profile, &start, 10000 * (1 + noise(1000)));
+        start += noise(50000);
+    }
+    size_t before = rfn_stream_profile_bytes(profile), columns = 0;
+    rfn_stream_profile_each_column(profile, add_bytes, &columns);
+    rfn_stream_profile_code_ahead(profile);
+    size_t with = rfn_stream_profile_bytes(profile), columns_with = 0;
+    rfn_stream_profile_each_column(profile, add_bytes, &columns_with);
+    /* Of both lists two blocks of ten bits and more. */
+    assert_true(with - before >= columns_with - columns + 2 * 2 * RFN_COLUMN_BLOCK);
+    rfn_stream_profile_drop_ahead(profile);
+    assert_int_equal(rfn_stream_profile_bytes(profile), before);
     rfn_stream_profile_free(profile);
 }
 
@@ -824,7 +899,9 @@ int main(void)
         cmocka_unit_test(test_bytes),        cmocka_unit_test(test_widen),
         cmocka_unit_test(test_one_way),      cmocka_unit_test(test_ahead),
         cmocka_unit_test(test_blocks_ahead), cmocka_unit_test(test_dropped_ahead),
-        cmocka_unit_test(test_stale),        cmocka_unit_test(test_anew),
+        cmocka_unit_test(test_stale),        cmocka_unit_test(test_end),
+        cmocka_unit_test(test_spilled),      cmocka_unit_test(test_widened_and_dropped),
+        cmocka_unit_test(test_bytes_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, release_memory);
 }
