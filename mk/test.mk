@@ -152,7 +152,7 @@ clusters-table: all
 clusters-long: all
 	@python3 tools/clusters_table.py --build $(O) --long
 
-# How exact replays of clustered archives are under Open MPI; 5 minutes of a machine with nothing else to do.
+# How exact replays of clustered archives are under Open MPI; 7 minutes of a machine with nothing else to do.
 replay-table: all
 	@python3 tools/replay_table.py --build $(O)
 

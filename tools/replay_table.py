@@ -5,10 +5,10 @@
 
 The programs of tests/test_clusters.py, which sleep for 90 to 110 us before each message
 (tests/programs/clusters/computing.h), are recorded with full times and unclustered; the archive is reduced
-and clustered as in tests/test_replay.py, and both are replayed in turn, in one job, N times (3). ACC is
+and clustered as in tests/test_replay.py, and both are replayed in turn, in one job, N times (9). ACC is
 1 - |t - t'| / t (doc/replay.md), t' the median of the clustered archive's replays, t the run's time or the
 median of the full archive's replays. Times are those of this machine, which should have nothing else to do;
-`make replay-table`, 5 minutes.
+`make replay-table`, 7 minutes.
 """
 import argparse
 import json
@@ -56,7 +56,7 @@ def row(name, ranks, archives, facts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--repeat", type=int, default=9)
     parser.add_argument("--ranks", type=lambda text: [int(word) for word in text.split(",")], default=[4, 16])
     parser.add_argument("--program", action="append", choices=LENGTHS)
     arguments = parser.parse_args()
