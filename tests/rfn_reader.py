@@ -1058,7 +1058,7 @@ class HostClock:
 class Timing:
     def __init__(self, reader, structure):
         flags = reader.varint()
-        self.times, self.volume = flags & 1, flags >> 1 & 1
+        self.times, self.volume, self.stretched = flags & 1, flags >> 1 & 1, flags >> 2 & 1
         self.clock, self.marks = None, []
         if self.times:
             self.clock = Clock(reader)
@@ -1228,24 +1228,34 @@ class Profile(Timing):
         check(like == symbols, "a segment is like one with other events")
         return words, length, pace, correction
 
-    def recreated(self, trips):
-        """(symbol, enter, exit, polls, inside, volumes) of each event, in quanta."""
-        self.sources = [[iter(column) for column in columns + volumes]
-                        for columns, volumes in zip(self.columns, self.volumes)]
-        self.corrections, self.n_kept = iter(self.top), 0
-        begin = last = signed(self.clock.start)
+    def executed(self, trips):
+        """(symbols, words, length, start) of each segment, in order."""
         predicted = None
         for context, symbols in self.segments(trips):
             words, length, pace, correction = self.execute(context, symbols)
             if predicted is None:
                 check(correction == 0, "the first segment has a correction")
-                predicted = begin + self.first
+                predicted = signed(self.clock.start) + self.first
             start = predicted + correction * max(1, (self.a + (length * self.s >> 16)) & MASK)
-            predicted, at = start + pace, start
+            predicted = start + pace
+            yield symbols, words, length, start
+
+    def recreated(self, trips):
+        """(symbol, enter, exit, polls, inside, volumes) of each event, in quanta."""
+        self.sources = [[iter(column) for column in columns + volumes]
+                        for columns, volumes in zip(self.columns, self.volumes)]
+        self.corrections, self.n_kept = iter(self.top), 0
+        last = signed(self.clock.start)
+        for (symbols, words, length, begin), after in with_next(self.executed(trips)):
+            end, at = after[3] if after else begin + length, 0
+            if self.stretched:
+                begin = not_before(last, begin)
+            room = max(0, signed(end - begin)) if self.stretched else None
             for symbol, word in zip(symbols, words):
-                enter = last = not_before(last, at + word[0])
-                at += word[0] + word[1]
-                last = not_before(last, at)
+                at += word[0]
+                enter = last = not_before(last, begin + stretched(at, length, room))
+                at += word[1]
+                last = not_before(last, begin + stretched(at, length, room))
                 polls, inside, rest = 1, signed(last - enter), 2
                 if self.structure.symbols[symbol].failed_poll:
                     polls, inside, rest = word[2], min(inside, word[3]), 4
@@ -1254,6 +1264,25 @@ class Profile(Timing):
         for context in self.contexts.values():
             ends += context.representatives, context.corrections, context.paces, context.kept_bits
         check(all(next(column, None) is None for column in ends), "values are left over")
+
+
+def with_next(items):
+    """Each with the one after it, the last with None."""
+    items = iter(items)
+    item = next(items, None)
+    while item is not None:
+        after = next(items, None)
+        yield item, after
+        item = after
+
+
+def stretched(offset, length, room):
+    """Where what is at the offset of a representative is in a segment that lasts for room (None:
+    where it is)."""
+    if room is None:
+        return offset
+    offset &= MASK
+    return room if offset >= length else offset * room // length
 
 
 def count_of(trips):
@@ -1549,7 +1578,7 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.minor, self.exact, self.complete = minor, minor == 7, toc is not None
+        self.minor, self.exact, self.complete = minor, minor == 8, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made, self.of_group = {}, {}

@@ -2,8 +2,9 @@
  * executions.
  *
  * Segments start where those before predict it, plus a correction; events lie in them as in the
- * representative. Where a representative is longer than the time until the next segment starts,
- * what would be earlier than an event before it happens at the time of that one.
+ * representative, or, where segments are stretched (refrain-archive(5), PROFILE), in proportion to
+ * the time until the next segment starts. What would be earlier than an event before it happens at
+ * the time of that one.
  */
 #ifndef RFN_ANALYZE_RECREATION_H
 #define RFN_ANALYZE_RECREATION_H
@@ -11,9 +12,10 @@
 #include "reduce/stream_profile.h"
 
 struct rfn_recreation {
-    struct rfn_profile_walk *walk;
-    struct rfn_executed executed; /* the last segment */
-    int64_t last_ns;              /* the last recreated time: none is before it */
+    struct rfn_profile_walk *walk, *ahead; /* ahead: a segment further; NULL: not stretched */
+    struct rfn_executed executed;          /* the last segment */
+    int64_t begin_ns, room_ns;             /* where it begins, and how long it lasts if stretched */
+    int64_t last_ns;                       /* the last recreated time: none is before it */
 };
 
 /* RFN_E_NOMEM. Either way to be closed. The profile is finished, and borrowed. */

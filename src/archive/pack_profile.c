@@ -210,9 +210,10 @@ int rfn_pack_profile_rest(const struct rfn_stream_profile *profile,
                           const struct rfn_pack_clock *clock, struct rfn_coder_memory *memory,
                           struct rfn_rope *out)
 {
-    enum { TIMES = 1, VOLUMES = 2 };
+    enum { TIMES = 1, VOLUMES = 2, STRETCHED = 4 };
     const struct packing packing = {memory, out};
-    rfn_buf_varint(&out->bytes, TIMES | (has_volumes(shape) ? VOLUMES : 0));
+    rfn_buf_varint(&out->bytes, TIMES | (has_volumes(shape) ? VOLUMES : 0) |
+                                    (rfn_stream_profile_stretched(profile) ? STRETCHED : 0));
     rfn_pack_clock(clock, NULL, 0, &out->bytes);
     for (size_t i = 0; i < times->n; i++)
         rfn_column_pack(&times->columns[i], out);

@@ -466,6 +466,7 @@ const char *rfn_timing_scan(struct rfn_timing *timing, const struct rfn_structur
     const char *fault = rfn_clock_read(&timing->clock, &flags, scan);
     timing->times = !fault && flags & RFN_TIMING_TIMES;
     timing->volume = !fault && flags & RFN_TIMING_VOLUME;
+    timing->stretched = !fault && flags & RFN_TIMING_STRETCHED;
     if (!fault && timing->times)
         fault = read_marks(timing, scan);
     if (fault)

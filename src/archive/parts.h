@@ -132,12 +132,13 @@ struct rfn_clock {
     bool of_the_run; /* quanta are nanoseconds since the start of the run, aligned and corrected */
 };
 
-enum { RFN_TIMING_TIMES = 1, RFN_TIMING_VOLUME = 2 }; /* its flags */
-enum { RFN_CLOCK_OF_THE_RUN = 3 };                    /* a kind of clock */
+enum { RFN_TIMING_TIMES = 1, RFN_TIMING_VOLUME = 2, RFN_TIMING_STRETCHED = 4 }; /* its flags */
+enum { RFN_CLOCK_OF_THE_RUN = 3 }; /* a kind of clock */
 
 struct rfn_timing {
     struct rfn_payload payload; /* owned */
     bool times, volume;
+    bool stretched;         /* of a PROFILE: segments last until the next one starts */
     struct rfn_clock clock; /* with times */
     uint64_t n_marks;
     size_t marks;    /* where they begin in the payload */

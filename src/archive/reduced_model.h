@@ -66,6 +66,10 @@ struct made_set {
     uint64_t next_start, last, random;
     struct made_segment *kept;
     size_t n_kept, kept_capacity;
+    struct made_segment
+        waiting; /* the last one, which lasts until the next one starts; n 0: none */
+    bool waiting_kept;
+    uint64_t waiting_start;
 };
 
 /* Four ranks, one group, the same values. */
@@ -80,6 +84,7 @@ struct reduced_run {
     unsigned first_context[R_LOOPS];
     uint8_t clock; /* 0, or 3: of the run */
     bool volume, compress, full;
+    bool stretched;
     bool together; /* in a PROFILES; clock is 3 */
     /* What is wrong on purpose. */
     bool not_reduced, with_timing, with_profile, only_timing, trailing, marks, other_clock;
@@ -159,10 +164,17 @@ static uint64_t later(struct made_set *set, uint64_t time)
     return set->last;
 }
 
-static void add_made_events(struct made_set *set, const struct made_segment *segment,
-                            uint64_t start)
+/* Where in a segment that lasts for `room` what is at the offset is, if it is in it at all. */
+static uint64_t moved(uint64_t offset, uint64_t length, uint64_t room)
 {
-    uint64_t at = start;
+    return offset < length ? (uint64_t)((rfn_u128)offset * room / length) : room;
+}
+
+/* room: how long it lasts. */
+static void add_made_events(struct made_set *set, const struct made_segment *segment,
+                            uint64_t start, uint64_t room)
+{
+    uint64_t at = 0;
     for (size_t i = 0; i < segment->n; i++) {
         if (set->n == set->capacity) {
             set->capacity = set->capacity ? 2 * set->capacity : 64;
@@ -176,9 +188,9 @@ static void add_made_events(struct made_set *set, const struct made_segment *seg
                                      .volume_gap = word[VOLUME_GAP],
                                      .volume_inside = word[VOLUME_INSIDE]};
         at += (uint64_t)word[GAP];
-        event->enter = later(set, at);
+        event->enter = later(set, start + moved(at, segment->length, room));
         at += (uint64_t)word[DURATION];
-        event->exit = later(set, at);
+        event->exit = later(set, start + moved(at, segment->length, room));
         event->inside = (int64_t)(event->exit - event->enter);
         if (event->symbol == POLL && word[INSIDE] < event->inside)
             event->inside = word[INSIDE];
@@ -220,7 +232,7 @@ static struct made_segment make_segment(struct gathering *gathering)
     return segment;
 }
 
-static void forget(struct made_segment *segment)
+static void forget(const struct made_segment *segment)
 {
     free(segment->symbols);
     free(segment->words);
@@ -251,6 +263,35 @@ static struct made_segment new_in_context(struct gathering *gathering, bool *kep
     return segment;
 }
 
+/* Adds the events of the segment that waits, which lasts until `end`. */
+static void end_waiting(struct made_set *set, uint64_t end)
+{
+    if (set->waiting.n == 0)
+        return;
+    uint64_t begin = set->waiting_start;
+    uint64_t start = (int64_t)(begin - set->last) > 0 ? begin : set->last;
+    add_made_events(set, &set->waiting, start, (int64_t)(end - start) > 0 ? end - start : 0);
+    if (!set->waiting_kept)
+        forget(&set->waiting);
+    set->waiting.n = 0;
+}
+
+static void add_segment(struct gathering *gathering, const struct made_segment *segment,
+                        uint64_t start, bool kept)
+{
+    struct made_set *set = gathering->set;
+    if (gathering->run->stretched) {
+        end_waiting(set, start);
+        set->waiting = *segment;
+        set->waiting_kept = kept;
+        set->waiting_start = start;
+        return;
+    }
+    add_made_events(set, segment, start, segment->length);
+    if (!kept)
+        forget(segment);
+}
+
 static void end_segment(struct gathering *gathering)
 {
     struct made_set *set = gathering->set;
@@ -259,7 +300,7 @@ static void end_segment(struct gathering *gathering)
         return;
     }
     struct made_segment segment;
-    bool kept = true, first = set->n == 0;
+    bool kept = true, first = set->n == 0 && set->waiting.n == 0;
     int64_t correction = first ? 0 : (int64_t)(noise(&set->random) % 7) - 3;
     if (gathering->context < 0) {
         segment = make_segment(gathering);
@@ -274,10 +315,8 @@ static void end_segment(struct gathering *gathering)
     }
     uint64_t unit = set->tolerance + (segment.length * set->share >> 16);
     uint64_t start = set->next_start + (uint64_t)correction * (unit ? unit : 1);
-    add_made_events(set, &segment, start);
     set->next_start = start + segment.pace;
-    if (!kept)
-        forget(&segment);
+    add_segment(gathering, &segment, start, kept);
     gathering->n = 0;
 }
 
@@ -338,6 +377,8 @@ static void execute_all(struct reduced_run *run, struct made_set *set)
     execute(&gathering, &run->shape.top, -1, false, executions);
     gathering.context = -1;
     end_segment(&gathering);
+    if (set)
+        end_waiting(set, set->waiting_start + set->waiting.length);
     free(gathering.symbols);
 }
 
@@ -547,7 +588,7 @@ static struct rfn_buf write_rest(const struct writer *writer, const struct reduc
 {
     const struct made_set *set = &run->sets[stream];
     struct rfn_buf out = RFN_BUF_INIT;
-    rfn_buf_varint(&out, 1 + 2u * run->volume);
+    rfn_buf_varint(&out, 1 + 2u * run->volume + 4u * run->stretched);
     write_reduced_clock(writer, run, stream, &out);
     if (run->marks) {
         out.size--;
@@ -813,6 +854,7 @@ static struct reduced_run *new_run(const struct shape *shape, unsigned variant, 
     run->clock = variant & 2 ? 3 : 0;
     run->compress = variant & 4;
     run->together = (variant & 10) == 10;
+    run->stretched = variant & 16;
     bool shared = variant & (2 | 8);
     for (int i = 0; i < N_RANKS; i++)
         run->set_of[i] = shared ? (const int64_t[]){0, 1, 0, 1}[i] : i;

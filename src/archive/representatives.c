@@ -10,6 +10,7 @@
 #include "archive/walk.h"
 #include "base/grow.h"
 #include "base/map.h"
+#include "reduce/segment_starts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,20 +38,31 @@ struct context {
     struct rfn_map kept;
 };
 
+/* A segment in its place. */
+struct executed {
+    const struct segment *segment; /* one of the stream's own, or one that is kept; NULL: none */
+    uint64_t start;
+};
+
 struct rfn_representatives {
     struct rfn_representatives_of of;
     struct rfn_walk walk;
     struct symbol_columns **symbols; /* NULL: has not been in a new segment */
     struct context **contexts;       /* NULL: has not been executed */
     struct rfn_column_cursor top;    /* corrections of segments of the top */
-    struct segment new;              /* of which only symbols are there when it is not new; owned */
-    size_t symbols_capacity, words_capacity;
+    struct own {                     /* two segments in turns; owned */
+        struct segment segment;      /* of which only symbols are there when it is not new */
+        size_t symbols_capacity, words_capacity;
+    } own[2];
+    struct own *gathered;          /* the one of them that was gathered last */
     uint64_t n_kept;               /* events of segments that are kept */
     bool begun, ahead;             /* there was a segment; the walk is an event ahead */
     uint32_t ahead_symbol;         /* that event */
-    const struct segment *current; /* new, or one that is kept */
-    size_t at, at_word;            /* in it */
-    uint64_t start, offset;        /* of it; from there to the event before */
+    struct executed current, next; /* next: if it was looked at already */
+    uint64_t predicted;            /* start of the one after these, before its correction */
+    size_t at, at_word;            /* in the current one */
+    uint64_t begin, room, offset;  /* where it begins, and how long it lasts; from the start of its
+                                      representative to the event before */
     uint64_t last;                 /* time of the stream: none is earlier from now on */
     struct rfn_representatives_fault fault;
 };
@@ -199,15 +211,17 @@ static int look_ahead(struct rfn_representatives *of)
 /* Gathers the symbols of the next segment, and looks at the event behind it. */
 static int gather(struct rfn_representatives *of, uint32_t *context)
 {
-    struct segment *new = &of->new;
     if (!of->begun)
         RFN_TRY(look_ahead(of));
     if (!of->ahead)
         return failed(of, "there are fewer events than the stream has");
+    of->gathered = &of->own[of->gathered == &of->own[0]];
+    struct own *own = of->gathered;
+    struct segment *new = &own->segment;
     *context = of->walk.cuts->place.context;
     new->n = 0;
     do {
-        if (RFN_GROW(new->symbols, of->symbols_capacity, new->n + 1) < 0)
+        if (RFN_GROW(new->symbols, own->symbols_capacity, new->n + 1) < 0)
             return failed(of, rfn_out_of_memory);
         new->symbols[new->n++] = of->ahead_symbol;
         RFN_TRY(look_ahead(of));
@@ -218,13 +232,13 @@ static int gather(struct rfn_representatives *of, uint32_t *context)
 /* Reads the words of a new segment and adds up its length. */
 static int read_words(struct rfn_representatives *of)
 {
-    struct segment *new = &of->new;
+    struct segment *new = &of->gathered->segment;
     new->n_words = 0;
     new->length = 0;
     for (size_t i = 0; i < new->n; i++) {
         struct symbol_columns *columns;
         RFN_TRY(columns_of_symbol(of, new->symbols[i], &columns));
-        if (RFN_GROW(new->words, of->words_capacity, new->n_words + WORDS_MAX) < 0)
+        if (RFN_GROW(new->words, of->gathered->words_capacity, new->n_words + WORDS_MAX) < 0)
             return failed(of, rfn_out_of_memory);
         int64_t *words = new->words + new->n_words;
         for (unsigned k = 0; k < columns->n; k++)
@@ -254,10 +268,11 @@ static struct segment *copy_of(const struct segment *segment)
 
 static int keep(struct rfn_representatives *of, struct context *context)
 {
-    of->n_kept += of->new.n;
+    const struct segment *new = &of->gathered->segment;
+    of->n_kept += new->n;
     if (of->n_kept > RFN_KEPT_EVENTS_MAX)
         return failed(of, "too many events are kept");
-    struct segment *copy = copy_of(&of->new);
+    struct segment *copy = copy_of(new);
     if (copy && rfn_map_put_object(&context->kept, context->n, copy) == 0)
         return 0;
     free(copy);
@@ -266,31 +281,33 @@ static int keep(struct rfn_representatives *of, struct context *context)
 
 static int take_new(struct rfn_representatives *of, struct context *context)
 {
+    struct segment *new = &of->gathered->segment;
     int64_t pace, kept;
     RFN_TRY(read_words(of));
     RFN_TRY(next_value(of, &context->columns[RFN_PROFILE_PACE], &pace));
     RFN_TRY(next_value(of, &context->columns[RFN_PROFILE_KEPT], &kept));
-    of->new.pace += (uint64_t)pace;
-    if (of->new.pace > RFN_SEGMENT_LENGTH_MAX)
+    new->pace += (uint64_t)pace;
+    if (new->pace > RFN_SEGMENT_LENGTH_MAX)
         return failed(of, "a segment has too large a pace");
     if (kept != 0 && kept != 1)
         return failed(of, "it is not said whether a segment is kept");
     if (kept)
         RFN_TRY(keep(of, context));
     context->n++;
-    of->current = &of->new;
+    of->next.segment = new;
     return 0;
 }
 
 static int take_kept(struct rfn_representatives *of, struct context *context, uint64_t number)
 {
     const struct segment *kept = rfn_map_object(&context->kept, number);
+    const struct segment *gathered = &of->gathered->segment;
     if (!kept)
         return failed(of, "a segment is like one that is not kept");
-    if (kept->n != of->new.n ||
-        memcmp(kept->symbols, of->new.symbols, kept->n * sizeof *kept->symbols) != 0)
+    if (kept->n != gathered->n ||
+        memcmp(kept->symbols, gathered->symbols, kept->n * sizeof *kept->symbols) != 0)
         return failed(of, "a segment is like one that has other events");
-    of->current = kept;
+    of->next.segment = kept;
     return 0;
 }
 
@@ -315,7 +332,7 @@ static int take(struct rfn_representatives *of, uint32_t number, int64_t *correc
 static int take_top(struct rfn_representatives *of, int64_t *correction)
 {
     RFN_TRY(next_value(of, &of->top, correction));
-    of->current = &of->new;
+    of->next.segment = &of->gathered->segment;
     return read_words(of);
 }
 
@@ -327,27 +344,58 @@ static uint64_t unit_of(const struct rfn_reduced_timing *reduced, const struct s
     return unit ? unit : 1;
 }
 
-static int next_segment(struct rfn_representatives *of)
+/* Takes the segment after the last one that was taken. */
+static int take_next(struct rfn_representatives *of)
 {
     uint32_t context = 0, n_top = of->walk.cuts->n_top;
-    uint64_t pace = of->current ? of->current->pace : 0;
     int64_t correction;
     RFN_TRY(gather(of, &context));
     RFN_TRY(context < n_top ? take_top(of, &correction) : take(of, context - n_top, &correction));
     if (!of->begun && correction)
         return failed(of, "the first segment's start is corrected");
     of->begun = true;
-    of->start += pace + (uint64_t)correction * unit_of(of->of.reduced, of->current);
+    of->next.start = of->predicted +
+                     (uint64_t)correction * unit_of(of->of.reduced, of->next.segment);
+    of->predicted = of->next.start + of->next.segment->pace;
+    return 0;
+}
+
+/* A segment that is stretched lasts until the next one starts; where that is earlier than what has
+ * been, there is no room for it. */
+static int stretch(struct rfn_representatives *of)
+{
+    uint64_t end = of->current.start + of->current.segment->length;
+    if (of->ahead) {
+        RFN_TRY(take_next(of));
+        end = of->next.start;
+    }
+    if ((int64_t)(of->begin - of->last) < 0)
+        of->begin = of->last;
+    of->room = (int64_t)(end - of->begin) > 0 ? end - of->begin : 0;
+    return 0;
+}
+
+static int next_segment(struct rfn_representatives *of)
+{
+    if (!of->next.segment)
+        RFN_TRY(take_next(of));
+    of->current = of->next;
+    of->next.segment = NULL;
     of->at = of->at_word = 0;
     of->offset = 0;
-    return 0;
+    of->begin = of->current.start;
+    return of->of.timing->stretched ? stretch(of) : 0;
 }
 
 /* ---- events ---- */
 
-/* The time, or the last one if it is earlier than that. */
-static uint64_t not_before_last(struct rfn_representatives *of, uint64_t time)
+/* The time at the offset, or the last one if it is earlier than that. */
+static uint64_t next_time(struct rfn_representatives *of)
 {
+    uint64_t time = of->begin +
+                    (of->of.timing->stretched
+                         ? rfn_start_stretched(of->offset, of->current.segment->length, of->room)
+                         : of->offset);
     if ((int64_t)(time - of->last) > 0)
         of->last = time;
     return of->last;
@@ -355,15 +403,16 @@ static uint64_t not_before_last(struct rfn_representatives *of, uint64_t time)
 
 int rfn_representatives_next(struct rfn_representatives *of, struct rfn_recreated *event)
 {
-    if (!of->current || of->at == of->current->n)
+    if (!of->current.segment || of->at == of->current.segment->n)
         RFN_TRY(next_segment(of));
-    bool poll = info_of(of, of->current->symbols[of->at++])->failed_poll;
-    const int64_t *word = of->current->words + of->at_word;
+    const struct segment *segment = of->current.segment;
+    bool poll = info_of(of, segment->symbols[of->at++])->failed_poll;
+    const int64_t *word = segment->words + of->at_word;
     *event = (struct rfn_recreated){.polls = 1};
     of->offset += (uint64_t)*word++;
-    event->enter = not_before_last(of, of->start + of->offset);
+    event->enter = next_time(of);
     of->offset += (uint64_t)*word++;
-    event->exit = not_before_last(of, of->start + of->offset);
+    event->exit = next_time(of);
     event->inside = (int64_t)(event->exit - event->enter);
     if (poll) {
         event->polls = *word++;
@@ -374,7 +423,7 @@ int rfn_representatives_next(struct rfn_representatives *of, struct rfn_recreate
         event->volume_gap = *word++;
         event->volume_inside = *word++;
     }
-    of->at_word = (size_t)(word - of->current->words);
+    of->at_word = (size_t)(word - segment->words);
     return 0;
 }
 
@@ -435,7 +484,7 @@ static int begin(struct rfn_representatives *of)
         rfn_walk_cut_at(&of->walk, of->of.reduced->cuts) < 0)
         return walk_failed(of);
     of->last = of->of.timing->clock.start;
-    of->start = of->last + of->of.reduced->first;
+    of->predicted = of->last + of->of.reduced->first;
     return open_columns(of, of->of.reduced->columns, &of->top, 1);
 }
 
@@ -476,7 +525,9 @@ void rfn_representatives_close(struct rfn_representatives *of)
     rfn_walk_close(&of->walk);
     free(of->symbols);
     free(of->contexts);
-    free(of->new.symbols);
-    free(of->new.words);
+    for (int i = 0; i < 2; i++) {
+        free(of->own[i].segment.symbols);
+        free(of->own[i].segment.words);
+    }
     free(of);
 }

@@ -123,6 +123,26 @@ static const struct made_event known[] = {
     {POLL, 416, 461, 3, 40, 5, 6},    {PLAIN_1, 489, 497, 1, 8, 11, 12},
 };
 
+/* The same, with segments that last until the next one starts: of 100 quanta 104, 74 and 121, of 10
+ * quanta 68. */
+static const struct made_event stretched[] = {
+    {PLAIN_0, 105, 115, 1, 10, 1, 2}, {PLAIN_2, 135, 167, 1, 32, 3, 4},
+    {POLL, 172, 219, 3, 40, 5, 6},    {PLAIN_2, 233, 256, 1, 23, 3, 4},
+    {POLL, 259, 293, 3, 34, 5, 6},    {PLAIN_2, 299, 313, 1, 14, 7, 8},
+    {POLL, 333, 361, 1, 9, 9, 10},    {PLAIN_2, 385, 421, 1, 36, 3, 4},
+    {POLL, 427, 482, 3, 40, 5, 6},    {PLAIN_1, 489, 497, 1, 8, 11, 12},
+};
+
+/* And with eight units instead of two: the third starts before the second one, which so takes no
+ * time, and has what is left until the fourth. */
+static const struct made_event squeezed[] = {
+    {PLAIN_0, 105, 115, 1, 10, 1, 2}, {PLAIN_2, 135, 167, 1, 32, 3, 4},
+    {POLL, 172, 219, 3, 40, 5, 6},    {PLAIN_2, 219, 219, 1, 0, 3, 4},
+    {POLL, 219, 219, 3, 0, 5, 6},     {PLAIN_2, 224, 234, 1, 10, 7, 8},
+    {POLL, 250, 271, 1, 9, 9, 10},    {PLAIN_2, 295, 331, 1, 36, 3, 4},
+    {POLL, 337, 392, 3, 40, 5, 6},    {PLAIN_1, 399, 407, 1, 8, 11, 12},
+};
+
 /* One loop, four times: a segment that is kept, it again, another one that is not, the first. */
 static struct reduced_run *known_run(void)
 {
@@ -176,6 +196,21 @@ static void test_known(void **state)
     delete_run(run);
 }
 
+static void test_known_stretched(void **state)
+{
+    (void)state;
+    struct reduced_run *run = known_run();
+    struct made_set *set = &run->sets[0];
+    run->stretched = true;
+    memcpy(set->events, stretched, sizeof stretched);
+    check_run(run, RFN_RESIDENT_MAX);
+    check_run(run, 0);
+    PUT(set->contexts[0][RFN_PROFILE_CORRECTION], 0, 0, -8, 1);
+    memcpy(set->events, squeezed, sizeof squeezed);
+    check_run(run, RFN_RESIDENT_MAX);
+    delete_run(run);
+}
+
 static void test_random(void **state)
 {
     (void)state;
@@ -216,7 +251,7 @@ static void test_as_full(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 60; i++) {
-        struct reduced_run *run = new_run(shapes[i % N_SHAPES], (i / N_SHAPES) & 5u, i);
+        struct reduced_run *run = new_run(shapes[i % N_SHAPES], (i / N_SHAPES) & 21u, i);
         struct rfn_buf reduced = write_reduced(run), full;
         run->full = true;
         full = write_reduced(run);
@@ -650,13 +685,14 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "seeds") == 0)
         return write_seeds(argv[2]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),           cmocka_unit_test(test_random),
-        cmocka_unit_test(test_as_full),         cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_long_segments),   cmocka_unit_test(test_what_it_says),
-        cmocka_unit_test(test_wrong_values),    cmocka_unit_test(test_wrong_lengths),
-        cmocka_unit_test(test_contradictions),  cmocka_unit_test(test_other_events),
-        cmocka_unit_test(test_unused_contexts), cmocka_unit_test(test_too_many_kept),
-        cmocka_unit_test(test_bytes),           cmocka_unit_test(test_wrong_profiles),
+        cmocka_unit_test(test_known),          cmocka_unit_test(test_known_stretched),
+        cmocka_unit_test(test_random),         cmocka_unit_test(test_as_full),
+        cmocka_unit_test(test_marks),          cmocka_unit_test(test_long_segments),
+        cmocka_unit_test(test_what_it_says),   cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_wrong_lengths),  cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_other_events),   cmocka_unit_test(test_unused_contexts),
+        cmocka_unit_test(test_too_many_kept),  cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_wrong_profiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

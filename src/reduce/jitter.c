@@ -22,4 +22,5 @@ const struct rfn_similarity rfn_jitter = {.name = "jitter",
                                           .allowed = allowed,
                                           .more_ns = MORE_NS,
                                           .one_way = 2.5,
-                                          .one_way_starts = 10};
+                                          .one_way_starts = 10,
+                                          .stretched = true};

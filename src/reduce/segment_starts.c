@@ -21,7 +21,8 @@ struct rfn_start_rule rfn_start_rule_of(const struct rfn_criterion *criterion, b
 {
     return (struct rfn_start_rule){.tolerance = rfn_start_tolerance_of(criterion, exact),
                                    .one_way = criterion->method->one_way_starts,
-                                   .averages = criterion->method->averages};
+                                   .averages = criterion->method->averages,
+                                   .stretched = criterion->method->stretched};
 }
 
 /* What starts are held in; `length` is that of what the segment was put in as. That of an average

@@ -29,6 +29,7 @@ struct rfn_start_rule {
     struct rfn_start_tolerance tolerance;
     unsigned one_way; /* starts of such segments are off by so many tolerances at most */
     bool averages;    /* representatives change until the end */
+    bool stretched;   /* a segment lasts until the next one starts */
 };
 
 struct rfn_start_rule rfn_start_rule_of(const struct rfn_criterion *criterion, bool exact);
@@ -41,6 +42,20 @@ static inline int64_t rfn_start_after(int64_t a, int64_t b)
 static inline int64_t rfn_start_units_after(int64_t a, int64_t n, uint64_t unit)
 {
     return (int64_t)((uint64_t)a + (uint64_t)n * unit);
+}
+
+/* Where in a segment, which lasts for `room`, something is that is `offset` after the start of its
+ * representative, whose length is `length`: everything in it is moved in proportion. What is not in
+ * it (of a damaged file) is at its end. */
+static inline uint64_t rfn_start_stretched(uint64_t offset, uint64_t length, uint64_t room)
+{
+    __extension__ typedef unsigned __int128 u128;
+    if (offset >= length)
+        return room;
+    if (room == length)
+        return offset;
+    u128 product = (u128)offset * room;
+    return product >> 64 ? (uint64_t)(product / length) : (uint64_t)product / length;
 }
 
 /* In an order of segments: where the one before ends, as starts are held (by the length of what it

@@ -51,6 +51,8 @@ struct rfn_similarity {
      * averages, and start within `one_way_starts` times the tolerance. 0: they are like others. */
     double one_way;
     unsigned one_way_starts;
+    bool stretched; /* a segment lasts until the next one starts, and what is in it is moved in
+                       proportion; segments shorter than more_ns are kept as averages */
 
     /* ---- methods that keep the first ---- */
 

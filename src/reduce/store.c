@@ -230,9 +230,12 @@ static size_t kept_bytes(const struct kept *kept, const struct kind *kind)
     return (n + kept->n_extra) * sizeof *kept->vector + (kept->sums ? n * sizeof *kept->sums : 0);
 }
 
-static bool is_averaged(const struct kind *kind)
+/* Of what is short next to what a machine's noise may be, the first execution may be like no other
+ * one. */
+static bool is_averaged(const struct kind *kind, int64_t length)
 {
-    return kind->criterion.method->averages || kind->one_way;
+    const struct rfn_criterion *criterion = &kind->criterion;
+    return criterion->method->averages || kind->one_way || (double)length < criterion->more;
 }
 
 static int copy_segment(struct kept *kept, const struct rfn_segment *segment, bool averages)
@@ -264,7 +267,7 @@ static int keep(struct rfn_store *store, uint32_t number_of_kind, const struct r
                           .forward = number,
                           .first_length = segment->vector[vector_length(segment->n) - 1],
                           .n_extra = segment->n_extra};
-    RFN_TRY(copy_segment(kept, segment, is_averaged(kind)));
+    RFN_TRY(copy_segment(kept, segment, is_averaged(kind, kept->first_length)));
     kind->numbers[kind->n++] = number;
     context->n++;
     store->events += segment->n;
@@ -279,8 +282,9 @@ static void drop(struct rfn_store *store, struct kept *kept, uint32_t forward)
     target->length += kept->length;
     store->vector_bytes -= kept_bytes(kept, &store->kinds[kept->kind]);
     store->events -= store->kinds[kept->kind].n_events;
-    for (size_t i = 0; kept->sums && i < vector_length(store->kinds[kept->kind].n_events); i++)
-        target->sums[i] += kept->sums[i];
+    for (size_t i = 0; target->sums && i < vector_length(store->kinds[kept->kind].n_events); i++)
+        target->sums[i] += kept->sums ? kept->sums[i]
+                                      : (uint64_t)kept->vector[i] * kept->executions;
     free(kept->vector);
     free(kept->sums);
     kept->vector = NULL;

@@ -58,7 +58,7 @@ void rfn_store_freeze(struct rfn_store *store, bool again);
 void rfn_store_thaw(struct rfn_store *store);
 
 /* After the last segment: makes the averages (which end where they did when they were frozen), of
- * iterAvg and of segments that are one-way. */
+ * iterAvg, and of segments that are one-way or shorter than what the criterion adds to lengths. */
 void rfn_store_finish(struct rfn_store *store);
 
 /* Borrowed until the next put or widening. */

@@ -236,7 +236,8 @@ static void test_one_way(void **state)
     rfn_store_free(store);
 }
 
-/* Of all others, and with threshold 0, nothing is averaged, and 80 us are 80 us. */
+/* Of all others that are as long as this, and with threshold 0, nothing is averaged, and 80 us are
+ * 80 us. */
 static void test_both_ways(void **state)
 {
     (void)state;
@@ -278,6 +279,56 @@ static void test_one_way_widened(void **state)
     rfn_store_finish(store);
     expect_way(store, RFN_ROLE_SENDS, 0, 1055000, 1060000, 1060000);
     rfn_store_free(store);
+}
+
+/* ---- short segments ---- */
+
+/* Of what is shorter than 1 ms when it is kept averages are kept. 0.999 ms and 1 ms are of
+ * different sorts. */
+static void test_short(void **state)
+{
+    (void)state;
+    const uint8_t roles = RFN_ROLE_MEETS;
+    struct rfn_store *store = new_store("jitter:0.02", 0, false);
+    put_way(store, roles, 1000, 3000, 0, RFN_STORE_KEPT);
+    put_way(store, roles, 2000, 5000, 0, RFN_STORE_MATCHED);
+    put_way(store, roles, 18000, 19000, 0, RFN_STORE_MATCHED);
+    put_way(store, roles, 900000, 999999, 1, RFN_STORE_KEPT);
+    put_way(store, roles, 900000, 1000001, 1, RFN_STORE_MATCHED);
+    put_way(store, roles, 800000, 1000000, 2, RFN_STORE_KEPT);
+    put_way(store, roles, 810000, 1000010, 2, RFN_STORE_MATCHED);
+    rfn_store_finish(store);
+    expect_way(store, roles, 0, 7000, 9000, 9000);
+    expect_way(store, roles, 1, 900000, 1000000, 1000000);
+    expect_way(store, roles, 2, 800000, 1000000, 1000005);
+    rfn_store_free(store);
+    store = new_store("chebyshev:0.9", 0, false);
+    put_way(store, roles, 1000, 3000, 0, RFN_STORE_KEPT);
+    put_way(store, roles, 2000, 5000, 0, RFN_STORE_MATCHED);
+    rfn_store_finish(store);
+    expect_way(store, roles, 0, 1000, 3000, 4000);
+    rfn_store_free(store);
+}
+
+/* Widening unites what is averaged and what is not: the first of them says what becomes of both. */
+static void test_short_widened(void **state)
+{
+    (void)state;
+    const uint8_t roles = RFN_ROLE_MEETS;
+    for (int longer_first = 0; longer_first < 2; longer_first++) {
+        struct rfn_store *store = new_store("jitter:0.02", 0, false);
+        const int64_t ends[] = {longer_first ? 1020000 : 980000, longer_first ? 980000 : 1020000};
+        put_way(store, roles, 500000, ends[0], 0, RFN_STORE_KEPT);
+        put_way(store, roles, 545000, ends[1], 1, RFN_STORE_KEPT);
+        put_way(store, roles, 545000, ends[1], 1, RFN_STORE_MATCHED);
+        assert_int_equal(rfn_store_widen(store), 1);
+        rfn_store_finish(store);
+        if (longer_first)
+            expect_way(store, roles, 0, 500000, 1020000, 993333);
+        else
+            expect_way(store, roles, 0, 530000, 1006667, 1006667);
+        rfn_store_free(store);
+    }
 }
 
 /* ---- made-up vectors ---- */
@@ -633,6 +684,8 @@ int main(void)
         cmocka_unit_test(test_one_way),
         cmocka_unit_test(test_both_ways),
         cmocka_unit_test(test_one_way_widened),
+        cmocka_unit_test(test_short),
+        cmocka_unit_test(test_short_widened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

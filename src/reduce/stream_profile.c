@@ -373,6 +373,11 @@ struct rfn_start_tolerance rfn_stream_profile_tolerance(const struct rfn_stream_
     return profile->starts.tolerance;
 }
 
+bool rfn_stream_profile_stretched(const struct rfn_stream_profile *profile)
+{
+    return profile->starts.stretched;
+}
+
 /* ---- walks ---- */
 
 struct rfn_profile_walk {

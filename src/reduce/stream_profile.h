@@ -96,6 +96,8 @@ const struct rfn_column *rfn_stream_profile_top(const struct rfn_stream_profile 
 /* The start of the first segment; 0 without any. */
 int64_t rfn_stream_profile_first(const struct rfn_stream_profile *profile);
 struct rfn_start_tolerance rfn_stream_profile_tolerance(const struct rfn_stream_profile *profile);
+/* Whether segments last until the next one starts. */
+bool rfn_stream_profile_stretched(const struct rfn_stream_profile *profile);
 
 /* All segments in order, as readers recreate them; or only those that are the first execution of
  * their representative, and those of the top, without their starts. */

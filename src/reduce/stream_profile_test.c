@@ -337,15 +337,17 @@ static uint64_t starts_of(const struct rfn_criterion *criterion, const struct re
     return one_way ? criterion->method->one_way_starts : 1;
 }
 
-/* Times in a segment are off by what jitter allows, or those of what was like the same one. */
+/* Times in a segment are off by what jitter allows, and as much again where an average is kept. */
 static void expect_near(const struct rfn_criterion *criterion, const struct real *real,
                         const int64_t *vector, bool exact)
 {
     size_t n = 2 * real->n + 2;
     int64_t longer = vector[n - 1] > real->vector[n - 1] ? vector[n - 1] : real->vector[n - 1];
     double allowed = rfn_criterion_allowed(criterion, 1.01 * (double)longer);
+    if ((double)real->vector[n - 1] < 1.1 * criterion->more)
+        allowed *= 2;
     if (starts_of(criterion, real, exact) > 1)
-        allowed *= 2 * criterion->method->one_way;
+        allowed *= criterion->method->one_way;
     for (size_t k = 0; k < n; k++)
         assert_true((double)llabs(vector[k] - real->vector[k]) <= allowed + 1);
 }
@@ -578,7 +580,7 @@ static void expect_alike(const struct rfn_stream_profile *profile,
         assert_int_equal(rfn_profile_walk_next(walk, &with), 1);
         assert_int_equal(rfn_profile_walk_next(other, &without), 1);
         assert_true(with.first == without.first && with.number == without.number);
-        bool averaged = parsed.method->averages ||
+        bool averaged = parsed.method->averages || (double)reals[i].vector[end] < parsed.more ||
                         (parsed.method->one_way > 0 && !exact && rfn_roles_one_way(reals[i].roles));
         if (!averaged || with.top)
             assert_memory_equal(with.vector, without.vector, (end + 1) * sizeof *with.vector);
