@@ -96,6 +96,25 @@ def test_spreads(bench):
         test_reduce.check_spreads(bench, met, test_reduce.expected_spreads(met))
 
 
+def test_time_of_meetings(bench):
+    """It is in the calls after which ranks meet, and not what the program computes."""
+    program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "short_steps.c"))
+    outside, inside = [], []
+    for time, every in (("full", {}), ("full", {"REFRAIN_CLUSTER_EVERY": "5"}),
+                        ("segments", {"REFRAIN_CLUSTER_EVERY": "5"})):
+        archive = test_smpi.smpi_run(bench, program, 8, ["400"], {"REFRAIN_TIME": time, **every})
+        shares, total = test_reduce.shares(bench, archive)
+        outside.append([shares[rank, "outside"] * total[rank] for rank in sorted(total)])
+        inside.append([shares[rank, "MPI_Allreduce"] * total[rank] for rank in sorted(total)])
+        harness.compare(f"{time}, {every}: meetings", meetings(info(bench, archive)) > 5, bool(every))
+    for plain, full, segments in zip(*outside):  # each of 450 calls begins and ends at a whole nanosecond
+        if abs(full - plain) > 900 or abs(segments - plain) > 0.02 * plain:
+            raise harness.Failure(f"outside of MPI: {plain:.0f} ns without meetings, {full:.0f} and {segments:.0f} with")
+    for plain, full, segments in zip(*inside):
+        if min(full, segments) < 1.05 * plain:
+            raise harness.Failure(f"in MPI_Allreduce: {plain:.0f} ns without meetings, {full:.0f} and {segments:.0f} with")
+
+
 CASES = {"openmpi": ((["late"], ["--time=none"]), (["off"], []), (["off"], ["--start-off"]), (["zero", "empty"], []),
                      (["values", "polls"], []), (["off", "polls"], []), (["values"], ["--time=none"]),
                      (["late", "split"], ["--time=full", "--volume=cpu"]),

@@ -79,7 +79,8 @@ def test_lossless(bench, flavour):
 
 
 def shares(bench, archive):
-    """Of each rank's time, what it spends in each function, and outside of MPI; all of it, in ns."""
+    """Of each rank's time, what it spends in each function, and "outside" of MPI; all of it, from MPI_Init to
+    MPI_Finalize, in ns."""
     spent, begins, ends = {}, {}, {}
     for event in bench.dump(archive):
         rank, enter, leave = event["rank"], int(event["enter_ns"]), int(event["exit_ns"])

@@ -350,9 +350,9 @@ static bool fits(int64_t word, int kind, bool plain_allowed)
 
 bool rec_meetings_on = true;
 static int synchronized; /* calls that all ranks make at once, of which no more has been said */
-void rec_synchronized(const struct rec_comm *known, MPI_Comm comm, MPI_Datatype type, int rc)
+void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, int rc)
 {
-    (void)known, (void)comm, (void)type;
+    (void)call, (void)comm, (void)type;
     synchronized -= rc == scene.rc;
 }
 void rec_leave(struct rec_call *c)

@@ -661,14 +661,14 @@ SYNCHRONIZING = {"Barrier": (None, "MPI_BYTE"), "Allreduce": ("count", "datatype
                  "Reduce_scatter_block": ("recvcount", "datatype")}
 
 
-def meeting_lines(bound, known):
+def meeting_lines(bound, call):
     """What lets ranks meet after the call."""
     name = re.sub(r"_c$", "", bound.name)
     if name not in SYNCHRONIZING:
         return []
     amount, datatype = SYNCHRONIZING[name]
     return ["if (__builtin_expect(rec_meetings_on, 0)%s)" % (" && %s > 0" % amount if amount else ""),
-            "    rec_synchronized(%s, comm, %s, rc);" % (known, datatype)]
+            "    rec_synchronized(%s, comm, %s, rc);" % (call, datatype)]
 
 
 def wrapper(bound, flavour):
@@ -692,7 +692,7 @@ def wrapper(bound, flavour):
     body += ["rec_begin(call);", "const int rc = " + call.replace("\n", "\n               ") + ";",
              "rec_end(call, rc);"]
     body += after_lines(bound)
-    body += ["rec_leave(call);", *meeting_lines(bound, "call->comm"), "return rc;"]
+    body += ["rec_leave(call);", *meeting_lines(bound, "call"), "return rc;"]
     lines += ["    " + line.replace("\n", "\n    ") for line in body]
     return "\n".join(lines + ["}", ""])
 

@@ -231,12 +231,16 @@ static bool has_size(MPI_Datatype type)
     return size != 0;
 }
 
-void rec_synchronized(const struct rec_comm *known, MPI_Comm comm, MPI_Datatype type, int rc)
+void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, int rc)
 {
+    const struct rec_comm *known = call ? call->comm : NULL;
     if ((rc != MPI_SUCCESS && was_refused(rc)) || !has_size(type))
         return;
     if (!(known ? knows_all_ranks(known) : has_all_ranks(comm)))
         return;
-    if (--meetings.left == 0)
-        meet();
+    if (--meetings.left > 0)
+        return;
+    meet();
+    if (call)
+        rec_went_on(call);
 }

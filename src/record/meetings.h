@@ -46,9 +46,10 @@ extern bool rec_meetings_on;
 /* In MPI_Init, collective over the world where --cluster-every was given: the ranks agree. */
 void rec_meetings_start(void);
 
-/* A blocking call of all ranks of comm, of elements of the type, has returned rc. known: comm, if
- * that has been looked up. */
-void rec_synchronized(const struct rec_comm *known, MPI_Comm comm, MPI_Datatype type, int rc)
+/* A blocking call of all ranks of comm, of elements of the type, has returned rc. call: it has been
+ * recorded, unless that is off; NULL: it has not. If the ranks meet, the call goes on until that is
+ * over: it is not the program that takes this time. */
+void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, int rc)
     __attribute__((cold));
 
 /* What the end of the run goes on with; there are no meetings after it. The exchange; NULL: there

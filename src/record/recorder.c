@@ -283,6 +283,16 @@ void rec_count_exit(struct rec_stream *stream)
 
 /* ---- the end of a call ---- */
 
+/* The stream has taken the call, which took long, or failed to: what the recorder does is not what
+ * the program computes. */
+static void end_late(struct rec_call *call, int result)
+{
+    if (result < 0)
+        rec_stop("out of memory");
+    else if (call->poll != RFN_POLL_FAILED)
+        rec_went_on(call);
+}
+
 void rec_leave(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
@@ -297,9 +307,21 @@ void rec_leave(struct rec_call *call)
                                     .exit = call->exit,
                                     .volume_enter = call->volume_enter,
                                     .volume_exit = call->volume_exit};
-    if (rec_state == REC_RECORDING && !call->off && rfn_stream_event(stream->events, &event) < 0)
-        rec_stop("out of memory");
+    int took_long = rec_state == REC_RECORDING && !call->off
+                        ? rfn_stream_event(stream->events, &event)
+                        : 0;
+    if (__builtin_expect(took_long, 0))
+        end_late(call, took_long);
     stream->inside = stream->in_fortran;
+}
+
+void rec_went_on(struct rec_call *call)
+{
+    struct rec_stream *stream = rec_stream_of(call);
+    rec_stamp_exit(call);
+    if (rec_state == REC_RECORDING && !call->off &&
+        rfn_stream_end_later(stream->events, call->exit, call->volume_exit) < 0)
+        rec_stop("out of memory");
 }
 
 uint32_t rec_error_class(int rc)

@@ -226,20 +226,29 @@ static inline __attribute__((always_inline)) void rec_begin(struct rec_call *cal
     stream->open_enter = call->enter = rec_now();
 }
 
-static inline __attribute__((always_inline)) void rec_end(struct rec_call *call, int rc)
+/* The call ends now. */
+static inline __attribute__((always_inline)) void rec_stamp_exit(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
     call->exit = rec_now();
-    if (__builtin_expect(rec_state != REC_RECORDING, 0))
-        call->off = true; /* another thread has ended recording, and looks at this stream's lists */
-    call->rc = rc;
-    stream->open_function = 0;
     if (__builtin_expect(stream->counts, 0))
         rec_count_exit(stream);
 }
 
+static inline __attribute__((always_inline)) void rec_end(struct rec_call *call, int rc)
+{
+    struct rec_stream *stream = rec_stream_of(call);
+    rec_stamp_exit(call);
+    if (__builtin_expect(rec_state != REC_RECORDING, 0))
+        call->off = true; /* another thread has ended recording, and looks at this stream's lists */
+    call->rc = rc;
+    stream->open_function = 0;
+}
+
 /* Hands the event to the stream's reducer and makes the stream ready for the next call. */
 void rec_leave(struct rec_call *call);
+/* The call that has been left last, which is no poll, ended only now. */
+void rec_went_on(struct rec_call *call);
 
 /* What MPI_Pcontrol asks for: 0 switches recording off, 1 on again, 2 flushes buffers, for the
  * whole process. Other levels mean nothing. */

@@ -369,6 +369,17 @@ int rfn_segment_walk_run(struct rfn_segment_walk *walk)
     return error;
 }
 
+void rfn_segment_walk_end_later(struct rfn_segment_walk *walk, int64_t quanta, int64_t volume)
+{
+    const struct rfn_segment *segment = &walk->segment; /* it is held back */
+    if (!segment->n)
+        return;
+    walk->now += quanta;
+    walk->vector[2 * segment->n] = walk->now;
+    if (rfn_stream_has_volume(walk->stream))
+        walk->extra[segment->n_extra - 1] += volume;
+}
+
 int rfn_segment_walk_end(struct rfn_segment_walk *walk)
 {
     int error = deliver(walk);

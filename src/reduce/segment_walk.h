@@ -38,6 +38,8 @@ void rfn_segment_walk_free(struct rfn_segment_walk *walk); /* may be NULL */
 /* Walks over what has been appended since the last run. RFN_E_NOMEM, the errors of put and of the
  * spill; the walk can then only be freed. */
 int rfn_segment_walk_run(struct rfn_segment_walk *walk);
+/* The last event of a run ended so much later, and counted so much more volume (if it has any). */
+void rfn_segment_walk_end_later(struct rfn_segment_walk *walk, int64_t quanta, int64_t volume);
 /* After the last run: delivers the segment held back, if there is one. */
 int rfn_segment_walk_end(struct rfn_segment_walk *walk);
 

@@ -1001,16 +1001,27 @@ static int reduce_backlog(struct rfn_stream *stream)
     return stream->failed ? RFN_E_NOMEM : 0;
 }
 
+/* 1: the stream, or what has come since the last epoch, was gone over; 0, or an error. */
+static int empty_backlog(struct rfn_stream *stream)
+{
+    const uint64_t epochs = stream->epochs, passed = stream->passed;
+    RFN_TRY(reduce_backlog(stream));
+    return stream->epochs != epochs || stream->passed != passed;
+}
+
 int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
 {
+    int took_long = 0;
     if (__builtin_expect(stream->failed, 0))
         return RFN_E_NOMEM;
-    if (__builtin_expect(!rfn_backlog_has_room(&stream->backlog), 0))
-        RFN_TRY(reduce_backlog(stream));
+    if (__builtin_expect(!rfn_backlog_has_room(&stream->backlog), 0)) {
+        took_long = empty_backlog(stream);
+        RFN_TRY(took_long);
+    }
     const struct rfn_function *function = rfn_stream_schema(stream, event->function);
     rfn_backlog_put(&stream->backlog, event, function->n_in, function->n_out,
                     stream->options.volume);
-    return 0;
+    return took_long;
 }
 
 int rfn_stream_spill(struct rfn_stream *stream)
@@ -1028,12 +1039,14 @@ int rfn_stream_flush(struct rfn_stream *stream)
 
 int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volume_exit)
 {
-    RFN_TRY(rfn_stream_flush(stream)); /* the event may still be in the backlog */
+    RFN_TRY(rfn_stream_catch_up(stream)); /* the event may still be in the backlog */
     struct rfn_symbol *symbol = &stream->symbols[stream->last];
     struct rfn_column *columns[2] = {&symbol->duration, NULL};
     uint64_t more[2] = {exit - stream->last_exit, volume_exit - stream->last_volume};
     if (rfn_stream_has_volume(stream))
         columns[1] = (struct rfn_column *)rfn_stream_volume(stream, symbol) + 1;
+    if (stream->reduction && !columns[0]->n) /* an epoch has taken its times */
+        rfn_stream_reduction_end_later(stream->reduction, (int64_t)more[0], (int64_t)more[1]);
     for (int i = 0; i < 2; i++) {
         if (columns[i] && columns[i]->n)
             RFN_TRY(rfn_column_set_last(columns[i], columns[i]->last + (int64_t)more[i]));

@@ -113,13 +113,13 @@ struct rfn_stream_reduction;
 struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options); /* NULL: no memory */
 void rfn_stream_free(struct rfn_stream *stream);
 
-/* Takes an event; RFN_E_NOMEM (the stream must not be used further, except for free). */
+/* Takes an event. 0; 1: that took long, as all of the stream, or all since the last epoch, was gone
+ * over; RFN_E_NOMEM (the stream must not be used further, except for free). */
 int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event);
 /* Emits a run of polls that is held back, and settles. To be called once, before the stream is
  * looked at. */
 int rfn_stream_flush(struct rfn_stream *stream);
-/* The last event, which is no poll, ended at this time, and not at that which it came with. Flushes
- * the stream first. Where columns of times have left it meanwhile (epochs) they stay as they are.
+/* The last event, which is no poll, ended at this time, and not at that which it came with.
  * RFN_E_NOMEM: nothing or only its duration has changed. */
 int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volume_exit);
 

@@ -89,6 +89,12 @@ int rfn_stream_reduction_take(struct rfn_stream_reduction *reduction)
     return lost(rfn_segment_walk_run(reduction->walk));
 }
 
+void rfn_stream_reduction_end_later(struct rfn_stream_reduction *reduction, int64_t quanta,
+                                    int64_t volume)
+{
+    rfn_segment_walk_end_later(reduction->walk, quanta, volume);
+}
+
 int rfn_stream_reduction_finish(struct rfn_stream_reduction *reduction, const struct rfn_room *room)
 {
     RFN_TRY(rfn_segment_walk_end(reduction->walk));

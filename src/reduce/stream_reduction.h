@@ -34,6 +34,10 @@ void rfn_stream_reduction_free(struct rfn_stream_reduction *reduction); /* may b
 /* Takes what has come since the last time, as rfn_segment_walk_run says. After an error the
  * reduction can only be freed. */
 int rfn_stream_reduction_take(struct rfn_stream_reduction *reduction);
+/* The last event of what was taken ended so much later, and counted so much more volume (if it has
+ * any). */
+void rfn_stream_reduction_end_later(struct rfn_stream_reduction *reduction, int64_t quanta,
+                                    int64_t volume);
 /* After the last time: the profile is finished, in this room. */
 int rfn_stream_reduction_finish(struct rfn_stream_reduction *reduction,
                                 const struct rfn_room *room);

@@ -115,7 +115,11 @@ static void add_call(struct history *history, struct happened *event, const int6
                                    .exit = enter + duration,
                                    .volume_enter = counted,
                                    .volume_exit = counted + duration};
-    assert_int_equal(rfn_stream_event(history->stream, &call), 0);
+    const uint64_t epochs = rfn_stream_epochs(history->stream);
+    const int took_long = rfn_stream_event(history->stream, &call);
+    assert_in_range(took_long, 0, 1);
+    if (rfn_stream_epochs(history->stream) != epochs)
+        assert_int_equal(took_long, 1);
     event->exit = history->now = call.exit;
     event->volume_inside += (int64_t)duration;
     event->inside += (int64_t)duration;
@@ -498,6 +502,39 @@ static void test_epochs_told(void **state)
     }
 }
 
+/* The last event ends later than was said, before an epoch has taken it or after that. */
+static void go_on(struct history *history)
+{
+    struct happened *event = &history->events[history->n - 1];
+    uint64_t more = below(history, 300);
+    event->exit = history->now += more;
+    event->inside += (int64_t)more;
+    event->volume_inside += (int64_t)more / 3;
+    history->counted += more / 3;
+    assert_int_equal(rfn_stream_end_later(history->stream, history->now, history->counted), 0);
+}
+
+static void test_ends_later(void **state)
+{
+    (void)state;
+    for (int volume = 0; volume < 2; volume++) {
+        struct history *history = history_new(0, 1, volume);
+        for (int i = 0; i < 3000; i++) {
+            add_polls(history, 1, (int)below(history, 3));
+            add_send(history, 0, 1 + (int64_t)below(history, 100), 3 + below(history, 5), 4);
+            if (below(history, 9) == 0)
+                go_on(history);
+            if (below(history, 30) == 0)
+                tell_epoch(history);
+            if (below(history, 9) == 0)
+                go_on(history);
+        }
+        assert_true(rfn_stream_epochs(history->stream) > 50);
+        check_all(history);
+        history_free(history);
+    }
+}
+
 /* Before the first one what has moved moves in all that is there. */
 static void test_moves_before_told(void **state)
 {
@@ -590,6 +627,7 @@ int main(void)
         cmocka_unit_test(test_epochs_of_disorder),
         cmocka_unit_test(test_epochs_in_segments),
         cmocka_unit_test(test_epochs_told),
+        cmocka_unit_test(test_ends_later),
         cmocka_unit_test(test_moves_before_told),
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_moves_by_request),

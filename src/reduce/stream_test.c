@@ -101,7 +101,7 @@ static void add(struct history *history, uint32_t site, uint32_t function, enum 
         call->event.volume_enter = call->event.volume_exit = history->counted;
     history->now = call->event.exit;
     history->counted = call->event.volume_exit;
-    assert_int_equal(rfn_stream_event(history->stream, &call->event), 0);
+    assert_in_range(rfn_stream_event(history->stream, &call->event), 0, 1);
 }
 
 static void add_send(struct history *history, uint32_t site, int64_t count, int64_t dest,
