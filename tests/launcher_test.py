@@ -420,11 +420,12 @@ class HelpTest(unittest.TestCase):
     def test_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
-        with open("/dev/full", "w", encoding="ascii") as full:
-            result = subprocess.run([BUILD / "refrain", "--help"], stdout=full,
-                                    stderr=subprocess.PIPE, text=True, timeout=60, check=False)
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("standard output", result.stderr)
+        for words in (["--help"], ["completion", "bash"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                result = subprocess.run([BUILD / "refrain", *words], stdout=full,
+                                        stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("standard output failed: No space left on device", result.stderr)
 
 
 if __name__ == "__main__":

@@ -1258,7 +1258,7 @@ class Profile(Timing):
                 last = not_before(last, begin + stretched(at, length, room))
                 polls, inside, rest = 1, signed(last - enter), 2
                 if self.structure.symbols[symbol].failed_poll:
-                    polls, inside, rest = word[2], min(inside, word[3]), 4
+                    polls, inside, rest = word[2], min(inside, stretched(word[3], length, room)), 4
                 yield symbol, enter & MASK, last & MASK, polls, inside, word[rest:]
         ends = [self.corrections] + [c for columns in self.sources for c in columns]
         for context in self.contexts.values():

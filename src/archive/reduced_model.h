@@ -192,8 +192,9 @@ static void add_made_events(struct made_set *set, const struct made_segment *seg
         at += (uint64_t)word[DURATION];
         event->exit = later(set, start + moved(at, segment->length, room));
         event->inside = (int64_t)(event->exit - event->enter);
-        if (event->symbol == POLL && word[INSIDE] < event->inside)
-            event->inside = word[INSIDE];
+        int64_t inside = (int64_t)moved((uint64_t)word[INSIDE], segment->length, room);
+        if (event->symbol == POLL && inside < event->inside)
+            event->inside = inside;
     }
 }
 

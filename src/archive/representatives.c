@@ -389,13 +389,18 @@ static int next_segment(struct rfn_representatives *of)
 
 /* ---- events ---- */
 
+/* What is so long in the representative, in the current segment. */
+static uint64_t in_segment(const struct rfn_representatives *of, uint64_t quanta)
+{
+    return of->of.timing->stretched
+               ? rfn_start_stretched(quanta, of->current.segment->length, of->room)
+               : quanta;
+}
+
 /* The time at the offset, or the last one if it is earlier than that. */
 static uint64_t next_time(struct rfn_representatives *of)
 {
-    uint64_t time = of->begin +
-                    (of->of.timing->stretched
-                         ? rfn_start_stretched(of->offset, of->current.segment->length, of->room)
-                         : of->offset);
+    uint64_t time = of->begin + in_segment(of, of->offset);
     if ((int64_t)(time - of->last) > 0)
         of->last = time;
     return of->last;
@@ -416,8 +421,8 @@ int rfn_representatives_next(struct rfn_representatives *of, struct rfn_recreate
     event->inside = (int64_t)(event->exit - event->enter);
     if (poll) {
         event->polls = *word++;
-        event->inside = *word < event->inside ? *word : event->inside;
-        word++;
+        int64_t inside = (int64_t)in_segment(of, (uint64_t)*word++);
+        event->inside = inside < event->inside ? inside : event->inside;
     }
     if (of->of.timing->volume) {
         event->volume_gap = *word++;

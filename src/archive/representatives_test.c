@@ -127,20 +127,20 @@ static const struct made_event known[] = {
  * quanta 68. */
 static const struct made_event stretched[] = {
     {PLAIN_0, 105, 115, 1, 10, 1, 2}, {PLAIN_2, 135, 167, 1, 32, 3, 4},
-    {POLL, 172, 219, 3, 40, 5, 6},    {PLAIN_2, 233, 256, 1, 23, 3, 4},
-    {POLL, 259, 293, 3, 34, 5, 6},    {PLAIN_2, 299, 313, 1, 14, 7, 8},
-    {POLL, 333, 361, 1, 9, 9, 10},    {PLAIN_2, 385, 421, 1, 36, 3, 4},
-    {POLL, 427, 482, 3, 40, 5, 6},    {PLAIN_1, 489, 497, 1, 8, 11, 12},
+    {POLL, 172, 219, 3, 41, 5, 6},    {PLAIN_2, 233, 256, 1, 23, 3, 4},
+    {POLL, 259, 293, 3, 29, 5, 6},    {PLAIN_2, 299, 313, 1, 14, 7, 8},
+    {POLL, 333, 361, 1, 28, 9, 10},   {PLAIN_2, 385, 421, 1, 36, 3, 4},
+    {POLL, 427, 482, 3, 48, 5, 6},    {PLAIN_1, 489, 497, 1, 8, 11, 12},
 };
 
 /* And with eight units instead of two: the third starts before the second one, which so takes no
  * time, and has what is left until the fourth. */
 static const struct made_event squeezed[] = {
     {PLAIN_0, 105, 115, 1, 10, 1, 2}, {PLAIN_2, 135, 167, 1, 32, 3, 4},
-    {POLL, 172, 219, 3, 40, 5, 6},    {PLAIN_2, 219, 219, 1, 0, 3, 4},
+    {POLL, 172, 219, 3, 41, 5, 6},    {PLAIN_2, 219, 219, 1, 0, 3, 4},
     {POLL, 219, 219, 3, 0, 5, 6},     {PLAIN_2, 224, 234, 1, 10, 7, 8},
-    {POLL, 250, 271, 1, 9, 9, 10},    {PLAIN_2, 295, 331, 1, 36, 3, 4},
-    {POLL, 337, 392, 3, 40, 5, 6},    {PLAIN_1, 399, 407, 1, 8, 11, 12},
+    {POLL, 250, 271, 1, 21, 9, 10},   {PLAIN_2, 295, 331, 1, 36, 3, 4},
+    {POLL, 337, 392, 3, 48, 5, 6},    {PLAIN_1, 399, 407, 1, 8, 11, 12},
 };
 
 /* One loop, four times: a segment that is kept, it again, another one that is not, the first. */

@@ -103,12 +103,13 @@ static int completion(int argc, char **argv)
 static int finish(int status)
 {
     errno = 0;
-    if ((fflush(stdout) || ferror(stdout)) && status == RFN_EXIT_OK) {
-        rfn_command_error("writing to standard output failed%s%s", errno ? ": " : "",
-                          errno ? strerror(errno) : "");
-        return RFN_EXIT_FAILURE;
-    }
-    return status;
+    bool failed = fflush(stdout) || ferror(stdout);
+    int why = rfn_text_print_error() ? rfn_text_print_error() : errno;
+    if (!failed || status != RFN_EXIT_OK)
+        return status;
+    rfn_command_error("writing to standard output failed%s%s", why ? ": " : "",
+                      why ? strerror(why) : "");
+    return RFN_EXIT_FAILURE;
 }
 
 static int choose(int argc, char **argv)

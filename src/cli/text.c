@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static int print_error;
+
 void rfn_text_release(struct rfn_text *text)
 {
     free(text->data);
@@ -117,7 +119,15 @@ int rfn_text_print(struct rfn_text *text)
 {
     size_t n = text->n;
     text->n = 0;
-    return n == 0 || fwrite(text->data, 1, n, stdout) == n ? 0 : -1;
+    if (n == 0 || fwrite(text->data, 1, n, stdout) == n)
+        return 0;
+    print_error = print_error ? print_error : errno;
+    return -1;
+}
+
+int rfn_text_print_error(void)
+{
+    return print_error;
 }
 
 int rfn_text_write(struct rfn_text *text)

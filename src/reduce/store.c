@@ -18,7 +18,7 @@ enum { MAX_STEPS = 64 };
 
 struct kept {
     int64_t *vector; /* NULL: freed; the extra values lie behind it */
-    uint64_t *sums;  /* of all executions, per element; NULL: it is not averaged */
+    uint64_t *sums;  /* of all executions, per element and extra value; NULL: it is not averaged */
     uint64_t length; /* of all executions */
     uint64_t executions;
     int64_t first_length;
@@ -227,7 +227,7 @@ static struct kept *kept_of(const struct rfn_store *store, const struct kind *ki
 static size_t kept_bytes(const struct kept *kept, const struct kind *kind)
 {
     size_t n = vector_length(kind->n_events);
-    return (n + kept->n_extra) * sizeof *kept->vector + (kept->sums ? n * sizeof *kept->sums : 0);
+    return (n + kept->n_extra) * (sizeof *kept->vector + (kept->sums ? sizeof *kept->sums : 0));
 }
 
 /* Of what is short next to what a machine's noise may be, the first execution may be like no other
@@ -242,7 +242,7 @@ static int copy_segment(struct kept *kept, const struct rfn_segment *segment, bo
 {
     size_t n = vector_length(segment->n);
     kept->vector = malloc((n + segment->n_extra) * sizeof *kept->vector);
-    kept->sums = averages ? calloc(n, sizeof *kept->sums) : NULL;
+    kept->sums = averages ? calloc(n + segment->n_extra, sizeof *kept->sums) : NULL;
     if (!kept->vector || (averages && !kept->sums)) {
         free(kept->vector);
         free(kept->sums);
@@ -282,7 +282,8 @@ static void drop(struct rfn_store *store, struct kept *kept, uint32_t forward)
     target->length += kept->length;
     store->vector_bytes -= kept_bytes(kept, &store->kinds[kept->kind]);
     store->events -= store->kinds[kept->kind].n_events;
-    for (size_t i = 0; target->sums && i < vector_length(store->kinds[kept->kind].n_events); i++)
+    size_t n = vector_length(store->kinds[kept->kind].n_events) + kept->n_extra;
+    for (size_t i = 0; target->sums && i < n; i++)
         target->sums[i] += kept->sums ? kept->sums[i]
                                       : (uint64_t)kept->vector[i] * kept->executions;
     free(kept->vector);
@@ -297,10 +298,13 @@ static void drop(struct rfn_store *store, struct kept *kept, uint32_t forward)
 static void execute(struct kept *kept, const struct rfn_segment *segment)
 {
     size_t n = vector_length(segment->n);
+    assert(segment->n_extra == kept->n_extra);
     kept->executions++;
     kept->length += (uint64_t)segment->vector[n - 1];
     for (size_t i = 0; kept->sums && i < n; i++)
         kept->sums[i] += (uint64_t)segment->vector[i];
+    for (size_t i = 0; kept->sums && i < segment->n_extra; i++)
+        kept->sums[n + i] += (uint64_t)segment->extra[i];
 }
 
 /* ---- classes of lengths ---- */
@@ -619,7 +623,7 @@ static void keep_length(int64_t *vector, size_t n, int64_t length)
 static void make_average(const struct kind *kind, struct kept *kept)
 {
     size_t n = vector_length(kind->n_events);
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n + kept->n_extra; k++)
         kept->vector[k] = mean(kept->sums[k], kept->executions);
     if (kept->frozen)
         keep_length(kept->vector, n, kept->frozen_length);

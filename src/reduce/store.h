@@ -38,7 +38,8 @@ struct rfn_segment {
     uint32_t messages;     /* of these events; only counted */
     uint8_t roles;         /* of these events, together (one_way.h) */
     const int64_t *vector; /* 2 n + 2 times since its start, ns: 0, enters and exits, end */
-    const int64_t *extra;  /* values that are kept with it, and not looked at; n_extra of them */
+    const int64_t *extra;  /* values that are kept with it, and not looked at; as many of each
+                              segment of the same events */
     size_t n_extra;
 };
 
@@ -66,7 +67,7 @@ struct rfn_representative {
     const int64_t *vector;  /* NULL: widening freed it, and forward leads to another one */
     const uint32_t *events; /* n_events of them */
     size_t n_events;
-    const int64_t *extra; /* that of the segment that was put in when it was kept */
+    const int64_t *extra; /* that of the segment that was put in when it was kept, or averages */
     size_t n_extra;
     int64_t first_length; /* when it was kept; stays when the vector is freed or averaged */
     uint64_t executions;

@@ -310,6 +310,32 @@ static void test_short(void **state)
     rfn_store_free(store);
 }
 
+/* So are what else is kept with them, and with those that are united. */
+static void test_short_extra(void **state)
+{
+    (void)state;
+    static const int64_t vectors[][4] = {
+        {0, 10, 20, 20}, {0, 30, 60, 60}, {0, 21010, 21060, 21060}};
+    static const int64_t extras[][2] = {{1, 100}, {2, 301}, {6, -1000}};
+    static const uint32_t expected[] = {0, 0, 1};
+    struct rfn_store *store = new_store("jitter:0.02", 0, false);
+    for (size_t i = 0; i < 3; i++) {
+        struct rfn_segment segment = {
+            .events = events, .n = 1, .vector = vectors[i], .extra = extras[i], .n_extra = 2};
+        uint32_t number;
+        assert_true(rfn_store_put(store, &segment, &number) >= 0);
+        assert_int_equal(number, expected[i]);
+    }
+    assert_int_equal(rfn_store_widen(store), 1);
+    assert_int_equal(rfn_store_forward(store, 0, 1), 0);
+    rfn_store_finish(store);
+    struct rfn_representative is = rfn_store_representative(store, 0, 0);
+    assert_int_equal(is.vector[1], (10 + 30 + 21010 + 1) / 3);
+    assert_int_equal(is.extra[0], 3);
+    assert_int_equal(is.extra[1], -200); /* -199.67 */
+    rfn_store_free(store);
+}
+
 /* Widening unites what is averaged and what is not: the first of them says what becomes of both. */
 static void test_short_widened(void **state)
 {
@@ -685,6 +711,7 @@ int main(void)
         cmocka_unit_test(test_both_ways),
         cmocka_unit_test(test_one_way_widened),
         cmocka_unit_test(test_short),
+        cmocka_unit_test(test_short_extra),
         cmocka_unit_test(test_short_widened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
