@@ -1281,8 +1281,8 @@ def stretched(offset, length, room):
     where it is)."""
     if room is None:
         return offset
-    offset &= MASK
-    return room if offset >= length else offset * room // length
+    offset = signed(offset)
+    return 0 if offset < 0 else room if offset >= length else offset * room // length
 
 
 def count_of(trips):

@@ -76,7 +76,7 @@ def test_same_class(bench):
 def test_reduced(bench):
     """A reduced file: what it says of itself, and distances, are those of reducing in memory."""
     full = pathologies.record(bench, next(p for p in pathologies.PROGRAMS if p.name == "NtoN_32"))
-    for method in ("avgWave:0.2", "iterAvg", "absDiff:100"):
+    for method in ("avgWave:0.2", "iterAvg", "absDiff:100", "jitter:0.05"):
         reduced = bench.path("reduced.rfn")
         bench.verb("reduce", "--force", f"--similar={method}", "-o", reduced, full)
         found = compare(bench, full, reduced)

@@ -1,12 +1,26 @@
 """The report's numbers against what is known of the program that was run, numerically."""
 import json
 import os
+import subprocess
 
 import harness
 
 
 def report(bench, archive):
     return json.loads(bench.verb("report", "--json", archive))
+
+
+def test_full_disk(bench):
+    """It is told what kept the report from being printed, also where it is longer than a buffer."""
+    archive = bench.record("openmpi", 2, [bench.program("mixture", "openmpi")])[1]
+    for verb in ("report", "info", "dump"):
+        for options in ([], ["--json"] if verb != "dump" else []):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                run = subprocess.run([bench.refrain, verb, *options, archive], stdout=full, stderr=subprocess.PIPE,
+                                     text=True, timeout=60, check=False)
+            harness.compare(f"{verb}: exit status", run.returncode, 1)
+            if "No space left on device" not in run.stderr:
+                raise harness.Failure(f"{verb} {options}: it says {run.stderr!r}")
 
 
 # ---- what holds for every report ----

@@ -33,6 +33,12 @@ static int64_t length_of(const struct rfn_executed *executed)
     return executed->vector[2 * executed->n + 1];
 }
 
+/* How much later a is than b. */
+static int64_t later(int64_t a, int64_t b)
+{
+    return rfn_start_after(a, -b);
+}
+
 /* A segment lasts until the next one starts; where that is earlier than what has been, there is no
  * room for it. */
 static int stretch(struct rfn_recreation *recreation)
@@ -43,9 +49,10 @@ static int stretch(struct rfn_recreation *recreation)
     RFN_TRY(more);
     if (more)
         end = next.start;
-    if (recreation->begin_ns < recreation->last_ns)
+    if (later(recreation->last_ns, recreation->begin_ns) > 0)
         recreation->begin_ns = recreation->last_ns;
-    recreation->room_ns = end > recreation->begin_ns ? end - recreation->begin_ns : 0;
+    int64_t room = later(end, recreation->begin_ns);
+    recreation->room_ns = room > 0 ? room : 0;
     return 0;
 }
 
@@ -64,7 +71,7 @@ int64_t rfn_recreation_time(struct rfn_recreation *recreation, size_t i)
     const struct rfn_executed *executed = &recreation->executed;
     int64_t offset = executed->vector[i];
     if (recreation->ahead)
-        offset = (int64_t)rfn_start_stretched((uint64_t)offset, (uint64_t)length_of(executed),
+        offset = (int64_t)rfn_start_stretched(offset, (uint64_t)length_of(executed),
                                               (uint64_t)recreation->room_ns);
     int64_t time = rfn_start_after(recreation->begin_ns, offset);
     if (time > recreation->last_ns)

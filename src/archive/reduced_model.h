@@ -167,6 +167,8 @@ static uint64_t later(struct made_set *set, uint64_t time)
 /* Where in a segment that lasts for `room` what is at the offset is, if it is in it at all. */
 static uint64_t moved(uint64_t offset, uint64_t length, uint64_t room)
 {
+    if ((int64_t)offset < 0)
+        return 0;
     return offset < length ? (uint64_t)((rfn_u128)offset * room / length) : room;
 }
 

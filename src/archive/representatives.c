@@ -393,7 +393,7 @@ static int next_segment(struct rfn_representatives *of)
 static uint64_t in_segment(const struct rfn_representatives *of, uint64_t quanta)
 {
     return of->of.timing->stretched
-               ? rfn_start_stretched(quanta, of->current.segment->length, of->room)
+               ? rfn_start_stretched((int64_t)quanta, of->current.segment->length, of->room)
                : quanta;
 }
 

@@ -14,7 +14,8 @@ static void test_each_allocation_fails(void **state)
     assert_int_equal(read_archive(&full), 0); /* what is made once */
     rfn_buf_release(&full.file);
     for (unsigned variant = 0; variant < 8; variant++) {
-        struct reduced_run *run = new_run(shapes[variant % N_SHAPES], variant, variant);
+        struct reduced_run *run = new_run(shapes[variant % N_SHAPES], variant | (variant & 2) << 3,
+                                          variant);
         struct read_job job = {write_reduced(run), variant & 1 ? 0 : RFN_RESIDENT_MAX, variant & 4};
         assert_int_equal(fail_each(100, read_archive, &job), 0);
         rfn_buf_release(&job.file);

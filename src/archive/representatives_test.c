@@ -639,7 +639,7 @@ static void test_bytes(void **state)
     (void)state;
     for (unsigned i = 0; i < 2 * N_SHAPES; i++) {
         bool together = i >= N_SHAPES;
-        unsigned variant = together ? 11 : i % 2 ? 3 : 1;
+        unsigned variant = (together ? 11 : i % 2 ? 3 : 1) | (i % 2 ? 16 : 0);
         struct reduced_run *run = new_run(shapes[i % N_SHAPES], variant, 11);
         struct rfn_buf file = write_reduced(run);
         struct rfn_archive *archive = open_bytes(&file, 0);
@@ -669,7 +669,8 @@ static int write_seeds(const char *directory)
 {
     for (unsigned i = 0; i <= 16 * N_SHAPES; i++) {
         char path[512];
-        struct reduced_run *run = i ? new_run(shapes[i % N_SHAPES], i / N_SHAPES, i) : known_run();
+        struct reduced_run *run = i ? new_run(shapes[i % N_SHAPES], i / N_SHAPES | (i & 1) << 4, i)
+                                    : known_run();
         struct rfn_buf bytes = write_reduced(run);
         snprintf(path, sizeof path, "%s/reduced-%02u.rfn", directory, i);
         bool written = write_file(path, &bytes);

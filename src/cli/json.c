@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/hosts.h"
+#include "cli/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,7 +78,15 @@ int rfn_json_print(json_t *value, int status)
         rfn_command_error("out of memory");
         return RFN_EXIT_FAILURE;
     }
-    puts(text);
+    struct rfn_text line = {0};
+    rfn_text_string(&line, text);
+    rfn_text_char(&line, '\n');
     free(text);
-    return status;
+    bool failed = line.failed;
+    if (failed)
+        rfn_command_error("out of memory");
+    else
+        rfn_text_print(&line);
+    rfn_text_release(&line);
+    return failed ? RFN_EXIT_FAILURE : status;
 }

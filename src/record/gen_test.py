@@ -352,8 +352,8 @@ bool rec_meetings_on = true;
 static int synchronized; /* calls that all ranks make at once, of which no more has been said */
 void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, int rc)
 {
-    (void)call, (void)comm, (void)type;
-    synchronized -= rc == scene.rc;
+    (void)comm, (void)type;
+    synchronized -= rc == scene.rc && call == &stream.call;
 }
 void rec_leave(struct rec_call *c)
 {

@@ -284,12 +284,13 @@ void rec_count_exit(struct rec_stream *stream)
 /* ---- the end of a call ---- */
 
 /* The stream has taken the call, which took long, or failed to: what the recorder does is not what
- * the program computes. Regions are moments, and failed polls may be held back. */
+ * the program computes. Regions are moments, failed polls may be held back, and MPI_Finalize ends
+ * at one moment on all ranks. */
 static void end_late(struct rec_call *call, int result)
 {
     if (result < 0)
         rec_stop("out of memory");
-    else if (call->poll != RFN_POLL_FAILED &&
+    else if (call->poll != RFN_POLL_FAILED && call->function != REC_FN_MPI_Finalize &&
              rfn_class_is_mpi(rec_functions[call->function].class_))
         rec_went_on(call);
 }

@@ -28,7 +28,7 @@ static inline uint64_t rfn_start_tolerance(const struct rfn_start_tolerance *tol
 struct rfn_start_rule {
     struct rfn_start_tolerance tolerance;
     unsigned one_way; /* starts of such segments are off by so many tolerances at most */
-    bool averages;    /* representatives change until the end */
+    bool averages;    /* no threshold says how far lengths lie apart: starts are held as they are */
     bool stretched;   /* a segment lasts until the next one starts */
 };
 
@@ -45,11 +45,14 @@ static inline int64_t rfn_start_units_after(int64_t a, int64_t n, uint64_t unit)
 }
 
 /* Where in a segment, which lasts for `room`, something is that is `offset` after the start of its
- * representative, whose length is `length`: everything in it is moved in proportion. What is not in
- * it (of a damaged file) is at its end. */
-static inline uint64_t rfn_start_stretched(uint64_t offset, uint64_t length, uint64_t room)
+ * representative, whose length is `length`: everything in it is moved in proportion. What is before
+ * it (of a clock that went backwards), or behind it, is at its beginning, or its end. */
+static inline uint64_t rfn_start_stretched(int64_t signed_offset, uint64_t length, uint64_t room)
 {
     __extension__ typedef unsigned __int128 u128;
+    const uint64_t offset = (uint64_t)signed_offset;
+    if (signed_offset < 0)
+        return 0;
     if (offset >= length)
         return room;
     if (room == length)

@@ -374,7 +374,7 @@ void rfn_segment_walk_end_later(struct rfn_segment_walk *walk, int64_t quanta, i
     const struct rfn_segment *segment = &walk->segment; /* it is held back */
     if (!segment->n)
         return;
-    walk->now += quanta;
+    walk->now += forward(walk, quanta);
     walk->vector[2 * segment->n] = walk->now;
     if (rfn_stream_has_volume(walk->stream))
         walk->extra[segment->n_extra - 1] += volume;

@@ -45,14 +45,14 @@ struct rfn_similarity {
     bool (*near)(const double *a, const double *b, size_t n, double allowed);
     /* The largest combined difference of similar vectors. largest: of all elements of both. */
     double (*allowed)(double threshold, double largest);
-    uint64_t
-        more_ns; /* what is added to the largest element and to lengths before that: see below */
+    uint64_t more_ns; /* what is added to the largest element and to lengths before that; segments
+                         that are shorter are kept as averages */
     /* Segments that are one-way (one_way.h) are similar at so many times the threshold, are kept as
      * averages, and start within `one_way_starts` times the tolerance. 0: they are like others. */
     double one_way;
     unsigned one_way_starts;
     bool stretched; /* a segment lasts until the next one starts, and what is in it is moved in
-                       proportion; segments shorter than more_ns are kept as averages */
+                       proportion */
 
     /* ---- methods that keep the first ---- */
 

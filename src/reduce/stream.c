@@ -1001,23 +1001,13 @@ static int reduce_backlog(struct rfn_stream *stream)
     return stream->failed ? RFN_E_NOMEM : 0;
 }
 
-/* 1: the stream, or what has come since the last epoch, was gone over; 0, or an error. */
-static int empty_backlog(struct rfn_stream *stream)
-{
-    const uint64_t epochs = stream->epochs, passed = stream->passed;
-    RFN_TRY(reduce_backlog(stream));
-    return stream->epochs != epochs || stream->passed != passed;
-}
-
 int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
 {
-    int took_long = 0;
+    const int took_long = !rfn_backlog_has_room(&stream->backlog);
     if (__builtin_expect(stream->failed, 0))
         return RFN_E_NOMEM;
-    if (__builtin_expect(!rfn_backlog_has_room(&stream->backlog), 0)) {
-        took_long = empty_backlog(stream);
-        RFN_TRY(took_long);
-    }
+    if (__builtin_expect(took_long, 0))
+        RFN_TRY(reduce_backlog(stream));
     const struct rfn_function *function = rfn_stream_schema(stream, event->function);
     rfn_backlog_put(&stream->backlog, event, function->n_in, function->n_out,
                     stream->options.volume);

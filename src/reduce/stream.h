@@ -113,8 +113,8 @@ struct rfn_stream_reduction;
 struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options); /* NULL: no memory */
 void rfn_stream_free(struct rfn_stream *stream);
 
-/* Takes an event. 0; 1: that took long, as all of the stream, or all since the last epoch, was gone
- * over; RFN_E_NOMEM (the stream must not be used further, except for free). */
+/* Takes an event. 0; 1: that took long, as thousands of them were reduced, or all since the last
+ * epoch; RFN_E_NOMEM (the stream must not be used further, except for free). */
 int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event);
 /* Emits a run of polls that is held back, and settles. To be called once, before the stream is
  * looked at. */

@@ -603,6 +603,24 @@ static void expect_alike(const struct rfn_stream_profile *profile,
     rfn_profile_walk_free(other);
 }
 
+/* In proportion, rounded down; before and behind it at its ends. */
+static void test_stretched(void **state)
+{
+    (void)state;
+    static const int64_t long_ago = INT64_C(1) << 61;
+    static const struct {
+        int64_t offset;
+        uint64_t length, room, expected;
+    } known[] = {{0, 100, 120, 0},     {50, 100, 120, 60}, {55, 100, 3, 1},      {99, 100, 100, 99},
+                 {100, 100, 120, 120}, {70, 100, 0, 0},    {150, 100, 120, 120}, {-5, 100, 120, 0},
+                 {0, 0, 7, 7},         {1, 0, 7, 7},       {INT64_MIN, 5, 9, 0}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_int_equal(rfn_start_stretched(known[i].offset, known[i].length, known[i].room),
+                         known[i].expected);
+    assert_int_equal(rfn_start_stretched(long_ago, (uint64_t)long_ago * 2, (uint64_t)long_ago * 3),
+                     (uint64_t)long_ago / 2 * 3);
+}
+
 static void test_ahead(void **state)
 {
     (void)state;
@@ -902,14 +920,23 @@ static int release_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),        cmocka_unit_test(test_corrections),
-        cmocka_unit_test(test_averages),     cmocka_unit_test(test_full),
-        cmocka_unit_test(test_impossible),   cmocka_unit_test(test_random),
-        cmocka_unit_test(test_bytes),        cmocka_unit_test(test_widen),
-        cmocka_unit_test(test_one_way),      cmocka_unit_test(test_ahead),
-        cmocka_unit_test(test_blocks_ahead), cmocka_unit_test(test_dropped_ahead),
-        cmocka_unit_test(test_stale),        cmocka_unit_test(test_end),
-        cmocka_unit_test(test_spilled),      cmocka_unit_test(test_widened_and_dropped),
+        cmocka_unit_test(test_known),
+        cmocka_unit_test(test_corrections),
+        cmocka_unit_test(test_averages),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_widen),
+        cmocka_unit_test(test_one_way),
+        cmocka_unit_test(test_stretched),
+        cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_blocks_ahead),
+        cmocka_unit_test(test_dropped_ahead),
+        cmocka_unit_test(test_stale),
+        cmocka_unit_test(test_end),
+        cmocka_unit_test(test_spilled),
+        cmocka_unit_test(test_widened_and_dropped),
         cmocka_unit_test(test_bytes_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, release_memory);

@@ -711,7 +711,7 @@ static struct rfn_stream *add_calls(const uint32_t *paths, uint32_t n, uint32_t 
     for (uint32_t i = 0; i < n; i++) {
         const struct rfn_event event = {
             .site = i < sites ? i : (uint32_t)rand() % sites, .function = SEND, .in = in};
-        assert_int_equal(rfn_stream_event(stream, &event), 0);
+        assert_true(rfn_stream_event(stream, &event) >= 0);
     }
     assert_int_equal(rfn_stream_flush(stream), 0);
     return stream;
