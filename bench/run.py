@@ -245,6 +245,9 @@ class Bench:
             program = self.compile("openmpi", source, title.split(",", maxsplit=1)[0])
             medians[title] = self.clusters_row(title, program, arguments, pairs, times)
         self.steps_table(medians)
+        barrier = self.compile("openmpi", os.path.join(HERE, "barrier.c"), "barrier")
+        median, low, high = run([*self.launch("openmpi", 64), barrier], self.folder).split()
+        print(f"\nA bare MPI_Barrier of these 64 ranks, the last of which is late: {median} ms ({low} to {high})")
 
         print(f"\nMerging while the program runs (--cluster-every), at most {self.pairs} pairs of "
               "runs: seconds at the end, in meetings on rank 0, of the whole run\n")
