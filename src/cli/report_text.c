@@ -139,7 +139,7 @@ static void append_pauses(struct rfn_text *out, const struct rfn_report *report)
     rfn_text_release(&line);
 }
 
-/* What looks like the program's computing and is not. */
+/* What looks like the program's calls and is the recorder's. */
 static void append_meetings(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_run_meetings *before = &report->run->merging.before;
@@ -151,7 +151,7 @@ static void append_meetings(struct rfn_text *out, const struct rfn_report *repor
     if (span > 0)
         rfn_text_format(&line, " (%s of the run time)",
                         rfn_share_text((double)before->ns / span).text);
-    rfn_text_string(&line, ", which count as computing of each rank");
+    rfn_text_string(&line, ", which are in the calls of all ranks before them");
     rfn_text_format(out, "%-10s", "Merged");
     rfn_text_wrap(out, &line, report->width, 10);
     rfn_text_release(&line);
