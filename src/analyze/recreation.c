@@ -36,7 +36,7 @@ static int64_t length_of(const struct rfn_executed *executed)
 /* How much later a is than b. */
 static int64_t later(int64_t a, int64_t b)
 {
-    return rfn_start_after(a, -b);
+    return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
 /* A segment lasts until the next one starts; where that is earlier than what has been, there is no
