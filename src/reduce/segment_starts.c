@@ -3,6 +3,10 @@
 /* Methods without a threshold of time correct starts that are off by so much of the length. */
 static const double default_tolerance = 0.2;
 
+/* How much of what is allowed however short a segment is may be that of starts: who waits for whom
+ * is two starts apart, in loops that take less than that. */
+static const double start_part = 0.25;
+
 struct rfn_start_tolerance rfn_start_tolerance_of(const struct rfn_criterion *criterion, bool exact)
 {
     const double most_share = 1 << 20, most = 1e12; /* us: as good as any */
@@ -13,8 +17,9 @@ struct rfn_start_tolerance rfn_start_tolerance_of(const struct rfn_criterion *cr
         return (struct rfn_start_tolerance){.absolute = (uint64_t)(threshold * 1000)};
     double share = criterion->method->kept ? default_tolerance : threshold;
     share = share < most_share ? share : most_share;
-    return (struct rfn_start_tolerance){.share = (uint64_t)(share * 65536),
-                                        .absolute = (uint64_t)(share * criterion->more)};
+    return (struct rfn_start_tolerance){
+        .share = (uint64_t)(share * 65536),
+        .absolute = (uint64_t)(share * start_part * criterion->more)};
 }
 
 struct rfn_start_rule rfn_start_rule_of(const struct rfn_criterion *criterion, bool exact)
