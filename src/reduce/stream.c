@@ -3,37 +3,15 @@
 #include "base/grow.h"
 #include "reduce/backlog.h"
 #include "reduce/elastic_signature.h"
+#include "reduce/join_symbols.h"
 #include "reduce/lists.h"
+#include "reduce/moved_inputs.h"
 #include "reduce/stream_reduction.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* How many values an input of a site has had. */
-struct distinct {
-    int64_t *values;
-    size_t n, capacity;
-};
-
-/* Columns that every symbol has, before its own. */
-enum { FIXED = 4 };
-
 enum { LOOK_EVERY = 4096 }; /* events between two looks at the memory held */
-
-struct site {
-    uint32_t function;
-    uint32_t moved;     /* bit i: input i is in a column */
-    bool unsettled;     /* symbols from before an input moved still have it in their signature */
-    uint32_t n_symbols; /* since an input moved last */
-    uint64_t letter;    /* in the signature; 0: it does not count */
-    struct distinct *inputs; /* one per input; NULL until the site is used */
-};
-
-/* What only the reducer needs of a symbol. */
-struct index_entry {
-    uint64_t hash;
-    uint32_t next; /* the symbol that followed last time: the first guess for what comes */
-};
 
 /* A run of equal unsuccessful polls that may still grow. */
 struct poll_run {
@@ -47,20 +25,14 @@ struct rfn_stream {
     struct rfn_stream_options options;
     struct rfn_elastic signature; /* of what the fold has told */
     bool not_signed;
-    struct rfn_symbol *symbols;
-    struct index_entry *entries; /* beside symbols */
-    size_t n_symbols, symbols_capacity, entries_capacity;
-    uint32_t *table; /* open addressing: symbol + 1, 0 free */
-    size_t table_mask;
-    struct site *sites;
-    size_t n_sites, sites_capacity;
+    struct rfn_symbol_table table;
+    struct rfn_moved_inputs inputs;
     struct rfn_lists lists;
     struct rfn_fold *fold;
     struct poll_run run;
     uint32_t last; /* symbol of the last event */
     uint64_t last_exit, last_volume;
     uint64_t events, calls;
-    bool unsettled; /* some site is */
     bool volume_dropped;
     uint64_t passed; /* events gone over again by settling, all passes together */
     uint64_t *marks;
@@ -84,8 +56,8 @@ struct rfn_stream {
 
 uint64_t rfn_stream_letter(const struct rfn_stream *stream, uint32_t symbol)
 {
-    const struct rfn_symbol *of = &stream->symbols[symbol];
-    return of->failed_poll ? 0 : stream->sites[of->site].letter;
+    const struct rfn_symbol *of = &stream->table.symbols[symbol];
+    return of->failed_poll ? 0 : stream->inputs.sites[of->site].letter;
 }
 
 static void stop_signing(struct rfn_stream *stream)
@@ -170,6 +142,8 @@ struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
         return NULL;
     stream->options = *options;
     stream->functions = options->functions;
+    stream->table = (struct rfn_symbol_table){.functions = options->functions,
+                                              .volume = options->volume};
     stream->last_exit = options->start;
     stream->last_volume = options->volume_start;
     stream->next_look = options->memory ? LOOK_EVERY : UINT64_MAX;
@@ -186,53 +160,14 @@ const struct rfn_function *rfn_stream_schema(const struct rfn_stream *stream, ui
     return &stream->functions[function];
 }
 
-static unsigned bits(uint32_t mask)
-{
-    return (unsigned)__builtin_popcount(mask);
-}
-
-/* Without those of volumes. */
-static unsigned n_values(const struct rfn_stream *stream, const struct rfn_symbol *symbol)
-{
-    return bits(symbol->moved) + rfn_stream_schema(stream, symbol->function)->n_out;
-}
-
-static unsigned n_columns(const struct rfn_stream *stream, const struct rfn_symbol *symbol)
-{
-    return n_values(stream, symbol) + (stream->options.volume ? 2 : 0);
-}
-
-static void symbol_release(const struct rfn_stream *stream, struct rfn_symbol *symbol)
-{
-    rfn_column_release(&symbol->gap);
-    rfn_column_release(&symbol->duration);
-    rfn_column_release(&symbol->polls);
-    rfn_column_release(&symbol->inside);
-    for (unsigned i = 0; symbol->columns && i < n_columns(stream, symbol); i++)
-        rfn_column_release(&symbol->columns[i]);
-    free(symbol->columns);
-    free((void *)(uintptr_t)symbol->in);
-}
-
 void rfn_stream_free(struct rfn_stream *stream)
 {
     if (!stream)
         return;
     if (stream->options.memory)
         __atomic_sub_fetch(&stream->options.memory->used, stream->counted, __ATOMIC_RELAXED);
-    for (size_t i = 0; i < stream->n_symbols; i++)
-        symbol_release(stream, &stream->symbols[i]);
-    for (size_t i = 0; i < stream->n_sites; i++) {
-        struct site *site = &stream->sites[i];
-        for (unsigned k = 0; site->inputs && k < rfn_stream_schema(stream, site->function)->n_in;
-             k++)
-            free(site->inputs[k].values);
-        free(site->inputs);
-    }
-    free(stream->symbols);
-    free(stream->entries);
-    free(stream->table);
-    free(stream->sites);
+    rfn_symbol_table_release(&stream->table);
+    rfn_moved_inputs_release(&stream->inputs);
     free(stream->marks);
     rfn_lists_release(&stream->lists);
     rfn_fold_free(stream->fold);
@@ -241,207 +176,15 @@ void rfn_stream_free(struct rfn_stream *stream)
     free(stream);
 }
 
-/* ---- symbols ---- */
-
-/* What makes a symbol. Words of moved inputs are 0. */
-struct signature {
-    uint32_t site, error, moved;
-    bool failed_poll;
-    unsigned n_in;
-    const int64_t *in;
-};
-
-static uint64_t signature_hash(const struct signature *signature)
-{
-    uint64_t hash = rfn_hash_mix((uint64_t)signature->site << 32 | (uint64_t)signature->error << 1 |
-                                     signature->failed_poll,
-                                 (uint64_t)signature->moved << 32 | signature->n_in);
-    for (unsigned i = 0; i < signature->n_in; i++)
-        hash = rfn_hash_mix(hash, (uint64_t)signature->in[i]);
-    return hash;
-}
-
-static bool symbol_is(const struct rfn_symbol *symbol, const struct signature *signature)
-{
-    if (symbol->site != signature->site || symbol->error != signature->error ||
-        symbol->failed_poll != signature->failed_poll || symbol->moved != signature->moved)
-        return false;
-    for (unsigned i = 0; i < signature->n_in; i++) {
-        if (symbol->in[i] != signature->in[i])
-            return false;
-    }
-    return true;
-}
-
-static void table_insert(struct rfn_stream *stream, uint32_t symbol)
-{
-    size_t at = stream->entries[symbol].hash & stream->table_mask;
-    while (stream->table[at])
-        at = (at + 1) & stream->table_mask;
-    stream->table[at] = symbol + 1;
-}
-
-/* Makes the table anew with room for twice the symbols. */
-static int table_rebuild(struct rfn_stream *stream)
-{
-    size_t size = 64;
-    while (size < stream->n_symbols * 4)
-        size *= 2;
-    uint32_t *table = calloc(size, sizeof *table);
-    if (!table)
-        return RFN_E_NOMEM;
-    free(stream->table);
-    stream->table = table;
-    stream->table_mask = size - 1;
-    for (size_t i = 0; i < stream->n_symbols; i++)
-        table_insert(stream, (uint32_t)i);
-    return 0;
-}
-
-static int symbol_init(const struct rfn_stream *stream, struct rfn_symbol *symbol,
-                       const int64_t *in)
-{
-    unsigned n_in = rfn_stream_schema(stream, symbol->function)->n_in;
-    int64_t *words = malloc((n_in + 1) * sizeof *words);
-    symbol->columns = calloc(n_columns(stream, symbol) + 1, sizeof *symbol->columns);
-    symbol->in = words;
-    if (!words || !symbol->columns)
-        return RFN_E_NOMEM;
-    memcpy(words, in, n_in * sizeof *words);
-    for (unsigned i = 0; i < n_columns(stream, symbol); i++)
-        rfn_column_init(&symbol->columns[i]);
-    rfn_column_init(&symbol->gap);
-    rfn_column_init(&symbol->duration);
-    rfn_column_init(&symbol->polls);
-    rfn_column_init(&symbol->inside);
-    return 0;
-}
-
-/* Appends a symbol; returns its number. */
-static int64_t symbol_add(struct rfn_stream *stream, const struct rfn_symbol *like,
-                          const int64_t *in)
-{
-    RFN_TRY(RFN_GROW(stream->symbols, stream->symbols_capacity, stream->n_symbols + 1));
-    RFN_TRY(RFN_GROW(stream->entries, stream->entries_capacity, stream->n_symbols + 1));
-    struct rfn_symbol *symbol = &stream->symbols[stream->n_symbols];
-    *symbol = (struct rfn_symbol){.site = like->site,
-                                  .function = like->function,
-                                  .error = like->error,
-                                  .failed_poll = like->failed_poll,
-                                  .moved = like->moved};
-    uint32_t number = (uint32_t)stream->n_symbols++;
-    RFN_TRY(symbol_init(stream, symbol, in));
-    const struct signature signature = {.site = symbol->site,
-                                        .error = symbol->error,
-                                        .moved = symbol->moved,
-                                        .failed_poll = symbol->failed_poll,
-                                        .n_in = rfn_stream_schema(stream, symbol->function)->n_in,
-                                        .in = in};
-    stream->entries[number] = (struct index_entry){.hash = signature_hash(&signature),
-                                                   .next = number};
-    if (!stream->table || stream->n_symbols * 2 > stream->table_mask)
-        RFN_TRY(table_rebuild(stream));
-    else
-        table_insert(stream, number);
-    return number;
-}
-
-static int64_t symbol_find(const struct rfn_stream *stream, const struct signature *signature)
-{
-    if (!stream->table)
-        return -1;
-    uint64_t hash = signature_hash(signature);
-    for (size_t at = hash & stream->table_mask; stream->table[at];
-         at = (at + 1) & stream->table_mask) {
-        uint32_t symbol = stream->table[at] - 1;
-        if (stream->entries[symbol].hash == hash && symbol_is(&stream->symbols[symbol], signature))
-            return symbol;
-    }
-    return -1;
-}
-
-/* ---- sites and how many values their inputs have ---- */
-
-static int site_use(struct rfn_stream *stream, uint32_t number, uint32_t function)
-{
-    size_t n = stream->n_sites;
-    if (number >= n) {
-        RFN_TRY(RFN_GROW(stream->sites, stream->sites_capacity, (size_t)number + 1));
-        memset(stream->sites + n, 0, (number + 1 - n) * sizeof *stream->sites);
-        stream->n_sites = (size_t)number + 1;
-    }
-    struct site *site = &stream->sites[number];
-    if (site->inputs)
-        return 0;
-    const struct rfn_function *schema = rfn_stream_schema(stream, function);
-    site->function = function;
-    site->inputs = calloc(schema->n_in + 1u, sizeof *site->inputs);
-    if (!site->inputs)
-        return RFN_E_NOMEM;
-    if (stream->options.letter && rfn_class_is_mpi(schema->class_))
-        site->letter = stream->options.letter(stream->options.letter_context, number) | 1;
-    return 0;
-}
-
-static int distinct_add(struct distinct *distinct, int64_t value)
-{
-    for (size_t i = 0; i < distinct->n; i++) {
-        if (distinct->values[i] == value)
-            return 0;
-    }
-    RFN_TRY(RFN_GROW(distinct->values, distinct->capacity, distinct->n + 1));
-    distinct->values[distinct->n++] = value;
-    return 0;
-}
-
-/* Notes the values of a new symbol. Returns the input that has to move now, or -1. */
-static int site_note(struct rfn_stream *stream, const struct rfn_symbol *symbol)
-{
-    struct site *site = &stream->sites[symbol->site];
-    unsigned n_in = rfn_stream_schema(stream, site->function)->n_in;
-    unsigned most = 0;
-    site->n_symbols++;
-    for (unsigned i = 0; i < n_in; i++) {
-        if (site->moved >> i & 1)
-            continue;
-        RFN_TRY(distinct_add(&site->inputs[i], symbol->in[i]));
-        if (site->inputs[i].n > RFN_STREAM_DISTINCT)
-            return (int)i;
-        if (site->inputs[i].n > site->inputs[most].n || site->moved >> most & 1)
-            most = i;
-    }
-    bool movable = n_in > 0 && !(site->moved >> most & 1) && site->inputs[most].n > 1;
-    return movable && site->n_symbols > RFN_STREAM_SYMBOLS ? (int)most : -1;
-}
-
 /* ---- memory ---- */
-
-/* The k-th column of a symbol in a fixed order: times, polls, then the symbol's own. */
-static struct rfn_column *each_column(struct rfn_symbol *symbol, unsigned k)
-{
-    struct rfn_column *fixed[FIXED] = {&symbol->gap, &symbol->duration, &symbol->polls,
-                                       &symbol->inside};
-    return k < FIXED ? fixed[k] : &symbol->columns[k - FIXED];
-}
 
 size_t rfn_stream_bytes(const struct rfn_stream *stream)
 {
     struct rfn_fold_stats fold;
     rfn_fold_stats(stream->fold, &fold);
-    size_t bytes = fold.bytes + rfn_lists_bytes(&stream->lists) +
-                   stream->symbols_capacity * sizeof *stream->symbols +
-                   stream->entries_capacity * sizeof *stream->entries +
-                   (stream->table ? stream->table_mask + 1 : 0) * sizeof *stream->table +
-                   stream->marks_capacity * sizeof *stream->marks +
-                   rfn_elastic_bytes(&stream->signature);
-    for (size_t i = 0; i < stream->n_symbols; i++) {
-        struct rfn_symbol *symbol = &stream->symbols[i];
-        unsigned n = n_columns(stream, symbol);
-        bytes += n * sizeof *symbol->columns;
-        for (unsigned k = 0; k < FIXED + n; k++)
-            bytes += rfn_column_bytes(each_column(symbol, k));
-    }
-    return bytes + stream->reduced_bytes;
+    return fold.bytes + rfn_lists_bytes(&stream->lists) + rfn_symbol_table_bytes(&stream->table) +
+           stream->marks_capacity * sizeof *stream->marks + rfn_elastic_bytes(&stream->signature) +
+           stream->reduced_bytes;
 }
 
 const struct rfn_spill *rfn_stream_spill_of(const struct rfn_stream *stream)
@@ -454,11 +197,7 @@ static int each_that_leaves(void *columns, int (*visit)(void *context, struct rf
                             void *context)
 {
     struct rfn_stream *stream = columns;
-    for (size_t i = 0; i < stream->n_symbols; i++) {
-        struct rfn_symbol *symbol = &stream->symbols[i];
-        for (unsigned k = 0; k < FIXED + n_columns(stream, symbol); k++)
-            RFN_TRY(visit(context, each_column(symbol, k)));
-    }
+    RFN_TRY(rfn_symbol_table_each(&stream->table, visit, context));
     if (stream->reduction)
         RFN_TRY(rfn_stream_profile_each_column(rfn_stream_reduction_profile(stream->reduction),
                                                visit, context));
@@ -499,43 +238,16 @@ static size_t count_memory(struct rfn_stream *stream)
     return __atomic_add_fetch(&memory->used, change, __ATOMIC_RELAXED);
 }
 
-/* Calls act for every column of what is measured, which a profile replaces. */
-static void each_measured(struct rfn_stream *stream,
-                          void (*act)(struct rfn_column *column, size_t *sum), size_t *sum)
-{
-    for (size_t i = 0; i < stream->n_symbols; i++) {
-        struct rfn_symbol *symbol = &stream->symbols[i];
-        for (unsigned k = 0; k < FIXED; k++)
-            act(each_column(symbol, k), sum);
-        for (unsigned k = n_values(stream, symbol); k < n_columns(stream, symbol); k++)
-            act(&symbol->columns[k], sum);
-    }
-}
-
-static void add_bytes(struct rfn_column *column, size_t *sum)
-{
-    *sum += rfn_column_bytes(column);
-}
-
-static void empty_column(struct rfn_column *column, size_t *sum)
-{
-    (void)sum;
-    rfn_column_release(column);
-    rfn_column_init(column);
-}
-
 /* What was measured so far goes to the profile. An input that has moved stays in the symbols from
  * before: they are in the part that keeps its structure. */
 static int end_epoch(struct rfn_stream *stream)
 {
-    for (size_t i = 0; i < stream->n_sites; i++)
-        stream->sites[i].unsettled = false;
-    stream->unsettled = false;
+    rfn_moved_inputs_settled(&stream->inputs);
     stream->epochs++;
     RFN_TRY(rfn_fold_freeze(stream->fold));
     RFN_TRY(rfn_stream_reduction_take(stream->reduction));
     stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
-    each_measured(stream, empty_column, NULL);
+    rfn_symbol_table_empty_measured(&stream->table);
     stream->n_marks = 0;
     return 0;
 }
@@ -546,9 +258,8 @@ static int reduce_memory(struct rfn_stream *stream)
 {
     enum { AT_ONCE = 64 }; /* kinds that are widened: each takes as long as there are kinds */
     const struct rfn_memory *memory = stream->options.memory;
-    size_t measured = 0, used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
-    each_measured(stream, add_bytes, &measured);
-    if (measured > memory->limit / 16) {
+    size_t used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
+    if (rfn_symbol_table_measured_bytes(&stream->table) > memory->limit / 16) {
         RFN_TRY(end_epoch(stream));
         used = count_memory(stream);
     }
@@ -573,7 +284,7 @@ static int reduce_memory(struct rfn_stream *stream)
 static int look_at_memory(struct rfn_stream *stream)
 {
     struct rfn_memory *memory = stream->options.memory;
-    uint64_t every = 8 * (uint64_t)stream->n_symbols; /* looking costs a little per symbol */
+    uint64_t every = 8 * (uint64_t)stream->table.n; /* looking costs a little per symbol */
     stream->next_look = stream->events +
                         ((every > LOOK_EVERY ? every : LOOK_EVERY) << stream->patience);
     if (!memory || !stream->options.spill || (stream->spill_failed && !stream->reduction))
@@ -613,201 +324,42 @@ static void make_room(struct rfn_stream *stream)
 
 /* ---- moving inputs from signatures to columns ---- */
 
-/* The column cursors of an old symbol, in the order of `each_column`. */
-struct source {
-    struct rfn_column_cursor *cursors;
-    unsigned n;
-};
-
-struct move {
-    struct rfn_stream *stream;
-    struct rfn_symbol *old; /* symbols before */
-    uint32_t n_old;
-    struct source *sources; /* per old symbol; n = 0 for those that keep their columns */
-    uint32_t *number;       /* new number per old symbol */
-    uint64_t n_events;      /* gone over so far */
-};
-
-static int source_open(struct source *source, const struct rfn_stream *stream,
-                       struct rfn_symbol *symbol)
+static int look(void *stream)
 {
-    source->n = FIXED + n_columns(stream, symbol);
-    source->cursors = calloc(source->n, sizeof *source->cursors);
-    if (!source->cursors)
-        return RFN_E_NOMEM;
-    for (unsigned k = 0; k < source->n; k++)
-        rfn_column_open_growing(&source->cursors[k], each_column(symbol, k));
-    return 0;
-}
-
-static void source_close(struct source *source)
-{
-    for (unsigned k = 0; source->cursors && k < source->n; k++)
-        rfn_column_close(&source->cursors[k]);
-    free(source->cursors);
-}
-
-/* A symbol of a settled site goes over as it is. */
-static int64_t keep_symbol(struct rfn_stream *stream, struct rfn_symbol *old)
-{
-    int64_t number = symbol_add(stream, old, old->in);
-    if (number >= 0) {
-        struct rfn_symbol *new = &stream->symbols[number];
-        symbol_release(stream, new);
-        *new = *old;
-        old->columns = NULL; /* ownership has moved */
-    }
-    return number;
-}
-
-/* A symbol of an unsettled site loses the values of the moved inputs; it may become one with
- * others. */
-static int64_t join_symbol(struct rfn_stream *stream, const struct rfn_symbol *old)
-{
-    int64_t in[RFN_PARAMS_MAX];
-    struct site *site = &stream->sites[old->site];
-    unsigned n_in = rfn_stream_schema(stream, old->function)->n_in;
-    for (unsigned i = 0; i < n_in; i++)
-        in[i] = site->moved >> i & 1 ? 0 : old->in[i];
-    const struct signature signature = {.site = old->site,
-                                        .error = old->error,
-                                        .moved = site->moved,
-                                        .failed_poll = old->failed_poll,
-                                        .n_in = n_in,
-                                        .in = in};
-    int64_t number = symbol_find(stream, &signature);
-    if (number >= 0)
-        return number;
-    struct rfn_symbol like = *old;
-    like.moved = site->moved;
-    site->n_symbols++;
-    return symbol_add(stream, &like, in);
-}
-
-/* New numbers ascend with old ones, so symbols stay in order of first occurrence. */
-static int move_symbols(struct move *move)
-{
-    struct rfn_stream *stream = move->stream;
-    for (uint32_t i = 0; i < move->n_old; i++) {
-        struct rfn_symbol *old = &move->old[i];
-        bool joins = stream->sites[old->site].unsettled;
-        int64_t number = joins ? join_symbol(stream, old) : keep_symbol(stream, old);
-        RFN_TRY((int)number);
-        move->number[i] = (uint32_t)number;
-        if (joins)
-            RFN_TRY(source_open(&move->sources[i], stream, old));
-    }
-    return 0;
-}
-
-static int move_value(struct rfn_column_cursor *from, struct rfn_column *to)
-{
-    int64_t value;
-    if (from->n == 0)
-        return 0;
-    RFN_TRY(rfn_column_next(from, &value));
-    return rfn_column_append(to, value);
-}
-
-/* One event of the old sequence: appended to the new structure, its values to the joined columns.
- */
-static int move_event(void *context, uint32_t symbol)
-{
-    struct move *move = context;
-    const struct rfn_symbol *old = &move->old[symbol];
-    struct source *source = &move->sources[symbol];
-    uint32_t number = move->number[symbol];
-    RFN_TRY(rfn_fold_append(move->stream->fold, number));
-    if (++move->n_events % LOOK_EVERY == 0)
-        RFN_TRY(look_at_memory(move->stream));
-    if (source->n == 0)
-        return 0;
-    struct rfn_symbol *new = &move->stream->symbols[number];
-    unsigned from = 0, to = 0;
-    new->occurrences++;
-    for (; from < FIXED; from++, to++)
-        RFN_TRY(move_value(&source->cursors[from], each_column(new, to)));
-    for (uint32_t left = new->moved; left; left &= left - 1, to++) {
-        unsigned input = (unsigned)__builtin_ctz(left);
-        if (old->moved >> input & 1)
-            RFN_TRY(move_value(&source->cursors[from++], each_column(new, to)));
-        else
-            RFN_TRY(rfn_column_append(each_column(new, to), old->in[input]));
-    }
-    for (; from < source->n; from++, to++)
-        RFN_TRY(move_value(&source->cursors[from], each_column(new, to)));
-    return 0;
-}
-
-static int move_run(struct move *move)
-{
-    struct rfn_stream *stream = move->stream;
-    struct rfn_fold *old_fold = stream->fold;
-    rfn_fold_tell(old_fold); /* letters stay what they are */
-    make_room(stream);
-    move->old = stream->symbols;
-    move->n_old = (uint32_t)stream->n_symbols;
-    stream->symbols = NULL;
-    stream->n_symbols = stream->symbols_capacity = 0;
-    free(stream->table);
-    stream->table = NULL;
-    stream->table_mask = 0;
-    int error = move_symbols(move);
-    stream->fold = rfn_fold_new(max_nodes(&stream->options));
-    if (!error && !stream->fold)
-        error = RFN_E_NOMEM;
-    stream->moving = true;
-    if (!error)
-        error = rfn_fold_unfold(old_fold, move_event, move);
-    stream->not_signed |= error < 0;
-    if (!error)
-        watch_fold(stream);
-    stream->moving = false;
-    rfn_fold_free(old_fold);
-    for (uint32_t i = 0; i < move->n_old; i++) {
-        source_close(&move->sources[i]);
-        if (move->old[i].columns)
-            symbol_release(stream, &move->old[i]);
-    }
-    free(move->old);
-    return error;
+    return look_at_memory(stream);
 }
 
 /* After an epoch symbols stay as they are. */
-void rfn_stream_move(struct rfn_stream *stream, uint32_t number, uint32_t input)
+void rfn_stream_move(struct rfn_stream *stream, uint32_t site, uint32_t input)
 {
-    if (rfn_stream_moved(stream, number) >> input & 1 || number >= stream->n_sites ||
-        !stream->sites[number].inputs)
-        return;
-    struct site *site = &stream->sites[number];
-    site->moved |= 1u << input;
-    if (!stream->epochs)
-        site->unsettled = stream->unsettled = true;
-    site->n_symbols = 0; /* what is counted from now on are symbols of the new form */
+    rfn_moved_inputs_move(&stream->inputs, site, input, !stream->epochs);
 }
 
 int rfn_stream_settle(struct rfn_stream *stream)
 {
-    if (!stream->unsettled)
+    if (!stream->inputs.unsettled)
         return 0;
-    struct move move = {.stream = stream};
-    move.sources = calloc(stream->n_symbols + 1, sizeof *move.sources);
-    move.number = calloc(stream->n_symbols + 1, sizeof *move.number);
-    int error = RFN_E_NOMEM;
-    for (size_t i = 0; i < stream->n_sites; i++) {
-        if (stream->sites[i].unsettled)
-            stream->sites[i].n_symbols = 0;
-    }
-    if (move.sources && move.number) {
-        error = move_run(&move);
-        stream->last = move.number[stream->last];
-    }
-    for (size_t i = 0; i < stream->n_sites; i++)
-        stream->sites[i].unsettled = false;
-    stream->unsettled = false;
+    struct rfn_fold *old = stream->fold;
+    rfn_fold_tell(old); /* letters stay what they are */
+    make_room(stream);
+    stream->fold = rfn_fold_new(max_nodes(&stream->options));
+    stream->moving = true;
+    const struct rfn_symbol_join join = {
+        .table = &stream->table,
+        .inputs = &stream->inputs,
+        .from = old,
+        .to = stream->fold,
+        .look = look,
+        .context = stream,
+    };
+    int error = stream->fold ? rfn_symbols_join(&join, &stream->last) : RFN_E_NOMEM;
+    stream->moving = false;
+    stream->not_signed |= error < 0;
+    if (!error)
+        watch_fold(stream);
+    rfn_fold_free(old);
+    rfn_moved_inputs_settled(&stream->inputs);
     stream->passed += stream->events;
-    free(move.sources);
-    free(move.number);
     return error;
 }
 
@@ -876,19 +428,29 @@ static int append_columns(struct rfn_stream *stream, struct rfn_symbol *symbol,
     return error ? RFN_E_NOMEM : 0;
 }
 
+/* A site's letter is asked for once, when the site is used. */
+static int site_use(struct rfn_stream *stream, uint32_t site, const struct rfn_function *schema)
+{
+    int new = rfn_moved_inputs_use(&stream->inputs, site, schema->n_in);
+    if (new == 1 && stream->options.letter && rfn_class_is_mpi(schema->class_))
+        stream->inputs.sites[site].letter =
+            stream->options.letter(stream->options.letter_context, site) | 1;
+    return new;
+}
+
 /* Adds the symbol of an event that was never seen; *move is the input that then has to move. */
 static int64_t symbol_new(struct rfn_stream *stream, uint32_t function,
-                          const struct signature *signature, int *move)
+                          const struct rfn_symbol_signature *signature, int *move)
 {
-    RFN_TRY(site_use(stream, signature->site, function));
+    RFN_TRY(site_use(stream, signature->site, rfn_stream_schema(stream, function)));
     struct rfn_symbol like = {.site = signature->site,
                               .function = function,
                               .error = signature->error,
                               .failed_poll = signature->failed_poll,
                               .moved = signature->moved};
-    int64_t symbol = symbol_add(stream, &like, signature->in);
+    int64_t symbol = rfn_symbol_table_add(&stream->table, &like, signature->in);
     RFN_TRY((int)symbol);
-    *move = site_note(stream, &stream->symbols[symbol]);
+    *move = rfn_moved_inputs_note(&stream->inputs, &stream->table.symbols[symbol]);
     if (*move < -1)
         return *move;
     return symbol;
@@ -898,12 +460,13 @@ static int emit(struct rfn_stream *stream, const struct rfn_event *event, uint64
                 uint64_t inside)
 {
     int64_t masked[RFN_PARAMS_MAX];
-    struct signature signature = {.site = event->site,
-                                  .error = event->error,
-                                  .moved = rfn_stream_moved(stream, event->site),
-                                  .failed_poll = event->poll == RFN_POLL_FAILED,
-                                  .n_in = rfn_stream_schema(stream, event->function)->n_in,
-                                  .in = event->in};
+    struct rfn_symbol_signature signature = {
+        .site = event->site,
+        .error = event->error,
+        .moved = rfn_stream_moved(stream, event->site),
+        .failed_poll = event->poll == RFN_POLL_FAILED,
+        .n_in = rfn_stream_schema(stream, event->function)->n_in,
+        .in = event->in};
     if (signature.moved) {
         memcpy(masked, event->in, signature.n_in * sizeof *masked);
         for (uint32_t left = signature.moved; left; left &= left - 1)
@@ -911,16 +474,17 @@ static int emit(struct rfn_stream *stream, const struct rfn_event *event, uint64
         signature.in = masked;
     }
     int move = -1;
-    int64_t symbol = stream->n_symbols ? (int64_t)stream->entries[stream->last].next : -1;
-    if (symbol < 0 || !symbol_is(&stream->symbols[symbol], &signature)) {
-        symbol = symbol_find(stream, &signature);
+    struct rfn_symbol_table *table = &stream->table;
+    int64_t symbol = table->n ? (int64_t)table->entries[stream->last].next : -1;
+    if (symbol < 0 || !rfn_symbol_is(&table->symbols[symbol], &signature)) {
+        symbol = rfn_symbol_table_find(table, &signature);
         if (symbol < 0)
             symbol = symbol_new(stream, event->function, &signature, &move);
         RFN_TRY((int)symbol);
-        stream->entries[stream->last].next = (uint32_t)symbol;
+        table->entries[stream->last].next = (uint32_t)symbol;
     }
     stream->last = (uint32_t)symbol;
-    RFN_TRY(append_columns(stream, &stream->symbols[symbol], event, polls, inside));
+    RFN_TRY(append_columns(stream, &table->symbols[symbol], event, polls, inside));
     stream->events++;
     stream->calls += polls;
     RFN_TRY(rfn_fold_append(stream->fold, (uint32_t)symbol));
@@ -928,7 +492,7 @@ static int emit(struct rfn_stream *stream, const struct rfn_event *event, uint64
         rfn_stream_move(stream, event->site, (uint32_t)move);
     if (__builtin_expect(stream->events >= stream->next_look, 0))
         RFN_TRY(look_at_memory(stream));
-    return __builtin_expect(stream->unsettled, 0) ? settle_in_time(stream) : 0;
+    return __builtin_expect(stream->inputs.unsettled, 0) ? settle_in_time(stream) : 0;
 }
 
 static int end_run(struct rfn_stream *stream)
@@ -1030,7 +594,7 @@ int rfn_stream_flush(struct rfn_stream *stream)
 int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volume_exit)
 {
     RFN_TRY(rfn_stream_catch_up(stream)); /* the event may still be in the backlog */
-    struct rfn_symbol *symbol = &stream->symbols[stream->last];
+    struct rfn_symbol *symbol = &stream->table.symbols[stream->last];
     struct rfn_column *columns[2] = {&symbol->duration, NULL};
     uint64_t more[2] = {exit - stream->last_exit, volume_exit - stream->last_volume};
     if (rfn_stream_has_volume(stream))
@@ -1097,7 +661,7 @@ int rfn_stream_reduce(struct rfn_stream *stream)
         return 0;
     const struct rfn_room room = rfn_stream_room(stream);
     RFN_TRY(rfn_stream_reduction_take(stream->reduction));
-    each_measured(stream, empty_column, NULL);
+    rfn_symbol_table_empty_measured(&stream->table);
     stream->n_marks = 0;
     return rfn_stream_reduction_finish(stream->reduction, &room);
 }
@@ -1133,18 +697,19 @@ const int64_t *rfn_stream_list_words(const struct rfn_stream *stream, size_t num
 
 uint32_t rfn_stream_symbols(const struct rfn_stream *stream)
 {
-    return (uint32_t)stream->n_symbols;
+    return (uint32_t)stream->table.n;
 }
 
 const struct rfn_symbol *rfn_stream_symbol(const struct rfn_stream *stream, uint32_t symbol)
 {
-    return &stream->symbols[symbol];
+    return &stream->table.symbols[symbol];
 }
 
 const struct rfn_column *rfn_stream_volume(const struct rfn_stream *stream,
                                            const struct rfn_symbol *symbol)
 {
-    return stream->options.volume ? symbol->columns + n_values(stream, symbol) : NULL;
+    return stream->options.volume ? symbol->columns + rfn_symbol_values(&stream->table, symbol)
+                                  : NULL;
 }
 
 bool rfn_stream_has_volume(const struct rfn_stream *stream)
@@ -1190,14 +755,10 @@ const uint64_t *rfn_stream_marks(const struct rfn_stream *stream, size_t *n)
 
 uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site)
 {
-    return site < stream->n_sites ? stream->sites[site].moved : 0;
+    return rfn_moved_inputs_of(&stream->inputs, site);
 }
 
 bool rfn_stream_any_moved(const struct rfn_stream *stream)
 {
-    for (size_t i = 0; i < stream->n_sites; i++) {
-        if (stream->sites[i].moved)
-            return true;
-    }
-    return false;
+    return rfn_moved_inputs_any(&stream->inputs);
 }

@@ -9,15 +9,16 @@
  * - Polls. A maximal run of equal unsuccessful polls is one event; it is held back until something
  *   else happens. Its count and time inside go to columns.
  * - Signature: site, whether the poll failed, the error class, and the input words. Equal
- *   signatures are one symbol; symbols are numbered in order of first occurrence.
- * - Moved parameters. When an input of a site has had more than RFN_STREAM_DISTINCT values (or a
- *   site has more than RFN_STREAM_SYMBOLS symbols: the input with most values), the input moves to
- *   a value column: from then on the site's events go to symbols without it. To settle the events
- *   before, the site's symbols that differ in nothing else become one, their columns are joined in
- *   order of occurrence, and the sequence is folded again: a pass over all events so far. That
- *   happens at once while the passes so far have not gone over more than all events, and otherwise
- *   later, for all inputs that have moved since, at the latest at the end: a program whose sites
- *   vary one after the other costs at most three times what another costs.
+ *   signatures are one symbol; symbols are numbered in order of first occurrence
+ *   (symbol_table.h).
+ * - Moved parameters (moved_inputs.h). When an input of a site has had more than 64 values (or a
+ *   site has more than 1,024 symbols: the input with most values), the input moves to a value
+ *   column: from then on the site's events go to symbols without it. To settle the events before,
+ *   the site's symbols that differ in nothing else become one, their columns are joined in order of
+ *   occurrence, and the sequence is folded again: a pass over all events so far (join_symbols.h).
+ *   That happens at once while the passes so far have not gone over more than all events, and
+ *   otherwise later, for all inputs that have moved since, at the latest at the end: a program
+ *   whose sites vary one after the other costs at most three times what another costs.
  * - Columns per symbol: gap (enter - exit of the previous event), duration, every outcome, every
  *   moved input, and for failed polls count and time inside. Times only with times on.
  * - Volumes, when they are on: what a counter counted inside the call, and what it counted outside
@@ -51,12 +52,13 @@
 #include "event/kind.h"
 #include "reduce/column_relief.h"
 #include "reduce/fold.h"
+#include "reduce/symbol_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RFN_STREAM_DISTINCT = 64, RFN_STREAM_SYMBOLS = 1024, RFN_STREAM_MARK = 65536 };
+enum { RFN_STREAM_MARK = 65536 };
 
 enum rfn_poll { RFN_POLL_NONE, RFN_POLL_FAILED, RFN_POLL_SUCCESSFUL };
 
@@ -91,19 +93,6 @@ struct rfn_stream_options {
      * once, when the site's first event is reduced. NULL: the stream has no signature. */
     uint64_t (*letter)(const void *context, uint32_t site);
     const void *letter_context;
-};
-
-/* What a symbol is. Arrays are owned by the stream. */
-struct rfn_symbol {
-    uint32_t site, function, error;
-    bool failed_poll;
-    uint32_t moved;    /* bit i: input i is in a column; its word in `in` is 0 */
-    const int64_t *in; /* n_in words of the schema */
-    uint64_t occurrences;
-    struct rfn_column gap, duration; /* with times */
-    struct rfn_column polls, inside; /* failed polls: count; time inside MPI (with times) */
-    struct rfn_column *columns;      /* one per moved input, in order, then one per outcome; with
-                                        volume then two more, rfn_stream_volume */
 };
 
 struct rfn_stream;

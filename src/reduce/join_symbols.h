@@ -1,0 +1,28 @@
+/* join_symbols.h - events from before an input moved, as if it had always been in a column.
+ *
+ * The symbols of an unsettled site that differ in nothing but moved inputs become one; their
+ * columns are joined in order of occurrence, with one more for each of these inputs; and the
+ * sequence is folded again. That is one pass over all events so far. Symbols stay in order of first
+ * occurrence, those of other sites as they are.
+ */
+#ifndef RFN_REDUCE_JOIN_SYMBOLS_H
+#define RFN_REDUCE_JOIN_SYMBOLS_H
+
+#include "reduce/fold.h"
+#include "reduce/moved_inputs.h"
+
+struct rfn_symbol_join {
+    struct rfn_symbol_table *table; /* has the old symbols, then the new ones */
+    struct rfn_moved_inputs *inputs;
+    const struct rfn_fold *from; /* the sequence of old symbols */
+    struct rfn_fold *to;         /* gets that of new ones */
+    /* Called now and then, with `context`, since columns grow: 0, or an error, which ends it. */
+    int (*look)(void *context);
+    void *context;
+};
+
+/* *last, an old symbol, becomes the new one's number. After an error the table, which is whole, and
+ * the fold can only be freed. */
+int rfn_symbols_join(const struct rfn_symbol_join *join, uint32_t *last);
+
+#endif
