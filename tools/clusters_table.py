@@ -131,7 +131,7 @@ def space_rows(runs):
         if run.moved:
             ours += [f"{run.moved[0]:,.0f}", f"{run.moved[1]:,.0f}", f"{100 * run.moved[0] / run.moved[1]:.2f}"]
         for theirs in PAPER.get(run.name, []):
-            involved = max(theirs.main[AT], theirs.sub[AT])
+            involved = max(theirs.main.get(AT), theirs.sub.get(AT))
             yield [*ours, theirs.name, str(involved), str(theirs.reference), told(theirs.trace),
                    told(theirs.space), told(theirs.reference_space), told(theirs.unclustered),
                    f"{100 * theirs.space / theirs.unclustered:.1f}"]
