@@ -207,6 +207,17 @@ def expect(bench, code, text, *words):
         raise harness.Failure(f"reduce {' '.join(words)}: exit {run.code}, {run.err}")
 
 
+def test_two_runs(bench, flavour):
+    """Archives of two runs with the same events are compared, and it is said that they are; not so of one run."""
+    program = bench.program("late_sender", flavour)
+    full, again = (bench.record(flavour, 2, [program])[1] for _ in range(2))
+    reduced = bench.fresh("one_run.rfn")
+    bench.verb("reduce", full, "-o", reduced)
+    for other, said in ((again, 1), (reduced, 0), (full, 0)):
+        run = bench.run([bench.refrain, "compare", full, other])
+        harness.compare(f"{other}: exit, said", (run.code, run.err.count("are of two runs")), (0, said))
+
+
 def test_refused(bench, flavour):
     """What cannot be, and what must not: each with its reason."""
     archive = halo(bench, flavour, 2, 20)

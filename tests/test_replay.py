@@ -185,6 +185,17 @@ def test_reduced_and_full(bench, flavour):
         raise harness.Failure(text)
 
 
+def test_without_times(bench, flavour):
+    """It is said that nothing is computed, and where that is what accuracy is about."""
+    program = bench.program("late_sender", flavour)
+    _, full = bench.record(flavour, 2, [program])
+    _, bare = bench.record(flavour, 2, [program], ["--time=none"])
+    said, about = "computing: none, as the archive has no times", "an archive without times computes nothing"
+    for words, wanted in (([bare], (1, 0)), ([f"--against={full}", bare], (1, 1)), ([full], (0, 0))):
+        text = replay(bench, flavour, 2, "--repeat=1", *words).out
+        harness.compare(f"{words}: said", (text.count(said), text.count(about)), wanted)
+
+
 def test_against_another_program(bench, flavour):
     """Refused, with what differs; another recording of the same program is not."""
     folder = os.path.join(harness.PROGRAMS, "pathologies")

@@ -132,7 +132,7 @@ def test_across_one(bench):
             said = " ".join(bench.verb(verb, archive).split())
             own = found["time_sets"] == found["threads"]
             harness.compare(f"{verb} says so", ("times of one rank stand for those of its cluster" in said,
-                                                "each rank's its own, as no two executed the same" in said),
+                                                "each rank's its own, as no two have the same loops and parameters" in said),
                             (not own, own))
     archive, found = check_as_reduced(bench, HALO, 4, ["100", "4"], ["--across=all"],
                                       {"REFRAIN_ACROSS": "all"})

@@ -96,6 +96,12 @@ static void parse_form(struct info_options *given, const char *name, struct argp
                name);
 }
 
+/* Parameters of the others are compared in ways of their own. */
+static bool takes_expressions(const struct rfn_cluster_form *form)
+{
+    return form->parameters == RFN_PARAMETERS_FIELDS;
+}
+
 static error_t parse_expressions(int key, char *arg, struct argp_state *state)
 {
     struct info_options *given = state->input;
@@ -107,8 +113,9 @@ static error_t parse_expressions(int key, char *arg, struct argp_state *state)
         rfn_plugin_argument(state, arg, given->expressions);
         break;
     case ARGP_KEY_END:
-        if (given->expressions_given && !given->clusters)
-            argp_error(state, "--expression and --plugin go with --clusters");
+        if (given->expressions_given && (!given->clusters || !takes_expressions(&given->form)))
+            argp_error(state, "--expression and --plugin go with --clusters, and not with the "
+                              "forms paper and reference");
         if (given->given.top_given && !given->spread && !given->clusters)
             argp_error(state, "--top goes with --spread or --clusters");
         return ARGP_ERR_UNKNOWN;
@@ -435,6 +442,11 @@ static void append_volume(struct rfn_text *out, const struct rfn_run *run,
 static void append_main_clusters(struct rfn_text *out, const struct rfn_archive *archive)
 {
     int64_t n = rfn_archive_main_clusters(archive);
+    if (n == 0)
+        rfn_text_format(out,
+                        "%-12snot known: ranks did not sign their calls, or these are too "
+                        "irregular (info --clusters looks)\n",
+                        "Alike");
     if (n > 0)
         rfn_text_format(
             out, "%-12s%s main cluster%s of ranks that make the same calls in the same order\n",

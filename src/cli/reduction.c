@@ -70,7 +70,7 @@ static void append_stand_ins(struct rfn_text *out, const struct rfn_run_reductio
                         rfn_count_text(of->time_sets).text, of->time_sets == 1 ? "" : "s",
                         rfn_count_text(of->streams).text);
     else
-        rfn_text_string(out, ", each rank's its own, as no two executed the same");
+        rfn_text_string(out, ", each rank's its own, as no two have the same loops and parameters");
 }
 
 void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run)

@@ -84,7 +84,7 @@ static void test_across_one(void **state)
                       "times are those of similar iterations (iterK 10 average), and times of one "
                       "rank stand for those of its cluster (those of 1 thread for 16)");
     expect_across_one(16, "times are those of similar iterations (iterK 10 average), each rank's "
-                          "its own, as no two executed the same");
+                          "its own, as no two have the same loops and parameters");
 }
 
 static void test_degree(void **state)

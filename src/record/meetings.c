@@ -72,6 +72,9 @@ struct rec_exchange *rec_meetings_end(struct rfn_merge *merge)
         return NULL;
     meetings.open = false;
     *merge = meetings.merge;
+    if (!meetings.cost.meetings && rec_is_first_rank())
+        rec_say("ranks merged in the end only: they never met in Barrier, Allreduce, Alltoall, "
+                "Allgather or Reduce_scatter_block of all ranks");
     return &meetings.exchange;
 }
 

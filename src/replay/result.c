@@ -104,9 +104,11 @@ static void print_polls(const struct rpl_replayed *one, FILE *out)
     fprintf(out, "; the call that completes waits\n");
 }
 
-static void print_compute(const struct rpl_result *result, FILE *out)
+static void print_compute(const struct rpl_result *result, const struct rfn_run *run, FILE *out)
 {
-    if (result->scale == 0)
+    if (!run->times)
+        fprintf(out, "  computing: none, as the archive has no times\n");
+    else if (result->scale == 0)
         fprintf(out, "  computing is left out\n");
     else if (result->scale != 1)
         fprintf(out, "  computing, times %g: %s (%s)\n", result->scale,
@@ -126,7 +128,7 @@ static void print_one(const struct rpl_result *result, struct rpl_replayed *one,
     print_bytes(out, one->bytes);
     fprintf(out, ", received as recorded\n");
     if (one == result->replays)
-        print_compute(result, out);
+        print_compute(result, run, out);
     print_times(result, one, out);
     print_skipped(one, out);
     print_polls(one, out);
@@ -138,15 +140,19 @@ static void print_text(const struct rpl_result *result, FILE *out)
         print_one(result, &result->replays[i], out);
     if (result->n_replays < 2)
         return;
+    bool timed = true;
+    for (int i = 0; i < 2; i++)
+        timed &= rfn_archive_run(result->replays[i].archive)->times;
     double t = rpl_median(result->replays[1].seconds, result->repeats);
     double replayed = rpl_median(result->replays[0].seconds, result->repeats);
     fprintf(out, "ACC of ");
     print_name(out, result->replays[0].file);
     fprintf(out, " against the replay of ");
     print_name(out, result->replays[1].file);
-    fprintf(out, "%s: %.1f %%\n",
+    fprintf(out, "%s: %.1f %%%s\n",
             rfn_archive_run(result->replays[1].archive)->reduced ? " (reduced)" : "",
-            100 * rpl_accuracy(t, replayed));
+            100 * rpl_accuracy(t, replayed),
+            timed ? "" : " (an archive without times computes nothing)");
 }
 
 /* ---- JSON ---- */
