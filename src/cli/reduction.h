@@ -51,15 +51,15 @@
     }
 
 /* first: the beginning of the help. */
-#define RFN_MERGE_PARAMETER_OPTION(key, first)                                                 \
-    {                                                                                          \
-        "merge-parameter", key, "LIST", 0,                                                     \
-            first                                                                              \
-            " parameters no longer tell ranks apart; all ranks of a cluster get those of its " \
-            "lowest: some of peer, root, count, exact (datatypes, operations), comm, place "   \
-            "(colour, key) and tag. What differed is lost, and messages may not match any "    \
-            "more",                                                                            \
-            0                                                                                  \
+#define RFN_MERGE_PARAMETER_OPTION(key, first)                                                   \
+    {                                                                                            \
+        "merge-parameter", key, "LIST", 0,                                                       \
+            first                                                                                \
+            " parameters no longer tell ranks with the same loops apart; all get those of the "  \
+            "lowest one: some of peer, root, count, exact (datatypes, operations), comm, place " \
+            "(colour, key) and tag. What differed is lost, and messages may not match any "      \
+            "more",                                                                              \
+            0                                                                                    \
     }
 
 /* What these are given, or wrong usage: for parsers. */
