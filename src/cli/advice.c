@@ -81,8 +81,9 @@ static const char *for_call(uint8_t class_, bool polls)
     case RFN_CLASS_RMA_SYNC:
         return "Leave out synchronization that the data does not need.";
     case RFN_CLASS_ALL_TO_ONE: /* waiting counts only until the first rank came, not the last */
-        return "Collecting ends when the last rank has given its data: balance what ranks compute "
-               "before, or let the root go on meanwhile (MPI_Ireduce, MPI_Igather).";
+        return "Collecting ends when the last rank has given its data, and for who gives much not "
+               "before the root comes: balance what ranks compute before, or go on meanwhile "
+               "(MPI_Ireduce, MPI_Igather).";
     default:
         return "Send less, or fewer and larger messages; share them out over the ranks; or compute "
                "meanwhile.";

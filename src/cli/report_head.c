@@ -16,6 +16,7 @@ enum { SHOWN = 3, INDENT = 3 };
 #define TRIFLE_TEXT "0.5 %"
 
 #define BETWEEN_POLLS 0.05 /* of all ranks' time */
+#define UNEVEN        0.1  /* of all ranks' time: that much idles while one rank computes */
 
 static void append_sentence(struct rfn_text *out, const struct rfn_report *report,
                             struct rfn_text *sentence, size_t indent)
@@ -66,6 +67,19 @@ static const struct rfn_profile_row *blamed_row(const struct rfn_report *report,
     const struct rfn_profile_row *row = busiest_row(report, busy);
     bool worth = row && rfn_report_share(report, *busy) >= TRIFLE;
     return worth && rfn_verdict_blames_calls(report->efficiency.parallel, &losses) ? row : NULL;
+}
+
+/* Most is lost in calls that do not wait, but work is uneven, and what is known to wait is less
+ * than half of what that must cost: then calls wait in ways that are no wait state, as for a root
+ * that comes late and takes large data. */
+static bool has_unseen_waits(const struct rfn_report *report)
+{
+    const struct rfn_efficiency *e = &report->efficiency;
+    const struct rfn_losses losses = rfn_losses_of(report);
+    double idle = (double)(e->max_outside_ns - e->mean_outside_ns) * report->profile->n_ranks;
+    int64_t busy;
+    return blamed_row(report, &busy) && !losses.missing && idle >= UNEVEN * (double)e->all_ns &&
+           losses.uneven + losses.others < idle / 2;
 }
 
 /* ---- run time and efficiency ---- */
@@ -151,6 +165,16 @@ static void append_between_polls(struct rfn_text *text, const struct rfn_report 
     rfn_text_string(text, "), where ranks may just wait.");
 }
 
+static void append_unseen(struct rfn_text *text, const struct rfn_report *report)
+{
+    const struct rfn_efficiency *e = &report->efficiency;
+    rfn_text_format(text,
+                    " But outside of MPI rank %u is busy %.2f times as long as the mean, of which "
+                    "little is seen as waits: these calls may wait for it, as MPI_Reduce and "
+                    "MPI_Gather do with large data when their root comes late.",
+                    e->max_outside_rank, 1 / e->load_balance);
+}
+
 static void append_efficiency(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_losses losses = rfn_losses_of(report);
@@ -168,6 +192,8 @@ static void append_efficiency(struct rfn_text *out, const struct rfn_report *rep
                         rfn_share_text(rfn_report_share(report, busy)).text);
     }
     rfn_text_char(&text, '.');
+    if (has_unseen_waits(report))
+        append_unseen(&text, report);
     append_between_polls(&text, report);
     append_sentence(out, report, &text, INDENT);
 }
@@ -345,6 +371,9 @@ static void append_no_waits(struct rfn_text *out, const struct rfn_report *repor
     else if (report->ranks || report->call_path)
         rfn_text_string(&text, "None of the causes asked for costs more than " TRIFLE_TEXT
                                " of all ranks' time.");
+    else if (rfn_report_share(report, ns) < TRIFLE && has_unseen_waits(report))
+        rfn_text_format(&text, "Wait states are found in %s of all ranks' time only.",
+                        rfn_share_text(rfn_report_share(report, ns)).text);
     else if (rfn_report_share(report, ns) < TRIFLE)
         rfn_text_format(&text, "%s hardly wait for each other: %s of their time.",
                         missing ? "The ranks that are here" : "Ranks",
