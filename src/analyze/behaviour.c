@@ -160,8 +160,7 @@ static void release_counting(struct counting *counting)
 struct segments {
     struct rfn_alike_ranks *items;
     size_t n;
-    uint32_t *of;       /* per member; ABSENT where there is none */
-    uint32_t n_members; /* that have one */
+    uint32_t *of; /* per member; ABSENT where there is none */
 };
 
 static int find_segments(const struct counting *counting, const uint32_t *classes,
@@ -174,7 +173,6 @@ static int find_segments(const struct counting *counting, const uint32_t *classe
         segments->of[i] = ABSENT;
         if (classes[i] == ABSENT)
             continue;
-        segments->n_members++;
         segments->of[i] = at ? (uint32_t)*at : (uint32_t)segments->n;
         if (at) {
             segments->items[*at].count++;
@@ -207,20 +205,21 @@ static struct rfn_activity activity_of(const struct rfn_steps *steps,
 static int list_late(const struct counting *counting, const struct segments *segments,
                      struct rfn_behaviour_pattern *told)
 {
-    uint32_t n_late = 0;
+    uint32_t n_waiting = 0;
     uint32_t *late = malloc((counting->n + 1) * sizeof *late), n = 0;
     if (!late)
         return RFN_E_NOMEM;
     for (size_t i = 0; i < counting->n; i++) {
         uint32_t rank = counting->ranks[i];
-        if (segments->of[i] == ABSENT || !segments->items[segments->of[i]].late)
+        if (segments->of[i] == ABSENT)
             continue;
-        n_late++;
+        n_waiting += segments->items[segments->of[i]].waits;
+        if (!segments->items[segments->of[i]].late)
+            continue;
         if (n == 0 || late[n - 1] != rank)
             late[n++] = rank;
     }
-    told->lost_ns = whole((double)told->wait_ns * (segments->n_members - n_late) *
-                          (double)told->steps);
+    told->lost_ns = whole((double)told->wait_ns * n_waiting * (double)told->steps);
     told->late = late;
     told->n_late = n;
     return 0;

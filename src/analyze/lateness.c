@@ -153,7 +153,7 @@ static double value_of(const struct mean *mean)
     return mean->count > 0 ? mean->sum / mean->count : 0;
 }
 
-/* Marks who is late in a column, and says how long the others wait. */
+/* Marks who is late in a column, and says how long the others, who wait, do so. */
 static double mark_late(const struct table *table, struct rfn_alike_ranks *ranks, size_t column)
 {
     double shortest = 0, longest = 0;
@@ -162,25 +162,74 @@ static double mark_late(const struct table *table, struct rfn_alike_ranks *ranks
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct part *part = part_of(table, i, column);
         ranks[i].late = part->there && part->inside <= shortest + late_part * (longest - shortest);
+        ranks[i].waits = !ranks[i].late;
         if (part->there)
             add(ranks[i].late ? &late : &waiting, part->inside, ranks[i].count);
     }
     return value_of(&waiting) - value_of(&late);
 }
 
-/* By how much late ranks take longer than the others, in a call or in front of it. A call that
+static double time_of(const struct part *part, bool in_call)
+{
+    return in_call ? part->inside : part->gap;
+}
+
+/* What those take that wait, in a call or in front of it. */
+static double usual_of(const struct table *table, const struct rfn_alike_ranks *ranks,
+                       size_t column, bool in_call)
+{
+    struct mean waiting = {0};
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const struct part *part = part_of(table, i, column);
+        if (ranks[i].waits && part->there)
+            add(&waiting, time_of(part, in_call), ranks[i].count);
+    }
+    return value_of(&waiting);
+}
+
+/* Marks the late ones whom something takes longer by so much. */
+static bool find_reasons(const struct table *table, const struct rfn_alike_ranks *ranks,
+                         double excess_ns, bool *reasons)
+{
+    bool any = false;
+    for (size_t k = 0; k < 2 * table->n_columns; k++) {
+        double enough = usual_of(table, ranks, k / 2, k % 2) + excess_ns;
+        for (size_t i = 0; i < table->n_rows; i++) {
+            const struct part *part = part_of(table, i, k / 2);
+            bool reason = ranks[i].late && part->there && time_of(part, k % 2) >= enough;
+            reasons[i] |= reason;
+            any |= reason;
+        }
+    }
+    return any;
+}
+
+/* Late ranks without a reason are not late if others have one. */
+static int leave_reasons(const struct table *table, struct rfn_alike_ranks *ranks, double wait_ns)
+{
+    bool *reasons = calloc(table->n_rows, sizeof *reasons);
+    if (!reasons)
+        return RFN_E_NOMEM;
+    if (find_reasons(table, ranks, cause_part * wait_ns, reasons)) {
+        for (size_t i = 0; i < table->n_rows; i++)
+            ranks[i].late &= reasons[i];
+    }
+    free(reasons);
+    return 0;
+}
+
+/* By how much late ranks take longer than those that wait, in a call or in front of it. A call that
  * only the late ones make is compared with none. */
 static double excess_of(const struct table *table, const struct rfn_alike_ranks *ranks,
                         size_t column, bool in_call)
 {
-    struct mean late = {0}, others = {0};
+    struct mean late = {0};
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct part *part = part_of(table, i, column);
-        if (part->there)
-            add(ranks[i].late ? &late : &others, in_call ? part->inside : part->gap,
-                ranks[i].count);
+        if (ranks[i].late && part->there)
+            add(&late, time_of(part, in_call), ranks[i].count);
     }
-    return late.count > 0 ? value_of(&late) - value_of(&others) : 0;
+    return late.count > 0 ? value_of(&late) - usual_of(table, ranks, column, in_call) : 0;
 }
 
 static uint32_t before_of(const struct table *table, const struct rfn_alike_ranks *ranks,
@@ -209,8 +258,8 @@ static void find_cause(const struct table *table, const struct rfn_alike_ranks *
     lateness->has_cause = lateness->excess_ns >= cause_part * lateness->wait_ns;
 }
 
-static void find(const struct table *table, struct rfn_alike_ranks *ranks, double least,
-                 struct rfn_lateness *lateness)
+static int find(const struct table *table, struct rfn_alike_ranks *ranks, double least,
+                struct rfn_lateness *lateness)
 {
     struct mean length = {0};
     double most = 0;
@@ -227,10 +276,12 @@ static void find(const struct table *table, struct rfn_alike_ranks *ranks, doubl
     lateness->length_ns = value_of(&length);
     lateness->waiting = most > 0 && most >= least * length.sum;
     if (!lateness->waiting)
-        return;
+        return 0;
     lateness->waited = table->sites[column];
     lateness->wait_ns = mark_late(table, ranks, column);
+    RFN_TRY(leave_reasons(table, ranks, lateness->wait_ns));
     find_cause(table, ranks, lateness);
+    return 0;
 }
 
 int rfn_lateness_find(struct rfn_alike_ranks *ranks, size_t n, double least,
@@ -239,10 +290,10 @@ int rfn_lateness_find(struct rfn_alike_ranks *ranks, size_t n, double least,
     struct table table = {.columns = RFN_MAP_INIT};
     *lateness = (struct rfn_lateness){0};
     for (size_t i = 0; i < n; i++)
-        ranks[i].late = false;
+        ranks[i].late = ranks[i].waits = false;
     int error = fill(&table, ranks, n);
     if (!error)
-        find(&table, ranks, least, lateness);
+        error = find(&table, ranks, least, lateness);
     release(&table);
     return error;
 }

@@ -3,7 +3,8 @@
  * Calls are compared by site and by how often the site has occurred in the segment. The call in
  * which ranks together wait most beyond the shortest execution of it is the one that tells who is
  * late: those that are in it hardly longer than the shortest. What takes them longer elsewhere,
- * than those that wait, is the cause.
+ * than those that wait, is the cause. Where something takes some of them longer and others not, the
+ * others are not late: they wait for nobody, as those that have no late neighbour.
  */
 #ifndef RFN_ANALYZE_LATENESS_H
 #define RFN_ANALYZE_LATENESS_H
@@ -17,8 +18,8 @@ struct rfn_alike_ranks {
     const uint32_t *sites; /* of its n calls */
     const int64_t *vector; /* as that of rfn_segment */
     size_t n;
-    uint32_t count; /* how many ranks executed it */
-    bool late;      /* set by rfn_lateness_find */
+    uint32_t count;   /* how many ranks executed it */
+    bool late, waits; /* set by rfn_lateness_find; both false: neither */
 };
 
 struct rfn_lateness {

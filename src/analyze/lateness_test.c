@@ -72,6 +72,28 @@ static void test_in_a_call(void **state)
     assert_int_equal(found.at, BARRIER);
 }
 
+/* Of two that hardly wait only one has worked longer: the other one waits for nobody, and is not
+ * late. If neither has, both are. */
+static void test_neither(void **state)
+{
+    (void)state;
+    struct rfn_alike_ranks ranks[] = {SEGMENT(2, 10, 12, 15, 100, 100),
+                                      SEGMENT(1, 10, 12, 95, 100, 100),
+                                      SEGMENT(1, 10, 12, 15, 20, 100)};
+    struct rfn_lateness found = find(ranks, 3);
+    assert_int_equal(found.waited, BARRIER);
+    assert_true(found.wait_ns == 80);
+    assert_true(ranks[0].waits && !ranks[0].late);
+    assert_true(ranks[1].late && !ranks[1].waits);
+    assert_false(ranks[2].late || ranks[2].waits);
+    assert_true(found.has_cause);
+    assert_true(found.excess_ns == 80);
+    ranks[1] = ranks[2];
+    found = find(ranks, 3);
+    assert_true(ranks[1].late && ranks[2].late);
+    assert_false(found.has_cause);
+}
+
 /* Nothing within the segment tells why. */
 static void test_from_before(void **state)
 {
@@ -152,10 +174,11 @@ static void test_no_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_computing), cmocka_unit_test(test_around_the_loop),
-        cmocka_unit_test(test_in_a_call), cmocka_unit_test(test_from_before),
-        cmocka_unit_test(test_alike),     cmocka_unit_test(test_other_calls),
-        cmocka_unit_test(test_no_calls),  cmocka_unit_test(test_many_calls),
+        cmocka_unit_test(test_computing),   cmocka_unit_test(test_around_the_loop),
+        cmocka_unit_test(test_in_a_call),   cmocka_unit_test(test_neither),
+        cmocka_unit_test(test_from_before), cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_other_calls), cmocka_unit_test(test_no_calls),
+        cmocka_unit_test(test_many_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
