@@ -42,7 +42,7 @@ static void source_close(struct source *source)
 static int64_t join_symbol(const struct rfn_symbol_join *join, const struct rfn_symbol *old)
 {
     int64_t in[RFN_PARAMS_MAX];
-    struct rfn_moved_site *site = &join->inputs->sites[old->site];
+    struct rfn_input_site *site = &join->inputs->sites[old->site];
     for (unsigned i = 0; i < site->n_in; i++)
         in[i] = site->moved >> i & 1 ? 0 : old->in[i];
     const struct rfn_symbol_signature signature = {.site = old->site,

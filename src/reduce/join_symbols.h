@@ -9,11 +9,11 @@
 #define RFN_REDUCE_JOIN_SYMBOLS_H
 
 #include "reduce/fold.h"
-#include "reduce/moved_inputs.h"
+#include "reduce/site_inputs.h"
 
 struct rfn_symbol_join {
     struct rfn_symbol_table *table; /* has the old symbols, then the new ones */
-    struct rfn_moved_inputs *inputs;
+    struct rfn_site_inputs *inputs;
     const struct rfn_fold *from; /* the sequence of old symbols */
     struct rfn_fold *to;         /* gets that of new ones */
     /* Called now and then, with `context`, since columns grow: 0, or an error, which ends it. */

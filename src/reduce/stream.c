@@ -5,7 +5,7 @@
 #include "reduce/elastic_signature.h"
 #include "reduce/join_symbols.h"
 #include "reduce/lists.h"
-#include "reduce/moved_inputs.h"
+#include "reduce/site_inputs.h"
 #include "reduce/stream_reduction.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct rfn_stream {
     struct rfn_elastic signature; /* of what the fold has told */
     bool not_signed;
     struct rfn_symbol_table table;
-    struct rfn_moved_inputs inputs;
+    struct rfn_site_inputs inputs;
     struct rfn_lists lists;
     struct rfn_fold *fold;
     struct poll_run run;
@@ -167,7 +167,7 @@ void rfn_stream_free(struct rfn_stream *stream)
     if (stream->options.memory)
         __atomic_sub_fetch(&stream->options.memory->used, stream->counted, __ATOMIC_RELAXED);
     rfn_symbol_table_release(&stream->table);
-    rfn_moved_inputs_release(&stream->inputs);
+    rfn_site_inputs_release(&stream->inputs);
     free(stream->marks);
     rfn_lists_release(&stream->lists);
     rfn_fold_free(stream->fold);
@@ -242,7 +242,7 @@ static size_t count_memory(struct rfn_stream *stream)
  * before: they are in the part that keeps its structure. */
 static int end_epoch(struct rfn_stream *stream)
 {
-    rfn_moved_inputs_settled(&stream->inputs);
+    rfn_site_inputs_settled(&stream->inputs);
     stream->epochs++;
     RFN_TRY(rfn_fold_freeze(stream->fold));
     RFN_TRY(rfn_stream_reduction_take(stream->reduction));
@@ -332,7 +332,7 @@ static int look(void *stream)
 /* After an epoch symbols stay as they are. */
 void rfn_stream_move(struct rfn_stream *stream, uint32_t site, uint32_t input)
 {
-    rfn_moved_inputs_move(&stream->inputs, site, input, !stream->epochs);
+    rfn_site_inputs_move(&stream->inputs, site, input, !stream->epochs);
 }
 
 int rfn_stream_settle(struct rfn_stream *stream)
@@ -358,7 +358,7 @@ int rfn_stream_settle(struct rfn_stream *stream)
     if (!error)
         watch_fold(stream);
     rfn_fold_free(old);
-    rfn_moved_inputs_settled(&stream->inputs);
+    rfn_site_inputs_settled(&stream->inputs);
     stream->passed += stream->events;
     return error;
 }
@@ -431,7 +431,7 @@ static int append_columns(struct rfn_stream *stream, struct rfn_symbol *symbol,
 /* A site's letter is asked for once, when the site is used. */
 static int site_use(struct rfn_stream *stream, uint32_t site, const struct rfn_function *schema)
 {
-    int new = rfn_moved_inputs_use(&stream->inputs, site, schema->n_in);
+    int new = rfn_site_inputs_use(&stream->inputs, site, schema->n_in);
     if (new == 1 && stream->options.letter && rfn_class_is_mpi(schema->class_))
         stream->inputs.sites[site].letter =
             stream->options.letter(stream->options.letter_context, site) | 1;
@@ -450,7 +450,7 @@ static int64_t symbol_new(struct rfn_stream *stream, uint32_t function,
                               .moved = signature->moved};
     int64_t symbol = rfn_symbol_table_add(&stream->table, &like, signature->in);
     RFN_TRY((int)symbol);
-    *move = rfn_moved_inputs_note(&stream->inputs, &stream->table.symbols[symbol]);
+    *move = rfn_site_inputs_note(&stream->inputs, &stream->table.symbols[symbol]);
     if (*move < -1)
         return *move;
     return symbol;
@@ -755,10 +755,10 @@ const uint64_t *rfn_stream_marks(const struct rfn_stream *stream, size_t *n)
 
 uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site)
 {
-    return rfn_moved_inputs_of(&stream->inputs, site);
+    return rfn_site_inputs_of(&stream->inputs, site);
 }
 
 bool rfn_stream_any_moved(const struct rfn_stream *stream)
 {
-    return rfn_moved_inputs_any(&stream->inputs);
+    return rfn_site_inputs_any(&stream->inputs);
 }

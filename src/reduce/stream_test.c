@@ -2,7 +2,7 @@
 #include "base/spill_model.h"
 #include "reduce/elastic_signature.h"
 #include "reduce/lists.h"
-#include "reduce/moved_inputs.h"
+#include "reduce/site_inputs.h"
 #include "reduce/stream.h"
 
 #include <setjmp.h>
@@ -338,12 +338,12 @@ static void test_end_later(void **state)
 static void test_ahead_of_polls(void **state)
 {
     (void)state;
-    for (int values = RFN_MOVED_INPUTS_VALUES; values <= RFN_MOVED_INPUTS_VALUES + 1; values++) {
+    for (int values = RFN_INPUT_VALUES_MAX; values <= RFN_INPUT_VALUES_MAX + 1; values++) {
         struct history history = history_new(false);
         for (int i = 0; i < values; i++)
             add_test(&history, 0, i, false);
         assert_int_equal(rfn_stream_code_ahead(history.stream), 0);
-        assert_int_equal(rfn_stream_any_moved(history.stream), values > RFN_MOVED_INPUTS_VALUES);
+        assert_int_equal(rfn_stream_any_moved(history.stream), values > RFN_INPUT_VALUES_MAX);
         check_all(&history);
         history_free(&history);
     }
@@ -360,7 +360,7 @@ static void test_moves_after_64(void **state)
             add_send(&history, 1, 8, 2, 7, 8);
         }
         check_all(&history);
-        bool moved = values > RFN_MOVED_INPUTS_VALUES;
+        bool moved = values > RFN_INPUT_VALUES_MAX;
         assert_int_equal(rfn_stream_moved(history.stream, 0), moved ? 1 : 0);
         assert_int_equal(rfn_stream_moved(history.stream, 1), 0);
         assert_int_equal(rfn_stream_symbols(history.stream), moved ? 2 : 65);

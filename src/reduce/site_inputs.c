@@ -1,4 +1,4 @@
-#include "reduce/moved_inputs.h"
+#include "reduce/site_inputs.h"
 
 #include "base/grow.h"
 
@@ -11,19 +11,19 @@ struct rfn_distinct {
     size_t n, capacity;
 };
 
-void rfn_moved_inputs_release(struct rfn_moved_inputs *inputs)
+void rfn_site_inputs_release(struct rfn_site_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n; i++) {
-        struct rfn_moved_site *site = &inputs->sites[i];
+        struct rfn_input_site *site = &inputs->sites[i];
         for (unsigned k = 0; site->inputs && k < site->n_in; k++)
             free(site->inputs[k].values);
         free(site->inputs);
     }
     free(inputs->sites);
-    *inputs = (struct rfn_moved_inputs){0};
+    *inputs = (struct rfn_site_inputs){0};
 }
 
-int rfn_moved_inputs_use(struct rfn_moved_inputs *inputs, uint32_t number, unsigned n_in)
+int rfn_site_inputs_use(struct rfn_site_inputs *inputs, uint32_t number, unsigned n_in)
 {
     size_t n = inputs->n;
     if (number >= n) {
@@ -31,7 +31,7 @@ int rfn_moved_inputs_use(struct rfn_moved_inputs *inputs, uint32_t number, unsig
         memset(inputs->sites + n, 0, (number + 1 - n) * sizeof *inputs->sites);
         inputs->n = (size_t)number + 1;
     }
-    struct rfn_moved_site *site = &inputs->sites[number];
+    struct rfn_input_site *site = &inputs->sites[number];
     if (site->inputs)
         return 0;
     site->n_in = n_in;
@@ -50,45 +50,45 @@ static int distinct_add(struct rfn_distinct *distinct, int64_t value)
     return 0;
 }
 
-int rfn_moved_inputs_note(struct rfn_moved_inputs *inputs, const struct rfn_symbol *symbol)
+int rfn_site_inputs_note(struct rfn_site_inputs *inputs, const struct rfn_symbol *symbol)
 {
-    struct rfn_moved_site *site = &inputs->sites[symbol->site];
+    struct rfn_input_site *site = &inputs->sites[symbol->site];
     unsigned most = 0;
     site->n_symbols++;
     for (unsigned i = 0; i < site->n_in; i++) {
         if (site->moved >> i & 1)
             continue;
         RFN_TRY(distinct_add(&site->inputs[i], symbol->in[i]));
-        if (site->inputs[i].n > RFN_MOVED_INPUTS_VALUES)
+        if (site->inputs[i].n > RFN_INPUT_VALUES_MAX)
             return (int)i;
         if (site->inputs[i].n > site->inputs[most].n || site->moved >> most & 1)
             most = i;
     }
     bool movable = site->n_in > 0 && !(site->moved >> most & 1) && site->inputs[most].n > 1;
-    return movable && site->n_symbols > RFN_MOVED_INPUTS_SYMBOLS ? (int)most : -1;
+    return movable && site->n_symbols > RFN_INPUT_SYMBOLS_MAX ? (int)most : -1;
 }
 
-void rfn_moved_inputs_move(struct rfn_moved_inputs *inputs, uint32_t number, uint32_t input,
-                           bool settles)
+void rfn_site_inputs_move(struct rfn_site_inputs *inputs, uint32_t number, uint32_t input,
+                          bool settles)
 {
-    if (rfn_moved_inputs_of(inputs, number) >> input & 1 || number >= inputs->n ||
+    if (rfn_site_inputs_of(inputs, number) >> input & 1 || number >= inputs->n ||
         !inputs->sites[number].inputs)
         return;
-    struct rfn_moved_site *site = &inputs->sites[number];
+    struct rfn_input_site *site = &inputs->sites[number];
     site->moved |= 1u << input;
     if (settles)
         site->unsettled = inputs->unsettled = true;
     site->n_symbols = 0; /* what is counted from now on are symbols of the new form */
 }
 
-void rfn_moved_inputs_settled(struct rfn_moved_inputs *inputs)
+void rfn_site_inputs_settled(struct rfn_site_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n; i++)
         inputs->sites[i].unsettled = false;
     inputs->unsettled = false;
 }
 
-bool rfn_moved_inputs_any(const struct rfn_moved_inputs *inputs)
+bool rfn_site_inputs_any(const struct rfn_site_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n; i++) {
         if (inputs->sites[i].moved)
