@@ -440,6 +440,7 @@ def test_unsigned(bench, flavour):
     harness.compare("signatures", [group["signature"] for group in facts["group_list"]],
                     [None] * len(facts["group_list"]))
     harness.compare("main clusters", facts["main_clusters"], None)
+    harness.compare("said", "not known: ranks did not sign their calls" in bench.verb("info", archive), True)
     harness.compare("asked", counts(clusters(bench, archive))[0], 3)
     bench.verb("verify", archive)
 

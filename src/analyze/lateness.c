@@ -13,6 +13,7 @@ static const double cause_part = 0.25;
 /* What a segment has of a call that any of the segments has. */
 struct part {
     double gap, inside; /* ns */
+    double enter;       /* ns, since the segment began */
     uint32_t before;    /* site of the call before */
     bool there;
 };
@@ -73,6 +74,7 @@ static int fill_row(struct table *table, const struct rfn_alike_ranks *ranks, si
         table->sites[column] = ranks->sites[i];
         parts[column] = (struct part){.gap = (double)times[1] - (double)times[0],
                                       .inside = (double)times[2] - (double)times[1],
+                                      .enter = (double)times[1],
                                       .before = ranks->sites[(i ? i : ranks->n) - 1],
                                       .there = true};
     }
@@ -153,50 +155,62 @@ static double value_of(const struct mean *mean)
     return mean->count > 0 ? mean->sum / mean->count : 0;
 }
 
-/* Marks who is late in a column, and says how long the others, who wait, do so. */
-static double mark_late(const struct table *table, struct rfn_alike_ranks *ranks, size_t column)
+/* Marks who is late in a column, and who waits. */
+static void mark_late(const struct table *table, struct rfn_alike_ranks *ranks, size_t column)
 {
     double shortest = 0, longest = 0;
-    struct mean late = {0}, waiting = {0};
     range_of(table, column, &shortest, &longest);
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct part *part = part_of(table, i, column);
         ranks[i].late = part->there && part->inside <= shortest + late_part * (longest - shortest);
-        ranks[i].waits = !ranks[i].late;
-        if (part->there)
-            add(ranks[i].late ? &late : &waiting, part->inside, ranks[i].count);
+        ranks[i].waits = part->there && !ranks[i].late;
     }
-    return value_of(&waiting) - value_of(&late);
 }
 
-static double time_of(const struct part *part, bool in_call)
+/* Of what ranks take it is told how long they are in a call, how long in front of it, or how long
+ * from the beginning of the segment to it. */
+enum time { IN_FRONT, INSIDE, SINCE_BEGIN, TIMES };
+
+static double time_of(const struct part *part, enum time time)
 {
-    return in_call ? part->inside : part->gap;
+    return time == INSIDE ? part->inside : time == IN_FRONT ? part->gap : part->enter;
 }
 
-/* What those take that wait, in a call or in front of it. */
-static double usual_of(const struct table *table, const struct rfn_alike_ranks *ranks,
-                       size_t column, bool in_call)
+/* The mean of those that are late, or of those that wait; without any 0. */
+static double mean_of(const struct table *table, const struct rfn_alike_ranks *ranks, size_t column,
+                      enum time time, bool late)
 {
-    struct mean waiting = {0};
+    struct mean mean = {0};
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct part *part = part_of(table, i, column);
-        if (ranks[i].waits && part->there)
-            add(&waiting, time_of(part, in_call), ranks[i].count);
+        if (part->there && (late ? ranks[i].late : ranks[i].waits))
+            add(&mean, time_of(part, time), ranks[i].count);
     }
-    return value_of(&waiting);
+    return value_of(&mean);
 }
 
-/* Marks the late ones whom something takes longer by so much. */
+/* How long those that wait do so. */
+static double wait_of(const struct table *table, const struct rfn_alike_ranks *ranks, size_t column)
+{
+    return mean_of(table, ranks, column, INSIDE, false) -
+           mean_of(table, ranks, column, INSIDE, true);
+}
+
+/* Marks the late ones that take so much longer than those that wait: for something, or until they
+ * are in the call. */
 static bool find_reasons(const struct table *table, const struct rfn_alike_ranks *ranks,
-                         double excess_ns, bool *reasons)
+                         size_t waited, double excess_ns, bool *reasons)
 {
     bool any = false;
-    for (size_t k = 0; k < 2 * table->n_columns; k++) {
-        double enough = usual_of(table, ranks, k / 2, k % 2) + excess_ns;
+    for (size_t k = 0; k < TIMES * table->n_columns; k++) {
+        const size_t column = k / TIMES;
+        const enum time time = (enum time)(k % TIMES);
+        if (time == SINCE_BEGIN && column != waited)
+            continue;
+        double enough = mean_of(table, ranks, column, time, false) + excess_ns;
         for (size_t i = 0; i < table->n_rows; i++) {
-            const struct part *part = part_of(table, i, k / 2);
-            bool reason = ranks[i].late && part->there && time_of(part, k % 2) >= enough;
+            const struct part *part = part_of(table, i, column);
+            bool reason = ranks[i].late && part->there && time_of(part, time) >= enough;
             reasons[i] |= reason;
             any |= reason;
         }
@@ -205,31 +219,18 @@ static bool find_reasons(const struct table *table, const struct rfn_alike_ranks
 }
 
 /* Late ranks without a reason are not late if others have one. */
-static int leave_reasons(const struct table *table, struct rfn_alike_ranks *ranks, double wait_ns)
+static int leave_reasons(const struct table *table, struct rfn_alike_ranks *ranks, size_t waited)
 {
+    double enough = cause_part * wait_of(table, ranks, waited);
     bool *reasons = calloc(table->n_rows, sizeof *reasons);
     if (!reasons)
         return RFN_E_NOMEM;
-    if (find_reasons(table, ranks, cause_part * wait_ns, reasons)) {
+    if (find_reasons(table, ranks, waited, enough, reasons)) {
         for (size_t i = 0; i < table->n_rows; i++)
             ranks[i].late &= reasons[i];
     }
     free(reasons);
     return 0;
-}
-
-/* By how much late ranks take longer than those that wait, in a call or in front of it. A call that
- * only the late ones make is compared with none. */
-static double excess_of(const struct table *table, const struct rfn_alike_ranks *ranks,
-                        size_t column, bool in_call)
-{
-    struct mean late = {0};
-    for (size_t i = 0; i < table->n_rows; i++) {
-        const struct part *part = part_of(table, i, column);
-        if (ranks[i].late && part->there)
-            add(&late, time_of(part, in_call), ranks[i].count);
-    }
-    return late.count > 0 ? value_of(&late) - usual_of(table, ranks, column, in_call) : 0;
 }
 
 static uint32_t before_of(const struct table *table, const struct rfn_alike_ranks *ranks,
@@ -247,7 +248,10 @@ static void find_cause(const struct table *table, const struct rfn_alike_ranks *
 {
     for (size_t i = 0; i < 2 * table->n_columns; i++) {
         size_t column = i / 2;
-        double excess = excess_of(table, ranks, column, i % 2);
+        enum time time = i % 2 ? INSIDE : IN_FRONT;
+        /* A call that none of those that wait makes is compared with none. */
+        double excess = mean_of(table, ranks, column, time, true) -
+                        mean_of(table, ranks, column, time, false);
         if (excess <= lateness->excess_ns)
             continue;
         lateness->excess_ns = excess;
@@ -278,8 +282,9 @@ static int find(const struct table *table, struct rfn_alike_ranks *ranks, double
     if (!lateness->waiting)
         return 0;
     lateness->waited = table->sites[column];
-    lateness->wait_ns = mark_late(table, ranks, column);
-    RFN_TRY(leave_reasons(table, ranks, lateness->wait_ns));
+    mark_late(table, ranks, column);
+    RFN_TRY(leave_reasons(table, ranks, column));
+    lateness->wait_ns = wait_of(table, ranks, column);
     find_cause(table, ranks, lateness);
     return 0;
 }

@@ -3,8 +3,9 @@
  * Calls are compared by site and by how often the site has occurred in the segment. The call in
  * which ranks together wait most beyond the shortest execution of it is the one that tells who is
  * late: those that are in it hardly longer than the shortest. What takes them longer elsewhere,
- * than those that wait, is the cause. Where something takes some of them longer and others not, the
- * others are not late: they wait for nobody, as those that have no late neighbour.
+ * than those that wait, is the cause. Where something takes some of them longer, or they are later
+ * in the step when they come to the call, and others not, the others are not late: they wait for
+ * nobody, as those that have no late neighbour. Nor does who does not make the call.
  */
 #ifndef RFN_ANALYZE_LATENESS_H
 #define RFN_ANALYZE_LATENESS_H

@@ -79,10 +79,10 @@ static void test_neither(void **state)
     (void)state;
     struct rfn_alike_ranks ranks[] = {SEGMENT(2, 10, 12, 15, 100, 100),
                                       SEGMENT(1, 10, 12, 95, 100, 100),
-                                      SEGMENT(1, 10, 12, 15, 20, 100)};
+                                      SEGMENT(1, 10, 12, 15, 30, 100)};
     struct rfn_lateness found = find(ranks, 3);
     assert_int_equal(found.waited, BARRIER);
-    assert_true(found.wait_ns == 80);
+    assert_true(found.wait_ns == 80); /* 85, and 5 of the late one */
     assert_true(ranks[0].waits && !ranks[0].late);
     assert_true(ranks[1].late && !ranks[1].waits);
     assert_false(ranks[2].late || ranks[2].waits);
@@ -92,6 +92,46 @@ static void test_neither(void **state)
     found = find(ranks, 3);
     assert_true(ranks[1].late && ranks[2].late);
     assert_false(found.has_cause);
+}
+
+/* Who does not make the call neither waits nor is late. */
+static void test_not_there(void **state)
+{
+    (void)state;
+    static const uint32_t edge[] = {SEND};
+    struct rfn_alike_ranks ranks[] = {
+        SEGMENT(1, 10, 12, 15, 100, 100),
+        SEGMENT(1, 10, 12, 95, 100, 100),
+        {.sites = edge, .vector = (const int64_t[]){0, 10, 12, 100}, .n = 1, .count = 1}};
+    struct rfn_lateness found = find(ranks, 3);
+    assert_int_equal(found.waited, BARRIER);
+    assert_true(ranks[0].waits && ranks[1].late);
+    assert_false(ranks[2].waits || ranks[2].late);
+}
+
+/* The first is last as it takes a little longer in front of each of five calls, the second as it
+ * takes 30 longer in front of one: both are late. */
+static void test_bit_by_bit(void **state)
+{
+    (void)state;
+    static const uint32_t sites[] = {SEND, SEND, SEND, SEND, BARRIER};
+    struct rfn_alike_ranks ranks[] = {
+        {.sites = sites,
+         .vector = (const int64_t[]){0, 20, 20, 40, 40, 60, 60, 80, 80, 100, 101, 101},
+         .n = 5,
+         .count = 1},
+        {.sites = sites,
+         .vector = (const int64_t[]){0, 30, 30, 50, 50, 65, 65, 80, 80, 95, 101, 101},
+         .n = 5,
+         .count = 1},
+        {.sites = sites,
+         .vector = (const int64_t[]){0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 101, 101},
+         .n = 5,
+         .count = 1}};
+    struct rfn_lateness found = find(ranks, 3);
+    assert_int_equal(found.waited, BARRIER);
+    assert_true(ranks[0].late && ranks[1].late && ranks[2].waits);
+    assert_true(found.has_cause);
 }
 
 /* Nothing within the segment tells why. */
@@ -176,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_computing),   cmocka_unit_test(test_around_the_loop),
         cmocka_unit_test(test_in_a_call),   cmocka_unit_test(test_neither),
+        cmocka_unit_test(test_not_there),   cmocka_unit_test(test_bit_by_bit),
         cmocka_unit_test(test_from_before), cmocka_unit_test(test_alike),
         cmocka_unit_test(test_other_calls), cmocka_unit_test(test_no_calls),
         cmocka_unit_test(test_many_calls),

@@ -356,16 +356,16 @@ static int check_order(const struct compared *compared)
     return RFN_EXIT_USAGE;
 }
 
-/* Of two runs it would be told how these differ. */
-static void check_one_run(const struct compared *compared)
+/* Then it is told how these differ. */
+static void warn_of_two_runs(const struct compared *compared)
 {
     const struct rfn_run *full = rfn_archive_run(compared->full);
     const struct rfn_run *reduced = rfn_archive_run(compared->reduced);
     if (full->start_realtime_ns && reduced->start_realtime_ns &&
         full->start_realtime_ns != reduced->start_realtime_ns)
-        rfn_command_error("%s and %s are of two runs, which began at different times: what is "
-                          "compared is these, and not what reducing loses (refrain reduce %s "
-                          "makes the other one of the first)",
+        rfn_command_error("%s and %s are of two runs, which began at different times: it is told "
+                          "how these differ, not what reducing loses (refrain reduce %s makes an "
+                          "archive to compare it with)",
                           compared->full_file, compared->reduced_file, compared->full_file);
 }
 
@@ -381,7 +381,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
         return status;
     status = check_order(&compared);
     if (status == RFN_EXIT_OK) {
-        check_one_run(&compared);
+        warn_of_two_runs(&compared);
         status = compare(&compared, file->json);
     }
     rfn_archive_close(compared.reduced);

@@ -78,8 +78,8 @@ static bool has_unseen_waits(const struct rfn_report *report)
     const struct rfn_losses losses = rfn_losses_of(report);
     double idle = (double)(e->max_outside_ns - e->mean_outside_ns) * report->profile->n_ranks;
     int64_t busy;
-    return blamed_row(report, &busy) && !losses.missing && idle >= UNEVEN * (double)e->all_ns &&
-           losses.uneven + losses.others < idle / 2;
+    return blamed_row(report, &busy) && !losses.missing && !losses.threads &&
+           idle >= UNEVEN * (double)e->all_ns && losses.uneven + losses.others < idle / 2;
 }
 
 /* ---- run time and efficiency ---- */

@@ -289,6 +289,14 @@ static void test_no_waits(void **state)
            "[halo.c:12] alone takes 25.0 %. But outside of MPI rank 3 is busy 1.64 times as long "
            "as the mean, of which little is seen as waits");
     expect("root comes late. Wait states are found in 0.00 % of all ranks' time only.");
+    waits.total_ns = SECONDS(20); /* of 28 s that must be idle */
+    head();
+    expect_not("But outside of MPI");
+    waits.total_ns = 0;
+    ranks[0].threads = 2;
+    head();
+    expect_not("But outside of MPI");
+    ranks[0].threads = 1;
     ranks[3].mpi_ns = SECONDS(4); /* outside of MPI 6 s, others 5: 7 s idle, less than a tenth */
     report.efficiency = rfn_profile_efficiency(&profile);
     head();

@@ -134,6 +134,10 @@ int rfn_symbols_join(const struct rfn_symbol_join *join, uint32_t *last)
         if (join->inputs->sites[i].unsettled)
             join->inputs->sites[i].n_symbols = 0;
     }
+    free(pass.old.slots); /* old symbols are not looked for any more */
+    free(pass.old.entries);
+    pass.old.slots = NULL;
+    pass.old.entries = NULL;
     *table = (struct rfn_symbol_table){.functions = table->functions, .volume = table->volume};
     int error = join_all(&pass);
     if (!error)

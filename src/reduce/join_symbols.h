@@ -21,8 +21,9 @@ struct rfn_symbol_join {
     void *context;
 };
 
-/* *last, an old symbol, becomes the new one's number. After an error the table, which is whole, and
- * the fold can only be freed. */
+/* *last, an old symbol, becomes the new one's number; symbols of unsettled sites are counted anew;
+ * sites stay unsettled. RFN_E_NOMEM, or an error of the look or of reading columns: the table,
+ * which has the new symbols so far, and the fold can only be freed. */
 int rfn_symbols_join(const struct rfn_symbol_join *join, uint32_t *last);
 
 #endif

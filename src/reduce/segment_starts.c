@@ -3,8 +3,8 @@
 /* Methods without a threshold of time correct starts that are off by so much of the length. */
 static const double default_tolerance = 0.2;
 
-/* How much of what is allowed however short a segment is may be that of starts: who waits for whom
- * is two starts apart, in loops that take less than that. */
+/* The part of the criterion's `more` that counts for starts: how long a rank waits is what two
+ * starts are apart, and in short loops less than times within segments may differ by. */
 static const double start_part = 0.25;
 
 struct rfn_start_tolerance rfn_start_tolerance_of(const struct rfn_criterion *criterion, bool exact)

@@ -12,8 +12,8 @@ struct rfn_start_tolerance {
     uint64_t absolute, share; /* share is at most 2^36 */
 };
 
-/* T times the length (jitter: and 0.25 ms); absDiff: T; methods without a threshold of time: 0.2
- * times. exact: 0. */
+/* T times the length (jitter: the length + 0.25 ms); absDiff: T; methods without a threshold of
+ * time: 0.2 times. exact: 0. */
 struct rfn_start_tolerance rfn_start_tolerance_of(const struct rfn_criterion *criterion,
                                                   bool exact);
 /* The tolerance for a length (not negative), modulo 2^64. */

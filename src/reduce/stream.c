@@ -342,7 +342,10 @@ int rfn_stream_settle(struct rfn_stream *stream)
     struct rfn_fold *old = stream->fold;
     rfn_fold_tell(old); /* letters stay what they are */
     make_room(stream);
-    stream->fold = rfn_fold_new(max_nodes(&stream->options));
+    struct rfn_fold *new = rfn_fold_new(max_nodes(&stream->options));
+    if (!new)
+        return RFN_E_NOMEM;
+    stream->fold = new;
     stream->moving = true;
     const struct rfn_symbol_join join = {
         .table = &stream->table,
@@ -352,7 +355,7 @@ int rfn_stream_settle(struct rfn_stream *stream)
         .look = look,
         .context = stream,
     };
-    int error = stream->fold ? rfn_symbols_join(&join, &stream->last) : RFN_E_NOMEM;
+    int error = rfn_symbols_join(&join, &stream->last);
     stream->moving = false;
     stream->not_signed |= error < 0;
     if (!error)

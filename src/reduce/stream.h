@@ -11,8 +11,8 @@
  * - Signature: site, whether the poll failed, the error class, and the input words. Equal
  *   signatures are one symbol; symbols are numbered in order of first occurrence
  *   (symbol_table.h).
- * - Moved parameters (site_inputs.h). When an input of a site has had more than 64 values (or a
- *   site has more than 1,024 symbols: the input with most values), the input moves to a value
+ * - Moved parameters (site_inputs.h). When an input of a site has had too many values (or a
+ *   site has too many symbols: the input with most values), the input moves to a value
  *   column: from then on the site's events go to symbols without it. To settle the events before,
  *   the site's symbols that differ in nothing else become one, their columns are joined in order of
  *   occurrence, and the sequence is folded again: a pass over all events so far (join_symbols.h).

@@ -36,8 +36,9 @@ struct rfn_symbol_signature {
 };
 
 struct rfn_symbol_table {
-    const struct rfn_function *functions; /* the schemas; borrowed. To be set, as volume; else 0 */
-    bool volume;                          /* symbols have columns of volumes */
+    const struct rfn_function
+        *functions; /* the schemas; borrowed. All but these and volume begins as 0 */
+    bool volume;    /* symbols have columns of volumes */
     struct rfn_symbol *symbols;
     struct rfn_symbol_entry {
         uint64_t hash;
@@ -68,8 +69,8 @@ static inline bool rfn_symbol_is(const struct rfn_symbol *symbol,
 /* The number of the symbol, or -1. */
 int64_t rfn_symbol_table_find(const struct rfn_symbol_table *table,
                               const struct rfn_symbol_signature *signature);
-/* Appends a symbol, which must be new, without occurrences: its number, or RFN_E_NOMEM. The words
- * of `like` are not looked at, but `in` is copied. */
+/* Appends a symbol, which must be new, without occurrences: its number, or RFN_E_NOMEM, after which
+ * the table can only be released. The words of `like` are not looked at, but `in` is copied. */
 int64_t rfn_symbol_table_add(struct rfn_symbol_table *table, const struct rfn_symbol *like,
                              const int64_t *in);
 /* The same of a symbol of another table with the same schemas, with all that it has: only its
