@@ -11,7 +11,7 @@
 enum { NOTE_INDENT = 6, NAMED = 8 };
 /* Of the few lines: how many, and what is worth one: loops of so many steps, patterns that cost
  * this share of the time of all ranks. */
-enum { BRIEF_LINES = 6, LEAST_STEPS = 5 };
+enum { BRIEF_LINES = 7, LEAST_STEPS = 5 };
 static const double least_cost = 0.01;
 /* Patterns with less of the time are other patterns. */
 static const double least_shown = 0.005;

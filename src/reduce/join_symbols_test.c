@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "reduce/expect_column.h"
+
 static const struct rfn_function functions[] = {{.name = "two", .n_in = 2, .n_out = 1}};
 
 static uint32_t add(struct rfn_symbol_table *table, uint32_t site, int64_t a, int64_t b)
@@ -22,19 +24,6 @@ static void execute(struct rfn_symbol_table *table, struct rfn_fold *fold, uint3
     symbol->occurrences++;
     assert_int_equal(rfn_column_append(&symbol->columns[0], outcome), 0);
     assert_int_equal(rfn_fold_append(fold, number), 0);
-}
-
-static void expect(const struct rfn_column *column, size_t n, const int64_t *values)
-{
-    struct rfn_column_cursor cursor;
-    int64_t value;
-    assert_int_equal(column->n, n);
-    rfn_column_open_growing(&cursor, column);
-    for (size_t i = 0; i < n; i++) {
-        assert_int_equal(rfn_column_next(&cursor, &value), 0);
-        assert_int_equal(value, values[i]);
-    }
-    rfn_column_close(&cursor);
 }
 
 static int sequence[16], n_sequence;
@@ -77,13 +66,13 @@ static void test_known(void **state)
     const struct rfn_symbol *joined = &table.symbols[0];
     assert_true(joined->site == 0 && joined->moved == 1 && joined->occurrences == 3);
     assert_true(joined->in[0] == 0 && joined->in[1] == 10);
-    expect(&joined->columns[0], 3, (const int64_t[]){1, 2, 1});
-    expect(&joined->columns[1], 3, (const int64_t[]){100, 102, 103});
+    expect_column(&joined->columns[0], 3, (const int64_t[]){1, 2, 1});
+    expect_column(&joined->columns[1], 3, (const int64_t[]){100, 102, 103});
     const struct rfn_symbol *kept = &table.symbols[1];
     assert_true(kept->site == 1 && kept->moved == 0 && kept->in[0] == 1);
-    expect(&kept->columns[0], 1, (const int64_t[]){101});
-    expect(&table.symbols[2].columns[0], 1, (const int64_t[]){1});
-    expect(&table.symbols[2].columns[1], 1, (const int64_t[]){104});
+    expect_column(&kept->columns[0], 1, (const int64_t[]){101});
+    expect_column(&table.symbols[2].columns[0], 1, (const int64_t[]){1});
+    expect_column(&table.symbols[2].columns[1], 1, (const int64_t[]){104});
     assert_int_equal(inputs.sites[0].n_symbols, 2);
 
     n_sequence = 0;

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "reduce/expect_column.h"
+
 #include "base/spill_model.h"
 
 enum { MAX_SEGMENTS = 4000, MAX_EVENTS = 4, TOP = -1 };
@@ -79,18 +81,6 @@ static struct rfn_stream_profile *put_all(const char *criterion, bool exact)
     return profile;
 }
 
-static void expect_column(const struct rfn_column *column, size_t n, const int64_t *values)
-{
-    struct rfn_column_cursor cursor;
-    int64_t value;
-    assert_int_equal(column->n, n);
-    rfn_column_open_growing(&cursor, column);
-    for (size_t i = 0; i < n; i++) {
-        assert_int_equal(rfn_column_next(&cursor, &value), 0);
-        assert_int_equal(value, values[i]);
-    }
-    rfn_column_close(&cursor);
-}
 #define EXPECT(column, ...)                                           \
     expect_column(column, sizeof((const int64_t[]){__VA_ARGS__}) / 8, \
                   (const int64_t[]){__VA_ARGS__})
