@@ -580,3 +580,20 @@ def test_json(bench):
     told = json.loads(told.out)
     harness.compare("file, whole, offset", (told["file"], told["whole"], told["offset"]),
                     (path, False, begin))
+
+
+def test_unreadable_clusters(bench):
+    """What ranks do cannot be read: how many are alike is not known, and the file's fault is told once."""
+    data, _ = archive(bench, "clustered")
+    toc, _ = rfn_reader.read_header(data)
+    stored = next(chunk for chunk in rfn_reader.listed_chunks(data, toc, True) if chunk.type == rfn_reader.CLUSTERS)
+    path = spoil(bench, "clusters.rfn", flipped(data, stored.end - 1))
+    told = bench.run([bench.refrain, "info", "--json", path])
+    harness.compare("exit", told.code, 3)
+    facts = json.loads(told.out)
+    harness.compare("clusters", [facts[name] for name in ("main_clusters", "sub_clusters",
+                                                          "sub_clusters_after_expressions")], [None] * 3)
+    code, lines, err = run(bench, "info", path)
+    harness.compare("exit", code, 3)
+    harness.compare("said", b"Alike       not known: calls or parameters cannot be read" in lines, True)
+    harness.compare("messages", len(err.splitlines()), 1)

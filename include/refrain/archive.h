@@ -169,10 +169,6 @@ struct rfn_group_info {
 uint32_t rfn_archive_groups(const struct rfn_archive *archive);
 struct rfn_group_info rfn_archive_group(const struct rfn_archive *archive, uint32_t group);
 
-/* How many main clusters of ranks (refrain/clusters.h) the recorder found. 0: it did not look, or
- * it would have taken too long. RFN_E_NOMEM. */
-int64_t rfn_archive_main_clusters(const struct rfn_archive *archive);
-
 /* What calls, parameters and counts take in the file: all but times and definitions. In a clustered
  * archive (refrain reduce --cluster) some groups are stored together. */
 struct rfn_parameter_sizes {

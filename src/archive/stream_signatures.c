@@ -26,36 +26,6 @@ bool rfn_archive_is_signed(const struct rfn_archive *archive)
     return true;
 }
 
-/* Of each rank with streams, in order; returns how many there are. */
-static uint32_t join_ranks(const struct rfn_archive *archive, uint64_t *signatures)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < archive->n_streams; i++) {
-        uint64_t signature = stored_signature(archive, i);
-        if (i > 0 && rfn_stream_word(archive, RFN_WORD_RANK, i) ==
-                         rfn_stream_word(archive, RFN_WORD_RANK, i - 1))
-            signatures[n - 1] = rfn_join_signatures(signatures[n - 1], signature);
-        else
-            signatures[n++] = signature;
-    }
-    return n;
-}
-
-int64_t rfn_archive_main_clusters(const struct rfn_archive *archive)
-{
-    size_t room = archive->n_streams + (size_t)1;
-    if (!rfn_archive_is_signed(archive))
-        return 0;
-    uint64_t *signatures = malloc(room * sizeof *signatures);
-    uint32_t *first = malloc(room * sizeof *first);
-    uint32_t n = signatures ? join_ranks(archive, signatures) : 0;
-    int error = signatures && first ? rfn_first_equal(signatures, n, first) : RFN_E_NOMEM;
-    int64_t found = error ? error : (int64_t)rfn_count_different(first, n);
-    free(signatures);
-    free(first);
-    return found;
-}
-
 /* ---- whether they are right ---- */
 
 /* Of one stream of each value set. */

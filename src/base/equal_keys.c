@@ -31,11 +31,3 @@ int rfn_first_equal(const uint64_t *keys, uint32_t n, uint32_t *first)
     free(sorted);
     return 0;
 }
-
-uint32_t rfn_count_different(const uint32_t *first, uint32_t n)
-{
-    uint32_t different = 0;
-    for (uint32_t i = 0; i < n; i++)
-        different += first[i] == i;
-    return different;
-}

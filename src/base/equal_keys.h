@@ -12,7 +12,4 @@
 /* first[i]: the lowest place of a key that equals that at i; n of both. O(n log n). RFN_E_NOMEM. */
 int rfn_first_equal(const uint64_t *keys, uint32_t n, uint32_t *first);
 
-/* How many keys are different, of what rfn_first_equal found. */
-uint32_t rfn_count_different(const uint32_t *first, uint32_t n);
-
 #endif

@@ -14,7 +14,7 @@ static void test_random(void **state)
     srand(1);
     for (int round = 0; round < 500; round++) {
         uint64_t keys[MOST];
-        uint32_t first[MOST], n = (uint32_t)rand() % MOST, different = 0;
+        uint32_t first[MOST], n = (uint32_t)rand() % MOST;
         for (uint32_t i = 0; i < n; i++)
             keys[i] = (uint64_t)(rand() % 30) << 40;
         assert_int_equal(rfn_first_equal(keys, n, first), 0);
@@ -23,9 +23,7 @@ static void test_random(void **state)
             while (keys[lowest] != keys[i])
                 lowest++;
             assert_int_equal(first[i], lowest);
-            different += lowest == i;
         }
-        assert_int_equal(rfn_count_different(first, n), different);
     }
 }
 

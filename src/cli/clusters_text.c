@@ -798,17 +798,23 @@ static json_t *json_extremes(const struct rfn_clustering *clustering)
     return value;
 }
 
+void rfn_json_cluster_counts(json_t *value, const struct rfn_clustering *clustering)
+{
+    const struct rfn_clustering *c = clustering;
+    json_object_set_new(value, "main_clusters",
+                        c ? json_integer(rfn_clustering_mains(c)) : json_null());
+    json_object_set_new(value, "sub_clusters",
+                        c ? json_integer(rfn_clustering_subs(c)) : json_null());
+    json_object_set_new(value, "sub_clusters_after_expressions",
+                        c ? json_integer(rfn_clustering_after_expressions(c)) : json_null());
+}
+
 void rfn_json_clusters(json_t *value, const struct rfn_archive *archive,
                        const struct rfn_clustering *clustering)
 {
     json_t *list = json_array();
-    uint32_t mains = rfn_clustering_mains(clustering);
-    for (uint32_t i = 0; i < mains; i++)
+    for (uint32_t i = 0; i < rfn_clustering_mains(clustering); i++)
         json_array_append_new(list, json_main(archive, clustering, i));
-    json_object_set_new(value, "main_clusters", json_integer(mains));
-    json_object_set_new(value, "sub_clusters", json_integer(rfn_clustering_subs(clustering)));
-    json_object_set_new(value, "sub_clusters_after_expressions",
-                        json_integer(rfn_clustering_after_expressions(clustering)));
     json_object_set_new(value, "unclustered_ranks",
                         json_integer(rfn_clustering_unreadable(clustering)));
     json_object_set_new(value, "compared_by_extremes", json_extremes(clustering));

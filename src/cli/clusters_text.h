@@ -21,7 +21,9 @@ void rfn_clusters_append(struct rfn_text *out, const struct rfn_archive *archive
 void rfn_clustering_cost_append(struct rfn_text *out, const struct rfn_clustering_cost *cost);
 /* Sets clustering_cost. */
 void rfn_json_clustering_cost(json_t *value, const struct rfn_clustering_cost *cost);
-/* Sets main_clusters, sub_clusters, sub_clusters_after_expressions and clusters. */
+/* Sets main_clusters, sub_clusters and sub_clusters_after_expressions; null without clustering. */
+void rfn_json_cluster_counts(json_t *value, const struct rfn_clustering *clustering);
+/* Sets clusters, and what they do not tell: unclustered_ranks and compared_by_extremes. */
 void rfn_json_clusters(json_t *value, const struct rfn_archive *archive,
                        const struct rfn_clustering *clustering);
 

@@ -64,7 +64,8 @@ struct info_options {
 /* What is printed besides what is in any archive; NULL: not asked for. */
 struct extras {
     const struct rfn_trace_model *model;
-    const struct rfn_clustering *clustering;
+    bool clusters;                             /* are asked for in full; */
+    const struct rfn_clustering *clustering;   /* NULL: cannot be read */
     struct rfn_clustering_cost cost;           /* of clustering */
     const struct rfn_expressions *expressions; /* users' */
     bool spread;                               /* is asked for, */
@@ -356,13 +357,6 @@ static void set_run(json_t *value, const struct rfn_run *run)
     json_object_set_new(value, "merged_parameters", rfn_json_text(run->forced));
 }
 
-/* As found when recording; null: not known. */
-static json_t *json_main_clusters(const struct rfn_archive *archive)
-{
-    int64_t n = rfn_archive_main_clusters(archive);
-    return n > 0 ? json_integer(n) : json_null();
-}
-
 static json_t *json_of_expressions(const struct rfn_expressions *expressions)
 {
     if (!expressions)
@@ -388,7 +382,7 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
     json_object_set_new(value, "region_events", rfn_json_count(totals->region_events));
     json_object_set_new(value, "regions", json_integer(rfn_archive_regions(archive)));
     json_object_set_new(value, "groups", json_integer(rfn_archive_groups(archive)));
-    json_object_set_new(value, "main_clusters", json_main_clusters(archive));
+    rfn_json_cluster_counts(value, extras->clustering);
     json_object_set_new(value, "clustered_groups", json_integer(totals->sizes.clustered_groups));
     json_object_set_new(value, "parameter_bytes", rfn_json_count(totals->sizes.bytes));
     json_object_set_new(value, "unclustered_parameter_bytes",
@@ -407,7 +401,7 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
     json_object_set_new(value, "group_list", groups);
     if (extras->model)
         json_object_set_new(value, "model", rfn_json_trace_model(extras->model));
-    if (extras->clustering) {
+    if (extras->clusters && extras->clustering) {
         rfn_json_clusters(value, archive, extras->clustering);
         rfn_json_clustering_cost(value, &extras->cost);
         json_object_set_new(value, "expressions", json_of_expressions(extras->expressions));
@@ -438,19 +432,23 @@ static void append_volume(struct rfn_text *out, const struct rfn_run *run,
     rfn_text_char(out, '\n');
 }
 
-/* "Alike       9 main clusters of ranks that make the same calls in the same order" */
-static void append_main_clusters(struct rfn_text *out, const struct rfn_archive *archive)
+/* "Alike       9 main clusters of ranks that make the same calls in the same order
+ *              12 sub-clusters with the same parameters, 9 after expressions (--clusters: which)"
+ */
+static void append_alike(struct rfn_text *out, const struct rfn_clustering *clustering)
 {
-    int64_t n = rfn_archive_main_clusters(archive);
-    if (n == 0)
-        rfn_text_format(out,
-                        "%-12snot known: ranks did not sign their calls, or these are too "
-                        "irregular (info --clusters looks)\n",
-                        "Alike");
-    if (n > 0)
-        rfn_text_format(
-            out, "%-12s%s main cluster%s of ranks that make the same calls in the same order\n",
-            "Alike", rfn_count_text((uint64_t)n).text, n == 1 ? "" : "s");
+    if (!clustering) {
+        rfn_text_format(out, "%-12snot known: calls or parameters cannot be read\n", "Alike");
+        return;
+    }
+    uint32_t mains = rfn_clustering_mains(clustering), subs = rfn_clustering_subs(clustering);
+    rfn_text_format(out,
+                    "%-12s%s main cluster%s of ranks that make the same calls in the same order\n",
+                    "Alike", rfn_count_text(mains).text, mains == 1 ? "" : "s");
+    rfn_text_format(out, "%-12s%s sub-cluster%s with the same parameters", "",
+                    rfn_count_text(subs).text, subs == 1 ? "" : "s");
+    rfn_text_format(out, ", %s after expressions (--clusters: which)\n",
+                    rfn_count_text(rfn_clustering_after_expressions(clustering)).text);
 }
 
 /* "Clustered   9 of 9 groups: calls, parameters and counts in 464 B, not 2.75 KiB" */
@@ -534,7 +532,7 @@ static void append_merging(struct rfn_text *out, const struct rfn_run *run)
 }
 
 static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive,
-                         const struct totals *totals)
+                         const struct totals *totals, const struct rfn_clustering *clustering)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
     rfn_text_format(out, "%-12s%u (%u thread%s that called MPI)\n", "Ranks", run->ranks,
@@ -551,7 +549,7 @@ static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive
                         (double)run->file_bytes / (double)totals->events);
     rfn_text_format(out, "\n%-12s%u, with %s loop%s\n", "Groups", rfn_archive_groups(archive),
                     rfn_count_text(totals->loops).text, totals->loops == 1 ? "" : "s");
-    append_main_clusters(out, archive);
+    append_alike(out, clustering);
     if (totals->sizes.clustered_groups)
         append_clustered(out, archive, &totals->sizes);
     if (run->times)
@@ -628,14 +626,14 @@ static int print_text(const struct rfn_archive *archive, const struct totals *to
     line(&out, "Recorder", run->recorder);
     rfn_path_ends_line(&out, run, 12);
     rfn_children_line(&out, archive, 12);
-    append_sizes(&out, archive, totals);
+    append_sizes(&out, archive, totals, extras->clustering);
     append_merging(&out, run);
     line(&out, "Complete", rfn_archive_complete(archive, NULL) ? "yes" : "no");
     append_groups(&out, archive);
     rfn_clocks_append(&out, archive);
     if (extras->model)
         rfn_trace_model_append(&out, extras->model);
-    if (extras->clustering) {
+    if (extras->clusters && extras->clustering) {
         rfn_clusters_append(&out, archive, extras->clustering, extras->top_clusters);
         append_expressions(&out, extras->expressions);
         rfn_clustering_cost_append(&out, &extras->cost);
@@ -675,10 +673,11 @@ static int cluster(const struct rfn_archive *archive, const struct info_options 
 {
     struct rfn_expressions *expressions = options->expressions;
     RFN_TRY(rfn_expressions_add_archive(expressions, archive, diag));
-    RFN_TRY(
-        rfn_clustering_new(archive, options->form, expressions, &extras->cost, clustering, diag));
+    RFN_TRY(rfn_clustering_new(archive, options->form, expressions,
+                               options->clusters ? &extras->cost : NULL, clustering, diag));
     const struct rfn_expression_counts counts = rfn_expressions_counts(expressions);
-    rfn_expression_counts_warn(&counts);
+    if (options->clusters)
+        rfn_expression_counts_warn(&counts);
     extras->expressions = options->expressions_given ? expressions : NULL;
     extras->clustering = *clustering;
     return 0;
@@ -699,8 +698,9 @@ static int print(const struct rfn_archive *archive, const struct info_options *o
         status = rfn_command_fail(file, error, &diag);
     struct rfn_clustering *clustering = NULL;
     struct extras extras = {.model = options->model && !error ? &model : NULL};
-    error = options->clusters ? cluster(archive, options, &extras, &clustering, &diag) : 0;
-    if (error < 0)
+    extras.clusters = options->clusters;
+    error = cluster(archive, options, &extras, &clustering, &diag);
+    if (error == RFN_E_NOMEM || (error < 0 && options->clusters))
         status = rfn_command_fail(file, error, &diag);
     struct rfn_time_spreads *spreads = NULL;
     extras.spread = options->spread;
