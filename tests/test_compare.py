@@ -78,7 +78,7 @@ def test_reduced(bench):
     full = pathologies.record(bench, next(p for p in pathologies.PROGRAMS if p.name == "NtoN_32"))
     for method in ("avgWave:0.2", "iterAvg", "absDiff:100", "jitter:0.05"):
         reduced = bench.path("reduced.rfn")
-        bench.verb("reduce", "--force", f"--similar={method}", "-o", reduced, full)
+        bench.verb("reduce", "-f", f"--similar={method}", "-o", reduced, full)
         found = compare(bench, full, reduced)
         model = json.loads(bench.verb("info", "--json", f"--model={method}", full))["model"]
         for name in ("degree_of_matching", "approximation_distance_us"):

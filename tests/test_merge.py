@@ -301,5 +301,5 @@ def test_refused(bench, flavour):
     harness.compare("an archive after all", os.path.exists(out), False)
     expect(bench, 3, "ranks 2-3 are in none of these archives", "merge", low, "-o", out)
     expect(bench, 1, "--force replaces it", "merge", low, high, "-o", out)
-    bench.verb("merge", low, high, "-o", out, "--force")
+    bench.verb("merge", low, high, "-o", out, "-f")
     check_equal(bench, out, archive)

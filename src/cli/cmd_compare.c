@@ -12,6 +12,7 @@
 #include "refrain/compare.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { TOP = 15, NOTE_INDENT = 6 };
 
@@ -137,7 +138,9 @@ static void how_line(struct rfn_text *out, const struct rfn_run *run)
         return;
     rfn_text_format(out, "%-20sby ", "");
     rfn_text_printable(out, run->similar);
-    if (run->across) {
+    if (run->across && strcmp(run->across, "one") == 0) {
+        rfn_text_string(out, ", times of one rank for those of its cluster");
+    } else if (run->across) {
         rfn_text_string(out, ", across processes by ");
         rfn_text_printable(out, run->across);
     }

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { KEY_FORCE = 256, KEY_CLUSTER, KEY_NO_CLUSTER };
+enum { KEY_CLUSTER = 256, KEY_NO_CLUSTER };
 
 static const struct argp_option options[] = {
     {"output", 'o', "OUT", 0, "The archive that is made", 0},
-    {"force", KEY_FORCE, NULL, 0, "Replace OUT if there is such a file", 0},
+    {"force", 'f', NULL, 0, "Replace OUT if there is such a file", 0},
     {"cluster", KEY_CLUSTER, NULL, 0,
      "Store once what alike ranks did, as 'refrain reduce --cluster' does, even where it was so in "
      "none of the files",
@@ -45,7 +45,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'j':
         arguments->json = true;
         return 0;
-    case KEY_FORCE:
+    case 'f':
         arguments->force = true;
         return 0;
     case KEY_CLUSTER:

@@ -785,7 +785,8 @@ static error_t parse_others(int key, char *arg, struct argp_state *state)
     case KEY_CALL_PATH_MATCH:
         if (!rfn_path_match_parse(arg, &(struct rfn_path_ends){0}))
             argp_error(state,
-                       "--call-path-match is all, ends, or numbers of frames, as in ends:1,2, not "
+                       "--call-path-match is all, ends, or numbers of outer (0 to 1000) and of "
+                       "inner frames (1 to 1000), as in ends:1,2, not "
                        "'%s'",
                        arg);
         options->path_match = arg;

@@ -22,7 +22,6 @@ enum {
     KEY_STARTS,
     KEY_MEMORY,
     KEY_MAX_PER_KIND,
-    KEY_FORCE,
     KEY_CLUSTER,
     KEY_NO_CLUSTER,
     KEY_MERGE,
@@ -33,7 +32,7 @@ enum {
 
 static const struct argp_option options[] = {
     {"output", 'o', "OUT", 0, "The reduced archive", 0},
-    {"force", KEY_FORCE, NULL, 0, "Replace OUT if there is such a file", 0},
+    {"force", 'f', NULL, 0, "Replace OUT if there is such a file", 0},
     {"cluster", KEY_CLUSTER, NULL, 0,
      "Store once what alike ranks did, and parameters that differ as expressions in the rank; "
      "without one of the options below, times stay as they are",
@@ -177,7 +176,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "the name of the reduced archive is empty");
         arguments->output = arg;
         return 0;
-    case KEY_FORCE:
+    case 'f':
         arguments->force = true;
         return 0;
     case KEY_CLUSTER:

@@ -117,10 +117,10 @@ double rfn_reduction_degree(const struct rfn_run *run)
 static void append_segments(struct rfn_text *out, const struct rfn_run *run)
 {
     const struct rfn_run_reduction *of = &run->reduction;
-    rfn_text_format(out, "%-12s%s of %s kinds, %s kept; %s start%s corrected", "Segments",
+    rfn_text_format(out, "%-12s%s of %s kind%s, %s kept; %s start%s corrected", "Segments",
                     rfn_count_text(of->executions).text, rfn_count_text(of->kinds).text,
-                    rfn_count_text(of->representatives).text, rfn_count_text(of->corrections).text,
-                    of->corrections == 1 ? "" : "s");
+                    of->kinds == 1 ? "" : "s", rfn_count_text(of->representatives).text,
+                    rfn_count_text(of->corrections).text, of->corrections == 1 ? "" : "s");
     if (of->widened)
         rfn_text_format(out, "; the threshold of %s kind%s widened",
                         rfn_count_text(of->widened).text, of->widened == 1 ? "" : "s");
@@ -150,9 +150,9 @@ void rfn_reduction_lines(struct rfn_text *out, const struct rfn_run *run)
     rfn_text_string(out, of->exact_starts ? "; starts are exact\n" : "\n");
     append_segments(out, run);
     if (run->across)
-        rfn_text_format(out, "%-12s%s of %s threads, which are of %s classes\n", "Times of",
+        rfn_text_format(out, "%-12s%s of %s threads, which are of %s class%s\n", "Times of",
                         rfn_count_text(of->time_sets).text, rfn_count_text(of->streams).text,
-                        rfn_count_text(of->classes).text);
+                        rfn_count_text(of->classes).text, of->classes == 1 ? "" : "es");
     if (of->full_bytes)
         append_full_size(out, run);
 }

@@ -56,6 +56,18 @@ static void test_lines(void **state)
                        "Segments    1,000 of 20 kinds, 118 kept; 1 start corrected\n"
                        "Matching    88.7 % of what can match\n"
                        "Times of    16 of 16 threads, which are of 2 classes\n");
+    run = reduced("avgWave:0.4");
+    run.reduction = (struct rfn_run_reduction){.executions = 10,
+                                               .kinds = 1,
+                                               .representatives = 1,
+                                               .streams = 16,
+                                               .classes = 1,
+                                               .time_sets = 1};
+    expect_lines(&run, "Reduced     times are those of similar iterations (iterK 10 average, "
+                       "across processes avgWave 0.4)\n"
+                       "Segments    10 of 1 kind, 1 kept; 0 starts corrected\n"
+                       "Matching    100.0 % of what can match\n"
+                       "Times of    1 of 16 threads, which are of 1 class\n");
     run.reduced = false;
     expect_lines(&run, "");
     run.forced = "peer,count";
