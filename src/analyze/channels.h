@@ -36,6 +36,7 @@ struct rfn_message {
     bool waited;             /* the user's: the send did, for the receive; so does over_at */
     bool cancelled;          /* or about to be */
     bool over, got;          /* the channels' own: the send is; the receive is */
+    bool awaits;             /* the user's: the sending stream is woken when a receive takes it */
     struct rfn_point posted; /* where the receive was posted */
     uint64_t over_at;        /* the user's: the send waited until this point of its stream */
 };
@@ -95,7 +96,7 @@ struct rfn_channels {
     /* A receive that a stream waits for, or has left without, has now got its message; RFN_E_NOMEM.
      */
     int (*bound)(void *context, uint32_t receive);
-    void (*wake)(void *context, uint32_t stream); /* a prober */
+    void (*wake)(void *context, uint32_t stream); /* a prober, or one whose message is taken */
     void *context;
 };
 

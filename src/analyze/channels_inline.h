@@ -104,6 +104,8 @@ static inline int rfn_channels_bind(struct rfn_channels *channels, uint32_t mess
     of->posted = channels->receives[receive].posted;
     channels->receives[receive].message = message + 1;
     channels->joined++;
+    if (__builtin_expect(of->awaits, 0))
+        channels->wake(channels->context, of->sent.stream);
     return rfn_channels_tell_bound(channels, receive);
 }
 
@@ -160,6 +162,7 @@ static inline int64_t rfn_channels_send_in(struct rfn_channels *channels, uint32
     message->mode = mode;
     message->begun = begun;
     message->taken = message->waited = message->cancelled = message->over = message->got = false;
+    message->awaits = false;
     channels->sends++;
     RFN_TRY(rfn_channels_offer(channels, channel, (uint32_t)at));
     return at;

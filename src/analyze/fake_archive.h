@@ -333,6 +333,7 @@ struct rfn_archive {
     bool groups;                    /* each stream is a group of its own */
     bool batches;                   /* what repeats itself comes so (archive/cursor.h) */
     uint64_t in_batches;            /* events that have come so */
+    int64_t off_ns;                 /* how far times may be off; above 0: they are reduced */
 };
 
 struct rfn_cursor {
@@ -600,6 +601,11 @@ int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
                    : 0;
     *record = &stream->events[cursor->at++].record;
     return 1;
+}
+
+int64_t rfn_cursor_off_ns(const struct rfn_cursor *cursor)
+{
+    return cursor->archive->off_ns;
 }
 
 /* Whether so many events, which may come in batches, are as those `width` before them. */

@@ -53,7 +53,9 @@ struct rfn_replay {
                                        INT64_MIN: perhaps at once, for it has been woken */
     int64_t earliest_ns, latest_ns; /* bounds of stamps */
     int64_t start_ns;
-    bool put_off;        /* the leaving event has been */
+    bool *stays;         /* by stream: its event is shown again later; it is ready then */
+    int64_t shown_ns;    /* when the leaving event is shown */
+    int64_t again_ns;    /* when it is again; NEVER: it has left */
     uint64_t left, told; /* events that have left; at the last progress */
     double events;
     uint32_t lost, told_of; /* streams; the one that the error is of */
@@ -209,7 +211,16 @@ void rfn_replay_put_off(struct rfn_replay *replay, uint32_t stream, int64_t ns)
     struct rfn_replay_stream *of = &replay->streams[stream];
     of->shift_ns = ns - of->recorded_ns;
     of->exit_ns = ns;
-    replay->put_off = true;
+    replay->again_ns = ns;
+}
+
+bool rfn_replay_ask_again(struct rfn_replay *replay, uint32_t stream, int64_t ns)
+{
+    if (ns <= replay->shown_ns)
+        return false;
+    replay->again_ns = ns;
+    replay->stays[stream] = true;
+    return true;
 }
 
 /* ---- streams ---- */
@@ -397,7 +408,9 @@ int rfn_replay_new(const struct rfn_archive *archive, const struct rfn_replay_ho
     made->parked.entries = calloc((size_t)n + 1, sizeof *made->parked.entries);
     made->parked.places = calloc((size_t)n + 1, sizeof *made->parked.places);
     made->woken = calloc((size_t)n + 1, sizeof *made->woken);
-    bool all = made->streams && made->parked.entries && made->parked.places && made->woken;
+    made->stays = calloc((size_t)n + 1, sizeof *made->stays);
+    bool all = made->streams && made->parked.entries && made->parked.places && made->woken &&
+               made->stays;
     int error = all ? make_tournament(&made->ready, n) : RFN_E_NOMEM;
     for (uint32_t i = 0; i < n && !error; i++)
         error = open_stream(made, i);
@@ -420,12 +433,33 @@ void rfn_replay_free(struct rfn_replay *replay)
     free(replay->parked.entries);
     free(replay->parked.places);
     free(replay->woken);
+    free(replay->stays);
     free(replay);
 }
 
 const struct rfn_replay_stream *rfn_replay_stream(const struct rfn_replay *replay, uint32_t stream)
 {
     return &replay->streams[stream];
+}
+
+/* The number of a rank's first stream, or of the one behind those of lower ranks. */
+static uint32_t first_of(const struct rfn_replay *replay, uint32_t rank)
+{
+    uint32_t from = 0, to = replay->n_streams;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (replay->streams[middle].rank < rank)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+const struct rfn_replay_stream *rfn_replay_of_rank(const struct rfn_replay *replay, uint32_t rank)
+{
+    const struct rfn_replay_stream *stream = &replay->streams[first_of(replay, rank)];
+    return stream->open && stream->rank == rank ? stream : NULL;
 }
 
 int64_t rfn_replay_start_ns(const struct rfn_replay *replay)
@@ -444,9 +478,12 @@ uint32_t rfn_replay_lost(const struct rfn_replay *replay, int *error, struct rfn
 
 void rfn_replay_wake(struct rfn_replay *replay, uint32_t stream)
 {
-    if (!replay->parked.places[stream])
+    if (replay->stays[stream])
+        replay->stays[stream] = false;
+    else if (replay->parked.places[stream])
+        take_out(&replay->parked, stream);
+    else
         return;
-    take_out(&replay->parked, stream);
     replay->woken[replay->n_woken++] = stream;
     replay->turn_ns = INT64_MIN;
 }
@@ -465,8 +502,12 @@ static inline void take_woken(struct rfn_replay *replay)
     }
 }
 
-static int64_t next_ns(const struct rfn_replay_stream *stream)
+/* When it is the turn of a stream that has just been shown leaving or entering. */
+static int64_t next_ns(const struct rfn_replay *replay, uint32_t number)
 {
+    const struct rfn_replay_stream *stream = &replay->streams[number];
+    if (replay->again_ns != NEVER)
+        return replay->again_ns;
     return stream->held ? stream->enter_ns : stream->exit_ns;
 }
 
@@ -510,9 +551,8 @@ static int go_on(struct rfn_replay *replay, uint32_t number)
 static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
-    replay->put_off = false;
     int result = replay->hooks.leave(replay->hooks.context, number, stream, forced);
-    if (result < 0 || replay->put_off)
+    if (result < 0 || replay->again_ns != NEVER)
         return result < 0 ? result : 1;
     if (result == RFN_REPLAY_PARK) {
         push(&replay->parked, stream->exit_ns, number);
@@ -538,8 +578,11 @@ static int move_earliest(struct rfn_replay *replay)
     uint32_t number = replay->ready.earliest.stream;
     const struct rfn_replay_stream *stream = &replay->streams[number];
     replay->turn_ns = replay->ready.second.ns;
+    replay->shown_ns = replay->ready.earliest.ns;
+    replay->again_ns = NEVER;
+    replay->stays[number] = false;
     int stays = stream->held ? enter_held(replay, number) : leave(replay, number, false);
-    replay->ready.earliest.ns = stays > 0 ? next_ns(stream) : NEVER;
+    replay->ready.earliest.ns = stays > 0 ? next_ns(replay, number) : NEVER;
     return stays;
 }
 
@@ -548,10 +591,11 @@ static int leave_forced(struct rfn_replay *replay)
 {
     uint32_t number = replay->parked.entries[0].stream;
     replay->turn_ns = INT64_MIN;
+    replay->shown_ns = replay->again_ns = NEVER;
     take_out(&replay->parked, number);
     int stays = leave(replay, number, true);
     if (stays > 0)
-        set_ready(&replay->ready, next_ns(&replay->streams[number]), number);
+        set_ready(&replay->ready, next_ns(replay, number), number);
     return stays;
 }
 
@@ -559,6 +603,7 @@ static int begin(struct rfn_replay *replay)
 {
     bool any = false;
     replay->turn_ns = INT64_MIN;
+    replay->again_ns = NEVER;
     for (uint32_t i = 0; i < replay->n_streams; i++) {
         struct rfn_replay_stream *stream = &replay->streams[i];
         if (!stream->open)
@@ -582,7 +627,7 @@ static int begin(struct rfn_replay *replay)
             result = go_on(replay, i);
         RFN_TRY(result);
         if (replay->streams[i].open)
-            set_leaf(&replay->ready, next_ns(&replay->streams[i]), i);
+            set_leaf(&replay->ready, next_ns(replay, i), i);
     }
     rank_first(&replay->ready);
     return 0;

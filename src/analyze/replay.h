@@ -126,6 +126,8 @@ int rfn_replay_run(struct rfn_replay *replay);
 
 /* Borrowed; streams are those of the archive. */
 const struct rfn_replay_stream *rfn_replay_stream(const struct rfn_replay *replay, uint32_t stream);
+/* A rank's first stream; NULL: it has none, or no more events. */
+const struct rfn_replay_stream *rfn_replay_of_rank(const struct rfn_replay *replay, uint32_t rank);
 /* The earliest enter of all streams' first events. */
 int64_t rfn_replay_start_ns(const struct rfn_replay *replay);
 /* Streams that could not be read to their end, why the lowest could not. */
@@ -135,8 +137,12 @@ uint32_t rfn_replay_lost(const struct rfn_replay *replay, int *error, struct rfn
  * next; it may do the same itself and return RFN_REPLAY_LEFT. Borrowed; others being woken changes
  * it. */
 const int64_t *rfn_replay_turn_ns(const struct rfn_replay *replay);
-/* From hooks: a parked event is to be shown again (else nothing happens). */
+/* From hooks: an event that is parked, or is shown again later, is to be shown again now (else
+ * nothing happens). */
 void rfn_replay_wake(struct rfn_replay *replay, uint32_t stream);
+/* From leave: the event, which keeps its time, is to be shown again when it is ns, or the stream
+ * has been woken, whatever is returned. False: it is that late already. */
+bool rfn_replay_ask_again(struct rfn_replay *replay, uint32_t stream, int64_t ns);
 /* From leave: the event ends at ns, which is later than it was recorded. */
 void rfn_replay_put_off(struct rfn_replay *replay, uint32_t stream, int64_t ns);
 

@@ -25,6 +25,7 @@ struct leaving {
     uint64_t key, count; /* if in_step: of the mark */
     uint32_t late;       /* + 1: what is noted of it, if some receive cannot be measured yet */
     const struct rfn_message *longest; /* whose wait it is, if that is for a message; else NULL */
+    const struct rfn_message *seeming; /* that seems to be sent before its receive was posted */
     bool backward;                     /* some message is sent after the call's end */
     bool marked;                       /* the channels are that it receives from */
 };
@@ -43,7 +44,7 @@ static inline void begin_leaving(struct leaving *leaving, struct rfn_wait_pass *
     leaving->full_ns = leaving->completion_ns = 0;
     leaving->in_step = leaving->backward = leaving->marked = false;
     leaving->late = 0;
-    leaving->longest = NULL;
+    leaving->longest = leaving->seeming = NULL;
 }
 
 void rfn_pass_wake(void *context, uint32_t stream)
@@ -221,21 +222,85 @@ static struct rfn_wait late_sender(const struct rfn_message *message, int64_t en
                              .until = message->sent};
 }
 
-static struct rfn_wait late_receiver(struct rfn_wait_pass *pass, const struct rfn_message *message,
-                                     bool alone, int64_t enter_ns, int64_t exit_ns)
+/* Where times are reduced, by how much a send may seem to be over before its receive is posted. */
+static int64_t seeming_ns(const struct leaving *leaving, const struct rfn_replay_stream *receiver)
 {
+    int64_t own_ns = rfn_cursor_off_ns(leaving->at->cursor);
+    return own_ns && receiver ? own_ns + rfn_cursor_off_ns(receiver->cursor) : 0;
+}
+
+/* Whether a message whose send is over has not waited for its receive, as that is posted so much
+ * later. */
+static bool is_ahead(const struct leaving *leaving, const struct rfn_message *message)
+{
+    const struct rfn_replay_stream *receiver = rfn_replay_of_rank(leaving->pass->replay,
+                                                                  message->dest);
+    int64_t seeming = seeming_ns(leaving, receiver), exit_ns = leaving->at->exit_ns;
+    if (message->taken)
+        return message->posted.ns - exit_ns >= seeming;
+    return !seeming || receiver->exit_ns - exit_ns >= seeming;
+}
+
+static struct rfn_wait late_receiver(struct leaving *leaving, const struct rfn_message *message)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    const int64_t enter_ns = leaving->of->enter_ns, exit_ns = leaving->at->exit_ns;
     struct rfn_wait wait = {.pattern = RFN_LATE_RECEIVER, .until = message->posted};
     bool before = !message->taken || message->posted.ns >= exit_ns;
     /* A receive with a wildcard that is posted already may turn out to take it. */
     bool undecided = !message->taken && pass->channels.ranks[message->dest].n_open > 0;
-    if (message->mode == RFN_SEND_STANDARD && before && !undecided &&
-        message->bytes > pass->eager_bytes)
+    bool eager = message->mode == RFN_SEND_STANDARD && message->bytes <= pass->eager_bytes;
+    if (before && !is_ahead(leaving, message)) {
+        if (message->taken && message->mode != RFN_SEND_LOCAL && !eager)
+            leaving->seeming = message;
+        return wait;
+    }
+    if (message->mode == RFN_SEND_STANDARD && before && !undecided && !eager)
         pass->eager_bytes = message->bytes;
     if (message->mode == RFN_SEND_LOCAL || before)
         return wait;
-    if (message->mode == RFN_SEND_SYNCHRONOUS || alone || message->bytes > pass->eager_bytes)
+    if (!eager || leaving->of->n_awaited == 1)
         wait.ns = message->posted.ns - enter_ns;
     return wait;
+}
+
+/* The send may have waited until the end of the call, as its receive was posted at about that time,
+ * if the call was not for anything else for most of its time. */
+static void until_the_end(struct leaving *leaving)
+{
+    const struct rfn_message *message = leaving->seeming;
+    int64_t all_ns = leaving->at->exit_ns - leaving->of->enter_ns;
+    if (!message || leaving->wait.ns > all_ns / 2)
+        return;
+    leaving->wait = (struct rfn_wait){
+        .pattern = RFN_LATE_RECEIVER, .ns = all_ns, .until = message->posted};
+    leaving->longest = NULL;
+}
+
+/* Where times are reduced, the receive of a message whose send is over may be posted a little
+ * later: the event is shown again then. */
+static bool stays_for(const struct leaving *leaving, struct rfn_message *message)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    if (message->taken || message->mode == RFN_SEND_LOCAL ||
+        (message->mode == RFN_SEND_STANDARD && message->bytes <= pass->eager_bytes))
+        return false;
+    int64_t seeming = seeming_ns(leaving, rfn_replay_of_rank(pass->replay, message->dest));
+    message->awaits = seeming > 0 && rfn_replay_ask_again(pass->replay, leaving->stream,
+                                                          leaving->at->exit_ns + seeming);
+    return message->awaits;
+}
+
+static bool stays_for_receivers(const struct leaving *leaving)
+{
+    const struct rfn_wait_stream *of = leaving->of;
+    for (size_t i = 0; i < of->n_awaited; i++) {
+        const struct rfn_awaited *awaited = &of->awaited[i];
+        if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN && !awaited->cancelled &&
+            stays_for(leaving, &leaving->pass->channels.messages[awaited->number]))
+            return true;
+    }
+    return false;
 }
 
 /* The receive would end before its send began: counted, and moved if that is wanted. Returns
@@ -486,8 +551,7 @@ static inline void measure(struct leaving *leaving, const struct rfn_awaited *aw
     } else {
         if (awaited->cancelled)
             return;
-        wait = late_receiver(leaving->pass, awaited->message, leaving->of->n_awaited == 1, enter_ns,
-                             at->exit_ns);
+        wait = late_receiver(leaving, awaited->message);
     }
     if (wait.ns <= leaving->wait.ns)
         return;
@@ -520,6 +584,7 @@ static bool measure_all(struct leaving *leaving)
         mark_channels(leaving);
     for (const struct rfn_awaited *end = awaited + leaving->of->n_awaited; awaited < end; awaited++)
         measure(leaving, awaited);
+    until_the_end(leaving);
     find_order(leaving);
     return false;
 }
@@ -534,17 +599,27 @@ static int met(const struct leaving *leaving, uint32_t *hint, uint32_t stream, u
     return rfn_meetings_add(&leaving->pass->delays.meetings, hint, &meeting);
 }
 
+/* Whether, of a call that waited for several things, what came at this time was one of the early
+ * ones: then the stream was where the wait began rather than where it was over. */
+static bool came_early(const struct leaving *leaving, int64_t ns)
+{
+    const int64_t after_ns = ns - leaving->of->enter_ns;
+    return after_ns > 0 && after_ns < leaving->full_ns / 2;
+}
+
 /* The stream has received a message. If it waited for it, the two were in step when it was sent. */
 static int met_sender(const struct leaving *leaving, const struct rfn_message *message)
 {
     struct rfn_channel *channel = &leaving->pass->channels.items[message->channel];
     const struct rfn_point *sent = &message->sent;
-    uint64_t at = leaving->of->history.at;
-    RFN_TRY(met(leaving, &channel->received, leaving->stream, at, sent->stream,
-                message->waited ? message->over_at : sent->at));
-    if (sent->ns <= leaving->of->enter_ns)
+    const struct rfn_wait_stream *of = leaving->of;
+    bool early = came_early(leaving, sent->ns);
+    RFN_TRY(met(leaving, &channel->received, leaving->stream, early ? of->here.at : of->history.at,
+                sent->stream, message->waited ? message->over_at : sent->at));
+    if (sent->ns <= of->enter_ns)
         return 0;
-    return met(leaving, &channel->sent, sent->stream, sent->at, leaving->stream, leaving->over_at);
+    return met(leaving, &channel->sent, sent->stream, sent->at, leaving->stream,
+               early ? of->here.at : leaving->over_at);
 }
 
 /* The stream's send has waited until the receive was posted: then they were in step. */
@@ -552,7 +627,7 @@ static int met_receiver(const struct leaving *leaving, struct rfn_message *messa
 {
     struct rfn_channel *channel = &leaving->pass->channels.items[message->channel];
     const struct rfn_point *posted = &message->posted;
-    uint64_t at = leaving->over_at;
+    uint64_t at = came_early(leaving, posted->ns) ? leaving->of->here.at : leaving->over_at;
     message->waited = true;
     message->over_at = at;
     RFN_TRY(met(leaving, &channel->sent, leaving->stream, at, posted->stream, posted->at));
@@ -614,6 +689,8 @@ __attribute__((noinline, flatten)) static int leave_any(struct rfn_wait_pass *pa
         int there = all_there(&leaving, forced);
         if (there <= 0)
             return there < 0 ? there : RFN_REPLAY_PARK;
+        if (pass->waits->times && stays_for_receivers(&leaving))
+            return 0;
         if (pass->waits->times && measure_all(&leaving))
             return 0;
     }

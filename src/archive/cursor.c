@@ -796,6 +796,13 @@ int rfn_cursor_decode_ahead(struct rfn_cursor *cursor, struct rfn_diag *diag)
     return rfn_cursor_report(cursor, diag);
 }
 
+int64_t rfn_cursor_off_ns(const struct rfn_cursor *cursor)
+{
+    const struct rfn_representatives *of = cursor->representatives;
+    uint64_t off_ns = of ? rfn_representatives_off(of) : 0;
+    return off_ns < INT64_MAX / 4 ? (int64_t)off_ns : INT64_MAX / 4;
+}
+
 /* ---- for verification ---- */
 
 bool rfn_cursor_counts_calls(const struct rfn_cursor *cursor)

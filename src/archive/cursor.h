@@ -57,6 +57,12 @@ static inline int64_t rfn_batch_taken_ns(const struct rfn_batch *batch)
 int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
                           struct rfn_diag *diag);
 
+/* ---- reduced times ---- */
+
+/* How far from the measured ones times of the last event may be, as far as the file tells; 0 where
+ * times are not reduced. */
+int64_t rfn_cursor_off_ns(const struct rfn_cursor *cursor);
+
 /* ---- verification ---- */
 
 /* After the last event: whether everything there was to read has been read, so that no column is

@@ -387,6 +387,12 @@ static int next_segment(struct rfn_representatives *of)
     return of->of.timing->stretched ? stretch(of) : 0;
 }
 
+uint64_t rfn_representatives_off(const struct rfn_representatives *of)
+{
+    return of->current.segment ? RFN_ONE_WAY_STARTS * unit_of(of->of.reduced, of->current.segment)
+                               : 0;
+}
+
 /* ---- events ---- */
 
 /* What is so long in the representative, in the current segment. */

@@ -4,6 +4,7 @@
  * times as much: their noise is between two ranks. Not in Mohror; doc/study.md tells why it is
  * there, and where the numbers come from.
  */
+#include "reduce/segment_starts.h"
 #include "reduce/similarity.h"
 
 enum { MORE_NS = 1000000 };
@@ -22,5 +23,5 @@ const struct rfn_similarity rfn_jitter = {.name = "jitter",
                                           .allowed = allowed,
                                           .more_ns = MORE_NS,
                                           .one_way = 2.5,
-                                          .one_way_starts = 10,
+                                          .one_way_starts = RFN_ONE_WAY_STARTS,
                                           .stretched = true};

@@ -25,6 +25,10 @@ static inline uint64_t rfn_start_tolerance(const struct rfn_start_tolerance *tol
            ((n & 65535) * tolerance->share >> 16);
 }
 
+/* Starts of one-way segments, where the method compares these as such, are off by so many
+ * tolerances at most. */
+enum { RFN_ONE_WAY_STARTS = 10 };
+
 /* What holds for all starts of a stream. */
 struct rfn_start_rule {
     struct rfn_start_tolerance tolerance;

@@ -1,0 +1,301 @@
+/* Waits for messages of which several are awaited at once, and where times are reduced, so that a
+ * send may seem to be over before its receive is posted. Times are in ns, r0 to r3 are ranks.
+ */
+#include "refrain/waits.h"
+
+#define FAKE_EVENTS 64
+#include "analyze/fake_archive.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { PLAIN = RFN_BUFFER_PLAIN, BYTE = 0, WORLD = 0, AS = RFN_AS_POSTED, SIZE = 100 };
+#define RECENT(distance) ((distance)*4 + RFN_REQUEST_RECENT)
+
+static struct rfn_waits *waits;
+
+static int setup(void **state)
+{
+    (void)state;
+    fake_reset();
+    waits = NULL;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rfn_waits_free(waits);
+    return 0;
+}
+
+static void run(void)
+{
+    struct rfn_diag diag;
+    const struct rfn_waits_options options = {0};
+    assert_int_equal(rfn_waits_new(&fake, &options, NULL, NULL, &waits, &diag), 0);
+}
+
+/* What a rank waited in a pattern. */
+static int64_t waited(enum rfn_pattern pattern, uint32_t rank)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < waits->n_rows; i++)
+        sum += waits->rows[i].pattern == pattern ? waits->rows[i].ns_by_rank[rank] : 0;
+    return sum;
+}
+
+/* What a rank's late beginning cost others. */
+static int64_t cost_of_start(uint32_t rank)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < waits->n_causes; i++) {
+        const struct rfn_cause *cause = &waits->causes[i];
+        if (waits->activities[cause->activity].kind != RFN_ACTIVITY_START)
+            continue;
+        for (uint32_t k = 0; k < cause->n_ranks; k++)
+            sum += cause->ranks[k].rank == rank ? cause->ranks[k].ns : 0;
+    }
+    return sum;
+}
+
+static void send(uint32_t rank, int64_t enter, int64_t exit, int64_t dest, int64_t bytes)
+{
+    EVENT(rank, SEND_, 0, enter, exit, PLAIN, bytes, BYTE, dest, 5, WORLD);
+}
+
+static void recv(uint32_t rank, int64_t enter, int64_t exit, int64_t source)
+{
+    EVENT(rank, RECV_, 0, enter, exit, PLAIN, SIZE, BYTE, source, 5, WORLD, AS, AS, AS);
+}
+
+static void isend(uint32_t rank, int64_t enter, int64_t dest)
+{
+    EVENT(rank, ISEND, 0, enter, enter + 5, PLAIN, SIZE, BYTE, dest, 5, WORLD);
+}
+
+static void irecv(uint32_t rank, int64_t enter, int64_t source)
+{
+    EVENT(rank, IRECV, 0, enter, enter + 5, PLAIN, SIZE, BYTE, source, 5, WORLD);
+}
+
+static void wait_for_two(uint32_t rank, int64_t enter, int64_t exit)
+{
+    EVENT(rank, WAITALL, 0, enter, exit, 2, LIST(RECENT(2), RECENT(1)), 0);
+}
+
+/* ---- several at once ---- */
+
+/* r0's Waitall 100-1000 gets r1's message at 110, and waits for r2's until 900. Then r1 waits for
+ * r0 from 120 to 1010: r1 was there long before, and the causes are what r0 has waited for, 800,
+ * and the rest of its call, 100. */
+static void test_early_message(void **state)
+{
+    (void)state;
+    irecv(0, 0, 1);
+    irecv(0, 10, 2);
+    wait_for_two(0, 100, 1000);
+    send(0, 1010, 1020, 1, SIZE);
+    send(1, 110, 115, 0, SIZE);
+    recv(1, 120, 1030, 0);
+    send(2, 900, 910, 0, SIZE);
+    run();
+    assert_int_equal(waited(RFN_LATE_SENDER, 0), 800);
+    assert_int_equal(waited(RFN_LATE_SENDER, 1), 890);
+    assert_in_range(cost_of_start(2), 800 + 890 * 8 / 9, 800 + 890 * 8 / 9 + 1);
+}
+
+/* The same, but r1's message is the later one, of 890: when it came r0 had waited, and the cause of
+ * r1's wait is what r0 did after. */
+static void test_late_message(void **state)
+{
+    (void)state;
+    irecv(0, 0, 1);
+    irecv(0, 10, 2);
+    wait_for_two(0, 100, 1000);
+    send(0, 1110, 1120, 1, SIZE);
+    send(1, 890, 895, 0, SIZE);
+    recv(1, 896, 1130, 0);
+    send(2, 900, 910, 0, SIZE);
+    run();
+    assert_int_equal(waited(RFN_LATE_SENDER, 0), 800);
+    assert_int_equal(waited(RFN_LATE_SENDER, 1), 1110 - 896);
+    assert_int_equal(cost_of_start(2), 800);
+}
+
+/* r0's sends are both taken late, r1's at 150 and r2's at 900. r1 waits for r0 from 160 on: as
+ * above. */
+static void test_early_receiver(void **state)
+{
+    (void)state;
+    isend(0, 0, 1);
+    isend(0, 10, 2);
+    wait_for_two(0, 100, 1000);
+    send(0, 1010, 1020, 1, SIZE);
+    recv(1, 150, 155, 0);
+    recv(1, 160, 1030, 0);
+    recv(2, 900, 1000, 0);
+    run();
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 800);
+    assert_int_equal(waited(RFN_LATE_SENDER, 1), 850);
+    assert_in_range(cost_of_start(2), 800 + 850 * 8 / 9, 800 + 850 * 8 / 9 + 1);
+}
+
+/* ---- reduced times ---- */
+
+/* Each rank's times may be off by 50. r0's send 100-600 seems to be over before its receive is
+ * posted: less than 100 later it has waited for it, all the time. */
+static void late_by(int64_t posted)
+{
+    fake.off_ns = 50;
+    send(0, 100, 600, 1, SIZE);
+    recv(1, posted, 800, 0);
+    run();
+}
+
+static void test_seems_to_be_over(void **state)
+{
+    (void)state;
+    late_by(699);
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 500);
+    assert_int_equal(waits->total_ns, 500);
+    assert_int_equal(cost_of_start(1), 500);
+}
+
+static void test_is_over(void **state)
+{
+    (void)state;
+    late_by(700);
+    assert_int_equal(waits->total_ns, 0);
+}
+
+/* Without reduced times it is as it is. */
+static void test_exact(void **state)
+{
+    (void)state;
+    send(0, 100, 600, 1, SIZE);
+    recv(1, 601, 800, 0);
+    run();
+    assert_int_equal(waits->total_ns, 0);
+}
+
+/* A first message whose receive is posted a little later (20) does not show that such ones are sent
+ * at once, one that is posted much later (300) does. Of two sends that are awaited together, 400 to
+ * 900, the first has waited for its receive at 600, if at all. */
+static void first_one(int64_t posted)
+{
+    fake.off_ns = 50;
+    send(0, 0, 10, 1, SIZE);
+    recv(1, posted, posted + 10, 0);
+    isend(0, 340, 1);
+    isend(0, 350, 2);
+    wait_for_two(0, 400, 900);
+    recv(1, 600, 950, 0);
+    recv(2, 0, 380, 0);
+    run();
+}
+
+static void test_shows_nothing(void **state)
+{
+    (void)state;
+    first_one(20);
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 10 + 200);
+}
+
+static void test_shows_eager(void **state)
+{
+    (void)state;
+    first_one(300);
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 0);
+}
+
+/* r0's receiver is itself in a send that seems to be over, at 605, until it is known at 705 that
+ * r2's receive is far away. Of r0's message it is not known at 700, so it shows nothing. */
+static void test_not_known(void **state)
+{
+    (void)state;
+    fake.off_ns = 50;
+    send(0, 100, 600, 1, SIZE);
+    send(1, 200, 605, 2, SIZE / 2);
+    recv(1, 606, 700, 0);
+    EVENT(2, PCONTROL, 0, 0, 4000, 1);
+    recv(2, 5000, 5010, 1);
+    isend(0, 1340, 1);
+    isend(0, 1350, 3);
+    wait_for_two(0, 1400, 1900);
+    recv(1, 1600, 1950, 0);
+    recv(3, 0, 1380, 0);
+    run();
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 200);
+}
+
+/* What seems to be over counts only where the call was for nothing else: here it was for r2's
+ * message, at 580. */
+static void test_other_reason(void **state)
+{
+    (void)state;
+    fake.off_ns = 50;
+    irecv(0, 0, 2);
+    isend(0, 10, 1);
+    wait_for_two(0, 100, 600);
+    recv(1, 650, 800, 0);
+    send(2, 580, 590, 0, SIZE);
+    run();
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 0);
+    assert_int_equal(waited(RFN_LATE_SENDER, 0), 480);
+}
+
+/* A buffered send never waits. */
+static void test_buffered(void **state)
+{
+    (void)state;
+    fake.off_ns = 50;
+    EVENT(0, BSEND, 0, 100, 600, PLAIN, SIZE, BYTE, 1, 5, WORLD);
+    recv(1, 650, 800, 0);
+    run();
+    assert_int_equal(waits->total_ns, 0);
+}
+
+/* Each of r1 to r3 sends to the one before as soon as it has got what the one behind sends to it,
+ * and all sends seem to be over 5 before their receives: none waits for another's end. */
+static void test_chain(void **state)
+{
+    (void)state;
+    fake.off_ns = 1000;
+    for (uint32_t i = 0; i < 3; i++) {
+        int64_t over = 1000 + 100 * (int64_t)i;
+        send(i, i ? over - 90 : 100, over, i + 1, SIZE);
+    }
+    for (uint32_t i = 1; i < 4; i++)
+        recv(i, 1005 + 100 * (int64_t)(i - 1), 1006 + 100 * (int64_t)(i - 1), i - 1);
+    run();
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 900);
+}
+
+/* The receiver has ended without having posted anything: the send is over. */
+static void test_no_receive(void **state)
+{
+    (void)state;
+    fake.off_ns = 50;
+    send(0, 100, 600, 1, SIZE);
+    EVENT(1, PCONTROL, 0, 0, 610, 1);
+    run();
+    assert_int_equal(waits->total_ns, 0);
+    assert_int_equal(waits->matching.unmatched_sends, 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_early_message),    TEST(test_late_message), TEST(test_early_receiver),
+        TEST(test_seems_to_be_over), TEST(test_is_over),      TEST(test_exact),
+        TEST(test_shows_nothing),    TEST(test_shows_eager),  TEST(test_not_known),
+        TEST(test_other_reason),     TEST(test_buffered),     TEST(test_chain),
+        TEST(test_no_receive),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
