@@ -221,13 +221,14 @@ static void test_not_known(void **state)
     send(0, 100, 600, 1, SIZE);
     send(1, 200, 605, 2, SIZE / 2);
     recv(1, 606, 700, 0);
-    EVENT(2, PCONTROL, 0, 0, 4000, 1);
+    recv(2, 0, 4000, 3);
     recv(2, 5000, 5010, 1);
     isend(0, 1340, 1);
     isend(0, 1350, 3);
     wait_for_two(0, 1400, 1900);
     recv(1, 1600, 1950, 0);
     recv(3, 0, 1380, 0);
+    send(3, 3990, 3995, 2, 1);
     run();
     assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 200);
 }
