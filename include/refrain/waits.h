@@ -24,6 +24,7 @@
     X(LATE_RECEIVER, "late_receiver", "late receiver")                \
     X(WRONG_ORDER, "wrong_order", "messages in wrong order")          \
     X(EARLY_REDUCE, "early_reduce", "early reduce")                   \
+    X(WAIT_AT_NX1, "wait_at_nx1", "wait at N x 1")                    \
     X(LATE_BROADCAST, "late_broadcast", "late broadcast")             \
     X(WAIT_AT_NXN, "wait_at_nxn", "wait at N x N")                    \
     X(NXN_COMPLETION, "nxn_completion", "N x N completion")           \

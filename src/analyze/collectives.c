@@ -19,7 +19,8 @@ struct instance {
     uint64_t number; /* among those of its object */
     uint32_t entered, left;
     struct latest all, data;   /* of all; of those that move data */
-    struct rfn_point earliest; /* of those that move data and are not the root */
+    struct rfn_point earliest; /* of those that move data and are not the root, */
+    struct latest others;      /* and the latest of these */
     struct rfn_point root;
     bool has_earliest, has_root, has_exit;
     int64_t first_exit_ns;
@@ -312,8 +313,10 @@ static void take_part(struct instance *instance, const struct rfn_share *share,
     if (share->root) {
         instance->root = here;
         instance->has_root = true;
-    } else if (share->data && (!instance->has_earliest || here.ns < instance->earliest.ns)) {
-        instance->earliest = here;
+    } else if (share->data) {
+        take_latest(&instance->others, here);
+        if (!instance->has_earliest || here.ns < instance->earliest.ns)
+            instance->earliest = here;
         instance->has_earliest = true;
     }
 }
@@ -465,6 +468,12 @@ struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *colle
                 (kind == RFN_COLLECTIVE_INIT && exit_ns < until->ns);
     if (!none) /* it synchronized */
         found.wait.ns = rfn_most(rfn_least(until->ns, exit_ns) - enter_ns, 0);
+    if (kind == RFN_COLLECTIVE_ALL_TO_ONE)
+        found.after = (struct rfn_wait){
+            .pattern = RFN_WAIT_AT_NX1,
+            .ns = rfn_most(
+                rfn_least(instance->others.point.ns, exit_ns) - rfn_most(until->ns, enter_ns), 0),
+            .until = instance->others.point};
     if (rooted(kind) || kind == RFN_COLLECTIVE_SCAN || kind == RFN_COLLECTIVE_NEIGHBOR)
         return found;
     found.in_step = exit_ns >= until->ns;

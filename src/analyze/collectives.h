@@ -21,7 +21,8 @@ struct rfn_share {
 };
 
 struct rfn_collective_wait {
-    struct rfn_wait wait; /* for those who came later */
+    struct rfn_wait wait;  /* for those who came later */
+    struct rfn_wait after; /* ... and then, at the root of N x 1, until the last of them had come */
     enum rfn_pattern completion;
     int64_t completion_ns; /* what came after all were there */
     bool in_step;          /* all ranks of the object now are: */

@@ -96,7 +96,8 @@ struct event {
     /* the oracle's */
     enum rfn_pattern pattern;
     int64_t wait_ns, completion_ns;
-    struct place until;
+    int64_t after_ns; /* waited after that, as the root of a Gather */
+    struct place until, after;
 };
 
 static struct program {

@@ -16,8 +16,9 @@ struct leaving {
     struct rfn_wait_stream *of;
     const struct rfn_replay_stream *at;
     uint32_t stream;
-    struct rfn_wait wait; /* the longest */
-    int64_t full_ns;      /* its length before it was reduced to time inside MPI */
+    struct rfn_wait wait;  /* the longest */
+    struct rfn_wait after; /* what follows it: at the root of N x 1, for the last one */
+    int64_t full_ns;       /* of both, before it was reduced to time inside MPI */
     int64_t completion_ns;
     enum rfn_pattern completion;
     uint64_t over_at; /* where in the stream's history the wait was over */
@@ -39,7 +40,7 @@ static inline void begin_leaving(struct leaving *leaving, struct rfn_wait_pass *
     leaving->of = of;
     leaving->at = at;
     leaving->stream = stream;
-    leaving->wait.ns = 0;
+    leaving->wait.ns = leaving->after.ns = 0;
     leaving->wait.meeting = 0;
     leaving->full_ns = leaving->completion_ns = 0;
     leaving->in_step = leaving->backward = leaving->marked = false;
@@ -99,7 +100,7 @@ int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *str
 }
 
 /* What led to the end of the wait is not known any more: on the path it was waiting. */
-static int stay(const struct leaving *leaving)
+static int stay(const struct leaving *leaving, const struct rfn_wait *wait)
 {
     struct rfn_wait_pass *pass = leaving->pass;
     const struct rfn_activity waiting = {.kind = RFN_ACTIVITY_WAIT,
@@ -107,22 +108,22 @@ static int stay(const struct leaving *leaving)
                                          .region = RFN_NO_REGION};
     int64_t number = rfn_activity_of(&pass->activities, &waiting);
     RFN_TRY((int)(number < 0 ? number : 0));
-    return rfn_critical_add(&leaving->of->critical, (uint32_t)number, leaving->wait.ns);
+    return rfn_critical_add(&leaving->of->critical, (uint32_t)number, wait->ns);
 }
 
-/* The stream goes on with the chain that led to the end of the wait. Where clocks disagree or times
- * are reduced that may lie after the call: then the path goes back in time on the other one, and
- * what is left where that had waited, too, is taken off what it did last. */
-static int jump(const struct leaving *leaving)
+/* The stream goes on with the chain that led to the end of the wait, over_ns. Where clocks disagree
+ * or times are reduced that may lie after the call: then the path goes back in time on the other
+ * one, and what is left where that had waited, too, is taken off what it did last. */
+static int jump(const struct leaving *leaving, const struct rfn_wait *wait, int64_t over_ns)
 {
     struct rfn_wait_stream *of = leaving->of;
-    const struct rfn_point *until = &leaving->wait.until;
+    const struct rfn_point *until = &wait->until;
     const struct rfn_wait_stream *late = &leaving->pass->streams[until->stream];
-    int64_t over = until->ns - (of->enter_ns + leaving->full_ns);
+    int64_t over = until->ns - over_ns;
     int known = rfn_critical_jump(&of->critical, of->history.at, &late->critical, &late->history,
                                   until, &over);
     if (known <= 0)
-        return known < 0 ? known : stay(leaving);
+        return known < 0 ? known : stay(leaving, wait);
     if (!over)
         return 0;
     uint32_t last = of->symbol->mpi_activity;
@@ -132,12 +133,11 @@ static int jump(const struct leaving *leaving)
                             -over);
 }
 
-/* A wait, and whom it is blamed on. */
-static int waited(const struct leaving *leaving)
+/* A wait, which was over at over_ns, and whom it is blamed on. */
+static int waited(const struct leaving *leaving, const struct rfn_wait *wait, int64_t over_ns)
 {
     struct rfn_wait_pass *pass = leaving->pass;
     struct rfn_wait_stream *of = leaving->of;
-    const struct rfn_wait *wait = &leaving->wait;
     const struct rfn_wait_stream *late = &pass->streams[wait->until.stream];
     struct rfn_delays *delays = &pass->delays;
     uint32_t late_rank = rfn_replay_stream(pass->replay, wait->until.stream)->rank;
@@ -147,7 +147,7 @@ static int waited(const struct leaving *leaving)
                            wait->ns, delays->blames, delays->n_blames));
     if (!delays->n_blames)
         return did_here(leaving, RFN_ACTIVITY_WAIT, wait->ns);
-    RFN_TRY(jump(leaving));
+    RFN_TRY(jump(leaving, wait, over_ns));
     for (size_t i = 0; i < delays->n_blames; i++)
         RFN_TRY(rfn_history_add(&of->history, &delays->sums,
                                 RFN_PASSED_ON | delays->blames[i].cause, delays->blames[i].ns));
@@ -161,6 +161,16 @@ static int completed(const struct leaving *leaving)
     return did_here(leaving, RFN_ACTIVITY_WAIT, leaving->completion_ns);
 }
 
+/* The waits of the call, one behind the other. */
+static int waited_all(const struct leaving *leaving, int64_t first_ns)
+{
+    const int64_t enter_ns = leaving->of->enter_ns;
+    if (leaving->wait.ns > 0)
+        RFN_TRY(waited(leaving, &leaving->wait, enter_ns + first_ns));
+    return leaving->after.ns > 0 ? waited(leaving, &leaving->after, enter_ns + leaving->full_ns)
+                                 : 0;
+}
+
 /* Divides the time of the call, with the polls that it ends. Of those a part is outside of MPI, and
  * so is that part of the wait: no wait. */
 static int divide(struct leaving *leaving)
@@ -170,17 +180,18 @@ static int divide(struct leaving *leaving)
     if (record->polls > 1 || leaving->of->polled_ns)
         outside = all - rfn_least(inside_of(leaving->at) + leaving->of->polled_ns, all);
     int64_t left = all - outside, outside_before = 0;
-    leaving->full_ns = leaving->wait.ns = rfn_least(leaving->wait.ns, all);
-    if (outside > 0 && leaving->wait.ns > 0) {
-        double share = (double)leaving->wait.ns / (double)all;
-        outside_before = (int64_t)((double)outside * share);
-        leaving->wait.ns -= outside_before;
+    const int64_t first = leaving->wait.ns = rfn_least(leaving->wait.ns, all);
+    leaving->after.ns = rfn_least(leaving->after.ns, all - first);
+    leaving->full_ns = first + leaving->after.ns;
+    if (outside > 0 && leaving->full_ns > 0) {
+        double share = (double)outside / (double)all;
+        leaving->wait.ns -= (int64_t)((double)first * share);
+        leaving->after.ns -= (int64_t)((double)leaving->after.ns * share);
+        outside_before = leaving->full_ns - leaving->wait.ns - leaving->after.ns;
         RFN_TRY(did_here(leaving, RFN_ACTIVITY_COMPUTE, outside_before));
     }
-    if (leaving->wait.ns > 0) {
-        left -= leaving->wait.ns;
-        RFN_TRY(waited(leaving));
-    }
+    left -= leaving->wait.ns + leaving->after.ns;
+    RFN_TRY(waited_all(leaving, first));
     leaving->over_at = leaving->of->history.at;
     if (outside > 0)
         RFN_TRY(did_here(leaving, RFN_ACTIVITY_COMPUTE, outside - outside_before));
@@ -532,6 +543,8 @@ static struct rfn_wait measure_collective(struct leaving *leaving,
         leaving->key = found.key;
         leaving->count = found.count;
     }
+    if (leaving->of->n_awaited == 1)
+        leaving->after = found.after;
     return found.wait;
 }
 

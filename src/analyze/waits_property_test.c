@@ -94,18 +94,32 @@ static enum rfn_pattern pattern_of(enum fake_function function)
     }
 }
 
-/* The earliest of those that send to the root; false if there is none. */
-static bool first_of(const struct instance *instance, struct place *first)
+/* The earliest and the latest of those that send to the root; false if there is none. */
+static bool senders_of(const struct instance *instance, struct place *first, struct place *last)
 {
     bool any = false;
     for (uint32_t i = 0; i < instance->n; i++) {
         if (i == instance->root || instance->empty[i])
             continue;
-        if (!any || event_at(instance->enters[i])->enter_ns < event_at(*first)->enter_ns)
+        int64_t enter_ns = event_at(instance->enters[i])->enter_ns;
+        if (!any || enter_ns < event_at(*first)->enter_ns)
             *first = instance->enters[i];
+        if (!any || enter_ns > event_at(*last)->enter_ns)
+            *last = instance->enters[i];
         any = true;
     }
     return any;
+}
+
+static void expect_root(struct event *event, const struct instance *instance)
+{
+    struct place first = {0}, last = {0};
+    if (!senders_of(instance, &first, &last))
+        return;
+    offer(event, RFN_EARLY_REDUCE, first);
+    int64_t from_ns = latest(event->enter_ns, event_at(first)->enter_ns);
+    event->after_ns = latest(event_at(last)->enter_ns - from_ns, 0);
+    event->after = last;
 }
 
 /* The call of a member that completes its share. */
@@ -134,11 +148,10 @@ static void expect_collective(struct event *event, uint32_t rank, uint32_t numbe
     const struct instance *instance = &program.instances[number];
     uint32_t place = place_in(instance, rank), from, to;
     enum rfn_pattern pattern = pattern_of(instance->function);
-    struct place first = {0};
     depends_on(instance, place, &from, &to);
     if (pattern == RFN_EARLY_REDUCE) {
-        if (place == instance->root && first_of(instance, &first))
-            offer(event, pattern, first);
+        if (place == instance->root)
+            expect_root(event, instance);
         return;
     }
     struct place last = instance->enters[from < to ? from : 0];
@@ -252,7 +265,8 @@ static void do_gap(struct place place, bool on_path)
 static void do_call(struct place place, bool on_path)
 {
     const struct event *event = event_at(place);
-    int64_t ns = event->exit_ns - event->enter_ns - event->wait_ns - event->completion_ns;
+    int64_t ns = event->exit_ns - event->enter_ns - event->wait_ns - event->after_ns -
+                 event->completion_ns;
     do_now(RFN_ACTIVITY_MPI, event, ns, on_path);
     do_now(RFN_ACTIVITY_WAIT, event, event->completion_ns, on_path);
 }
@@ -272,7 +286,9 @@ static void walk(void)
     struct place at = last_to_finish();
     for (;; at.index--) {
         do_call(at, true);
-        if (event_at(at)->wait_ns)
+        if (event_at(at)->after_ns)
+            at = event_at(at)->after;
+        else if (event_at(at)->wait_ns)
             at = event_at(at)->until;
         do_gap(at, true);
         if (at.index == 0)
@@ -525,6 +541,8 @@ static struct sums expected_of(const struct rfn_wait_row *row)
                 continue;
             if (event->pattern == row->pattern)
                 take(&sums, rank, event->wait_ns);
+            if (row->pattern == RFN_WAIT_AT_NX1)
+                take(&sums, rank, event->after_ns);
             if (event->completion_ns && completion_pattern(event) == row->pattern)
                 take(&sums, rank, event->completion_ns);
         }
@@ -538,7 +556,7 @@ static int64_t expected_total(bool completions)
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         for (uint32_t i = 0; i < program.n[rank]; i++)
             ns += completions ? program.events[rank][i].completion_ns
-                              : program.events[rank][i].wait_ns;
+                              : program.events[rank][i].wait_ns + program.events[rank][i].after_ns;
     }
     return ns;
 }

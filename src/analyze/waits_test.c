@@ -384,7 +384,8 @@ static void test_undecided_is_not_eager(void **state)
 
 /* ---- collective calls ---- */
 
-/* Gather to r0, which enters at 100: r2's part, at 300, was the first to come. */
+/* Gather to r0, which enters at 100: r2's part, at 300, was the first to come, r3's, at 800, the
+ * last. */
 static void gather(int64_t r2_count)
 {
     const int64_t enters[] = {100, 500, 300, 800}, exits[] = {1000, 510, 310, 810};
@@ -398,8 +399,14 @@ static void test_early_reduce(void **state)
 {
     (void)state;
     gather(10);
-    expect_only(RFN_EARLY_REDUCE, FAKE_GATHER_, 200, 0, 0, 0);
+    assert_int_equal(waited(RFN_EARLY_REDUCE, FAKE_GATHER_, 0), 200);
+    assert_int_equal(waited(RFN_WAIT_AT_NX1, FAKE_GATHER_, 0), 500);
+    assert_int_equal(waits->total_ns, 700);
     assert_int_equal(waits->matching.collectives, 1);
+    assert_int_equal(cost(2, RFN_ACTIVITY_START, 0), 200);
+    assert_int_equal(cost(3, RFN_ACTIVITY_START, 0), 500);
+    assert_int_equal(on_path(RFN_ACTIVITY_START, 0), 800 - 100);
+    assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_GATHER_), 1000 - 800);
 }
 
 /* r2 has nothing to give: the first part is r1's, at 500. */
@@ -407,7 +414,9 @@ static void test_early_reduce_without_data(void **state)
 {
     (void)state;
     gather(0);
-    expect_only(RFN_EARLY_REDUCE, FAKE_GATHER_, 400, 0, 0, 0);
+    assert_int_equal(waited(RFN_EARLY_REDUCE, FAKE_GATHER_, 0), 400);
+    assert_int_equal(waited(RFN_WAIT_AT_NX1, FAKE_GATHER_, 0), 300);
+    assert_int_equal(waits->total_ns, 700);
 }
 
 /* The root enters at 500. r1 100-700 waits 400, r2 600-710 not; r3 leaves at 300, before the root

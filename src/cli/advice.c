@@ -53,7 +53,7 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lat
     if (lateness == RFN_LATE_ALIKE)
         return "No rank stands out: the work varies from step to step, or the system disturbs it; "
                "pin the ranks, and let them meet less often.";
-    if (pattern == RFN_EARLY_REDUCE)
+    if (pattern == RFN_EARLY_REDUCE || pattern == RFN_WAIT_AT_NX1)
         return "Balance this work over the ranks, or let the root go on meanwhile (MPI_Ireduce, "
                "MPI_Igather).";
     if (lateness == RFN_LATE_ONE)
@@ -80,10 +80,9 @@ static const char *for_call(uint8_t class_, bool polls)
     case RFN_CLASS_BARRIER:
     case RFN_CLASS_RMA_SYNC:
         return "Leave out synchronization that the data does not need.";
-    case RFN_CLASS_ALL_TO_ONE: /* waiting counts only until the first rank came, not the last */
-        return "Collecting ends when the last rank has given its data, and for who gives much not "
-               "before the root comes: balance what ranks compute before, or go on meanwhile "
-               "(MPI_Ireduce, MPI_Igather).";
+    case RFN_CLASS_ALL_TO_ONE: /* for who gives much it does not end before the root comes */
+        return "Who gives much data may wait for the root there: balance what ranks compute "
+               "before, or go on meanwhile (MPI_Ireduce, MPI_Igather).";
     default:
         return "Send less, or fewer and larger messages; share them out over the ranks; or compute "
                "meanwhile.";

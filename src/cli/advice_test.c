@@ -61,12 +61,15 @@ static void test_advice(void **state)
     expect(RFN_LATE_BROADCAST, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ONE_TO_ALL, RFN_LATE_ONE, "root");
     expect(RFN_EARLY_REDUCE, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ALL_TO_ONE, RFN_LATE_SOME,
            "MPI_Ireduce");
+    expect(RFN_WAIT_AT_NX1, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ALL_TO_ONE, RFN_LATE_SOME,
+           "MPI_Ireduce");
     expect(RFN_LOCK_CONTENTION, RFN_ACTIVITY_MPI, RFN_CLASS_RMA, RFN_LATE_SOME, "lock");
     expect(RFN_WAIT_AT_INIT, RFN_ACTIVITY_START, RFN_CLASS_SETUP, RFN_LATE_SOME, "launched");
     expect(RFN_WAIT_AT_BARRIER, RFN_ACTIVITY_MPI, RFN_CLASS_FILE, RFN_LATE_ONE, "collectively");
     expect(RFN_WAIT_AT_BARRIER, RFN_ACTIVITY_MPI, RFN_CLASS_SETUP, RFN_LATE_ONE, "start-up");
     expect(RFN_LATE_SENDER, RFN_ACTIVITY_MPI, RFN_CLASS_SEND, RFN_LATE_ONE, "messages");
-    expect(RFN_LATE_BROADCAST, RFN_ACTIVITY_MPI, RFN_CLASS_ALL_TO_ONE, RFN_LATE_ONE, "last rank");
+    expect(RFN_LATE_BROADCAST, RFN_ACTIVITY_MPI, RFN_CLASS_ALL_TO_ONE, RFN_LATE_ONE,
+           "wait for the root");
 }
 
 /* Who is late because it polls, polls too much; who computes before a poll does not. */

@@ -252,6 +252,7 @@ static const char *others_wait(enum rfn_pattern pattern)
         [RFN_LATE_RECEIVER] = "others wait until their messages are received (late receiver)",
         [RFN_WRONG_ORDER] = "others wait for messages in wrong order",
         [RFN_EARLY_REDUCE] = "the root waits for data (early reduce)",
+        [RFN_WAIT_AT_NX1] = "the root waits for the last rank's data (wait at N x 1)",
         [RFN_LATE_BROADCAST] = "others wait for the root's data (late broadcast)",
         [RFN_WAIT_AT_NXN] = "others wait for the last rank (wait at N x N)",
         [RFN_NXN_COMPLETION] = "others wait until all have data (N x N completion)",
