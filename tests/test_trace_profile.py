@@ -159,7 +159,7 @@ def test_behaviour_page(bench):
     page = " ".join(bench.verb("report", "--behaviour", archive).split())
     for text in ("Behaviour: 100 steps of a loop in main() on ranks 0-7",
                  "ranks 0-3 are late to MPI_Barrier < work_b",
-                 "others wait 6.00 ms", "others wait 14.0 ms",
+                 "others are in it 6.00 ms longer", "others are in it 14.0 ms longer",
                  "all ranks take about equally long in every call"):
         if text not in page:
             raise harness.Failure(f"not on the page: {text}\n{page}")
@@ -168,9 +168,9 @@ def test_behaviour_page(bench):
     if len(part.split("\n")) > 6:
         raise harness.Failure(f"more than six lines\n{part}")
     words = " ".join(part.split())
-    for text in ("80.0 % of 100 steps (waiting: ",
+    for text in ("80.0 % of 100 steps (longer in a call: ",
                  " of all ranks' time): ranks 0-3 are late to MPI_Barrier < work_b",
-                 "others wait 6.00 ms: computing in main()", "takes 6.00 ms longer"):
+                 "others are in it 6.00 ms longer: computing in main()", "takes 6.00 ms longer"):
         if text not in words:
             raise harness.Failure(f"not in the lines: {text}\n{words}")
     narrow = bench.run([bench.refrain, "report", archive], env={"COLUMNS": "60"}, check=True).out

@@ -40,6 +40,18 @@ static void append_late(struct rfn_text *line, const struct rfn_behaviour_loop *
     }
 }
 
+/* What takes late ranks longer. Time in a call is all of it: moving data, and waiting. */
+static void append_cause(struct rfn_text *line, const struct rfn_archive *archive,
+                         const struct rfn_activity *cause)
+{
+    if (cause->kind != RFN_ACTIVITY_MPI) {
+        rfn_activity_append(line, archive, cause);
+        return;
+    }
+    rfn_text_format(line, "being in %s in ", rfn_call_site_function(archive, cause->at));
+    rfn_call_site_place(line, archive, cause->at);
+}
+
 static void append_waiting(struct rfn_text *line, const struct rfn_report *report,
                            const struct rfn_behaviour_loop *loop,
                            const struct rfn_behaviour_pattern *pattern)
@@ -48,13 +60,13 @@ static void append_waiting(struct rfn_text *line, const struct rfn_report *repor
     rfn_text_string(line,
                     pattern->n_late == 1 && !pattern->varying ? " is late to " : " are late to ");
     rfn_call_site_path(line, report->archive, pattern->waited, report->width);
-    rfn_text_format(line, ", others wait %s", rfn_time_text(pattern->wait_ns).text);
+    rfn_text_format(line, ", others are in it %s longer", rfn_time_text(pattern->wait_ns).text);
     if (!pattern->has_cause) {
         rfn_text_string(line, "; they came late into the step");
         return;
     }
     rfn_text_string(line, ": ");
-    rfn_activity_append(line, report->archive, &pattern->cause);
+    append_cause(line, report->archive, &pattern->cause);
     rfn_text_format(line, " takes %s longer", rfn_time_text(pattern->excess_ns).text);
 }
 
@@ -201,11 +213,13 @@ static void append_share(struct rfn_text *line, const struct costly *costly)
 {
     const struct rfn_behaviour_loop *loop = costly->loop;
     double share = (double)costly->pattern->steps / (double)loop->looked_at;
-    if (loop->looked_at < loop->steps)
+    if (loop->looked_at < loop->steps && share < 0.01)
+        rfn_text_string(line, "less than 1 %");
+    else if (loop->looked_at < loop->steps)
         rfn_text_format(line, "about %.0f %%", 100 * share);
     else
         rfn_text_string(line, rfn_share_text(share).text);
-    rfn_text_format(line, " of %s steps (waiting: %s of all ranks' time): ",
+    rfn_text_format(line, " of %s steps (longer in a call: %s of all ranks' time): ",
                     rfn_count_text(loop->steps).text, rfn_share_text(costly->share).text);
 }
 
