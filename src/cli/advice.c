@@ -2,6 +2,9 @@
 
 #include "refrain/event.h"
 
+/* What one rank must cost of all, so that it is named alone, and several together. */
+static const double alone = 2.0 / 3, together = 0.9;
+
 /* Most ranks are late, and none much more than the mean. */
 enum { ALIKE_AT_LEAST = 4, ALIKE_TIMES_MEAN = 2 };
 
@@ -16,9 +19,11 @@ static double sum_of(const struct rfn_rank_ns *ranks, uint32_t n)
 uint32_t rfn_late_ranks(const struct rfn_rank_ns *ranks, uint32_t n)
 {
     double sum = sum_of(ranks, n), so_far = 0;
+    if (n > 0 && (double)ranks[0].ns >= alone * sum)
+        return 1;
     for (uint32_t i = 0; i < n; i++) {
         so_far += (double)ranks[i].ns;
-        if (so_far >= 0.9 * sum)
+        if (so_far >= together * sum)
             return i + 1;
     }
     return n;
@@ -46,6 +51,9 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lat
     if (pattern == RFN_LATE_RECEIVER)
         return "Post the receive before this work (MPI_Irecv), or send without blocking "
                "(MPI_Isend).";
+    if (lateness == RFN_LATE_EVEN)
+        return "All ranks compute about equally long in the end, but not at the same time: begin "
+               "this work earlier, or hand it on in smaller parts.";
     if (pattern == RFN_LATE_SENDER && lateness == RFN_LATE_ALIKE)
         return "No rank stands out: ranks work one after the other, or the work varies from step "
                "to "

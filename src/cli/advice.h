@@ -9,12 +9,14 @@ enum rfn_lateness {
     RFN_LATE_ONE,   /* one rank, of several */
     RFN_LATE_SOME,  /* some ranks more than others */
     RFN_LATE_ALIKE, /* most ranks, now this one and now that */
+    RFN_LATE_EVEN,  /* some that compute no longer in all than others do */
 };
 
 /* ranks: those that are late and what each cost, most first; n_all: of the run. */
 enum rfn_lateness rfn_lateness_of(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n_all);
 
-/* How many ranks, from the first of them on, cost nine tenths of the sum. */
+/* How many ranks, from the first of them on, cost nine tenths of the sum; 1 if that one costs two
+ * thirds. */
 uint32_t rfn_late_ranks(const struct rfn_rank_ns *ranks, uint32_t n);
 
 /* class_, polls: enum rfn_class of the call that the activity is or, of computing, that ends it,

@@ -17,15 +17,18 @@ static void test_lateness(void **state)
     const struct rfn_rank_ns alike[] = {{5, 30}, {0, 28}, {1, 26}, {2, 25}, {3, 24}, {4, 20}};
     const struct rfn_rank_ns two[] = {{3, 500}, {1, 450}, {2, 10}};
     const struct rfn_rank_ns uneven[] = {{5, 300}, {0, 40}, {1, 40}, {2, 40}, {3, 40}, {4, 40}};
+    const struct rfn_rank_ns mostly[] = {{2, 81}, {3, 11}, {4, 8}};
     (void)state;
     assert_int_equal(rfn_lateness_of(one, 3, 8), RFN_LATE_ONE);
     assert_int_equal(rfn_lateness_of(alike, 6, 6), RFN_LATE_ALIKE);
     assert_int_equal(rfn_lateness_of(alike, 6, 64), RFN_LATE_SOME);
     assert_int_equal(rfn_lateness_of(two, 3, 8), RFN_LATE_SOME);
     assert_int_equal(rfn_lateness_of(uneven, 6, 6), RFN_LATE_SOME);
+    assert_int_equal(rfn_lateness_of(mostly, 3, 8), RFN_LATE_ONE);
     assert_int_equal(rfn_lateness_of(NULL, 0, 8), RFN_LATE_ONE);
     assert_int_equal(rfn_late_ranks(one, 3), 1);
     assert_int_equal(rfn_late_ranks(two, 3), 2);
+    assert_int_equal(rfn_late_ranks(mostly, 3), 1);
     assert_int_equal(rfn_late_ranks(NULL, 0), 0);
 }
 
@@ -56,6 +59,10 @@ static void test_advice(void **state)
            "Post the receive before this work");
     expect(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_SOME,
            "or send what others wait for before it");
+    expect(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_EVEN,
+           "in smaller parts");
+    expect(RFN_LATE_RECEIVER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_RECV, RFN_LATE_EVEN,
+           "Post the receive before this work");
     expect(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_ALIKE,
            "one after the other");
     expect(RFN_LATE_BROADCAST, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ONE_TO_ALL, RFN_LATE_ONE, "root");

@@ -16,6 +16,9 @@
 
 #include <jansson.h>
 
+/* Work counts as even from this load balance on: mean / longest time outside of MPI. */
+#define RFN_BALANCED 0.95
+
 struct rfn_report {
     const char *file;
     const struct rfn_archive *archive;

@@ -39,7 +39,7 @@ static void append_balance(struct rfn_text *text, const struct rfn_report *repor
     const struct rfn_efficiency *e = &report->efficiency;
     if (report->run->ranks < rfn_report_missing(report) + 2)
         return;
-    if (e->load_balance >= 0.95)
+    if (e->load_balance >= RFN_BALANCED)
         rfn_text_string(text, " Outside of MPI all ranks are busy about equally long.");
     else if (e->load_balance > 0)
         rfn_text_format(

@@ -308,10 +308,30 @@ static int64_t mean_wait(const struct rfn_report *report, const struct rfn_findi
     return 0;
 }
 
+/* Whether those that are late compute no longer in all than the mean. */
+static bool computes_no_more(const struct rfn_report *report, const struct rfn_finding *finding)
+{
+    const double mean = (double)report->efficiency.mean_outside_ns;
+    for (uint32_t i = 0; i < rfn_late_ranks(finding->ranks, finding->n_ranks); i++) {
+        const struct rfn_profile_rank *of = &report->profile->ranks[finding->ranks[i].rank];
+        if (of->threads > 1 || (double)rfn_profile_outside_ns(of) * RFN_BALANCED > mean)
+            return false;
+    }
+    return true;
+}
+
+static enum rfn_lateness lateness_of(const struct rfn_report *report,
+                                     const struct rfn_finding *finding)
+{
+    enum rfn_lateness lateness = rfn_lateness_of(finding->ranks, finding->n_ranks,
+                                                 report->waits->n_ranks);
+    return lateness != RFN_LATE_ALIKE && computes_no_more(report, finding) ? RFN_LATE_EVEN
+                                                                           : lateness;
+}
+
 static void append_advice(struct rfn_text *text, const struct rfn_report *report,
                           const struct rfn_finding *finding, const struct rfn_activity *activity)
 {
-    uint32_t n_all = report->waits->n_ranks;
     uint64_t count;
     int64_t mean = mean_wait(report, finding, &count);
     if (count >= MANY && mean < SHORT_NS)
@@ -323,7 +343,7 @@ static void append_advice(struct rfn_text *text, const struct rfn_report *report
         rfn_text_string(text, rfn_advice(finding->pattern, activity->kind,
                                          rfn_call_site_class(report->archive, activity->at),
                                          rfn_call_site_polls(report->archive, activity->at),
-                                         rfn_lateness_of(finding->ranks, finding->n_ranks, n_all)));
+                                         lateness_of(report, finding)));
 }
 
 static void append_finding(struct rfn_text *out, const struct rfn_report *report,

@@ -24,7 +24,8 @@ struct rfn_losses rfn_losses_of(const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
     const struct rfn_waits *waits = report->waits;
-    struct rfn_losses losses = {.missing = rfn_report_missing(report) > 0};
+    struct rfn_losses losses = {.even = report->efficiency.load_balance >= RFN_BALANCED,
+                                .missing = rfn_report_missing(report) > 0};
     double mpi = 0, setup = 0, outside = 0;
     if (!report->efficiency.all_ns || !waits->times)
         return losses;
@@ -73,7 +74,8 @@ struct loss {
 static struct loss largest_of(const struct rfn_losses *losses, double *sum)
 {
     const struct loss all[] = {
-        {losses->uneven, "by waiting for uneven work"},
+        {losses->uneven,
+         losses->even ? "by waiting for work of other ranks" : "by waiting for uneven work"},
         {losses->others, "by waiting for other ranks"},
         {losses->late, "by waiting for ranks that started late"},
         {losses->transfer, losses->missing ? "inside MPI calls, which may have waited for ranks "

@@ -12,6 +12,7 @@ struct rfn_losses {
     double transfer; /* in MPI without waiting, as far as is known */
     double setup;    /* in Init and Finalize without waiting */
     double outside; /* before a thread's first call (a rank's Init) and after its last (Finalize) */
+    bool even;      /* in all, ranks compute about equally long */
     bool missing;   /* ranks are not there: others may have waited for them */
     bool threads;   /* several of a rank call MPI */
 };
