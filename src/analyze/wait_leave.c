@@ -29,6 +29,7 @@ struct leaving {
     const struct rfn_message *seeming; /* that seems to be sent before its receive was posted */
     bool backward;                     /* some message is sent after the call's end */
     bool marked;                       /* the channels are that it receives from */
+    bool at_window;                    /* the wait is */
 };
 
 /* Nothing is found out yet. Field by field: clearing it all at once takes longer. */
@@ -43,7 +44,7 @@ static inline void begin_leaving(struct leaving *leaving, struct rfn_wait_pass *
     leaving->wait.ns = leaving->after.ns = 0;
     leaving->wait.meeting = 0;
     leaving->full_ns = leaving->completion_ns = 0;
-    leaving->in_step = leaving->backward = leaving->marked = false;
+    leaving->in_step = leaving->backward = leaving->marked = leaving->at_window = false;
     leaving->late = 0;
     leaving->longest = leaving->seeming = NULL;
 }
@@ -524,8 +525,10 @@ static int leave_window(struct leaving *leaving)
     const struct rfn_point left = {leaving->stream, leaving->of->history.at, leaving->at->exit_ns};
     leaving->of->one_sided = false;
     RFN_TRY(rfn_one_sided_leave(leaving->pass->one_sided, left, &wait));
-    if (leaving->pass->waits->times && wait.ns > leaving->wait.ns)
+    if (leaving->pass->waits->times && wait.ns > leaving->wait.ns) {
         leaving->wait = wait;
+        leaving->at_window = true;
+    }
     return 0;
 }
 
@@ -649,6 +652,15 @@ static int met_receiver(const struct leaving *leaving, struct rfn_message *messa
     return met(leaving, &channel->received, posted->stream, posted->at, leaving->stream, at);
 }
 
+/* The stream has waited at a window for another one: then they were in step. */
+static int met_at_window(const struct leaving *leaving)
+{
+    const struct rfn_point *until = &leaving->wait.until;
+    uint32_t hint = 0, other_hint = 0;
+    RFN_TRY(met(leaving, &hint, leaving->stream, leaving->over_at, until->stream, until->at));
+    return met(leaving, &other_hint, until->stream, until->at, leaving->stream, leaving->over_at);
+}
+
 /* ---- letting go ---- */
 
 static int let_go_receive(struct leaving *leaving, const struct rfn_awaited *awaited)
@@ -717,6 +729,8 @@ __attribute__((noinline, flatten)) static int leave_any(struct rfn_wait_pass *pa
         of->polls = (struct rfn_polls){true, of->symbol, at->enter_ns, at->exit_ns, inside_of(at)};
     else if (pass->waits->times)
         RFN_TRY(divide(&leaving));
+    if (leaving.at_window)
+        RFN_TRY(met_at_window(&leaving));
     if (leaving.in_step)
         rfn_history_mark(&of->history, leaving.key, leaving.count);
     for (size_t i = 0; i < of->n_awaited; i++)

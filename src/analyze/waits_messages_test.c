@@ -1,5 +1,6 @@
-/* Waits for messages of which several are awaited at once, and where times are reduced, so that a
- * send may seem to be over before its receive is posted. Times are in ns, r0 to r3 are ranks.
+/* Who is to blame where several messages are awaited at once, or a lock again and again; and waits
+ * where times are reduced, so that a send may seem to be over before its receive is posted. Times
+ * are in ns, r0 to r3 are ranks.
  */
 #include "refrain/waits.h"
 
@@ -142,6 +143,46 @@ static void test_early_receiver(void **state)
     assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 800);
     assert_int_equal(waited(RFN_LATE_SENDER, 1), 850);
     assert_in_range(cost_of_start(2), 800 + 850 * 8 / 9, 800 + 850 * 8 / 9 + 1);
+}
+
+/* ---- locks ---- */
+
+/* What a rank's computing in front of a call cost others. */
+static int64_t cost_before(uint32_t rank, enum fake_function at)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < waits->n_causes; i++) {
+        const struct rfn_cause *cause = &waits->causes[i];
+        const struct rfn_activity *activity = &waits->activities[cause->activity];
+        if (activity->kind != RFN_ACTIVITY_COMPUTE || activity->at.function != (uint32_t)at)
+            continue;
+        for (uint32_t k = 0; k < cause->n_ranks; k++)
+            sum += cause->ranks[k].rank == rank ? cause->ranks[k].ns : 0;
+    }
+    return sum;
+}
+
+/* r0 holds the lock 11-100, r1, which computed for 59 before, 102-150, and r0 waits for it from 110
+ * on. The two were in step when r1 got the lock: what r1 did before is not the cause, but the 48
+ * while it holds it. */
+static void test_lock_again(void **state)
+{
+    enum { EXCLUSIVE = 1 };
+    (void)state;
+    fake.run.flavour = "openmpi";
+    for (uint32_t rank = 0; rank < 4; rank++)
+        EVENT(rank, WIN_CREATE, 0, 0, 1, 0, 8, 1, -1, WORLD, 0);
+    EVENT(0, LOCK, 0, 10, 11, EXCLUSIVE, 3, 0, 0);
+    EVENT(0, UNLOCK, 0, 100, 101, 3, 0);
+    EVENT(0, LOCK, 0, 110, 152, EXCLUSIVE, 3, 0, 0);
+    EVENT(0, UNLOCK, 0, 160, 161, 3, 0);
+    EVENT(1, LOCK, 0, 60, 102, EXCLUSIVE, 3, 0, 0);
+    EVENT(1, UNLOCK, 0, 150, 151, 3, 0);
+    run();
+    assert_int_equal(waited(RFN_LOCK_CONTENTION, 0), 41);
+    assert_int_equal(waited(RFN_LOCK_CONTENTION, 1), 41);
+    assert_int_equal(cost_before(1, FAKE_LOCK), 0);
+    assert_int_equal(cost_before(1, FAKE_UNLOCK), 41);
 }
 
 /* ---- reduced times ---- */
@@ -296,7 +337,7 @@ int main(void)
         TEST(test_seems_to_be_over), TEST(test_is_over),      TEST(test_exact),
         TEST(test_shows_nothing),    TEST(test_shows_eager),  TEST(test_not_known),
         TEST(test_other_reason),     TEST(test_buffered),     TEST(test_chain),
-        TEST(test_no_receive),
+        TEST(test_no_receive),       TEST(test_lock_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
