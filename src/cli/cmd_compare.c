@@ -171,7 +171,8 @@ static void append_measures(struct rfn_text *out, const struct compared *compare
     if (found->trends_retained)
         rfn_text_format(out, "retained, all %s\n", rfn_count_text(found->trends).text);
     else
-        rfn_text_format(out, "not retained: %s changed, of %s\n",
+        rfn_text_format(out,
+                        "not retained: %s changed, lost or appeared; the full archive has %s\n",
                         rfn_count_text(found->n_changes).text, rfn_count_text(found->trends).text);
 }
 

@@ -380,6 +380,13 @@ static void append_busiest(struct rfn_text *text, const struct rfn_report *repor
     rfn_text_char(text, '.');
 }
 
+static void append_unexplained(struct rfn_text *text, const struct rfn_report *report)
+{
+    double unexplained = rfn_report_share(report, report->waits->unexplained_ns);
+    if (unexplained >= TRIFLE && !report->ranks && !report->call_path)
+        rfn_text_format(text, " Of %s it is not known what for.", rfn_share_text(unexplained).text);
+}
+
 static void append_no_waits(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
@@ -404,6 +411,7 @@ static void append_no_waits(struct rfn_text *out, const struct rfn_report *repor
                         "Ranks wait for each other during %s of their time, but no single cause "
                         "costs more than %s.",
                         rfn_share_text(rfn_report_share(report, ns)).text, TRIFLE_TEXT);
+    append_unexplained(&text, report);
     if (!report->ranks && !report->call_path && !blamed_row(report, &busy))
         append_busiest(&text, report);
     append_sentence(out, report, &text, INDENT);
@@ -411,13 +419,10 @@ static void append_no_waits(struct rfn_text *out, const struct rfn_report *repor
 
 static void append_rest(struct rfn_text *out, const struct rfn_report *report)
 {
-    double unexplained = rfn_report_share(report, report->waits->unexplained_ns);
     struct rfn_text text = {0};
     rfn_text_string(&text, "Nothing else that ranks wait for costs more than " TRIFLE_TEXT
                            " of their time.");
-    if (unexplained >= TRIFLE && !report->ranks && !report->call_path)
-        rfn_text_format(&text, " Of %s it is not known what for.",
-                        rfn_share_text(unexplained).text);
+    append_unexplained(&text, report);
     append_sentence(out, report, &text, INDENT);
 }
 

@@ -327,6 +327,10 @@ static void test_no_waits(void **state)
     head();
     expect("Ranks wait for each other during 12.5 % of their time, but no single cause costs more "
            "than 0.5 %.");
+    expect_not("not known what for");
+    waits.unexplained_ns = SECONDS(8);
+    head();
+    expect("costs more than 0.5 %. Of 10.0 % it is not known what for.");
     fake.run.ranks = 1;
     head();
     expect("fake on 1 rank ran for");
