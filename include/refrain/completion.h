@@ -53,7 +53,9 @@ struct rfn_request_effects {
     const struct rfn_request_origin *const *started; /* persistent requests that it started */
     size_t n_started;
     int64_t created; /* id of the request that the event made, persistent or not; -1: none */
-    const struct rfn_request_origin *freed;     /* by Request_free; NULL: none that is known */
+    const struct rfn_request_origin *freed; /* by Request_free; NULL: none that is known */
+    bool given_up; /* it is a receive that was asked to be cancelled before: whether it was nobody
+                      tells, so it is taken to be */
     const struct rfn_request_origin *cancelled; /* asked for by Cancel; whether it was is told when
                                                    it completes; NULL: none that is known */
     const struct rfn_request_origin *ready;     /* partitions of it became ready: Pready, _range,

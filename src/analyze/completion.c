@@ -59,7 +59,8 @@ struct live {
     struct live *next_free;
     uint32_t window; /* in which the number counts */
     bool open, persistent;
-    bool active; /* of a persistent request */
+    bool active;    /* of a persistent request */
+    bool cancelled; /* was asked to be */
 };
 
 _Static_assert(sizeof(struct live) == LINE, "a request has grown");
@@ -475,7 +476,7 @@ static inline struct live *live_new(struct rfn_tracker *tracker, const struct rf
     live->origin.receives = tracker->shared->layouts[record->function].receives;
     live->origin.volume = volume_lasts ? volume : keep(live, volume);
     live->open = true;
-    live->active = false;
+    live->active = live->cancelled = false;
     if (live->origin.volume)
         return live;
     live_give(tracker, live);
@@ -583,6 +584,7 @@ static int start(struct rfn_tracker *tracker, const struct event *event,
         if (!live)
             continue;
         live->active = true;
+        live->cancelled = false;
         shared->started[shared->n_started++] = &live->origin;
     }
     effects->started = shared->started;
@@ -752,10 +754,12 @@ static void concern_one(struct rfn_tracker *tracker, const struct event *event,
     switch (event->layout->use) {
     case USE_FREES:
         effects->freed = &live->origin;
+        effects->given_up = live->cancelled && live->origin.receives;
         live_end(tracker, live);
         break;
     case USE_CANCELS:
         effects->cancelled = &live->origin;
+        live->cancelled = true;
         break;
     case USE_READIES:
         effects->ready = &live->origin;

@@ -417,6 +417,7 @@ static void test_freed_and_cancelled(void **state)
     run();
     assert_int_equal(effects.freed->id, 1);
     assert_int_equal(effects.freed->volume->dest, 3);
+    assert_false(effects.given_up);
     EVENT(0, WAIT, 0, 0, 1, RECENT(2),
           LIST(0, ASKED, ASKED, RFN_UNKNOWN, 0, RFN_COMPLETION_CANCELLED));
     run();
@@ -425,6 +426,44 @@ static void test_freed_and_cancelled(void **state)
     EVENT(0, CANCEL, 0, 0, 1, RECENT(2)); /* no more */
     run();
     assert_null(effects.cancelled);
+}
+
+/* Whether what is freed was given up: only a receive that was asked to be cancelled. */
+static void expect_freed(int64_t request, bool given_up)
+{
+    EVENT(0, REQUEST_FREE, 0, 0, 1, request);
+    run();
+    assert_non_null(effects.freed);
+    assert_int_equal(effects.given_up, given_up);
+}
+
+static void test_given_up(void **state)
+{
+    (void)state;
+    irecv(1, 7, 10);
+    EVENT(0, CANCEL, 0, 0, 1, RECENT(1));
+    run();
+    expect_freed(RECENT(1), true);
+    irecv(1, 7, 10); /* with the same id */
+    expect_freed(RECENT(1), false);
+    isend(3);
+    EVENT(0, CANCEL, 0, 0, 1, RECENT(1));
+    run();
+    expect_freed(RECENT(1), false);
+    EVENT(0, RECV_INIT, 0, 0, 1, PLAIN, 4, DOUBLE, 1, 5, WORLD, SLOT(0));
+    run();
+    for (int i = 0; i < 2; i++) {
+        EVENT(0, START, 0, 0, 1, SLOT(0));
+        run();
+        if (i > 0)
+            break;
+        EVENT(0, CANCEL, 0, 0, 1, SLOT(0));
+        run();
+        EVENT(0, WAIT, 0, 0, 1, SLOT(0),
+              LIST(0, ASKED, ASKED, RFN_UNKNOWN, 0, RFN_COMPLETION_CANCELLED));
+        run();
+    }
+    expect_freed(SLOT(0), false); /* it was the start before */
 }
 
 static void expect_ready(int64_t id, uint64_t partitions)
@@ -563,6 +602,7 @@ int main(void)
         TEST(test_persistent_over_threads),
         TEST(test_ids),
         TEST(test_freed_and_cancelled),
+        TEST(test_given_up),
         TEST(test_partitions),
         TEST(test_broken),
         TEST(test_one_stays_open),

@@ -263,19 +263,22 @@ static const struct rfn_comm_info *comm_info(const struct call *call)
     return rfn_archive_comm(call->volumes->archive, (uint32_t)comm);
 }
 
-/* How many ranks the call communicates with: the remote group of an inter-communicator. */
+/* How many ranks the call communicates with: of an inter-communicator those of the other group. */
 static int64_t partners(const struct call *call)
+{
+    if (!comm_info(call))
+        return 0;
+    return rfn_comm_peers(call->volumes->archive, (uint32_t)word(call, ROLE_comm, -1), call->rank);
+}
+
+/* How many are in the caller's own group. */
+static int64_t local_size(const struct call *call)
 {
     const struct rfn_comm_info *comm = comm_info(call);
     if (!comm)
         return 0;
-    return comm->kind == RFN_COMM_INTER ? comm->remote_size : comm->size;
-}
-
-static int64_t local_size(const struct call *call)
-{
-    const struct rfn_comm_info *comm = comm_info(call);
-    return comm ? comm->size : 0;
+    return comm->kind == RFN_COMM_INTER ? (int64_t)comm->size + comm->remote_size - partners(call)
+                                        : comm->size;
 }
 
 static int64_t own_rank(const struct call *call)
@@ -369,11 +372,9 @@ static void send_to(const struct call *call, struct rfn_volume *volume, int64_t 
 {
     volume->dest = word(call, ROLE_dest, RFN_UNKNOWN);
     volume->sent_bytes = volume->dest == RFN_PROC_NULL ? 0 : bytes;
-    const struct rfn_comm_info *comm = comm_info(call);
-    if (volume->dest >= 0 && volume->dest <= UINT32_MAX && comm)
-        volume->dest_world = rfn_comm_world_rank(
-            call->volumes->archive, (uint32_t)volume->comm, comm->kind == RFN_COMM_INTER,
-            comm->kind == RFN_COMM_SELF ? call->rank : (uint32_t)volume->dest);
+    if (volume->dest >= 0 && comm_info(call))
+        volume->dest_world = rfn_comm_peer(call->volumes->archive, (uint32_t)volume->comm,
+                                           call->rank, volume->dest);
 }
 
 static int64_t outcome(const struct call *call, int at, int64_t posted)

@@ -55,6 +55,9 @@ static void test_point_to_point(void **state)
     assert_int_equal(volume_of(1).dest_world, 3);
     EVENT(1, SEND_, 0, 0, 1, PLAIN, 2, DOUBLE, 0, 7, INTER); /* remote rank 0 is 2 */
     assert_int_equal(volume_of(1).dest_world, 2);
+    EVENT(3, SEND_, 0, 0, 1, PLAIN, 2, DOUBLE, 1, 7,
+          INTER); /* ... and of the other group 0 and 1 */
+    assert_int_equal(volume_of(3).dest_world, 1);
     EVENT(2, SEND_, 0, 0, 1, PLAIN, 2, DOUBLE, 0, 7, SELF);
     assert_int_equal(volume_of(2).dest_world, 2);
     EVENT(0, SEND_, 0, 0, 1, PLAIN, 10, DOUBLE, RFN_PROC_NULL, 7, WORLD);
@@ -127,6 +130,21 @@ static void test_inter(void **state)
     expect(0, 80, NO);
 }
 
+/* Ranks 0 and 1 on one side, 2 alone on the other. */
+static void test_unequal_groups(void **state)
+{
+    (void)state;
+    fake.comms[INTER].remote_size = 1;
+    EVENT(0, ALLTOALL, 0, 0, 1, PLAIN, 2, DOUBLE, PLAIN, 2, DOUBLE, INTER);
+    expect(0, 16, 16);
+    EVENT(2, ALLTOALL, 0, 0, 1, PLAIN, 2, DOUBLE, PLAIN, 2, DOUBLE, INTER);
+    expect(2, 32, 32);
+    EVENT(2, GATHER_, 0, 0, 1, PLAIN, RFN_UNKNOWN, -1, PLAIN, 5, DOUBLE, RFN_ROOT, INTER);
+    expect(2, NO, 80);
+    EVENT(2, SCATTER, 0, 0, 1, PLAIN, 5, DOUBLE, PLAIN, RFN_UNKNOWN, -1, RFN_ROOT, INTER);
+    expect(2, 80, NO);
+}
+
 static void test_all(void **state)
 {
     (void)state;
@@ -197,6 +215,7 @@ int main(void)
         cmocka_unit_test_setup(test_receive, setup),
         cmocka_unit_test_setup(test_rooted, setup),
         cmocka_unit_test_setup(test_inter, setup),
+        cmocka_unit_test_setup(test_unequal_groups, setup),
         cmocka_unit_test_setup(test_all, setup),
         cmocka_unit_test_setup(test_one_sided_and_files, setup),
         cmocka_unit_test_setup(test_absurd, setup),

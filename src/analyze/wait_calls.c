@@ -592,8 +592,9 @@ static int complete(struct call *call, const struct rfn_completed *completed)
     return await_all(call, &doing, completed->cancelled);
 }
 
-/* A request that is given up while it is under way: what it was for happens, and nobody waits. */
-static int give_up(struct call *call, uint32_t id)
+/* A request that is given up while it is under way: what it was for happens, and nobody waits; or,
+ * of a receive that was cancelled, does not. */
+static int give_up(struct call *call, uint32_t id, bool cancelled)
 {
     struct doing doing;
     struct rfn_persistent *persistent = persistent_of(call, id);
@@ -604,6 +605,8 @@ static int give_up(struct call *call, uint32_t id)
         rfn_collectives_leave(call->pass->collectives, &doing.share);
     else if (doing.message)
         RFN_TRY(rfn_channels_sent(&call->pass->channels, doing.message - 1, false));
+    if (doing.receive && cancelled)
+        return rfn_channels_received(&call->pass->channels, doing.receive - 1, true);
     return doing.receive ? rfn_pass_abandon(call->pass, doing.receive - 1) : 0;
 }
 
@@ -711,7 +714,7 @@ static int requests(struct call *call)
     }
     if (effects.cancelled)
         RFN_TRY(cancel(call, effects.cancelled->id));
-    return effects.freed ? give_up(call, effects.freed->id) : 0;
+    return effects.freed ? give_up(call, effects.freed->id, effects.given_up) : 0;
 }
 
 /* ---- the call ---- */

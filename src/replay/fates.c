@@ -76,10 +76,17 @@ static int post(struct rpl_fates *fates, uint32_t id, const struct rfn_volume *v
     return 0;
 }
 
+static bool is_message(const struct rpl_fates *fates, uint32_t function)
+{
+    const struct rpl_operation *operation = &fates->operations->of[function];
+    return operation->sends || operation->receives;
+}
+
+/* The posting that the request was made for last; requests of other calls get its id later. */
 static void settle(struct rpl_fates *fates, const struct rfn_request_origin *origin, bool cancelled,
                    bool received)
 {
-    if (origin->id >= fates->posting_capacity)
+    if (!is_message(fates, origin->function) || origin->id >= fates->posting_capacity)
         return;
     uint64_t number = fates->posting[origin->id];
     if (number < fates->first || number - fates->first >= fates->n_queued)
@@ -93,12 +100,6 @@ static void settle(struct rpl_fates *fates, const struct rfn_request_origin *ori
         pending->fate.source = volume.source;
         pending->fate.tag = volume.tag;
     }
-}
-
-static bool is_message(const struct rpl_fates *fates, uint32_t function)
-{
-    const struct rpl_operation *operation = &fates->operations->of[function];
-    return operation->sends || operation->receives;
 }
 
 static int take(struct rpl_fates *fates, const struct rfn_record *record,
@@ -119,7 +120,7 @@ static int take(struct rpl_fates *fates, const struct rfn_record *record,
             settle(fates, completed->origin, completed->cancelled, completed->origin->receives);
     }
     if (effects->freed)
-        settle(fates, effects->freed, false, false);
+        settle(fates, effects->freed, effects->given_up, false);
     return 0;
 }
 

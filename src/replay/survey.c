@@ -136,12 +136,14 @@ static int completed(struct work *work, const struct rfn_record *record,
     return received(work, record, &volume);
 }
 
-/* A receive that the program does not wait for is taken to have had its message. */
+/* A receive that the program does not wait for is taken to have had its message, but not one that
+ * it cancelled. */
 static int freed(struct work *work, const struct rfn_record *record,
-                 const struct rfn_request_origin *origin)
+                 const struct rfn_request_effects *effects)
 {
+    const struct rfn_request_origin *origin = effects->freed;
     const struct rpl_operation *made = &work->operations->of[origin->function];
-    bool waits = made->receives && origin->id < work->open_capacity &&
+    bool waits = made->receives && !effects->given_up && origin->id < work->open_capacity &&
                  work->open[origin->id].active;
     return waits ? received(work, record, origin->volume) : 0;
 }
@@ -165,7 +167,7 @@ static int requests(struct work *work, const struct rpl_call *call, const struct
         work->survey->messages += work->open[effects.started[i]->id].sent;
     }
     if (effects.freed)
-        RFN_TRY(freed(work, call->record, effects.freed));
+        RFN_TRY(freed(work, call->record, &effects));
     if (call->operation->class_ != RFN_CLASS_COMPLETION)
         return 0;
     for (size_t i = 0; i < effects.n_completed; i++)

@@ -187,6 +187,22 @@ static void test_cancelled(void **state)
     assert_true(sums.wants_fates);
 }
 
+/* A receive that was cancelled and freed left the message to the next one. */
+static void test_cancelled_and_freed(void **state)
+{
+    (void)state;
+    EVENT(0, SEND_, 0, 20, 21, PLAIN, 1, DOUBLE, 1, 5, WORLD);
+    EVENT(1, IRECV, 0, 20, 21, PLAIN, 1, DOUBLE, 0, 5, WORLD);
+    EVENT(1, CANCEL, 0, 22, 23, RECENT(1));
+    EVENT(1, REQUEST_FREE, 0, 24, 25, RECENT(1));
+    EVENT(1, RECV_, 0, 26, 27, PLAIN, 1, DOUBLE, 0, 5, WORLD, ASKED, ASKED, ASKED);
+    finalize();
+    struct sums sums = survey_all();
+    assert_int_equal(sums.messages, 0);
+    assert_int_equal(sums.received, 1);
+    assert_true(sums.wants_fates);
+}
+
 static void test_collectives(void **state)
 {
     (void)state;
@@ -308,6 +324,29 @@ static void expect_fate(struct rpl_fates *fates, int64_t source, int64_t tag, bo
     assert_int_equal(fate.cancelled, cancelled);
 }
 
+/* A request that has no fate gets the id of a cancelled one whose fate has not been asked for. */
+static void test_fate_of_an_id(void **state)
+{
+    (void)state;
+    struct rpl_fates *fates;
+    EVENT(0, IRECV, 0, 20, 21, PLAIN, 4, DOUBLE, 1, 3, WORLD);
+    EVENT(0, IRECV, 0, 20, 21, PLAIN, 4, DOUBLE, 1, 4, WORLD);
+    EVENT(0, CANCEL, 0, 22, 23, RECENT(1));
+    EVENT(0, WAIT, 0, 24, 25, RECENT(1), LIST(0, ASKED, ASKED, ASKED, 0, RFN_COMPLETION_CANCELLED));
+    EVENT(0, IBARRIER, 0, 26, 27, WORLD);
+    EVENT(0, WAIT, 0, 28, 29, RECENT(1), 0);
+    EVENT(0, IRECV, 0, 30, 31, PLAIN, 4, DOUBLE, 1, 6, WORLD);
+    EVENT(0, CANCEL, 0, 32, 33, RECENT(1));
+    EVENT(0, REQUEST_FREE, 0, 34, 35, RECENT(1));
+    EVENT(0, WAIT, 0, 36, 37, RECENT(4), LIST(0, ASKED, ASKED, 8, 0, 0));
+    finalize();
+    assert_int_equal(rpl_fates_open(&fates, &operations, volumes, 0, &diag), 0);
+    expect_fate(fates, 1, 3, false);
+    assert_true(next_fate(fates).cancelled);
+    assert_true(next_fate(fates).cancelled);
+    rpl_fates_close(fates);
+}
+
 /* Requests complete in another order than they were made. */
 static void test_fates(void **state)
 {
@@ -362,22 +401,15 @@ static void test_open_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_messages),
-        TEST(test_polls),
-        TEST(test_unmatched),
-        TEST(test_persistent),
-        TEST(test_cancelled),
-        TEST(test_collectives),
-        TEST(test_collectives_in_another_order),
-        TEST(test_skipped),
-        TEST(test_refused),
-        TEST(test_too_large),
-        TEST(test_freed),
-        TEST(test_damaged),
-        TEST(test_nonsense),
-        TEST(test_threads),
-        TEST(test_fates),
-        TEST(test_open_end),
+        TEST(test_messages),      TEST(test_polls),
+        TEST(test_unmatched),     TEST(test_persistent),
+        TEST(test_cancelled),     TEST(test_cancelled_and_freed),
+        TEST(test_collectives),   TEST(test_collectives_in_another_order),
+        TEST(test_skipped),       TEST(test_refused),
+        TEST(test_too_large),     TEST(test_freed),
+        TEST(test_damaged),       TEST(test_nonsense),
+        TEST(test_threads),       TEST(test_fates),
+        TEST(test_fate_of_an_id), TEST(test_open_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

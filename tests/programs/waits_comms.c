@@ -1,8 +1,9 @@
 /* The same ranks and the same tag in many communicators: only the communicator tells which message
  * a receive gets. Even ranks send to the odd rank above them, one message per communicator, one
  * step apart. Rank 1 receives them in reverse order, and so waits once, for the last, while the
- * others lie there; the other receivers wait one step for each. Then all send to themselves.
- * With an argument there are no intercommunicators. ranks: 4, or a larger even number */
+ * others lie there; the other receivers wait one step for each. Then all send to themselves, and
+ * odd ranks back in the intercommunicator, a step later. With an argument there are none. ranks: 4,
+ * or a larger even number */
 #include "steps.h"
 
 enum { TAG = 3, MOST = 8 };
@@ -74,9 +75,20 @@ static void to_itself(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+static void answer(const struct way *way)
+{
+    int value = 0;
+    if (rank % 2) {
+        steps(1);
+        MPI_Send(&value, 1, MPI_INT, way->peer, TAG, way->comm);
+    } else {
+        MPI_Recv(&value, 1, MPI_INT, way->peer, TAG, way->comm, MPI_STATUS_IGNORE);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    struct way ways[MOST];
+    struct way ways[MOST], *between = NULL;
     int n = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -87,9 +99,9 @@ int main(int argc, char **argv)
     ways[n++].peer = rank ^ 1;
     ways[n++] = split();
     if (argc == 1) {
+        between = &ways[n];
         ways[n++] = across();
-        ways[n] = merged(ways[n - 1].comm);
-        n++;
+        ways[n++] = merged(between->comm);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank % 2)
@@ -97,6 +109,8 @@ int main(int argc, char **argv)
     else
         send(ways, n);
     to_itself();
+    if (between)
+        answer(between);
     MPI_Finalize();
     return 0;
 }
