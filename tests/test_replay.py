@@ -118,6 +118,13 @@ def test_freed(bench, flavour):
     harness.compare("messages", (facts["messages"], facts["message_bytes"]), (40, 160))
 
 
+def test_cancelled(bench, flavour):
+    """Receives that are cancelled, and then waited for or freed: the messages are those of the others."""
+    _, archive = bench.record(flavour, 2, [bench.program("waits_cancelled", flavour)])
+    facts = json.loads(replay(bench, flavour, 2, "--json", archive).out)
+    harness.compare("messages", (facts["messages"], facts["message_bytes"]), (6, 24))
+
+
 def test_other_mpi(bench):
     """What one MPI has recorded the other one replays."""
     for recorded, replayed in (("openmpi", "mpich"), ("mpich", "openmpi")):
