@@ -43,7 +43,8 @@ enum fake_function {
     TEST,
     IPROBE,
     ABORT,
-    REDUCE
+    REDUCE,
+    WAITALL
 };
 
 static const struct rfn_function_info fake_functions[] = {
@@ -59,7 +60,8 @@ static const struct rfn_function_info fake_functions[] = {
     {.name = "MPI_Test", .class_ = RFN_CLASS_COMPLETION, .flags = RFN_FUNCTION_POLL},
     {.name = "MPI_Iprobe", .class_ = RFN_CLASS_PROBE, .flags = RFN_FUNCTION_POLL},
     {.name = "MPI_Abort", .class_ = RFN_CLASS_SETUP},
-    {.name = "MPI_Reduce", .class_ = RFN_CLASS_ALL_TO_ONE}};
+    {.name = "MPI_Reduce", .class_ = RFN_CLASS_ALL_TO_ONE},
+    {.name = "MPI_Waitall", .class_ = RFN_CLASS_COMPLETION}};
 
 static const struct rfn_location fake_locations[] = {
     {"main", "/src/solver.c", 10, "/bin/app", 0x100},

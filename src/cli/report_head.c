@@ -9,6 +9,7 @@
 #include "cli/units.h"
 #include "cli/verdict.h"
 #include "cli/wrap.h"
+#include "refrain/event.h"
 
 enum { SHOWN = 3, INDENT = 3 };
 
@@ -175,6 +176,20 @@ static void append_unseen(struct rfn_text *text, const struct rfn_report *report
                     e->max_outside_rank, 1 / e->load_balance);
 }
 
+/* A completion takes so long, on average, that data moves in it, rather than while ranks compute.
+ */
+enum { MOVING_NS = 100000 };
+
+/* Ranks compute between two calls, and what nonblocking calls began moves in the second. */
+static bool moves_in_completions(const struct rfn_report *report, const struct rfn_profile_row *row,
+                                 int64_t busy)
+{
+    const struct rfn_call_site site = {row->function, row->path};
+    return rfn_call_site_class(report->archive, site) == RFN_CLASS_COMPLETION &&
+           !rfn_call_site_polls(report->archive, site) && row->calls > 0 &&
+           (double)busy >= (double)MOVING_NS * (double)row->calls;
+}
+
 static void append_efficiency(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_losses losses = rfn_losses_of(report);
@@ -194,6 +209,10 @@ static void append_efficiency(struct rfn_text *out, const struct rfn_report *rep
     rfn_text_char(&text, '.');
     if (has_unseen_waits(report))
         append_unseen(&text, report);
+    else if (row && moves_in_completions(report, row, busy))
+        rfn_text_string(&text, " Many MPIs move large data only while ranks are in MPI: to move it "
+                               "while they compute, call MPI_Test now and then, or let MPI have a "
+                               "thread for that.");
     append_between_polls(&text, report);
     append_sentence(out, report, &text, INDENT);
 }

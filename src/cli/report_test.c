@@ -209,6 +209,36 @@ static void test_head(void **state)
     expect_not("othing else");
 }
 
+/* Completions that take long without waiting: what was to move while ranks compute moves there. */
+static void test_moving_data(void **state)
+{
+    static const char hint[] = "only while ranks are in MPI";
+    struct rfn_profile_row row = {.function = WAITALL,
+                                  .path = EXCHANGE_88,
+                                  .calls = 200000,
+                                  .time = {.total_ns = SECONDS(20), .ranks = 8}};
+    (void)state;
+    ranks[3].mpi_ns = SECONDS(5); /* as all others: nothing is uneven */
+    report.efficiency = rfn_profile_efficiency(&profile);
+    waits.n_causes = waits.n_rows = 0;
+    waits.total_ns = waits.unexplained_ns = 0;
+    profile.rows = &row;
+    profile.n_rows = 1;
+    head();
+    expect("moving data in MPI_Waitall, exchange() [halo.c:88] alone takes 25.0 %. Many MPIs move");
+    expect(hint);
+    row.calls = 200001; /* less than 0.1 ms each */
+    head();
+    expect_not(hint);
+    row.calls = 200000;
+    row.function = ALLREDUCE;
+    head();
+    expect_not(hint);
+    row.function = TEST; /* which polls */
+    head();
+    expect_not(hint);
+}
+
 /* A rank that computes no longer than others, in all, has not too much work. */
 static void test_even_work(void **state)
 {
@@ -874,33 +904,13 @@ static void test_json_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(head),
-        TEST(one_piece_of_work),
-        TEST(trifles),
-        TEST(no_waits),
-        TEST(even_work),
-        TEST(no_times),
-        TEST(zero_ranks),
-        TEST(incomplete),
-        TEST(missing_ranks),
-        TEST(clocks),
-        TEST(crowding),
-        TEST(symbols),
-        TEST(between_polls),
-        TEST(short_waits),
-        TEST(verdicts),
-        TEST(losses),
-        TEST(late_ranks),
-        TEST(tables),
-        TEST(matching),
-        TEST(widths),
-        TEST(huge_numbers),
-        TEST(wrong_numbers),
-        TEST(top),
-        TEST(ranks),
-        TEST(call_paths),
-        TEST(json),
-        TEST(json_without_times),
+        TEST(head),       TEST(one_piece_of_work), TEST(trifles),       TEST(no_waits),
+        TEST(even_work),  TEST(moving_data),       TEST(no_times),      TEST(zero_ranks),
+        TEST(incomplete), TEST(missing_ranks),     TEST(clocks),        TEST(crowding),
+        TEST(symbols),    TEST(between_polls),     TEST(short_waits),   TEST(verdicts),
+        TEST(losses),     TEST(late_ranks),        TEST(tables),        TEST(matching),
+        TEST(widths),     TEST(huge_numbers),      TEST(wrong_numbers), TEST(top),
+        TEST(ranks),      TEST(call_paths),        TEST(json),          TEST(json_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
