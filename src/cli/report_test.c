@@ -350,7 +350,8 @@ static void test_no_waits(void **state)
     for (unsigned i = 0; i < RANKS; i++)
         ranks[i].setup_ns = SECONDS(i == 3 ? 1 : 4);
     head();
-    expect("by starting and ending MPI. Ranks hardly");
+    expect("by starting and ending MPI, of the rest most inside MPI calls that do not wait. Ranks "
+           "hardly");
     expect("Most of the other time in MPI, 25.0 %, is spent moving data in MPI_Allreduce, "
            "residual() [halo.c:12].");
     waits.total_ns = SECONDS(10);
@@ -559,6 +560,12 @@ static void test_verdicts(void **state)
     expect_verdict(0.001, (struct rfn_losses){.setup = 15},
                    "nearly all of the time that the ranks have is lost, most of it by starting "
                    "and ending MPI");
+    expect_verdict(0.5, (struct rfn_losses){.setup = 25, .uneven = 15, .others = 10},
+                   "about half of the time that the ranks have is lost, most of it by starting and "
+                   "ending MPI, of the rest most by waiting for uneven work");
+    expect_verdict(0.5, (struct rfn_losses){.setup = 49, .uneven = 1}, /* of which 1 % */
+                   "about half of the time that the ranks have is lost, most of it by starting and "
+                   "ending MPI");
     expect_verdict(0.1, (struct rfn_losses){.setup = 5, .outside = 15},
                    "most of the time that the ranks have is lost, most of it before ranks called "
                    "MPI_Init or after they left MPI_Finalize");

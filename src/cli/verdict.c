@@ -95,6 +95,19 @@ static struct loss largest_of(const struct rfn_losses *losses, double *sum)
     return largest;
 }
 
+/* Starting and ending MPI counts less the longer a program runs: what it loses besides. */
+static void append_rest(struct rfn_text *text, double lost, const struct rfn_losses *losses,
+                        double all)
+{
+    struct rfn_losses others = *losses;
+    double sum;
+    others.setup = 0;
+    struct loss largest = largest_of(&others, &sum);
+    if (sum > 0 && lost * sum >= NO_LOSS * all)
+        rfn_text_format(text, ", of the rest %s %s",
+                        largest.ns >= 0.5 * sum ? "most" : "the largest part", largest.by);
+}
+
 void rfn_verdict_append(struct rfn_text *text, double efficiency, const struct rfn_losses *losses)
 {
     double lost = at_least_0(1 - efficiency), sum;
@@ -104,6 +117,8 @@ void rfn_verdict_append(struct rfn_text *text, double efficiency, const struct r
         return;
     rfn_text_format(text, ", %s %s",
                     largest.ns >= 0.5 * sum ? "most of it" : "the largest part of it", largest.by);
+    if (losses->setup > 0 && largest.ns == losses->setup)
+        append_rest(text, lost, losses, sum);
 }
 
 bool rfn_verdict_blames_calls(double efficiency, const struct rfn_losses *losses)
