@@ -237,8 +237,8 @@ static struct rfn_wait late_sender(const struct rfn_message *message, int64_t en
 /* Where times are reduced, by how much a send may seem to be over before its receive is posted. */
 static int64_t seeming_ns(const struct leaving *leaving, const struct rfn_replay_stream *receiver)
 {
-    int64_t own_ns = rfn_cursor_off_ns(leaving->at->cursor);
-    return own_ns && receiver ? own_ns + rfn_cursor_off_ns(receiver->cursor) : 0;
+    return receiver ? rfn_cursor_off_ns(leaving->at->cursor) + rfn_cursor_off_ns(receiver->cursor)
+                    : 0;
 }
 
 /* Whether a message whose send is over has not waited for its receive, as that is posted so much
@@ -262,7 +262,7 @@ static struct rfn_wait late_receiver(struct leaving *leaving, const struct rfn_m
     /* A receive with a wildcard that is posted already may turn out to take it. */
     bool undecided = !message->taken && pass->channels.ranks[message->dest].n_open > 0;
     bool eager = message->mode == RFN_SEND_STANDARD && message->bytes <= pass->eager_bytes;
-    if (before && !is_ahead(leaving, message)) {
+    if (before && pass->reduced && !is_ahead(leaving, message)) {
         if (message->taken && message->mode != RFN_SEND_LOCAL && !eager)
             leaving->seeming = message;
         return wait;
@@ -714,7 +714,7 @@ __attribute__((noinline, flatten)) static int leave_any(struct rfn_wait_pass *pa
         int there = all_there(&leaving, forced);
         if (there <= 0)
             return there < 0 ? there : RFN_REPLAY_PARK;
-        if (pass->waits->times && stays_for_receivers(&leaving))
+        if (pass->reduced && stays_for_receivers(&leaving))
             return 0;
         if (pass->waits->times && measure_all(&leaving))
             return 0;

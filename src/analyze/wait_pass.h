@@ -170,6 +170,7 @@ struct rfn_wait_pass {
     const struct rfn_archive *archive;
     struct rfn_waits *waits;
     bool fix_clocks;
+    bool reduced; /* times are, so that those of two ranks fit together about only */
     struct rfn_replay *replay;
     const int64_t *turn_ns; /* of the replay */
     struct rfn_role *roles;

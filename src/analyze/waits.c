@@ -566,7 +566,10 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
                   void (*progress)(void *context, double share), void *context,
                   struct rfn_waits **waits, struct rfn_diag *diag)
 {
-    struct rfn_wait_pass pass = {.archive = archive, .fix_clocks = options->fix_clocks};
+    const struct rfn_run *run = rfn_archive_run(archive);
+    struct rfn_wait_pass pass = {.archive = archive,
+                                 .fix_clocks = options->fix_clocks,
+                                 .reduced = run->reduced && run->times};
     if (options->behaviour)
         *options->behaviour = NULL;
     int error = pass_init(&pass, progress, context);
