@@ -25,11 +25,12 @@ struct leaving {
     bool in_step;
     uint64_t key, count; /* if in_step: of the mark */
     uint32_t late;       /* + 1: what is noted of it, if some receive cannot be measured yet */
-    const struct rfn_message *longest; /* whose wait it is, if that is for a message; else NULL */
-    const struct rfn_message *seeming; /* that seems to be sent before its receive was posted */
-    bool backward;                     /* some message is sent after the call's end */
-    bool marked;                       /* the channels are that it receives from */
-    bool at_window;                    /* the wait is */
+    const struct rfn_message *longest;  /* whose wait it is, if that is for a message; else NULL */
+    const struct rfn_message *doubtful; /* whose receiver the call may have waited for, */
+    int64_t doubtful_ns;                /* and how long */
+    bool backward;                      /* some message is sent after the call's end */
+    bool marked;                        /* the channels are that it receives from */
+    bool at_window;                     /* the wait is */
 };
 
 /* Nothing is found out yet. Field by field: clearing it all at once takes longer. */
@@ -46,7 +47,8 @@ static inline void begin_leaving(struct leaving *leaving, struct rfn_wait_pass *
     leaving->full_ns = leaving->completion_ns = 0;
     leaving->in_step = leaving->backward = leaving->marked = leaving->at_window = false;
     leaving->late = 0;
-    leaving->longest = leaving->seeming = NULL;
+    leaving->longest = leaving->doubtful = NULL;
+    leaving->doubtful_ns = 0;
 }
 
 void rfn_pass_wake(void *context, uint32_t stream)
@@ -253,6 +255,31 @@ static bool is_ahead(const struct leaving *leaving, const struct rfn_message *me
     return !seeming || receiver->exit_ns - exit_ns >= seeming;
 }
 
+/* Where times are reduced: whether it is not certain if the call waited for the receiver of a
+ * message. Its send is over before the receive is posted, or seems to be; or the call ended
+ * something else, too, and nobody can tell which of the two came last. */
+static bool is_doubtful(const struct leaving *leaving, const struct rfn_message *message,
+                        bool before, bool alone)
+{
+    if (message->mode == RFN_SEND_LOCAL)
+        return false;
+    return before ? !is_ahead(leaving, message) : !alone && message->mode == RFN_SEND_STANDARD;
+}
+
+/* What the call waited for the receiver at most, if that is more than times are off. */
+static void doubt(struct leaving *leaving, const struct rfn_message *message)
+{
+    const struct rfn_replay *replay = leaving->pass->replay;
+    const int64_t enter_ns = leaving->of->enter_ns, exit_ns = leaving->at->exit_ns;
+    const int64_t ns = rfn_least(message->posted.ns, exit_ns) - enter_ns;
+    bool before = message->posted.ns >= exit_ns;
+    if (ns <= leaving->doubtful_ns ||
+        (before && ns < seeming_ns(leaving, rfn_replay_of_rank(replay, message->dest))))
+        return;
+    leaving->doubtful = message;
+    leaving->doubtful_ns = ns;
+}
+
 static struct rfn_wait late_receiver(struct leaving *leaving, const struct rfn_message *message)
 {
     struct rfn_wait_pass *pass = leaving->pass;
@@ -262,30 +289,29 @@ static struct rfn_wait late_receiver(struct leaving *leaving, const struct rfn_m
     /* A receive with a wildcard that is posted already may turn out to take it. */
     bool undecided = !message->taken && pass->channels.ranks[message->dest].n_open > 0;
     bool eager = message->mode == RFN_SEND_STANDARD && message->bytes <= pass->eager_bytes;
-    if (before && pass->reduced && !is_ahead(leaving, message)) {
-        if (message->taken && message->mode != RFN_SEND_LOCAL && !eager)
-            leaving->seeming = message;
+    bool alone = leaving->of->n_awaited == 1;
+    if (pass->reduced && is_doubtful(leaving, message, before, alone)) {
+        if (message->taken && !eager)
+            doubt(leaving, message);
         return wait;
     }
     if (message->mode == RFN_SEND_STANDARD && before && !undecided && !eager)
         pass->eager_bytes = message->bytes;
     if (message->mode == RFN_SEND_LOCAL || before)
         return wait;
-    if (!eager || leaving->of->n_awaited == 1)
+    if (!eager || alone)
         wait.ns = message->posted.ns - enter_ns;
     return wait;
 }
 
-/* The send may have waited until the end of the call, as its receive was posted at about that time,
- * if the call was not for anything else for most of its time. */
-static void until_the_end(struct leaving *leaving)
+/* It waited for that receiver if it did not wait for something else for more than half as long. */
+static void settle_doubt(struct leaving *leaving)
 {
-    const struct rfn_message *message = leaving->seeming;
-    int64_t all_ns = leaving->at->exit_ns - leaving->of->enter_ns;
-    if (!message || leaving->wait.ns > all_ns / 2)
+    const struct rfn_message *message = leaving->doubtful;
+    if (!message || leaving->wait.ns > leaving->doubtful_ns / 2)
         return;
     leaving->wait = (struct rfn_wait){
-        .pattern = RFN_LATE_RECEIVER, .ns = all_ns, .until = message->posted};
+        .pattern = RFN_LATE_RECEIVER, .ns = leaving->doubtful_ns, .until = message->posted};
     leaving->longest = NULL;
 }
 
@@ -600,7 +626,7 @@ static bool measure_all(struct leaving *leaving)
         mark_channels(leaving);
     for (const struct rfn_awaited *end = awaited + leaving->of->n_awaited; awaited < end; awaited++)
         measure(leaving, awaited);
-    until_the_end(leaving);
+    settle_doubt(leaving);
     find_order(leaving);
     return false;
 }

@@ -231,8 +231,9 @@ static void test_exact(void **state)
 }
 
 /* A first message whose receive is posted a little later (20) does not show that such ones are sent
- * at once, one that is posted much later (300) does. Of two sends that are awaited together, 400 to
- * 900, the first has waited for its receive at 600, if at all. */
+ * at once (and its send, of 10, is too short to tell whether it waited), one that is posted much
+ * later (300) does. Of two sends that are awaited together, 400 to 900, the first has waited for
+ * its receive at 600, if at all. */
 static void first_one(int64_t posted)
 {
     reduce_times(50);
@@ -250,7 +251,7 @@ static void test_shows_nothing(void **state)
 {
     (void)state;
     first_one(20);
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 10 + 200);
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 200);
 }
 
 static void test_shows_eager(void **state)
@@ -297,6 +298,38 @@ static void test_other_reason(void **state)
     assert_int_equal(waited(RFN_LATE_SENDER, 0), 480);
 }
 
+/* Where a message and a receiver come at about the same time, 580 and 590, it is the message that
+ * was waited for, unless the send is synchronous. */
+static void same_time(bool synchronous)
+{
+    reduce_times(50);
+    irecv(0, 0, 2);
+    if (synchronous)
+        EVENT(0, ISSEND, 0, 10, 15, PLAIN, SIZE, BYTE, 1, 5, WORLD);
+    else
+        isend(0, 10, 1);
+    wait_for_two(0, 100, 600);
+    recv(1, 590, 800, 0);
+    send(2, 580, 590, 0, SIZE);
+    run();
+}
+
+static void test_same_time(void **state)
+{
+    (void)state;
+    same_time(false);
+    assert_int_equal(waited(RFN_LATE_SENDER, 0), 480);
+    assert_int_equal(waits->total_ns, 480);
+}
+
+static void test_synchronous(void **state)
+{
+    (void)state;
+    same_time(true);
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 490);
+    assert_int_equal(waits->total_ns, 490);
+}
+
 /* A buffered send never waits. */
 static void test_buffered(void **state)
 {
@@ -308,20 +341,22 @@ static void test_buffered(void **state)
     assert_int_equal(waits->total_ns, 0);
 }
 
-/* Each of r1 to r3 sends to the one before as soon as it has got what the one behind sends to it,
- * and all sends seem to be over 5 before their receives: none waits for another's end. */
+/* r0's receive is posted when r1's send is over, r1's when r2's is, and all sends seem to be over a
+ * little before: each is told as soon as it is known. */
 static void test_chain(void **state)
 {
     (void)state;
-    reduce_times(1000);
-    for (uint32_t i = 0; i < 3; i++) {
-        int64_t over = 1000 + 100 * (int64_t)i;
-        send(i, i ? over - 90 : 100, over, i + 1, SIZE);
-    }
-    for (uint32_t i = 1; i < 4; i++)
-        recv(i, 1005 + 100 * (int64_t)(i - 1), 1006 + 100 * (int64_t)(i - 1), i - 1);
+    reduce_times(40);
+    send(0, 100, 1000, 1, SIZE);
+    send(1, 100, 1002, 2, SIZE);
+    recv(1, 1003, 1100, 0);
+    send(2, 100, 1004, 3, SIZE);
+    recv(2, 1005, 1100, 1);
+    recv(3, 1006, 1100, 2);
     run();
     assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 900);
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 1), 902);
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 2), 904);
 }
 
 /* The receiver has ended without having posted anything: the send is over. */
@@ -343,8 +378,9 @@ int main(void)
         TEST(test_early_message),    TEST(test_late_message), TEST(test_early_receiver),
         TEST(test_seems_to_be_over), TEST(test_is_over),      TEST(test_exact),
         TEST(test_shows_nothing),    TEST(test_shows_eager),  TEST(test_not_known),
-        TEST(test_other_reason),     TEST(test_buffered),     TEST(test_chain),
-        TEST(test_no_receive),       TEST(test_lock_again),
+        TEST(test_other_reason),     TEST(test_buffered),     TEST(test_same_time),
+        TEST(test_synchronous),      TEST(test_chain),        TEST(test_no_receive),
+        TEST(test_lock_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
