@@ -104,8 +104,10 @@ static inline int rfn_channels_bind(struct rfn_channels *channels, uint32_t mess
     of->posted = channels->receives[receive].posted;
     channels->receives[receive].message = message + 1;
     channels->joined++;
-    if (__builtin_expect(of->awaits, 0))
+    if (__builtin_expect(of->awaits, 0)) {
+        of->awaits = false;
         channels->wake(channels->context, of->sent.stream);
+    }
     return rfn_channels_tell_bound(channels, receive);
 }
 

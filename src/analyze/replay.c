@@ -55,7 +55,8 @@ struct rfn_replay {
     int64_t start_ns;
     bool *stays;         /* by stream: its event is shown again later; it is ready then */
     int64_t shown_ns;    /* when the leaving event is shown */
-    int64_t again_ns;    /* when it is again; NEVER: it has left */
+    bool again;          /* it is to be, and has not left: */
+    int64_t again_ns;    /* then */
     uint64_t left, told; /* events that have left; at the last progress */
     double events;
     uint32_t lost, told_of; /* streams; the one that the error is of */
@@ -211,13 +212,15 @@ void rfn_replay_put_off(struct rfn_replay *replay, uint32_t stream, int64_t ns)
     struct rfn_replay_stream *of = &replay->streams[stream];
     of->shift_ns = ns - of->recorded_ns;
     of->exit_ns = ns;
+    replay->again = true;
     replay->again_ns = ns;
 }
 
 bool rfn_replay_ask_again(struct rfn_replay *replay, uint32_t stream, int64_t ns)
 {
-    if (ns <= replay->shown_ns)
+    if (ns <= replay->shown_ns || ns >= NEVER)
         return false;
+    replay->again = true;
     replay->again_ns = ns;
     replay->stays[stream] = true;
     return true;
@@ -456,10 +459,20 @@ static uint32_t first_of(const struct rfn_replay *replay, uint32_t rank)
     return from;
 }
 
-const struct rfn_replay_stream *rfn_replay_of_rank(const struct rfn_replay *replay, uint32_t rank)
+bool rfn_replay_rank(const struct rfn_replay *replay, uint32_t rank, int64_t *exit_ns,
+                     int64_t *off_ns)
 {
-    const struct rfn_replay_stream *stream = &replay->streams[first_of(replay, rank)];
-    return stream->open && stream->rank == rank ? stream : NULL;
+    *exit_ns = INT64_MAX;
+    *off_ns = 0;
+    for (uint32_t i = first_of(replay, rank); has_rank(replay, i, rank); i++) {
+        const struct rfn_replay_stream *stream = &replay->streams[i];
+        if (!stream->open)
+            continue;
+        int64_t off = rfn_cursor_off_ns(stream->cursor);
+        *exit_ns = stream->exit_ns < *exit_ns ? stream->exit_ns : *exit_ns;
+        *off_ns = off > *off_ns ? off : *off_ns;
+    }
+    return *exit_ns != INT64_MAX;
 }
 
 int64_t rfn_replay_start_ns(const struct rfn_replay *replay)
@@ -506,7 +519,7 @@ static inline void take_woken(struct rfn_replay *replay)
 static int64_t next_ns(const struct rfn_replay *replay, uint32_t number)
 {
     const struct rfn_replay_stream *stream = &replay->streams[number];
-    if (replay->again_ns != NEVER)
+    if (replay->again)
         return replay->again_ns;
     return stream->held ? stream->enter_ns : stream->exit_ns;
 }
@@ -552,7 +565,7 @@ static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
     int result = replay->hooks.leave(replay->hooks.context, number, stream, forced);
-    if (result < 0 || replay->again_ns != NEVER)
+    if (result < 0 || replay->again)
         return result < 0 ? result : 1;
     if (result == RFN_REPLAY_PARK) {
         push(&replay->parked, stream->exit_ns, number);
@@ -579,7 +592,7 @@ static int move_earliest(struct rfn_replay *replay)
     const struct rfn_replay_stream *stream = &replay->streams[number];
     replay->turn_ns = replay->ready.second.ns;
     replay->shown_ns = replay->ready.earliest.ns;
-    replay->again_ns = NEVER;
+    replay->again = false;
     replay->stays[number] = false;
     int stays = stream->held ? enter_held(replay, number) : leave(replay, number, false);
     replay->ready.earliest.ns = stays > 0 ? next_ns(replay, number) : NEVER;
@@ -591,7 +604,8 @@ static int leave_forced(struct rfn_replay *replay)
 {
     uint32_t number = replay->parked.entries[0].stream;
     replay->turn_ns = INT64_MIN;
-    replay->shown_ns = replay->again_ns = NEVER;
+    replay->shown_ns = NEVER; /* not again */
+    replay->again = false;
     take_out(&replay->parked, number);
     int stays = leave(replay, number, true);
     if (stays > 0)
@@ -603,7 +617,6 @@ static int begin(struct rfn_replay *replay)
 {
     bool any = false;
     replay->turn_ns = INT64_MIN;
-    replay->again_ns = NEVER;
     for (uint32_t i = 0; i < replay->n_streams; i++) {
         struct rfn_replay_stream *stream = &replay->streams[i];
         if (!stream->open)

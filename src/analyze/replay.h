@@ -2,7 +2,8 @@
  *
  * An event is shown twice. It *enters* when it is fetched, as soon as the event of its stream
  * before it has left; it *leaves* when no event with an earlier exit is left to do so. So when
- * an event leaves, every event that began before its end has entered. In a process with several
+ * an event leaves, every event that began before its end has entered, unless the hook holds streams
+ * back (rfn_replay_ask_again). In a process with several
  * threads events enter in order of time, for one thread uses what another one has made. Where
  * clocks disagree or something is missing, that may not be enough: then `leave` parks the event,
  * and it is shown again when rfn_replay_wake says that there is something new; when nothing else
@@ -65,8 +66,8 @@ struct rfn_replay_hooks {
      * the batch has more events, `enter` may itself go on to the next one (rfn_replay_go_on). */
     int (*enter)(void *context, uint32_t stream, struct rfn_replay_stream *at);
     /* 0: it has left; RFN_REPLAY_PARK: not before something else happens (not if `forced`);
-     * RFN_E_NOMEM. After rfn_replay_put_off it is asked again at the new time, whatever it
-     * returned. */
+     * RFN_E_NOMEM. After rfn_replay_put_off it is asked again at the new time, and after
+     * rfn_replay_ask_again at that time, whatever it returned; the last of them counts. */
     int (*leave)(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
     /* A batch, at->batch, comes, of which the current event is the first; what has been taken of
      * it, mostly all, has left. May be NULL: then there are no batches. 0 or RFN_E_NOMEM. */
@@ -126,8 +127,10 @@ int rfn_replay_run(struct rfn_replay *replay);
 
 /* Borrowed; streams are those of the archive. */
 const struct rfn_replay_stream *rfn_replay_stream(const struct rfn_replay *replay, uint32_t stream);
-/* A rank's first stream; NULL: it has none, or no more events. */
-const struct rfn_replay_stream *rfn_replay_of_rank(const struct rfn_replay *replay, uint32_t rank);
+/* Of a rank's streams that have more events: the earliest end of a current event, and how far times
+ * may be off at most (rfn_cursor_off_ns). False: there is none. */
+bool rfn_replay_rank(const struct rfn_replay *replay, uint32_t rank, int64_t *exit_ns,
+                     int64_t *off_ns);
 /* The earliest enter of all streams' first events. */
 int64_t rfn_replay_start_ns(const struct rfn_replay *replay);
 /* Streams that could not be read to their end, why the lowest could not. */
@@ -141,7 +144,9 @@ const int64_t *rfn_replay_turn_ns(const struct rfn_replay *replay);
  * nothing happens). */
 void rfn_replay_wake(struct rfn_replay *replay, uint32_t stream);
 /* From leave: the event, which keeps its time, is to be shown again when it is ns, or the stream
- * has been woken, whatever is returned. False: it is that late already. */
+ * has been woken, whatever is returned. What others do until then may leave although this stream's
+ * next event, which has not entered, begins before. False: it is that late already, or the event is
+ * forced. */
 bool rfn_replay_ask_again(struct rfn_replay *replay, uint32_t stream, int64_t ns);
 /* From leave: the event ends at ns, which is later than it was recorded. */
 void rfn_replay_put_off(struct rfn_replay *replay, uint32_t stream, int64_t ns);

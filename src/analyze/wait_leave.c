@@ -3,38 +3,15 @@
  * Of all that a call waited for, the thing that came last counts. What the call did is then
  * divided: waiting, with its causes; waiting of which no cause is known; and the rest.
  */
-#include "analyze/wait_pass.h"
+#include "analyze/wait_leaving.h"
 #include "base/grow.h"
 #include "base/pool.h"
 #include "refrain/event.h"
 
 #include <string.h>
 
-/* An event that leaves, and what is found out about it. */
-struct leaving {
-    struct rfn_wait_pass *pass;
-    struct rfn_wait_stream *of;
-    const struct rfn_replay_stream *at;
-    uint32_t stream;
-    struct rfn_wait wait;  /* the longest */
-    struct rfn_wait after; /* what follows it: at the root of N x 1, for the last one */
-    int64_t full_ns;       /* of both, before it was reduced to time inside MPI */
-    int64_t completion_ns;
-    enum rfn_pattern completion;
-    uint64_t over_at; /* where in the stream's history the wait was over */
-    bool in_step;
-    uint64_t key, count; /* if in_step: of the mark */
-    uint32_t late;       /* + 1: what is noted of it, if some receive cannot be measured yet */
-    const struct rfn_message *longest;  /* whose wait it is, if that is for a message; else NULL */
-    const struct rfn_message *doubtful; /* whose receiver the call may have waited for, */
-    int64_t doubtful_ns;                /* and how long */
-    bool backward;                      /* some message is sent after the call's end */
-    bool marked;                        /* the channels are that it receives from */
-    bool at_window;                     /* the wait is */
-};
-
 /* Nothing is found out yet. Field by field: clearing it all at once takes longer. */
-static inline void begin_leaving(struct leaving *leaving, struct rfn_wait_pass *pass,
+static inline void begin_leaving(struct rfn_leaving *leaving, struct rfn_wait_pass *pass,
                                  struct rfn_wait_stream *of, uint32_t stream,
                                  const struct rfn_replay_stream *at)
 {
@@ -54,7 +31,8 @@ static inline void begin_leaving(struct leaving *leaving, struct rfn_wait_pass *
 void rfn_pass_wake(void *context, uint32_t stream)
 {
     struct rfn_wait_pass *pass = context;
-    rfn_replay_wake(pass->replay, stream);
+    if (!rfn_stays_on(pass, &pass->streams[stream]))
+        rfn_replay_wake(pass->replay, stream);
 }
 
 /* ---- what a stream did ---- */
@@ -84,7 +62,7 @@ static int64_t inside_of(const struct rfn_replay_stream *at)
     return inside < 0 || inside > all ? all : inside;
 }
 
-static int did_here(const struct leaving *leaving, enum rfn_activity_kind kind, int64_t ns)
+static int did_here(const struct rfn_leaving *leaving, enum rfn_activity_kind kind, int64_t ns)
 {
     return did(leaving->pass, leaving->of, leaving->of->symbol->site, kind, ns);
 }
@@ -103,7 +81,7 @@ int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *str
 }
 
 /* What led to the end of the wait is not known any more: on the path it was waiting. */
-static int stay(const struct leaving *leaving, const struct rfn_wait *wait)
+static int stay(const struct rfn_leaving *leaving, const struct rfn_wait *wait)
 {
     struct rfn_wait_pass *pass = leaving->pass;
     const struct rfn_activity waiting = {.kind = RFN_ACTIVITY_WAIT,
@@ -117,7 +95,7 @@ static int stay(const struct leaving *leaving, const struct rfn_wait *wait)
 /* The stream goes on with the chain that led to the end of the wait, over_ns. Where clocks disagree
  * or times are reduced that may lie after the call: then the path goes back in time on the other
  * one, and what is left where that had waited, too, is taken off what it did last. */
-static int jump(const struct leaving *leaving, const struct rfn_wait *wait, int64_t over_ns)
+static int jump(const struct rfn_leaving *leaving, const struct rfn_wait *wait, int64_t over_ns)
 {
     struct rfn_wait_stream *of = leaving->of;
     const struct rfn_point *until = &wait->until;
@@ -137,7 +115,7 @@ static int jump(const struct leaving *leaving, const struct rfn_wait *wait, int6
 }
 
 /* A wait, which was over at over_ns, and whom it is blamed on. */
-static int waited(const struct leaving *leaving, const struct rfn_wait *wait, int64_t over_ns)
+static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait, int64_t over_ns)
 {
     struct rfn_wait_pass *pass = leaving->pass;
     struct rfn_wait_stream *of = leaving->of;
@@ -157,7 +135,7 @@ static int waited(const struct leaving *leaving, const struct rfn_wait *wait, in
     return 0;
 }
 
-static int completed(const struct leaving *leaving)
+static int completed(const struct rfn_leaving *leaving)
 {
     RFN_TRY(rfn_tally_wait(&leaving->pass->tally, leaving->completion, leaving->of->symbol->site,
                            leaving->at->rank, leaving->completion_ns, NULL, 0));
@@ -165,7 +143,7 @@ static int completed(const struct leaving *leaving)
 }
 
 /* The waits of the call, one behind the other. */
-static int waited_all(const struct leaving *leaving, int64_t first_ns)
+static int waited_all(const struct rfn_leaving *leaving, int64_t first_ns)
 {
     const int64_t enter_ns = leaving->of->enter_ns;
     if (leaving->wait.ns > 0)
@@ -176,7 +154,7 @@ static int waited_all(const struct leaving *leaving, int64_t first_ns)
 
 /* Divides the time of the call, with the polls that it ends. Of those a part is outside of MPI, and
  * so is that part of the wait: no wait. */
-static int divide(struct leaving *leaving)
+static int divide(struct rfn_leaving *leaving)
 {
     const struct rfn_record *record = leaving->at->record;
     int64_t all = leaving->at->exit_ns - leaving->of->enter_ns, outside = 0;
@@ -236,114 +214,9 @@ static struct rfn_wait late_sender(const struct rfn_message *message, int64_t en
                              .until = message->sent};
 }
 
-/* Where times are reduced, by how much a send may seem to be over before its receive is posted. */
-static int64_t seeming_ns(const struct leaving *leaving, const struct rfn_replay_stream *receiver)
-{
-    return receiver ? rfn_cursor_off_ns(leaving->at->cursor) + rfn_cursor_off_ns(receiver->cursor)
-                    : 0;
-}
-
-/* Whether a message whose send is over has not waited for its receive, as that is posted so much
- * later. */
-static bool is_ahead(const struct leaving *leaving, const struct rfn_message *message)
-{
-    const struct rfn_replay_stream *receiver = rfn_replay_of_rank(leaving->pass->replay,
-                                                                  message->dest);
-    int64_t seeming = seeming_ns(leaving, receiver), exit_ns = leaving->at->exit_ns;
-    if (message->taken)
-        return message->posted.ns - exit_ns >= seeming;
-    return !seeming || receiver->exit_ns - exit_ns >= seeming;
-}
-
-/* Where times are reduced: whether it is not certain if the call waited for the receiver of a
- * message. Its send is over before the receive is posted, or seems to be; or the call ended
- * something else, too, and nobody can tell which of the two came last. */
-static bool is_doubtful(const struct leaving *leaving, const struct rfn_message *message,
-                        bool before, bool alone)
-{
-    if (message->mode == RFN_SEND_LOCAL)
-        return false;
-    return before ? !is_ahead(leaving, message) : !alone && message->mode == RFN_SEND_STANDARD;
-}
-
-/* What the call waited for the receiver at most, if that is more than times are off. */
-static void doubt(struct leaving *leaving, const struct rfn_message *message)
-{
-    const struct rfn_replay *replay = leaving->pass->replay;
-    const int64_t enter_ns = leaving->of->enter_ns, exit_ns = leaving->at->exit_ns;
-    const int64_t ns = rfn_least(message->posted.ns, exit_ns) - enter_ns;
-    bool before = message->posted.ns >= exit_ns;
-    if (ns <= leaving->doubtful_ns ||
-        (before && ns < seeming_ns(leaving, rfn_replay_of_rank(replay, message->dest))))
-        return;
-    leaving->doubtful = message;
-    leaving->doubtful_ns = ns;
-}
-
-static struct rfn_wait late_receiver(struct leaving *leaving, const struct rfn_message *message)
-{
-    struct rfn_wait_pass *pass = leaving->pass;
-    const int64_t enter_ns = leaving->of->enter_ns, exit_ns = leaving->at->exit_ns;
-    struct rfn_wait wait = {.pattern = RFN_LATE_RECEIVER, .until = message->posted};
-    bool before = !message->taken || message->posted.ns >= exit_ns;
-    /* A receive with a wildcard that is posted already may turn out to take it. */
-    bool undecided = !message->taken && pass->channels.ranks[message->dest].n_open > 0;
-    bool eager = message->mode == RFN_SEND_STANDARD && message->bytes <= pass->eager_bytes;
-    bool alone = leaving->of->n_awaited == 1;
-    if (pass->reduced && is_doubtful(leaving, message, before, alone)) {
-        if (message->taken && !eager)
-            doubt(leaving, message);
-        return wait;
-    }
-    if (message->mode == RFN_SEND_STANDARD && before && !undecided && !eager)
-        pass->eager_bytes = message->bytes;
-    if (message->mode == RFN_SEND_LOCAL || before)
-        return wait;
-    if (!eager || alone)
-        wait.ns = message->posted.ns - enter_ns;
-    return wait;
-}
-
-/* It waited for that receiver if it did not wait for something else for more than half as long. */
-static void settle_doubt(struct leaving *leaving)
-{
-    const struct rfn_message *message = leaving->doubtful;
-    if (!message || leaving->wait.ns > leaving->doubtful_ns / 2)
-        return;
-    leaving->wait = (struct rfn_wait){
-        .pattern = RFN_LATE_RECEIVER, .ns = leaving->doubtful_ns, .until = message->posted};
-    leaving->longest = NULL;
-}
-
-/* Where times are reduced, the receive of a message whose send is over may be posted a little
- * later: the event is shown again then. */
-static bool stays_for(const struct leaving *leaving, struct rfn_message *message)
-{
-    struct rfn_wait_pass *pass = leaving->pass;
-    if (message->taken || message->mode == RFN_SEND_LOCAL ||
-        (message->mode == RFN_SEND_STANDARD && message->bytes <= pass->eager_bytes))
-        return false;
-    int64_t seeming = seeming_ns(leaving, rfn_replay_of_rank(pass->replay, message->dest));
-    message->awaits = seeming > 0 && rfn_replay_ask_again(pass->replay, leaving->stream,
-                                                          leaving->at->exit_ns + seeming);
-    return message->awaits;
-}
-
-static bool stays_for_receivers(const struct leaving *leaving)
-{
-    const struct rfn_wait_stream *of = leaving->of;
-    for (size_t i = 0; i < of->n_awaited; i++) {
-        const struct rfn_awaited *awaited = &of->awaited[i];
-        if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN && !awaited->cancelled &&
-            stays_for(leaving, &leaving->pass->channels.messages[awaited->number]))
-            return true;
-    }
-    return false;
-}
-
 /* The receive would end before its send began: counted, and moved if that is wanted. Returns
  * whether the event has been put off. */
-static bool goes_backward(const struct leaving *leaving, const struct rfn_message *message)
+static bool goes_backward(const struct rfn_leaving *leaving, const struct rfn_message *message)
 {
     struct rfn_wait_pass *pass = leaving->pass;
     struct rfn_matching *matching = &pass->waits->matching;
@@ -366,7 +239,7 @@ static void find_message(const struct rfn_channels *channels, struct rfn_awaited
 }
 
 /* Marks the channels that the call receives from. */
-static void mark_channels(struct leaving *leaving)
+static void mark_channels(struct rfn_leaving *leaving)
 {
     struct rfn_channels *channels = &leaving->pass->channels;
     const struct rfn_wait_stream *of = leaving->of;
@@ -382,7 +255,7 @@ static void mark_channels(struct leaving *leaving)
 
 /* Whether some message has not been sent yet when the call that receives it ends, so that the event
  * is put off. */
-static bool put_off(const struct leaving *leaving)
+static bool put_off(const struct rfn_leaving *leaving)
 {
     const struct rfn_wait_stream *of = leaving->of;
     for (size_t i = 0, n = of->n_awaited; i < n; i++) {
@@ -402,7 +275,7 @@ static int64_t new_late(struct rfn_wait_pass *pass)
 }
 
 /* What has been measured of the call is not to be counted again. */
-static int note_late(struct leaving *leaving)
+static int note_late(struct rfn_leaving *leaving)
 {
     const struct rfn_wait_stream *of = leaving->of;
     int64_t waited_ns = leaving->full_ns - (of->here.ns - of->enter_ns);
@@ -418,7 +291,7 @@ static int note_late(struct leaving *leaving)
 }
 
 /* The call leaves without knowing the message; when it is known, rfn_pass_bound goes on. */
-static int leave_open(struct leaving *leaving, uint32_t number)
+static int leave_open(struct rfn_leaving *leaving, uint32_t number)
 {
     struct rfn_wait_pass *pass = leaving->pass;
     struct rfn_receive *receive = &pass->channels.receives[number];
@@ -491,7 +364,7 @@ int rfn_pass_bound(void *context, uint32_t number)
 
 /* 1 if it is there, or nothing can be waited for; if not, 0, and the stream is woken when it comes.
  * RFN_E_NOMEM. */
-static int is_there(const struct leaving *leaving, const struct rfn_awaited *awaited)
+static int is_there(const struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
 {
     struct rfn_channels *channels = &leaving->pass->channels;
     if (awaited->kind == RFN_AWAITS_ALL)
@@ -507,7 +380,7 @@ static int is_there(const struct leaving *leaving, const struct rfn_awaited *awa
 }
 
 /* A message that is received: whether it has come. */
-static inline bool has_come(struct leaving *leaving, struct rfn_awaited *awaited)
+static inline bool has_come(struct rfn_leaving *leaving, struct rfn_awaited *awaited)
 {
     if (awaited->kind != RFN_AWAITS_MESSAGE || awaited->cancelled)
         return false;
@@ -520,7 +393,7 @@ static inline bool has_come(struct leaving *leaving, struct rfn_awaited *awaited
 }
 
 /* Finds what is awaited, up to the first that is not there; if `forced`, all that is there. */
-static int all_there(struct leaving *leaving, bool forced)
+static int all_there(struct rfn_leaving *leaving, bool forced)
 {
     struct rfn_awaited *awaited = leaving->of->awaited, *end = awaited + leaving->of->n_awaited;
     int there = 1;
@@ -535,7 +408,7 @@ static int all_there(struct leaving *leaving, bool forced)
 }
 
 /* A call at a window: whether what it waits for is known. RFN_E_NOMEM. */
-static int windows_ready(const struct leaving *leaving)
+static int windows_ready(const struct rfn_leaving *leaving)
 {
     struct rfn_wait_pass *pass = leaving->pass;
     if (rfn_one_sided_ready(pass->one_sided, leaving->stream))
@@ -545,7 +418,7 @@ static int windows_ready(const struct leaving *leaving)
     return 0;
 }
 
-static int leave_window(struct leaving *leaving)
+static int leave_window(struct rfn_leaving *leaving)
 {
     struct rfn_wait wait;
     const struct rfn_point left = {leaving->stream, leaving->of->history.at, leaving->at->exit_ns};
@@ -558,7 +431,7 @@ static int leave_window(struct leaving *leaving)
     return 0;
 }
 
-static struct rfn_wait measure_collective(struct leaving *leaving,
+static struct rfn_wait measure_collective(struct rfn_leaving *leaving,
                                           const struct rfn_awaited *awaited)
 {
     struct rfn_collective_wait found = rfn_collectives_measure(
@@ -577,7 +450,7 @@ static struct rfn_wait measure_collective(struct leaving *leaving,
     return found.wait;
 }
 
-static inline void measure(struct leaving *leaving, const struct rfn_awaited *awaited)
+static inline void measure(struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
 {
     const struct rfn_replay_stream *at = leaving->at;
     const struct rfn_message *message = NULL;
@@ -593,7 +466,7 @@ static inline void measure(struct leaving *leaving, const struct rfn_awaited *aw
     } else {
         if (awaited->cancelled)
             return;
-        wait = late_receiver(leaving, awaited->message);
+        wait = rfn_late_receiver(leaving, awaited->message);
     }
     if (wait.ns <= leaving->wait.ns)
         return;
@@ -602,7 +475,7 @@ static inline void measure(struct leaving *leaving, const struct rfn_awaited *aw
 }
 
 /* Whether the message that was waited for longest was received before one that is older. */
-static void find_order(struct leaving *leaving)
+static void find_order(struct rfn_leaving *leaving)
 {
     struct rfn_wait_pass *pass = leaving->pass;
     uint32_t rank = leaving->at->rank;
@@ -615,7 +488,7 @@ static void find_order(struct leaving *leaving)
 }
 
 /* Returns whether the event has been put off. */
-static bool measure_all(struct leaving *leaving)
+static bool measure_all(struct rfn_leaving *leaving)
 {
     struct rfn_wait_pass *pass = leaving->pass;
     const struct rfn_awaited *awaited = leaving->of->awaited;
@@ -626,14 +499,14 @@ static bool measure_all(struct leaving *leaving)
         mark_channels(leaving);
     for (const struct rfn_awaited *end = awaited + leaving->of->n_awaited; awaited < end; awaited++)
         measure(leaving, awaited);
-    settle_doubt(leaving);
+    rfn_settle_doubt(leaving);
     find_order(leaving);
     return false;
 }
 
 /* ---- points in common: where causes of later waits are looked for from ---- */
 
-static int met(const struct leaving *leaving, uint32_t *hint, uint32_t stream, uint64_t at,
+static int met(const struct rfn_leaving *leaving, uint32_t *hint, uint32_t stream, uint64_t at,
                uint32_t other, uint64_t other_at)
 {
     const struct rfn_meeting meeting = {
@@ -641,45 +514,66 @@ static int met(const struct leaving *leaving, uint32_t *hint, uint32_t stream, u
     return rfn_meetings_add(&leaving->pass->delays.meetings, hint, &meeting);
 }
 
+/* The same of a message that came early, unless the two have met in the same call by a later one.
+ */
+static int met_early(const struct rfn_leaving *leaving, uint32_t *hint, uint32_t stream,
+                     uint64_t at, uint32_t other, uint64_t other_at)
+{
+    const struct rfn_meeting *last = rfn_meetings_find(&leaving->pass->delays.meetings, *hint,
+                                                       stream, other);
+    bool own = stream == leaving->stream;
+    if (last && (own ? last->at > at : last->other_at > other_at))
+        return 0;
+    return met(leaving, hint, stream, at, other, other_at);
+}
+
 /* Whether, of a call that waited for several things, what came at this time was one of the early
  * ones: then the stream was where the wait began rather than where it was over. */
-static bool came_early(const struct leaving *leaving, int64_t ns)
+static bool came_early(const struct rfn_leaving *leaving, int64_t ns)
 {
     const int64_t after_ns = ns - leaving->of->enter_ns;
     return after_ns > 0 && after_ns < leaving->full_ns / 2;
 }
 
 /* The stream has received a message. If it waited for it, the two were in step when it was sent. */
-static int met_sender(const struct leaving *leaving, const struct rfn_message *message)
+static int met_sender(const struct rfn_leaving *leaving, const struct rfn_message *message)
 {
     struct rfn_channel *channel = &leaving->pass->channels.items[message->channel];
     const struct rfn_point *sent = &message->sent;
     const struct rfn_wait_stream *of = leaving->of;
-    bool early = came_early(leaving, sent->ns);
-    RFN_TRY(met(leaving, &channel->received, leaving->stream, early ? of->here.at : of->history.at,
-                sent->stream, message->waited ? message->over_at : sent->at));
+    const uint64_t sent_at = message->waited ? message->over_at : sent->at;
+    if (came_early(leaving, sent->ns)) {
+        RFN_TRY(met_early(leaving, &channel->received, leaving->stream, of->here.at, sent->stream,
+                          sent_at));
+        return met_early(leaving, &channel->sent, sent->stream, sent->at, leaving->stream,
+                         of->here.at);
+    }
+    RFN_TRY(
+        met(leaving, &channel->received, leaving->stream, of->history.at, sent->stream, sent_at));
     if (sent->ns <= of->enter_ns)
         return 0;
-    return met(leaving, &channel->sent, sent->stream, sent->at, leaving->stream,
-               early ? of->here.at : leaving->over_at);
+    return met(leaving, &channel->sent, sent->stream, sent->at, leaving->stream, leaving->over_at);
 }
 
 /* The stream's send has waited until the receive was posted: then they were in step. */
-static int met_receiver(const struct leaving *leaving, struct rfn_message *message)
+static int met_receiver(const struct rfn_leaving *leaving, struct rfn_message *message)
 {
     struct rfn_channel *channel = &leaving->pass->channels.items[message->channel];
     const struct rfn_point *posted = &message->posted;
-    uint64_t at = came_early(leaving, posted->ns) ? leaving->of->here.at : leaving->over_at;
+    bool early = came_early(leaving, posted->ns);
+    uint64_t at = early ? leaving->of->here.at : leaving->over_at;
     message->waited = true;
     message->over_at = at;
-    RFN_TRY(met(leaving, &channel->sent, leaving->stream, at, posted->stream, posted->at));
+    RFN_TRY((early ? met_early : met)(leaving, &channel->sent, leaving->stream, at, posted->stream,
+                                      posted->at));
     if (!message->got)
         return 0;
-    return met(leaving, &channel->received, posted->stream, posted->at, leaving->stream, at);
+    return (early ? met_early : met)(leaving, &channel->received, posted->stream, posted->at,
+                                     leaving->stream, at);
 }
 
 /* The stream has waited at a window for another one: then they were in step. */
-static int met_at_window(const struct leaving *leaving)
+static int met_at_window(const struct rfn_leaving *leaving)
 {
     const struct rfn_point *until = &leaving->wait.until;
     uint32_t hint = 0, other_hint = 0;
@@ -689,7 +583,7 @@ static int met_at_window(const struct leaving *leaving)
 
 /* ---- letting go ---- */
 
-static int let_go_receive(struct leaving *leaving, const struct rfn_awaited *awaited)
+static int let_go_receive(struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
 {
     struct rfn_channels *channels = &leaving->pass->channels;
     const struct rfn_message *message = message_of(channels, awaited);
@@ -700,17 +594,24 @@ static int let_go_receive(struct leaving *leaving, const struct rfn_awaited *awa
     return rfn_channels_received(channels, awaited->number, awaited->cancelled);
 }
 
-static int let_go_send(const struct leaving *leaving, const struct rfn_awaited *awaited)
+static bool waited_for_receivers(const struct rfn_leaving *leaving)
+{
+    return (leaving->wait.ns > 0 && leaving->wait.pattern == RFN_LATE_RECEIVER) ||
+           (leaving->after.ns > 0 && leaving->after.pattern == RFN_LATE_RECEIVER);
+}
+
+static int let_go_send(const struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
 {
     struct rfn_channels *channels = &leaving->pass->channels;
     struct rfn_message *message = &channels->messages[awaited->number];
-    if (leaving->wait.ns > 0 && leaving->wait.pattern == RFN_LATE_RECEIVER && message->taken &&
-        message->posted.ns > leaving->of->enter_ns)
+    if (waited_for_receivers(leaving) && message->taken &&
+        message->posted.ns > leaving->of->enter_ns &&
+        (message->posted.ns < leaving->at->exit_ns || message == leaving->doubtful))
         RFN_TRY(met_receiver(leaving, message));
     return rfn_channels_sent(channels, awaited->number, awaited->cancelled);
 }
 
-static int let_go(struct leaving *leaving, const struct rfn_awaited *awaited)
+static int let_go(struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
 {
     switch (awaited->kind) {
     case RFN_AWAITS_MESSAGE_TAKEN:
@@ -734,13 +635,13 @@ __attribute__((noinline, flatten)) static int leave_any(struct rfn_wait_pass *pa
                                                         const struct rfn_replay_stream *at,
                                                         bool forced)
 {
-    struct leaving leaving;
+    struct rfn_leaving leaving;
     begin_leaving(&leaving, pass, of, stream, at);
     if (of->n_awaited) {
         int there = all_there(&leaving, forced);
         if (there <= 0)
             return there < 0 ? there : RFN_REPLAY_PARK;
-        if (pass->reduced && stays_for_receivers(&leaving))
+        if (pass->reduced && rfn_stays_for_receivers(&leaving))
             return 0;
         if (pass->waits->times && measure_all(&leaving))
             return 0;
@@ -755,7 +656,7 @@ __attribute__((noinline, flatten)) static int leave_any(struct rfn_wait_pass *pa
         of->polls = (struct rfn_polls){true, of->symbol, at->enter_ns, at->exit_ns, inside_of(at)};
     else if (pass->waits->times)
         RFN_TRY(divide(&leaving));
-    if (leaving.at_window)
+    if (leaving.at_window && !at->record->failed_poll)
         RFN_TRY(met_at_window(&leaving));
     if (leaving.in_step)
         rfn_history_mark(&of->history, leaving.key, leaving.count);
@@ -842,7 +743,7 @@ static inline int leave_waited(struct rfn_wait_pass *pass, struct rfn_wait_strea
                                const struct longest *longest)
 {
     const struct rfn_message *message = longest->message;
-    struct leaving leaving;
+    struct rfn_leaving leaving;
     begin_leaving(&leaving, pass, of, stream, at);
     leaving.wait.pattern = longest->received ? RFN_LATE_SENDER : RFN_LATE_RECEIVER;
     leaving.wait.ns = longest->ns;

@@ -153,6 +153,8 @@ struct rfn_wait_stream {
     size_t n_regions, regions_capacity;
     struct rfn_wait_loop *loops; /* by number of the loop */
     size_t loops_capacity;
+    size_t
+        stays; /* + 1: which of `awaited` the current event is shown again for (wait_receivers.c) */
 };
 
 _Static_assert(offsetof(struct rfn_wait_stream, history.first) < (size_t)5 * 64,

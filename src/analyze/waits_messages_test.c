@@ -4,7 +4,7 @@
  */
 #include "refrain/waits.h"
 
-#define FAKE_EVENTS 64
+#define FAKE_EVENTS 128
 #include "analyze/fake_archive.h"
 
 #include <setjmp.h>
@@ -132,6 +132,39 @@ static void test_late_message(void **state)
     assert_int_equal(waited(RFN_LATE_SENDER, 0), 800);
     assert_int_equal(waited(RFN_LATE_SENDER, 1), 1110 - 896);
     assert_int_equal(cost_of_start(2), 800);
+}
+
+/* Both messages are r1's, at 110 and 900, in either order of the requests: the two are in step
+ * where the later one came, and what r0 did since is the cause. */
+static void two_of_one(int64_t early_tag, int64_t late_tag)
+{
+    EVENT(0, IRECV, 0, 0, 5, PLAIN, SIZE, BYTE, 1, 1, WORLD);
+    EVENT(0, IRECV, 0, 10, 15, PLAIN, SIZE, BYTE, 1, 2, WORLD);
+    wait_for_two(0, 100, 1000);
+    send(0, 1300, 1310, 1, SIZE);
+    EVENT(1, SEND_, 0, 110, 115, PLAIN, SIZE, BYTE, 0, early_tag, WORLD);
+    EVENT(1, SEND_, 0, 900, 905, PLAIN, SIZE, BYTE, 0, late_tag, WORLD);
+    recv(1, 1020, 1330, 0);
+    run();
+    assert_int_equal(waited(RFN_LATE_SENDER, 0), 800);
+    assert_int_equal(waited(RFN_LATE_SENDER, 1), 280);
+    for (size_t i = 0; i < waits->n_causes; i++) {
+        const struct rfn_cause *cause = &waits->causes[i];
+        if (cause->waited.function == FAKE_RECV_)
+            assert_int_equal(cause->ranks[0].rank, 0);
+    }
+}
+
+static void test_early_then_late(void **state)
+{
+    (void)state;
+    two_of_one(1, 2);
+}
+
+static void test_late_then_early(void **state)
+{
+    (void)state;
+    two_of_one(2, 1);
 }
 
 /* r0's sends are both taken late, r1's at 150 and r2's at 900. r1 waits for r0 from 160 on: as
@@ -359,6 +392,107 @@ static void test_chain(void **state)
     assert_int_equal(waited(RFN_LATE_RECEIVER, 2), 904);
 }
 
+/* r0's Waitall takes a message that moves until 600 and was sent long ago, and ends a small send
+ * whose receive is posted at 300: that is no wait, or nobody knows it. */
+static void moving(int64_t bytes)
+{
+    reduce_times(50);
+    irecv(0, 0, 2);
+    EVENT(0, ISEND, 0, 10, 15, PLAIN, bytes, BYTE, 1, 5, WORLD);
+    wait_for_two(0, 100, 600);
+    recv(1, 300, 800, 0);
+    send(2, 0, 590, 0, SIZE);
+    run();
+}
+
+static void test_moving_data(void **state)
+{
+    (void)state;
+    moving(SIZE);
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 0);
+}
+
+/* A large message is never sent eagerly. */
+static void test_large(void **state)
+{
+    (void)state;
+    moving(1 << 20);
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 200);
+}
+
+/* First r2's message, at 200, then the receiver, at 590: each has its part. */
+static void test_one_after_the_other(void **state)
+{
+    (void)state;
+    reduce_times(50);
+    irecv(0, 0, 2);
+    EVENT(0, ISEND, 0, 10, 15, PLAIN, 1 << 20, BYTE, 1, 5, WORLD);
+    wait_for_two(0, 100, 600);
+    recv(1, 590, 800, 0);
+    send(2, 200, 210, 0, SIZE);
+    run();
+    assert_int_equal(waited(RFN_LATE_SENDER, 0), 100);
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 390);
+    assert_int_equal(waits->total_ns, 490);
+}
+
+/* Many sends are awaited together, whose receives are posted one after the other behind the end:
+ * it is the last of them. */
+static void test_many(void **state)
+{
+    enum { MANY = 20 };
+    (void)state;
+    reduce_times(500);
+    int64_t requests[MANY];
+    for (int i = 0; i < MANY; i++) {
+        isend(0, 10 * i, 1);
+        requests[i] = RECENT(MANY - i);
+    }
+    EVENT(0, WAITALL, 0, 1000, 3000, MANY, fake_list(requests, MANY), 0);
+    recv(1, 0, 2990, 2);
+    for (int i = 0; i < MANY; i++)
+        recv(1, 3001 + 2 * i, 3002 + 2 * i, 0);
+    send(2, 2900, 2910, 1, SIZE);
+    run();
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 2000);
+    assert_int_equal(waits->matching.matched, MANY + 1);
+}
+
+/* What a damaged file says of it may be anything that rfn_cursor_off_ns returns. */
+static void test_far_off(void **state)
+{
+    (void)state;
+    for (int64_t off_ns = 1; off_ns <= INT64_C(864000000000000); off_ns *= 10) {
+        teardown(state);
+        setup(state);
+        reduce_times(off_ns);
+        send(0, 100, 600, 1, SIZE);
+        recv(1, 0, 4000, 2);
+        recv(1, 5000, 5010, 0);
+        send(2, 3990, 3995, 1, SIZE);
+        run();
+        assert_int_equal(waits->matching.matched, 2);
+    }
+}
+
+/* Several threads, of which another one receives than the first. */
+static void test_threads(void **state)
+{
+    (void)state;
+    reduce_times(50);
+    fake.run.streams = FAKE_RANKS + 1; /* the last one is of rank 0, too */
+    fake.streams[FAKE_RANKS] = fake.streams[1];
+    fake.streams[1] = (struct fake_stream){.rank = 0, .thread = 1};
+    for (uint32_t i = 2; i <= FAKE_RANKS; i++)
+        fake.streams[i].rank = i - 1;
+    fake.streams[FAKE_RANKS].thread = 0;
+    EVENT(0, PCONTROL, 0, 0, 10, 1);
+    EVENT(2, SEND_, 0, 100, 600, PLAIN, SIZE, BYTE, 0, 5, WORLD); /* rank 1 */
+    EVENT(1, RECV_, 0, 650, 800, PLAIN, SIZE, BYTE, 1, 5, WORLD, AS, AS, AS);
+    run();
+    assert_int_equal(waited(RFN_LATE_RECEIVER, 1), 500);
+}
+
 /* The receiver has ended without having posted anything: the send is over. */
 static void test_no_receive(void **state)
 {
@@ -375,11 +509,29 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_early_message),    TEST(test_late_message), TEST(test_early_receiver),
-        TEST(test_seems_to_be_over), TEST(test_is_over),      TEST(test_exact),
-        TEST(test_shows_nothing),    TEST(test_shows_eager),  TEST(test_not_known),
-        TEST(test_other_reason),     TEST(test_buffered),     TEST(test_same_time),
-        TEST(test_synchronous),      TEST(test_chain),        TEST(test_no_receive),
+        TEST(test_early_message),
+        TEST(test_late_message),
+        TEST(test_early_receiver),
+        TEST(test_early_then_late),
+        TEST(test_late_then_early),
+        TEST(test_seems_to_be_over),
+        TEST(test_is_over),
+        TEST(test_exact),
+        TEST(test_shows_nothing),
+        TEST(test_shows_eager),
+        TEST(test_not_known),
+        TEST(test_other_reason),
+        TEST(test_buffered),
+        TEST(test_same_time),
+        TEST(test_synchronous),
+        TEST(test_chain),
+        TEST(test_no_receive),
+        TEST(test_moving_data),
+        TEST(test_large),
+        TEST(test_one_after_the_other),
+        TEST(test_many),
+        TEST(test_far_off),
+        TEST(test_threads),
         TEST(test_lock_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -486,6 +486,9 @@ static void check_profile(struct rfn_profile *with)
     rfn_profile_free(with);
 }
 
+/* By how much times may be off, where they are reduced; else 0. */
+static int64_t off_ns;
+
 static struct rfn_waits *analyse(stream_of_call stream_of, bool fix_clocks)
 {
     struct rfn_diag diag;
@@ -493,6 +496,8 @@ static struct rfn_waits *analyse(stream_of_call stream_of, bool fix_clocks)
     struct rfn_profile *profile;
     const struct rfn_waits_options options = {.fix_clocks = fix_clocks, .profile = &profile};
     fake_reset();
+    fake.run.reduced = off_ns > 0;
+    fake.off_ns = off_ns;
     fake.run.streams = RANKS + (stream_of == in_two_threads);
     for (uint32_t rank = 0; rank < RANKS; rank++)
         fake.streams[stream_of((struct place){rank, 0})].rank = rank;
@@ -858,13 +863,44 @@ static void test_bad_clocks(void **state)
     assert_true(backward > PROGRAMS);
 }
 
+/* Nobody waits for longer than there is time. */
+static void check_waits_of_ranks(void)
+{
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        int64_t ns = 0;
+        for (size_t i = 0; i < waits->n_rows; i++)
+            ns += waits->rows[i].ns_by_rank[rank];
+        assert_in_range(ns, 0, event_at(last_of(rank))->exit_ns - start_ns());
+    }
+}
+
+/* Reduced times of ranks do not fit together: sends stay for their receivers, for however long. */
+static void test_reduced_times(void **state)
+{
+    (void)state;
+    while (next_program()) {
+        shift_clocks();
+        for (int fix = 1; fix >= 0; fix--) {
+            off_ns = INT64_C(1) << below(50);
+            rfn_waits_free(waits);
+            waits = analyse(rank_itself, fix);
+            off_ns = 0;
+            assert_int_equal(waits->matching.matched, program.n_messages);
+            assert_int_equal(waits->matching.collectives, program.n_instances);
+            assert_int_equal(sum_of_causes(), waits->total_ns - waits->unexplained_ns);
+        }
+        check_waits_of_ranks();
+        check_path_length();
+    }
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_against_oracle),   TEST(test_order_of_streams), TEST(test_threads),
-        TEST(test_good_clocks_stay), TEST(test_bad_clocks),
+        TEST(test_good_clocks_stay), TEST(test_bad_clocks),       TEST(test_reduced_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

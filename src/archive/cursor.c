@@ -799,8 +799,7 @@ int rfn_cursor_decode_ahead(struct rfn_cursor *cursor, struct rfn_diag *diag)
 int64_t rfn_cursor_off_ns(const struct rfn_cursor *cursor)
 {
     const struct rfn_representatives *of = cursor->representatives;
-    uint64_t off_ns = of ? rfn_representatives_off(of) : 0;
-    return off_ns < INT64_MAX / 4 ? (int64_t)off_ns : INT64_MAX / 4;
+    return of ? (int64_t)rfn_representatives_off(of) : 0;
 }
 
 /* ---- for verification ---- */

@@ -59,8 +59,8 @@ int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
 
 /* ---- reduced times ---- */
 
-/* How far from the measured ones times of the last event may be, as far as the file tells; 0 where
- * times are not reduced. */
+/* How far from the measured ones times of the last event may be, as far as the file tells, at most
+ * ten days; 0 where times are not reduced. Reduced times come in no batches. */
 int64_t rfn_cursor_off_ns(const struct rfn_cursor *cursor);
 
 /* ---- verification ---- */

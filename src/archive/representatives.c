@@ -10,6 +10,7 @@
 #include "archive/walk.h"
 #include "base/grow.h"
 #include "base/map.h"
+#include "reduce/one_way.h"
 #include "reduce/segment_starts.h"
 
 #include <stdlib.h>
@@ -17,11 +18,15 @@
 
 enum { WORDS_MAX = 6 };
 
+/* More than times are off by in any file that makes sense: a day. */
+#define OFF_MOST (UINT64_C(86400) * 1000000000)
+
 struct segment {
     uint32_t *symbols;
     int64_t *words;
     size_t n, n_words;
     uint64_t length, pace; /* quanta; to its end, and to the start of the next one */
+    uint8_t roles;         /* of its calls (reduce/one_way.h) */
 };
 
 /* The columns of a symbol. */
@@ -229,12 +234,19 @@ static int gather(struct rfn_representatives *of, uint32_t *context)
     return 0;
 }
 
+static uint8_t role_of(const struct rfn_representatives *of, uint32_t symbol)
+{
+    uint32_t function = of->of.structure->symbols[symbol].function;
+    return rfn_class_role(of->of.dictionary->functions[function].class_);
+}
+
 /* Reads the words of a new segment and adds up its length. */
 static int read_words(struct rfn_representatives *of)
 {
     struct segment *new = &of->gathered->segment;
     new->n_words = 0;
     new->length = 0;
+    new->roles = 0;
     for (size_t i = 0; i < new->n; i++) {
         struct symbol_columns *columns;
         RFN_TRY(columns_of_symbol(of, new->symbols[i], &columns));
@@ -244,6 +256,7 @@ static int read_words(struct rfn_representatives *of)
         for (unsigned k = 0; k < columns->n; k++)
             RFN_TRY(next_value(of, &columns->columns[k], &words[k]));
         new->length += (uint64_t)words[0] + (uint64_t)words[1];
+        new->roles |= role_of(of, new->symbols[i]);
         new->n_words += columns->n;
     }
     new->pace = new->length;
@@ -387,10 +400,16 @@ static int next_segment(struct rfn_representatives *of)
     return of->of.timing->stretched ? stretch(of) : 0;
 }
 
+/* Starts and times within segments are off by about as much. Segments that are stretched are
+ * compared by jitter. */
 uint64_t rfn_representatives_off(const struct rfn_representatives *of)
 {
-    return of->current.segment ? RFN_ONE_WAY_STARTS * unit_of(of->of.reduced, of->current.segment)
-                               : 0;
+    const struct segment *segment = of->current.segment;
+    if (!segment)
+        return 0;
+    uint64_t unit = unit_of(of->of.reduced, segment);
+    bool one_way = of->of.timing->stretched && rfn_roles_one_way(segment->roles);
+    return unit > OFF_MOST ? OFF_MOST : unit * (one_way ? RFN_ONE_WAY_STARTS : 2);
 }
 
 /* ---- events ---- */

@@ -53,8 +53,8 @@ int rfn_representatives_decode_ahead(struct rfn_representatives *representatives
 int rfn_representatives_next(struct rfn_representatives *representatives,
                              struct rfn_recreated *event);
 
-/* How far from the measured ones times of the event before may be, in ns, as far as the file
- * tells: by what its segment's start may be off if that is one-way. */
+/* How far from the measured ones times of the event before may be, in ns, as far as the file tells:
+ * by what its segment's start may be off, and as much within. At most ten days. */
 uint64_t rfn_representatives_off(const struct rfn_representatives *representatives);
 
 /* After the last event: whether all values of all columns have been used. Errors as above. */
