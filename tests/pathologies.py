@@ -148,8 +148,8 @@ def one_to_all(expected, root, work, iterations):
 
 
 def all_to_one(expected, root, work, iterations, gather):
-    """A root takes a message of everybody; with MPI_Gather its wait ends, by definition, with the
-    first of them, with MPI_Waitall with the last."""
+    """A root takes a message of everybody; with MPI_Gather it waits for the first of them, and
+    then, which is another wait, for the last, with MPI_Waitall for the last."""
     clocks = [0] * expected.size
     for i in range(iterations):
         clocks = [clock + work(rank, clock, i) for rank, clock in enumerate(clocks)]
@@ -158,6 +158,8 @@ def all_to_one(expected, root, work, iterations, gather):
             first = min(others.values())
             expected.wait("early_reduce", root, first - clocks[root],
                           [rank for rank, enter in others.items() if enter == first])
+            latest, late = last(others)
+            expected.wait("wait_at_nx1", root, latest - max(first, clocks[root]), late)
         else:
             latest, late = last(others)
             expected.wait("late_sender", root, latest - clocks[root], late)

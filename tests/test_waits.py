@@ -220,6 +220,21 @@ def test_ibarrier(bench):
     compare_seconds("rank 0", waits[:1], [4 * STEP], SLACK)
 
 
+def test_rooted(bench):
+    """A root waits for the first of the others, and then for the last: each is the cause of its part."""
+    ranks = 5
+    found, _ = smpi(bench, "waits_rooted", ranks)
+    check_matching(found, 0, backward=0, collectives=6)
+    for function in ("MPI_Gather", "MPI_Reduce"):
+        for name, steps in (("early_reduce", 1), ("wait_at_nx1", ranks - 2)):
+            compare_seconds(f"{function}, {name}", waited(found, name, function=function + " "),
+                            only(ranks, r0=steps * STEP), SLACK)
+    for name, late_rank in (("early_reduce", 1), ("wait_at_nx1", ranks - 1)):
+        late_ranks = {one["rank"] for cause in found["causes"] if cause["pattern"] == name and cause["kind"] == "compute"
+                      for one in cause["ranks"]}
+        harness.compare(f"who is late, {name}", late_ranks, {late_rank})
+
+
 # ---- what is expected after a run in real time ----
 
 TICKS = 1e-5  # s, for rounding
