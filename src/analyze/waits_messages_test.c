@@ -2,66 +2,8 @@
  * where times are reduced, so that a send may seem to be over before its receive is posted. Times
  * are in ns, r0 to r3 are ranks.
  */
-#include "refrain/waits.h"
-
 #define FAKE_EVENTS 128
-#include "analyze/fake_archive.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-enum { PLAIN = RFN_BUFFER_PLAIN, BYTE = 0, WORLD = 0, AS = RFN_AS_POSTED, SIZE = 100 };
-#define RECENT(distance) ((distance)*4 + RFN_REQUEST_RECENT)
-
-static struct rfn_waits *waits;
-
-static int setup(void **state)
-{
-    (void)state;
-    fake_reset();
-    waits = NULL;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    rfn_waits_free(waits);
-    return 0;
-}
-
-static void run(void)
-{
-    struct rfn_diag diag;
-    const struct rfn_waits_options options = {0};
-    assert_int_equal(rfn_waits_new(&fake, &options, NULL, NULL, &waits, &diag), 0);
-}
-
-/* What a rank waited in a pattern. */
-static int64_t waited(enum rfn_pattern pattern, uint32_t rank)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < waits->n_rows; i++)
-        sum += waits->rows[i].pattern == pattern ? waits->rows[i].ns_by_rank[rank] : 0;
-    return sum;
-}
-
-/* What a rank's late beginning cost others. */
-static int64_t cost_of_start(uint32_t rank)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < waits->n_causes; i++) {
-        const struct rfn_cause *cause = &waits->causes[i];
-        if (waits->activities[cause->activity].kind != RFN_ACTIVITY_START)
-            continue;
-        for (uint32_t k = 0; k < cause->n_ranks; k++)
-            sum += cause->ranks[k].rank == rank ? cause->ranks[k].ns : 0;
-    }
-    return sum;
-}
+#include "analyze/fake_waits.h"
 
 static void send(uint32_t rank, int64_t enter, int64_t exit, int64_t dest, int64_t bytes)
 {
@@ -97,41 +39,37 @@ static void reduce_times(int64_t off_ns)
 
 /* ---- several at once ---- */
 
-/* r0's Waitall 100-1000 gets r1's message at 110, and waits for r2's until 900. Then r1 waits for
- * r0 from 120 to 1010: r1 was there long before, and the causes are what r0 has waited for, 800,
- * and the rest of its call, 100. */
+/* r0's Waitall 100-1000 gets r1's message, and waits for r2's until 900. Then r1 waits for r0, from
+ * right after its send on. */
+static void message_of(int64_t sent, int64_t sent_back)
+{
+    irecv(0, 0, 1);
+    irecv(0, 10, 2);
+    wait_for_two(0, 100, 1000);
+    send(0, sent_back, sent_back + 10, 1, SIZE);
+    send(1, sent, sent + 5, 0, SIZE);
+    recv(1, sent + 10, sent_back + 20, 0);
+    send(2, 900, 910, 0, SIZE);
+    run();
+    assert_int_equal(waited_in(RFN_LATE_SENDER, 0), 800);
+    assert_int_equal(waited_in(RFN_LATE_SENDER, 1), sent_back - (sent + 10));
+}
+
+/* r1 was there long before, and the causes are what r0 has waited for, 800, and the rest of its
+ * call, 100. */
 static void test_early_message(void **state)
 {
     (void)state;
-    irecv(0, 0, 1);
-    irecv(0, 10, 2);
-    wait_for_two(0, 100, 1000);
-    send(0, 1010, 1020, 1, SIZE);
-    send(1, 110, 115, 0, SIZE);
-    recv(1, 120, 1030, 0);
-    send(2, 900, 910, 0, SIZE);
-    run();
-    assert_int_equal(waited(RFN_LATE_SENDER, 0), 800);
-    assert_int_equal(waited(RFN_LATE_SENDER, 1), 890);
-    assert_in_range(cost_of_start(2), 800 + 890 * 8 / 9, 800 + 890 * 8 / 9 + 1);
+    message_of(110, 1010);
+    assert_in_range(cost(2, RFN_ACTIVITY_START, 0), 800 + 890 * 8 / 9, 800 + 890 * 8 / 9 + 1);
 }
 
-/* The same, but r1's message is the later one, of 890: when it came r0 had waited, and the cause of
- * r1's wait is what r0 did after. */
+/* When r1's message came r0 had waited, and the cause of r1's wait is what r0 did after. */
 static void test_late_message(void **state)
 {
     (void)state;
-    irecv(0, 0, 1);
-    irecv(0, 10, 2);
-    wait_for_two(0, 100, 1000);
-    send(0, 1110, 1120, 1, SIZE);
-    send(1, 890, 895, 0, SIZE);
-    recv(1, 896, 1130, 0);
-    send(2, 900, 910, 0, SIZE);
-    run();
-    assert_int_equal(waited(RFN_LATE_SENDER, 0), 800);
-    assert_int_equal(waited(RFN_LATE_SENDER, 1), 1110 - 896);
-    assert_int_equal(cost_of_start(2), 800);
+    message_of(890, 1110);
+    assert_int_equal(cost(2, RFN_ACTIVITY_START, 0), 800);
 }
 
 /* Both messages are r1's, at 110 and 900, in either order of the requests: the two are in step
@@ -146,8 +84,8 @@ static void two_of_one(int64_t early_tag, int64_t late_tag)
     EVENT(1, SEND_, 0, 900, 905, PLAIN, SIZE, BYTE, 0, late_tag, WORLD);
     recv(1, 1020, 1330, 0);
     run();
-    assert_int_equal(waited(RFN_LATE_SENDER, 0), 800);
-    assert_int_equal(waited(RFN_LATE_SENDER, 1), 280);
+    assert_int_equal(waited_in(RFN_LATE_SENDER, 0), 800);
+    assert_int_equal(waited_in(RFN_LATE_SENDER, 1), 280);
     for (size_t i = 0; i < waits->n_causes; i++) {
         const struct rfn_cause *cause = &waits->causes[i];
         if (cause->waited.function == FAKE_RECV_)
@@ -180,27 +118,12 @@ static void test_early_receiver(void **state)
     recv(1, 160, 1030, 0);
     recv(2, 900, 1000, 0);
     run();
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 800);
-    assert_int_equal(waited(RFN_LATE_SENDER, 1), 850);
-    assert_in_range(cost_of_start(2), 800 + 850 * 8 / 9, 800 + 850 * 8 / 9 + 1);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 800);
+    assert_int_equal(waited_in(RFN_LATE_SENDER, 1), 850);
+    assert_in_range(cost(2, RFN_ACTIVITY_START, 0), 800 + 850 * 8 / 9, 800 + 850 * 8 / 9 + 1);
 }
 
 /* ---- locks ---- */
-
-/* What a rank's computing in front of a call cost others. */
-static int64_t cost_before(uint32_t rank, enum fake_function at)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < waits->n_causes; i++) {
-        const struct rfn_cause *cause = &waits->causes[i];
-        const struct rfn_activity *activity = &waits->activities[cause->activity];
-        if (activity->kind != RFN_ACTIVITY_COMPUTE || activity->at.function != (uint32_t)at)
-            continue;
-        for (uint32_t k = 0; k < cause->n_ranks; k++)
-            sum += cause->ranks[k].rank == rank ? cause->ranks[k].ns : 0;
-    }
-    return sum;
-}
 
 /* r0 holds the lock 11-100, r1, which computed for 59 before, 102-150, and r0 waits for it from 110
  * on. The two were in step when r1 got the lock: what r1 did before is not the cause, but the 48
@@ -219,10 +142,10 @@ static void test_lock_again(void **state)
     EVENT(1, LOCK, 0, 60, 102, EXCLUSIVE, 3, 0, 0);
     EVENT(1, UNLOCK, 0, 150, 151, 3, 0);
     run();
-    assert_int_equal(waited(RFN_LOCK_CONTENTION, 0), 41);
-    assert_int_equal(waited(RFN_LOCK_CONTENTION, 1), 41);
-    assert_int_equal(cost_before(1, FAKE_LOCK), 0);
-    assert_int_equal(cost_before(1, FAKE_UNLOCK), 41);
+    assert_int_equal(waited_in(RFN_LOCK_CONTENTION, 0), 41);
+    assert_int_equal(waited_in(RFN_LOCK_CONTENTION, 1), 41);
+    assert_int_equal(cost(1, RFN_ACTIVITY_COMPUTE, FAKE_LOCK), 0);
+    assert_int_equal(cost(1, RFN_ACTIVITY_COMPUTE, FAKE_UNLOCK), 41);
 }
 
 /* ---- reduced times ---- */
@@ -241,9 +164,9 @@ static void test_seems_to_be_over(void **state)
 {
     (void)state;
     late_by(699);
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 500);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 500);
     assert_int_equal(waits->total_ns, 500);
-    assert_int_equal(cost_of_start(1), 500);
+    assert_int_equal(cost(1, RFN_ACTIVITY_START, 0), 500);
 }
 
 static void test_is_over(void **state)
@@ -284,14 +207,14 @@ static void test_shows_nothing(void **state)
 {
     (void)state;
     first_one(20);
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 200);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 200);
 }
 
 static void test_shows_eager(void **state)
 {
     (void)state;
     first_one(300);
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 0);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 0);
 }
 
 /* r0's receiver is itself in a send that seems to be over, at 605, until it is known at 705 that
@@ -312,7 +235,7 @@ static void test_not_known(void **state)
     recv(3, 0, 1380, 0);
     send(3, 3990, 3995, 2, 1);
     run();
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 200);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 200);
 }
 
 /* What seems to be over counts only where the call was for nothing else: here it was for r2's
@@ -327,8 +250,8 @@ static void test_other_reason(void **state)
     recv(1, 650, 800, 0);
     send(2, 580, 590, 0, SIZE);
     run();
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 0);
-    assert_int_equal(waited(RFN_LATE_SENDER, 0), 480);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 0);
+    assert_int_equal(waited_in(RFN_LATE_SENDER, 0), 480);
 }
 
 /* Where a message and a receiver come at about the same time, 580 and 590, it is the message that
@@ -351,7 +274,7 @@ static void test_same_time(void **state)
 {
     (void)state;
     same_time(false);
-    assert_int_equal(waited(RFN_LATE_SENDER, 0), 480);
+    assert_int_equal(waited_in(RFN_LATE_SENDER, 0), 480);
     assert_int_equal(waits->total_ns, 480);
 }
 
@@ -359,7 +282,7 @@ static void test_synchronous(void **state)
 {
     (void)state;
     same_time(true);
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 490);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 490);
     assert_int_equal(waits->total_ns, 490);
 }
 
@@ -387,9 +310,9 @@ static void test_chain(void **state)
     recv(2, 1005, 1100, 1);
     recv(3, 1006, 1100, 2);
     run();
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 900);
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 1), 902);
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 2), 904);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 900);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 1), 902);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 2), 904);
 }
 
 /* r0's Waitall takes a message that moves until 600 and was sent long ago, and ends a small send
@@ -409,7 +332,7 @@ static void test_moving_data(void **state)
 {
     (void)state;
     moving(SIZE);
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 0);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 0);
 }
 
 /* A large message is never sent eagerly. */
@@ -417,7 +340,7 @@ static void test_large(void **state)
 {
     (void)state;
     moving(1 << 20);
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 200);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 200);
 }
 
 /* First r2's message, at 200, then the receiver, at 590: each has its part. */
@@ -431,8 +354,8 @@ static void test_one_after_the_other(void **state)
     recv(1, 590, 800, 0);
     send(2, 200, 210, 0, SIZE);
     run();
-    assert_int_equal(waited(RFN_LATE_SENDER, 0), 100);
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 390);
+    assert_int_equal(waited_in(RFN_LATE_SENDER, 0), 100);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 390);
     assert_int_equal(waits->total_ns, 490);
 }
 
@@ -454,7 +377,7 @@ static void test_many(void **state)
         recv(1, 3001 + 2 * i, 3002 + 2 * i, 0);
     send(2, 2900, 2910, 1, SIZE);
     run();
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 0), 2000);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 2000);
     assert_int_equal(waits->matching.matched, MANY + 1);
 }
 
@@ -490,7 +413,7 @@ static void test_threads(void **state)
     EVENT(2, SEND_, 0, 100, 600, PLAIN, SIZE, BYTE, 0, 5, WORLD); /* rank 1 */
     EVENT(1, RECV_, 0, 650, 800, PLAIN, SIZE, BYTE, 1, 5, WORLD, AS, AS, AS);
     run();
-    assert_int_equal(waited(RFN_LATE_RECEIVER, 1), 500);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 1), 500);
 }
 
 /* The receiver has ended without having posted anything: the send is over. */
