@@ -166,7 +166,7 @@ static int survey(struct rec_finishing *finish, int error)
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         count_stream(stream, survey.counts);
     error = rec_moved_survey(description, &survey, finish->exchange, error);
-    finish->first_stream = survey.before[RFN_SURVEY_STREAMS];
+    finish->first_stream = survey.before;
     finish->n_streams = survey.total[RFN_SURVEY_STREAMS];
     finish->events = survey.total[RFN_SURVEY_EVENTS];
     finish->writes = survey.total[RFN_SURVEY_WRITES];
@@ -417,9 +417,11 @@ static int tabulate(struct rec_finishing *finish, size_t i)
         [RFN_SLOT_VOLUME] = rfn_stream_has_volume(of->stream->events),
         [RFN_SLOT_TIMES] = (int64_t)packed->time_set,
     };
-    for (int s = 0; s < RFN_SLOT_SIGNATURE; s++)
-        RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], true,
+    for (int s = 0; s < RFN_SLOT_SIGNATURE; s++) {
+        const bool relative = s != RFN_SLOT_START && s != RFN_SLOT_REALTIME; /* large */
+        RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], relative,
                                 (int64_t)(finish->first_stream + i)));
+    }
     RFN_TRY(rfn_pack_places(of->stream->events, &of->refs, places));
     return rec_together_bring(&finish->together, &finish->merge, i, of->stream->events, &of->refs,
                               &packed->values);

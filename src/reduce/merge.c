@@ -3,6 +3,7 @@
 #include "base/grow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void rfn_merge_init(struct rfn_merge *merge)
 {
@@ -130,12 +131,22 @@ struct merge_way {
     struct counted counted;
     struct rfn_mapping streams[RFN_EXCHANGE_CHILDREN][RFN_STREAM_KINDS];
     size_t told[RFN_EXCHANGE_CHILDREN][RFN_DEFINITION_KINDS]; /* things of children before */
-    unsigned asked; /* bit k: the parent wants the definitions of kind k */
+    unsigned asked; /* bit k: the parent wants the definitions of kind k; ASKED_STREAMS */
 };
+
+/* What streams have in common goes up unless the parent has the same. */
+enum { ASKED_STREAMS = 1 << RFN_DEFINITION_KINDS };
+
+_Static_assert(ASKED_STREAMS <= UINT8_MAX, "what is asked for is more than a byte");
+
+static bool any_new(const struct rfn_definitions *definitions)
+{
+    return definitions->n > definitions->merged;
+}
 
 static uint64_t hash_of_new(const struct rfn_definitions *definitions)
 {
-    uint64_t hash = 0;
+    uint64_t hash = definitions->n - definitions->merged;
     for (size_t i = definitions->merged; i < definitions->n; i++)
         hash = rfn_hash_mix(hash, definitions->items[i].hash);
     return hash;
@@ -144,11 +155,18 @@ static uint64_t hash_of_new(const struct rfn_definitions *definitions)
 static int merge_offer(void *state, struct rfn_buf *out)
 {
     const struct merge_way *way = state;
+    uint64_t hash = 0;
+    unsigned any = 0;
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
+        any |= (unsigned)any_new(&way->merge->definitions[k]) << k;
+    rfn_buf_u8(out, (uint8_t)any);
     for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
-        const struct rfn_definitions *definitions = &way->merge->definitions[k];
-        rfn_buf_varint(out, definitions->n - definitions->merged);
-        if (definitions->n > definitions->merged)
-            rfn_buf_u64(out, hash_of_new(definitions));
+        if (any >> k & 1)
+            rfn_buf_u64(out, hash_of_new(&way->merge->definitions[k]));
+    }
+    if (way->last) {
+        RFN_TRY(rfn_stream_kinds_hash(&way->merge->streams, &hash));
+        rfn_buf_u64(out, hash);
     }
     return rfn_buf_status(out);
 }
@@ -163,31 +181,48 @@ static bool have_contents(const struct rfn_definitions *definitions)
     return true;
 }
 
-/* Whether new definitions of a kind are those that are new here, with contents; then the mapping
- * says so. */
+/* Whether new definitions of a kind, with this hash, are those that are new here, with contents;
+ * then the mapping says so. */
 static int recognize(const struct rfn_definitions *definitions, struct rfn_mapping *mapping,
-                     struct rfn_reader *reader, bool *known)
+                     uint64_t hash, bool *known)
 {
-    uint64_t n = rfn_reader_varint(reader);
-    uint64_t hash = n ? rfn_reader_u64(reader) : 0;
-    if (reader->failed)
-        return RFN_E_EXCHANGE;
-    *known = n == 0 || (n == definitions->n - definitions->merged &&
-                        hash == hash_of_new(definitions) && have_contents(definitions));
-    return *known ? rfn_mapping_add_run(mapping, definitions->merged, n) : 0;
+    *known = hash == hash_of_new(definitions) && have_contents(definitions);
+    return *known ? rfn_mapping_add_run(mapping, definitions->merged,
+                                        definitions->n - definitions->merged)
+                  : 0;
+}
+
+/* Whether streams of a child have in common what those here have. */
+static int recognize_streams(const struct rfn_stream_kinds *kinds, struct rfn_mapping *mappings,
+                             uint64_t hash, bool *known)
+{
+    uint64_t own;
+    RFN_TRY(rfn_stream_kinds_hash(kinds, &own));
+    *known = hash == own;
+    return *known ? rfn_stream_kinds_recognize(kinds, mappings) : 0;
 }
 
 static int merge_ask(void *state, int child, const uint8_t *bytes, size_t size, struct rfn_buf *out)
 {
     struct merge_way *way = state;
     struct rfn_reader reader = rfn_reader_over(bytes, size);
+    const unsigned any = rfn_reader_u8(&reader);
     unsigned asked = 0;
+    bool known;
     for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
-        bool known;
-        RFN_TRY(recognize(&way->merge->definitions[k], &way->merge->children[child][k], &reader,
-                          &known));
+        if (!(any >> k & 1))
+            continue;
+        RFN_TRY(recognize(&way->merge->definitions[k], &way->merge->children[child][k],
+                          rfn_reader_u64(&reader), &known));
         asked |= (unsigned)!known << k;
     }
+    if (way->last) {
+        RFN_TRY(recognize_streams(&way->merge->streams, way->streams[child],
+                                  rfn_reader_u64(&reader), &known));
+        asked |= known ? 0 : ASKED_STREAMS;
+    }
+    if (reader.failed)
+        return RFN_E_EXCHANGE;
     rfn_buf_u8(out, (uint8_t)asked);
     return rfn_buf_status(out);
 }
@@ -199,6 +234,17 @@ static int merge_heed(void *state, const uint8_t *bytes, size_t size)
     return size == 1 ? 0 : RFN_E_EXCHANGE;
 }
 
+/* varint size * 2 + (0: the hash is that of the content; 1: u64 hash follows), content. */
+static void write_definition(const struct rfn_definition *definition, struct rfn_buf *out)
+{
+    const bool named = definition->size == 0 ||
+                       definition->hash != rfn_hash_bytes(definition->bytes, definition->size);
+    rfn_buf_varint(out, (uint64_t)definition->size << 1 | named);
+    if (named)
+        rfn_buf_u64(out, definition->hash);
+    rfn_buf_bytes(out, definition->bytes, definition->size);
+}
+
 static int merge_write(void *state, struct rfn_buf *out)
 {
     const struct merge_way *way = state;
@@ -208,12 +254,10 @@ static int merge_write(void *state, struct rfn_buf *out)
         if (!(way->asked >> k & 1))
             continue;
         rfn_buf_varint(out, definitions->n - definitions->merged);
-        for (size_t i = definitions->merged; i < definitions->n; i++) {
-            rfn_buf_u64(out, definitions->items[i].hash);
-            rfn_buf_blob(out, definitions->items[i].bytes, definitions->items[i].size);
-        }
+        for (size_t i = definitions->merged; i < definitions->n; i++)
+            write_definition(&definitions->items[i], out);
     }
-    if (way->last)
+    if (way->asked & ASKED_STREAMS)
         rfn_stream_kinds_write(&way->merge->streams, out);
     return rfn_buf_status(out);
 }
@@ -224,12 +268,13 @@ static int read_definitions(struct rfn_merge *merge, enum rfn_definition_kind ki
     const struct rfn_definitions *definitions = &merge->definitions[kind];
     uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t hash = rfn_reader_u64(reader);
-        size_t size = 0;
-        const uint8_t *bytes = rfn_reader_blob(reader, &size);
+        const uint64_t head = rfn_reader_varint(reader);
+        const size_t size = (size_t)(head >> 1);
+        uint64_t hash = head & 1 ? rfn_reader_u64(reader) : 0;
+        const uint8_t *bytes = rfn_reader_bytes(reader, size);
         if (reader->failed)
             return RFN_E_EXCHANGE;
-        RFN_TRY(define(merge, kind, hash, size ? bytes : NULL, size));
+        RFN_TRY(rfn_merge_define(merge, kind, hash, size ? bytes : NULL, size, &hash));
         uint64_t place = *rfn_map_get(&definitions->by_hash, hash);
         RFN_TRY(rfn_mapping_add(mapping, (uint32_t)place, false));
     }
@@ -246,7 +291,7 @@ static int merge_join(void *state, int child, const uint8_t *bytes, size_t size)
             RFN_TRY(read_definitions(way->merge, k, &way->merge->children[child][k], &reader));
     }
     int error = reader.failed ? RFN_E_EXCHANGE : 0;
-    if (!error && way->last)
+    if (!error && asked & ASKED_STREAMS)
         error = rfn_stream_kinds_join(&way->merge->streams, way->streams[child], &reader);
     count_again(&way->counted, merge_bytes(way->merge));
     return error;
@@ -556,8 +601,8 @@ int rfn_collect(struct rfn_collection *collection, struct rfn_exchange *exchange
 struct survey_way {
     struct rfn_survey *survey;
     struct rfn_exchange *exchange;
-    uint64_t sums[RFN_SURVEY_COUNTS]; /* of this rank and the children merged so far */
-    uint64_t children[RFN_EXCHANGE_CHILDREN][RFN_SURVEY_COUNTS]; /* sums before each child */
+    uint64_t sums[RFN_SURVEY_COUNTS];         /* of this rank and the children merged so far */
+    uint64_t children[RFN_EXCHANGE_CHILDREN]; /* the first sum, before each child */
 };
 
 static int add_often(struct rfn_map *set, uint64_t key, uint64_t often)
@@ -601,10 +646,9 @@ static int survey_merge(void *state, int child, const uint8_t *bytes, size_t siz
 {
     struct survey_way *way = state;
     struct rfn_reader reader = rfn_reader_over(bytes, size);
-    for (int c = 0; c < RFN_SURVEY_COUNTS; c++) {
-        way->children[child][c] = way->sums[c];
+    way->children[child] = way->sums[0];
+    for (int c = 0; c < RFN_SURVEY_COUNTS; c++)
         way->sums[c] += rfn_reader_varint(&reader);
-    }
     int64_t least = rfn_reader_svarint(&reader);
     way->survey->least = least < way->survey->least ? least : way->survey->least;
     return read_set(way, true, &reader);
@@ -631,10 +675,8 @@ static int survey_turn(void *state)
 static int survey_write_down(void *state, int child, struct rfn_buf *out)
 {
     struct survey_way *way = state;
-    for (int c = 0; c < RFN_SURVEY_COUNTS; c++) {
-        rfn_buf_varint(out, way->survey->before[c] + way->children[child][c]);
-        rfn_buf_varint(out, way->survey->total[c]);
-    }
+    rfn_buf_varint(out, way->survey->before + way->children[child]);
+    rfn_buf_varint(out, way->survey->total[0]);
     rfn_buf_svarint(out, way->survey->least);
     if (way->survey->set_for_first)
         rfn_buf_varint(out, 0);
@@ -647,10 +689,8 @@ static int survey_read_down(void *state, const uint8_t *bytes, size_t size)
 {
     struct survey_way *way = state;
     struct rfn_reader reader = rfn_reader_over(bytes, size);
-    for (int c = 0; c < RFN_SURVEY_COUNTS; c++) {
-        way->survey->before[c] = rfn_reader_varint(&reader);
-        way->survey->total[c] = rfn_reader_varint(&reader);
-    }
+    way->survey->before = rfn_reader_varint(&reader);
+    way->survey->total[0] = rfn_reader_varint(&reader);
     way->survey->least = rfn_reader_svarint(&reader);
     return read_set(way, false, &reader);
 }
@@ -664,10 +704,8 @@ int rfn_survey_run(struct rfn_survey *survey, struct rfn_exchange *exchange, int
                                            .read_down = survey_read_down};
     struct survey_way way = {.survey = survey, .exchange = exchange};
     rfn_exchange_hold(exchange, map_bytes(survey->set));
-    for (int c = 0; c < RFN_SURVEY_COUNTS; c++) {
-        survey->before[c] = 0;
-        way.sums[c] = survey->counts[c];
-    }
+    survey->before = 0;
+    memcpy(way.sums, survey->counts, sizeof way.sums);
     error = rfn_exchange_round(exchange, &round, &way, error);
     rfn_exchange_hold(exchange, -map_bytes(survey->set));
     return error;

@@ -4,9 +4,10 @@
  * Each process contributes its definitions (modules, paths, datatypes, ...: content and 64-bit
  * hash) and for each of its streams digests (stream_kinds.h). On the way up, a node holds the union
  * of what its subtree contributed, in order of first appearance by rank. Definitions of a kind that
- * parent and child both have, in the same order, are not sent: a hash says so. Rank 0 then has the
- * result, and numbers it; down come the numbers of what each child brought, so that every rank can
- * translate its own references and knows which structures and value sets it is the one to write.
+ * parent and child both have, in the same order, are not sent: a hash says so. Nor are digests, if
+ * both have all of them. Rank 0 then has the result, and numbers it; down come the numbers of what
+ * each child brought, so that every rank can translate its own references and knows which
+ * structures and value sets it is the one to write.
  *
  * Definitions can be merged before the end, as often as ranks like. Each time only those go up the
  * tree that are new since the last time, and get numbers behind those that are there, which stay.
@@ -145,9 +146,10 @@ struct rfn_survey {
                             becomes the union over all ranks */
     bool set_for_first;  /* only rank 0 gets the union, others some of it */
     uint64_t counts[RFN_SURVEY_COUNTS]; /* of this rank */
-    uint64_t before[RFN_SURVEY_COUNTS]; /* afterwards: the sums over the ranks before this one, */
-    uint64_t total[RFN_SURVEY_COUNTS];  /* and over all */
-    int64_t least;                      /* a number, afterwards the smallest over all ranks */
+    uint64_t before; /* afterwards: of the first count, the sum over the ranks before this one */
+    uint64_t total[RFN_SURVEY_COUNTS]; /* afterwards, over all ranks: all on rank 0, of which others
+                                          learn the first one */
+    int64_t least;                     /* a number, afterwards the smallest over all ranks */
 };
 
 /* Contributes a key, once more; RFN_E_NOMEM. */

@@ -275,10 +275,10 @@ static void test_merge(void **state)
             const struct member *member = &members[rank];
             for (int i = 0; i < 4; i++)
                 assert_int_equal(member->results[i], 0);
-            assert_int_equal(member->survey.before[0], rank);
+            assert_int_equal(member->survey.before, rank);
             assert_int_equal(member->survey.total[0], size);
-            assert_int_equal(member->survey.before[1], rank * (rank + 1) / 2);
-            assert_int_equal(member->survey.total[1], size * (size + 1) / 2);
+            if (rank == 0)
+                assert_int_equal(member->survey.total[1], size * (size + 1) / 2);
             /* At least the tables of tables, at most some kilobytes for so little. */
             assert_in_range(member->exchange.peak, 3 * sizeof(struct rfn_table), 64 << 10);
             assert_true(member->exchange.held <= member->exchange.peak);
@@ -314,6 +314,83 @@ static void test_failure(void **state)
             }
             assert_true(members[0].results[2] < 0);
             release_all(members, size);
+        }
+    }
+}
+
+/* ---- ranks that are alike ---- */
+
+struct like {
+    struct rfn_exchange exchange;
+    struct rfn_merge merge;
+    bool differs;
+    int result;
+};
+
+static void *run_like(void *argument)
+{
+    struct like *like = argument;
+    rfn_merge_init(&like->merge);
+    rfn_merge_define(&like->merge, RFN_DEFINITION_HOST, 0, "node", 4, NULL);
+    rfn_merge_define(&like->merge, RFN_DEFINITION_REGION, 77, "named", 5, NULL);
+    rfn_merge_stream(&like->merge,
+                     &(struct rfn_stream_digests){.shape = 5,
+                                                  .structure = digest_of(6),
+                                                  .content = digest_of(like->differs ? 8 : 7)});
+    like->merge.together = like->exchange.rank == 0 ? 1 << 20 : 0;
+    like->result = rfn_merge_run(&like->merge, &like->exchange, 0);
+    return NULL;
+}
+
+/* Bytes of messages, without and with their status: an offer of two kinds of definitions and of
+ * what streams have in common; nothing more, where the parent has that; else four counts, the shape
+ * (u64, twice, varint), the content and the group (the same), the value set (varint, twice). */
+enum { OFFERED = 1 + 1 + 8 + 8 + 8, NOTHING = 1 + 1, KINDS_SENT = 1 + 1 + 4 + 17 + 17 + 17 + 2 };
+
+/* A leaf, of an odd rank, is its parent's first child, and sends nothing but these two messages. */
+static void check_leaf(const struct like *parent, const struct like *leaf)
+{
+    const uint64_t message = parent->differs || leaf->differs ? KINDS_SENT : NOTHING;
+    assert_int_equal(leaf->exchange.messages_sent, 2);
+    assert_int_equal(leaf->exchange.bytes_sent, OFFERED + message);
+}
+
+static void check_like(struct like *member, bool any_differs)
+{
+    const struct rfn_merge *merge = &member->merge;
+    assert_int_equal(member->result, 0);
+    assert_int_equal(rfn_merge_number(merge, RFN_DEFINITION_REGION, 77), 0);
+    assert_int_equal(rfn_merge_number(merge, RFN_DEFINITION_HOST, rfn_hash_bytes("node", 4)), 0);
+    for (int kind = 0; kind < RFN_STREAM_KINDS; kind++) {
+        const bool in_two = kind == RFN_KIND_OF_CONTENT || kind == RFN_KIND_OF_VALUES;
+        const struct rfn_stream_fate fate = rfn_stream_fate(&merge->streams, 0, kind);
+        assert_int_equal(fate.number, in_two && member->differs);
+        assert_int_equal(fate.first, member->exchange.rank == 0 || (in_two && member->differs));
+        assert_true(fate.together);
+        assert_int_equal(merge->streams.of[kind].total, 1 + (in_two && any_differs));
+    }
+}
+
+/* What the parent has is not sent, however it came to have it. different: a rank, or -1. */
+static void test_alike(void **state)
+{
+    (void)state;
+    static struct world world;
+    static struct like members[16];
+    for (int size = 2; size <= 16; size++) {
+        for (int different = -1; different < size; different++) {
+            if (different == 0)
+                continue; /* the first would have the first number */
+            for (int rank = 0; rank < size; rank++)
+                members[rank] = (struct like){.differs = rank == different};
+            run_world(&world, size, run_like, members, sizeof *members,
+                      offsetof(struct like, exchange));
+            for (int rank = 0; rank < size; rank++)
+                check_like(&members[rank], different >= 0);
+            for (int rank = 1; rank < size; rank += 2)
+                check_leaf(&members[rank - 1], &members[rank]);
+            for (int rank = 0; rank < size; rank++)
+                rfn_merge_release(&members[rank].merge);
         }
     }
 }
@@ -482,9 +559,8 @@ static void test_early_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_early),
+        cmocka_unit_test(test_merge),         cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_alike),         cmocka_unit_test(test_early),
         cmocka_unit_test(test_early_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

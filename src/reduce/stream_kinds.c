@@ -146,6 +146,24 @@ void rfn_stream_kinds_write(const struct rfn_stream_kinds *kinds, struct rfn_buf
     }
 }
 
+int rfn_stream_kinds_hash(const struct rfn_stream_kinds *kinds, uint64_t *hash)
+{
+    struct rfn_buf sent = RFN_BUF_INIT;
+    rfn_stream_kinds_write(kinds, &sent);
+    const int error = rfn_buf_status(&sent);
+    *hash = error ? 0 : rfn_hash_bytes(sent.data, sent.size);
+    rfn_buf_release(&sent);
+    return error;
+}
+
+int rfn_stream_kinds_recognize(const struct rfn_stream_kinds *kinds,
+                               struct rfn_mapping mappings[RFN_STREAM_KINDS])
+{
+    for (int k = 0; k < RFN_STREAM_KINDS; k++)
+        RFN_TRY(rfn_mapping_add_run(&mappings[k], 0, kinds->of[k].n));
+    return 0;
+}
+
 /* What a child says of its shapes and groups, by its numbers. */
 struct told {
     uint64_t *signatures; /* of shapes */

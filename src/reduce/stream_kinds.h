@@ -74,6 +74,12 @@ void rfn_stream_kinds_write(const struct rfn_stream_kinds *kinds, struct rfn_buf
 int rfn_stream_kinds_join(struct rfn_stream_kinds *kinds,
                           struct rfn_mapping mappings[RFN_STREAM_KINDS], struct rfn_reader *reader);
 
+/* A hash of what would be sent up. Where a child's is the node's, what the child has is what the
+ * node has, in the same order: that need not be sent, and the mappings say so. RFN_E_NOMEM. */
+int rfn_stream_kinds_hash(const struct rfn_stream_kinds *kinds, uint64_t *hash);
+int rfn_stream_kinds_recognize(const struct rfn_stream_kinds *kinds,
+                               struct rfn_mapping mappings[RFN_STREAM_KINDS]);
+
 /* On rank 0: numbers from 0. together: shapes whose first streams are of one main cluster follow
  * each other, as do groups of a shape and value sets of a group; up to so many bytes of structures,
  * and of values, come to rank 0. 0: numbers are in order of first appearance, and nothing does.
