@@ -39,8 +39,6 @@ struct rec_node_box {
 
 _Static_assert(sizeof(struct rec_node_box) == BOX_BYTES, "boxes are not whole pages");
 
-enum { COUNTERS = offsetof(struct rec_node_box, slots) }; /* bytes of a box */
-
 /* What all share. Zero when it is new. */
 struct head {
     uint64_t claimed;
@@ -422,18 +420,17 @@ bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_nam
     return exchange->memory;
 }
 
-/* Of this rank's boxes, and of the counters that it looks at before their owners may have come:
- * where there is no room, later it would be SIGBUS. */
+/* Of this rank's boxes, and of those that it looks into before their owners may have come, its
+ * children's to it: where there is no room, later it would be SIGBUS. */
 static bool make_all_room(const struct rec_node_exchange *exchange)
 {
     const int rank = exchange->exchange.rank, size = exchange->exchange.size;
     struct rec_node_box *boxes = exchange->memory->boxes;
-    bool room = rfn_make_room(&boxes[(size_t)rank * BOXES], bytes_for(1)) &&
-                rfn_make_room(&boxes[(size_t)parent_of(rank) * BOXES], COUNTERS);
+    bool room = rfn_make_room(&boxes[(size_t)rank * BOXES], bytes_for(1));
     int step = rfn_exchange_parent_step(&exchange->exchange);
     for (step /= 2; step >= 1 && room; step /= 2)
         room = rank + step >= size ||
-               rfn_make_room(&boxes[(size_t)(rank + step) * BOXES], COUNTERS);
+               rfn_make_room(&boxes[(size_t)(rank + step) * BOXES + TO_PARENT], BOX_BYTES);
     return room;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -517,6 +518,32 @@ static void test_limited(void **state)
     assert_int_equal(next_descriptor(), next);
 }
 
+static size_t bytes_there(const struct rec_node_name *name)
+{
+    struct stat status;
+    assert_int_equal(fstat((int)name->fd, &status), 0);
+    return (size_t)status.st_blocks * 512;
+}
+
+/* What a rank looks into before others have come is there: the head, its three boxes, and one of
+ * each child. */
+static void test_room(void **state)
+{
+    (void)state;
+    static const size_t children[] = {3, 0, 1, 0, 2, 0, 1, 0};
+    enum { RANKS = sizeof children / sizeof *children };
+    for (int rank = 0; rank < RANKS; rank++) {
+        struct rec_node_exchange node;
+        struct rec_node_name name = rec_node_offer(RANKS);
+        assert_true(rec_node_join(&node, &name, rank, RANKS));
+        assert_true(bytes_there(&name) >= 1 << 16);
+        assert_true(rec_node_open_boxes(&node));
+        assert_true(bytes_there(&name) >= (1 + 3 + children[rank]) << 16);
+        rec_node_withdraw(&name);
+        rec_node_leave(&node);
+    }
+}
+
 /* Address space for the head is there, and for boxes not. What has been said stays, and from then
  * on nobody puts anything into a box. */
 static void test_no_boxes(void **state)
@@ -557,6 +584,7 @@ int main(void)
         cmocka_unit_test(test_claims),
         cmocka_unit_test(test_coming),
         cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_room),
         cmocka_unit_test(test_no_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
