@@ -181,6 +181,8 @@ static int divide(struct rfn_leaving *leaving)
         left -= leaving->completion_ns;
         RFN_TRY(completed(leaving));
     }
+    if (leaving->in_step) /* not at the end: ranks may leave a call of files at very other times */
+        rfn_history_mark(&leaving->of->history, leaving->key, leaving->count);
     if (left <= 0)
         return 0;
     return rfn_pass_did(leaving->pass, leaving->of, leaving->of->symbol->mpi_activity, left);
@@ -658,8 +660,6 @@ __attribute__((noinline, flatten)) static int leave_any(struct rfn_wait_pass *pa
         RFN_TRY(divide(&leaving));
     if (leaving.at_window && !at->record->failed_poll)
         RFN_TRY(met_at_window(&leaving));
-    if (leaving.in_step)
-        rfn_history_mark(&of->history, leaving.key, leaving.count);
     for (size_t i = 0; i < of->n_awaited; i++)
         RFN_TRY(let_go(&leaving, &of->awaited[i]));
     of->n_awaited = 0;

@@ -453,6 +453,22 @@ static void test_maybe(void **state)
     expect_only(RFN_WAIT_AT_NXN, FAKE_COMM_DUP, 300, 200, 100, 0);
 }
 
+/* Rank 0 stays in the call for 500 longer than others, and then computes for 10 more: that is what
+ * they wait for in the next one. */
+static void test_left_late(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        const int64_t left = i ? 500 : 1000;
+        EVENT(i, COMM_DUP, 0, 400, left, WORLD, 4);
+        allreduce(i, left + (i ? 10 : 20), 1100, 10);
+    }
+    run();
+    expect_only(RFN_WAIT_AT_NXN, FAKE_ALLREDUCE, 0, 510, 510, 510);
+    assert_int_equal(cost(0, RFN_ACTIVITY_MPI, FAKE_COMM_DUP), 3 * 500);
+    assert_int_equal(cost(0, RFN_ACTIVITY_COMPUTE, FAKE_ALLREDUCE), 3 * 10);
+}
+
 /* Where one left before the last came, nobody waited. */
 static void test_maybe_not(void **state)
 {
@@ -1222,6 +1238,7 @@ int main(void)
         TEST(test_init_without_synchronization),
         TEST(test_finalize),
         TEST(test_maybe),
+        TEST(test_left_late),
         TEST(test_maybe_not),
         TEST(test_neighbours),
         TEST(test_inter_broadcast),
