@@ -473,8 +473,12 @@ int64_t rfn_channels_post(struct rfn_channels *channels, uint32_t rank, struct r
 {
     int64_t at = rfn_channels_new_receive(channels);
     RFN_TRY((int)(at < 0 ? at : 0));
-    channels->receives[at] = (struct rfn_receive){
-        .posted = posted, .rank = rank, .comm = comm, .source = source, .tag = tag};
+    channels->receives[at] = (struct rfn_receive){.posted = posted,
+                                                  .rank = rank,
+                                                  .comm = comm,
+                                                  .source = source,
+                                                  .tag = tag,
+                                                  .any_source = source == RFN_ANY};
     channels->posts++;
     RFN_TRY(rfn_channels_make_open(channels, (uint32_t)at));
     return at;

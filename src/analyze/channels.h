@@ -47,6 +47,7 @@ struct rfn_receive {
     bool left;        /* the call that completes it has, without knowing the message */
     uint32_t stream;  /* that waits for the message, or has left without; + 1 */
     uint32_t note;    /* the user's, when it has left */
+    bool any_source;  /* it was posted for messages of any rank */
     /* the channels' own */
     bool known, placed; /* its channel is known; it has its place in it */
     uint32_t rank, channel, next;

@@ -322,6 +322,12 @@ int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t number)
     return 0;
 }
 
+/* Who takes messages of any rank takes them in the order in which they come, whatever times say. */
+static bool takes_any(const struct rfn_channels *channels, const struct rfn_message *message)
+{
+    return message->receive && channels->receives[message->receive - 1].any_source;
+}
+
 static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *late, uint32_t rank,
                         const struct rfn_message *message)
 {
@@ -331,7 +337,8 @@ static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *lat
     const struct rfn_history *sender = &pass->streams[message->sent.stream].history;
     if (wait.ns <= 0)
         return 0;
-    if (rfn_channels_older(&pass->channels, rank, message->sent.ns, pass->calls))
+    if (!takes_any(&pass->channels, message) &&
+        rfn_channels_older(&pass->channels, rank, message->sent.ns, pass->calls))
         wait.pattern = RFN_WRONG_ORDER;
     late->from_ns += wait.ns;
     delays->n_blames = 0;
@@ -473,7 +480,7 @@ static inline void measure(struct rfn_leaving *leaving, const struct rfn_awaited
     if (wait.ns <= leaving->wait.ns)
         return;
     leaving->wait = wait;
-    leaving->longest = message;
+    leaving->longest = awaited->any_source ? NULL : message;
 }
 
 /* Whether the message that was waited for longest was received before one that is older. */
@@ -481,7 +488,7 @@ static void find_order(struct rfn_leaving *leaving)
 {
     struct rfn_wait_pass *pass = leaving->pass;
     uint32_t rank = leaving->at->rank;
-    if (!leaving->longest ||
+    if (!leaving->longest || takes_any(&pass->channels, leaving->longest) ||
         !rfn_channels_may_be_older(&pass->channels, rank, leaving->longest->sent.ns))
         return;
     mark_channels(leaving);

@@ -37,6 +37,7 @@ enum rfn_awaits {
 struct rfn_awaited {
     enum rfn_awaits kind;
     bool cancelled;
+    bool any_source; /* ARRIVAL: of any rank */
     uint32_t number; /* of the message, of the receive, of the channel */
     union {
         struct rfn_share share;            /* ALL: in a collective call */

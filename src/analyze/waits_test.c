@@ -183,6 +183,44 @@ static void test_wrong_order(void **state)
     expect_only(RFN_WRONG_ORDER, FAKE_RECV_, 0, 450, 0, 0);
 }
 
+/* The same by who takes any rank's message: it took what came first, and times are not quite right.
+ */
+static void two_for_any(void)
+{
+    send(2, 100, 110, 1, 5);
+    send(0, 500, 510, 1, 5);
+    run();
+}
+
+static void test_order_of_any(void **state)
+{
+    (void)state;
+    EVENT(1, RECV_, 0, 50, 600, PLAIN, SIZE, BYTE, RFN_ANY, 5, WORLD, 0, AS, AS);
+    recv(1, 610, 700, 2, 5);
+    two_for_any();
+    expect_only(RFN_LATE_SENDER, FAKE_RECV_, 0, 450, 0, 0);
+}
+
+static void test_order_of_any_probed(void **state)
+{
+    (void)state;
+    EVENT(1, PROBE, 0, 50, 510, RFN_ANY, 5, WORLD, 0, AS, SIZE);
+    recv(1, 520, 600, 0, 5);
+    recv(1, 610, 700, 2, 5);
+    two_for_any();
+    expect_only(RFN_LATE_SENDER, FAKE_PROBE, 0, 450, 0, 0);
+}
+
+static void test_order_of_any_asked(void **state)
+{
+    (void)state;
+    irecv(1, 20, RFN_ANY, 5);
+    EVENT(1, WAIT, 0, 50, 600, RECENT(1), LIST(0, 0, AS, AS, 0, 0));
+    recv(1, 610, 700, 2, 5);
+    two_for_any();
+    expect_only(RFN_LATE_SENDER, FAKE_WAIT, 0, 450, 0, 0);
+}
+
 /* ---- late receiver ---- */
 
 /* r0 sends 100-900, r1 posts at 600. */
@@ -1218,6 +1256,9 @@ int main(void)
         TEST(test_probe),
         TEST(test_matched_probe),
         TEST(test_wrong_order),
+        TEST(test_order_of_any),
+        TEST(test_order_of_any_probed),
+        TEST(test_order_of_any_asked),
         TEST(test_late_receiver),
         TEST(test_late_receiver_standard),
         TEST(test_local_sends),
