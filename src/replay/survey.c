@@ -12,6 +12,7 @@
 struct open {
     uint64_t sent;       /* the number of the message that it sends, 0 none */
     int64_t source, tag; /* as asked for */
+    bool issued;         /* what makes it, here too */
     bool active;         /* not completed, or started */
 };
 
@@ -100,9 +101,12 @@ static int message(struct work *work, const struct rpl_call *call, const struct 
 /* ---- requests ---- */
 
 static int created(struct work *work, const struct rpl_call *call, const struct rfn_volume *volume,
-                   uint32_t id)
+                   uint32_t id, bool issued)
 {
     RFN_TRY(RFN_GROW_ZEROED(work->open, work->open_capacity, (size_t)id + 1));
+    work->open[id] = (struct open){.issued = issued};
+    if (!issued)
+        return 0;
     bool message = call->operation->sends || call->operation->receives;
     work->open[id].sent = message ? sent(work, call, volume) : 0;
     work->open[id].source = volume->source;
@@ -127,6 +131,8 @@ static int completed(struct work *work, const struct rfn_record *record,
         return 0;
     struct open *open = &work->open[one->origin->id];
     open->active = false;
+    if (!open->issued)
+        return 0;
     if (one->cancelled)
         work->survey->messages -= open->sent;
     if (!made->receives || one->cancelled)
@@ -158,13 +164,14 @@ static int requests(struct work *work, const struct rpl_call *call, const struct
                               false, &effects));
     if (effects.cancelled)
         work->survey->wants_fates = true;
-    if (effects.created >= 0 && issued)
-        RFN_TRY(created(work, call, volume, (uint32_t)effects.created));
+    if (effects.created >= 0)
+        RFN_TRY(created(work, call, volume, (uint32_t)effects.created, issued));
     for (size_t i = 0; i < effects.n_started; i++) {
         if (effects.started[i]->id >= work->open_capacity)
             continue;
-        work->open[effects.started[i]->id].active = true;
-        work->survey->messages += work->open[effects.started[i]->id].sent;
+        struct open *open = &work->open[effects.started[i]->id];
+        open->active = open->issued;
+        work->survey->messages += open->sent;
     }
     if (effects.freed)
         RFN_TRY(freed(work, call->record, &effects));

@@ -203,6 +203,32 @@ static void test_cancelled_and_freed(void **state)
     assert_true(sums.wants_fates);
 }
 
+/* Requests on a communicator that no call has made: neither end is there, whatever they complete,
+ * and whatever a request of the same number was before. */
+static void test_skipped_requests(void **state)
+{
+    (void)state;
+    enum { MISSING = 4 };
+    for (int64_t comm = WORLD; comm <= MISSING; comm += MISSING) {
+        EVENT(0, ISEND, 0, 20, 21, PLAIN, 1, DOUBLE, 1, 5, comm);
+        EVENT(0, WAIT, 0, 22, 23, RECENT(1), 0);
+        EVENT(1, IRECV, 0, 20, 21, PLAIN, 1, DOUBLE, 0, 5, comm);
+        EVENT(1, WAIT, 0, 22, 23, RECENT(1), LIST(0, 0, 5, 8, 0, 0));
+    }
+    EVENT(1, RECV_INIT, 0, 24, 25, PLAIN, 1, DOUBLE, 0, 6, MISSING, SLOT(0));
+    for (int i = 0; i < 2; i++) {
+        EVENT(1, START, 0, 26, 27, SLOT(0));
+        EVENT(1, WAIT, 0, 28, 29, SLOT(0), LIST(0, 0, 6, 8, 0, 0));
+    }
+    EVENT(1, START, 0, 30, 31, SLOT(0));
+    EVENT(1, REQUEST_FREE, 0, 32, 33, SLOT(0));
+    finalize();
+    struct sums sums = survey_all();
+    assert_int_equal(sums.messages, 0);
+    assert_int_equal(sums.received, 1);
+    assert_false(sums.wants_fates);
+}
+
 static void test_collectives(void **state)
 {
     (void)state;
@@ -410,6 +436,7 @@ int main(void)
         TEST(test_damaged),       TEST(test_nonsense),
         TEST(test_threads),       TEST(test_fates),
         TEST(test_fate_of_an_id), TEST(test_open_end),
+        TEST(test_skipped_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
