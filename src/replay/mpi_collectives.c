@@ -165,7 +165,7 @@ static int parts_of(struct rpl_player *player, struct arguments *a, const struct
     for (size_t i = 0; i < parts; i++) {
         int64_t size = rpl_type_bytes(a->call, i < n_types ? types[i] : type);
         int64_t bytes = i < n ? rpl_times(list[i], size) : 0;
-        if (*total + bytes > INT_MAX)
+        if (bytes > INT_MAX - *total)
             return rfn_fail(player->diag, RFN_E_RANGE, -1, (int)player->rank,
                             "a collective call with more than 2 GiB is not replayed");
         (*counts)[i] = (int)bytes;

@@ -205,17 +205,21 @@ static void collective(struct work *work, const struct rpl_call *call)
 static int check_sizes(const struct work *work, const struct rpl_call *call)
 {
     static const enum rpl_role counts[] = {RPL_sendcounts, RPL_recvcounts};
-    static const enum rpl_role types[] = {RPL_sendtype, RPL_recvtype};
+    static const enum rpl_role types[] = {RPL_sendtypes, RPL_recvtypes};
+    static const enum rpl_role type[] = {RPL_sendtype, RPL_recvtype};
     static const char too_large[] = "a collective call with more than 2 GiB is not replayed";
     if (rpl_has(call, RPL_op) && rpl_reduced_bytes(call) > INT_MAX)
         return refuse(work, call->record, too_large);
     for (int side = 0; side < 2; side++) {
-        size_t n;
+        size_t n, n_types;
         const int64_t *list = rpl_list(call, counts[side], RFN_KIND_COUNT, &n);
-        int64_t sum = 0, size = rpl_type_bytes(
-                             call, rpl_word(call, types[side], rpl_word(call, RPL_datatype, -1)));
-        for (size_t i = 0; i < n && sum <= INT_MAX; i++)
-            sum += rpl_times(list[i], size) > INT_MAX ? INT64_C(1) << 32 : rpl_times(list[i], size);
+        const int64_t *of = rpl_list(call, types[side], RFN_KIND_TYPE, &n_types);
+        int64_t one = rpl_word(call, type[side], rpl_word(call, RPL_datatype, -1)), sum = 0;
+        for (size_t i = 0; i < n && sum <= INT_MAX; i++) {
+            int64_t size = rpl_type_bytes(call, i < n_types ? of[i] : one);
+            int64_t bytes = rpl_times(list[i], size);
+            sum += bytes > INT_MAX ? INT64_C(1) << 32 : bytes;
+        }
         if (sum > INT_MAX)
             return refuse(work, call->record, too_large);
     }

@@ -290,6 +290,27 @@ static void test_too_large(void **state)
     assert_non_null(strstr(diag.text, "2 GiB"));
 }
 
+/* Of MPI_Alltoallw, where each part has a type of its own. */
+static void test_too_large_by_types(void **state)
+{
+    (void)state;
+    enum { BYTE = 0, LARGE = 2 };
+    int64_t none = LIST(0, 0, 0, 0), places = LIST(0, 0, 0, 0);
+    int64_t counts = LIST(1 << 27, 1, 1, 1), forged = LIST(INT64_MAX, INT64_MAX, 1, 1);
+    int64_t bytes = LIST(BYTE, BYTE, BYTE, BYTE), types = LIST(LARGE, BYTE, BYTE, BYTE);
+    EVENT(0, ALLTOALLW, 0, 20, 21, PLAIN, counts, places, types, PLAIN, none, places, bytes, WORLD);
+    EVENT(1, ALLTOALLW, 0, 20, 21, PLAIN, none, places, bytes, PLAIN, counts, places, types, WORLD);
+    EVENT(2, NEIGHBOR, 0, 20, 21, PLAIN, none, places, bytes, PLAIN, forged, places, types, WORLD);
+    EVENT(3, ALLTOALLW, 0, 20, 21, PLAIN, counts, places, bytes, PLAIN, none, places, bytes, WORLD);
+    finalize();
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        diag.text[0] = '\0';
+        assert_int_equal(survey_one(rank), RFN_E_UNSUPPORTED);
+        assert_non_null(strstr(diag.text, "2 GiB"));
+    }
+    assert_int_equal(survey_one(3), 0);
+}
+
 static void test_damaged(void **state)
 {
     (void)state;
@@ -427,16 +448,16 @@ static void test_open_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_messages),      TEST(test_polls),
-        TEST(test_unmatched),     TEST(test_persistent),
-        TEST(test_cancelled),     TEST(test_cancelled_and_freed),
-        TEST(test_collectives),   TEST(test_collectives_in_another_order),
-        TEST(test_skipped),       TEST(test_refused),
-        TEST(test_too_large),     TEST(test_freed),
-        TEST(test_damaged),       TEST(test_nonsense),
-        TEST(test_threads),       TEST(test_fates),
-        TEST(test_fate_of_an_id), TEST(test_open_end),
-        TEST(test_skipped_requests),
+        TEST(test_messages),         TEST(test_polls),
+        TEST(test_unmatched),        TEST(test_persistent),
+        TEST(test_cancelled),        TEST(test_cancelled_and_freed),
+        TEST(test_collectives),      TEST(test_collectives_in_another_order),
+        TEST(test_skipped),          TEST(test_refused),
+        TEST(test_too_large),        TEST(test_freed),
+        TEST(test_damaged),          TEST(test_nonsense),
+        TEST(test_threads),          TEST(test_fates),
+        TEST(test_fate_of_an_id),    TEST(test_open_end),
+        TEST(test_skipped_requests), TEST(test_too_large_by_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
