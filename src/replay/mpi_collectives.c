@@ -21,7 +21,7 @@ struct arguments {
     MPI_Comm comm;
     int root, size, rank; /* size: of the group that it communicates with */
     int sources, destinations;
-    bool roots, leaf; /* this rank gathers, scatters; takes part otherwise */
+    bool roots; /* this rank gathers or scatters */
     struct rpl_piece sent, received;
     void *sendbuf, *recvbuf; /* MPI_IN_PLACE, or of the pool */
     int *sendcounts, *sdispls, *recvcounts, *rdispls;
@@ -52,7 +52,7 @@ struct arguments {
 
 /* ---- arguments ---- */
 
-static int neighbours(MPI_Comm comm, int *sources, int *destinations)
+static void neighbours(MPI_Comm comm, int *sources, int *destinations)
 {
     int status = MPI_UNDEFINED, weighted;
     PMPI_Topo_test(comm, &status);
@@ -68,7 +68,6 @@ static int neighbours(MPI_Comm comm, int *sources, int *destinations)
     } else if (status == MPI_DIST_GRAPH) {
         PMPI_Dist_graph_neighbors_count(comm, sources, destinations, &weighted);
     }
-    return 0;
 }
 
 static void look_at_comm(struct rpl_player *player, struct arguments *a)
@@ -84,7 +83,6 @@ static void look_at_comm(struct rpl_player *player, struct arguments *a)
     else
         PMPI_Comm_size(a->comm, &a->size);
     a->roots = root == RFN_ROOT || (!inter && root == a->rank);
-    a->leaf = root >= 0;
     a->sources = a->destinations = a->size;
     if (a->call->operation->class_ == RFN_CLASS_NEIGHBOR)
         neighbours(a->comm, &a->sources, &a->destinations);

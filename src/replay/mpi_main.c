@@ -311,7 +311,7 @@ static int play_all(struct job *job)
 /* ---- after ---- */
 
 /* Sums over the ranks, on rank 0. */
-static struct rpl_replayed sum_up(const struct job *job, const struct replay *replay)
+static struct rpl_replayed sum_up(const struct replay *replay)
 {
     const struct rpl_survey *survey = &replay->survey;
     uint64_t own[] = {survey->issued,         survey->failed, survey->received_messages,
@@ -324,7 +324,6 @@ static struct rpl_replayed sum_up(const struct job *job, const struct replay *re
                                   .recorded_seconds = recorded_seconds(replay),
                                   .seconds = replay->seconds,
                                   .skipped = calloc((size_t)n + 1, sizeof *result.skipped)};
-    (void)job;
     PMPI_Reduce(own, sums, SUMS, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (!result.skipped)
         PMPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -350,7 +349,7 @@ static int report(struct job *job)
                                 .mpi = mpi_name()};
     int status = 0;
     for (int i = 0; i < job->n_replays; i++)
-        replays[i] = sum_up(job, &job->replays[i]);
+        replays[i] = sum_up(&job->replays[i]);
     if (job->rank == 0 &&
         (rpl_result_print(&result, job->words.json, stdout) < 0 || fflush(stdout) != 0))
         status = EXIT_FAILURE;

@@ -62,8 +62,7 @@ static void wait_until(int64_t ns, bool sleeps)
 
 void rpl_pace_spend(struct rpl_pace *pace)
 {
-    double until = (double)pace->owed_ns;
-    int64_t end = pace->now_ns + (int64_t)until, now = rpl_now_ns();
+    int64_t end = pace->now_ns + (int64_t)pace->owed_ns, now = rpl_now_ns();
     if (now < end) {
         wait_until(end, pace->options.sleeps);
         now = rpl_now_ns();

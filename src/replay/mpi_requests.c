@@ -34,7 +34,7 @@ static void finish(struct rpl_player *player, const struct rfn_completed *comple
         rpl_give_request(player, request);
 }
 
-static int wait_for(struct rpl_player *player, const struct rpl_call *call, int n)
+static void wait_for(struct rpl_player *player, const struct rpl_call *call, int n)
 {
     const char *name = call->operation->name;
     if (n != 1 || strcmp(name, "Waitall") == 0 || strcmp(name, "Testall") == 0) {
@@ -45,7 +45,6 @@ static int wait_for(struct rpl_player *player, const struct rpl_call *call, int 
     } else {
         MPI_Wait(player->handles, player->statuses);
     }
-    return 0;
 }
 
 static struct rpl_request *completed_request(struct rpl_player *player, size_t i)
@@ -69,7 +68,7 @@ static int issue_completion(struct rpl_player *player, const struct rpl_call *ca
     }
     if (n == 0 && n_completed)
         return 0;
-    RFN_TRY(wait_for(player, call, n));
+    wait_for(player, call, n);
     n = 0;
     for (size_t i = 0; i < n_completed; i++) {
         struct rpl_request *request = completed_request(player, i);
