@@ -453,9 +453,7 @@ static int issue_collective(struct rpl_player *player, const struct rpl_call *ca
     struct rpl_request *request = NULL;
     look_at_comm(player, &a);
     if (call->operation->mode != RPL_BLOCKING) {
-        request = rpl_new_request(player, call);
-        if (!request)
-            return rpl_no_memory(player);
+        RFN_TRY(rpl_new_request(player, call, &request));
         a.request = &request->request;
     }
     RFN_TRY(call_named(player, &a));

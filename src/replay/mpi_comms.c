@@ -150,9 +150,8 @@ static int issue_dup(struct rpl_player *player, const struct rpl_call *call)
 static int issue_idup(struct rpl_player *player, const struct rpl_call *call)
 {
     int64_t number = rpl_outcome(call, RFN_KIND_COMM);
-    struct rpl_request *request = rpl_new_request(player, call);
-    if (!request)
-        return rpl_no_memory(player);
+    struct rpl_request *request;
+    RFN_TRY(rpl_new_request(player, call, &request));
     if (number < 0 || number >= player->known.n_comms)
         return mismatch(player, call);
     player->owned[number] = true;

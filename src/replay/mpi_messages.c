@@ -115,10 +115,9 @@ static int issue_send(struct rpl_player *player, const struct rpl_call *call)
         rpl_pool_give(&player->pool, out.buffer);
         return 0;
     }
-    struct rpl_request *request = rpl_new_request(player, call);
+    struct rpl_request *request;
     struct rpl_fate fate = {0};
-    if (!request)
-        return rpl_no_memory(player);
+    RFN_TRY(rpl_new_request(player, call, &request));
     if (call->operation->mode == RPL_NONBLOCKING)
         RFN_TRY(rpl_fate(player, &player->volume, &fate));
     if (fate.cancelled)
@@ -174,10 +173,9 @@ static int issue_recv(struct rpl_player *player, const struct rpl_call *call)
 {
     if (call->operation->mode == RPL_BLOCKING)
         return receive_blocking(player, call);
-    struct rpl_request *request = rpl_new_request(player, call);
+    struct rpl_request *request;
     struct rpl_fate fate;
-    if (!request)
-        return rpl_no_memory(player);
+    RFN_TRY(rpl_new_request(player, call, &request));
     request->bytes = room_of(call);
     request->peer = rpl_word(call, RPL_source, RFN_PROC_NULL);
     request->tag = rpl_word(call, RPL_tag, RFN_ANY);
@@ -237,11 +235,10 @@ static int issue_sendrecv(struct rpl_player *player, const struct rpl_call *call
 #if RPL_HAVE_MPI_Isendrecv
 static int issue_isendrecv(struct rpl_player *player, const struct rpl_call *call)
 {
-    struct rpl_request *request = rpl_new_request(player, call);
+    struct rpl_request *request;
     struct rpl_fate fate;
     struct outgoing out;
-    if (!request)
-        return rpl_no_memory(player);
+    RFN_TRY(rpl_new_request(player, call, &request));
     RFN_TRY(rpl_fate(player, &player->volume, &fate));
     RFN_TRY(prepare(player, call, &out));
     struct rpl_piece piece = rpl_piece(player, room_of(call));
@@ -329,10 +326,9 @@ static int issue_mrecv(struct rpl_player *player, const struct rpl_call *call)
         rpl_pool_give(&player->pool, buffer);
         return 0;
     }
-    struct rpl_request *request = rpl_new_request(player, call);
+    struct rpl_request *request;
     struct rpl_fate fate;
-    if (!request)
-        return rpl_no_memory(player);
+    RFN_TRY(rpl_new_request(player, call, &request));
     RFN_TRY(rpl_fate(player, &player->volume, &fate));
     request->buffer = buffer;
     request->type = piece.type;
@@ -402,11 +398,10 @@ static int issue_start(struct rpl_player *player, const struct rpl_call *call)
 /* Partitions are as large as they were; what they carry is not looked at. */
 static int issue_partitioned(struct rpl_player *player, const struct rpl_call *call)
 {
-    struct rpl_request *request = rpl_new_request(player, call);
+    struct rpl_request *request;
     bool sends = call->operation->sends;
     int64_t part = rpl_bytes(call, RPL_count, RPL_datatype);
-    if (!request)
-        return rpl_no_memory(player);
+    RFN_TRY(rpl_new_request(player, call, &request));
     request->partitioned = true;
     request->bytes = room_of(call);
     request->peer = rpl_word(call, sends ? RPL_dest : RPL_source, RFN_PROC_NULL);

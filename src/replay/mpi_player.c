@@ -170,16 +170,21 @@ static int grow_requests(struct rpl_player *player, size_t id)
     return 0;
 }
 
-struct rpl_request *rpl_new_request(struct rpl_player *player, const struct rpl_call *call)
+int rpl_new_request(struct rpl_player *player, const struct rpl_call *call,
+                    struct rpl_request **request)
 {
     if (player->effects.created < 0)
-        return NULL;
-    struct rpl_request *request = &player->requests[player->effects.created];
-    request->function = call->record->function;
-    request->comm = rpl_comm(call);
-    request->active = call->operation->mode == RPL_NONBLOCKING;
-    request->type = MPI_BYTE;
-    return request;
+        return rfn_fail(player->diag, RFN_E_CORRUPT, -1, (int)player->rank,
+                        "rank %u, event %llu, %s: it makes no request", player->rank,
+                        (unsigned long long)call->record->index,
+                        rfn_archive_function(player->archive, call->record->function)->name);
+    struct rpl_request *made = &player->requests[player->effects.created];
+    made->function = call->record->function;
+    made->comm = rpl_comm(call);
+    made->active = call->operation->mode == RPL_NONBLOCKING;
+    made->type = MPI_BYTE;
+    *request = made;
+    return 0;
 }
 
 void rpl_give_request(struct rpl_player *player, struct rpl_request *request)

@@ -146,8 +146,10 @@ int *rpl_int_list(struct rpl_player *player, const struct rpl_call *call, enum r
                   uint8_t kind, size_t least, size_t *n);
 int rpl_no_memory(struct rpl_player *player);
 
-/* The element of the request that the call at hand creates; NULL: out of memory. */
-struct rpl_request *rpl_new_request(struct rpl_player *player, const struct rpl_call *call);
+/* The element of the request that the call at hand creates. RFN_E_CORRUPT, with words: it creates
+ * none. */
+int rpl_new_request(struct rpl_player *player, const struct rpl_call *call,
+                    struct rpl_request **request);
 struct rpl_request *rpl_request_of(struct rpl_player *player,
                                    const struct rfn_request_origin *origin);
 /* Gives its buffers back. */

@@ -218,9 +218,8 @@ static int issue_access_with_request(struct rpl_player *player, const struct rpl
 {
     struct access a;
     const char *name = call->operation->name;
-    struct rpl_request *request = rpl_new_request(player, call);
-    if (!request)
-        return rpl_no_memory(player);
+    struct rpl_request *request;
+    RFN_TRY(rpl_new_request(player, call, &request));
     RFN_TRY(prepare(player, call, &a));
     if (strcmp(name, "Rput") == 0)
         MPI_Rput(ORIGIN(a), TARGET(a), a.win, &request->request);
