@@ -105,11 +105,12 @@ void rfn_stream_free(struct rfn_stream *stream);
 /* Takes an event. 0; 1: that took long, as thousands of them were reduced, or all since the last
  * epoch; RFN_E_NOMEM (the stream must not be used further, except for free). */
 int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event);
-/* Emits a run of polls that is held back, and settles. To be called once, before the stream is
- * looked at. */
+/* Emits a run of polls that is held back, and settles. To be called before the stream is looked at;
+ * again, without events since, it does nothing. */
 int rfn_stream_flush(struct rfn_stream *stream);
-/* The last event, which is no poll, ended at this time, and not at that which it came with.
- * RFN_E_NOMEM: nothing or only its duration has changed. */
+/* The last event, which is no poll, ended at this time, and not at that which it came with. That
+ * may be told after rfn_stream_flush, too. RFN_E_NOMEM: nothing or only its duration has changed.
+ */
 int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volume_exit);
 
 /* Emits a run of polls that is held back, and codes what columns have not coded while they grew,

@@ -42,9 +42,9 @@ struct rfn_stream_profile {
 
 /* ---- life ---- */
 
-int rfn_stream_profile_each_column(struct rfn_stream_profile *profile,
-                                   int (*visit)(void *context, struct rfn_column *column),
-                                   void *context)
+/* Those that are not of the lists. */
+static int each_held_column(struct rfn_stream_profile *profile,
+                            int (*visit)(void *context, struct rfn_column *column), void *context)
 {
     struct rfn_column *columns[] = {&profile->order,           &profile->number,
                                     &profile->lateness,        &profile->loose.counts,
@@ -53,6 +53,14 @@ int rfn_stream_profile_each_column(struct rfn_stream_profile *profile,
                                     &profile->loose.extras,    &profile->loose.lengths};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         RFN_TRY(visit(context, columns[i]));
+    return 0;
+}
+
+int rfn_stream_profile_each_column(struct rfn_stream_profile *profile,
+                                   int (*visit)(void *context, struct rfn_column *column),
+                                   void *context)
+{
+    RFN_TRY(each_held_column(profile, visit, context));
     return rfn_execution_lists_each_column(&profile->lists, visit, context);
 }
 
@@ -83,25 +91,18 @@ struct rfn_stream_profile *rfn_stream_profile_new(const struct rfn_stream_profil
     return NULL;
 }
 
-static void release_loose(struct loose *loose)
+static int release_column(void *context, struct rfn_column *column)
 {
-    rfn_column_release(&loose->counts);
-    rfn_column_release(&loose->events);
-    rfn_column_release(&loose->gaps);
-    rfn_column_release(&loose->durations);
-    rfn_column_release(&loose->extra_counts);
-    rfn_column_release(&loose->extras);
-    rfn_column_release(&loose->lengths);
+    (void)context;
+    rfn_column_release(column);
+    return 0;
 }
 
 void rfn_stream_profile_free(struct rfn_stream_profile *profile)
 {
     if (!profile)
         return;
-    rfn_column_release(&profile->order);
-    rfn_column_release(&profile->number);
-    rfn_column_release(&profile->lateness);
-    release_loose(&profile->loose);
+    each_held_column(profile, release_column, NULL);
     rfn_execution_lists_release(&profile->lists);
     rfn_store_free(profile->store);
     free(profile);
@@ -216,19 +217,17 @@ int rfn_stream_profile_widen(struct rfn_stream_profile *profile)
 
 /* ---- figures ---- */
 
-static size_t loose_bytes(const struct loose *loose)
+static int add_bytes(void *bytes, struct rfn_column *column)
 {
-    return rfn_column_bytes(&loose->counts) + rfn_column_bytes(&loose->events) +
-           rfn_column_bytes(&loose->gaps) + rfn_column_bytes(&loose->durations) +
-           rfn_column_bytes(&loose->extra_counts) + rfn_column_bytes(&loose->extras) +
-           rfn_column_bytes(&loose->lengths);
+    *(size_t *)bytes += rfn_column_bytes(column);
+    return 0;
 }
 
 static size_t bytes_beside_store(const struct rfn_stream_profile *profile)
 {
-    return sizeof *profile + rfn_column_bytes(&profile->order) +
-           rfn_column_bytes(&profile->number) + rfn_column_bytes(&profile->lateness) +
-           loose_bytes(&profile->loose) + rfn_execution_lists_bytes(&profile->lists);
+    size_t bytes = sizeof *profile + rfn_execution_lists_bytes(&profile->lists);
+    each_held_column((struct rfn_stream_profile *)profile, add_bytes, &bytes);
+    return bytes;
 }
 
 size_t rfn_stream_profile_bytes(const struct rfn_stream_profile *profile)
