@@ -683,16 +683,6 @@ static int create_in_loop(struct call *call, struct rfn_loop_requests *loop)
     return 0;
 }
 
-static int complete_in_loop(struct call *call, const struct rfn_loop_requests *loop)
-{
-    const struct rfn_loop_place *place = &loop->places[call->at->place];
-    RFN_TRY(reserve(call, 2 * (size_t)place->n));
-    for (uint32_t i = 0; i < place->n; i++)
-        rfn_pass_await_messages(call->stream, loop->requests[loop->order[place->first + i]].doing,
-                                false);
-    return 0;
-}
-
 /* Whatever else calls do to requests. */
 static int requests(struct call *call)
 {
@@ -806,7 +796,7 @@ __attribute__((flatten)) int rfn_pass_call(struct rfn_wait_pass *pass,
     if (symbol->creates)
         return closed ? create_in_loop(&call, loop) : create(&call);
     if (symbol->concerns)
-        return closed ? complete_in_loop(&call, loop) : requests(&call);
+        return closed ? rfn_pass_complete_in_loop(stream, at->place) : requests(&call);
     if (record->error && record->error != TRUNCATED)
         return 0;
     return blocking(&call);

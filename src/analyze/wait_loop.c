@@ -162,18 +162,6 @@ static inline int communicate(struct rfn_channels *channels, const struct rfn_lo
     return 0;
 }
 
-static int complete(struct rfn_wait_stream *stream, uint32_t place)
-{
-    const struct rfn_loop_requests *requests = &stream->loop->requests;
-    const struct rfn_loop_place *of = &requests->places[place];
-    RFN_TRY(
-        RFN_GROW(stream->awaited, stream->awaited_capacity, stream->n_awaited + 2 * (size_t)of->n));
-    for (uint32_t i = 0; i < of->n; i++)
-        rfn_pass_await_messages(stream, requests->requests[requests->order[of->first + i]].doing,
-                                false);
-    return 0;
-}
-
 /* What the event does to others. */
 static inline int act(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                       const struct rfn_replay_stream *at, const struct rfn_loop_event *event)
@@ -182,7 +170,7 @@ static inline int act(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream
     if (event->action == RFN_LOOP_ACT_NOTHING)
         return 0;
     if (event->action == RFN_LOOP_ACT_COMPLETES)
-        return complete(stream, at->place);
+        return rfn_pass_complete_in_loop(stream, at->place);
     RFN_TRY(communicate(&pass->channels, event, at->rank, stream->here, &doing));
     if (event->action >= RFN_LOOP_ACT_BEGINS_SEND) {
         stream->loop->requests.requests[event->request].doing = doing;
@@ -295,7 +283,7 @@ static inline int complete_now(const struct run *run, const struct rfn_loop_even
     did(run, event->gap_activity, time->gap_ns);
     stream->enter_ns = run->enter_ns;
     stream->here = here(run);
-    RFN_TRY(complete(stream, (uint32_t)(event - stream->loop->events)));
+    RFN_TRY(rfn_pass_complete_in_loop(stream, (uint32_t)(event - stream->loop->events)));
     if (stream->n_awaited)
         return STEP_AWAITS;
     did(run, event->mpi_activity, time->duration_ns);

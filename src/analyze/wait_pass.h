@@ -243,6 +243,19 @@ static inline void rfn_pass_await_messages(struct rfn_wait_stream *stream,
             .kind = RFN_AWAITS_MESSAGE, .cancelled = cancelled, .number = doing.receive - 1};
 }
 
+/* The current event completes requests of a loop whose iterations are alike, at this place of it.
+ * RFN_E_NOMEM. */
+static inline int rfn_pass_complete_in_loop(struct rfn_wait_stream *stream, uint32_t place)
+{
+    const struct rfn_loop_requests *loop = &stream->loop->requests;
+    const struct rfn_loop_place *of = &loop->places[place];
+    RFN_TRY(
+        RFN_GROW(stream->awaited, stream->awaited_capacity, stream->n_awaited + 2 * (size_t)of->n));
+    for (uint32_t i = 0; i < of->n; i++)
+        rfn_pass_await_messages(stream, loop->requests[loop->order[of->first + i]].doing, false);
+    return 0;
+}
+
 /* wait_leave.c: the hook of replay.h, and that of channels.h. */
 int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
 int rfn_pass_bound(void *context, uint32_t receive);
