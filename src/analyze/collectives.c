@@ -366,7 +366,7 @@ static struct latest latest_of(const struct rfn_collectives *collectives,
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t other = sources ? sources[i] : i;
-        if (other >= object->size || (!sources && instance->kind == RFN_COLLECTIVE_NEIGHBOR))
+        if (other >= object->size)
             continue;
         if (instance->enters[other].any)
             take_latest(&latest, instance->enters[other].point);

@@ -3,9 +3,9 @@
  *   cartesian    dimensions and whether they are periodic. Ranks are row-major: the last
  *                dimension changes fastest.
  *   graph        the arrays `index` and `edges` of MPI_Graph_create, the same on all ranks
- *   distributed  lists per rank. MPI_Dist_graph_create_adjacent tells a rank's own, the edges of
- *                MPI_Dist_graph_create may belong to anyone. Lists are sorted, and what is in them
- *                twice is removed, when they are asked for.
+ *   distributed  a list of sources per rank. MPI_Dist_graph_create_adjacent tells a rank's own, the
+ * edges of MPI_Dist_graph_create may belong to anyone. Lists are sorted, and what is in them twice
+ * is removed, when they are asked for.
  *
  * The ranks in the arguments are those of the new communicator: where MPI reorders, the node that
  * rank i of the old communicator describes is rank i of the new one.
@@ -62,7 +62,7 @@ struct topology {
     uint32_t *dims; /* then a word per dimension: whether it is periodic */
     uint32_t *ends; /* of a graph, per rank: where its edges end */
     uint32_t *edges;
-    struct ranks *lists; /* distributed: sources of all ranks, then destinations */
+    struct ranks *lists; /* distributed: the sources of each rank */
 };
 
 struct rfn_topologies {
@@ -123,7 +123,7 @@ struct rfn_topologies *rfn_topologies_new(const struct rfn_archive *archive)
 
 static void free_topology(struct topology *topology)
 {
-    for (size_t i = 0; topology->lists && i < (size_t)topology->size * 2; i++)
+    for (size_t i = 0; topology->lists && i < topology->size; i++)
         free(topology->lists[i].ranks);
     free(topology->lists);
     free(topology->dims);
@@ -338,7 +338,7 @@ static int distributed(struct rfn_topologies *topologies, int64_t comm, struct t
     uint32_t size = rfn_archive_comm(topologies->archive, (uint32_t)comm)->size;
     if (size > SIZE_MAX_BELIEVED)
         return 0;
-    struct ranks *lists = calloc((size_t)size * 2 + 1, sizeof *lists);
+    struct ranks *lists = calloc((size_t)size + 1, sizeof *lists);
     *topology = lists ? add(topologies, comm, FORM_DISTRIBUTED) : NULL;
     if (!*topology) {
         free(lists);
@@ -382,27 +382,23 @@ static int adjacent(struct rfn_topologies *topologies, const struct layout *layo
                     int64_t made)
 {
     struct topology *topology;
-    size_t n, n_out;
+    size_t n;
     int64_t comm = rfn_input(record, layout->comm, -1);
     const int64_t *in = rfn_input_list(cursor, record, layout->sources, &n, RFN_KIND_RANK);
-    const int64_t *out = rfn_input_list(cursor, record, layout->destinations, &n_out,
-                                        RFN_KIND_RANK);
     RFN_TRY(distributed(topologies, made, &topology));
     int64_t self = comm >= 0 && comm < topologies->n_comms
                        ? rfn_comm_rank_of(topologies->archive, (uint32_t)comm, rank)
                        : -1;
     if (!topology || topology->form != FORM_DISTRIBUTED || !is_member(topology, self))
         return 0;
-    RFN_TRY(append_members(topology, &topology->lists[self], in, n));
-    return append_members(topology, &topology->lists[topology->size + self], out, n_out);
+    return append_members(topology, &topology->lists[self], in, n);
 }
 
 static int add_edge(struct topology *topology, int64_t from, int64_t to)
 {
     if (!is_member(topology, from) || !is_member(topology, to))
         return 0;
-    RFN_TRY(append(&topology->lists[to], (uint32_t)from));
-    return append(&topology->lists[topology->size + from], (uint32_t)to);
+    return append(&topology->lists[to], (uint32_t)from);
 }
 
 static int edges(struct rfn_topologies *topologies, const struct layout *layout,
@@ -470,37 +466,25 @@ int rfn_topologies_event(struct rfn_topologies *topologies, const struct rfn_cur
 
 /* ---- questions ---- */
 
-static const uint32_t *neighbours(struct rfn_topologies *topologies, int64_t comm, int64_t rank,
-                                  bool sources, size_t *n)
+const uint32_t *rfn_topology_sources(struct rfn_topologies *topologies, int64_t comm,
+                                     int64_t rank_in_comm, size_t *n)
 {
     const struct topology *topology = topology_of(topologies, comm);
     *n = 0;
-    if (!topology || !is_member(topology, rank))
+    if (!topology || !is_member(topology, rank_in_comm))
         return NULL;
     const uint32_t *ranks = topologies->near;
     if (topology->form == FORM_CART) {
-        *n = cart_neighbours(topology, (uint32_t)rank, topologies->near);
+        *n = cart_neighbours(topology, (uint32_t)rank_in_comm, topologies->near);
     } else if (topology->form == FORM_GRAPH) {
-        uint32_t start = rank ? topology->ends[rank - 1] : 0;
+        uint32_t start = rank_in_comm ? topology->ends[rank_in_comm - 1] : 0;
         ranks = topology->edges + start;
-        *n = topology->ends[rank] - start;
+        *n = topology->ends[rank_in_comm] - start;
     } else {
-        struct ranks *list = &topology->lists[(sources ? 0 : topology->size) + (uint64_t)rank];
+        struct ranks *list = &topology->lists[rank_in_comm];
         tidy(list);
         ranks = list->ranks;
         *n = list->n;
     }
     return *n ? ranks : NULL;
-}
-
-const uint32_t *rfn_topology_sources(struct rfn_topologies *topologies, int64_t comm,
-                                     int64_t rank_in_comm, size_t *n)
-{
-    return neighbours(topologies, comm, rank_in_comm, true, n);
-}
-
-const uint32_t *rfn_topology_destinations(struct rfn_topologies *topologies, int64_t comm,
-                                          int64_t rank_in_comm, size_t *n)
-{
-    return neighbours(topologies, comm, rank_in_comm, false, n);
 }

@@ -24,13 +24,11 @@ bool rfn_topologies_concerns(const struct rfn_topologies *topologies, uint32_t f
 int rfn_topologies_event(struct rfn_topologies *topologies, const struct rfn_cursor *cursor,
                          uint32_t rank, const struct rfn_record *record);
 
-/* The ranks in comm whose data `rank_in_comm` receives in a neighbourhood collective, and those
- * that it sends to, each once. NULL and *n = 0 when there are none or they are not known. Borrowed
- * until the next call on topologies. */
+/* The ranks in comm whose data `rank_in_comm` receives in a neighbourhood collective, each once.
+ * NULL and *n = 0 when there are none or they are not known. Borrowed until the next call on
+ * topologies. */
 const uint32_t *rfn_topology_sources(struct rfn_topologies *topologies, int64_t comm,
                                      int64_t rank_in_comm, size_t *n);
-const uint32_t *rfn_topology_destinations(struct rfn_topologies *topologies, int64_t comm,
-                                          int64_t rank_in_comm, size_t *n);
 
 /* A communicator may list any number of processes of other jobs: whether there are so few that an
  * analysis can keep something for each. */

@@ -109,8 +109,8 @@ static uint64_t find_sources(const struct definitions *definitions, uint64_t mod
         return finder->find(finder->context, modules->items[module].hash, offset, sources);
     if (!definitions->symbolizer || definitions->modules[module] < 0)
         return 1;
-    return rfn_symbolizer_find_all(definitions->symbolizer, definitions->modules[module],
-                                   offset - 1, sources);
+    return rfn_symbolizer_find(definitions->symbolizer, definitions->modules[module], offset - 1,
+                               sources);
 }
 
 /* A frame's locations have successive numbers: one, or more where functions are inlined. Returns

@@ -407,8 +407,8 @@ static const char *find_symbol(Dwfl_Module *elf, Dwarf_Addr address)
     return name && name[0] && (symbol.st_size == 0 || offset < symbol.st_size) ? name : NULL;
 }
 
-size_t rfn_symbolizer_find_all(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
-                               struct rfn_source sources[RFN_SOURCES_MAX])
+size_t rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
+                           struct rfn_source sources[RFN_SOURCES_MAX])
 {
     size_t n = 1;
     memset(sources, 0, RFN_SOURCES_MAX * sizeof *sources);
@@ -426,14 +426,6 @@ size_t rfn_symbolizer_find_all(struct rfn_symbolizer *symbolizer, int module, ui
     if (!sources[0].function)
         sources[0].function = find_symbol(m->elf, address);
     return n;
-}
-
-struct rfn_source rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module,
-                                      uint64_t address)
-{
-    struct rfn_source sources[RFN_SOURCES_MAX];
-    rfn_symbolizer_find_all(symbolizer, module, address, sources);
-    return sources[0];
 }
 
 void rfn_symbolizer_functions(struct rfn_symbolizer *symbolizer, int module,

@@ -38,12 +38,8 @@ enum { RFN_SOURCES_MAX = 16 };
  * then the one that calls it, with the place of the call, and last the one that has code of its
  * own. Returns how many there are, at least 1; of more than RFN_SOURCES_MAX the outermost are left
  * out. */
-size_t rfn_symbolizer_find_all(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
-                               struct rfn_source sources[RFN_SOURCES_MAX]);
-
-/* The innermost of them. */
-struct rfn_source rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module,
-                                      uint64_t address);
+size_t rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
+                           struct rfn_source sources[RFN_SOURCES_MAX]);
 
 /* Tells the functions of a module's ELF symbol table: the virtual address of each, its name
  * (borrowed until the symbolizer is freed; demangling is left to others) and whether other files

@@ -65,6 +65,13 @@ static int own_module(struct rfn_symbolizer *symbolizer)
     return rfn_symbolizer_module(symbolizer, own_path, size ? id : NULL, size);
 }
 
+static struct rfn_source innermost(struct rfn_symbolizer *symbolizer, int module, uint64_t address)
+{
+    struct rfn_source sources[RFN_SOURCES_MAX];
+    rfn_symbolizer_find(symbolizer, module, address, sources);
+    return sources[0];
+}
+
 /* ---- own code ---- */
 
 __attribute__((noinline)) static const void *return_address(void)
@@ -92,7 +99,7 @@ static void test_function_and_line(void **state)
     unsigned line = __LINE__ + 1;
     const void *address = return_address();
     int module = own_module(*state);
-    struct rfn_source source = rfn_symbolizer_find(*state, module, own_address(address) - 1);
+    struct rfn_source source = innermost(*state, module, own_address(address) - 1);
     assert_string_equal(source.function, "test_function_and_line");
     assert_string_equal(source.file, "event/symbolize_test.c");
     assert_int_equal(source.line, line);
@@ -103,7 +110,7 @@ static void test_innermost_inlined_function(void **state)
     unsigned line;
     const void *address = outer_caller(&line);
     int module = own_module(*state);
-    struct rfn_source source = rfn_symbolizer_find(*state, module, own_address(address) - 1);
+    struct rfn_source source = innermost(*state, module, own_address(address) - 1);
     assert_string_equal(source.function, "inlined_caller");
     assert_int_equal(source.line, line);
 }
@@ -115,7 +122,7 @@ static void test_functions_around_inlined_one(void **state)
     const void *address = outer_caller(&line);
     struct rfn_source sources[RFN_SOURCES_MAX];
     int module = own_module(*state);
-    size_t n = rfn_symbolizer_find_all(*state, module, own_address(address) - 1, sources);
+    size_t n = rfn_symbolizer_find(*state, module, own_address(address) - 1, sources);
     assert_int_equal(n, 2);
     assert_string_equal(sources[0].function, "inlined_caller");
     assert_int_equal(sources[0].line, line);
@@ -130,12 +137,12 @@ static void test_ends_of_function(void **state)
 {
     int module = own_module(*state);
     uint64_t start = own_address((const void *)(uintptr_t)return_address);
-    assert_string_equal(rfn_symbolizer_find(*state, module, start).function, "return_address");
-    assert_null(rfn_symbolizer_find(*state, module, UINT64_MAX).function);
-    assert_null(rfn_symbolizer_find(*state, module, (uint64_t)1 << 40).function);
-    assert_null(rfn_symbolizer_find(*state, module, 0).file);
-    assert_null(rfn_symbolizer_find(*state, -1, start).function);
-    assert_null(rfn_symbolizer_find(*state, 99, start).function);
+    assert_string_equal(innermost(*state, module, start).function, "return_address");
+    assert_null(innermost(*state, module, UINT64_MAX).function);
+    assert_null(innermost(*state, module, (uint64_t)1 << 40).function);
+    assert_null(innermost(*state, module, 0).file);
+    assert_null(innermost(*state, -1, start).function);
+    assert_null(innermost(*state, 99, start).function);
 }
 
 /* ---- the C library: no debug information in the file itself ---- */
@@ -153,7 +160,7 @@ static void test_library_symbols(void **state)
         uint8_t id[20];
         size_t size = build_id_of(info.dli_fname, id);
         int module = rfn_symbolizer_module(*state, info.dli_fname, size ? id : NULL, size);
-        struct rfn_source source = rfn_symbolizer_find(*state, module, own_address(address) + 1);
+        struct rfn_source source = innermost(*state, module, own_address(address) + 1);
         assert_non_null(source.function);
         assert_non_null(strstr(source.function, names[i])); /* or an alias, _IO_fopen */
     }
@@ -167,7 +174,7 @@ static void expect_nothing(struct rfn_symbolizer *symbolizer, const char *path, 
     int module = rfn_symbolizer_module(symbolizer, path, id, size);
     assert_true(module >= 0);
     uint64_t address = own_address((const void *)(uintptr_t)return_address);
-    struct rfn_source source = rfn_symbolizer_find(symbolizer, module, address);
+    struct rfn_source source = innermost(symbolizer, module, address);
     assert_null(source.function);
     assert_null(source.file);
     assert_int_equal(source.line, 0);
@@ -235,7 +242,7 @@ static void look_up_in(const char *path)
     int module = rfn_symbolizer_module(symbolizer, path, size ? id : NULL, size);
     uint64_t address = own_address((const void *)(uintptr_t)return_address);
     for (uint64_t i = 0; i < 20; i++) {
-        struct rfn_source source = rfn_symbolizer_find(symbolizer, module, address + 16 * i);
+        struct rfn_source source = innermost(symbolizer, module, address + 16 * i);
         assert_true(!source.function || strlen(source.function) < 1 << 20);
         assert_true(!source.file || strlen(source.file) < 1 << 20);
     }
