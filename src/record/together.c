@@ -267,24 +267,31 @@ int rec_together_unfold(const struct rec_together *together, const struct rfn_me
 static int make_image(const struct rec_output *front, const struct rec_output *chunks,
                       struct rfn_buf *image)
 {
-    struct rec_output all = REC_OUTPUT_INIT;
+    const struct rec_output *parts[] = {front, chunks};
+    const uint8_t header[RFN_HEADER_BYTES] = {0};
     struct rfn_buf contents = RFN_BUF_INIT;
-    uint8_t header[RFN_HEADER_BYTES] = {0};
-    int error = rec_output_append(&all, front);
-    if (!error)
-        error = rec_output_append(&all, chunks);
-    for (size_t i = 0; i < all.n_entries; i++)
-        all.entries[i].offset += RFN_HEADER_BYTES;
-    rfn_toc_append(&contents, all.entries, all.n_entries);
+    size_t n = 0;
+    uint64_t end = sizeof header;
+    struct rfn_toc_entry *entries = calloc(front->n_entries + chunks->n_entries + 1,
+                                           sizeof *entries);
+    if (!entries)
+        return RFN_E_NOMEM;
     rfn_buf_bytes(image, header, sizeof header);
-    rfn_rope_flatten(&all.bytes, image);
-    uint64_t end = image->size;
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
+        for (size_t i = 0; i < parts[part]->n_entries; i++) {
+            entries[n] = parts[part]->entries[i];
+            entries[n++].offset += end;
+        }
+        rfn_rope_flatten(&parts[part]->bytes, image);
+        end += rfn_rope_size(&parts[part]->bytes);
+    }
+    rfn_toc_append(&contents, entries, n);
     rfn_chunk_append(image, RFN_CHUNK_TOC, 0, contents.data, contents.size, true);
-    error = error ? error : contents.failed || image->failed ? RFN_E_NOMEM : 0;
+    int error = contents.failed || image->failed ? RFN_E_NOMEM : 0;
     if (!error)
         rfn_header_write(image->data, RFN_STATE_WHOLE, end, image->size);
-    rec_output_release(&all);
     rfn_buf_release(&contents);
+    free(entries);
     return error;
 }
 
