@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { PLAIN = RFN_BUFFER_PLAIN, BYTE = 0, WORLD = 0, SUM = 0, AS = RFN_AS_POSTED, SIZE = 100 };
+enum { PLAIN = RFN_BUFFER_PLAIN, BYTE = 0, WORLD = 0, SUM = 0, AS = RFN_AS_POSTED, SIZE = 1000 };
 #define RECENT(distance) ((distance)*4 + RFN_REQUEST_RECENT)
 #define SLOT(slot)       ((slot)*4 + RFN_REQUEST_SLOT)
 

@@ -34,6 +34,10 @@ enum rfn_awaits {
     RFN_AWAITS_ALL            /* a collective call */
 };
 
+/* Each MPI sends messages eagerly that are no larger, unless it is asked not to: the limits that
+ * Open MPI and MPICH come with are 4 KiB and more. */
+enum { RFN_EAGER_LEAST = 512 };
+
 struct rfn_awaited {
     enum rfn_awaits kind;
     bool cancelled;
@@ -196,7 +200,8 @@ struct rfn_wait_pass {
     struct rfn_late_receive *late;
     size_t n_late, late_capacity;
     uint32_t free_late;
-    int64_t eager_bytes; /* the largest message seen to be sent before its receive was posted */
+    int64_t eager_bytes; /* the largest message seen to be sent before its receive was posted, at
+                            least RFN_EAGER_LEAST */
     uint64_t calls;      /* that have left */
     int64_t last_exit_ns;
     uint32_t last_stream;

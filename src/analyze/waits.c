@@ -569,6 +569,7 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
     const struct rfn_run *run = rfn_archive_run(archive);
     struct rfn_wait_pass pass = {.archive = archive,
                                  .fix_clocks = options->fix_clocks,
+                                 .eager_bytes = RFN_EAGER_LEAST,
                                  .reduced = run->reduced && run->times};
     if (options->behaviour)
         *options->behaviour = NULL;

@@ -224,7 +224,7 @@ static void test_not_known(void **state)
     (void)state;
     reduce_times(50);
     send(0, 100, 600, 1, SIZE);
-    send(1, 200, 605, 2, SIZE / 2);
+    send(1, 200, 605, 2, SIZE * 3 / 4);
     recv(1, 606, 700, 0);
     recv(2, 0, 4000, 3);
     recv(2, 5000, 5010, 1);

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "analyze/random_program.h"
+#include "analyze/wait_pass.h"
 
 /* Among the first 40,000 there are some where the path is not as the oracle walks it, and need not
  * be: two ranks finish at the same time, or a chain is not known any more (critical_path.h). */
@@ -24,7 +25,8 @@ enum { PLAIN = RFN_BUFFER_PLAIN, BYTE = 0, SUM = 0, AS = RFN_AS_POSTED };
 
 /* ---- the oracle: waits ---- */
 
-static int64_t eager_bytes; /* the largest standard send seen to end before its receive */
+static int64_t eager_bytes; /* the largest standard send seen to end before its receive, or the
+                               size at which all are taken to do so */
 
 static void offer(struct event *event, enum rfn_pattern pattern, struct place until)
 {
@@ -184,7 +186,7 @@ static void expect_event(struct event *event, uint32_t rank)
 static void expect_all(void)
 {
     uint32_t at[RANKS] = {0};
-    eager_bytes = 0;
+    eager_bytes = RFN_EAGER_LEAST;
     for (;;) {
         uint32_t next = RANKS;
         for (uint32_t rank = 0; rank < RANKS; rank++) {

@@ -266,9 +266,9 @@ static void test_late_receiver_nonblocking(void **state)
     expect_only(RFN_LATE_RECEIVER, FAKE_WAIT, 500, 0, 0, 0);
 }
 
-/* r0 sends 100 bytes that are over at 10 although their receive is posted at 20: so large messages
- * go eagerly. Of two requests completed together, 100-900, that of 100 bytes says nothing, that of
- * 200 waited for the receive at 600. */
+/* r0 sends 1,000 bytes that are over at 10 although their receive is posted at 20: so large
+ * messages go eagerly. Of two requests completed together, 100-900, that of 1,000 bytes says
+ * nothing, that of 2,000 waited for the receive at 600. */
 static void eager(int64_t second_bytes)
 {
     send(0, 0, 10, 1, 4);
@@ -295,15 +295,30 @@ static void test_rendezvous(void **state)
     expect_only(RFN_LATE_RECEIVER, FAKE_WAITALL, 500, 0, 0, 0);
 }
 
-/* The receive of 200 bytes was posted at 5, with a wildcard, and is known at its completion only:
- * that the send of 10-20 is over before that does not make 200 bytes eager. */
+/* Nothing is seen of how large messages go eagerly: 512 bytes do, whatever the MPI. */
+static void test_small_is_eager(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        isend(i * 2, 0, i * 2 + 1, 5, 512 + i);
+        isend(i * 2, 10, i * 2 + 1, 6, 1);
+        EVENT(i * 2, WAITALL, 0, 100, 900, 2, LIST(RECENT(2), RECENT(1)), 0);
+        recv(i * 2 + 1, 600, 950, i * 2, 5);
+        recv(i * 2 + 1, 960, 970, i * 2, 6);
+    }
+    run();
+    expect_only(RFN_LATE_RECEIVER, FAKE_WAITALL, 0, 0, 500, 0);
+}
+
+/* The receive of 2,000 bytes was posted at 5, with a wildcard, and is known at its completion only:
+ * that the send of 10-20 is over before that does not make 2,000 bytes eager. */
 static void test_undecided_is_not_eager(void **state)
 {
     (void)state;
     irecv(1, 5, RFN_ANY, 4);
     EVENT(1, WAIT, 0, 300, 310, RECENT(1), LIST(0, 0, AS, AS, 0, 0));
-    send_bytes(0, 10, 20, 1, 4, 200);
-    isend(0, 340, 1, 5, 200);
+    send_bytes(0, 10, 20, 1, 4, 2000);
+    isend(0, 340, 1, 5, 2000);
     isend(0, 350, 1, 6, 1);
     EVENT(0, WAITALL, 0, 400, 900, 2, LIST(RECENT(2), RECENT(1)), 0);
     recv(1, 600, 950, 0, 5);
@@ -1264,6 +1279,7 @@ int main(void)
         TEST(test_local_sends),
         TEST(test_late_receiver_nonblocking),
         TEST(test_eager),
+        TEST(test_small_is_eager),
         TEST(test_rendezvous),
         TEST(test_undecided_is_not_eager),
         TEST(test_early_reduce),
