@@ -38,18 +38,24 @@ static bool was_over(const struct rfn_leaving *leaving, const struct rfn_message
     return !off || receiver_ns - exit_ns >= off;
 }
 
-/* Whether nothing but sends was ended. */
-static bool only_sends(const struct rfn_wait_stream *of)
+/* How long what the call received may have taken to be moved, at 1 GB/s; INT64_MAX: something else
+ * than messages was ended, too. */
+static int64_t moved_ns(const struct rfn_leaving *leaving)
 {
-    for (size_t i = 0; i < of->n_awaited; i++) {
-        if (of->awaited[i].kind != RFN_AWAITS_MESSAGE_TAKEN)
-            return false;
+    int64_t ns = 0;
+    for (size_t i = 0; i < leaving->of->n_awaited; i++) {
+        const struct rfn_awaited *awaited = &leaving->of->awaited[i];
+        if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN)
+            continue;
+        if (awaited->kind != RFN_AWAITS_MESSAGE || !awaited->message)
+            return INT64_MAX;
+        ns = rfn_most(ns, awaited->message->bytes);
     }
-    return true;
+    return ns;
 }
 
-/* It may have been so. Not if the message may be eager and something else was ended that moves
- * data, nor if the call is shorter than times are off. */
+/* It may have been so. Not if the message may be eager and the call took no longer than what else
+ * it ended may take to be moved, nor if it is shorter than times are off. */
 static void doubt(struct rfn_leaving *leaving, const struct rfn_message *message)
 {
     const int64_t enter_ns = leaving->of->enter_ns, exit_ns = leaving->at->exit_ns;
@@ -59,7 +65,7 @@ static void doubt(struct rfn_leaving *leaving, const struct rfn_message *message
         (message->posted.ns >= exit_ns && ns < off_ns(leaving, message, &receiver_ns)))
         return;
     if (message->mode == RFN_SEND_STANDARD && message->bytes <= EAGER_MOST &&
-        !only_sends(leaving->of))
+        ns <= moved_ns(leaving))
         return;
     leaving->doubtful = message;
     leaving->doubtful_ns = ns;

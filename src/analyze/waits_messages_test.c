@@ -315,31 +315,39 @@ static void test_chain(void **state)
     assert_int_equal(waited_in(RFN_LATE_RECEIVER, 2), 904);
 }
 
-/* r0's Waitall takes a message that moves until 600 and was sent long ago, and ends a small send
- * whose receive is posted at 300: that is no wait, or nobody knows it. */
-static void moving(int64_t bytes)
+/* r0's Waitall takes a message that moves until 600 and was sent long ago, and ends a send whose
+ * receive is posted at 300: if both are small, that is no wait where the message may have taken so
+ * long. */
+static void moving(int64_t bytes, int64_t received_bytes)
 {
     reduce_times(50);
     irecv(0, 0, 2);
     EVENT(0, ISEND, 0, 10, 15, PLAIN, bytes, BYTE, 1, 5, WORLD);
     wait_for_two(0, 100, 600);
     recv(1, 300, 800, 0);
-    send(2, 0, 590, 0, SIZE);
+    send(2, 0, 590, 0, received_bytes);
     run();
 }
 
 static void test_moving_data(void **state)
 {
     (void)state;
-    moving(SIZE);
+    moving(SIZE, 200); /* at 1 GB/s as long as the wait would be */
     assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 0);
+}
+
+static void test_moving_little(void **state)
+{
+    (void)state;
+    moving(SIZE, 199);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 200);
 }
 
 /* A large message is never sent eagerly. */
 static void test_large(void **state)
 {
     (void)state;
-    moving(1 << 20);
+    moving(1 << 20, SIZE);
     assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 200);
 }
 
@@ -450,6 +458,7 @@ int main(void)
         TEST(test_chain),
         TEST(test_no_receive),
         TEST(test_moving_data),
+        TEST(test_moving_little),
         TEST(test_large),
         TEST(test_one_after_the_other),
         TEST(test_many),
