@@ -439,8 +439,11 @@ static void append_no_waits(struct rfn_text *out, const struct rfn_report *repor
 static void append_rest(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
-    rfn_text_string(&text, "Nothing else that ranks wait for costs more than " TRIFLE_TEXT
-                           " of their time.");
+    rfn_text_string(&text, has_unseen_waits(report)
+                               ? "Nothing else that is seen as waits costs more than " TRIFLE_TEXT
+                                 " of all ranks' time."
+                               : "Nothing else that ranks wait for costs more than " TRIFLE_TEXT
+                                 " of their time.");
     append_unexplained(&text, report);
     append_sentence(out, report, &text, INDENT);
 }

@@ -334,6 +334,13 @@ static void test_no_waits(void **state)
            "[halo.c:12] alone takes 25.0 %. But outside of MPI rank 3 is busy 1.64 times as long "
            "as the mean, of which little is seen as waits");
     expect("root comes late. Wait states are found in 0.00 % of all ranks' time only.");
+    waits.n_causes = 1;
+    causes[0].activity = 4;
+    causes[0].total_ns = SECONDS(0.8);
+    head();
+    expect("1. rank 3 starting later than others");
+    expect("Nothing else that is seen as waits costs more than 0.5 % of all ranks' time.");
+    waits.n_causes = 0;
     waits.total_ns = SECONDS(20); /* of 28 s that must be idle */
     head();
     expect_not("But outside of MPI");
