@@ -5,8 +5,8 @@
 /* What one rank must cost of all, so that it is named alone, and several together. */
 static const double alone = 2.0 / 3, together = 0.9;
 
-/* Most ranks are late, and none much more than the mean. */
-enum { ALIKE_AT_LEAST = 4, ALIKE_TIMES_MEAN = 2 };
+/* Most ranks are late, and none stands out: none costs that many times the mean of the others. */
+enum { ALIKE_AT_LEAST = 4, STANDS_OUT = 2 };
 
 static double sum_of(const struct rfn_rank_ns *ranks, uint32_t n)
 {
@@ -29,13 +29,18 @@ uint32_t rfn_late_ranks(const struct rfn_rank_ns *ranks, uint32_t n)
     return n;
 }
 
+bool rfn_rank_stands_out(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n_all)
+{
+    double most = n ? (double)ranks[0].ns : 0;
+    return most * (n_all - 1.0) >= STANDS_OUT * (sum_of(ranks, n) - most);
+}
+
 enum rfn_lateness rfn_lateness_of(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n_all)
 {
     uint32_t late = rfn_late_ranks(ranks, n);
     if (late <= 1)
         return RFN_LATE_ONE;
-    if (late >= ALIKE_AT_LEAST && late >= n_all / 2 &&
-        (double)ranks[0].ns * n_all < ALIKE_TIMES_MEAN * sum_of(ranks, n))
+    if (late >= ALIKE_AT_LEAST && late >= n_all / 2 && !rfn_rank_stands_out(ranks, n, n_all))
         return RFN_LATE_ALIKE;
     return RFN_LATE_SOME;
 }

@@ -15,6 +15,10 @@ enum rfn_lateness {
 /* ranks: those that are late and what each cost, most first; n_all: of the run. */
 enum rfn_lateness rfn_lateness_of(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n_all);
 
+/* Whether the first of n ranks, most first, costs at least twice the mean of the others of n_all.
+ */
+bool rfn_rank_stands_out(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n_all);
+
 /* How many ranks, from the first of them on, cost nine tenths of the sum; 1 if that one costs two
  * thirds. */
 uint32_t rfn_late_ranks(const struct rfn_rank_ns *ranks, uint32_t n);

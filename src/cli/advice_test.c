@@ -26,6 +26,12 @@ static void test_lateness(void **state)
     assert_int_equal(rfn_lateness_of(uneven, 6, 6), RFN_LATE_SOME);
     assert_int_equal(rfn_lateness_of(mostly, 3, 8), RFN_LATE_ONE);
     assert_int_equal(rfn_lateness_of(NULL, 0, 8), RFN_LATE_ONE);
+    assert_true(rfn_rank_stands_out(uneven, 6, 6));
+    assert_false(rfn_rank_stands_out(alike, 6, 6));
+    assert_true(rfn_rank_stands_out(alike, 6, 64)); /* the others cost less, or nothing */
+    assert_true(rfn_rank_stands_out((const struct rfn_rank_ns[]){{0, 50}, {1, 25}, {2, 25}}, 3, 3));
+    assert_false(
+        rfn_rank_stands_out((const struct rfn_rank_ns[]){{0, 49}, {1, 26}, {2, 25}}, 3, 3));
     assert_int_equal(rfn_late_ranks(one, 3), 1);
     assert_int_equal(rfn_late_ranks(two, 3), 2);
     assert_int_equal(rfn_late_ranks(mostly, 3), 1);

@@ -295,9 +295,11 @@ void rfn_late_ranks_append(struct rfn_text *text, const struct rfn_rank_ns *rank
     } else if (n == 1) {
         append_named(text, ranks, 1);
     } else if (n_all == 2) {
-        rfn_text_format(text, "both ranks (rank %u most)", ranks[0].rank);
+        rfn_text_string(text, "both ranks");
     } else {
         rfn_text_format(text, n < n_all ? "%u of " : "all ", n);
-        rfn_text_format(text, "%u ranks (rank %u most)", n_all, ranks[0].rank);
+        rfn_text_format(text, "%u ranks", n_all);
+        if (rfn_rank_stands_out(ranks, n, n))
+            rfn_text_format(text, " (rank %u most)", ranks[0].rank);
     }
 }

@@ -29,8 +29,8 @@ struct rfn_findings {
 int rfn_findings_init(struct rfn_findings *findings, const struct rfn_report *report, size_t most);
 void rfn_findings_release(struct rfn_findings *findings);
 
-/* Who is late, of n_all ranks: "rank 3", "ranks 4-7", "mainly rank 3", "all 32 ranks (rank 5
- * most)", "both ranks (rank 1 most)", "12 of 32 ranks (rank 5 most)". ranks: most first. */
+/* Who is late, of n_all ranks: "rank 3", "ranks 4-7", "mainly rank 3", "both ranks", "all 32
+ * ranks", and where one stands out "12 of 32 ranks (rank 5 most)". ranks: most first. */
 void rfn_late_ranks_append(struct rfn_text *text, const struct rfn_rank_ns *ranks, uint32_t n,
                            uint32_t n_all);
 

@@ -43,9 +43,11 @@ static void append_balance(struct rfn_text *text, const struct rfn_report *repor
         rfn_text_string(text, " Outside of MPI all ranks are busy about equally long.");
     else if (e->load_balance > 0)
         rfn_text_format(
-            text, " Outside of MPI rank %u is busy longest, for %s, %.2f times the mean of %s.",
-            e->max_outside_rank, rfn_time_text(e->max_outside_ns).text, 1 / e->load_balance,
-            rfn_time_text(e->mean_outside_ns).text);
+            text, " Outside of MPI rank %u is busy longest, for %s%s, %.2f times the mean of %s.",
+            e->max_outside_rank, rfn_time_text(e->max_outside_ns).text,
+            report->profile->ranks[e->max_outside_rank].threads > 1 ? " summed over its threads"
+                                                                    : "",
+            1 / e->load_balance, rfn_time_text(e->mean_outside_ns).text);
 }
 
 static void append_share(struct rfn_text *text, const struct rfn_report *report, double ns,

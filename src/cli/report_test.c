@@ -201,7 +201,7 @@ static void test_head(void **state)
            "costs 5.00 % of all ranks' time (4.00 s): others wait for messages in wrong order in "
            "exchange() "
            "[halo.c:80]. Receive in the order of sending");
-    expect("3. all 8 ranks (rank 0 most) computing in region smoothing (main() [solver.c:24]) "
+    expect("3. all 8 ranks computing in region smoothing (main() [solver.c:24]) "
            "costs 1.00 % of all ranks' time (800 ms): others wait for the last rank (wait at N x "
            "N) in "
            "residual() [halo.c:12]. No rank stands out");
@@ -618,6 +618,7 @@ static void test_late_ranks(void **state)
 {
     const struct rfn_rank_ns mainly[] = {{5, 97}, {0, 1}, {1, 1}, {2, 1}};
     const struct rfn_rank_ns three[] = {{5, 9}, {0, 9}, {1, 9}};
+    const struct rfn_rank_ns uneven[] = {{5, 18}, {0, 9}, {1, 9}};
     struct rfn_rank_ns many[16];
     (void)state;
     for (uint32_t i = 0; i < 16; i++)
@@ -625,10 +626,13 @@ static void test_late_ranks(void **state)
     expect_late(mainly, 1, 8, "rank 5");
     expect_late(mainly, 4, 8, "mainly rank 5");
     expect_late(three, 3, 8, "ranks 0-1,5");
-    expect_late(three, 3, 3, "all 3 ranks (rank 5 most)");
-    expect_late(three, 2, 2, "both ranks (rank 5 most)");
+    expect_late(three, 3, 3, "all 3 ranks");
+    expect_late(uneven, 3, 3, "all 3 ranks (rank 5 most)");
+    expect_late(three, 2, 2, "both ranks");
     expect_late(many, 16, 32, "mainly ranks 4-18");
     many[0].rank = 31;
+    expect_late(many, 16, 32, "16 of 32 ranks");
+    many[0].ns = 200;
     expect_late(many, 16, 32, "16 of 32 ranks (rank 31 most)");
     expect_late(mainly, 1, 1, "rank 5");
     expect_late(NULL, 0, 8, "some rank");
@@ -652,6 +656,17 @@ static void test_tables(void **state)
            "5.00 s 4.00 s computing in step() [solver.c:51-55]");
     expect("of both: waiting");
     expect("reading or writing in MPI_File_write, ev\\x1bil\\n() [b\\tad.c:3]");
+}
+
+/* Times of a rank's threads may add up to more than the run. */
+static void test_threads(void **state)
+{
+    (void)state;
+    page();
+    expect("rank 3 is busy longest, for 9.00 s, 1.64 times the mean");
+    ranks[3].threads = 2;
+    page();
+    expect("rank 3 is busy longest, for 9.00 s summed over its threads, 1.64 times the mean");
 }
 
 static void test_matching(void **state)
@@ -918,13 +933,35 @@ static void test_json_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(head),       TEST(one_piece_of_work), TEST(trifles),       TEST(no_waits),
-        TEST(even_work),  TEST(moving_data),       TEST(no_times),      TEST(zero_ranks),
-        TEST(incomplete), TEST(missing_ranks),     TEST(clocks),        TEST(crowding),
-        TEST(symbols),    TEST(between_polls),     TEST(short_waits),   TEST(verdicts),
-        TEST(losses),     TEST(late_ranks),        TEST(tables),        TEST(matching),
-        TEST(widths),     TEST(huge_numbers),      TEST(wrong_numbers), TEST(top),
-        TEST(ranks),      TEST(call_paths),        TEST(json),          TEST(json_without_times),
+        TEST(head),
+        TEST(one_piece_of_work),
+        TEST(trifles),
+        TEST(no_waits),
+        TEST(even_work),
+        TEST(moving_data),
+        TEST(no_times),
+        TEST(zero_ranks),
+        TEST(incomplete),
+        TEST(missing_ranks),
+        TEST(clocks),
+        TEST(crowding),
+        TEST(symbols),
+        TEST(between_polls),
+        TEST(short_waits),
+        TEST(verdicts),
+        TEST(losses),
+        TEST(late_ranks),
+        TEST(tables),
+        TEST(threads),
+        TEST(matching),
+        TEST(widths),
+        TEST(huge_numbers),
+        TEST(wrong_numbers),
+        TEST(top),
+        TEST(ranks),
+        TEST(call_paths),
+        TEST(json),
+        TEST(json_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
