@@ -173,7 +173,7 @@ static void append_stretch(struct rfn_text *text, const struct stretch *stretch)
         if (to->line > from->line)
             rfn_text_format(text, "-%u", to->line);
         else if (to->line < from->line)
-            rfn_text_format(text, ", loop from line %u", to->line);
+            rfn_text_format(text, ", round the loop to line %u", to->line);
     }
     rfn_text_char(text, ']');
     if (stretch->called && goes_back(stretch)) {
