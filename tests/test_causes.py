@@ -147,7 +147,7 @@ def check_head(text, planted):
     file = re.escape(planted.name + ".c")
     if not re.match(rf"\d\. (mainly )?{who} computing in .*\b{planted.function}\(\) "
                     rf"\[{file}:(\d+-)?{planted.line}[],].* costs [\d.]+ % of all ranks' time "
-                    rf"\([\d.]+ m?s\): {re.escape(WORDS[planted.pattern])} in "
+                    rf"\([\d.]+ m?s of [\d.]+ m?s\): {re.escape(WORDS[planted.pattern])} in "
                     rf"{planted.waited_function}\(\) \[{file}:{planted.waited_line}\][ .]", item):
         raise harness.Failure(f"the first cause of {planted.name} is\n{item}")
 

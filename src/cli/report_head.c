@@ -374,9 +374,9 @@ static void append_finding(struct rfn_text *out, const struct rfn_report *report
     rfn_late_ranks_append(&text, finding->ranks, finding->n_ranks, n_all);
     rfn_text_char(&text, ' ');
     rfn_activity_append(&text, report->archive, activity);
-    rfn_text_format(&text, " costs %s of all ranks' time (%s)",
+    rfn_text_format(&text, " costs %s of all ranks' time (%s of %s)",
                     rfn_share_text(rfn_report_share(report, finding->ns)).text,
-                    rfn_time_text(finding->ns).text);
+                    rfn_time_text(finding->ns).text, rfn_time_text(report->efficiency.all_ns).text);
     append_wait(&text, report, finding, activity);
     append_advice(&text, report, finding, activity);
     rfn_text_format(out, "%zu. ", number);

@@ -195,14 +195,17 @@ static void test_head(void **state)
            "time that the ranks have is lost, most of it inside MPI calls that do not wait.");
     expect(
         "1. rank 3 computing in step() [solver.c:51-55] between exchange() [halo.c:88] and "
-        "residual() [halo.c:12] costs 11.2 % of all ranks' time (9.00 s): others wait for "
+        "residual() [halo.c:12] costs 11.2 % of all ranks' time (9.00 s of 80.0 s): others wait "
+        "for "
         "messages (late sender) in exchange() [halo.c:88] and 1 more place. Give that rank less");
     expect("2. ranks 0-1 computing between MPI_Init and MPI_Barrier in main() [solver.c:10-24] "
-           "costs 5.00 % of all ranks' time (4.00 s): others wait for messages in wrong order in "
+           "costs 5.00 % of all ranks' time (4.00 s of 80.0 s): others wait for messages in wrong "
+           "order in "
            "exchange() "
            "[halo.c:80]. Receive in the order of sending");
     expect("3. all 8 ranks computing in region smoothing (main() [solver.c:24]) "
-           "costs 1.00 % of all ranks' time (800 ms): others wait for the last rank (wait at N x "
+           "costs 1.00 % of all ranks' time (800 ms of 80.0 s): others wait for the last rank "
+           "(wait at N x "
            "N) in "
            "residual() [halo.c:12]. No rank stands out");
     expect_not("4. ");
@@ -261,7 +264,8 @@ static void test_one_piece_of_work(void **state)
     activities[1] = activities[0];
     activities[1].before = (struct rfn_call_site){RECV, EXCHANGE_80};
     head();
-    expect("costs 16.2 % of all ranks' time (13.0 s): others wait for messages (late sender) in "
+    expect("costs 16.2 % of all ranks' time (13.0 s of 80.0 s): others wait for messages (late "
+           "sender) in "
            "exchange() [halo.c:88] and 2 more places.");
     expect("2. all 8 ranks");
     activities[1].at.path = EXCHANGE_88; /* where the compiler made two calls of one */
