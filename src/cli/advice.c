@@ -56,6 +56,9 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lat
     if (pattern == RFN_LATE_RECEIVER)
         return "Post the receive before this work (MPI_Irecv), or send without blocking "
                "(MPI_Isend).";
+    if (pattern == RFN_WAIT_AT_BARRIER && lateness == RFN_LATE_EVEN)
+        return "All ranks compute about equally long in the end, but not at the same time: leave "
+               "the barrier out if the data does not need it, or begin this work earlier.";
     if (lateness == RFN_LATE_EVEN)
         return "All ranks compute about equally long in the end, but not at the same time: begin "
                "this work earlier, or hand it on in smaller parts.";
@@ -63,6 +66,9 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lat
         return "No rank stands out: ranks work one after the other, or the work varies from step "
                "to "
                "step; send what others wait for before this work.";
+    if (pattern == RFN_WAIT_AT_BARRIER && lateness == RFN_LATE_ALIKE)
+        return "No rank stands out: the work varies from step to step, or the system disturbs it; "
+               "leave the barrier out if the data does not need it, or pin the ranks.";
     if (lateness == RFN_LATE_ALIKE)
         return "No rank stands out: the work varies from step to step, or the system disturbs it; "
                "pin the ranks, and let them meet less often.";
@@ -77,9 +83,17 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lat
     return "Balance this work over the ranks.";
 }
 
-/* What to do about ranks that are late because they were in a call of MPI. */
-static const char *for_call(uint8_t class_, bool polls)
+/* Whether a call of that class may wait for other ranks, in ways that are no wait state. */
+static bool meets_others(uint8_t class_)
 {
+    return class_ != RFN_CLASS_SETUP && class_ != RFN_CLASS_FILE && class_ != RFN_CLASS_OTHER;
+}
+
+/* What to do about ranks that are late because they were in a call of MPI. */
+static const char *for_call(uint8_t class_, bool polls, bool missing)
+{
+    if (missing && meets_others(class_))
+        return "Ranks that are not in this archive may be what it waits for.";
     if (polls)
         return "Poll less often, or wait in a blocking call: each poll takes time, even where "
                "nothing has come.";
@@ -103,7 +117,7 @@ static const char *for_call(uint8_t class_, bool polls)
 }
 
 const char *rfn_advice(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
-                       bool polls, enum rfn_lateness lateness)
+                       bool polls, enum rfn_lateness lateness, bool missing)
 {
     if (pattern == RFN_WRONG_ORDER && kind == RFN_ACTIVITY_COMPUTE && lateness == RFN_LATE_ONE)
         return "Give that rank less of this work, and meanwhile take whichever message comes first "
@@ -120,6 +134,6 @@ const char *rfn_advice(enum rfn_pattern pattern, enum rfn_activity_kind kind, ui
     if (kind == RFN_ACTIVITY_COMPUTE)
         return for_computing(pattern, lateness);
     if (kind == RFN_ACTIVITY_MPI)
-        return for_call(class_, polls);
+        return for_call(class_, polls, missing);
     return "Look at what that call waits for: the other side may not be in the archive.";
 }

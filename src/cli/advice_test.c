@@ -41,7 +41,7 @@ static void test_lateness(void **state)
 static void expect(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
                    enum rfn_lateness lateness, const char *part)
 {
-    const char *advice = rfn_advice(pattern, kind, class_, false, lateness);
+    const char *advice = rfn_advice(pattern, kind, class_, false, lateness, false);
     if (!strstr(advice, part))
         fail_msg("'%s' does not say '%s'", advice, part);
 }
@@ -54,6 +54,10 @@ static void test_advice(void **state)
            "Balance this work");
     expect(RFN_WAIT_AT_NXN, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ALL_TO_ALL, RFN_LATE_ALIKE,
            "No rank stands out");
+    expect(RFN_WAIT_AT_BARRIER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_BARRIER, RFN_LATE_ALIKE,
+           "leave the barrier out if the data does not need it");
+    expect(RFN_WAIT_AT_BARRIER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_BARRIER, RFN_LATE_EVEN,
+           "leave the barrier out if the data does not need it");
     expect(RFN_WRONG_ORDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_ONE,
            "that rank less of this work, and meanwhile take whichever message comes first");
     expect(RFN_WRONG_ORDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_SOME,
@@ -89,12 +93,28 @@ static void test_advice(void **state)
 static void test_polls(void **state)
 {
     const char *polling = rfn_advice(RFN_LATE_SENDER, RFN_ACTIVITY_MPI, RFN_CLASS_COMPLETION, true,
-                                     RFN_LATE_SOME);
+                                     RFN_LATE_SOME, false);
     const char *computing = rfn_advice(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_COMPLETION,
-                                       true, RFN_LATE_SOME);
+                                       true, RFN_LATE_SOME, false);
     (void)state;
     assert_non_null(strstr(polling, "Poll less often"));
     assert_non_null(strstr(computing, "Balance this work"));
+}
+
+/* A call may wait for ranks that are not there; start-up, and work, do not. */
+static void test_missing(void **state)
+{
+    const char *waits = "Ranks that are not in this archive may be what it waits for.";
+    (void)state;
+    assert_string_equal(
+        rfn_advice(RFN_LATE_RECEIVER, RFN_ACTIVITY_MPI, RFN_CLASS_SEND, false, RFN_LATE_ONE, true),
+        waits);
+    assert_string_not_equal(
+        rfn_advice(RFN_LATE_RECEIVER, RFN_ACTIVITY_MPI, RFN_CLASS_SETUP, false, RFN_LATE_ONE, true),
+        waits);
+    assert_string_not_equal(rfn_advice(RFN_LATE_RECEIVER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND,
+                                       false, RFN_LATE_ONE, true),
+                            waits);
 }
 
 /* Whatever comes, there is a sentence. */
@@ -106,7 +126,7 @@ static void test_all(void **state)
             for (uint8_t class_ = 0; class_ <= RFN_CLASS_COUNT; class_++) {
                 const char *advice = rfn_advice((enum rfn_pattern)pattern,
                                                 (enum rfn_activity_kind)kind, class_, class_ & 1,
-                                                RFN_LATE_SOME);
+                                                RFN_LATE_SOME, class_ & 2);
                 assert_int_equal(advice[strlen(advice) - 1], '.');
             }
         }
@@ -116,9 +136,8 @@ static void test_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lateness),
-        cmocka_unit_test(test_advice),
-        cmocka_unit_test(test_polls),
+        cmocka_unit_test(test_lateness), cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_polls),    cmocka_unit_test(test_missing),
         cmocka_unit_test(test_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -359,10 +359,11 @@ static void append_advice(struct rfn_text *text, const struct rfn_report *report
                         "with more data at a time, or have several messages under way.",
                         rfn_time_text(mean).text);
     else
-        rfn_text_string(text, rfn_advice(finding->pattern, activity->kind,
-                                         rfn_call_site_class(report->archive, activity->at),
-                                         rfn_call_site_polls(report->archive, activity->at),
-                                         lateness_of(report, finding)));
+        rfn_text_string(text,
+                        rfn_advice(finding->pattern, activity->kind,
+                                   rfn_call_site_class(report->archive, activity->at),
+                                   rfn_call_site_polls(report->archive, activity->at),
+                                   lateness_of(report, finding), rfn_report_missing(report) > 0));
 }
 
 static void append_finding(struct rfn_text *out, const struct rfn_report *report,
