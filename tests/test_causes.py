@@ -145,9 +145,12 @@ def check_head(text, planted):
     item = next(item for item in items if "starting later than others" not in item)
     who = f"rank{'s' if len(planted.late) > 1 else ''} {','.join(map(str, planted.late))}"
     file = re.escape(planted.name + ".c")
+    others = WORDS[planted.pattern]
+    one = others.replace("others wait", "rank # waits").replace("their", "its")
+    waits = rf"({re.escape(others)}|{re.escape(one)})".replace(re.escape("#"), r"\d+")
     if not re.match(rf"\d\. (mainly )?{who} computing in .*\b{planted.function}\(\) "
                     rf"\[{file}:(\d+-)?{planted.line}[],].* costs [\d.]+ % of all ranks' time "
-                    rf"\([\d.]+ m?s of [\d.]+ m?s\): {re.escape(WORDS[planted.pattern])} in "
+                    rf"\([\d.]+ m?s of [\d.]+ m?s\): {waits} in "
                     rf"{planted.waited_function}\(\) \[{file}:{planted.waited_line}\][ .]", item):
         raise harness.Failure(f"the first cause of {planted.name} is\n{item}")
 

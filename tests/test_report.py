@@ -337,7 +337,7 @@ def check_slow_rank_page(page):
     harness.compare("first line", lines[0].split(" ran for ")[0].endswith(" on 2 ranks"), True)
     harness.compare("second line", lines[1].split(" ", 2)[:2], ["Parallel", "efficiency"])
     text = " ".join(page.split())
-    for part in ("rank 1 computing ", " in main() [", ": others wait at the barrier in main() [",
+    for part in ("rank 1 computing ", " in main() [", ": rank 0 waits at the barrier in main() [",
                  "needs an ideal-network prediction", "Critical path: "):
         if part not in text:
             raise harness.Failure(f"no {part!r} in\n{page}")

@@ -9,12 +9,15 @@
 
 #include "cli/report.h"
 
+#define RFN_SEVERAL_RANKS UINT32_MAX
+
 struct rfn_finding {
     uint32_t activity;           /* that costs most, */
     size_t work;                 /* and those of which it is one (number of a piece of work) */
     enum rfn_pattern pattern;    /* of most of the waiting for these ranks themselves, */
     struct rfn_call_site waited; /* and where that was */
     size_t sites;                /* patterns and call paths of the waiting in all */
+    uint32_t waiting;            /* the only rank that waits there; RFN_SEVERAL_RANKS */
     int64_t ns;                  /* of others' waiting */
     struct rfn_rank_ns *ranks;   /* that are late, and what each cost, most first */
     uint32_t n_ranks;

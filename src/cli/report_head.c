@@ -288,6 +288,29 @@ static const char *others_wait(enum rfn_pattern pattern)
                                                                             : "others wait";
 }
 
+/* The same, of one rank: "rank 1 waits until its messages are received (late receiver)". */
+static void append_others_wait(struct rfn_text *text, const struct rfn_finding *finding)
+{
+    static const char others[] = "others wait", their[] = "their ";
+    const char *words = others_wait(finding->pattern), *rest = words + strlen(others);
+    uint32_t late = rfn_late_ranks(finding->ranks, finding->n_ranks);
+    bool alone = finding->waiting != RFN_SEVERAL_RANKS;
+    for (uint32_t i = 0; i < late; i++) /* who is late itself is no other */
+        alone &= finding->ranks[i].rank != finding->waiting;
+    if (!alone || strncmp(words, others, strlen(others)) != 0) {
+        rfn_text_string(text, words);
+        return;
+    }
+    const char *of = strstr(rest, their);
+    rfn_text_format(text, "rank %u waits", finding->waiting);
+    if (of) {
+        rfn_text_bytes(text, rest, (size_t)(of - rest));
+        rfn_text_string(text, "its ");
+        rest = of + strlen(their);
+    }
+    rfn_text_string(text, rest);
+}
+
 static bool same_site(struct rfn_call_site a, struct rfn_call_site b)
 {
     return a.function == b.function && a.path == b.path;
@@ -297,7 +320,9 @@ static bool same_site(struct rfn_call_site a, struct rfn_call_site b)
 static void append_wait(struct rfn_text *text, const struct rfn_report *report,
                         const struct rfn_finding *finding, const struct rfn_activity *activity)
 {
-    rfn_text_format(text, ": %s in ", others_wait(finding->pattern));
+    rfn_text_string(text, ": ");
+    append_others_wait(text, finding);
+    rfn_text_string(text, " in ");
     if (activity->kind == RFN_ACTIVITY_MPI && same_site(activity->at, finding->waited))
         rfn_text_string(text, "the same call");
     else

@@ -305,6 +305,29 @@ static void test_short_waits(void **state)
     expect("These waits are short, 0 s on average");
 }
 
+/* Where one rank alone waits, it is named. */
+static void test_one_waits(void **state)
+{
+    (void)state;
+    make_row(1, RFN_WRONG_ORDER, RECV, EXCHANGE_80, 5, 5, 2);
+    head();
+    expect("rank 5 waits for messages in wrong order in exchange() [halo.c:80]. Receive");
+    causes[1].pattern = RFN_LATE_RECEIVER;
+    make_row(1, RFN_LATE_RECEIVER, RECV, EXCHANGE_80, 5, 5, 2);
+    head();
+    expect("rank 5 waits until its messages are received (late receiver) in exchange()");
+    late[1][0].rank = 5; /* it is late itself */
+    head();
+    expect("others wait until their messages are received");
+    late[1][0].rank = 0;
+    make_row(1, RFN_LATE_RECEIVER, RECV, EXCHANGE_80, 5, 6, 2);
+    head();
+    expect("others wait until their messages are received");
+    waits.n_rows = 1; /* it is not known who waits */
+    head();
+    expect("others wait until their messages are received");
+}
+
 static void test_trifles(void **state)
 {
     (void)state;
@@ -937,35 +960,21 @@ static void test_json_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(head),
-        TEST(one_piece_of_work),
-        TEST(trifles),
-        TEST(no_waits),
-        TEST(even_work),
-        TEST(moving_data),
-        TEST(no_times),
-        TEST(zero_ranks),
-        TEST(incomplete),
-        TEST(missing_ranks),
-        TEST(clocks),
-        TEST(crowding),
-        TEST(symbols),
-        TEST(between_polls),
-        TEST(short_waits),
-        TEST(verdicts),
-        TEST(losses),
-        TEST(late_ranks),
-        TEST(tables),
-        TEST(threads),
-        TEST(matching),
-        TEST(widths),
-        TEST(huge_numbers),
-        TEST(wrong_numbers),
-        TEST(top),
-        TEST(ranks),
-        TEST(call_paths),
-        TEST(json),
-        TEST(json_without_times),
+        TEST(head),          TEST(one_piece_of_work),
+        TEST(one_waits),     TEST(trifles),
+        TEST(no_waits),      TEST(even_work),
+        TEST(moving_data),   TEST(no_times),
+        TEST(zero_ranks),    TEST(incomplete),
+        TEST(missing_ranks), TEST(clocks),
+        TEST(crowding),      TEST(symbols),
+        TEST(between_polls), TEST(short_waits),
+        TEST(verdicts),      TEST(losses),
+        TEST(late_ranks),    TEST(tables),
+        TEST(threads),       TEST(matching),
+        TEST(widths),        TEST(huge_numbers),
+        TEST(wrong_numbers), TEST(top),
+        TEST(ranks),         TEST(call_paths),
+        TEST(json),          TEST(json_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
