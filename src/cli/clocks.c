@@ -104,8 +104,7 @@ void rfn_clocks_append(struct rfn_text *out, const struct rfn_archive *archive)
     struct rfn_table table;
     rfn_table_init(&table, "lrrrl");
     static const char *const titles[] = {"host", "offset", "drift", "error", "how"};
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
     for (uint32_t i = 0; i < n && i < HOSTS_SHOWN; i++) {
         struct rfn_host_info host = rfn_archive_host(archive, i);
         append_host(&table, &host);

@@ -351,8 +351,7 @@ static void append_table(struct rfn_text *out, const struct rfn_clustering *clus
                                          "which"};
     struct rfn_table table;
     rfn_table_init(&table, "rrrrrrl");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
     for (uint32_t i = 0; i < n; i++) {
         const struct rfn_main_cluster *main = rfn_clustering_main(clustering, i);
         struct rfn_text text = {0};
@@ -641,8 +640,7 @@ void rfn_clustering_cost_append(struct rfn_text *out, const struct rfn_clusterin
     if (!cost->n_levels)
         return;
     rfn_table_init(&table, "rrrrr");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
     for (uint32_t i = 0; i < cost->n_levels; i++)
         level_row(&table, rfn_count_text((uint64_t)1 << i).text, &cost->levels[i]);
     level_row(&table, "all", &total);

@@ -251,8 +251,7 @@ static size_t fill_changes(struct rfn_table *table, const struct compared *compa
     struct rfn_table rest; /* rows that are only counted */
     rfn_table_init(table, "rrlll");
     rfn_table_init(&rest, "rrlll");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(table, titles[i]);
+    rfn_table_cells(table, titles, sizeof titles / sizeof *titles);
     for (size_t i = 0; i < compared->comparison->n_changes; i++) {
         if (!shown[i])
             change_row(rows++ < compared->top ? table : &rest, compared, i, shown, ranks);

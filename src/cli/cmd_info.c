@@ -573,8 +573,7 @@ static void append_groups(struct rfn_text *out, const struct rfn_archive *archiv
     rfn_table_init(&table, "rrrrrrl");
     static const char *const titles[] = {"group", "threads", "symbols", "loops",
                                          "nodes", "bytes",   "ranks"};
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
     for (uint32_t i = 0; i < rfn_archive_groups(archive); i++) {
         struct rfn_group_info group = rfn_archive_group(archive, i);
         struct rfn_text members = {0};

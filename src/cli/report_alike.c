@@ -250,14 +250,6 @@ static bool shows_kind(const struct rfn_report *report, const struct rfn_alike_k
     return shown;
 }
 
-static size_t lines_of(const struct rfn_text *text)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < text->n; i++)
-        n += text->data[i] == '\n';
-    return n;
-}
-
 static void append_rest(struct rfn_text *out, const struct rfn_report *report, size_t kinds,
                         uint64_t ranks)
 {
@@ -287,9 +279,9 @@ static void append_kinds(struct rfn_text *out, const struct rfn_report *report,
             rfn_text_string(&wrapped, "  ");
             rfn_text_wrap(&wrapped, &line, report->width, 4);
         }
-        if (wrapped.n && (!shown || lines + lines_of(&wrapped) <= LINES_MAX)) {
+        if (wrapped.n && (!shown || lines + rfn_text_lines(&wrapped) <= LINES_MAX)) {
             rfn_text_bytes(out, wrapped.data, wrapped.n);
-            lines += lines_of(&wrapped);
+            lines += rfn_text_lines(&wrapped);
             shown++;
         } else {
             left++;

@@ -238,14 +238,6 @@ static void append_brief_title(struct rfn_text *out, const struct rfn_report *re
     rfn_text_release(&text);
 }
 
-static size_t lines_of(const struct rfn_text *text)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < text->n; i++)
-        n += text->data[i] == '\n';
-    return n;
-}
-
 /* The costliest patterns, as many as there are lines for; nothing where none costs anything. */
 static void append_brief(struct rfn_text *out, const struct rfn_report *report)
 {
@@ -260,12 +252,12 @@ static void append_brief(struct rfn_text *out, const struct rfn_report *report)
         append_waiting(&line, report, costly.loop, costly.pattern);
         rfn_text_string(&wrapped, "  ");
         rfn_text_wrap(&wrapped, &line, report->width, 4);
-        bool fits = lines == 1 || lines + lines_of(&wrapped) <= BRIEF_LINES;
+        bool fits = lines == 1 || lines + rfn_text_lines(&wrapped) <= BRIEF_LINES;
         if (fits && lines == 1)
             append_brief_title(out, report);
         if (fits)
             rfn_text_bytes(out, wrapped.data, wrapped.n);
-        lines = fits ? lines + lines_of(&wrapped) : BRIEF_LINES;
+        lines = fits ? lines + rfn_text_lines(&wrapped) : BRIEF_LINES;
         out->failed |= wrapped.failed || line.failed;
         rfn_text_release(&line);
         rfn_text_release(&wrapped);

@@ -49,8 +49,7 @@ static void append_sizes(struct rfn_text *out, const struct rfn_report *report)
     struct rfn_table table;
     size_t rows = 0;
     rfn_table_init(&table, "lrrrr");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
     for (unsigned bin = 0; bin < RFN_SIZE_BINS; bin++) {
         const struct rfn_size_bin *messages = &profile->point_to_point[bin];
         const struct rfn_size_bin *collective = &profile->collective[bin];
@@ -169,8 +168,7 @@ static void append_distances(struct rfn_text *out, const struct rfn_report *repo
     struct distance *distances = distances_of(profile);
     struct rfn_table table;
     rfn_table_init(&table, "rrrr");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
     for (uint32_t i = 0; distances && i < profile->n_ranks && i < DISTANCES_SHOWN; i++) {
         char text[32];
         if (!distances[i].pairs)
@@ -226,8 +224,7 @@ static void append_pairs(struct rfn_text *out, const struct rfn_report *report)
     if (report->ranks && report->top > shown)
         shown = report->top;
     rfn_table_init(&table, "rrrr");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
     for (size_t i = 0; i < n && i < shown; i++) {
         rfn_table_cell(&table, rfn_count_text(order[i]->source).text);
         rfn_table_cell(&table, rfn_count_text(order[i]->dest).text);

@@ -79,8 +79,7 @@ static void append_spans(struct rfn_text *out, const struct rfn_report *report,
         span_add(&waiting, i, waits ? waits[i] : 0);
     }
     rfn_table_init(&table, "lrlrrl");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
     span_row(&table, "outside MPI", &outside);
     span_row(&table, "in MPI", &mpi);
     span_row(&table, "in Init and Finalize", &setup);
@@ -111,8 +110,7 @@ static void append_rows(struct rfn_text *out, const struct rfn_report *report, c
                                          "waiting"};
     struct rfn_table table;
     rfn_table_init(&table, "rrrrr");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
     for (uint32_t i = 0; i < report->profile->n_ranks; i++) {
         const struct rfn_profile_rank *rank = &report->profile->ranks[i];
         if (rank->threads && rfn_report_shows_rank(report, i))
@@ -171,8 +169,7 @@ void rfn_report_rank_volumes(struct rfn_text *out, const struct rfn_report *repo
         span_add(&outside, i, (int64_t)rank->volume_outside);
     }
     rfn_table_init(&table, "lrlrrl");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
     volume_row(&table, report, "outside MPI", &outside);
     volume_row(&table, report, "in MPI", &mpi);
     volume_row(&table, report, "in Init and Finalize", &setup);

@@ -89,14 +89,21 @@ const char *rfn_report_string(struct rfn_text *text)
 
 /* ---- header ---- */
 
+/* line: is released. */
+static void append_text(struct rfn_text *out, const struct rfn_report *report, const char *name,
+                        struct rfn_text *line)
+{
+    rfn_text_format(out, "%-10s", name);
+    rfn_text_wrap(out, line, report->width, 10);
+    rfn_text_release(line);
+}
+
 static void append_line(struct rfn_text *out, const struct rfn_report *report, const char *name,
                         const char *text)
 {
     struct rfn_text line = {0};
     rfn_text_printable(&line, text ? text : "?");
-    rfn_text_format(out, "%-10s", name);
-    rfn_text_wrap(out, &line, report->width, 10);
-    rfn_text_release(&line);
+    append_text(out, report, name, &line);
 }
 
 /* Up to the first comma: Open MPI goes on with where it was built. */
@@ -134,9 +141,7 @@ static void append_pauses(struct rfn_text *out, const struct rfn_report *report)
                         rfn_share_text((double)profile->unrecorded_ns / all).text);
     else
         rfn_text_string(&line, "a part of the run was not recorded (MPI_Pcontrol)");
-    rfn_text_format(out, "%-10s", "Paused");
-    rfn_text_wrap(out, &line, report->width, 10);
-    rfn_text_release(&line);
+    append_text(out, report, "Paused", &line);
 }
 
 /* What looks like the program's calls and is the recorder's. */
@@ -152,9 +157,7 @@ static void append_meetings(struct rfn_text *out, const struct rfn_report *repor
         rfn_text_format(&line, " (%s of the run time)",
                         rfn_share_text((double)before->ns / span).text);
     rfn_text_string(&line, ", which are in the calls of all ranks before them");
-    rfn_text_format(out, "%-10s", "Merged");
-    rfn_text_wrap(out, &line, report->width, 10);
-    rfn_text_release(&line);
+    append_text(out, report, "Merged", &line);
 }
 
 static void append_ranks(struct rfn_text *out, const struct rfn_report *report)
@@ -170,9 +173,7 @@ static void append_ranks(struct rfn_text *out, const struct rfn_report *report)
         rfn_hosts_append(&line, &hosts);
         rfn_hosts_release(&hosts);
     }
-    rfn_text_format(out, "%-10s", "Ranks");
-    rfn_text_wrap(out, &line, report->width, 10);
-    rfn_text_release(&line);
+    append_text(out, report, "Ranks", &line);
 }
 
 /* What most call paths lack that a compiler can give. */
@@ -207,8 +208,7 @@ static void append_run_time(struct rfn_text *out, const struct rfn_report *repor
                     rfn_time_text(profile->end_ns - profile->start_ns).text,
                     rfn_report_missing(report) ? "to the last event that is here"
                                                : "Init to the last Finalize");
-    append_line(out, report, "Run time", rfn_report_string(&line));
-    rfn_text_release(&line);
+    append_text(out, report, "Run time", &line);
 }
 
 static void append_header(struct rfn_text *out, const struct rfn_report *report)
@@ -290,13 +290,13 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
     static const unsigned spare[] = {2, 7, 4}; /* min, ranks, max */
     const struct rfn_profile *profile = report->profile;
     bool times = profile->times;
+    size_t skipped = times ? 0 : 6;
     size_t shown = profile->n_regions < report->top ? profile->n_regions : report->top;
     struct rfn_table table;
     if (!profile->n_regions)
         return;
     rfn_table_init(&table, times ? "rrrrrrrrl" : "rrl");
-    for (size_t i = times ? 0 : 6; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles + skipped, sizeof titles / sizeof *titles - skipped);
     for (size_t i = 0; i < shown; i++)
         region_row(&table, report, &profile->regions[i]);
     rfn_text_string(out, "\nRegions, with all that is inside; min, mean and max over ranks");
@@ -366,15 +366,14 @@ static void append_functions(struct rfn_text *out, const struct rfn_report *repo
     static const char *const titles[] = {"time", "share", "calls", "bytes", "function"};
     bool times = report->profile->times;
     struct rfn_table table;
-    size_t n;
+    size_t n, skipped = times ? 0 : 2;
     struct sum *sums = sums_of(report, &n);
     if (!sums || n == 0) {
         free(sums);
         return;
     }
     rfn_table_init(&table, times ? "rrrrl" : "rrl");
-    for (size_t i = times ? 0 : 2; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles + skipped, sizeof titles / sizeof *titles - skipped);
     size_t shown = n < FUNCTIONS_SHOWN ? n : FUNCTIONS_SHOWN;
     for (size_t i = 0; i < shown; i++)
         sum_row(&table, report, &sums[i]);
@@ -397,10 +396,8 @@ static void path_table(struct rfn_table *table, const struct rfn_report *report)
     bool with_times = report->profile->times, with_volume = report->run->volume;
     const char *kinds = with_times ? "rrrrrrrrrrl" : "rrrrrl";
     rfn_table_init(table, with_volume ? kinds : kinds + 2);
-    for (size_t i = 0; with_times && i < sizeof times / sizeof *times; i++)
-        rfn_table_cell(table, times[i]);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        rfn_table_cell(table, others[i]);
+    rfn_table_cells(table, times, with_times ? sizeof times / sizeof *times : 0);
+    rfn_table_cells(table, others, sizeof others / sizeof *others);
     if (with_volume) {
         rfn_table_cell(table, "volume in");
         rfn_table_cell(table, "before");

@@ -21,12 +21,6 @@ static void share_cells(struct rfn_table *table, int64_t ns, double share)
     rfn_table_cell(table, rfn_share_text(share).text);
 }
 
-static void titles(struct rfn_table *table, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        rfn_table_cell(table, names[i]);
-}
-
 static size_t note_width(const struct rfn_report *report)
 {
     return report->width - NOTE_INDENT;
@@ -100,8 +94,8 @@ static void append_wait_states(struct rfn_text *out, const struct rfn_report *re
     struct rfn_shown_wait *shown = rfn_report_shown_waits(report, &n);
     out->failed |= !shown;
     rfn_table_init(&table, counts ? "rrrrll" : "rrll");
-    titles(&table, names, 2);
-    titles(&table, names + (counts ? 2 : 4), counts ? 4 : 2);
+    rfn_table_cells(&table, names, 2);
+    rfn_table_cells(&table, names + (counts ? 2 : 4), counts ? 4 : 2);
     for (size_t i = 0; i < n && i < report->top; i++)
         wait_row(&table, report, shown[i].row, shown[i].ns);
     free(shown);
@@ -154,7 +148,7 @@ static void append_causes(struct rfn_text *out, const struct rfn_report *report)
     static const unsigned spare[] = {3, 2};
     size_t n = 0;
     rfn_table_init(&table, "rrrrl");
-    titles(&table, names, 5);
+    rfn_table_cells(&table, names, 5);
     for (size_t i = 0; i < report->waits->n_causes; i++) {
         const struct rfn_cause *cause = &report->waits->causes[i];
         if (rfn_report_shows_cause(report, cause) && n++ < report->top)
@@ -191,7 +185,7 @@ static void append_critical_path(struct rfn_text *out, const struct rfn_report *
     struct rfn_table table;
     size_t n = 0;
     rfn_table_init(&table, "rrrr");
-    titles(&table, names, 4);
+    rfn_table_cells(&table, names, 4);
     for (size_t i = 0; i < waits->n_critical; i++) {
         if (rfn_report_shows_activity(report, waits->critical[i].activity) && n++ < report->top)
             critical_row(&table, report, &waits->critical[i]);

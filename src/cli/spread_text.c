@@ -203,8 +203,7 @@ void rfn_spread_append(struct rfn_text *out, const struct rfn_archive *archive,
     }
     append_head(out, archive, spreads);
     rfn_table_init(&table, "rrlrrrrl");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        rfn_table_cell(&table, titles[i]);
+    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
     for (size_t i = 0; i < n && i < top; i++)
         append_position(&table, archive, spreads, order[i]);
     rfn_table_print(&table, NOTE_INDENT, out);

@@ -39,6 +39,12 @@ void rfn_table_cell(struct rfn_table *table, const char *text)
     table->n_cells++;
 }
 
+void rfn_table_cells(struct rfn_table *table, const char *const *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        rfn_table_cell(table, texts[i]);
+}
+
 void rfn_table_note(struct rfn_table *table, const char *text)
 {
     size_t rows = table->n_cells / table->n_columns;

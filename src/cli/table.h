@@ -20,6 +20,8 @@ struct rfn_table {
 void rfn_table_init(struct rfn_table *table, const char *align);
 void rfn_table_release(struct rfn_table *table);
 void rfn_table_cell(struct rfn_table *table, const char *text);
+/* Several, as the titles of columns. */
+void rfn_table_cells(struct rfn_table *table, const char *const *texts, size_t n);
 /* A line of its own below the row whose last cell has just been given, or several. */
 void rfn_table_note(struct rfn_table *table, const char *text);
 /* How wide the rows are. */

@@ -86,3 +86,11 @@ void rfn_text_wrap(struct rfn_text *out, const struct rfn_text *text, size_t wid
     }
     rfn_text_char(out, '\n');
 }
+
+size_t rfn_text_lines(const struct rfn_text *text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text->n; i++)
+        n += text->data[i] == '\n';
+    return n;
+}

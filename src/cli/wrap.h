@@ -9,6 +9,9 @@
  * than a line is broken: no line is wider than the page. */
 void rfn_text_wrap(struct rfn_text *out, const struct rfn_text *text, size_t width, size_t indent);
 
+/* How many lines, as wrapped, text has. */
+size_t rfn_text_lines(const struct rfn_text *text);
+
 /* How many columns text takes: bytes of UTF-8 that continue a character take none. */
 size_t rfn_text_columns(const char *text, size_t n);
 

@@ -50,12 +50,23 @@ static void test_long_words(void **state)
     expect("", "abcd", 0, 2, "abc\n  d\n"); /* no width at all: it ends */
 }
 
+static void test_count(void **state)
+{
+    struct rfn_text text = {0};
+    (void)state;
+    assert_int_equal(rfn_text_lines(&text), 0);
+    rfn_text_string(&text, "a\n  bcd\n");
+    assert_int_equal(rfn_text_lines(&text), 2);
+    rfn_text_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_long_words),
+        cmocka_unit_test(test_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
