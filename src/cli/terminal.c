@@ -40,6 +40,8 @@ void rfn_progress_show(void *context, double share)
         progress->start = seconds();
         progress->percent = -1;
     }
+    if (!(share < 1)) /* what a damaged file claims may be anything */
+        share = 1;
     int percent = (int)(share * 100);
     if (percent == progress->percent || seconds() - progress->start < 0.5)
         return;
