@@ -73,7 +73,8 @@ static json_t *change_json(const struct compared *compared, const struct rfn_tre
     json_object_set_new(value, "pattern", rfn_json_text(rfn_pattern_name(change->pattern)));
     json_object_set_new(value, "function",
                         rfn_json_text(rfn_call_site_function(compared->full, site_of(change))));
-    json_object_set_new(value, "call_path", rfn_json_text(rfn_report_string(&path)));
+    json_object_set_new(value, "call_path",
+                        path.failed ? rfn_json_fail() : rfn_json_text(rfn_report_string(&path)));
     json_object_set_new(value, "frames", rfn_report_frames_json(compared->full, change->path));
     json_object_set_new(value, "rank", json_integer(change->rank));
     json_object_set_new(value, "share_before", json_real(change->full_share));
@@ -181,8 +182,7 @@ static void share_cell(struct rfn_table *table, double share)
     struct rfn_text text = {0};
     rfn_text_format(&text, "%s, %s", rfn_share_text(share).text,
                     rfn_severity_words(rfn_severity_class(share)));
-    rfn_table_cell(table, rfn_report_string(&text));
-    rfn_text_release(&text);
+    rfn_table_text(table, &text);
 }
 
 static void path_note(struct rfn_table *table, const struct compared *compared,
@@ -193,9 +193,8 @@ static void path_note(struct rfn_table *table, const struct compared *compared,
     rfn_text_string(&line, "in ");
     rfn_call_site_path(&line, compared->full, site_of(change), width - 3);
     rfn_text_wrap(&note, &line, width, 2);
-    rfn_table_note(table, rfn_report_string(&note));
+    rfn_table_note_text(table, &note);
     rfn_text_release(&line);
-    rfn_text_release(&note);
 }
 
 /* Whether they are lines of one row: only ranks and shares differ. */
@@ -217,8 +216,7 @@ static void ranks_cell(struct rfn_table *table, uint32_t *ranks, size_t n)
     struct rfn_text text = {0};
     qsort(ranks, n, sizeof *ranks, by_number);
     rfn_ranks_append(&text, ranks, n);
-    rfn_table_cell(table, rfn_report_string(&text));
-    rfn_text_release(&text);
+    rfn_table_text(table, &text);
 }
 
 /* The row of a change and of those after it that belong to it, which are marked as shown. */

@@ -9,6 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool no_memory; /* for some part of a value */
+
+static void *allocate(size_t size)
+{
+    void *memory = malloc(size);
+    no_memory |= !memory;
+    return memory;
+}
+
+void rfn_json_init(void)
+{
+    no_memory = false;
+    json_set_alloc_funcs(allocate, free);
+}
+
+json_t *rfn_json_fail(void)
+{
+    no_memory = true;
+    return NULL;
+}
+
+bool rfn_json_failed(void)
+{
+    return no_memory;
+}
+
 json_t *rfn_json_text(const char *text)
 {
     if (!text)
@@ -19,7 +45,7 @@ json_t *rfn_json_text(const char *text)
     size_t n = strlen(text);
     char *copy = malloc(n + 1);
     if (!copy)
-        return NULL;
+        return rfn_json_fail();
     for (size_t i = 0; i <= n; i++)
         copy[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
     value = json_string(copy);
@@ -56,7 +82,7 @@ json_t *rfn_json_hosts(const struct rfn_archive *archive)
     struct rfn_hosts hosts;
     if (rfn_hosts_init(&hosts, archive) < 0) {
         json_decref(list);
-        return NULL;
+        return rfn_json_fail();
     }
     for (size_t i = 0; i < hosts.n; i++) {
         json_t *host = json_object();
@@ -74,7 +100,8 @@ int rfn_json_print(json_t *value, int status)
 {
     char *text = value ? json_dumps(value, JSON_INDENT(2)) : NULL;
     json_decref(value);
-    if (!text) {
+    if (!text || no_memory) {
+        free(text);
         rfn_command_error("out of memory");
         return RFN_EXIT_FAILURE;
     }

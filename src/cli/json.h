@@ -5,6 +5,14 @@
 #include "refrain/archive.h"
 
 #include <jansson.h>
+#include <stdbool.h>
+
+/* Running out of memory is noted, wherever in a value it was, so that none is printed that lacks
+ * something. Called once, before all others; it clears the note. */
+void rfn_json_init(void);
+/* Notes it, for memory that is not jansson's. NULL. */
+json_t *rfn_json_fail(void);
+bool rfn_json_failed(void);
 
 /* A string; bytes that are not UTF-8 become '?'. NULL becomes null. */
 json_t *rfn_json_text(const char *text);
@@ -18,7 +26,7 @@ json_t *rfn_json_location(const struct rfn_location *location);
 json_t *rfn_json_hosts(const struct rfn_archive *archive);
 
 /* Prints the value on standard output, releases it, and returns an exit status: `status`, or
- * RFN_EXIT_FAILURE with a message when value is NULL or incomplete (out of memory). */
+ * RFN_EXIT_FAILURE with a message when value is NULL or memory ran out. */
 int rfn_json_print(json_t *value, int status);
 
 #endif

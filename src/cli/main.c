@@ -1,5 +1,6 @@
 /* main.c - the tool's entry: the table of verbs, help, and the choice of a verb. */
 #include "cli/command.h"
+#include "cli/json.h"
 #include "cli/large_pages.h"
 #include "cli/nearest.h"
 #include "cli/shell_completion.h"
@@ -142,5 +143,6 @@ static int choose(int argc, char **argv)
 int main(int argc, char **argv)
 {
     rfn_large_pages_prefer();
+    rfn_json_init();
     return finish(choose(argc, argv));
 }

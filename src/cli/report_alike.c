@@ -325,7 +325,7 @@ static json_t *calls_json(const struct rfn_report *report, const struct rfn_alik
 {
     size_t n = rfn_alike_only(kind, other, NULL, 0);
     uint64_t *calls = malloc((n + 1) * sizeof *calls);
-    json_t *list = calls ? json_array() : NULL;
+    json_t *list = calls ? json_array() : rfn_json_fail();
     if (calls)
         rfn_alike_only(kind, other, calls, n);
     for (size_t i = 0; i < n && list; i++) {
@@ -369,7 +369,9 @@ json_t *rfn_report_alike_json(const struct rfn_report *report)
     if (!clustering)
         return json_null();
     json_t *value = NULL, *kinds = json_array();
-    if (rfn_alike_init(&alike, clustering, report->profile) == 0) {
+    if (rfn_alike_init(&alike, clustering, report->profile) < 0) {
+        rfn_json_fail();
+    } else {
         for (size_t i = 0; i < alike.n; i++)
             json_array_append_new(kinds, kind_json(report, &alike.kinds[i], &alike.kinds[0]));
         value = json_object();

@@ -76,8 +76,7 @@ static void add_row(struct rfn_table *table, double share, uint64_t steps, doubl
     rfn_table_cell(table, rfn_share_text(share).text);
     rfn_table_cell(table, rfn_count_text(steps).text);
     rfn_table_cell(table, steps ? rfn_time_text((int64_t)(ns / (double)steps)).text : "");
-    rfn_table_note(table, rfn_report_string(note));
-    rfn_text_release(note);
+    rfn_table_note_text(table, note);
 }
 
 static void pattern_row(struct rfn_table *table, const struct rfn_report *report,

@@ -244,8 +244,10 @@ static void append_crowding(struct rfn_text *out, const struct rfn_report *repor
     struct rfn_hosts hosts;
     struct rfn_text text = {0};
     size_t crowded = 0;
-    if (rfn_hosts_init(&hosts, report->archive) < 0)
+    if (rfn_hosts_init(&hosts, report->archive) < 0) {
+        out->failed = true;
         return;
+    }
     const struct rfn_host *most = rfn_hosts_crowded(&hosts, &crowded);
     if (most) {
         rfn_text_format(&text, "%u ranks share the %u core%s of ", most->ranks, most->cores,

@@ -167,6 +167,7 @@ static void append_distances(struct rfn_text *out, const struct rfn_report *repo
     static const char *const titles[] = {"distance", "pairs", "messages", "bytes"};
     struct distance *distances = distances_of(profile);
     struct rfn_table table;
+    out->failed |= !distances;
     rfn_table_init(&table, "rrrr");
     rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
     for (uint32_t i = 0; distances && i < profile->n_ranks && i < DISTANCES_SHOWN; i++) {
@@ -219,6 +220,7 @@ static void append_pairs(struct rfn_text *out, const struct rfn_report *report)
     size_t n, shown = PAIRS_SHOWN;
     const struct rfn_pair **order = pairs_of(report, &n);
     struct rfn_table table;
+    out->failed |= !order;
     if (!order)
         return;
     if (report->ranks && report->top > shown)

@@ -47,7 +47,8 @@ static void span_row(struct rfn_table *table, const char *name, const struct spa
     cell_of_rank(table, span->max, span->max_rank);
 }
 
-/* Waiting of each rank, in all patterns; to be freed. NULL where it is not known. */
+/* Waiting of each rank, in all patterns; to be freed. NULL where it is not known, and out
+ * of memory. */
 static int64_t *waits_by_rank(const struct rfn_report *report)
 {
     const struct rfn_waits *waits = report->waits;
@@ -124,6 +125,7 @@ void rfn_report_rank_times(struct rfn_text *out, const struct rfn_report *report
 {
     int64_t *waits = waits_by_rank(report);
     uint32_t n = 0;
+    out->failed |= !waits && rfn_report_has_waits(report);
     for (uint32_t i = 0; i < report->profile->n_ranks; i++)
         n += rfn_report_shows_rank(report, i);
     rfn_text_string(out, report->ranks ? "\nTime" : "\nTime per rank");

@@ -172,6 +172,8 @@ static void append_ranks(struct rfn_text *out, const struct rfn_report *report)
         rfn_text_string(&line, ", on ");
         rfn_hosts_append(&line, &hosts);
         rfn_hosts_release(&hosts);
+    } else {
+        line.failed = true;
     }
     append_text(out, report, "Ranks", &line);
 }
@@ -261,8 +263,7 @@ static void region_row(struct rfn_table *table, const struct rfn_report *report,
     rfn_table_cell(table, rfn_count_text(row->visits).text);
     rfn_table_cell(table, rfn_count_text(row->time.ranks).text);
     rfn_text_printable(&name, row->name);
-    rfn_table_cell(table, rfn_report_string(&name));
-    rfn_text_release(&name);
+    rfn_table_text(table, &name);
 }
 
 /* Functions that were called too often (refrain record --functions-rate), at most as many as
@@ -368,6 +369,7 @@ static void append_functions(struct rfn_text *out, const struct rfn_report *repo
     struct rfn_table table;
     size_t n, skipped = times ? 0 : 2;
     struct sum *sums = sums_of(report, &n);
+    out->failed |= !sums;
     if (!sums || n == 0) {
         free(sums);
         return;
@@ -432,9 +434,8 @@ static void path_note(struct rfn_table *table, const struct rfn_report *report, 
     struct rfn_text line = {0}, note = {0};
     rfn_call_path_short(&line, report->archive, path, width);
     rfn_text_wrap(&note, &line, width, 2);
-    rfn_table_note(table, rfn_report_string(&note));
+    rfn_table_note_text(table, &note);
     rfn_text_release(&line);
-    rfn_text_release(&note);
 }
 
 /* The rows of one kind, at most `top`; returns how many there are. */

@@ -45,12 +45,6 @@ static void activity_line(struct rfn_text *note, const struct rfn_report *report
     rfn_text_release(line);
 }
 
-static void add_note(struct rfn_table *table, struct rfn_text *note)
-{
-    rfn_table_note(table, rfn_report_string(note));
-    rfn_text_release(note);
-}
-
 /* ---- wait states ---- */
 
 /* The rank asked for that waits longest. */
@@ -81,7 +75,7 @@ static void wait_row(struct rfn_table *table, const struct rfn_report *report,
     longest_cell(table, report, row);
     rfn_table_cell(table, rfn_pattern_words(row->pattern));
     path_line(&note, report, (struct rfn_call_site){row->function, row->path});
-    add_note(table, &note);
+    rfn_table_note_text(table, &note);
 }
 
 static void append_wait_states(struct rfn_text *out, const struct rfn_report *report)
@@ -122,7 +116,7 @@ static void cause_row(struct rfn_table *table, const struct rfn_report *report,
     rfn_text_char(&late, ' ');
     activity_line(&note, report, cause->activity, &late);
     path_line(&note, report, cause->waited);
-    add_note(table, &note);
+    rfn_table_note_text(table, &note);
 }
 
 static void append_unexplained(struct rfn_text *out, const struct rfn_report *report)
@@ -175,7 +169,7 @@ static void critical_row(struct rfn_table *table, const struct rfn_report *repor
     rfn_table_cell(table, rfn_time_text((int64_t)row->mean_ns).text);
     rfn_table_cell(table, rfn_time_text((int64_t)row->imbalance_ns).text);
     activity_line(&note, report, row->activity, &line);
-    add_note(table, &note);
+    rfn_table_note_text(table, &note);
 }
 
 static void append_critical_path(struct rfn_text *out, const struct rfn_report *report)

@@ -15,7 +15,7 @@ static json_t *seconds(double ns)
 static json_t *from_text(struct rfn_text *text)
 {
     const char *string = rfn_report_string(text);
-    json_t *value = text->failed ? NULL : rfn_json_text(string);
+    json_t *value = text->failed ? rfn_json_fail() : rfn_json_text(string);
     rfn_text_release(text);
     return value;
 }
@@ -77,7 +77,7 @@ static json_t *wait_states_json(const struct rfn_report *report)
 {
     size_t n;
     struct rfn_shown_wait *shown = rfn_report_shown_waits(report, &n);
-    json_t *list = shown ? json_array() : NULL;
+    json_t *list = shown ? json_array() : rfn_json_fail();
     for (size_t i = 0; i < n && i < report->top; i++)
         json_array_append_new(list, wait_json(report, shown[i].row, shown[i].ns));
     free(shown);

@@ -45,6 +45,21 @@ void rfn_table_cells(struct rfn_table *table, const char *const *texts, size_t n
         rfn_table_cell(table, texts[i]);
 }
 
+static void add_text(struct rfn_table *table, struct rfn_text *text,
+                     void (*add)(struct rfn_table *table, const char *text))
+{
+    rfn_text_char(text, '\0');
+    table->cells.failed |= text->failed;
+    if (!text->failed)
+        add(table, text->data);
+    rfn_text_release(text);
+}
+
+void rfn_table_text(struct rfn_table *table, struct rfn_text *text)
+{
+    add_text(table, text, rfn_table_cell);
+}
+
 void rfn_table_note(struct rfn_table *table, const char *text)
 {
     size_t rows = table->n_cells / table->n_columns;
@@ -53,6 +68,11 @@ void rfn_table_note(struct rfn_table *table, const char *text)
     pad_notes(table, rows - 1);
     rfn_text_bytes(&table->notes, text, strlen(text) + 1);
     table->n_notes++;
+}
+
+void rfn_table_note_text(struct rfn_table *table, struct rfn_text *text)
+{
+    add_text(table, text, rfn_table_note);
 }
 
 size_t rfn_table_width(const struct rfn_table *table)

@@ -22,8 +22,11 @@ void rfn_table_release(struct rfn_table *table);
 void rfn_table_cell(struct rfn_table *table, const char *text);
 /* Several, as the titles of columns. */
 void rfn_table_cells(struct rfn_table *table, const char *const *texts, size_t n);
+/* The same of a text, which is released; where that failed, printing fails. */
+void rfn_table_text(struct rfn_table *table, struct rfn_text *text);
 /* A line of its own below the row whose last cell has just been given, or several. */
 void rfn_table_note(struct rfn_table *table, const char *text);
+void rfn_table_note_text(struct rfn_table *table, struct rfn_text *text);
 /* How wide the rows are. */
 size_t rfn_table_width(const struct rfn_table *table);
 /* Hides columns of a full table, in the given order, until its rows are no wider than that. */
