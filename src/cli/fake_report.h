@@ -44,7 +44,8 @@ enum fake_function {
     IPROBE,
     ABORT,
     REDUCE,
-    WAITALL
+    WAITALL,
+    PUT
 };
 
 static const struct rfn_function_info fake_functions[] = {
@@ -61,7 +62,8 @@ static const struct rfn_function_info fake_functions[] = {
     {.name = "MPI_Iprobe", .class_ = RFN_CLASS_PROBE, .flags = RFN_FUNCTION_POLL},
     {.name = "MPI_Abort", .class_ = RFN_CLASS_SETUP},
     {.name = "MPI_Reduce", .class_ = RFN_CLASS_ALL_TO_ONE},
-    {.name = "MPI_Waitall", .class_ = RFN_CLASS_COMPLETION}};
+    {.name = "MPI_Waitall", .class_ = RFN_CLASS_COMPLETION},
+    {.name = "MPI_Put", .class_ = RFN_CLASS_RMA}};
 
 static const struct rfn_location fake_locations[] = {
     {"main", "/src/solver.c", 10, "/bin/app", 0x100},

@@ -7,6 +7,7 @@
 #include "cli/report.h"
 #include "cli/units.h"
 #include "cli/wrap.h"
+#include "refrain/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -182,18 +183,41 @@ static void append_who(struct rfn_text *line, const struct rfn_alike *alike,
     rfn_text_release(&list);
 }
 
+/* What one-sided calls move is not known of each rank. */
+static bool has_one_sided(const struct rfn_report *report)
+{
+    for (size_t i = 0; i < report->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &report->profile->rows[i];
+        const struct rfn_call_site site = {row->function, row->path};
+        if (row->bytes && rfn_call_site_class(report->archive, site) == RFN_CLASS_RMA)
+            return true;
+    }
+    return false;
+}
+
+/* ": 1.20 s in MPI and 3.00 MiB moved each" */
+static void append_amounts(struct rfn_text *line, const struct rfn_report *report,
+                           const struct rfn_alike_kind *kind)
+{
+    uint64_t bytes = kind->sent_bytes + kind->collective_bytes;
+    bool times = report->profile->times, moved = !has_one_sided(report);
+    if (!times && !moved)
+        return;
+    rfn_text_string(line, ": ");
+    if (times)
+        rfn_text_format(line, "%s in MPI", rfn_time_text(kind->mpi_ns / kind->n_ranks).text);
+    if (moved)
+        rfn_text_format(line, "%s%s moved", times ? " and " : "",
+                        rfn_bytes_text(bytes / kind->n_ranks).text);
+    rfn_text_string(line, kind->n_ranks > 1 ? " each" : "");
+}
+
 static void append_kind(struct rfn_text *line, const struct rfn_report *report,
                         const struct rfn_alike *alike, const struct rfn_alike_kind *kind)
 {
     const struct rfn_alike_kind *first = &alike->kinds[0];
-    bool each = kind->n_ranks > 1;
-    uint64_t bytes = kind->sent_bytes + kind->collective_bytes;
     append_who(line, alike, kind, kind == first);
-    rfn_text_string(line, ": ");
-    if (report->profile->times)
-        rfn_text_format(line, "%s in MPI and ", rfn_time_text(kind->mpi_ns / kind->n_ranks).text);
-    rfn_text_format(line, "%s moved%s", rfn_bytes_text(bytes / kind->n_ranks).text,
-                    each ? " each" : "");
+    append_amounts(line, report, kind);
     if (report->profile->n_pairs)
         append_messages(line, report, kind, first);
     if (kind == first)

@@ -146,6 +146,29 @@ static void test_other_calls(void **state)
     rfn_rank_filter_release(&filter);
 }
 
+/* What one-sided calls move is not known of each rank: then nothing is said of bytes. */
+static void test_one_sided(void **state)
+{
+    struct rfn_profile_row row = {.function = PUT, .path = MAIN_24, .calls = 9, .bytes = 90};
+    struct rfn_rank_filter filter = {0};
+    (void)state;
+    start(RANKS);
+    profile.rows = &row;
+    profile.n_rows = 1;
+    clustering = (struct rfn_clustering){with_root, 2, 2, 2};
+    assert_int_equal(rfn_rank_filter_init(&filter, "5"), 0);
+    report.ranks = &filter;
+    expect_page("\nAlike ranks: the same calls, as many partners\n"
+                "  63 of 64 ranks (1-63): 2.00 s in MPI each\n");
+    profile.times = false;
+    expect_page("\nAlike ranks: the same calls, as many partners\n"
+                "  63 of 64 ranks (1-63)\n");
+    row.bytes = 0;
+    expect_page("\nAlike ranks: the same calls, as many partners\n"
+                "  63 of 64 ranks (1-63): 24 B moved each\n");
+    rfn_rank_filter_release(&filter);
+}
+
 /* Calls from one address look the same, wherever that is called. */
 static void test_without_lines(void **state)
 {
@@ -229,6 +252,7 @@ int main(void)
         cmocka_unit_test(test_grid),          cmocka_unit_test(test_other_calls),
         cmocka_unit_test(test_without_lines), cmocka_unit_test(test_all_alike),
         cmocka_unit_test(test_any_partners),  cmocka_unit_test(test_json),
+        cmocka_unit_test(test_one_sided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
