@@ -1,6 +1,7 @@
 """What `compare` says of two archives whose difference is known, in simulated time."""
 import json
 import os
+import re
 
 import harness
 import pathologies
@@ -36,6 +37,9 @@ def test_itself(bench):
         harness.compare(name, found[name], value)
     text = bench.verb("compare", archive, archive)
     if "retained, all 4" not in text:
+        raise harness.Failure(text)
+    harness.compare("runs", found["runs"], None)
+    if "Run time" in text:
         raise harness.Failure(text)
 
 
@@ -91,10 +95,11 @@ def test_reduced(bench):
             raise harness.Failure("the text does not say how it was reduced")
 
 
-def refused(bench, words, *files):
+def refused(bench, words, *files, out=""):
+    """out: a pattern of what it prints before that."""
     run = bench.run([bench.refrain, "compare", *files])
     harness.compare("exit status", run.code, 2)
-    if words not in run.err or run.out:
+    if words not in run.err or not re.fullmatch(out, run.out):
         raise harness.Failure(f"it said {run.err!r} and printed {run.out!r}")
 
 
@@ -111,10 +116,15 @@ def test_wrong_way_round(bench):
 def test_other_run(bench):
     """Other events, other programs: wrong usage that tells where they differ."""
     full = late_sender(bench, "late")
-    refused(bench, "events in one and", full, late_sender(bench, "fewer", iterations=49))
+    fewer = late_sender(bench, "fewer", iterations=49)
+    times = (r"Run time  +[\d.]+ s and [\d.]+ s: the second took 0\.98 times as long\n"
+             r"In MPI  +33\.\d % and 33\.\d % of all ranks' time\n"
+             r"Waiting  +33\.\d % and 33\.\d % of all ranks' time\n")
+    refused(bench, "events in one and", full, fewer, out=times)
+    refused(bench, "events in one and", "--json", full, fewer)
     other = pathologies.record(bench, next(p for p in pathologies.PROGRAMS
                                            if p.name == "late_broadcast"))
-    refused(bench, "rank 0", full, other)
+    refused(bench, "rank 0", full, other, out=r"Run time .*\nIn MPI .*\nWaiting .*\n")
     refused(bench, "which files?", full)
     refused(bench, "two files", full, full, full)
 

@@ -215,6 +215,13 @@ def test_two_runs(bench, flavour):
     for other, said in ((again, 1), (reduced, 0), (full, 0)):
         run = bench.run([bench.refrain, "compare", full, other])
         harness.compare(f"{other}: exit, said", (run.code, run.err.count("are of two runs")), (0, said))
+        harness.compare(f"{other}: run times", run.out.startswith("Run time "), bool(said))
+    found = json.loads(bench.verb("compare", "--json", full, again))
+    first, second = found["runs"]
+    harness.compare("run time", first["run_time_ns"], found["run_time_ns"])
+    for run in (first, second):
+        if not 0 <= run["wait_share"] <= run["mpi_share"] <= 1 or run["run_time_ns"] <= 0:
+            raise harness.Failure(f"times of a run: {run}")
 
 
 def test_refused(bench, flavour):

@@ -41,11 +41,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return key == ARGP_KEY_NO_ARGS ? 0 : rfn_file_argument_parse(key, arg, state);
 }
 
+/* How long a run took, and the shares of all ranks' time that were spent in MPI, and waiting. */
+struct run_times {
+    int64_t run_ns;
+    double mpi_share, wait_share;
+};
+
 /* Two open archives and what they were found to differ in. */
 struct compared {
     const char *full_file, *reduced_file;
     struct rfn_archive *full, *reduced;
     struct rfn_comparison *comparison;
+    bool two_runs;                  /* that began at different times, and have times: */
+    struct run_times before, after; /* of the first, and of the second */
     size_t top;
 };
 
@@ -109,12 +117,32 @@ static void set_measures(json_t *value, const struct rfn_comparison *found)
     json_object_set_new(value, "largest_change", json_real(found->largest_change));
 }
 
+static json_t *run_json(const struct run_times *times)
+{
+    json_t *value = json_object();
+    json_object_set_new(value, "run_time_ns", json_integer(times->run_ns));
+    json_object_set_new(value, "mpi_share", json_real(times->mpi_share));
+    json_object_set_new(value, "wait_share", json_real(times->wait_share));
+    return value;
+}
+
+static json_t *runs_json(const struct compared *compared)
+{
+    if (!compared->two_runs)
+        return json_null();
+    json_t *list = json_array();
+    json_array_append_new(list, run_json(&compared->before));
+    json_array_append_new(list, run_json(&compared->after));
+    return list;
+}
+
 static int print_json(const struct compared *compared, int status)
 {
     const struct rfn_run *run = rfn_archive_run(compared->reduced);
     json_t *value = json_object(), *changes = json_array();
     json_object_set_new(value, "full", rfn_json_text(compared->full_file));
     json_object_set_new(value, "reduced", rfn_json_text(compared->reduced_file));
+    json_object_set_new(value, "runs", runs_json(compared));
     json_object_set_new(value, "similar", rfn_json_text(run->similar));
     json_object_set_new(value, "across", rfn_json_text(run->across));
     json_object_set_new(value, "exact_starts", json_boolean(run->reduction.exact_starts));
@@ -147,6 +175,23 @@ static void how_line(struct rfn_text *out, const struct rfn_run *run)
         rfn_text_printable(out, run->across);
     }
     rfn_text_string(out, run->reduction.exact_starts ? ", exact starts\n" : "\n");
+}
+
+static void append_runs(struct rfn_text *out, const struct compared *compared)
+{
+    const struct run_times *before = &compared->before, *after = &compared->after;
+    if (!compared->two_runs)
+        return;
+    rfn_text_format(out, "%-20s%s and %s", "Run time", rfn_time_text(before->run_ns).text,
+                    rfn_time_text(after->run_ns).text);
+    if (before->run_ns > 0)
+        rfn_text_format(out, ": the second took %.2f times as long",
+                        (double)after->run_ns / (double)before->run_ns);
+    rfn_text_format(out, "\n%-20s%s and %s of all ranks' time\n", "In MPI",
+                    rfn_share_text(before->mpi_share).text, rfn_share_text(after->mpi_share).text);
+    rfn_text_format(out, "%-20s%s and %s of all ranks' time\n", "Waiting",
+                    rfn_share_text(before->wait_share).text,
+                    rfn_share_text(after->wait_share).text);
 }
 
 static void append_measures(struct rfn_text *out, const struct compared *compared)
@@ -281,11 +326,14 @@ static void append_changes(struct rfn_text *out, const struct compared *compared
     free(shown);
 }
 
+/* Where nothing else can be compared, the run times; the exit status. */
 static int print_text(const struct compared *compared, int status)
 {
     struct rfn_text out = {0};
-    append_measures(&out, compared);
-    if (!compared->comparison->trends_retained)
+    append_runs(&out, compared);
+    if (compared->comparison)
+        append_measures(&out, compared);
+    if (compared->comparison && !compared->comparison->trends_retained)
         append_changes(&out, compared);
     if (out.failed)
         status = rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
@@ -316,23 +364,6 @@ static int check_complete(const struct rfn_archive *archive, const char *file, i
     return RFN_EXIT_BAD_INPUT;
 }
 
-static int compare(struct compared *compared, bool json)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct rfn_progress progress = {.what = "comparing"};
-    const struct rfn_archive *concerned = NULL;
-    int error = rfn_comparison_new(compared->full, compared->reduced, rfn_progress_show, &progress,
-                                   &compared->comparison, &concerned, &diag);
-    rfn_progress_done(&progress);
-    if (error < 0)
-        return fail(compared, error, concerned, &diag);
-    int status = check_complete(compared->full, compared->full_file, RFN_EXIT_OK);
-    status = check_complete(compared->reduced, compared->reduced_file, status);
-    status = json ? print_json(compared, status) : print_text(compared, status);
-    rfn_comparison_free(compared->comparison);
-    return status;
-}
-
 static int open_both(struct compared *compared)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
@@ -358,17 +389,81 @@ static int check_order(const struct compared *compared)
     return RFN_EXIT_USAGE;
 }
 
-/* Then it is told how these differ. */
-static void warn_of_two_runs(const struct compared *compared)
+static bool are_two_runs(const struct compared *compared)
 {
     const struct rfn_run *full = rfn_archive_run(compared->full);
     const struct rfn_run *reduced = rfn_archive_run(compared->reduced);
-    if (full->start_realtime_ns && reduced->start_realtime_ns &&
-        full->start_realtime_ns != reduced->start_realtime_ns)
-        rfn_command_error("%s and %s are of two runs, which began at different times: it is told "
-                          "how these differ, not what reducing loses (refrain reduce %s makes an "
-                          "archive to compare it with)",
-                          compared->full_file, compared->reduced_file, compared->full_file);
+    return full->start_realtime_ns && reduced->start_realtime_ns &&
+           full->start_realtime_ns != reduced->start_realtime_ns;
+}
+
+static int measure_run(const struct rfn_archive *archive, struct run_times *times,
+                       struct rfn_diag *diag)
+{
+    struct rfn_progress progress = {.what = "reading events"};
+    struct rfn_profile *profile;
+    struct rfn_waits *waits;
+    const struct rfn_waits_options how = {.profile = &profile};
+    int error = rfn_waits_new(archive, &how, rfn_progress_show, &progress, &waits, diag);
+    rfn_progress_done(&progress);
+    if (error < 0)
+        return error;
+    const struct rfn_efficiency efficiency = rfn_profile_efficiency(profile);
+    *times = (struct run_times){.run_ns = profile->end_ns - profile->start_ns,
+                                .mpi_share = efficiency.mpi_share};
+    if (efficiency.all_ns > 0)
+        times->wait_share = (double)waits->total_ns / (double)efficiency.all_ns;
+    rfn_waits_free(waits);
+    rfn_profile_free(profile);
+    return 0;
+}
+
+/* The exit status. */
+static int measure_runs(struct compared *compared)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (compared->two_runs || !rfn_archive_run(compared->full)->times ||
+        !rfn_archive_run(compared->reduced)->times)
+        return RFN_EXIT_OK;
+    int error = measure_run(compared->full, &compared->before, &diag);
+    if (error < 0)
+        return fail(compared, error, compared->full, &diag);
+    error = measure_run(compared->reduced, &compared->after, &diag);
+    if (error < 0)
+        return fail(compared, error, compared->reduced, &diag);
+    compared->two_runs = true;
+    return RFN_EXIT_OK;
+}
+
+/* Of two runs it is told how these differ; the exit status. */
+static int look_for_two_runs(struct compared *compared)
+{
+    if (!are_two_runs(compared))
+        return RFN_EXIT_OK;
+    rfn_command_error("%s and %s are of two runs, which began at different times: it is told "
+                      "how these differ, not what reducing loses (refrain reduce %s makes an "
+                      "archive to compare it with)",
+                      compared->full_file, compared->reduced_file, compared->full_file);
+    return measure_runs(compared);
+}
+
+static int compare(struct compared *compared, bool json)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_progress progress = {.what = "comparing"};
+    const struct rfn_archive *concerned = NULL;
+    int error = rfn_comparison_new(compared->full, compared->reduced, rfn_progress_show, &progress,
+                                   &compared->comparison, &concerned, &diag);
+    rfn_progress_done(&progress);
+    if (error == RFN_E_USAGE && !json && measure_runs(compared) == RFN_EXIT_OK)
+        print_text(compared, RFN_EXIT_OK);
+    if (error < 0)
+        return fail(compared, error, concerned, &diag);
+    int status = check_complete(compared->full, compared->full_file, RFN_EXIT_OK);
+    status = check_complete(compared->reduced, compared->reduced_file, status);
+    status = json ? print_json(compared, status) : print_text(compared, status);
+    rfn_comparison_free(compared->comparison);
+    return status;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)
@@ -382,10 +477,10 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     if (status)
         return status;
     status = check_order(&compared);
-    if (status == RFN_EXIT_OK) {
-        warn_of_two_runs(&compared);
+    if (status == RFN_EXIT_OK)
+        status = look_for_two_runs(&compared);
+    if (status == RFN_EXIT_OK)
         status = compare(&compared, file->json);
-    }
     rfn_archive_close(compared.reduced);
     rfn_archive_close(compared.full);
     return status;
@@ -395,8 +490,9 @@ const struct rfn_command rfn_cmd_compare = {
     .name = "compare",
     .summary = "Measures what a reduced archive saves and what it loses",
     .usage = "FULL REDUCED",
-    .about = "Both must be of one run. Prints the size, the degree of matching, how far times are "
-             "off, and whether the same ranks still wait for the same reasons.",
+    .about = "Both must have the same events. Prints the size, the degree of matching, how far "
+             "times are off, and whether the same ranks still wait for the same reasons; of two "
+             "runs first how long they took.",
     .options = options,
     .run = run,
 };
