@@ -20,6 +20,32 @@ uint8_t rfn_call_site_class(const struct rfn_archive *archive, struct rfn_call_s
                : RFN_CLASS_OTHER;
 }
 
+static bool has_flag(const struct rfn_archive *archive, struct rfn_call_site site, uint8_t flag)
+{
+    return site.function < rfn_archive_functions(archive) &&
+           rfn_archive_function(archive, site.function)->flags & flag;
+}
+
+bool rfn_call_site_polls(const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    return has_flag(archive, site, RFN_FUNCTION_POLL);
+}
+
+bool rfn_call_site_collective(const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    return has_flag(archive, site, RFN_FUNCTION_COLLECTIVE);
+}
+
+bool rfn_activity_polls(const struct rfn_archive *archive, const struct rfn_activity *activity)
+{
+    if (!rfn_call_site_polls(archive, activity->at))
+        return false;
+    return activity->kind == RFN_ACTIVITY_MPI ||
+           (activity->kind == RFN_ACTIVITY_COMPUTE &&
+            activity->before.function == activity->at.function &&
+            activity->before.path == activity->at.path);
+}
+
 static struct rfn_path frames_of(const struct rfn_archive *archive, uint32_t path)
 {
     struct rfn_path none = {0};
@@ -235,6 +261,11 @@ static void append_compute(struct rfn_text *text, const struct rfn_archive *arch
     struct stretch stretch = stretch_of(archive, activity);
     const char *region = region_of(archive, activity);
     bool first = rfn_call_site_class(archive, activity->before) == RFN_CLASS_SETUP;
+    if (rfn_activity_polls(archive, activity)) {
+        rfn_text_string(text, "between polls of ");
+        append_call(text, archive, activity->at);
+        return;
+    }
     rfn_text_string(text, "computing ");
     if (region) {
         rfn_text_string(text, "in region ");
@@ -257,12 +288,6 @@ static void append_compute(struct rfn_text *text, const struct rfn_archive *arch
 }
 
 /* ---- activities ---- */
-
-bool rfn_call_site_polls(const struct rfn_archive *archive, struct rfn_call_site site)
-{
-    return site.function < rfn_archive_functions(archive) &&
-           rfn_archive_function(archive, site.function)->flags & RFN_FUNCTION_POLL;
-}
 
 /* What a rank does in a call when it does not wait. */
 static const char *doing(const struct rfn_archive *archive, struct rfn_call_site site)

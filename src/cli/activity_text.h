@@ -44,6 +44,9 @@ bool rfn_call_site_location(const struct rfn_archive *archive, struct rfn_call_s
 uint8_t rfn_call_site_class(const struct rfn_archive *archive, struct rfn_call_site site);
 /* Whether the called function tells at once if something is there: MPI_Test, MPI_Iprobe, ... */
 bool rfn_call_site_polls(const struct rfn_archive *archive, struct rfn_call_site site);
+bool rfn_call_site_collective(const struct rfn_archive *archive, struct rfn_call_site site);
+/* Whether it is in a call that polls, or between two calls of one such place. */
+bool rfn_activity_polls(const struct rfn_archive *archive, const struct rfn_activity *activity);
 
 /* The function that a computation is a piece of work of: where it may have been called again, its
  * caller. NULL if it is not known, or for what is no computation. */

@@ -164,6 +164,11 @@ static void test_calls(void **state)
     expect(calling(RFN_ACTIVITY_MPI, SPLIT, MAIN_24), "in MPI_Comm_split, main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_MPI, TEST, MAIN_24), "polling in MPI_Test, main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_MPI, IPROBE, NOWHERE), "polling in MPI_Iprobe");
+    struct rfn_activity between = calling(RFN_ACTIVITY_COMPUTE, TEST, MAIN_24);
+    between.before = between.at;
+    expect(between, "between polls of MPI_Test, main() [solver.c:24]");
+    between.before.function = IPROBE;
+    expect(between, "computing in main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_WAIT, TEST, MAIN_24), "waiting in MPI_Test, main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_MPI, 4711, 4711), "in ?");
     expect(calling(RFN_ACTIVITY_WAIT, RECV, EXCHANGE_80_EARLY),

@@ -90,17 +90,20 @@ static bool meets_others(uint8_t class_)
 }
 
 /* What to do about ranks that are late because they were in a call of MPI. */
-static const char *for_call(uint8_t class_, bool polls, bool missing)
+static const char *for_call(struct rfn_advised doing, bool missing)
 {
-    if (missing && meets_others(class_))
+    if (missing && meets_others(doing.class_))
         return "Ranks that are not in this archive may be what it waits for.";
-    if (polls)
+    if (doing.polls)
         return "Poll less often, or wait in a blocking call: each poll takes time, even where "
                "nothing has come.";
-    switch (class_) {
+    switch (doing.class_) {
     case RFN_CLASS_SETUP:
         return "This is start-up: it counts less the longer the program runs.";
     case RFN_CLASS_FILE:
+        if (doing.collective)
+            return "Write and read less often, or have other ranks write for all (hints cb_nodes "
+                   "and cb_config_list of MPI_Info).";
         return "Write and read less often, or collectively (MPI_File_write_all).";
     case RFN_CLASS_COMM:
         return "Make communicators once and keep them.";
@@ -116,9 +119,13 @@ static const char *for_call(uint8_t class_, bool polls, bool missing)
     }
 }
 
-const char *rfn_advice(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
-                       bool polls, enum rfn_lateness lateness, bool missing)
+const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing,
+                       enum rfn_lateness lateness, bool missing)
 {
+    const enum rfn_activity_kind kind = doing.kind;
+    if (kind == RFN_ACTIVITY_COMPUTE && doing.polls)
+        return "If that is no work, it just waits, too: look at whom it polls for, and wait in a "
+               "blocking call. Otherwise give it less of this work.";
     if (pattern == RFN_WRONG_ORDER && kind == RFN_ACTIVITY_COMPUTE && lateness == RFN_LATE_ONE)
         return "Give that rank less of this work, and meanwhile take whichever message comes first "
                "(MPI_Waitany, MPI_ANY_SOURCE).";
@@ -134,6 +141,6 @@ const char *rfn_advice(enum rfn_pattern pattern, enum rfn_activity_kind kind, ui
     if (kind == RFN_ACTIVITY_COMPUTE)
         return for_computing(pattern, lateness);
     if (kind == RFN_ACTIVITY_MPI)
-        return for_call(class_, polls, missing);
+        return for_call(doing, missing);
     return "Look at what that call waits for: the other side may not be in the archive.";
 }

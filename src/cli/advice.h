@@ -23,9 +23,16 @@ bool rfn_rank_stands_out(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n
  * thirds. */
 uint32_t rfn_late_ranks(const struct rfn_rank_ns *ranks, uint32_t n);
 
-/* class_, polls: enum rfn_class of the call that the activity is or, of computing, that ends it,
- * and whether it polls. missing: ranks are not in the archive. Static. */
-const char *rfn_advice(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
-                       bool polls, enum rfn_lateness lateness, bool missing);
+/* What the late were doing. */
+struct rfn_advised {
+    enum rfn_activity_kind kind;
+    uint8_t class_;  /* enum rfn_class of the call that it is or, of computing, that ends it */
+    bool collective; /* that call */
+    bool polls;      /* it is in a call that polls, or between polls of one place */
+};
+
+/* missing: ranks are not in the archive. Static. */
+const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing,
+                       enum rfn_lateness lateness, bool missing);
 
 #endif

@@ -41,7 +41,8 @@ static void test_lateness(void **state)
 static void expect(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
                    enum rfn_lateness lateness, const char *part)
 {
-    const char *advice = rfn_advice(pattern, kind, class_, false, lateness, false);
+    const struct rfn_advised doing = {.kind = kind, .class_ = class_};
+    const char *advice = rfn_advice(pattern, doing, lateness, false);
     if (!strstr(advice, part))
         fail_msg("'%s' does not say '%s'", advice, part);
 }
@@ -89,32 +90,43 @@ static void test_advice(void **state)
            "wait for the root");
 }
 
-/* Who is late because it polls, polls too much; who computes before a poll does not. */
+/* Who is late because it polls, polls too much; who is late between polls may wait himself. */
 static void test_polls(void **state)
 {
-    const char *polling = rfn_advice(RFN_LATE_SENDER, RFN_ACTIVITY_MPI, RFN_CLASS_COMPLETION, true,
-                                     RFN_LATE_SOME, false);
-    const char *computing = rfn_advice(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_COMPLETION,
-                                       true, RFN_LATE_SOME, false);
+    const struct rfn_advised in_polls = {
+        .kind = RFN_ACTIVITY_MPI, .class_ = RFN_CLASS_COMPLETION, .polls = true};
+    const struct rfn_advised between = {
+        .kind = RFN_ACTIVITY_COMPUTE, .class_ = RFN_CLASS_COMPLETION, .polls = true};
+    const char *polling = rfn_advice(RFN_LATE_SENDER, in_polls, RFN_LATE_SOME, false);
+    const char *computing = rfn_advice(RFN_LATE_SENDER, between, RFN_LATE_SOME, false);
     (void)state;
     assert_non_null(strstr(polling, "Poll less often"));
-    assert_non_null(strstr(computing, "Balance this work"));
+    assert_non_null(strstr(computing, "look at whom it polls for"));
 }
 
 /* A call may wait for ranks that are not there; start-up, and work, do not. */
 static void test_missing(void **state)
 {
     const char *waits = "Ranks that are not in this archive may be what it waits for.";
+    const struct rfn_advised sends = {.kind = RFN_ACTIVITY_MPI, .class_ = RFN_CLASS_SEND};
+    const struct rfn_advised starts = {.kind = RFN_ACTIVITY_MPI, .class_ = RFN_CLASS_SETUP};
+    const struct rfn_advised computes = {.kind = RFN_ACTIVITY_COMPUTE, .class_ = RFN_CLASS_SEND};
     (void)state;
-    assert_string_equal(
-        rfn_advice(RFN_LATE_RECEIVER, RFN_ACTIVITY_MPI, RFN_CLASS_SEND, false, RFN_LATE_ONE, true),
-        waits);
-    assert_string_not_equal(
-        rfn_advice(RFN_LATE_RECEIVER, RFN_ACTIVITY_MPI, RFN_CLASS_SETUP, false, RFN_LATE_ONE, true),
-        waits);
-    assert_string_not_equal(rfn_advice(RFN_LATE_RECEIVER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND,
-                                       false, RFN_LATE_ONE, true),
-                            waits);
+    assert_string_equal(rfn_advice(RFN_LATE_RECEIVER, sends, RFN_LATE_ONE, true), waits);
+    assert_string_not_equal(rfn_advice(RFN_LATE_RECEIVER, starts, RFN_LATE_ONE, true), waits);
+    assert_string_not_equal(rfn_advice(RFN_LATE_RECEIVER, computes, RFN_LATE_ONE, true), waits);
+}
+
+/* Who writes together already is not told to. */
+static void test_files(void **state)
+{
+    const struct rfn_advised alone = {.kind = RFN_ACTIVITY_MPI, .class_ = RFN_CLASS_FILE};
+    const struct rfn_advised together = {
+        .kind = RFN_ACTIVITY_MPI, .class_ = RFN_CLASS_FILE, .collective = true};
+    (void)state;
+    assert_non_null(
+        strstr(rfn_advice(RFN_WAIT_AT_NXN, alone, RFN_LATE_ONE, false), "MPI_File_write_all"));
+    assert_non_null(strstr(rfn_advice(RFN_WAIT_AT_NXN, together, RFN_LATE_ONE, false), "cb_nodes"));
 }
 
 /* Whatever comes, there is a sentence. */
@@ -124,9 +136,10 @@ static void test_all(void **state)
     for (int pattern = 0; pattern < RFN_PATTERN_COUNT; pattern++) {
         for (int kind = RFN_ACTIVITY_COMPUTE; kind <= RFN_ACTIVITY_START; kind++) {
             for (uint8_t class_ = 0; class_ <= RFN_CLASS_COUNT; class_++) {
-                const char *advice = rfn_advice((enum rfn_pattern)pattern,
-                                                (enum rfn_activity_kind)kind, class_, class_ & 1,
-                                                RFN_LATE_SOME, class_ & 2);
+                const struct rfn_advised doing = {(enum rfn_activity_kind)kind, class_,
+                                                  .collective = class_ & 4, .polls = class_ & 1};
+                const char *advice = rfn_advice((enum rfn_pattern)pattern, doing, RFN_LATE_SOME,
+                                                class_ & 2);
                 assert_int_equal(advice[strlen(advice) - 1], '.');
             }
         }
@@ -138,7 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lateness), cmocka_unit_test(test_advice),
         cmocka_unit_test(test_polls),    cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_files),    cmocka_unit_test(test_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -380,17 +380,19 @@ static void append_advice(struct rfn_text *text, const struct rfn_report *report
 {
     uint64_t count;
     int64_t mean = mean_wait(report, finding, &count);
+    const struct rfn_advised doing = {
+        .kind = activity->kind,
+        .class_ = rfn_call_site_class(report->archive, activity->at),
+        .collective = rfn_call_site_collective(report->archive, activity->at),
+        .polls = rfn_activity_polls(report->archive, activity)};
     if (count >= MANY && mean < SHORT_NS)
         rfn_text_format(text,
                         "These waits are short, %s on average, but many: communicate less often, "
                         "with more data at a time, or have several messages under way.",
                         rfn_time_text(mean).text);
     else
-        rfn_text_string(text,
-                        rfn_advice(finding->pattern, activity->kind,
-                                   rfn_call_site_class(report->archive, activity->at),
-                                   rfn_call_site_polls(report->archive, activity->at),
-                                   lateness_of(report, finding), rfn_report_missing(report) > 0));
+        rfn_text_string(text, rfn_advice(finding->pattern, doing, lateness_of(report, finding),
+                                         rfn_report_missing(report) > 0));
 }
 
 static void append_finding(struct rfn_text *out, const struct rfn_report *report,
