@@ -393,6 +393,10 @@ static void append_advice(struct rfn_text *text, const struct rfn_report *report
     else
         rfn_text_string(text, rfn_advice(finding->pattern, doing, lateness_of(report, finding),
                                          rfn_report_missing(report) > 0));
+    if (doing.kind == RFN_ACTIVITY_COMPUTE && finding->n_ranks > 0 &&
+        report->profile->ranks[finding->ranks[0].rank].threads > 1)
+        rfn_text_format(text, " Rank %u has several threads, and may wait for one of them there.",
+                        finding->ranks[0].rank);
 }
 
 static void append_finding(struct rfn_text *out, const struct rfn_report *report,

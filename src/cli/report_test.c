@@ -694,6 +694,7 @@ static void test_threads(void **state)
     ranks[3].threads = 2;
     page();
     expect("rank 3 is busy longest, for 9.00 s summed over its threads, 1.64 times the mean");
+    expect("a slower node. Rank 3 has several threads, and may wait for one of them there.");
 }
 
 static void test_matching(void **state)
