@@ -176,13 +176,48 @@ static double cost_of(const struct rfn_behaviour_loop *loop,
     return share_of(loop, (double)pattern->lost_ns / loop->n_streams);
 }
 
+static bool is_late(const struct rfn_behaviour_pattern *pattern, const struct rfn_rank_ns *ranks,
+                    uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < pattern->n_late; k++) {
+            if (pattern->late[k] == ranks[i].rank)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Who comes late into steps, for no reason that is seen in them, may just not be in step with
+ * others, as workers of a master are not. So he is not named if waits in that call are blamed on
+ * others alone. */
+static bool others_are_blamed(const struct rfn_report *report,
+                              const struct rfn_behaviour_pattern *pattern)
+{
+    const struct rfn_waits *waits = report->waits;
+    bool any = false;
+    if (pattern->has_cause || !waits)
+        return false;
+    for (size_t i = 0; i < waits->n_causes; i++) {
+        const struct rfn_cause *cause = &waits->causes[i];
+        if (cause->waited.function != pattern->waited.function ||
+            cause->waited.path != pattern->waited.path)
+            continue;
+        any = true;
+        if (is_late(pattern, cause->ranks, cause->n_ranks))
+            return false;
+    }
+    return any;
+}
+
 static bool shows_pattern(const struct rfn_report *report,
                           const struct rfn_behaviour_pattern *pattern)
 {
     bool shown = !report->ranks;
     for (uint32_t i = 0; i < pattern->n_late && !shown; i++)
         shown = rfn_report_shows_rank(report, pattern->late[i]);
-    return shown && rfn_report_shows_call(report, pattern->waited.function, pattern->waited.path);
+    return shown && !others_are_blamed(report, pattern) &&
+           rfn_report_shows_call(report, pattern->waited.function, pattern->waited.path);
 }
 
 /* The costliest pattern that costs less than one before it, or as much and comes later. */

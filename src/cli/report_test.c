@@ -685,6 +685,50 @@ static void test_tables(void **state)
     expect("reading or writing in MPI_File_write, ev\\x1bil\\n() [b\\tad.c:3]");
 }
 
+/* Who comes late into steps is named unless other ranks alone are blamed for waits there, as rank 3
+ * is for those in MPI_Recv. */
+static void show_late(uint32_t rank, uint32_t path, bool has_cause)
+{
+    static uint32_t ranks_there[RANKS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct rfn_behaviour_pattern pattern = {.steps = 10,
+                                            .ns = SECONDS(5),
+                                            .lost_ns = SECONDS(8),
+                                            .waiting = true,
+                                            .waited = {RECV, path},
+                                            .wait_ns = SECONDS(0.1),
+                                            .late = &ranks_there[rank],
+                                            .n_late = 1,
+                                            .has_cause = has_cause,
+                                            .cause = activities[0],
+                                            .excess_ns = SECONDS(0.1)};
+    struct rfn_behaviour_loop loop = {.steps = 20,
+                                      .looked_at = 20,
+                                      .looked_at_ns = SECONDS(10),
+                                      .n_streams = RANKS,
+                                      .ranks = ranks_there,
+                                      .n_ranks = RANKS,
+                                      .share = 1,
+                                      .patterns = &pattern,
+                                      .n_patterns = 1};
+    const struct rfn_behaviour behaviour = {.loops = &loop, .n_loops = 1};
+    report.behaviour = &behaviour;
+    page();
+    report.behaviour = NULL;
+}
+
+static void test_late_into_steps(void **state)
+{
+    (void)state;
+    show_late(3, EXCHANGE_88, false);
+    expect("rank 3 is late to MPI_Recv");
+    show_late(2, EXCHANGE_88, false);
+    expect_not("is late to MPI_Recv");
+    show_late(2, EXCHANGE_88, true); /* it takes longer in the step itself */
+    expect("rank 2 is late to MPI_Recv");
+    show_late(2, MAIN_24, false); /* nobody is known to wait there */
+    expect("rank 2 is late to MPI_Recv");
+}
+
 /* Times of a rank's threads may add up to more than the run. */
 static void test_threads(void **state)
 {
@@ -961,21 +1005,37 @@ static void test_json_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(head),          TEST(one_piece_of_work),
-        TEST(one_waits),     TEST(trifles),
-        TEST(no_waits),      TEST(even_work),
-        TEST(moving_data),   TEST(no_times),
-        TEST(zero_ranks),    TEST(incomplete),
-        TEST(missing_ranks), TEST(clocks),
-        TEST(crowding),      TEST(symbols),
-        TEST(between_polls), TEST(short_waits),
-        TEST(verdicts),      TEST(losses),
-        TEST(late_ranks),    TEST(tables),
-        TEST(threads),       TEST(matching),
-        TEST(widths),        TEST(huge_numbers),
-        TEST(wrong_numbers), TEST(top),
-        TEST(ranks),         TEST(call_paths),
-        TEST(json),          TEST(json_without_times),
+        TEST(head),
+        TEST(one_piece_of_work),
+        TEST(one_waits),
+        TEST(trifles),
+        TEST(no_waits),
+        TEST(even_work),
+        TEST(moving_data),
+        TEST(no_times),
+        TEST(zero_ranks),
+        TEST(incomplete),
+        TEST(missing_ranks),
+        TEST(clocks),
+        TEST(crowding),
+        TEST(symbols),
+        TEST(between_polls),
+        TEST(short_waits),
+        TEST(verdicts),
+        TEST(losses),
+        TEST(late_ranks),
+        TEST(tables),
+        TEST(late_into_steps),
+        TEST(threads),
+        TEST(matching),
+        TEST(widths),
+        TEST(huge_numbers),
+        TEST(wrong_numbers),
+        TEST(top),
+        TEST(ranks),
+        TEST(call_paths),
+        TEST(json),
+        TEST(json_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
