@@ -15,6 +15,7 @@ struct work {
     const struct rfn_activity *activity;
     const char *function;
     uint32_t path; /* of the call, or the first that reads the same */
+    bool polls;    /* between polls; what comes before the first one may be work */
     size_t number; /* of the activity */
 };
 
@@ -29,6 +30,7 @@ static int by_work(const void *left, const void *right)
     int order = compare(a->activity->kind, b->activity->kind);
     order = order ? order : compare(a->activity->at.function, b->activity->at.function);
     order = order ? order : compare(a->path, b->path);
+    order = order ? order : compare(a->polls, b->polls);
     order = order ? order : compare(a->activity->region, b->activity->region);
     return order ? order : strcmp(a->function, b->function);
 }
@@ -43,7 +45,8 @@ static size_t *number_works(const struct rfn_report *report, const struct rfn_sa
         const struct rfn_activity *activity = &report->waits->activities[i];
         const char *function = rfn_activity_work(report->archive, activity);
         works[i] = (struct work){activity, function ? function : "",
-                                 rfn_same_paths_first(same, activity->at.path), i};
+                                 rfn_same_paths_first(same, activity->at.path),
+                                 rfn_activity_polls(report->archive, activity), i};
     }
     if (works)
         qsort(works, n, sizeof *works, by_work);
