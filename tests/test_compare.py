@@ -91,8 +91,10 @@ def test_reduced(bench):
                             ("full_bytes", os.path.getsize(full)),
                             ("reduced_bytes", os.path.getsize(reduced))):
             harness.compare(name, found[name], value)
-        if method not in bench.verb("compare", full, reduced):
-            raise harness.Failure("the text does not say how it was reduced")
+        text = bench.verb("compare", full, reduced)
+        for part in (method, "Full  ", "\nReduced ", "Times are off by", "when reduced"):
+            if part not in text:
+                raise harness.Failure(f"'{part}' is not in:\n{text}")
 
 
 def refused(bench, words, *files, out=""):

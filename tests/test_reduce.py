@@ -216,6 +216,8 @@ def test_two_runs(bench, flavour):
         run = bench.run([bench.refrain, "compare", full, other])
         harness.compare(f"{other}: exit, said", (run.code, run.err.count("are of two runs")), (0, said))
         harness.compare(f"{other}: run times", run.out.startswith("Run time "), bool(said))
+        for part in ("\nFirst ", "\nSecond ", "\nTimes differ by", "in the second run"):
+            harness.compare(f"{other}: {part}", part in run.out, bool(said))
     found = json.loads(bench.verb("compare", "--json", full, again))
     first, second = found["runs"]
     harness.compare("run time", first["run_time_ns"], found["run_time_ns"])

@@ -194,11 +194,19 @@ static void append_runs(struct rfn_text *out, const struct compared *compared)
                     rfn_share_text(after->wait_share).text);
 }
 
+/* Neither of two runs is what the other was reduced to. */
+static const char *word(const struct compared *compared, const char *of_one_run,
+                        const char *of_two_runs)
+{
+    return compared->two_runs ? of_two_runs : of_one_run;
+}
+
 static void append_measures(struct rfn_text *out, const struct compared *compared)
 {
     const struct rfn_comparison *found = compared->comparison;
-    name_line(out, "Full", compared->full_file, found->full_bytes);
-    name_line(out, "Reduced", compared->reduced_file, found->reduced_bytes);
+    name_line(out, word(compared, "Full", "First"), compared->full_file, found->full_bytes);
+    name_line(out, word(compared, "Reduced", "Second"), compared->reduced_file,
+              found->reduced_bytes);
     how_line(out, rfn_archive_run(compared->reduced));
     rfn_text_format(out, "%-20s%.3g %%\n", "Size", found->size_percent);
     rfn_text_format(out, "%-20s%s (within processes %s, across %s)\n", "Degree of matching",
@@ -206,21 +214,22 @@ static void append_measures(struct rfn_text *out, const struct compared *compare
                     rfn_share_text(found->degree_within).text,
                     rfn_share_text(found->degree_across).text);
     rfn_text_format(out, "%-20s%s at most, for 90 %% of them; all by %s at most\n",
-                    "Times are off by",
+                    word(compared, "Times are off by", "Times differ by"),
                     rfn_time_text((int64_t)(1e3 * found->approximation_distance_us)).text,
                     rfn_time_text((int64_t)(1e3 * found->largest_distance_us)).text);
     const int64_t ranks = rfn_archive_run(compared->full)->ranks;
     rfn_text_format(out, "%-20s%s of a rank on average", "Outside of MPI",
                     rfn_time_text(found->full_outside_ns / ranks).text);
-    rfn_text_format(out, ", when reduced %s\n",
+    rfn_text_format(out, ", %s %s\n", word(compared, "when reduced", "in the second run"),
                     rfn_time_text(found->reduced_outside_ns / ranks).text);
     rfn_text_format(out, "%-20s", "Trends");
     if (found->trends_retained)
         rfn_text_format(out, "retained, all %s\n", rfn_count_text(found->trends).text);
     else
-        rfn_text_format(out,
-                        "not retained: %s changed, lost or appeared; the full archive has %s\n",
-                        rfn_count_text(found->n_changes).text, rfn_count_text(found->trends).text);
+        rfn_text_format(
+            out, "%s: %s changed, lost or appeared; the %s has %s\n",
+            word(compared, "not retained", "other ones"), rfn_count_text(found->n_changes).text,
+            word(compared, "full archive", "first run"), rfn_count_text(found->trends).text);
 }
 
 static void share_cell(struct rfn_table *table, double share)
@@ -290,7 +299,9 @@ static void change_row(struct rfn_table *table, const struct compared *compared,
 static size_t fill_changes(struct rfn_table *table, const struct compared *compared, bool *shown,
                            uint32_t *ranks)
 {
-    static const char *const titles[] = {"full", "reduced", "change", "pattern", "ranks"};
+    const char *const titles[] = {word(compared, "full", "first"),
+                                  word(compared, "reduced", "second"), "change", "pattern",
+                                  "ranks"};
     size_t rows = 0;
     struct rfn_table rest; /* rows that are only counted */
     rfn_table_init(table, "rrlll");
@@ -313,9 +324,10 @@ static void append_changes(struct rfn_text *out, const struct compared *compared
     out->failed |= !ranks || !shown;
     if (ranks && shown) {
         size_t rows = fill_changes(&table, compared, shown, ranks);
-        rfn_text_string(out,
-                        "\nTrends that are not retained: shares of the full archive's run time, "
-                        "on the rank with the largest change");
+        rfn_text_format(out,
+                        "\nTrends that %s: shares of the %s, on the rank with the largest change",
+                        word(compared, "are not retained", "differ"),
+                        word(compared, "full archive's run time", "first one's run time"));
         if (rows > compared->top)
             rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", compared->top, rows, rows);
         rfn_text_string(out, "\n");
