@@ -286,6 +286,7 @@ static const struct rfn_param_info file_read_all_params[] = {IN("fh", FILE), MES
     X(SCAN, "MPI_Scan", SCAN, CO, 0, allreduce_params, 6)                            \
     X(NEIGHBOR_ALL, "MPI_Neighbor_allgather", NEIGHBOR, CO, 0, allgather_params, 7)  \
     X(IALLREDUCE, "MPI_Iallreduce", ALL_TO_ALL, CO | NB, 0, allreduce_params, 6)     \
+    X(IREDUCE, "MPI_Ireduce", ALL_TO_ONE, CO | NB, 0, reduce_params, 7)              \
     X(BARRIER_INIT, "MPI_Barrier_init", BARRIER, CO | PS, 1, barrier_init_params, 1) \
     X(FILE_OPEN, "MPI_File_open", FILE, CO, 1, file_open_params, 1)                  \
     X(FILE_READ_ALL, "MPI_File_read_all", FILE, CO, 1, file_read_all_params, 4)

@@ -876,6 +876,27 @@ static void test_polls(void **state)
     assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_IPROBE), 35);
 }
 
+/* r0 polls for what it collects, 100-1010, of which 210 are not in MPI. The first of the others
+ * comes at 200, the last at 800: 100 and 600 of 910, each less its share of 210. */
+static void test_polls_of_root(void **state)
+{
+    static const int64_t enters[] = {0, 300, 800, 200};
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++)
+        EVENT(i, IREDUCE, 0, enters[i], enters[i] + 5, PLAIN, PLAIN, 10, BYTE, SUM, 0, WORLD);
+    struct rfn_record *polls = EVENT(0, TEST, 0, 100, 500, RECENT(1), 0);
+    polls->failed_poll = true;
+    polls->polls = 5;
+    polls->inside_ns = 200;
+    EVENT(0, TEST, 0, 510, 1010, RECENT(1), 0);
+    for (uint32_t i = 1; i < 4; i++)
+        wait_for(i, enters[i] + 10, enters[i] + 20, 1);
+    run();
+    assert_int_equal(waited(RFN_EARLY_REDUCE, FAKE_TEST, 0), 100 - 100 * 210 / 910);
+    assert_int_equal(waited(RFN_WAIT_AT_NX1, FAKE_TEST, 0), 600 - 600 * 210 / 910);
+    assert_int_equal(waits->total_ns, 100 - 23 + 600 - 138);
+}
+
 /* What follows is of another place in the program: it waited since its own beginning. */
 static void test_polls_elsewhere(void **state)
 {
@@ -1318,6 +1339,7 @@ int main(void)
         TEST(test_partitioned),
         TEST(test_threads),
         TEST(test_polls),
+        TEST(test_polls_of_root),
         TEST(test_polls_elsewhere),
         TEST(test_polls_given_up),
         TEST(test_polls_at_the_end),
