@@ -3,9 +3,9 @@
  *   cartesian    dimensions and whether they are periodic. Ranks are row-major: the last
  *                dimension changes fastest.
  *   graph        the arrays `index` and `edges` of MPI_Graph_create, the same on all ranks
- *   distributed  a list of sources per rank. MPI_Dist_graph_create_adjacent tells a rank's own, the
- * edges of MPI_Dist_graph_create may belong to anyone. Lists are sorted, and what is in them twice
- * is removed, when they are asked for.
+ *   distributed  a list of sources per rank. MPI_Dist_graph_create_adjacent tells a rank's own,
+ *                the edges of MPI_Dist_graph_create may belong to anyone. Lists are sorted, and
+ *                what is in them twice is removed, when they are asked for.
  *
  * The ranks in the arguments are those of the new communicator: where MPI reorders, the node that
  * rank i of the old communicator describes is rank i of the new one.

@@ -181,7 +181,8 @@ static int divide(struct rfn_leaving *leaving)
         left -= leaving->completion_ns;
         RFN_TRY(completed(leaving));
     }
-    if (leaving->in_step) /* not at the end: ranks may leave a call of files at very other times */
+    if (leaving
+            ->in_step) /* not at the end: ranks may leave a call of files at very different times */
         rfn_history_mark(&leaving->of->history, leaving->key, leaving->count);
     if (left <= 0)
         return 0;
@@ -322,7 +323,8 @@ int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t number)
     return 0;
 }
 
-/* Who takes messages of any rank takes them in the order in which they come, whatever times say. */
+/* Who takes messages of any rank takes them as they come, whatever times say; what it does not take
+ * by its tag or communicator it may leave for good reason. */
 static bool takes_any(const struct rfn_channels *channels, const struct rfn_message *message)
 {
     return message->receive && channels->receives[message->receive - 1].any_source;

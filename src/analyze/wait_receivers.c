@@ -38,8 +38,8 @@ static bool was_over(const struct rfn_leaving *leaving, const struct rfn_message
     return !off || receiver_ns - exit_ns >= off;
 }
 
-/* How long what the call received may have taken to be moved, at 1 GB/s; INT64_MAX: something else
- * than messages was ended, too. */
+/* How long the largest message that the call received may have taken to be moved, at 1 GB/s;
+ * INT64_MAX: something else was ended, too, or it is not known which message. */
 static int64_t moved_ns(const struct rfn_leaving *leaving)
 {
     int64_t ns = 0;
@@ -54,8 +54,8 @@ static int64_t moved_ns(const struct rfn_leaving *leaving)
     return ns;
 }
 
-/* It may have been so. Not if the message may be eager and the call took no longer than what else
- * it ended may take to be moved, nor if it is shorter than times are off. */
+/* It may have been so. Not if the message may be eager and the wait would be no longer than what
+ * else was ended may take to be moved, nor if it is shorter than times are off. */
 static void doubt(struct rfn_leaving *leaving, const struct rfn_message *message)
 {
     const int64_t enter_ns = leaving->of->enter_ns, exit_ns = leaving->at->exit_ns;

@@ -255,17 +255,29 @@ static void append_between(struct rfn_text *text, const struct rfn_archive *arch
     append_call(text, archive, activity->at);
 }
 
+/* "between polls in region smoothing (MPI_Test, wait() [halo.c:24])" */
+static void append_between_polls(struct rfn_text *text, const struct rfn_archive *archive,
+                                 struct rfn_call_site site, const char *region)
+{
+    rfn_text_string(text, region ? "between polls in region " : "between polls of ");
+    if (region) {
+        rfn_text_printable(text, region);
+        rfn_text_string(text, " (");
+    }
+    append_call(text, archive, site);
+    rfn_text_string(text, region ? ")" : "");
+}
+
 static void append_compute(struct rfn_text *text, const struct rfn_archive *archive,
                            const struct rfn_activity *activity)
 {
-    struct stretch stretch = stretch_of(archive, activity);
     const char *region = region_of(archive, activity);
-    bool first = rfn_call_site_class(archive, activity->before) == RFN_CLASS_SETUP;
     if (rfn_activity_polls(archive, activity)) {
-        rfn_text_string(text, "between polls of ");
-        append_call(text, archive, activity->at);
+        append_between_polls(text, archive, activity->at, region);
         return;
     }
+    struct stretch stretch = stretch_of(archive, activity);
+    bool first = rfn_call_site_class(archive, activity->before) == RFN_CLASS_SETUP;
     rfn_text_string(text, "computing ");
     if (region) {
         rfn_text_string(text, "in region ");

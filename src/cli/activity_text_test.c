@@ -167,6 +167,9 @@ static void test_calls(void **state)
     struct rfn_activity between = calling(RFN_ACTIVITY_COMPUTE, TEST, MAIN_24);
     between.before = between.at;
     expect(between, "between polls of MPI_Test, main() [solver.c:24]");
+    between.region = 0;
+    expect(between, "between polls in region smoothing (MPI_Test, main() [solver.c:24])");
+    between.region = RFN_NO_REGION;
     between.before.function = IPROBE;
     expect(between, "computing in main() [solver.c:24]");
     expect(calling(RFN_ACTIVITY_WAIT, TEST, MAIN_24), "waiting in MPI_Test, main() [solver.c:24]");

@@ -124,8 +124,8 @@ const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing,
 {
     const enum rfn_activity_kind kind = doing.kind;
     if (kind == RFN_ACTIVITY_COMPUTE && doing.polls)
-        return "If that is no work, it just waits, too: look at whom it polls for, and wait in a "
-               "blocking call. Otherwise give it less of this work.";
+        return "If that is no work, it is waiting, too: look at whom these polls are for, and wait "
+               "in a blocking call. Otherwise balance this work.";
     if (pattern == RFN_WRONG_ORDER && kind == RFN_ACTIVITY_COMPUTE && lateness == RFN_LATE_ONE)
         return "Give that rank less of this work, and meanwhile take whichever message comes first "
                "(MPI_Waitany, MPI_ANY_SOURCE).";

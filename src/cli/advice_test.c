@@ -101,7 +101,7 @@ static void test_polls(void **state)
     const char *computing = rfn_advice(RFN_LATE_SENDER, between, RFN_LATE_SOME, false);
     (void)state;
     assert_non_null(strstr(polling, "Poll less often"));
-    assert_non_null(strstr(computing, "look at whom it polls for"));
+    assert_non_null(strstr(computing, "look at whom these polls are for"));
 }
 
 /* A call may wait for ranks that are not there; start-up, and work, do not. */

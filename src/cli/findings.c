@@ -166,39 +166,6 @@ static int find_sites(struct rfn_finding *finding, const struct rfn_cause *const
     return 0;
 }
 
-/* *rank: that found so far, or UINT32_MAX. False: several ranks wait, or it is not known who. */
-static bool waits_alone(const struct rfn_waits *waits, const struct rfn_cause *cause,
-                        uint32_t *rank)
-{
-    bool known = false;
-    for (size_t i = 0; i < waits->n_rows; i++) {
-        const struct rfn_wait_row *row = &waits->rows[i];
-        if (row->pattern != cause->pattern || row->function != cause->waited.function ||
-            row->path != cause->waited.path)
-            continue;
-        for (uint32_t j = 0; j < waits->n_ranks; j++) {
-            if (row->ns_by_rank[j] <= 0)
-                continue;
-            if (*rank != UINT32_MAX && *rank != j)
-                return false;
-            *rank = j;
-            known = true;
-        }
-    }
-    return known;
-}
-
-static uint32_t find_waiting(const struct rfn_cause *const *causes, size_t n,
-                             const struct rfn_waits *waits)
-{
-    uint32_t rank = UINT32_MAX;
-    for (size_t i = 0; i < n; i++) {
-        if (!waits_alone(waits, causes[i], &rank))
-            return RFN_SEVERAL_RANKS;
-    }
-    return rank;
-}
-
 /* ---- whose fault it is ---- */
 
 static int by_cost(const void *left, const void *right)
@@ -230,6 +197,53 @@ static int find_ranks(struct rfn_finding *finding, const struct rfn_cause *const
     return 0;
 }
 
+/* ---- who waits ---- */
+
+/* Who is late himself is no other. */
+static bool is_late(const struct rfn_finding *finding, uint32_t rank)
+{
+    uint32_t late = rfn_late_ranks(finding->ranks, finding->n_ranks);
+    for (uint32_t i = 0; i < late; i++) {
+        if (finding->ranks[i].rank == rank)
+            return true;
+    }
+    return false;
+}
+
+/* *rank: that found so far, or UINT32_MAX. False: several ranks wait, or it is not known who. */
+static bool waits_alone(const struct rfn_waits *waits, const struct rfn_cause *cause,
+                        const struct rfn_finding *finding, uint32_t *rank)
+{
+    bool known = false;
+    for (size_t i = 0; i < waits->n_rows; i++) {
+        const struct rfn_wait_row *row = &waits->rows[i];
+        if (row->pattern != cause->pattern || row->function != cause->waited.function ||
+            row->path != cause->waited.path)
+            continue;
+        for (uint32_t j = 0; j < waits->n_ranks; j++) {
+            if (row->ns_by_rank[j] <= 0 || is_late(finding, j))
+                continue;
+            if (*rank != UINT32_MAX && *rank != j)
+                return false;
+            *rank = j;
+            known = true;
+        }
+    }
+    return known;
+}
+
+static uint32_t find_waiting(const struct rfn_finding *finding,
+                             const struct rfn_cause *const *causes, size_t n,
+                             const struct rfn_waits *waits)
+{
+    uint32_t rank = UINT32_MAX;
+    for (size_t i = 0; i < n; i++) {
+        if (!waits_alone(waits, causes[i], finding, &rank))
+            return RFN_SEVERAL_RANKS;
+    }
+    return rank;
+}
+
 /* ---- all of it ---- */
 
 static int describe(struct rfn_finding *finding, const size_t *works,
@@ -241,7 +255,7 @@ static int describe(struct rfn_finding *finding, const size_t *works,
     if (!error)
         error = find_ranks(finding, causes, n, report->waits->n_ranks);
     if (!error)
-        finding->waiting = find_waiting(causes, n, report->waits);
+        finding->waiting = find_waiting(finding, causes, n, report->waits);
     free(causes);
     return error;
 }

@@ -17,7 +17,8 @@ struct rfn_finding {
     enum rfn_pattern pattern;    /* of most of the waiting for these ranks themselves, */
     struct rfn_call_site waited; /* and where that was */
     size_t sites;                /* patterns and call paths of the waiting in all */
-    uint32_t waiting;            /* the only rank that waits there; RFN_SEVERAL_RANKS */
+    uint32_t waiting;            /* the only rank that waits, of those that are not late;
+                                    RFN_SEVERAL_RANKS */
     int64_t ns;                  /* of others' waiting */
     struct rfn_rank_ns *ranks;   /* that are late, and what each cost, most first */
     uint32_t n_ranks;

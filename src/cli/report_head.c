@@ -265,52 +265,51 @@ static void append_crowding(struct rfn_text *out, const struct rfn_report *repor
 
 /* ---- causes ---- */
 
-/* What others do meanwhile; the name of the pattern is the one in the tables. */
-static const char *others_wait(enum rfn_pattern pattern)
+/* What others wait for meanwhile, several or one; the name of the pattern is the one in the tables.
+ */
+struct waiting {
+    const char *several, *one; /* NULL: the same */
+    bool root;                 /* it is the root that waits */
+};
+
+static const struct waiting *waiting_in(enum rfn_pattern pattern)
 {
-    static const char *const words[] = {
-        [RFN_LATE_SENDER] = "others wait for messages (late sender)",
-        [RFN_LATE_RECEIVER] = "others wait until their messages are received (late receiver)",
-        [RFN_WRONG_ORDER] = "others wait for messages in wrong order",
-        [RFN_EARLY_REDUCE] = "the root waits for data (early reduce)",
-        [RFN_WAIT_AT_NX1] = "the root waits for the last rank's data (wait at N x 1)",
-        [RFN_LATE_BROADCAST] = "others wait for the root's data (late broadcast)",
-        [RFN_WAIT_AT_NXN] = "others wait for the last rank (wait at N x N)",
-        [RFN_NXN_COMPLETION] = "others wait until all have data (N x N completion)",
-        [RFN_WAIT_AT_BARRIER] = "others wait at the barrier",
-        [RFN_BARRIER_COMPLETION] = "others wait until the barrier is over",
-        [RFN_EARLY_SCAN] = "others wait for the ranks before them (early scan)",
-        [RFN_WAIT_AT_INIT] = "others wait at the start (wait at init)",
-        [RFN_WAIT_AT_FINALIZE] = "others wait at the end (wait at finalize)",
-        [RFN_EARLY_FENCE] = "others wait at the fence (early fence)",
-        [RFN_LATE_POST] = "others wait until a window may be used (late post)",
-        [RFN_EARLY_WAIT] = "others wait until their window is not used any more (early wait)",
-        [RFN_LOCK_CONTENTION] = "others wait for the lock (lock contention)"};
-    return (size_t)pattern < sizeof words / sizeof *words && words[pattern] ? words[pattern]
-                                                                            : "others wait";
+    static const struct waiting words[] = {
+        [RFN_LATE_SENDER] = {"for messages (late sender)"},
+        [RFN_LATE_RECEIVER] = {"until their messages are received (late receiver)",
+                               "until its messages are received (late receiver)"},
+        [RFN_WRONG_ORDER] = {"for messages in wrong order"},
+        [RFN_EARLY_REDUCE] = {"for data (early reduce)", .root = true},
+        [RFN_WAIT_AT_NX1] = {"for the last rank's data (wait at N x 1)", .root = true},
+        [RFN_LATE_BROADCAST] = {"for the root's data (late broadcast)"},
+        [RFN_WAIT_AT_NXN] = {"for the last rank (wait at N x N)"},
+        [RFN_NXN_COMPLETION] = {"until all have data (N x N completion)"},
+        [RFN_WAIT_AT_BARRIER] = {"at the barrier"},
+        [RFN_BARRIER_COMPLETION] = {"until the barrier is over"},
+        [RFN_EARLY_SCAN] = {"for the ranks before them (early scan)",
+                            "for the ranks before it (early scan)"},
+        [RFN_WAIT_AT_INIT] = {"at the start (wait at init)"},
+        [RFN_WAIT_AT_FINALIZE] = {"at the end (wait at finalize)"},
+        [RFN_EARLY_FENCE] = {"at the fence (early fence)"},
+        [RFN_LATE_POST] = {"until a window may be used (late post)"},
+        [RFN_EARLY_WAIT] = {"until their window is not used any more (early wait)",
+                            "until its window is not used any more (early wait)"},
+        [RFN_LOCK_CONTENTION] = {"for the lock (lock contention)"}};
+    static const struct waiting unknown = {.several = ""};
+    bool known = (size_t)pattern < sizeof words / sizeof *words && words[pattern].several;
+    return known ? &words[pattern] : &unknown;
 }
 
-/* The same, of one rank: "rank 1 waits until its messages are received (late receiver)". */
+/* "rank 1 waits until its messages are received (late receiver)" */
 static void append_others_wait(struct rfn_text *text, const struct rfn_finding *finding)
 {
-    static const char others[] = "others wait", their[] = "their ";
-    const char *words = others_wait(finding->pattern), *rest = words + strlen(others);
-    uint32_t late = rfn_late_ranks(finding->ranks, finding->n_ranks);
-    bool alone = finding->waiting != RFN_SEVERAL_RANKS;
-    for (uint32_t i = 0; i < late; i++) /* who is late itself is no other */
-        alone &= finding->ranks[i].rank != finding->waiting;
-    if (!alone || strncmp(words, others, strlen(others)) != 0) {
-        rfn_text_string(text, words);
-        return;
-    }
-    const char *of = strstr(rest, their);
-    rfn_text_format(text, "rank %u waits", finding->waiting);
-    if (of) {
-        rfn_text_bytes(text, rest, (size_t)(of - rest));
-        rfn_text_string(text, "its ");
-        rest = of + strlen(their);
-    }
-    rfn_text_string(text, rest);
+    const struct waiting *words = waiting_in(finding->pattern);
+    bool alone = finding->waiting != RFN_SEVERAL_RANKS && !words->root;
+    if (alone)
+        rfn_text_format(text, "rank %u waits ", finding->waiting);
+    else
+        rfn_text_string(text, words->root ? "the root waits " : "others wait ");
+    rfn_text_string(text, alone && words->one ? words->one : words->several);
 }
 
 static bool same_site(struct rfn_call_site a, struct rfn_call_site b)

@@ -418,7 +418,8 @@ static int tabulate(struct rec_finishing *finish, size_t i)
         [RFN_SLOT_TIMES] = (int64_t)packed->time_set,
     };
     for (int s = 0; s < RFN_SLOT_SIGNATURE; s++) {
-        const bool relative = s != RFN_SLOT_START && s != RFN_SLOT_REALTIME; /* large */
+        /* starts are large, and do not follow from the stream's number */
+        const bool relative = s != RFN_SLOT_START && s != RFN_SLOT_REALTIME;
         RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], relative,
                                 (int64_t)(finish->first_stream + i)));
     }

@@ -39,11 +39,14 @@ static int keep_content(struct rfn_merge *merge, struct rfn_definition *definiti
     return 0;
 }
 
-/* Adds a definition unless it is known. bytes may be NULL: then it only has a place. */
-static int define(struct rfn_merge *merge, enum rfn_definition_kind kind, uint64_t hash,
-                  const void *bytes, size_t size)
+int rfn_merge_define(struct rfn_merge *merge, enum rfn_definition_kind kind, uint64_t hash,
+                     const void *bytes, size_t size, uint64_t *used)
 {
     struct rfn_definitions *definitions = &merge->definitions[kind];
+    if (!hash)
+        hash = rfn_hash_bytes(bytes, size);
+    if (used)
+        *used = hash;
     const uint64_t *place = rfn_map_get(&definitions->by_hash, hash);
     if (place)
         return keep_content(merge, &definitions->items[*place], bytes, size);
@@ -54,16 +57,6 @@ static int define(struct rfn_merge *merge, enum rfn_definition_kind kind, uint64
     RFN_TRY(rfn_map_put(&definitions->by_hash, hash, definitions->n));
     definitions->n++;
     return 0;
-}
-
-int rfn_merge_define(struct rfn_merge *merge, enum rfn_definition_kind kind, uint64_t hash,
-                     const void *bytes, size_t size, uint64_t *used)
-{
-    if (!hash)
-        hash = rfn_hash_bytes(bytes, size);
-    if (used)
-        *used = hash;
-    return define(merge, kind, hash, bytes, size);
 }
 
 const struct rfn_definition *rfn_merge_definition(const struct rfn_merge *merge,
