@@ -117,7 +117,7 @@ json_t *rfn_json_children(const struct rfn_archive *archive)
 {
     struct rfn_children children;
     if (rfn_children_init(&children, archive) < 0)
-        return NULL;
+        return rfn_json_fail();
     json_t *list = json_array();
     for (size_t i = 0; i < children.n; i++) {
         json_t *child = json_object();

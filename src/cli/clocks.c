@@ -66,9 +66,7 @@ static void append_name(struct rfn_table *table, const char *name)
 {
     struct rfn_text text = {0};
     rfn_text_printable(&text, name);
-    rfn_text_char(&text, '\0');
-    rfn_table_cell(table, text.failed ? "?" : text.data);
-    rfn_text_release(&text);
+    rfn_table_text(table, &text);
 }
 
 static void append_host(struct rfn_table *table, const struct rfn_host_info *host)

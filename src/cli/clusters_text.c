@@ -339,9 +339,7 @@ static void blocks_cell(struct rfn_table *table, const struct rfn_rank_block *bl
 {
     struct rfn_text text = {0};
     append_blocks(&text, blocks, n_blocks, BLOCKS_MAX);
-    rfn_text_char(&text, '\0');
-    rfn_table_cell(table, text.failed ? "?" : text.data);
-    rfn_text_release(&text);
+    rfn_table_text(table, &text);
 }
 
 static void append_table(struct rfn_text *out, const struct rfn_clustering *clustering, uint32_t n)
@@ -360,12 +358,10 @@ static void append_table(struct rfn_text *out, const struct rfn_clustering *clus
         rfn_text_string(&text, rfn_count_text(main->calls_least).text);
         if (main->calls_most > main->calls_least)
             rfn_text_format(&text, "-%s", rfn_count_text(main->calls_most).text);
-        rfn_text_char(&text, '\0');
-        rfn_table_cell(&table, text.failed ? "?" : text.data);
+        rfn_table_text(&table, &text);
         rfn_table_cell(&table, rfn_count_text(main->n_paths).text);
         rfn_table_cell(&table, rfn_count_text(main->sub_clusters).text);
         rfn_table_cell(&table, rfn_count_text(main->after_expressions).text);
-        rfn_text_release(&text);
         blocks_cell(&table, main->blocks, main->n_blocks);
     }
     rfn_table_print(&table, 2, out);
@@ -655,14 +651,6 @@ void rfn_clustering_cost_append(struct rfn_text *out, const struct rfn_clusterin
 
 /* ---- JSON ---- */
 
-static json_t *json_of_text(struct rfn_text *text)
-{
-    rfn_text_char(text, '\0');
-    json_t *value = rfn_json_text(text->failed ? NULL : text->data);
-    rfn_text_release(text);
-    return value;
-}
-
 static json_t *json_blocks(const struct rfn_rank_block *blocks, uint32_t n)
 {
     json_t *list = json_array();
@@ -706,7 +694,7 @@ static json_t *json_expression(const struct rfn_rank_expression *expression)
     json_object_set_new(value, "open", json_boolean(expression->open != 0));
     json_object_set_new(value, "open_dimensions", open);
     rfn_expression_append(&text, expression);
-    json_object_set_new(value, "text", json_of_text(&text));
+    json_object_set_new(value, "text", rfn_json_of_text(&text));
     return value;
 }
 
@@ -720,7 +708,7 @@ static json_t *json_parameter(const struct rfn_archive *archive,
     append_parameter(&text, parameter);
     json_object_set_new(value, "function",
                         rfn_json_text(rfn_archive_function(archive, parameter->function)->name));
-    json_object_set_new(value, "path", json_of_text(&path));
+    json_object_set_new(value, "path", rfn_json_of_text(&path));
     json_object_set_new(value, "name", rfn_json_text(parameter->name));
     json_object_set_new(value, "part", json_string(parts[parameter->part]));
     json_object_set_new(value, "occurrence", json_integer(parameter->occurrence));
@@ -728,7 +716,7 @@ static json_t *json_parameter(const struct rfn_archive *archive,
     json_object_set_new(value, "ranks", json_blocks(parameter->blocks, parameter->n_blocks));
     json_object_set_new(value, "values", rfn_json_count(parameter->n_values));
     json_object_set_new(value, "expression", json_expression(&parameter->expression));
-    json_object_set_new(value, "text", json_of_text(&text));
+    json_object_set_new(value, "text", rfn_json_of_text(&text));
     return value;
 }
 
@@ -742,7 +730,7 @@ static json_t *json_calls(const struct rfn_archive *archive, const struct rfn_ma
         rfn_call_path_full(&text, archive, path[1]);
         json_object_set_new(call, "function",
                             rfn_json_text(rfn_archive_function(archive, path[0])->name));
-        json_object_set_new(call, "path", json_of_text(&text));
+        json_object_set_new(call, "path", rfn_json_of_text(&text));
         json_array_append_new(list, call);
     }
     return list;

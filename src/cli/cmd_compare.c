@@ -77,13 +77,11 @@ static json_t *change_json(const struct compared *compared, const struct rfn_tre
     struct rfn_text path = {0};
     json_t *value = json_object();
     rfn_call_site_path(&path, compared->full, site_of(change), SIZE_MAX);
-    const char *call_path = rfn_report_string(&path);
     json_object_set_new(value, "change", rfn_json_text(kind_of(change)));
     json_object_set_new(value, "pattern", rfn_json_text(rfn_pattern_name(change->pattern)));
     json_object_set_new(value, "function",
                         rfn_json_text(rfn_call_site_function(compared->full, site_of(change))));
-    json_object_set_new(value, "call_path",
-                        path.failed ? rfn_json_fail() : rfn_json_text(call_path));
+    json_object_set_new(value, "call_path", rfn_json_of_text(&path));
     json_object_set_new(value, "frames", rfn_report_frames_json(compared->full, change->path));
     json_object_set_new(value, "rank", json_integer(change->rank));
     json_object_set_new(value, "share_before", json_real(change->full_share));
@@ -92,7 +90,6 @@ static json_t *change_json(const struct compared *compared, const struct rfn_tre
                         json_integer(rfn_severity_class(change->full_share)));
     json_object_set_new(value, "class_after",
                         json_integer(rfn_severity_class(change->reduced_share)));
-    rfn_text_release(&path);
     return value;
 }
 

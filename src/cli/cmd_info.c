@@ -249,8 +249,7 @@ static json_t *group_json(const struct rfn_archive *archive, uint32_t number)
     struct rfn_text members = {0};
     json_t *value = json_object();
     append_members(&members, archive, &group);
-    rfn_text_char(&members, '\0');
-    json_object_set_new(value, "members", rfn_json_text(members.failed ? NULL : members.data));
+    json_object_set_new(value, "members", rfn_json_of_text(&members));
     json_object_set_new(value, "threads", json_integer(group.n_members));
     json_object_set_new(value, "symbols", json_integer(group.symbols));
     json_object_set_new(value, "loops", json_integer(group.loops));
@@ -259,7 +258,6 @@ static json_t *group_json(const struct rfn_archive *archive, uint32_t number)
     uint64_t signature = rfn_archive_stream(archive, group.members[0]).signature;
     json_object_set_new(value, "signature",
                         signature ? rfn_json_signature(signature) : json_null());
-    rfn_text_release(&members);
     return value;
 }
 
@@ -583,9 +581,7 @@ static void append_groups(struct rfn_text *out, const struct rfn_archive *archiv
         rfn_table_cell(&table, group.bytes ? rfn_count_text(group.bytes).text : "-");
         alone &= group.bytes > 0;
         append_members(&members, archive, &group);
-        rfn_text_char(&members, '\0');
-        rfn_table_cell(&table, members.failed ? "?" : members.data);
-        rfn_text_release(&members);
+        rfn_table_text(&table, &members);
     }
     rfn_text_format(out, "\nGroups: threads of equal structure, stored once%s\n",
                     alone ? "" : " (-: together with others)");
@@ -621,6 +617,8 @@ static int print_text(const struct rfn_archive *archive, const struct totals *to
         rfn_hosts_append(&out, &hosts);
         rfn_text_char(&out, '\n');
         rfn_hosts_release(&hosts);
+    } else {
+        out.failed = true;
     }
     line(&out, "Recorder", run->recorder);
     rfn_path_ends_line(&out, run, 12);

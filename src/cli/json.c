@@ -2,7 +2,6 @@
 
 #include "cli/command.h"
 #include "cli/hosts.h"
-#include "cli/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,6 +52,14 @@ json_t *rfn_json_text(const char *text)
     return value;
 }
 
+json_t *rfn_json_of_text(struct rfn_text *text)
+{
+    rfn_text_char(text, '\0');
+    json_t *value = text->failed ? rfn_json_fail() : rfn_json_text(text->data);
+    rfn_text_release(text);
+    return value;
+}
+
 json_t *rfn_json_count(uint64_t count)
 {
     return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);
@@ -100,7 +107,7 @@ int rfn_json_print(json_t *value, int status)
 {
     char *text = value ? json_dumps(value, JSON_INDENT(2)) : NULL;
     json_decref(value);
-    if (!text || no_memory) {
+    if (!text || rfn_json_failed()) {
         free(text);
         rfn_command_error("out of memory");
         return RFN_EXIT_FAILURE;

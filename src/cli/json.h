@@ -2,6 +2,7 @@
 #ifndef RFN_CLI_JSON_H
 #define RFN_CLI_JSON_H
 
+#include "cli/text.h"
 #include "refrain/archive.h"
 
 #include <jansson.h>
@@ -16,6 +17,8 @@ bool rfn_json_failed(void);
 
 /* A string; bytes that are not UTF-8 become '?'. NULL becomes null. */
 json_t *rfn_json_text(const char *text);
+/* The same of a text, which is released; where that failed, so has this. */
+json_t *rfn_json_of_text(struct rfn_text *text);
 /* Numbers of nanoseconds and bytes are integers; beyond 2^63 - 1 that number. */
 json_t *rfn_json_count(uint64_t count);
 /* 16 hexadecimal digits. */

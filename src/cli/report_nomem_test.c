@@ -1,9 +1,10 @@
-/* The page and the JSON out of memory: of all allocations each fails once, and either it is told or
+/* Pages and JSON out of memory: of all allocations each fails once, and either it is told or
  * nothing is lacking. */
 #include "cli/report.h"
 
 #include "cli/fake_report.h"
 #include "cli/json.h"
+#include "cli/spread_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,7 +122,45 @@ static const struct rfn_main_cluster mains[] = {
     {.paths = few_paths, .n_paths = 1, .blocks = &blocks[1], .n_blocks = 1}};
 static const struct rfn_clustering clustering = {mains, 2, 2, 2};
 static struct rfn_report report;
+static const uint64_t bins[] = {3, 6};
+static const uint32_t streams[] = {0, 1, 2, 5};
+static const struct rfn_time_spread spread = {9, NS / 8, NS, NS / 4, NS / 9, bins, 1, 2};
+static const struct rfn_position_spread positions[] = {
+    {0, RECV, EXCHANGE_88, RFN_AFTER_SITE, SEND, EXCHANGE_80, false, spread, spread},
+    {0, TEST, EXCHANGE_80, RFN_AFTER_REST, 0, 0, true, spread, spread},
+    {.function = INIT, .path = MAIN_10, .duration = spread}};
 static char *whole; /* what comes when nothing fails */
+
+/* ---- the spreads of an archive ---- */
+
+bool rfn_time_spreads_kept(const struct rfn_time_spreads *spreads)
+{
+    (void)spreads;
+    return true;
+}
+
+uint32_t rfn_time_spreads_clusters(const struct rfn_time_spreads *spreads)
+{
+    (void)spreads;
+    return 1;
+}
+
+struct rfn_spread_cluster rfn_time_spreads_cluster(const struct rfn_time_spreads *spreads,
+                                                   uint32_t cluster)
+{
+    (void)spreads, (void)cluster;
+    return (struct rfn_spread_cluster){streams, 4, 4};
+}
+
+const struct rfn_position_spread *rfn_time_spreads_positions(const struct rfn_time_spreads *spreads,
+                                                             size_t *n)
+{
+    (void)spreads;
+    *n = sizeof positions / sizeof *positions;
+    return positions;
+}
+
+/* ---- each allocation fails once ---- */
 
 /* Text that is not failed; it is released. */
 static void compare(struct rfn_text *text)
@@ -133,10 +172,10 @@ static void compare(struct rfn_text *text)
 }
 
 /* False: it was told that memory ran out. */
-static bool make_page(void)
+static bool print_page(void (*append)(struct rfn_text *out))
 {
     struct rfn_text text = {0};
-    rfn_report_text(&text, &report);
+    append(&text);
     rfn_text_char(&text, '\n');
     bool failed = text.failed;
     if (!failed)
@@ -145,10 +184,10 @@ static bool make_page(void)
     return !failed;
 }
 
-static bool make_json(void)
+static bool print_json(json_t *(*make)(void))
 {
     rfn_json_init();
-    json_t *value = rfn_report_json(&report);
+    json_t *value = make();
     char *text = value ? json_dumps(value, JSON_INDENT(1)) : NULL;
     bool failed = !text || rfn_json_failed();
     json_decref(value);
@@ -158,6 +197,49 @@ static bool make_json(void)
     }
     free(text);
     return !failed;
+}
+
+static void report_page(struct rfn_text *out)
+{
+    rfn_report_text(out, &report);
+}
+
+static json_t *report_json(void)
+{
+    return rfn_report_json(&report);
+}
+
+static void spread_page(struct rfn_text *out)
+{
+    rfn_spread_append(out, &fake, NULL, 2);
+}
+
+/* As a member, which is not set without a value. */
+static json_t *spread_json(void)
+{
+    json_t *value = json_object();
+    json_object_set_new(value, "spread", rfn_json_spread(&fake, NULL, 3));
+    return value;
+}
+
+static bool make_page(void)
+{
+    return print_page(report_page);
+}
+
+static bool make_json(void)
+{
+    return print_json(report_json);
+}
+
+static bool make_spread_page(void)
+{
+    return print_page(spread_page);
+}
+
+static bool make_spread_json(void)
+{
+    return print_json(spread_json);
 }
 
 static void fail_each(bool (*make)(void))
@@ -174,7 +256,7 @@ static void fail_each(bool (*make)(void))
         failing = UINT64_MAX;
         assert_int_equal(alive, before);
     }
-    assert_true(n > 100 && did_without < n / 2);
+    assert_true(n > 10 && did_without < n / 2);
     __real_free(whole);
 }
 
@@ -190,6 +272,13 @@ static void test_json(void **state)
 {
     (void)state;
     fail_each(make_json);
+}
+
+static void test_spread(void **state)
+{
+    (void)state;
+    fail_each(make_spread_page);
+    fail_each(make_spread_json);
 }
 
 static int setup(void **state)
@@ -213,6 +302,7 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_page, setup),
-                                       cmocka_unit_test_setup(test_json, setup)};
+                                       cmocka_unit_test_setup(test_json, setup),
+                                       cmocka_unit_test_setup(test_spread, setup)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

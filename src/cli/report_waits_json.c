@@ -11,20 +11,11 @@ static json_t *seconds(double ns)
     return json_real(ns / 1e9);
 }
 
-/* Text in a JSON string, released. */
-static json_t *from_text(struct rfn_text *text)
-{
-    const char *string = rfn_report_string(text);
-    json_t *value = text->failed ? rfn_json_fail() : rfn_json_text(string);
-    rfn_text_release(text);
-    return value;
-}
-
 static json_t *path_json(const struct rfn_report *report, struct rfn_call_site site)
 {
     struct rfn_text text = {0};
     rfn_call_site_path(&text, report->archive, site, SIZE_MAX);
-    return from_text(&text);
+    return rfn_json_of_text(&text);
 }
 
 static void set_call(json_t *value, const struct rfn_report *report, struct rfn_call_site site)
@@ -106,7 +97,7 @@ static void set_activity(json_t *value, const struct rfn_report *report,
     bool call = activity->kind != RFN_ACTIVITY_START;
     struct rfn_text text = {0};
     rfn_activity_append(&text, report->archive, activity);
-    json_object_set_new(value, "activity", from_text(&text));
+    json_object_set_new(value, "activity", rfn_json_of_text(&text));
     json_object_set_new(value, "kind", rfn_json_text(rfn_activity_kind_name(activity->kind)));
     json_object_set_new(value, "function",
                         rfn_json_text(rfn_activity_function(report->archive, activity)));

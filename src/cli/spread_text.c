@@ -73,14 +73,8 @@ static void append_bins(struct rfn_text *text, const struct rfn_time_spread *spr
     }
 }
 
-static void cell(struct rfn_table *table, struct rfn_text *text)
-{
-    rfn_text_char(text, '\0');
-    rfn_table_cell(table, text->failed ? "?" : text->data);
-    text->n = 0;
-}
-
-static void append_row(struct rfn_table *table, const char *what,
+/* what: is released. */
+static void append_row(struct rfn_table *table, struct rfn_text *what,
                        const struct rfn_time_spread *spread)
 {
     const uint64_t times[] = {spread->min_ns, spread->mean_ns, spread->max_ns,
@@ -88,12 +82,11 @@ static void append_row(struct rfn_table *table, const char *what,
     struct rfn_text bins = {0};
     rfn_table_cell(table, rfn_count_text(spread->n).text);
     rfn_table_cell(table, rfn_time_text((int64_t)total_ns(spread)).text);
-    rfn_table_cell(table, what);
+    rfn_table_text(table, what);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         rfn_table_cell(table, rfn_time_text((int64_t)times[i]).text);
     append_bins(&bins, spread);
-    cell(table, &bins);
-    rfn_text_release(&bins);
+    rfn_table_text(table, &bins);
 }
 
 enum { PATH_WIDTH = RANKS_WIDTH + 20 };
@@ -113,9 +106,7 @@ static void append_after(struct rfn_table *table, const struct rfn_archive *arch
         rfn_text_string(&note, " < ");
         rfn_call_path_short(&note, archive, position->after_path, PATH_WIDTH);
     }
-    rfn_text_char(&note, '\0');
-    rfn_table_note(table, note.failed ? "?" : note.data);
-    rfn_text_release(&note);
+    rfn_table_note_text(table, &note);
 }
 
 static void append_place(struct rfn_table *table, const struct rfn_archive *archive,
@@ -134,26 +125,23 @@ static void append_place(struct rfn_table *table, const struct rfn_archive *arch
         note.n = from + RANKS_WIDTH;
         rfn_text_string(&note, "...");
     }
-    rfn_text_char(&note, '\0');
-    rfn_table_note(table, note.failed ? "?" : note.data);
-    rfn_text_release(&note);
+    rfn_table_note_text(table, &note);
 }
 
 static void append_position(struct rfn_table *table, const struct rfn_archive *archive,
                             const struct rfn_time_spreads *spreads,
                             const struct rfn_position_spread *position)
 {
-    struct rfn_text what = {0};
+    struct rfn_text before = {0}, what = {0};
     rfn_text_string(&what, rfn_archive_function(archive, position->function)->name);
     rfn_text_string(&what, position->failed_poll ? " (failed polls)" : "");
     if (position->before.n) {
-        append_row(table, "before", &position->before);
+        rfn_text_string(&before, "before");
+        append_row(table, &before, &position->before);
         append_after(table, archive, position);
     }
-    rfn_text_char(&what, '\0');
-    append_row(table, what.failed ? "?" : what.data, &position->duration);
+    append_row(table, &what, &position->duration);
     append_place(table, archive, spreads, position);
-    rfn_text_release(&what);
 }
 
 /* Times of representatives lie no further apart than those for which they stand, and mostly much
@@ -235,11 +223,9 @@ static void add_site(json_t *value, const struct rfn_archive *archive, uint32_t 
 {
     struct rfn_text path = {0};
     rfn_call_path_full(&path, archive, call_path);
-    rfn_text_char(&path, '\0');
     json_object_set_new(value, "function",
                         rfn_json_text(rfn_archive_function(archive, function)->name));
-    json_object_set_new(value, "call_path", rfn_json_text(path.failed ? NULL : path.data));
-    rfn_text_release(&path);
+    json_object_set_new(value, "call_path", rfn_json_of_text(&path));
 }
 
 /* null: all of the site's; an object without members: those that the site's other positions do not
@@ -277,12 +263,10 @@ static json_t *json_clusters(const struct rfn_archive *archive,
         struct rfn_text ranks = {0};
         json_t *value = json_object();
         append_ranks(&ranks, archive, &cluster);
-        rfn_text_char(&ranks, '\0');
-        json_object_set_new(value, "ranks", rfn_json_text(ranks.failed ? NULL : ranks.data));
+        json_object_set_new(value, "ranks", rfn_json_of_text(&ranks));
         json_object_set_new(value, "threads", json_integer(cluster.n_streams));
         json_object_set_new(value, "counted", rfn_json_count(cluster.counted));
         json_array_append_new(clusters, value);
-        rfn_text_release(&ranks);
     }
     return clusters;
 }
@@ -293,7 +277,7 @@ json_t *rfn_json_spread(const struct rfn_archive *archive, const struct rfn_time
     size_t n;
     const struct rfn_position_spread **order = sorted(spreads, &n);
     if (!order)
-        return NULL;
+        return rfn_json_fail();
     json_t *value = json_object(), *positions = json_array();
     json_object_set_new(value, "kept", json_boolean(rfn_time_spreads_kept(spreads)));
     json_object_set_new(value, "representatives",

@@ -11,8 +11,7 @@
 void rfn_spread_append(struct rfn_text *out, const struct rfn_archive *archive,
                        const struct rfn_time_spreads *spreads, uint64_t top);
 
-/* {kept, clusters, positions} with at most `top` positions, in the same order; NULL: out of memory.
- */
+/* {kept, clusters, positions} with at most `top` positions, in the same order. */
 json_t *rfn_json_spread(const struct rfn_archive *archive, const struct rfn_time_spreads *spreads,
                         uint64_t top);
 
