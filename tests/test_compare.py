@@ -5,6 +5,7 @@ import re
 
 import harness
 import pathologies
+import rfn_reader
 
 TOGETHER = SIMULATED = True
 WORK, EXTRA, ITERATIONS, RANKS = 10_000_000, 20_000_000, 50, 8
@@ -129,6 +130,20 @@ def test_other_run(bench):
     refused(bench, "rank 0", full, other, out=r"Run time .*\nIn MPI .*\nWaiting .*\n")
     refused(bench, "which files?", full)
     refused(bench, "two files", full, full, full)
+
+
+def test_unreadable(bench):
+    """Of other events, in a file of which not all can be read, no times are told."""
+    full, fewer = late_sender(bench, "late"), late_sender(bench, "fewer", iterations=49)
+    with open(fewer, "rb") as file:
+        data = file.read()
+    toc, _ = rfn_reader.read_header(data)
+    last = [chunk for chunk in rfn_reader.listed_chunks(data, toc, True) if chunk.type == rfn_reader.TIMING][-1]
+    spoilt = bench.path("spoilt.rfn")
+    with open(spoilt, "wb") as file:
+        file.write(data[:last.end - 1] + bytes([data[last.end - 1] ^ 1]) + data[last.end:])
+    refused(bench, f"{spoilt}: chunk TIMING", full, spoilt)
+    refused(bench, "events in one and", spoilt, full)
 
 
 def test_cut(bench):

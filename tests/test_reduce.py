@@ -218,6 +218,11 @@ def test_two_runs(bench, flavour):
         harness.compare(f"{other}: run times", run.out.startswith("Run time "), bool(said))
         for part in ("\nFirst ", "\nSecond ", "\nTimes differ by", "in the second run"):
             harness.compare(f"{other}: {part}", part in run.out, bool(said))
+    parts = [bench.fresh(f"only_{rank}.rfn") for rank in range(2)]
+    for rank, part in enumerate(parts):
+        bench.verb("reduce", f"--rank={rank}", full, "-o", part)
+    run = bench.run([bench.refrain, "compare", *parts])
+    harness.compare("two ranks of one run", (run.code, run.out, "not of the same events" in run.err), (2, "", True))
     found = json.loads(bench.verb("compare", "--json", full, again))
     first, second = found["runs"]
     harness.compare("run time", first["run_time_ns"], found["run_time_ns"])

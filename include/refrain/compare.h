@@ -25,6 +25,12 @@ struct rfn_trend_change {
     double full_share, reduced_share; /* of the full archive's run time */
 };
 
+/* How long a run took, and the shares of all ranks' time that were spent in MPI, and waiting. */
+struct rfn_run_times {
+    int64_t run_ns;
+    double mpi_share, wait_share;
+};
+
 struct rfn_comparison {
     uint64_t events;
     uint64_t full_bytes, reduced_bytes; /* of the files */
@@ -34,7 +40,7 @@ struct rfn_comparison {
     double degree_of_matching;        /* both together; within, if processes were not compared */
     double approximation_distance_us; /* 90th percentile over all enters and exits */
     double largest_distance_us;
-    int64_t run_ns;                              /* of the full archive */
+    struct rfn_run_times full_times, reduced_times;
     int64_t full_outside_ns, reduced_outside_ns; /* outside of MPI, over all ranks */
     uint64_t trends; /* of the full archive: waits of more than the lowest class */
     bool trends_retained;
@@ -52,5 +58,9 @@ int rfn_comparison_new(const struct rfn_archive *full, const struct rfn_archive 
                        struct rfn_comparison **comparison, const struct rfn_archive **concerned,
                        struct rfn_diag *diag);
 void rfn_comparison_free(struct rfn_comparison *comparison);
+
+/* Of an archive that has times: what one pass over it found. */
+struct rfn_run_times rfn_run_times_of(const struct rfn_profile *profile,
+                                      const struct rfn_waits *waits);
 
 #endif

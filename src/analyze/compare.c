@@ -140,13 +140,23 @@ static int compare_waits(struct comparing *comparing, const struct rfn_waits *fu
     if (rfn_trends_compare(full, reduced, &comparing->pairing, run_ns, &trends) < 0)
         return no_memory(comparing->diag);
     struct rfn_comparison *result = comparing->result;
-    result->run_ns = run_ns;
     result->trends = trends.n;
     result->trends_retained = trends.n_changes == 0;
     result->changes = trends.changes;
     result->n_changes = trends.n_changes;
     result->largest_change = trends.largest_change;
     return 0;
+}
+
+struct rfn_run_times rfn_run_times_of(const struct rfn_profile *profile,
+                                      const struct rfn_waits *waits)
+{
+    const struct rfn_efficiency efficiency = rfn_profile_efficiency(profile);
+    struct rfn_run_times times = {.run_ns = profile->end_ns - profile->start_ns,
+                                  .mpi_share = efficiency.mpi_share};
+    if (efficiency.all_ns > 0)
+        times.wait_share = (double)waits->total_ns / (double)efficiency.all_ns;
+    return times;
 }
 
 static int64_t outside_of(const struct rfn_profile *profile)
@@ -165,9 +175,12 @@ static int compare_trends(struct comparing *comparing)
     if (!error)
         error = find_waits(comparing, comparing->reduced, &reduced_profile, &reduced);
     if (!error) {
-        error = compare_waits(comparing, full, reduced, profile->end_ns - profile->start_ns);
-        comparing->result->full_outside_ns = outside_of(profile);
-        comparing->result->reduced_outside_ns = outside_of(reduced_profile);
+        struct rfn_comparison *result = comparing->result;
+        result->full_times = rfn_run_times_of(profile, full);
+        result->reduced_times = rfn_run_times_of(reduced_profile, reduced);
+        result->full_outside_ns = outside_of(profile);
+        result->reduced_outside_ns = outside_of(reduced_profile);
+        error = compare_waits(comparing, full, reduced, result->full_times.run_ns);
     }
     rfn_profile_free(profile);
     rfn_profile_free(reduced_profile);

@@ -133,7 +133,11 @@ static void test_same(void **state)
     reduced.run.file_bytes = 250;
     expect_comparison();
     assert_int_equal(comparison->events, 16);
-    assert_int_equal(comparison->run_ns, RUN_NS);
+    assert_int_equal(comparison->full_times.run_ns, RUN_NS);
+    assert_int_equal(comparison->reduced_times.run_ns, RUN_NS);
+    expect_near(comparison->full_times.wait_share, 0.0125); /* 40 and 10 of 4000 us */
+    expect_near(comparison->reduced_times.wait_share, 0.0125);
+    expect_near(comparison->full_times.mpi_share, 0.01252);
     assert_int_equal(comparison->trends, 2); /* ranks 0 and 1 in a() */
     assert_int_equal(comparison->full_bytes, 1000);
     expect_near(comparison->size_percent, 25);

@@ -41,19 +41,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return key == ARGP_KEY_NO_ARGS ? 0 : rfn_file_argument_parse(key, arg, state);
 }
 
-/* How long a run took, and the shares of all ranks' time that were spent in MPI, and waiting. */
-struct run_times {
-    int64_t run_ns;
-    double mpi_share, wait_share;
-};
-
 /* Two open archives and what they were found to differ in. */
 struct compared {
     const char *full_file, *reduced_file;
     struct rfn_archive *full, *reduced;
     struct rfn_comparison *comparison;
-    bool two_runs;                  /* that began at different times, and have times: */
-    struct run_times before, after; /* of the first, and of the second */
+    bool two_runs; /* then the times of the first, and of the second */
+    struct rfn_run_times before, after;
     size_t top;
 };
 
@@ -105,7 +99,7 @@ static void set_measures(json_t *value, const struct rfn_comparison *found)
     json_object_set_new(value, "approximation_distance_us",
                         json_real(found->approximation_distance_us));
     json_object_set_new(value, "largest_distance_us", json_real(found->largest_distance_us));
-    json_object_set_new(value, "run_time_ns", json_integer(found->run_ns));
+    json_object_set_new(value, "run_time_ns", json_integer(found->full_times.run_ns));
     json_object_set_new(value, "outside_ns_before", json_integer(found->full_outside_ns));
     json_object_set_new(value, "outside_ns_after", json_integer(found->reduced_outside_ns));
     json_object_set_new(value, "trends_retained", json_boolean(found->trends_retained));
@@ -114,7 +108,7 @@ static void set_measures(json_t *value, const struct rfn_comparison *found)
     json_object_set_new(value, "largest_change", json_real(found->largest_change));
 }
 
-static json_t *run_json(const struct run_times *times)
+static json_t *run_json(const struct rfn_run_times *times)
 {
     json_t *value = json_object();
     json_object_set_new(value, "run_time_ns", json_integer(times->run_ns));
@@ -176,7 +170,7 @@ static void how_line(struct rfn_text *out, const struct rfn_run *run)
 
 static void append_runs(struct rfn_text *out, const struct compared *compared)
 {
-    const struct run_times *before = &compared->before, *after = &compared->after;
+    const struct rfn_run_times *before = &compared->before, *after = &compared->after;
     if (!compared->two_runs)
         return;
     rfn_text_format(out, "%-20s%s and %s", "Run time", rfn_time_text(before->run_ns).text,
@@ -398,15 +392,31 @@ static int check_order(const struct compared *compared)
     return RFN_EXIT_USAGE;
 }
 
-static bool are_two_runs(const struct compared *compared)
+/* When recording began, if that is known of both; two archives of one run have the same. */
+static bool have_starts(const struct compared *compared)
 {
-    const struct rfn_run *full = rfn_archive_run(compared->full);
-    const struct rfn_run *reduced = rfn_archive_run(compared->reduced);
-    return full->start_realtime_ns && reduced->start_realtime_ns &&
-           full->start_realtime_ns != reduced->start_realtime_ns;
+    return rfn_archive_run(compared->full)->start_realtime_ns &&
+           rfn_archive_run(compared->reduced)->start_realtime_ns;
 }
 
-static int measure_run(const struct rfn_archive *archive, struct run_times *times,
+static bool have_one_start(const struct compared *compared)
+{
+    return rfn_archive_run(compared->full)->start_realtime_ns ==
+           rfn_archive_run(compared->reduced)->start_realtime_ns;
+}
+
+/* Of two runs it is told how these differ. */
+static void look_for_two_runs(struct compared *compared)
+{
+    compared->two_runs = have_starts(compared) && !have_one_start(compared);
+    if (compared->two_runs)
+        rfn_command_error("%s and %s are of two runs, which began at different times: it is told "
+                          "how these differ, not what reducing loses (refrain reduce %s makes an "
+                          "archive to compare it with)",
+                          compared->full_file, compared->reduced_file, compared->full_file);
+}
+
+static int measure_run(const struct rfn_archive *archive, struct rfn_run_times *times,
                        struct rfn_diag *diag)
 {
     struct rfn_progress progress = {.what = "reading events"};
@@ -417,23 +427,20 @@ static int measure_run(const struct rfn_archive *archive, struct run_times *time
     rfn_progress_done(&progress);
     if (error < 0)
         return error;
-    const struct rfn_efficiency efficiency = rfn_profile_efficiency(profile);
-    *times = (struct run_times){.run_ns = profile->end_ns - profile->start_ns,
-                                .mpi_share = efficiency.mpi_share};
-    if (efficiency.all_ns > 0)
-        times->wait_share = (double)waits->total_ns / (double)efficiency.all_ns;
+    error = waits->error;
+    if (error)
+        *diag = waits->diag;
+    else
+        *times = rfn_run_times_of(profile, waits);
     rfn_waits_free(waits);
     rfn_profile_free(profile);
-    return 0;
+    return error;
 }
 
-/* The exit status. */
-static int measure_runs(struct compared *compared)
+/* Of runs that have other events; the exit status. */
+static int print_times(struct compared *compared)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    if (compared->two_runs || !rfn_archive_run(compared->full)->times ||
-        !rfn_archive_run(compared->reduced)->times)
-        return RFN_EXIT_OK;
     int error = measure_run(compared->full, &compared->before, &diag);
     if (error < 0)
         return fail(compared, error, compared->full, &diag);
@@ -441,19 +448,7 @@ static int measure_runs(struct compared *compared)
     if (error < 0)
         return fail(compared, error, compared->reduced, &diag);
     compared->two_runs = true;
-    return RFN_EXIT_OK;
-}
-
-/* Of two runs it is told how these differ; the exit status. */
-static int look_for_two_runs(struct compared *compared)
-{
-    if (!are_two_runs(compared))
-        return RFN_EXIT_OK;
-    rfn_command_error("%s and %s are of two runs, which began at different times: it is told "
-                      "how these differ, not what reducing loses (refrain reduce %s makes an "
-                      "archive to compare it with)",
-                      compared->full_file, compared->reduced_file, compared->full_file);
-    return measure_runs(compared);
+    return print_text(compared, RFN_EXIT_OK);
 }
 
 static int compare(struct compared *compared, bool json)
@@ -464,10 +459,12 @@ static int compare(struct compared *compared, bool json)
     int error = rfn_comparison_new(compared->full, compared->reduced, rfn_progress_show, &progress,
                                    &compared->comparison, &concerned, &diag);
     rfn_progress_done(&progress);
-    if (error == RFN_E_USAGE && !json && measure_runs(compared) == RFN_EXIT_OK)
-        print_text(compared, RFN_EXIT_OK);
+    if (error == RFN_E_USAGE && !json && !(have_starts(compared) && have_one_start(compared)))
+        print_times(compared);
     if (error < 0)
         return fail(compared, error, concerned, &diag);
+    compared->before = compared->comparison->full_times;
+    compared->after = compared->comparison->reduced_times;
     int status = check_complete(compared->full, compared->full_file, RFN_EXIT_OK);
     status = check_complete(compared->reduced, compared->reduced_file, status);
     status = json ? print_json(compared, status) : print_text(compared, status);
@@ -486,10 +483,10 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     if (status)
         return status;
     status = check_order(&compared);
-    if (status == RFN_EXIT_OK)
-        status = look_for_two_runs(&compared);
-    if (status == RFN_EXIT_OK)
+    if (status == RFN_EXIT_OK) {
+        look_for_two_runs(&compared);
         status = compare(&compared, file->json);
+    }
     rfn_archive_close(compared.reduced);
     rfn_archive_close(compared.full);
     return status;
