@@ -218,6 +218,8 @@ def test_two_runs(bench, flavour):
         harness.compare(f"{other}: run times", run.out.startswith("Run time "), bool(said))
         for part in ("\nFirst ", "\nSecond ", "\nTimes differ by", "in the second run"):
             harness.compare(f"{other}: {part}", part in run.out, bool(said))
+        trends = "Trends +" + ("(the same, all|not the same: .* the first run has) " if said else "retained, all ")
+        harness.compare(f"{other}: {trends}", re.search(trends, run.out) is not None, True)
     parts = [bench.fresh(f"only_{rank}.rfn") for rank in range(2)]
     for rank, part in enumerate(parts):
         bench.verb("reduce", f"--rank={rank}", full, "-o", part)

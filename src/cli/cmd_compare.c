@@ -215,11 +215,12 @@ static void append_measures(struct rfn_text *out, const struct compared *compare
                     rfn_time_text(found->reduced_outside_ns / ranks).text);
     rfn_text_format(out, "%-20s", "Trends");
     if (found->trends_retained)
-        rfn_text_format(out, "retained, all %s\n", rfn_count_text(found->trends).text);
+        rfn_text_format(out, "%s, all %s\n", word(compared, "retained", "the same"),
+                        rfn_count_text(found->trends).text);
     else
         rfn_text_format(
             out, "%s: %s changed, lost or appeared; the %s has %s\n",
-            word(compared, "not retained", "other ones"), rfn_count_text(found->n_changes).text,
+            word(compared, "not retained", "not the same"), rfn_count_text(found->n_changes).text,
             word(compared, "full archive", "first run"), rfn_count_text(found->trends).text);
 }
 
