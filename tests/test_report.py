@@ -314,16 +314,17 @@ int main(int argc, char **argv)
     wait = ranks[1]["outside_ns"] - ranks[0]["outside_ns"]
     if not 0.5 * wait < barrier["max_ns"] < found["run_time_ns"]:
         raise harness.Failure(f"{barrier['max_ns']} ns in the barrier, {wait} ns to wait")
-    check_slow_rank(found, wait / 1e9)
+    check_slow_rank(found, wait / 1e9, (ranks[1]["mpi_ns"] - ranks[1]["setup_ns"]) / 1e9)
     check_slow_rank_page(bench.run([bench.refrain, "report", archive], check=True).out)
 
 
-def check_slow_rank(found, wait):
-    """Rank 0 waits at the barrier because of what rank 1 computes in main."""
+def check_slow_rank(found, wait, inside):
+    """Rank 0 waits at the barrier because of what rank 1 computes in main, for so many seconds longer. Beside that
+    it may wait twice as long as rank 1 is inside of barriers: until that gets a core again, or waits itself."""
     state = next(s for s in found["wait_states"] if s["pattern"] == "wait_at_barrier")
     harness.compare("where", (state["function"], state["call_path"].split(" (")[0]),
                     ("MPI_Barrier", "MPI_Barrier < main"))
-    if not 0.5 * wait < state["seconds_by_rank"][0] < 1.5 * wait:
+    if not 0.5 * wait < state["seconds_by_rank"][0] < wait + 2 * inside:
         raise harness.Failure(f"rank 0 waits {state['seconds_by_rank'][0]} s instead of {wait} s")
     if state["seconds_by_rank"][1] > 0.5 * wait:
         raise harness.Failure(f"rank 1 waits, too: {state}")
