@@ -301,44 +301,63 @@ bool rfn_channels_is_behind(const struct rfn_channels *channels,
     return false;
 }
 
+/* What is looked for (rfn_channels_any_older). */
+struct older {
+    int64_t ns;
+    uint64_t call;
+    const struct rfn_channel_key *taken;
+    uint8_t any;
+};
+
+static bool is_taken_as_well(const struct older *older, const struct rfn_channel_key *key)
+{
+    const struct rfn_channel_key *taken = older->taken;
+    return older->any && key->comm == taken->comm &&
+           (older->any & RFN_ANY_SOURCE || key->source == taken->source) &&
+           (older->any & RFN_ANY_TAG || key->tag == taken->tag);
+}
+
 /* Whether the channel at a place has an older message that no receive may take (channels.h). */
 static bool is_older_here(const struct rfn_channels *channels, const struct rfn_channel_rank *rank,
-                          size_t at, int64_t ns, uint64_t call)
+                          size_t at, const struct older *older)
 {
     uint32_t channel = rank->pending[at];
-    return oldest_ns(channels, channel) < ns && channels->items[channel].got_by != call &&
+    return oldest_ns(channels, channel) < older->ns &&
+           channels->items[channel].got_by != older->call &&
+           !is_taken_as_well(older, &channels->items[channel].key) &&
            !rfn_channels_is_behind(channels, rank, rank->n_open, channel);
 }
 
 /* ... or one from a place of the heap on. */
 static bool is_older(const struct rfn_channels *channels, const struct rfn_channel_rank *rank,
-                     size_t at, int64_t ns, uint64_t call)
+                     size_t at, const struct older *older)
 {
-    if (at >= rank->n_pending || oldest_ns(channels, rank->pending[at]) >= ns)
+    if (at >= rank->n_pending || oldest_ns(channels, rank->pending[at]) >= older->ns)
         return false;
-    return is_older_here(channels, rank, at, ns, call) ||
-           is_older(channels, rank, 2 * at + 1, ns, call) ||
-           is_older(channels, rank, 2 * at + 2, ns, call);
+    return is_older_here(channels, rank, at, older) ||
+           is_older(channels, rank, 2 * at + 1, older) ||
+           is_older(channels, rank, 2 * at + 2, older);
 }
 
 /* The same where they lie in any order. */
 static bool is_older_of_few(const struct rfn_channels *channels,
-                            const struct rfn_channel_rank *rank, int64_t ns, uint64_t call)
+                            const struct rfn_channel_rank *rank, const struct older *older)
 {
     for (size_t i = 0; i < rank->n_pending; i++) {
-        if (is_older_here(channels, rank, i, ns, call))
+        if (is_older_here(channels, rank, i, older))
             return true;
     }
     return false;
 }
 
 bool rfn_channels_any_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
-                            uint64_t call)
+                            uint64_t call, const struct rfn_channel_key *taken, uint8_t any)
 {
     const struct rfn_channel_rank *to = &channels->ranks[rank];
+    const struct older older = {ns, call, taken, any};
     if (to->n_pending <= RFN_FEW_PENDING)
-        return is_older_of_few(channels, to, ns, call);
-    return is_older(channels, to, 0, ns, call);
+        return is_older_of_few(channels, to, &older);
+    return is_older(channels, to, 0, &older);
 }
 
 static void remove_open(const struct rfn_channels *channels, struct rfn_channel_rank *rank,
@@ -478,7 +497,7 @@ int64_t rfn_channels_post(struct rfn_channels *channels, uint32_t rank, struct r
                                                   .comm = comm,
                                                   .source = source,
                                                   .tag = tag,
-                                                  .any_source = source == RFN_ANY};
+                                                  .any = rfn_wildcards(source, tag)};
     channels->posts++;
     RFN_TRY(rfn_channels_make_open(channels, (uint32_t)at));
     return at;

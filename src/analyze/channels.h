@@ -12,6 +12,7 @@
 #include "analyze/wait.h"
 #include "base/map.h"
 #include "base/pool.h"
+#include "refrain/event.h"
 
 #include <stddef.h>
 
@@ -41,13 +42,20 @@ struct rfn_message {
     uint64_t over_at;        /* the user's: the send waited until this point of its stream */
 };
 
+enum rfn_wildcards { RFN_ANY_SOURCE = 1, RFN_ANY_TAG = 2 };
+
+static inline uint8_t rfn_wildcards(int64_t source, int64_t tag)
+{
+    return (uint8_t)((source == RFN_ANY ? RFN_ANY_SOURCE : 0) | (tag == RFN_ANY ? RFN_ANY_TAG : 0));
+}
+
 struct rfn_receive {
     struct rfn_point posted;
     uint32_t message; /* + 1; 0: not there yet */
     bool left;        /* the call that completes it has, without knowing the message */
     uint32_t stream;  /* that waits for the message, or has left without; + 1 */
     uint32_t note;    /* the user's, when it has left */
-    bool any_source;  /* it was posted for messages of any rank */
+    uint8_t any;      /* what it was posted with: enum rfn_wildcards */
     /* the channels' own */
     bool known, placed; /* its channel is known; it has its place in it */
     uint32_t rank, channel, next;
@@ -178,9 +186,11 @@ const struct rfn_message *rfn_channels_peek(const struct rfn_channels *channels,
 bool rfn_channels_probe(struct rfn_channels *channels, uint32_t channel, uint32_t stream);
 /* Whether a message to a rank that was sent before `ns` lies there, no receive has taken it or,
  * with a wildcard, still may, and it does not just follow one of the same channel that this call
- * receives: its number is in got_by of the channels that it receives from. */
+ * receives: its number is in got_by of the channels that it receives from. Nor does one count that
+ * would have been taken as well for what was asked for: `taken`, with these wildcards (NULL: none).
+ */
 bool rfn_channels_any_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
-                            uint64_t call);
+                            uint64_t call, const struct rfn_channel_key *taken, uint8_t any);
 /* ... at a glance: false if there is none. */
 static inline bool rfn_channels_may_be_older(const struct rfn_channels *channels, uint32_t rank,
                                              int64_t ns)
@@ -195,10 +205,11 @@ static inline bool rfn_channels_may_be_older(const struct rfn_channels *channels
     return false;
 }
 static inline bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank,
-                                      int64_t ns, uint64_t call)
+                                      int64_t ns, uint64_t call,
+                                      const struct rfn_channel_key *taken, uint8_t any)
 {
     return rfn_channels_may_be_older(channels, rank, ns) &&
-           rfn_channels_any_older(channels, rank, ns, call);
+           rfn_channels_any_older(channels, rank, ns, call, taken, any);
 }
 /* At the end of the record: receives whose order could not be decided take places as they were
  * posted. RFN_E_NOMEM. */

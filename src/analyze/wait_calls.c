@@ -244,8 +244,8 @@ static int receive_now(struct call *call, uint32_t *receive)
         return post_asked(call, receive);
     struct source source = outcome(call), asked = posted(call);
     RFN_TRY(post(call, source.comm, source.source, source.tag, receive));
-    if (asked.source == RFN_ANY && *receive)
-        call->pass->channels.receives[*receive - 1].any_source = true;
+    if (*receive)
+        call->pass->channels.receives[*receive - 1].any = rfn_wildcards(asked.source, asked.tag);
     if (source.source != asked.source || source.tag != asked.tag)
         call->symbol->receive_channel = 0; /* the next one may be of another channel */
     return 0;
@@ -284,8 +284,9 @@ static int probe(struct call *call)
     int64_t channel = channel_of(call, world, call->at->rank, source.comm, source.tag);
     if (channel < 0)
         return channel == RFN_E_NOTFOUND ? 0 : (int)channel;
+    const struct source asked = posted(call);
     return await(call, (struct rfn_awaited){.kind = RFN_AWAITS_ARRIVAL,
-                                            .any_source = posted(call).source == RFN_ANY,
+                                            .any = rfn_wildcards(asked.source, asked.tag),
                                             .number = (uint32_t)channel});
 }
 

@@ -25,6 +25,7 @@ static inline void begin_leaving(struct rfn_leaving *leaving, struct rfn_wait_pa
     leaving->in_step = leaving->backward = leaving->marked = leaving->at_window = false;
     leaving->late = 0;
     leaving->longest = leaving->doubtful = NULL;
+    leaving->any = 0;
     leaving->doubtful_ns = 0;
 }
 
@@ -323,11 +324,10 @@ int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t number)
     return 0;
 }
 
-/* Who takes messages of any rank takes them as they come, whatever times say; what it does not take
- * by its tag or communicator it may leave for good reason. */
-static bool takes_any(const struct rfn_channels *channels, const struct rfn_message *message)
+/* The wildcards with which a message was asked for that has a receive. */
+static uint8_t wildcards_of(const struct rfn_channels *channels, const struct rfn_message *message)
 {
-    return message->receive && channels->receives[message->receive - 1].any_source;
+    return message->receive ? channels->receives[message->receive - 1].any : 0;
 }
 
 static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *late, uint32_t rank,
@@ -339,8 +339,9 @@ static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *lat
     const struct rfn_history *sender = &pass->streams[message->sent.stream].history;
     if (wait.ns <= 0)
         return 0;
-    if (!takes_any(&pass->channels, message) &&
-        rfn_channels_older(&pass->channels, rank, message->sent.ns, pass->calls))
+    if (rfn_channels_older(&pass->channels, rank, message->sent.ns, pass->calls,
+                           &pass->channels.items[message->channel].key,
+                           wildcards_of(&pass->channels, message)))
         wait.pattern = RFN_WRONG_ORDER;
     late->from_ns += wait.ns;
     delays->n_blames = 0;
@@ -482,19 +483,22 @@ static inline void measure(struct rfn_leaving *leaving, const struct rfn_awaited
     if (wait.ns <= leaving->wait.ns)
         return;
     leaving->wait = wait;
-    leaving->longest = awaited->any_source ? NULL : message;
+    leaving->longest = message;
+    leaving->any = awaited->any;
 }
 
 /* Whether the message that was waited for longest was received before one that is older. */
 static void find_order(struct rfn_leaving *leaving)
 {
-    struct rfn_wait_pass *pass = leaving->pass;
+    struct rfn_channels *channels = &leaving->pass->channels;
+    const struct rfn_message *longest = leaving->longest;
     uint32_t rank = leaving->at->rank;
-    if (!leaving->longest || takes_any(&pass->channels, leaving->longest) ||
-        !rfn_channels_may_be_older(&pass->channels, rank, leaving->longest->sent.ns))
+    if (!longest || !rfn_channels_may_be_older(channels, rank, longest->sent.ns))
         return;
     mark_channels(leaving);
-    if (rfn_channels_any_older(&pass->channels, rank, leaving->longest->sent.ns, pass->calls))
+    if (rfn_channels_any_older(channels, rank, longest->sent.ns, leaving->pass->calls,
+                               &channels->items[longest->channel].key,
+                               leaving->any | wildcards_of(channels, longest)))
         leaving->wait.pattern = RFN_WRONG_ORDER;
 }
 

@@ -20,8 +20,8 @@ struct rfn_leaving {
     bool in_step;
     uint64_t key, count; /* if in_step: of the mark */
     uint32_t late;       /* + 1: what is noted of it, if some receive cannot be measured yet */
-    const struct rfn_message *longest;  /* whose wait it is, if that is for a message of a rank that
-                                           was asked for; else NULL */
+    const struct rfn_message *longest;  /* whose wait it is, if that is for a message; else NULL */
+    uint8_t any;                        /* wildcards of a probe that waited for it */
     const struct rfn_message *doubtful; /* whose receiver the call may have waited for, */
     int64_t doubtful_ns;                /* and how long */
     bool backward;                      /* some message is sent after the call's end */

@@ -41,7 +41,7 @@ enum { RFN_EAGER_LEAST = 512 };
 struct rfn_awaited {
     enum rfn_awaits kind;
     bool cancelled;
-    bool any_source; /* ARRIVAL: of any rank */
+    uint8_t any;     /* ARRIVAL: what was asked for, enum rfn_wildcards */
     uint32_t number; /* of the message, of the receive, of the channel */
     union {
         struct rfn_share share;            /* ALL: in a collective call */

@@ -201,6 +201,27 @@ static void test_order_of_any(void **state)
     expect_only(RFN_LATE_SENDER, FAKE_RECV_, 0, 450, 0, 0);
 }
 
+/* What it would not have taken, by its tag or its source, lies there in wrong order. */
+static void test_order_of_other_tag(void **state)
+{
+    (void)state;
+    send(2, 100, 110, 1, 6);
+    send(0, 500, 510, 1, 5);
+    EVENT(1, RECV_, 0, 50, 600, PLAIN, SIZE, BYTE, RFN_ANY, 5, WORLD, 0, AS, AS);
+    recv(1, 610, 700, 2, 6);
+    run();
+    expect_only(RFN_WRONG_ORDER, FAKE_RECV_, 0, 450, 0, 0);
+}
+
+static void test_order_of_any_tag(void **state)
+{
+    (void)state;
+    EVENT(1, RECV_, 0, 50, 600, PLAIN, SIZE, BYTE, 0, RFN_ANY, WORLD, AS, 5, AS);
+    recv(1, 610, 700, 2, 5);
+    two_for_any();
+    expect_only(RFN_WRONG_ORDER, FAKE_RECV_, 0, 450, 0, 0);
+}
+
 static void test_order_of_any_probed(void **state)
 {
     (void)state;
@@ -1293,6 +1314,8 @@ int main(void)
         TEST(test_matched_probe),
         TEST(test_wrong_order),
         TEST(test_order_of_any),
+        TEST(test_order_of_other_tag),
+        TEST(test_order_of_any_tag),
         TEST(test_order_of_any_probed),
         TEST(test_order_of_any_asked),
         TEST(test_late_receiver),
