@@ -275,26 +275,26 @@ struct waiting {
 static const struct waiting *waiting_in(enum rfn_pattern pattern)
 {
     static const struct waiting words[] = {
-        [RFN_LATE_SENDER] = {"for messages (late sender)"},
-        [RFN_LATE_RECEIVER] = {"until their messages are received (late receiver)",
-                               "until its messages are received (late receiver)"},
-        [RFN_WRONG_ORDER] = {"for messages in wrong order"},
-        [RFN_EARLY_REDUCE] = {"for data (early reduce)", .root = true},
-        [RFN_WAIT_AT_NX1] = {"for the last rank's data (wait at N x 1)", .root = true},
-        [RFN_LATE_BROADCAST] = {"for the root's data (late broadcast)"},
-        [RFN_WAIT_AT_NXN] = {"for the last rank (wait at N x N)"},
-        [RFN_NXN_COMPLETION] = {"until all have data (N x N completion)"},
-        [RFN_WAIT_AT_BARRIER] = {"at the barrier"},
-        [RFN_BARRIER_COMPLETION] = {"until the barrier is over"},
-        [RFN_EARLY_SCAN] = {"for the ranks before them (early scan)",
-                            "for the ranks before it (early scan)"},
-        [RFN_WAIT_AT_INIT] = {"at the start (wait at init)"},
-        [RFN_WAIT_AT_FINALIZE] = {"at the end (wait at finalize)"},
-        [RFN_EARLY_FENCE] = {"at the fence (early fence)"},
-        [RFN_LATE_POST] = {"until a window may be used (late post)"},
-        [RFN_EARLY_WAIT] = {"until their window is not used any more (early wait)",
-                            "until its window is not used any more (early wait)"},
-        [RFN_LOCK_CONTENTION] = {"for the lock (lock contention)"}};
+        [RFN_LATE_SENDER] = {.several = "for messages (late sender)"},
+        [RFN_LATE_RECEIVER] = {.several = "until their messages are received (late receiver)",
+                               .one = "until its messages are received (late receiver)"},
+        [RFN_WRONG_ORDER] = {.several = "for messages in wrong order"},
+        [RFN_EARLY_REDUCE] = {.several = "for data (early reduce)", .root = true},
+        [RFN_WAIT_AT_NX1] = {.several = "for the last rank's data (wait at N x 1)", .root = true},
+        [RFN_LATE_BROADCAST] = {.several = "for the root's data (late broadcast)"},
+        [RFN_WAIT_AT_NXN] = {.several = "for the last rank (wait at N x N)"},
+        [RFN_NXN_COMPLETION] = {.several = "until all have data (N x N completion)"},
+        [RFN_WAIT_AT_BARRIER] = {.several = "at the barrier"},
+        [RFN_BARRIER_COMPLETION] = {.several = "until the barrier is over"},
+        [RFN_EARLY_SCAN] = {.several = "for the ranks before them (early scan)",
+                            .one = "for the ranks before it (early scan)"},
+        [RFN_WAIT_AT_INIT] = {.several = "at the start (wait at init)"},
+        [RFN_WAIT_AT_FINALIZE] = {.several = "at the end (wait at finalize)"},
+        [RFN_EARLY_FENCE] = {.several = "at the fence (early fence)"},
+        [RFN_LATE_POST] = {.several = "until a window may be used (late post)"},
+        [RFN_EARLY_WAIT] = {.several = "until their window is not used any more (early wait)",
+                            .one = "until its window is not used any more (early wait)"},
+        [RFN_LOCK_CONTENTION] = {.several = "for the lock (lock contention)"}};
     static const struct waiting unknown = {.several = ""};
     bool known = (size_t)pattern < sizeof words / sizeof *words && words[pattern].several;
     return known ? &words[pattern] : &unknown;
