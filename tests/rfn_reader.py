@@ -1308,7 +1308,7 @@ class Stream:
         self.archive, self.number = archive, number
         (self.rank, self.thread, self.group, self.set, self.host, self.n_events, self.n_calls,
          self.start, self.realtime, self.volume, self.n_regions, self.times,
-         self.signature) = words
+         self.signature, self.end) = words
         check(not self.volume or archive.volume is not None, "META says nothing of volumes")
 
     def readable(self):
@@ -1410,12 +1410,15 @@ class Stream:
         recreated = self.timing.recreated(trips)
         return zip(self.symbols(), recreated, strict=True)
 
+    def at(self, ns):
+        """What the host's clock says, as time since the start."""
+        host = self.archive.streams[self.times].host
+        return signed(self.archive.aligned(host, ns) - self.archive.origin())
+
     def since_start(self, quanta):
         if self.timing.clock.of_the_run:
             return signed(quanta)
-        host = self.archive.streams[self.times].host
-        aligned = self.archive.aligned(host, self.timing.clock.ns(quanta))
-        return signed(aligned - self.archive.origin())
+        return self.at(self.timing.clock.ns(quanta))
 
     def recreate(self, event, recreated):
         symbol, enter, exit_, event.polls, _, volumes = recreated
@@ -1456,6 +1459,8 @@ class Stream:
                     enter = (last + next(clocks[0])) & MASK
                     last = (enter + next(clocks[1])) & MASK
                     event.enter, event.exit = self.since_start(enter), self.since_start(last)
+                    if self.end and index + 1 == self.n_events:
+                        event.exit = max(event.exit, self.at(self.end))
                     if index % 65536 == 0 and index:
                         mark += next(marks, enter - mark)
                         check(mark == enter, "a mark is wrong")
@@ -1578,7 +1583,7 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.minor, self.exact, self.complete = minor, minor == 8, toc is not None
+        self.minor, self.exact, self.complete = minor, minor == 9, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made, self.of_group = {}, {}
@@ -1648,11 +1653,12 @@ class Archive:
 
     def read_streams(self, reader):
         numbers = range(reader.varint())
-        n_words = 9 if self.minor == 0 else 11 if self.minor < 3 else 12 if self.minor < 6 else 13
+        n_words = 9 if self.minor == 0 else 11 if self.minor < 3 else 12 if self.minor < 6 else \
+            13 if self.minor < 9 else 14
         words = [read_runs(reader, numbers) for _ in range(n_words)]
         words += [[0] * len(numbers)] * (11 - len(words))
         words += [list(numbers)] * (12 - len(words))
-        words += [[0] * len(numbers)] * (13 - len(words))
+        words += [[0] * len(numbers)] * (14 - len(words))
         reader.end(self.exact)
         self.streams = [Stream(self, i, words) for i, words in enumerate(zip(*words))]
         order = [(stream.rank, stream.thread) for stream in self.streams]

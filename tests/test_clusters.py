@@ -496,10 +496,11 @@ def check_smaller(name, plain, out, reduced):
 
 
 def check_moved(name, ranks, merging):
-    """Each rank but one sends a message in a survey, an offer and what was asked for, and tables; with reduced times as
-    many again in further surveys and for spreads; half as many bits as ranks have numbers are passed on the way, by what is handed on. Returns cells of a table."""
+    """To each rank but one its parent shows what it has, and it sends what it has beside that, and tables; with
+    reduced times as many again in further surveys and for spreads; half as many bits as ranks have numbers are passed
+    on the way, by what is handed on. Returns cells of a table."""
     hops = sum(bin(rank).count("1") for rank in range(ranks))
-    if not 4 * (ranks - 1) <= merging["messages"] <= 12 * (ranks - 1) or not merging["bytes"] > 20 * merging["messages"]:
+    if not 3 * (ranks - 1) <= merging["messages"] <= 12 * (ranks - 1) or not merging["bytes"] > 20 * merging["messages"]:
         raise harness.Failure(f"{name}: {merging}")
     share = merging["all_bytes"] / hops / (merging["trace_bytes"] / ranks)
     if not 0.5 < share < 2:

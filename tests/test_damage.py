@@ -251,8 +251,9 @@ def test_versions(bench):
 
 
 def test_older_minor_version(bench):
-    """What minor version 1 has added may be missing."""
-    _, path = bench.record("openmpi", 2, [bench.program("matched", "openmpi")], ["--no-cluster"])
+    """What minor version 1 has added may be missing. (Ends of streams would be.)"""
+    _, path = bench.record("openmpi", 2, [bench.program("matched", "openmpi")], ["--no-cluster"],
+                           env={"REFRAIN_NODE_MEMORY": "no"})
     with open(path, "rb") as file:
         data = file.read()
     whole = run(bench, "dump", path)[1]
@@ -399,17 +400,41 @@ def test_signatures(bench):
     numbers = range(reader.varint())
     for _ in range(12):
         rfn_reader.read_runs(reader, numbers)
+    behind = rfn_reader.Reader(payload[reader.at:])
+    rfn_reader.read_runs(behind, numbers)
+    ends = payload[reader.at + behind.at:]
     for number, (words, right) in enumerate((((a, a, b, c), True), ((5, 5, 7, -9), True),
                                              ((0, a, b, c), True), ((a, b, c, 5), False),
                                              ((a, a, a, c), False), ((a, a, b, b), False))):
         end = b"".join(b"\4" + svarint(word) for word in words)
-        changed = [(kind, i, payload[:reader.at] + end if kind == rfn_reader.STREAMS else old)
+        changed = [(kind, i, payload[:reader.at] + end + ends if kind == rfn_reader.STREAMS else old)
                    for kind, i, old in chunks]
         spoilt = spoil(bench, f"signatures.{number}.rfn", container(data, changed))
         code, _, err = run(bench, "verify", spoilt)
         harness.compare(f"exit of verify: {err}", code, 0 if right else 3)
         if not right and "its signature in STREAMS is not that of its calls" not in err:
             raise harness.Failure(f"verify: {err!r}")
+
+
+def test_fewer_events_than_batches(bench):
+    """Fewer events in STREAMS than a loop has, whose iterations come several at once, and an end for the last one."""
+    program = bench.program("regular_run", "openmpi")
+    path = bench.record("openmpi", 2, [program, "5000", bench.path("")], ["--no-cluster"])[1]
+    with open(path, "rb") as file:
+        data = file.read()
+    toc, _ = rfn_reader.read_header(data)
+    chunks = [(c.type, c.id, c.payload) for c in rfn_reader.listed_chunks(data, toc, True)]
+    for end in (0, 1, (1 << 63) - 1):
+        words = [list(each) for each in zip(*((stream.rank, stream.thread, stream.group, stream.set, stream.host, 3000,
+                                               3000, stream.start, stream.realtime, stream.volume, 0, stream.times,
+                                               stream.signature, end) for stream in rfn_reader.Archive(path).streams))]
+        streams = varint(2) + b"".join(b"\4" + svarint(word) for of_streams in words for word in of_streams)
+        forged = container(data, [(kind, i, streams if kind == rfn_reader.STREAMS else old) for kind, i, old in chunks])
+        spoilt = spoil(bench, f"fewer.{end}.rfn", forged)
+        for verb in ("verify", "report", "info"):
+            code, _, err = run(bench, verb, spoilt)
+            if verb != "info":
+                harness.compare(f"{verb}: {err}", (code, "event 3000" in err), (3, True))
 
 
 def with_error(common, error):
@@ -472,7 +497,7 @@ SPOILT_SEEDS = {"nothing-together"}
 
 
 # Words of a stream in STREAMS (refrain-archive(5)).
-THREAD, GROUP, VALUE_SET, TIME_SET, STREAM_WORDS = 1, 2, 3, 11, 13
+THREAD, GROUP, VALUE_SET, TIME_SET, STREAM_WORDS = 1, 2, 3, 11, 14
 
 
 def of_threads(bench, threads, numbered, chunks, *options):

@@ -12,11 +12,14 @@ import test_smpi
 
 SIMULATED = True
 STEPS = ["survey", "signatures", "merge", "times", "tables", "clusters"]
-# Per rank but one. A survey: rank 0's wishes, up and down. merge: an offer, what of it is asked for, that, and
-# numbers down. Reduced times are surveyed, too, and how far they lie apart goes up before tables do.
-OVER_MPI = {"survey": 3, "merge": 4, "tables": 1}
+# Per rank but one. A survey: rank 0's wishes, up and down. merge: what its parent has, what it has
+# beside that, and numbers down. Reduced times are surveyed, too, and how far they lie apart goes up before tables do.
+OVER_MPI = {"survey": 3, "merge": 3, "tables": 1}
 REDUCED = {**OVER_MPI, "times": 2, "tables": 2}
-EARLY = {"merge": 4, "tables": 1}  # in memory of a node: there is nothing to survey
+# In memory of a node there is nothing to survey, and no numbers go down where rank 0 gets all in the message behind
+# what goes up. If it does not, as a rank has more than that, it says so.
+WHOLE = {"merge": 2, "tables": 1}
+NOT_WHOLE = {"merge": 2 + 2 + 1 + 1, "tables": 1}
 
 
 def check_steps(bench, name, archive):
@@ -102,8 +105,11 @@ def real(bench, program, ranks, options=(), env=None, arguments=()):
 def test_real(bench):
     """Ranks of one node, over MPI and through memory, where they merge before all have come."""
     ring = os.path.join(test_clusters.FOLDER, "open_ring.c")
-    for options, env, wanted in (([], {}, EARLY), (["--time=none"], {}, EARLY),
-                                 ([], {"REFRAIN_NODE_MEMORY": "no"}, OVER_MPI)):
+    for options, env, wanted in ((["--time=full"], {}, WHOLE), (["--time=none"], {}, WHOLE),
+                                 (["--time=full"], {"REFRAIN_WRITE_AHEAD": "no"}, NOT_WHOLE),
+                                 (["--no-cluster"], {}, NOT_WHOLE),
+                                 (["--time=segments"], {}, {**NOT_WHOLE, "times": 2, "tables": 2}),
+                                 (["--time=full"], {"REFRAIN_NODE_MEMORY": "no"}, OVER_MPI)):
         what = f"open_ring, {options} {env}"
         steps = check_steps(bench, what, real(bench, ring, 4, options, env, ["2"]))
         check_messages(what, steps, 4, wanted)
@@ -117,7 +123,7 @@ def test_in_vain(bench):
     over_mpi, memory = (check_steps(bench, f"threads, {env}", real(bench, program, 2, [], env))
                         for env in ({"REFRAIN_NODE_MEMORY": "no"}, {}))
     check_messages("threads over MPI", over_mpi, 2, OVER_MPI)
-    check_messages("threads through memory", memory, 2, {"survey": 2, "merge": 8, "tables": 1})
+    check_messages("threads through memory", memory, 2, {"survey": 2, "merge": 6 + 3, "tables": 1})
 
 
 def test_alone(bench):

@@ -4,18 +4,18 @@ import re
 
 import harness
 import rfn_reader
+import test_merge
 
 RANKS = 3
 WANTED_EXIT = 5  # of programs/awkward.c
 
 
-def run_awkward(bench, flavour, what, ranks=RANKS):
+def run_awkward(bench, flavour, what, ranks=RANKS, time="full"):
     """Records the program; its exit code must be its own. Returns (what was said, archive)."""
     program = bench.program("awkward", flavour)
     archive = bench.path(f"awkward-{flavour}-{what}.rfn")
-    run = bench.run([*harness.FLAVOURS[flavour].launch(ranks), bench.refrain, "record", "--time=full",
-                     "-o",
-                     archive, program, what], timeout=100)
+    run = bench.run([*harness.FLAVOURS[flavour].launch(ranks), bench.refrain, "record", f"--time={time}",
+                     "-o", archive, program, what], timeout=100)
     harness.compare(f"exit code of {what}", run.code, WANTED_EXIT)
     return [line for line in run.err.split("\n") if line.startswith("refrain:")], archive
 
@@ -31,9 +31,9 @@ def check_recorded(bench, flavour, what, extra=()):
     return said, archive
 
 
-def check_refused(bench, flavour, what, reason, ranks=RANKS):
+def check_refused(bench, flavour, what, reason, time="full", ranks=RANKS):
     """No archive, and one line on why."""
-    said, archive = run_awkward(bench, flavour, what, ranks)
+    said, archive = run_awkward(bench, flavour, what, ranks, time)
     harness.compare(f"{what}: an archive exists", os.path.exists(archive), False)
     final = [line for line in said if "no archive was written" in line]
     harness.compare(f"{what}: lines that say so", len(final), 1)
@@ -54,6 +54,25 @@ def test_end_is_one_moment(bench, flavour):
             raise harness.Failure(f"ends of MPI_Finalize, ns: {exits}")
         if min(waits[:-1]) < 200_000_000:
             raise harness.Failure(f"ranks wait for the last one, ns: {waits}")
+        check_told_ends(bench, archive, ends)
+
+
+def check_told_ends(bench, archive, ends):
+    """Of ranks of one node STREAMS says when MPI_Finalize ended: exactly then, also where ranks are taken out of the
+    archive and brought together again. Where times are reduced, these have it, to the resolution."""
+    harness.compare("moments", len({event["exit_ns"] for event in ends}), 1)
+    told = {stream.end - stream.start for stream in rfn_reader.Archive(archive).streams}
+    harness.compare("is it told", 0 < min(told), True)
+    parts = [test_merge.taken(bench, archive, ranks) for ranks in ("0,2", "1")]
+    merged = test_merge.merged(bench, parts)
+    harness.compare("in parts", [event for event in bench.dump(merged) if event["function"] == "MPI_Finalize"], ends)
+    reduced = bench.fresh("reduced.rfn")
+    bench.verb("reduce", "-o", reduced, archive)
+    harness.compare("told where times are reduced", {stream.end for stream in rfn_reader.Archive(reduced).streams}, {0})
+    last = [int(event["exit_ns"]) for event in bench.dump(reduced) if event["function"] == "MPI_Finalize"]
+    off = max(abs(int(event["exit_ns"]) - exit_ns) for event, exit_ns in zip(ends, last, strict=True))
+    if off > 50_000_000:
+        raise harness.Failure(f"in reduced times MPI_Finalize ends {off} ns away")
 
 
 def test_standard_descriptors_closed(bench, flavour):
@@ -124,6 +143,37 @@ def test_other_options_and_a_jump(bench, flavour):
             raise harness.Failure(said)
 
 
+def test_volumes_of_some_ranks(bench, flavour):
+    """What rank 0 does not record is left out, also where it has been written already."""
+    for first, others in ((([], []), ([], ["--volume=cpu"])), (([], ["--volume=cpu"]), ([], []))):
+        first, others = ((before, ["--time=full", *options]) for before, options in (first, others))
+        said, archive = run_differently(bench, flavour, "none", first, others)
+        harness.compare("it is said", said.count("recorded the volume cpu, and rank 0 not: it is left out"),
+                        2 * (others[1][-1] == "--volume=cpu"))
+        bench.verb("verify", archive)
+
+
+def test_all_merged_by_rank_0(bench, flavour):
+    """As it was asked for on rank 0 only."""
+    full, dumps = ([], ["--time=full"]), []
+    for first in (full, (["env", "REFRAIN_MERGE=all"], ["--time=full"])):
+        archive = run_differently(bench, flavour, "none", first, full)[1]
+        bench.verb("verify", archive)
+        dumps.append([event["function"] for event in bench.dump(archive)])
+    harness.compare("functions", *dumps)
+
+
+def test_end_by_another_clock(bench):
+    """MPI_Finalize ends by the clock that times are taken of. (MPICH has none before MPI_Init.)"""
+    _, archive = bench.record("openmpi", RANKS, [bench.program("ring", "openmpi"), "5", "0"],
+                              env={"REFRAIN_CLOCK": "mpi"})
+    bench.verb("verify", archive)
+    took = [int(event["exit_ns"]) - int(event["enter_ns"]) for event in bench.dump(archive)
+            if event["function"] == "MPI_Finalize"]
+    if max(took) > 20_000_000_000 or min(took) < 0:
+        raise harness.Failure(f"MPI_Finalize took, ns: {took}")
+
+
 def test_written_as_rank_0_says(bench, flavour):
     plain, unwritten = ([], []), (["env", "REFRAIN_WRITE=no"], [])
     for first, others in ((plain, unwritten), (unwritten, plain)):
@@ -172,13 +222,10 @@ def test_memory_of_a_node(bench, flavour):
     no = "REFRAIN_NODE_MEMORY=no"
     for missing, others, env in (("offer", [], None), ("join", [], None), ("none", ["env", no], None),
                                  ("none", [], {"REFRAIN_NODE_MEMORY": "no"}),
-                                 ("boxes", [], {"UCX_MEM_MMAP_HOOK_MODE": "none"})):  # else UCX has mremap
+                                 ("room", [], {"UCX_MEM_MMAP_HOOK_MODE": "none"})):  # else UCX has madvise
         woken, dump = merge_near(bench, flavour, missing, others, env)
         what = f"{missing}, {others}, {env}"
-        if missing == "boxes":  # the last one to come wakes all, and some have begun to send
-            harness.compare(f"{what}: sent by who has none", woken[4] in (0, 1), True)
-        else:
-            harness.compare(f"{what}: sent through memory", set(woken.values()), {0})
+        harness.compare(f"{what}: sent through memory", set(woken.values()), {0})
         harness.compare(f"{what}: dump", dump == expected, True)
 
 
@@ -200,8 +247,8 @@ def test_left_under_way(bench, flavour):
     bench.record(flavour, 4, [bench.program("left_under_way", flavour)], timeout=20)
 
 
-BEHIND_RESERVE = 64 + (1 << 16)  # where times are that were written ahead (src/record/ahead.h)
-MOST_SPARE = 256 + 8  # behind each of them
+# Behind times that were written ahead: whole ones, and others (src/record/ahead.c); and what aligns the next ones.
+SPARE, SPARE_OF_OTHERS, ALIGNED = 64, 256, 8
 
 
 def record_much(bench, flavour, folder, ahead, options=()):
@@ -218,8 +265,9 @@ def new_folder(bench):
 
 
 def are_times_ahead(bench, archive):
-    """Checks the archive, by the independent reader too. Whether the times of all ranks have room that was
-    claimed for them, one behind the other, with little to spare."""
+    """Checks the archive, by the independent reader too. Whether the times of all ranks were whole when they were
+    written, so that the end of MPI_Finalize is told elsewhere, or have room that was claimed for them, with little
+    to spare."""
     bench.verb("verify", archive)
     with open(archive, "rb") as file:
         data = file.read()
@@ -230,7 +278,9 @@ def are_times_ahead(bench, archive):
     times = [chunk for chunk in listed if chunk.type == rfn_reader.TIMING]
     harness.compare("times", len(times), 4)
     spare = [after.offset - chunk.end for chunk, after in zip(times, times[1:])]
-    return times[0].offset == BEHIND_RESERVE and max(spare) < MOST_SPARE
+    ends = {stream.end for stream in rfn_reader.Archive(archive).streams}
+    harness.compare("ends", len(ends), 1)
+    return max(spare) < ALIGNED + (SPARE if ends != {0} else SPARE_OF_OTHERS) and min(spare) >= ALIGNED
 
 
 def test_written_ahead(bench, flavour):
@@ -293,7 +343,9 @@ def test_no_memory_on_one_rank(bench, flavour):
 
 
 def test_file_too_large(bench, flavour):
-    check_refused(bench, flavour, "limit", "File too large")
+    for time in ("full", "none"):
+        check_refused(bench, flavour, "limit", "File too large", time)
+        check_refused(bench, flavour, "none_allowed", "File too large", time)
 
 
 def test_no_descriptors(bench, flavour):

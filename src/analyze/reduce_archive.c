@@ -246,7 +246,7 @@ static int add_meta(struct reducer *reducer)
 }
 
 /* Groups and value sets have other numbers where they are clustered, and time sets where times are
- * reduced. */
+ * reduced: those have the ends of all events. */
 static int64_t word_of(const void *context, enum rfn_stream_word word, uint32_t stream)
 {
     const struct reducer *reducer = context;
@@ -254,6 +254,8 @@ static int64_t word_of(const void *context, enum rfn_stream_word word, uint32_t 
     if (word == RFN_WORD_TIMES)
         return reducer->profile ? reducer->profile->streams[stream].stands_for_it
                                 : rfn_stream_times(archive, stream);
+    if (word == RFN_WORD_END && reducer->profile)
+        return 0;
     int64_t old = rfn_stream_word(archive, word, stream);
     if (reducer->cluster && word == RFN_WORD_GROUP)
         return reducer->plan.groups[old];

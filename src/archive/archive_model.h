@@ -106,6 +106,9 @@ static bool model_steady;
 /* The same, and then the loop around the exchange has four steady calls between two visits of the
  * exchange. */
 static bool model_around;
+/* Quanta by which the last event of a stream ends later (or, < 0, earlier) than its times say, as
+ * STREAMS has it; 0: it says nothing. */
+static int64_t model_late;
 
 /* Inputs that are columns: count of Send, comm of Recv (varies between two communicators). */
 static uint32_t moved_of(int symbol)
@@ -561,13 +564,22 @@ static uint64_t signature_of(const struct writer *writer, uint32_t stream)
     }
 }
 
+static uint64_t end_of(const struct writer *writer, const struct model_stream *stream)
+{
+    return writer->times && model_late
+               ? monotonic_of(stream->events[stream->n - 1].exit + (uint64_t)model_late)
+               : 0;
+}
+
 static int words_of_version(unsigned minor)
 {
     if (minor == 0)
         return RFN_WORD_VOLUME;
     if (minor < RFN_PROFILE_SINCE_MINOR)
         return RFN_WORD_TIMES;
-    return minor < RFN_SIGNATURES_SINCE_MINOR ? RFN_WORD_SIGNATURE : RFN_STREAM_WORDS;
+    if (minor < RFN_SIGNATURES_SINCE_MINOR)
+        return RFN_WORD_SIGNATURE;
+    return minor < RFN_ENDS_SINCE_MINOR ? RFN_WORD_END : RFN_STREAM_WORDS;
 }
 
 /* One run per stream; the ranks as a relative run. */
@@ -594,7 +606,8 @@ static void write_streams(struct writer *writer)
                                 has_volume(writer, (uint32_t)i),
                                 0,
                                 (uint64_t)i,
-                                signature_of(writer, (uint32_t)i)};
+                                signature_of(writer, (uint32_t)i),
+                                end_of(writer, stream)};
             if (writer->fault == VOLUME_NOT_IN_STREAMS && k == RFN_WORD_VOLUME && i == 1)
                 words[k] = 0;
             if (writer->fault == TOO_MANY_EVENTS && k == RFN_WORD_EVENTS)

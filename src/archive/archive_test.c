@@ -82,10 +82,13 @@ static bool same_lists(const struct model_stream *stream, const struct rfn_curso
 static bool same_times(const struct model_stream *stream, const struct model_event *event,
                        const struct rfn_record *record, bool clocks)
 {
+    const bool is_last = event == &stream->events[stream->n - 1];
+    const uint64_t late = is_last && model_late > 0 ? (uint64_t)model_late : 0;
     uint64_t origin = realtime_of(&model[0], model[0].start);
     int64_t enter = (int64_t)(aligned_of(stream, event->enter, clocks) - origin);
-    int64_t exit = (int64_t)(aligned_of(stream, event->exit, clocks) - origin);
-    int64_t inside = (int64_t)(aligned_of(stream, event->enter + event->inside, clocks) - origin);
+    int64_t exit = (int64_t)(aligned_of(stream, event->exit + late, clocks) - origin);
+    int64_t inside = (int64_t)(aligned_of(stream, event->enter + event->inside + late, clocks) -
+                               origin);
     return record->enter_ns == enter && record->exit_ns == exit &&
            record->inside_ns == inside - enter;
 }
@@ -179,6 +182,28 @@ static void test_events(void **state)
         if (error)
             print_error("%s\n", diag.text);
         assert_int_equal(error, 0);
+        rfn_archive_close(archive);
+        rfn_buf_release(&file);
+    }
+}
+
+/* The last event ends when STREAMS says, if that is later than its own times do. */
+static void test_ends(void **state)
+{
+    (void)state;
+    const int64_t late[] = {1, 300, 3000000, -300};
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
+        model_late = late[i];
+        struct rfn_buf file = write_archive(SOUND, true, true);
+        struct rfn_archive *archive = i % 2 ? open_windowed(&file) : open_bytes(&file);
+        check_all_streams(archive, true);
+        assert_int_equal(rfn_archive_verify_open(archive, NULL, NULL, NULL), 0);
+        rfn_archive_close(archive);
+        rfn_buf_release(&file);
+        file = write_version(RFN_ENDS_SINCE_MINOR - 1, SOUND, true, true);
+        archive = open_bytes(&file);
+        model_late = 0;
+        check_all_streams(archive, true);
         rfn_archive_close(archive);
         rfn_buf_release(&file);
     }
@@ -692,7 +717,7 @@ static struct rfn_buf write_long(uint64_t n, bool times)
     rfn_buf_bytes(&out, "\1\4\0\4\0\4\0\4\0\4\0", 11);
     model[0].start = before;
     const uint64_t words[] = {
-        n, n, times ? monotonic_of(before) : 0, times ? offset_of(&model[0]) : 0, 0, 0, 0, 0};
+        n, n, times ? monotonic_of(before) : 0, times ? offset_of(&model[0]) : 0, 0, 0, 0, 0, 0};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         rfn_buf_varint(&out, 4);
         rfn_buf_svarint(&out, (int64_t)words[i]);
@@ -1045,7 +1070,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_threads),        cmocka_unit_test(test_long),
         cmocka_unit_test(test_first_versions), cmocka_unit_test(test_large_values),
         cmocka_unit_test(test_damaged_values), cmocka_unit_test(test_file_changes),
-        cmocka_unit_test(test_damaged_lists),
+        cmocka_unit_test(test_damaged_lists),  cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -362,6 +362,16 @@ static int check_mark(struct rfn_cursor *cursor, uint64_t enter)
     return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a time mark is wrong");
 }
 
+/* An event that had not ended when its times were written. */
+static void end_later(const struct rfn_cursor *cursor, struct rfn_record *record)
+{
+    if (cursor->end_ns <= record->exit_ns)
+        return;
+    if (!record->failed_poll)
+        record->inside_ns = (int64_t)((uint64_t)cursor->end_ns - (uint64_t)record->enter_ns);
+    record->exit_ns = cursor->end_ns;
+}
+
 static int fill_times(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
                       struct rfn_quanta quanta)
 {
@@ -378,6 +388,8 @@ static int fill_times(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
         to = rfn_cursor_ns(cursor, enter + (uint64_t)state->inside);
         record->inside_ns = (int64_t)(to - from);
     }
+    if (__builtin_expect(cursor->walk.index == cursor->last, 0))
+        end_later(cursor, record);
     cursor->last_exit = exit;
     return 0;
 }
@@ -505,7 +517,7 @@ static int deliver_seldom(struct rfn_cursor *cursor, uint32_t symbol,
 
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
 {
-    if (cursor->walk.index == cursor->events)
+    if (cursor->walk.index >= cursor->events)
         return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
                     "there are more events than the stream has");
     if (!cursor->symbols[symbol])
@@ -590,6 +602,19 @@ static int begin_representatives(struct rfn_cursor *cursor)
     return error < 0 ? segment_failed(cursor) : 0;
 }
 
+/* What STREAMS says of the end; segments of a PROFILE have their own. */
+static void use_end(struct rfn_cursor *cursor)
+{
+    struct rfn_clock_place place = {0};
+    uint64_t ns = (uint64_t)rfn_stream_word(cursor->archive, RFN_WORD_END, cursor->stream);
+    if (!ns || cursor->representatives || !cursor->events)
+        return;
+    if (cursor->correction)
+        ns = rfn_clock_ns(cursor->correction, &place, ns);
+    cursor->last = cursor->events - 1;
+    cursor->end_ns = (int64_t)(ns + cursor->add_ns);
+}
+
 static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
     const struct rfn_archive *archive = cursor->archive;
@@ -616,6 +641,7 @@ static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
     uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, of);
     cursor->add_ns = rfn_archive_origin(archive, host);
     cursor->correction = rfn_host_clock(&archive->clocks, host);
+    use_end(cursor);
     return 0;
 }
 
@@ -645,6 +671,7 @@ int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct r
     opened->stream = stream;
     opened->rank = (uint32_t)rfn_stream_word(archive, RFN_WORD_RANK, stream);
     opened->events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream);
+    opened->last = UINT64_MAX;
     opened->place = rfn_stream_place(archive, stream);
     int error = use_parts(opened, diag);
     if (!error)

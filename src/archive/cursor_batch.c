@@ -142,7 +142,8 @@ static uint64_t trips_at_once(const struct rfn_cursor *cursor, const struct rfn_
 {
     const struct rfn_walk *walk = &cursor->walk;
     uint64_t since_mark = walk->index % RFN_STREAM_MARK;
-    uint64_t events = least(BATCH_EVENTS, cursor->events - walk->index);
+    const uint64_t end = least(cursor->events, cursor->last);
+    uint64_t events = walk->index < end ? least(BATCH_EVENTS, end - walk->index) : 0;
     if (!since_mark)
         return 0;
     events = least(events, RFN_STREAM_MARK - since_mark);

@@ -137,6 +137,18 @@ static void test_segments(void **state)
     rfn_archive_close(archive);
 }
 
+/* The event that ends when STREAMS says comes alone. */
+static void test_end(void **state)
+{
+    (void)state;
+    model_late = 1000;
+    struct rfn_archive *archive = open_model(true, false, true);
+    for (uint32_t i = 0; i < N_STREAMS; i++)
+        assert_int_equal(batched(archive, i, UINT32_MAX), i < 4 ? 2 * 4 : 0);
+    rfn_archive_close(archive);
+    model_late = 0;
+}
+
 /* Four calls between two visits of loops come at once, from the second iteration on, whatever trips
  * the visits have; segments or not. Streams 0 to 2 have three iterations, stream 3 has two. */
 static void test_between_loops(void **state)
@@ -168,10 +180,9 @@ static void test_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_iterations),
-        cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_between_loops),
-        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_iterations),    cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_between_loops), cmocka_unit_test(test_none),
+        cmocka_unit_test(test_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

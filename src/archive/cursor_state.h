@@ -98,6 +98,8 @@ struct rfn_cursor {
     bool seldom;                                 /* it tells segments, or has representatives */
     uint64_t events;
     uint64_t last_exit, add_ns;
+    uint64_t last;  /* the event that ends when STREAMS says; UINT64_MAX: there is none */
+    int64_t end_ns; /* when that is, from the origin */
     struct rfn_clock_place clock_place, correction_place;
     const struct rfn_clock *correction; /* of the host's clock; NULL: none */
     size_t marks;                       /* where in TIMING the next one is */

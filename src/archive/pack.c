@@ -160,12 +160,12 @@ static void each_of_head(const struct rfn_stream *stream, const struct rfn_pack_
 {
     head->number(head, refs->n_sites, false);
     for (size_t i = 0; i < refs->n_sites; i++) {
-        head->number(head, refs->site_functions[i], false);
-        head->number(head, refs->site_paths[i], false);
+        head->number(head, refs->site_functions ? refs->site_functions[i] : i, false);
+        head->number(head, refs->site_paths ? refs->site_paths[i] : i, false);
     }
     head->number(head, refs->n_types, false);
     for (size_t i = 0; i < refs->n_types; i++)
-        head->number(head, refs->types[i], true);
+        head->number(head, refs->types ? refs->types[i] : i, true);
     head->number(head, refs->n_comms, false);
     head->number(head, rfn_stream_symbols(stream), false);
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
@@ -187,6 +187,36 @@ int rfn_pack_structure(const struct rfn_stream *stream, const struct rfn_pack_re
     each_of_head(stream, refs, &head);
     RFN_TRY(pack_loops(stream, rope));
     return rfn_rope_status(rope);
+}
+
+/* The number of a definition for its hash, in `refs` of a structure. */
+static bool to_number(const struct rfn_merge *merge, enum rfn_definition_kind kind,
+                      struct rfn_reader *hashes, struct rfn_buf *out)
+{
+    const int64_t number = rfn_merge_number(merge, kind, rfn_reader_varint(hashes));
+    if (number >= 0)
+        rfn_buf_varint(out, (uint64_t)number);
+    return number >= 0;
+}
+
+int rfn_pack_structure_numbers(const struct rfn_merge *merge, const uint8_t *bytes, size_t size,
+                               struct rfn_buf *out)
+{
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    bool known = true;
+    const uint64_t n_sites = rfn_reader_varint(&reader);
+    rfn_buf_varint(out, n_sites);
+    for (uint64_t i = 0; i < n_sites && known; i++)
+        known = to_number(merge, RFN_DEFINITION_FUNCTION, &reader, out) &&
+                to_number(merge, RFN_DEFINITION_PATH, &reader, out);
+    const uint64_t n_types = rfn_reader_varint(&reader);
+    rfn_buf_varint(out, n_types);
+    for (uint64_t i = 0; i < n_types && known; i++)
+        known = to_number(merge, RFN_DEFINITION_DATATYPE, &reader, out);
+    if (reader.failed || !known)
+        return RFN_E_EXCHANGE;
+    rfn_buf_bytes(out, bytes + reader.at, size - reader.at);
+    return rfn_buf_status(out);
 }
 
 /* ---- what structures of one shape have in common ---- */
@@ -238,8 +268,10 @@ static void weigh_number(struct head *head, uint64_t number, bool may_differ)
 
 uint64_t rfn_pack_head_bytes(const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
 {
+    const struct rfn_pack_refs own = {
+        .n_sites = refs->n_sites, .n_types = refs->n_types, .n_comms = refs->n_comms};
     struct head head = {.number = weigh_number};
-    each_of_head(stream, refs, &head);
+    each_of_head(stream, &own, &head);
     return head.n;
 }
 

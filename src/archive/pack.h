@@ -33,6 +33,10 @@ struct rfn_pack_refs {
 int rfn_pack_structure(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                        struct rfn_rope *out);
 int rfn_pack_values(const struct rfn_stream *stream, struct rfn_rope *out);
+/* Of a STRUCTURE that was packed with hashes the one with numbers. RFN_E_NOMEM; RFN_E_EXCHANGE: it
+ * is malformed, or refers to what has no number. */
+int rfn_pack_structure_numbers(const struct rfn_merge *merge, const uint8_t *bytes, size_t size,
+                               struct rfn_buf *out);
 
 /* Groups of one shape differ only in some numbers of STRUCTURE: those of datatypes, and inputs.
  * Digests of a structure and of its shape, and the bytes of that; the other digests stay as they
@@ -47,7 +51,8 @@ extern const struct rfn_path_limits rfn_signature_limits;
  * or fails: nothing depends on it. left: of rfn_signature_limits, by the streams of the process
  * before it; what this one takes is taken off. */
 uint64_t rfn_pack_signature(struct rfn_stream *stream, struct rfn_path_limits *left);
-/* Bytes of a STRUCTURE without its loops. */
+/* Bytes of a STRUCTURE without its loops in an archive of the stream alone, where definitions are
+ * numbered as it has them. */
 uint64_t rfn_pack_head_bytes(const struct rfn_stream *stream, const struct rfn_pack_refs *refs);
 /* How many numbers may differ, a stream's contribution of them to the table of its shape (as the
  * varints that STRUCTURE has), and where among all numbers they stand: a varint each, how many are
@@ -156,6 +161,7 @@ enum rfn_stream_slot {
     RFN_SLOT_REGIONS,   /* events that are begins and ends of regions */
     RFN_SLOT_TIMES,     /* time set: the lowest stream that has the same times, mostly its own */
     RFN_SLOT_SIGNATURE, /* of its calls, or RFN_UNSIGNED */
+    RFN_SLOT_END,       /* CLOCK_MONOTONIC of the end of its last event, ns; 0: as TIMING has it */
     RFN_STREAM_SLOTS
 };
 

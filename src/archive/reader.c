@@ -219,7 +219,9 @@ static size_t words_of(const struct rfn_archive *archive)
         return RFN_WORD_VOLUME;
     if (minor < RFN_PROFILE_SINCE_MINOR)
         return RFN_WORD_TIMES;
-    return minor < RFN_SIGNATURES_SINCE_MINOR ? RFN_WORD_SIGNATURE : RFN_STREAM_WORDS;
+    if (minor < RFN_SIGNATURES_SINCE_MINOR)
+        return RFN_WORD_SIGNATURE;
+    return minor < RFN_ENDS_SINCE_MINOR ? RFN_WORD_END : RFN_STREAM_WORDS;
 }
 
 static const char *read_streams(struct rfn_archive *archive, const struct rfn_payload *payload)

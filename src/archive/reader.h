@@ -37,6 +37,7 @@ enum rfn_stream_word {
     RFN_WORD_REGIONS,   /* events that are begins and ends of regions */
     RFN_WORD_TIMES,     /* time set: the lowest stream that has the same times */
     RFN_WORD_SIGNATURE, /* of its calls, or RFN_UNSIGNED */
+    RFN_WORD_END,       /* CLOCK_MONOTONIC of the end of its last event, ns; 0: as TIMING has it */
     RFN_STREAM_WORDS
 };
 

@@ -46,13 +46,13 @@ int rfn_rewrite_add_meta(struct rfn_rewrite *rewrite, const struct rfn_pack_meta
 
 /* What the words of the chunk are called by readers. */
 static const enum rfn_stream_word words[RFN_STREAM_SLOTS] = {
-    [RFN_SLOT_RANK] = RFN_WORD_RANK,          [RFN_SLOT_THREAD] = RFN_WORD_THREAD,
-    [RFN_SLOT_GROUP] = RFN_WORD_GROUP,        [RFN_SLOT_VALUES] = RFN_WORD_VALUES,
-    [RFN_SLOT_HOST] = RFN_WORD_HOST,          [RFN_SLOT_EVENTS] = RFN_WORD_EVENTS,
-    [RFN_SLOT_CALLS] = RFN_WORD_CALLS,        [RFN_SLOT_START] = RFN_WORD_START,
-    [RFN_SLOT_REALTIME] = RFN_WORD_REALTIME,  [RFN_SLOT_VOLUME] = RFN_WORD_VOLUME,
-    [RFN_SLOT_REGIONS] = RFN_WORD_REGIONS,    [RFN_SLOT_TIMES] = RFN_WORD_TIMES,
-    [RFN_SLOT_SIGNATURE] = RFN_WORD_SIGNATURE};
+    [RFN_SLOT_RANK] = RFN_WORD_RANK,           [RFN_SLOT_THREAD] = RFN_WORD_THREAD,
+    [RFN_SLOT_GROUP] = RFN_WORD_GROUP,         [RFN_SLOT_VALUES] = RFN_WORD_VALUES,
+    [RFN_SLOT_HOST] = RFN_WORD_HOST,           [RFN_SLOT_EVENTS] = RFN_WORD_EVENTS,
+    [RFN_SLOT_CALLS] = RFN_WORD_CALLS,         [RFN_SLOT_START] = RFN_WORD_START,
+    [RFN_SLOT_REALTIME] = RFN_WORD_REALTIME,   [RFN_SLOT_VOLUME] = RFN_WORD_VOLUME,
+    [RFN_SLOT_REGIONS] = RFN_WORD_REGIONS,     [RFN_SLOT_TIMES] = RFN_WORD_TIMES,
+    [RFN_SLOT_SIGNATURE] = RFN_WORD_SIGNATURE, [RFN_SLOT_END] = RFN_WORD_END};
 
 int rfn_rewrite_add_streams(struct rfn_rewrite *rewrite, uint32_t n,
                             int64_t (*word)(const void *context, enum rfn_stream_word word,

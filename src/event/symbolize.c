@@ -74,9 +74,25 @@ void rfn_symbolizer_free(struct rfn_symbolizer *symbolizer)
     free(symbolizer);
 }
 
+/* -1: none of these. */
+static int find_module(const struct rfn_symbolizer *symbolizer, const char *path,
+                       const uint8_t *build_id, size_t build_id_size)
+{
+    for (size_t i = 0; i < symbolizer->n; i++) {
+        const struct module *module = &symbolizer->modules[i];
+        if (strcmp(module->path, path) == 0 && module->build_id_size == build_id_size &&
+            (!build_id_size || memcmp(module->build_id, build_id, build_id_size) == 0))
+            return (int)i;
+    }
+    return -1;
+}
+
 int rfn_symbolizer_module(struct rfn_symbolizer *symbolizer, const char *path,
                           const uint8_t *build_id, size_t build_id_size)
 {
+    const int known = find_module(symbolizer, path, build_id, build_id ? build_id_size : 0);
+    if (known >= 0)
+        return known;
     RFN_TRY(RFN_GROW(symbolizer->modules, symbolizer->capacity, symbolizer->n + 1));
     struct module *module = &symbolizer->modules[symbolizer->n];
     *module = (struct module){.path = strdup(path)};

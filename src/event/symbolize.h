@@ -25,9 +25,9 @@ struct rfn_source {
 struct rfn_symbolizer *rfn_symbolizer_new(void); /* NULL: out of memory */
 void rfn_symbolizer_free(struct rfn_symbolizer *symbolizer);
 
-/* Adds a module; returns its number >= 0 or an error. A file that is missing or has another
- * build-id is no error: its addresses resolve to nothing. build_id may be NULL (then any file
- * without a build-id is accepted). */
+/* Adds a module, unless it is known; returns its number >= 0 or an error. A file that is missing or
+ * has another build-id is no error: its addresses resolve to nothing. build_id may be NULL (then
+ * any file without a build-id is accepted). */
 int rfn_symbolizer_module(struct rfn_symbolizer *symbolizer, const char *path,
                           const uint8_t *build_id, size_t build_id_size);
 

@@ -15,15 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    RESERVE = 1 << 16, /* bytes, of a front of some 20 KB */
-    SPARE = 256
-};
+enum { SPARE = 256, SPARE_OF_WHOLE = 64 };                /* bytes */
+enum { RESERVE_LEAST = 1 << 14, RESERVE_MOST = 1 << 16 }; /* bytes */
 
-uint64_t rec_ahead_reserve(void)
-{
-    return RESERVE;
-}
+_Static_assert(SPARE % RFN_CHUNK_ALIGNMENT == 0 && SPARE_OF_WHOLE % RFN_CHUNK_ALIGNMENT == 0,
+               "claims are not aligned");
 
 static bool is_of(int fd, const struct rec_ahead_file *file)
 {
@@ -37,11 +33,20 @@ bool rec_ahead_is_open(const struct rec_ahead *ahead)
     return is_of(ahead->fd, &ahead->file);
 }
 
+/* The first rank has so much, and all others may. One that has little says nothing of them. */
+static uint64_t reserve_for(uint64_t bytes, uint64_t ranks)
+{
+    uint64_t share = bytes * ranks / REC_AHEAD_UNUSED;
+    share = share > RESERVE_LEAST ? share - share % RFN_CHUNK_ALIGNMENT : RESERVE_LEAST;
+    return bytes < REC_TIMES_LARGE || share > RESERVE_MOST ? RESERVE_MOST : share;
+}
+
 /* On the first rank that has something to write: the others open what it has opened. */
-static void offer(struct rec_ahead *ahead, struct rec_node_exchange *node)
+static void offer(struct rec_ahead *ahead, struct rec_node_exchange *node, uint64_t bytes)
 {
     uint64_t note[REC_NODE_NOTE] = {0};
     struct stat status;
+    ahead->reserve = reserve_for(bytes, (uint64_t)node->exchange.size);
     ahead->fd = rec_archive_begin_unnamed(node->exchange.size);
     if (ahead->fd >= 0 && fstat(ahead->fd, &status) == 0) {
         ahead->file = (struct rec_ahead_file){status.st_dev, status.st_ino};
@@ -50,7 +55,7 @@ static void offer(struct rec_ahead *ahead, struct rec_node_exchange *node)
     if (ahead->offered >= 0)
         memcpy(note,
                (uint64_t[]){ahead->file.device, ahead->file.inode, (uint64_t)getpid(),
-                            (uint64_t)ahead->offered},
+                            (uint64_t)ahead->offered, ahead->reserve},
                sizeof note);
     else
         rec_ahead_close(ahead);
@@ -66,7 +71,8 @@ static void open_offered(struct rec_ahead *ahead, const struct rec_node_exchange
         return;
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/fd/%" PRIu64, note[2], note[3]);
     ahead->file = (struct rec_ahead_file){note[0], note[1]};
-    ahead->fd = rfn_above_standard(open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    ahead->reserve = note[4];
+    ahead->fd = rfn_above_standard(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC));
     if (ahead->fd >= 0 && !rec_ahead_is_open(ahead)) {
         close(ahead->fd);
         ahead->fd = -1;
@@ -82,38 +88,73 @@ static int note(void *context, uint64_t offset, const uint8_t *bytes, size_t siz
     return 0;
 }
 
-static int write_times(struct rec_ahead *ahead, const struct rfn_rope *times)
+static int write_chunk(struct rec_ahead *ahead, const struct rfn_rope *chunk)
 {
     struct rec_archive_result result = {0}; /* problems are told when they come again */
     struct rec_writing writing = {.fd = ahead->fd,
-                                  .offset = ahead->offset + RFN_CHUNK_HEADER_BYTES,
+                                  .offset = ahead->offset,
                                   .look = note,
                                   .context = ahead,
                                   .result = &result};
-    return rec_writing_rope(&writing, times);
+    return rec_writing_rope(&writing, chunk);
+}
+
+/* Some file systems report errors of writing only when a descriptor is closed. */
+static bool is_written(const struct rec_ahead *ahead)
+{
+    const int other = fcntl(ahead->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    return other >= 0 && close(other) == 0;
+}
+
+/* One that is whole may have to be made again nevertheless. */
+static uint64_t spare_for(uint64_t bytes, bool whole)
+{
+    return !whole ? SPARE : bytes < REC_TIMES_LARGE ? 0 : SPARE_OF_WHOLE;
+}
+
+static void claim_and_write(struct rec_ahead *ahead, struct rec_node_exchange *node, bool whole,
+                            const struct rfn_rope *chunk)
+{
+    struct rec_signals signals;
+    ahead->size = rfn_rope_size(chunk) + spare_for(rfn_rope_size(chunk), whole);
+    ahead->offset = RFN_HEADER_BYTES + ahead->reserve + rec_node_claim(node, ahead->size);
+    ahead->entry.offset = ahead->offset;
+    rec_signals_hold(&signals);
+    if (write_chunk(ahead, chunk) < 0)
+        ahead->n_parts = 0;
+    else
+        ahead->whole = whole && is_written(ahead);
+    rec_signals_release(&signals);
+}
+
+/* Of times, which are empty afterwards. */
+static int make_chunk(struct rfn_toc_entry *entry, bool whole, struct rfn_rope *times,
+                      struct rfn_rope *chunk)
+{
+    const bool compress = whole && rfn_rope_size(times) < REC_TIMES_LARGE;
+    return rfn_chunk_join(chunk, entry->type, entry->id, times, compress, NULL,
+                          &entry->stored_size);
 }
 
 void rec_ahead_write(struct rec_ahead *ahead, struct rec_node_exchange *node,
-                     const struct rfn_rope *times)
+                     const struct rfn_toc_entry *entry, bool whole, struct rfn_rope *times)
 {
     const uint64_t bytes = rfn_rope_size(times);
-    const uint64_t size = RFN_CHUNK_HEADER_BYTES + bytes + SPARE;
-    struct rec_signals signals;
+    struct rfn_rope chunk = RFN_ROPE_INIT;
     if (bytes == 0 || bytes < rec_options.ahead_bytes / (uint64_t)node->exchange.size ||
-        rfn_rope_status(times) < 0)
+        (!whole && bytes < REC_TIMES_LARGE))
         return;
     if (rec_node_may_note(node))
-        offer(ahead, node);
+        offer(ahead, node, bytes);
     else
         open_offered(ahead, node);
-    if (!rec_ahead_is_open(ahead))
-        return;
-    ahead->size = size + -size % RFN_CHUNK_ALIGNMENT;
-    ahead->offset = RFN_HEADER_BYTES + RESERVE + rec_node_claim(node, ahead->size);
-    rec_signals_hold(&signals);
-    if (write_times(ahead, times) < 0)
-        ahead->n_parts = 0;
-    rec_signals_release(&signals);
+    ahead->entry = *entry;
+    if (rec_ahead_is_open(ahead) && make_chunk(&ahead->entry, whole, times, &chunk) == 0)
+        claim_and_write(ahead, node, whole, &chunk);
+    if (ahead->whole)
+        ahead->chunk = chunk;
+    else
+        rfn_rope_release(&chunk);
 }
 
 bool rec_ahead_close(struct rec_ahead *ahead)
@@ -125,10 +166,25 @@ bool rec_ahead_close(struct rec_ahead *ahead)
     return closed;
 }
 
-void rec_ahead_settle(struct rec_ahead *ahead, const struct rec_node_exchange *node)
+void rec_ahead_forget(struct rec_ahead *ahead)
+{
+    rfn_rope_release(&ahead->chunk);
+    ahead->whole = false;
+}
+
+void rec_ahead_settle(struct rec_ahead *ahead, const struct rec_node_exchange *node, bool whole)
 {
     const uint64_t claimed = rec_node_claimed(node);
-    ahead->end = claimed ? RFN_HEADER_BYTES + RESERVE + claimed : 0;
+    uint64_t note[REC_NODE_NOTE];
+    for (size_t i = 0; i < ahead->n_parts; i++)
+        ahead->parts[i].is_same |= ahead->whole;
+    if (!whole && claimed < (uint64_t)node->exchange.size * REC_TIMES_LARGE) {
+        rec_ahead_release(ahead); /* small chunks would stand elsewhere, and leave their places */
+        return;
+    }
+    if (claimed && rec_node_noted(node, note))
+        ahead->reserve = note[4];
+    ahead->end = claimed ? RFN_HEADER_BYTES + ahead->reserve + claimed : 0;
     if (claimed && node->exchange.rank == 0 && ahead->fd < 0)
         open_offered(ahead, node);
 }
@@ -175,6 +231,7 @@ void rec_ahead_release(struct rec_ahead *ahead)
 {
     rec_ahead_close(ahead);
     rec_ahead_withdraw(ahead);
+    rec_ahead_forget(ahead);
     free(ahead->parts);
     *ahead = (struct rec_ahead)REC_AHEAD_INIT;
 }

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,15 +69,29 @@ int rec_archive_begin_unnamed(int ranks)
         return -1;
     char *end = strrchr(path, '/');
     snprintf(end ? end + 1 : path, end ? sizeof path - (size_t)(end + 1 - path) : sizeof path, ".");
-    return rfn_above_standard(open(path, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+    return rfn_above_standard(open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
 }
 
-/* A program that closes descriptors which are not its own may have got this one for another file.
- */
+/* A program that closes descriptors which are not its own may have got this one for another file;
+ * and another process may have created it, of another user by now. */
 static bool is_unnamed(int fd)
 {
     struct stat status;
-    return fd >= 0 && fstat(fd, &status) == 0 && status.st_nlink == 0;
+    return fd >= 0 && fstat(fd, &status) == 0 && status.st_nlink == 0 && status.st_uid == geteuid();
+}
+
+/* What this process takes away of the modes of files, without changing that for a moment. 0 where
+ * the system does not say. */
+static mode_t file_mask(void)
+{
+    char line[128];
+    unsigned mask = 0;
+    FILE *status = fopen("/proc/self/status", "re");
+    while (status && fgets(line, sizeof line, status) && sscanf(line, "Umask: %o", &mask) != 1)
+        ;
+    if (status)
+        fclose(status);
+    return mask;
 }
 
 /* -1 with errno. EEXIST: the name is another file's. */
@@ -85,6 +100,7 @@ static int make(const char *path, int *unnamed)
     if (is_unnamed(*unnamed)) {
         char link[64];
         snprintf(link, sizeof link, "/proc/self/fd/%d", *unnamed);
+        fchmod(*unnamed, 0666 & ~file_mask()); /* it has that of the process that created it */
         if (linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
             return *unnamed;
         if (errno == EEXIST)
@@ -155,6 +171,52 @@ int rec_archive_write(int fd, const uint8_t *bytes, size_t size, uint64_t offset
 {
     struct iovec part = {(void *)bytes, size};
     return write_parts(fd, &part, 1, &offset, result);
+}
+
+/* All of it, zeros behind the end of the file, or an error with errno. */
+static bool read_all(int fd, uint8_t *bytes, size_t size, uint64_t offset)
+{
+    while (size > 0) {
+        const ssize_t n = pread(fd, bytes, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        if (n == 0) {
+            memset(bytes, 0, size);
+            break;
+        }
+        bytes += n;
+        size -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return true;
+}
+
+static int move_part(int fd, uint8_t *bytes, size_t size, uint64_t from, uint64_t to,
+                     struct rec_archive_result *result)
+{
+    if (!read_all(fd, bytes, size, from))
+        return rec_archive_fail(result, "cannot read %s: %s", result->path, strerror(errno));
+    return rec_archive_write(fd, bytes, size, to, result);
+}
+
+int rec_archive_move(int fd, uint64_t from, uint64_t size, uint64_t to,
+                     struct rec_archive_result *result)
+{
+    uint8_t *bytes = malloc(REC_WRITING_AT_ONCE);
+    int error = bytes ? 0 : RFN_E_NOMEM;
+    for (uint64_t moved = 0; moved < size && !error;) { /* none is overwritten before it is read */
+        const uint64_t left = size - moved;
+        const size_t part = left < REC_WRITING_AT_ONCE ? (size_t)left : REC_WRITING_AT_ONCE;
+        const uint64_t at = to < from ? moved : left - part;
+        error = move_part(fd, bytes, part, from + at, to + at, result);
+        moved += part;
+    }
+    free(bytes);
+    if (!error && ftruncate(fd, (off_t)(to + size)) < 0)
+        error = rec_archive_fail(result, "cannot write %s: %s", result->path, strerror(errno));
+    return error;
 }
 
 int rec_archive_open(const char *path, uint64_t inode)

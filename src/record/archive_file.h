@@ -46,6 +46,11 @@ int rec_archive_close(int fd, struct rec_archive_result *result);
 int rec_archive_write(int fd, const uint8_t *bytes, size_t size, uint64_t offset,
                       struct rec_archive_result *result);
 
+/* Bytes of the file, behind which nothing is, to another place; they may overlap, and be zeros that
+ * nobody has written. The file ends behind them then. fd: also for reading. */
+int rec_archive_move(int fd, uint64_t from, uint64_t size, uint64_t to,
+                     struct rec_archive_result *result);
+
 /* Bytes, and parts, that go to the file with one call. Fewer take more calls, and of more bytes the
  * system makes larger pages, for which it takes longer to find memory. */
 enum { REC_WRITING_AT_ONCE = 1 << 18, REC_WRITING_MOST_PARTS = 128 };

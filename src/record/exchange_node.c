@@ -50,7 +50,6 @@ struct head {
     uint32_t come;                /* ranks so far */
     uint32_t all;                 /* whether these are all */
     uint32_t lacks;               /* what not all of them have said */
-    uint32_t no_boxes;            /* whether one has none */
     uint32_t told;                /* whether one is to tell the user */
     int32_t processes[PROCESSES]; /* of those that have joined, by rank */
 };
@@ -112,20 +111,13 @@ static bool nap(const struct rec_node_exchange *exchange, uint32_t *word, uint32
     return true;
 }
 
-static bool have_boxes(const struct rec_node_exchange *exchange)
-{
-    return !__atomic_load_n(&exchange->memory->head.no_boxes, __ATOMIC_ACQUIRE);
-}
-
-/* Until the counter of rank `other` is not `old` any more. RFN_E_EXCHANGE: that rank has ended, or
- * another one has no boxes. */
+/* Until the counter of rank `other` is not `old` any more. RFN_E_EXCHANGE: that rank has ended. */
 static int wait_for_change(const struct rec_node_exchange *exchange, int other, uint32_t *counter,
                            uint32_t old)
 {
     int64_t nap_ns = FIRST_NAP;
     while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) == old) {
-        if (nap(exchange, counter, old, &nap_ns) &&
-            (!have_boxes(exchange) || has_ended(exchange, other)) &&
+        if (nap(exchange, counter, old, &nap_ns) && has_ended(exchange, other) &&
             __atomic_load_n(counter, __ATOMIC_ACQUIRE) == old)
             return RFN_E_EXCHANGE;
     }
@@ -196,17 +188,21 @@ void rec_node_come(struct rec_node_exchange *exchange, int64_t ns, unsigned says
     }
 }
 
+bool rec_node_are_all_here(const struct rec_node_exchange *exchange)
+{
+    return __atomic_load_n(&exchange->memory->head.all, __ATOMIC_ACQUIRE);
+}
+
 struct rec_node_all rec_node_wait_for_all(const struct rec_node_exchange *exchange)
 {
     struct head *head = &exchange->memory->head;
     int64_t nap_ns = FIRST_NAP;
-    while (!__atomic_load_n(&head->all, __ATOMIC_ACQUIRE))
+    while (!rec_node_are_all_here(exchange))
         nap(exchange, &head->all, false, &nap_ns);
     return (struct rec_node_all){.last_came = head->last_came,
                                  .came = head->all_came,
                                  .say = ~head->lacks,
-                                 .word = head->word,
-                                 .have_boxes = have_boxes(exchange)};
+                                 .word = head->word};
 }
 
 /* ---- messages ---- */
@@ -216,12 +212,12 @@ static size_t piece_of(uint64_t left)
     return left < PIECE ? (size_t)left : PIECE;
 }
 
-/* The next piece of a message of `total` bytes. A rank without boxes may have no room for it. */
+/* The next piece of a message of `total` bytes. */
 static int put_piece(const struct rec_node_exchange *exchange, int to, uint64_t total,
                      const uint8_t *bytes, size_t size)
 {
     struct rec_node_box *box = box_between(exchange, exchange->exchange.rank, to);
-    if (!box || !have_boxes(exchange))
+    if (!box)
         return RFN_E_EXCHANGE;
     RFN_TRY(wait_for_change(exchange, to, &box->taken, box->put - SLOTS));
     struct slot *slot = &box->slots[box->put % SLOTS];
@@ -284,6 +280,21 @@ static int receive_bytes(void *context, int from, struct rfn_buf *bytes)
     if (!to && total > 0)
         return RFN_E_NOMEM;
     bytes->size += total;
+    return 0;
+}
+
+static int skip_bytes(void *context, int from)
+{
+    const struct rec_node_exchange *exchange = context;
+    struct rec_node_box *box;
+    const struct slot *slot;
+    uint64_t at = 0, total;
+    do {
+        RFN_TRY(begin_piece(exchange, from, &box, &slot));
+        total = slot->total;
+        end_piece(box);
+        at += piece_of(total - at);
+    } while (at < total);
     return 0;
 }
 
@@ -383,19 +394,24 @@ static int open_memory(const struct rec_node_name *name)
     return rfn_above_standard(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC));
 }
 
-/* The head of it, which gets its room now: where there is none, later it would be SIGBUS. */
-static void *map_head(const struct rec_node_name *name, size_t bytes)
+static void *map_memory(const struct rec_node_name *name, size_t bytes)
 {
     struct stat status;
     int fd = open_memory(name);
     if (fd < 0)
         return NULL;
-    const bool whole = fstat(fd, &status) == 0 && status.st_size == (off_t)bytes &&
-                       fallocate(fd, 0, 0, HEAD_BYTES) == 0;
-    void *head = whole ? mmap(NULL, HEAD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                       : MAP_FAILED;
+    const bool whole = fstat(fd, &status) == 0 && status.st_size == (off_t)bytes;
+    void *memory = whole ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                         : MAP_FAILED;
     close(fd);
-    return head == MAP_FAILED ? NULL : head;
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Of the head, and of this rank's boxes: where there is none, later it would be SIGBUS. */
+static bool make_room(struct rec_node_memory *memory, int rank)
+{
+    return rfn_make_room(memory, HEAD_BYTES) &&
+           rfn_make_room(&memory->boxes[(size_t)rank * BOXES], bytes_for(1));
 }
 
 bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_name *name, int rank,
@@ -408,46 +424,17 @@ bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_nam
                      .context = exchange,
                      .send = send_bytes,
                      .receive = receive_bytes,
+                     .skip = skip_bytes,
                      .tell = tell},
-        .bytes = HEAD_BYTES,
+        .bytes = HEAD_BYTES + bytes_for(size),
     };
     if (name->nonce)
-        exchange->memory = map_head(name, HEAD_BYTES + bytes_for(size));
-    if (exchange->memory && !rfn_make_room(exchange->memory, HEAD_BYTES))
-        rec_node_leave(exchange); /* the system is too old for rec_node_open_boxes */
+        exchange->memory = map_memory(name, exchange->bytes);
+    if (exchange->memory && !make_room(exchange->memory, rank))
+        rec_node_leave(exchange);
     if (exchange->memory && rank < PROCESSES)
         exchange->memory->head.processes[rank] = getpid();
     return exchange->memory;
-}
-
-/* Of this rank's boxes, and of those that it looks into before their owners may have come, its
- * children's to it: where there is no room, later it would be SIGBUS. */
-static bool make_all_room(const struct rec_node_exchange *exchange)
-{
-    const int rank = exchange->exchange.rank, size = exchange->exchange.size;
-    struct rec_node_box *boxes = exchange->memory->boxes;
-    bool room = rfn_make_room(&boxes[(size_t)rank * BOXES], bytes_for(1));
-    int step = rfn_exchange_parent_step(&exchange->exchange);
-    for (step /= 2; step >= 1 && room; step /= 2)
-        room = rank + step >= size ||
-               rfn_make_room(&boxes[(size_t)(rank + step) * BOXES + TO_PARENT], BOX_BYTES);
-    return room;
-}
-
-bool rec_node_open_boxes(struct rec_node_exchange *exchange)
-{
-    const size_t bytes = HEAD_BYTES + bytes_for(exchange->exchange.size);
-    struct rec_node_memory *memory = mremap(exchange->memory, exchange->bytes, bytes,
-                                            MREMAP_MAYMOVE);
-    if (memory != MAP_FAILED) {
-        exchange->memory = memory;
-        exchange->bytes = bytes;
-    }
-    if (memory == MAP_FAILED || !make_all_room(exchange)) {
-        __atomic_store_n(&exchange->memory->head.no_boxes, true, __ATOMIC_RELEASE);
-        return false;
-    }
-    return true;
 }
 
 void rec_node_leave(struct rec_node_exchange *exchange)

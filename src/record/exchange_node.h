@@ -14,10 +14,9 @@
  * the processes that have it mapped, and tells the others its process and descriptor. They open it
  * through /proc if what is there bears the name that they were told, which tells also whether they
  * are on the same node. If one rank cannot, as on another node, or in a container of its own, none
- * must use the memory; that is the caller's to agree upon. Who has joined has the
- * head of it, and no descriptor. The boxes come later, and each rank has the room of its own made
- * sure; if one rank cannot do that, no messages must be sent. A rank whose partner's process has
- * ended gets RFN_E_EXCHANGE.
+ * must use the memory; that is the caller's to agree upon, before messages are sent. Who has joined
+ * has it, and no descriptor, and has the room of its own boxes made sure. A rank whose partner's
+ * process has ended gets RFN_E_EXCHANGE.
  *
  * In the head ranks that come to a place one after the other divide among them what they share
  * (ahead.h), say what the others are to know when all have come, and sleep until then.
@@ -36,9 +35,10 @@
 
 /* Where the memory is, the same for all. */
 struct rec_node_name {
-    uint64_t nonce;  /* 0: none is offered */
-    int64_t process; /* of rank 0 */
-    int64_t fd;      /* there */
+    uint64_t nonce;   /* 0: none is offered */
+    int64_t process;  /* of rank 0 */
+    int64_t fd;       /* there */
+    int64_t clock_ns; /* of the caller's: CLOCK_REALTIME - CLOCK_MONOTONIC of rank 0 */
 };
 
 struct rec_node_exchange {
@@ -49,7 +49,7 @@ struct rec_node_exchange {
                                        soon again where it returns true */
 };
 
-enum { REC_NODE_NOTE = 4 }; /* words */
+enum { REC_NODE_NOTE = 5 }; /* words */
 
 /* On rank 0, for `size` ranks: the name of memory that is there until rec_node_withdraw. Where
  * there is none, the name says so. */
@@ -61,10 +61,7 @@ void rec_node_withdraw(struct rec_node_name *name);
 /* On every rank, also 0. False: the memory cannot be had, and nothing is left to be freed. */
 bool rec_node_join(struct rec_node_exchange *exchange, const struct rec_node_name *name, int rank,
                    int size);
-/* On every rank that has joined, before it sends; others may do so later. False: it must not, and
- * others that wait for messages will get RFN_E_EXCHANGE. */
-bool rec_node_open_boxes(struct rec_node_exchange *exchange);
-void rec_node_leave(struct rec_node_exchange *exchange); /* local; also when not open */
+void rec_node_leave(struct rec_node_exchange *exchange); /* local; also when not joined */
 
 /* One of those that come first notes something for all. True: it is this one, which must do so
  * soon, as others wait for it. */
@@ -85,11 +82,13 @@ struct rec_node_all {
     int64_t came;      /* ns: when all had come, by the last one's clock */
     unsigned say;      /* the bits that all have said */
     uint64_t word;     /* rank 0's */
-    bool have_boxes;
 };
 
 /* Sleeps until all have come. */
 struct rec_node_all rec_node_wait_for_all(const struct rec_node_exchange *exchange);
+
+/* Whether all have, by now. */
+bool rec_node_are_all_here(const struct rec_node_exchange *exchange);
 
 /* Who has joined takes so much of something that all share: returns what was taken before. */
 uint64_t rec_node_claim(struct rec_node_exchange *exchange, uint64_t amount);

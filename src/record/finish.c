@@ -4,6 +4,7 @@
 #include "record/across.h"
 #include "record/clock_sync.h"
 #include "record/exchange_mpi.h"
+#include "record/finish_whole.h"
 #include "record/meetings.h"
 #include "record/moved_inputs.h"
 #include "record/notice.h"
@@ -62,6 +63,11 @@ uint64_t rec_finishing_own_wishes(void)
     return wishes;
 }
 
+bool rec_finishing_is_whole(const struct rec_finishing *finish)
+{
+    return !finish->all && finish->output.ahead && finish->output.ahead->whole;
+}
+
 static void keep_volume(uint64_t word, int rank)
 {
     if (word == volume_word())
@@ -78,8 +84,7 @@ unsigned rec_finishing_forced_roles(const struct rec_finishing *finish)
     return finish->output.alone ? 0 : rec_options.forced_roles;
 }
 
-/* What was sent since the step before, or the beginning, is sent in this step. */
-static void count_sent(struct rec_finishing *finish, enum rfn_merging_step step)
+void rec_finishing_count_sent(struct rec_finishing *finish, enum rfn_merging_step step)
 {
     const struct rfn_sent now = {finish->exchange->bytes_sent, finish->exchange->messages_sent};
     struct rfn_sent *sent = &finish->merging.step_sent[step];
@@ -90,7 +95,7 @@ static void count_sent(struct rec_finishing *finish, enum rfn_merging_step step)
 
 void rec_finishing_end_step(struct rec_finishing *finish, enum rfn_merging_step step)
 {
-    count_sent(finish, step);
+    rec_finishing_count_sent(finish, step);
     int64_t now = rec_monotonic_ns();
     finish->merging.step_ns[step] += (uint64_t)(now - finish->step_began);
     finish->step_began = now;
@@ -325,21 +330,21 @@ static void merge_spreads(struct rec_finishing *finish, int error)
 static int digest(struct rec_finishing *finish, size_t i, struct rfn_path_limits *signing)
 {
     struct rec_stream_description *of = &finish->description.streams[i];
-    struct rfn_rope *values = &finish->packed[i].values;
-    struct rfn_stream_digests digests = {0};
-    digests.signature = rfn_pack_signature(of->stream->events, signing);
-    RFN_TRY(rfn_pack_structure_digests(of->stream->events, &of->refs, &digests,
-                                       &finish->packed[i].loop_bytes));
-    RFN_TRY(rfn_pack_values(of->stream->events, values));
-    RFN_TRY(rfn_rope_hash128(values, 0, &digests.content));
-    digests.content_bytes = finish->packed[i].content_bytes = rfn_rope_size(values);
-    return rfn_merge_stream(&finish->merge, &digests);
+    struct rec_packed *packed = &finish->packed[i];
+    struct rfn_stream_digests *digests = &packed->digests;
+    digests->signature = rfn_pack_signature(of->stream->events, signing);
+    RFN_TRY(
+        rfn_pack_structure_digests(of->stream->events, &of->refs, digests, &packed->loop_bytes));
+    RFN_TRY(rfn_pack_values(of->stream->events, &packed->values));
+    RFN_TRY(rfn_rope_hash128(&packed->values, 0, &digests->content));
+    digests->content_bytes = rfn_rope_size(&packed->values);
+    return rfn_merge_stream(&finish->merge, digests);
 }
 
 /* Of what --memory allows: structures, and values, that come to rank 0. */
 enum { TOGETHER_SHARE = 16 };
 
-static int number_kinds(struct rec_finishing *finish, int error)
+static int digest_all(struct rec_finishing *finish, int error)
 {
     struct rfn_path_limits signing = rfn_signature_limits;
     size_t n = finish->description.n_streams;
@@ -352,6 +357,12 @@ static int number_kinds(struct rec_finishing *finish, int error)
         error = digest(finish, i, &signing);
     rec_finishing_end_step(finish, RFN_MERGING_SIGNATURES);
     finish->merge.together = rec_options.cluster ? rec_options.memory_bytes / TOGETHER_SHARE : 0;
+    return error;
+}
+
+static int number_kinds(struct rec_finishing *finish, int error)
+{
+    error = digest_all(finish, error);
     error = rfn_merge_run(&finish->merge, finish->exchange, error);
     return error ? error : rec_describe_numbers(&finish->description, &finish->merge);
 }
@@ -377,7 +388,13 @@ static int pack_timing(struct rec_finishing *finish, size_t i)
     struct rec_packed *packed = &finish->packed[i];
     if (packed->time_set != finish->first_stream + i)
         return 0;
-    return rec_pack_times(events, &packed->times, &packed->timing);
+    if (rec_finishing_is_whole(finish)) {
+        packed->timing_bytes = finish->output.ahead->entry.stored_size;
+        return 0;
+    }
+    const int error = rec_pack_times(events, &packed->times, &packed->timing);
+    packed->timing_bytes = rfn_rope_size(&packed->timing);
+    return error;
 }
 
 /* What columns have not coded while they grew, of each the last block, is coded here. */
@@ -385,115 +402,6 @@ static int pack_times(struct rec_finishing *finish, int error)
 {
     for (size_t i = 0; i < finish->description.n_streams && !error; i++)
         error = pack_timing(finish, i);
-    return error;
-}
-
-/* What the stream adds to the table of streams and to its group's table. */
-static int tabulate(struct rec_finishing *finish, size_t i)
-{
-    struct rec_stream_description *of = &finish->description.streams[i];
-    const struct rec_packed *packed = &finish->packed[i];
-    const struct rec_clock_pair start = rec_start();
-    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
-    uint64_t group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP).number;
-    uint64_t values = rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES).number;
-    struct rfn_table *streams = rfn_tables_use(&finish->streams, 0, RFN_SLOT_SIGNATURE);
-    struct rfn_table *places = rfn_tables_use(&finish->places, (size_t)group,
-                                              rfn_pack_places_count(of->stream->events, &of->refs));
-    if (!streams || !places)
-        return RFN_E_NOMEM;
-    const int64_t words[RFN_SLOT_SIGNATURE] = {
-        /* rank 0 knows the rest */
-        [RFN_SLOT_RANK] = rec_place_rank(),
-        [RFN_SLOT_THREAD] = (int64_t)i,
-        [RFN_SLOT_GROUP] = (int64_t)group,
-        [RFN_SLOT_VALUES] = (int64_t)values,
-        [RFN_SLOT_HOST] = (int64_t)finish->description.host,
-        [RFN_SLOT_EVENTS] = (int64_t)rfn_stream_events(of->stream->events),
-        [RFN_SLOT_CALLS] = (int64_t)rfn_stream_calls(of->stream->events),
-        [RFN_SLOT_START] = rec_options.times ? start.monotonic_ns : 0,
-        [RFN_SLOT_REGIONS] = (int64_t)rec_regions_events(of->stream),
-        [RFN_SLOT_REALTIME] = rec_options.times ? start.realtime_ns - start.monotonic_ns : 0,
-        [RFN_SLOT_VOLUME] = rfn_stream_has_volume(of->stream->events),
-        [RFN_SLOT_TIMES] = (int64_t)packed->time_set,
-    };
-    for (int s = 0; s < RFN_SLOT_SIGNATURE; s++) {
-        /* starts are large, and do not follow from the stream's number */
-        const bool relative = s != RFN_SLOT_START && s != RFN_SLOT_REALTIME;
-        RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], relative,
-                                (int64_t)(finish->first_stream + i)));
-    }
-    RFN_TRY(rfn_pack_places(of->stream->events, &of->refs, places));
-    return rec_together_bring(&finish->together, &finish->merge, i, of->stream->events, &of->refs,
-                              &packed->values);
-}
-
-/* What a trace of this process alone would have of its streams: structures, words that depend on
- * the rank (a byte for each and one for its run), values and times. */
-static uint64_t trace_bytes(const struct rec_finishing *finish)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < finish->description.n_streams; i++) {
-        const struct rec_stream_description *of = &finish->description.streams[i];
-        const struct rec_packed *packed = &finish->packed[i];
-        bytes += packed->loop_bytes + rfn_pack_head_bytes(of->stream->events, &of->refs) +
-                 2 * rfn_pack_places_count(of->stream->events, &of->refs) + packed->content_bytes +
-                 rfn_rope_size(&packed->timing);
-    }
-    return bytes;
-}
-
-enum { SUM_EVENTS, SUM_TRACES, SUM_ALL, SUM_DEFINITIONS, SUMS };
-
-_Static_assert(SUMS == (int)RFN_COLLECTED_SUMS, "other sums are collected");
-
-/* A trace that is handed on goes over as many ranks as this one has bits: the tree is binomial. */
-static void count_moved(struct rec_finishing *finish, struct rfn_collection *collection)
-{
-    uint64_t hops = (uint64_t)__builtin_popcount((unsigned)finish->exchange->rank);
-    uint64_t bytes = trace_bytes(finish);
-    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next)
-        collection->sums[SUM_EVENTS] += rfn_stream_events(stream->events);
-    collection->sums[SUM_TRACES] = bytes;
-    collection->sums[SUM_ALL] = bytes * hops;
-    collection->sums[SUM_DEFINITIONS] = finish->definition_bytes * hops;
-    count_sent(finish, collection->step);
-    memcpy(collection->sent, finish->merging.step_sent, sizeof collection->sent);
-}
-
-static void note_merging(struct rec_finishing *finish, const struct rfn_collection *collection)
-{
-    struct rfn_run_merging *merging = &finish->merging;
-    finish->events = collection->sums[SUM_EVENTS];
-    memcpy(merging->step_sent, collection->sent, sizeof merging->step_sent);
-    for (int step = 0; step < RFN_MERGING_STEPS; step++) {
-        merging->messages += collection->sent[step].messages;
-        merging->bytes += collection->sent[step].bytes;
-    }
-    merging->trace_bytes = collection->sums[SUM_TRACES];
-    merging->all_bytes = collection->sums[SUM_ALL];
-    merging->all_definition_bytes = collection->sums[SUM_DEFINITIONS];
-}
-
-static int tabulate_all(struct rec_finishing *finish, int error)
-{
-    if (!error)
-        error = rfn_tables_init(&finish->streams, 1);
-    if (!error)
-        error = rfn_tables_init(&finish->places, finish->merge.streams.of[RFN_KIND_OF_GROUP].total);
-    if (!error)
-        error = rec_together_begin(&finish->together, &finish->merge);
-    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
-        error = tabulate(finish, i);
-    struct rfn_tables *tables[] = {&finish->streams, &finish->places, &finish->together.numbers};
-    struct rfn_collection collection = {.tables = tables,
-                                        .n_tables = 3,
-                                        .parcels = &finish->together.parcels,
-                                        .step = RFN_MERGING_TABLES};
-    if (!error)
-        count_moved(finish, &collection);
-    error = rfn_collect(&collection, finish->exchange, error);
-    note_merging(finish, &collection);
     return error;
 }
 
@@ -615,7 +523,7 @@ static void write_run(struct rec_finishing *finish, struct rec_archive_result *r
     merge_spreads(finish, error);
     if (!error && finish->exchange->rank == 0)
         error = rec_chunk_definitions(finish); /* while others make and send what follows */
-    error = tabulate_all(finish, error);
+    error = rec_tables_collect(finish, error);
     rec_finishing_end_step(finish, RFN_MERGING_TABLES);
     if (!error && finish->exchange->rank == 0)
         error = rec_chunk_first(finish);
@@ -650,9 +558,8 @@ static void release(struct rec_finishing *finish)
     free(finish->packed);
     rec_output_release(&finish->output);
     rec_output_release(&finish->front);
-    rfn_tables_release(&finish->streams);
-    rfn_tables_release(&finish->places);
-    rec_together_release(&finish->together);
+    rec_tables_release(finish);
+    rfn_symbolizer_free(finish->symbolizer);
     rec_description_release(&finish->description);
     rfn_merge_release(&finish->merge);
     rfn_spreads_release(&finish->spreads);
@@ -662,11 +569,21 @@ static void release(struct rec_finishing *finish)
 
 static struct {
     struct rec_finishing finish;
+    struct rec_whole whole;
     int error;
-    bool done;
+    bool done;  /* steps 1 and 2 are */
+    bool ended; /* all is, but for what rank 0 does */
 } early;
 
-void rec_finish_early(bool plain)
+/* Whether rank 0 needs no more of the others, when it has the numbers. error: of the merge. */
+static bool ends(void *context, int error)
+{
+    const int *of_whole = context;
+    early.ended = rec_whole_gather(&early.whole, error ? error : *of_whole);
+    return early.ended;
+}
+
+bool rec_finish_early(bool plain, bool under_way)
 {
     struct rfn_exchange *exchange = &rec_gathered.node.exchange;
     struct rec_finishing *finish = &early.finish;
@@ -676,16 +593,22 @@ void rec_finish_early(bool plain)
     finish->first_stream = (uint64_t)exchange->rank;
     finish->n_streams = (uint64_t)exchange->size;
     int error = plain ? describe(finish) : RFN_E_USAGE;
-    early.error = number_kinds(finish, error);
+    error = digest_all(finish, error);
+    if (!error && exchange->rank == 0 && !under_way)
+        rec_look_up_definitions(finish);
+    int of_whole = rec_whole_begin(&early.whole, finish, &rec_gathered.ahead, error);
+    error = rfn_merge_run_or_end(&finish->merge, exchange, ends, &of_whole, error);
+    if (!error && !early.ended)
+        error = rec_describe_numbers(&finish->description, &finish->merge);
+    early.error = error;
     early.done = true;
+    return early.ended;
 }
 
-/* The time counts since the last rank came. A rank with a clock of its own (a time namespace) takes
- * the last one to have come since it did itself. */
+/* The time counts since the last rank came. */
 static void count_from_last(struct rec_finishing *finish)
 {
-    const int64_t came = finish->began, now = rec_monotonic_ns(), last = rec_gathered.last_came;
-    finish->began = finish->step_began = last < came ? came : last > now ? now : last;
+    finish->began = finish->step_began = rec_gathered.last_came;
     memset(finish->merging.step_ns, 0, sizeof finish->merging.step_ns);
 }
 
@@ -701,7 +624,9 @@ static bool take_early(struct rec_finishing *finish)
     } else if (early.done) {
         if (finish->exchange == early.finish.exchange) {
             finish->sent = early.finish.sent; /* in vain: what was sent after signatures */
-            count_sent(finish, RFN_MERGING_MERGE);
+            finish->merging.step_sent[RFN_MERGING_MERGE] =
+                early.finish.merging.step_sent[RFN_MERGING_MERGE];
+            rec_finishing_count_sent(finish, RFN_MERGING_MERGE);
         }
         rfn_exchange_hold(early.finish.exchange, -(int64_t)early.finish.merge.held);
         release(&early.finish);
@@ -804,6 +729,28 @@ static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge 
     }
 }
 
+/* What rec_finish_early has left: rank 0 has all, and the others know that it is done. */
+static void finish_whole(struct rec_archive_result *result, int error)
+{
+    struct rec_finishing *finish = &early.finish;
+    if (finish->exchange->rank == 0) {
+        const int64_t merged = finish->step_began;
+        count_from_last(finish);
+        if (merged > finish->step_began) {
+            finish->merging.step_ns[RFN_MERGING_MERGE] = (uint64_t)(merged - finish->step_began);
+            finish->step_began = merged;
+        }
+        finish->wishes = rec_finishing_own_wishes();
+        snprintf(early.whole.result.problem, sizeof early.whole.result.problem, "%s",
+                 result->problem);
+        error = rec_whole_end(&early.whole, error);
+        tell(finish, &early.whole.result, error,
+             (double)(finish->output.whole - finish->began) * 1e-9);
+    }
+    release(finish);
+    rec_whole_release(&early.whole);
+}
+
 void rec_finish(void)
 {
     struct rfn_merge merge;
@@ -824,10 +771,14 @@ void rec_finish(void)
                  rec_functions[busy->call.function].name);
     rec_signals_hold(&signals);
     const int error = stopped || busy ? RFN_E_USAGE : 0;
-    if (!exchange && rec_gathered.node.memory)
+    if (early.ended) {
+        rfn_merge_release(&merge);
+        finish_whole(&result, error);
+    } else if (!exchange && rec_gathered.node.memory)
         finish_run(&rec_gathered.node.exchange, &merge, NULL, &result, false, error);
     else
         finish_by_mpi(exchange, &merge, &result, error);
+    rec_patience_end(&rec_gathered.patience); /* its thread may look into the memory */
     rec_gathered_release();
     rec_journals_remove();
     rec_place_release();

@@ -10,7 +10,8 @@
  *      coded, while others are still on their way (rfn_stream_code_ahead); ranks of one node, which
  *      share memory since MPI_Init (exchange_node.h), write full times meanwhile (ahead.h), say
  *      there what step 1 would tell of them, and do step 2, which stays if step 1 has nothing to
- *      tell, as it seldom has
+ *      tell, as it seldom has; and if steps 3 and 4 need nothing of a rank but what it has by then,
+ *      rank 0 does them alone (finish_whole.h)
  *   0. the clocks of several nodes are compared once more (rec_clock_sync_end)
  *   1. all ranks learn what rank 0 was asked for (rfn_exchange_tell); inputs that one rank moved to
  *      columns are moved on all (rfn_survey_run)

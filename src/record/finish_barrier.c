@@ -16,6 +16,17 @@ void rec_gathered_release(void)
     rec_ahead_release(&rec_gathered.ahead);
 }
 
+enum { PLAIN = 1 }; /* what a rank says of itself when it comes */
+
+void rec_gathered_came(void)
+{
+    const struct rec_node_all all = rec_node_wait_for_all(&rec_gathered.node);
+    rec_gathered.wishes = all.word;
+    rec_gathered.last_came = all.last_came;
+    rec_gathered.came = all.came;
+    rec_gathered.plain = all.say & PLAIN;
+}
+
 /* Of this thread's stream: what others do cannot be disturbed. */
 static void code_ahead(void)
 {
@@ -30,24 +41,27 @@ static void end(struct rec_call *call)
 }
 
 #ifndef RFN_FLAVOUR_SMPI
-/* The times of this thread's stream as they are, if all are kept and it writes them itself, and
- * they are not few. */
-static void pack_ahead(struct rfn_rope *times)
+/* The times of this thread's stream as they are, if all are kept and it writes them itself. whole:
+ * there are no more to come. */
+static void pack_ahead(struct rfn_rope *times, bool whole)
 {
-    const bool own = rec_options.write && rec_options.times && !rec_options.segments &&
-                     !rec_options.merge_all;
+    const bool own = rec_options.write && !rec_options.segments && !rec_options.merge_all;
     if (own && rec_this_stream && rec_state == REC_RECORDING &&
-        rec_pack_times(rec_this_stream->events, NULL, times) < 0)
-        rfn_rope_release(times);
-    if (rfn_rope_size(times) < REC_TIMES_LARGE)
+        ((whole && rfn_stream_flush(rec_this_stream->events) < 0) ||
+         rec_pack_times(rec_this_stream->events, NULL, times) < 0))
         rfn_rope_release(times);
 }
 
-static void write_times_ahead(struct rec_node_exchange *node)
+/* plain: then the stream has the rank's number. When all have come is told by the system's clock,
+ * which has to be that of the times. */
+static void write_times_ahead(struct rec_node_exchange *node, bool plain)
 {
+    const bool whole = plain && rec_clock.kind != REC_CLOCK_MPI;
+    const struct rfn_toc_entry entry = {.type = RFN_CHUNK_TIMING,
+                                        .id = (uint64_t)node->exchange.rank};
     struct rfn_rope times = RFN_ROPE_INIT;
-    pack_ahead(&times);
-    rec_ahead_write(&rec_gathered.ahead, node, &times);
+    pack_ahead(&times, whole);
+    rec_ahead_write(&rec_gathered.ahead, node, &entry, whole, &times);
     rfn_rope_release(&times);
 }
 
@@ -120,6 +134,22 @@ static bool is_to_share(void)
     return !shared_before && rec_place_size() > 1 && !rec_clock_sync_wanted();
 }
 
+/* What the system's clock of this process is behind the time of day. */
+static int64_t clock_offset(void)
+{
+    const struct rec_clock_pair start = rec_start();
+    return start.realtime_ns - start.monotonic_ns;
+}
+
+/* A process may have a clock of its own (in a time namespace), which is then off by more than what
+ * disturbs a reading. */
+static bool same_clock(int64_t offset_ns)
+{
+    enum { SECOND = 1000000000 };
+    const int64_t apart = clock_offset() - offset_ns;
+    return -SECOND < apart && apart < SECOND;
+}
+
 /* All ranks share memory from now on, or none. Once; clocks of nodes are compared by messages of
  * MPI, so the rest goes that way, too. all: a communicator of all ranks. */
 static void share_memory(MPI_Comm all)
@@ -130,10 +160,12 @@ static void share_memory(MPI_Comm all)
     shared_before = true;
     if (rec_is_first_rank() && may_share())
         name = rec_node_offer(size);
+    name.clock_ns = clock_offset();
     if (rec_mpi.MPI_Bcast(&name, sizeof name, MPI_BYTE, 0, all) != MPI_SUCCESS &&
         !rec_is_first_rank())
         name.nonce = 0;
-    const bool joined = may_share() && rec_node_join(node, &name, rec_place_rank(), size);
+    const bool joined = may_share() && same_clock(name.clock_ns) &&
+                        rec_node_join(node, &name, rec_place_rank(), size);
     if (!rec_all_say(all, joined))
         rec_node_leave(node);
     if (rec_is_first_rank())
@@ -146,7 +178,7 @@ void rec_gather_start(void)
     struct rec_exchange exchange;
     if (!rec_of_one_program() || !is_to_share())
         return;
-    rec_patience_begin(&patience, "start MPI");
+    rec_patience_begin(&patience, "start MPI", NULL);
     if (rec_exchange_open(&exchange, true) == 0) {
         share_memory(exchange.comm);
         rec_exchange_close(&exchange);
@@ -170,8 +202,8 @@ static void end_too_early(struct rec_call *call)
     rec_stream_of(call)->inside = true;
 }
 
-/* The quanta at a time that has just been, and not before `least`. (A rank may have a clock of its
- * own, in a time namespace; MPI's is none of the node's.) */
+/* The quanta at a time that has just been, and not before `least`. (MPI's clock is none of the
+ * node's.) */
 static uint64_t quanta_at(int64_t ns, uint64_t least)
 {
     const struct rec_clock_pair start = rec_start(), now = rec_clock_pair();
@@ -192,6 +224,13 @@ static void end_again(struct rec_call *call, int64_t ns)
     stream->inside = stream->in_fortran;
 }
 
+/* It ends when the archive says. */
+static void end_elsewhere(struct rec_call *call)
+{
+    struct rec_stream *stream = rec_stream_of(call);
+    stream->inside = stream->in_fortran;
+}
+
 static void end_at(struct rec_call *call, int64_t ns)
 {
     const uint64_t volume = call->volume_exit;
@@ -201,7 +240,12 @@ static void end_at(struct rec_call *call, int64_t ns)
     rec_leave(call);
 }
 
-enum { PLAIN = 1 }; /* what a rank says of itself when it comes */
+/* Whether nothing that this rank will learn of the others changes the times that it has written. */
+static bool keeps_times(void)
+{
+    return rec_gathered.plain && rec_gathered.ahead.whole &&
+           rec_gathered.wishes == rec_finishing_own_wishes();
+}
 
 /* Until all ranks are here. What does not need all of them is done by then, and who has nothing
  * left to do sleeps: times are put into the file, and what ranks have is merged up the tree, where
@@ -215,25 +259,24 @@ static void gather_ranks(struct rec_call *call)
         end_too_early(call);
     else if (call)
         count_here(call);
-    node->meanwhile = any_message_left() ? progress_of_some : progress;
-    const bool has_boxes = rec_node_open_boxes(node);
-    write_times_ahead(node);
+    const bool under_way = any_message_left();
+    node->meanwhile = under_way ? progress_of_some : progress;
+    write_times_ahead(node, plain);
     rec_node_come(node, rec_gathered.arrived, plain ? PLAIN : 0, rec_finishing_own_wishes());
-    if (has_boxes)
-        rec_finish_early(plain);
-    const struct rec_node_all all = rec_node_wait_for_all(node);
+    const bool ended = rec_finish_early(plain, under_way);
+    rec_gathered_came();
     node->meanwhile = NULL;
-    if (plain)
-        end_again(call, all.came);
+    rec_gathered.ends_elsewhere = ended || keeps_times();
+    if (rec_gathered.ends_elsewhere)
+        end_elsewhere(call);
+    else if (plain)
+        end_again(call, rec_gathered.came);
     else if (call)
-        end_at(call, all.came);
-    rec_gathered.wishes = all.word;
-    rec_gathered.last_came = all.last_came;
-    rec_gathered.plain = all.say & PLAIN;
-    if (all.have_boxes)
-        rec_ahead_settle(&rec_gathered.ahead, node);
-    else
-        rec_gathered_release();
+        end_at(call, rec_gathered.came);
+    if (!rec_gathered.ends_elsewhere)
+        rec_ahead_forget(&rec_gathered.ahead);
+    if (!ended)
+        rec_ahead_settle(&rec_gathered.ahead, node, rec_gathered.plain);
 }
 #else
 /* Its ranks share one thread, of which none may sleep, and more messages take simulated time. */
@@ -263,14 +306,19 @@ bool rec_is_to_tell(void)
     return node->memory ? rec_node_is_to_tell(node) : rec_is_first_rank();
 }
 
+/* The wait goes on until rank 0 has written what all have. */
+static bool are_all_here(void)
+{
+    return rec_gathered.node.memory && rec_node_are_all_here(&rec_gathered.node);
+}
+
 void rec_finish_barrier(struct rec_call *call)
 {
-    struct rec_patience patience;
     rec_gathered.arrived = rec_monotonic_ns();
     rec_close_to_threads();
     code_ahead();
     const bool placed = rec_place_learn(); /* the recorder may not have seen MPI_Init */
-    rec_patience_begin(&patience, "reach the end of MPI");
+    rec_patience_begin(&rec_gathered.patience, "reach the end of MPI", are_all_here);
     const MPI_Comm all = placed ? rec_place_comm() : MPI_COMM_NULL;
     if (all != MPI_COMM_NULL && is_to_share())
         share_memory(all);
@@ -282,5 +330,5 @@ void rec_finish_barrier(struct rec_call *call)
         if (call)
             end(call);
     }
-    rec_patience_end(&patience);
+    rec_patience_over(&rec_gathered.patience);
 }

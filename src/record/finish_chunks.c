@@ -64,12 +64,22 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
     return chunk(output, RFN_CHUNK_META, 0, &payload, error);
 }
 
+void rec_look_up_definitions(struct rec_finishing *finish)
+{
+    struct rfn_buf unused = RFN_BUF_INIT;
+    finish->symbolizer = rfn_symbolizer_new();
+    rfn_pack_definitions(&finish->merge, finish->symbolizer, &unused);
+    rfn_buf_release(&unused);
+}
+
 int rec_chunk_definitions(struct rec_finishing *finish)
 {
     struct rfn_buf payload = RFN_BUF_INIT;
-    struct rfn_symbolizer *symbolizer = rfn_symbolizer_new();
-    int error = rfn_pack_definitions(&finish->merge, symbolizer, &payload);
-    rfn_symbolizer_free(symbolizer);
+    if (!finish->symbolizer)
+        finish->symbolizer = rfn_symbolizer_new();
+    int error = rfn_pack_definitions(&finish->merge, finish->symbolizer, &payload);
+    rfn_symbolizer_free(finish->symbolizer);
+    finish->symbolizer = NULL;
     return chunk(&finish->front, RFN_CHUNK_DEFINITIONS, 0, &payload, error);
 }
 
@@ -90,7 +100,8 @@ static int pack_streams(const struct rec_finishing *finish, struct rfn_buf *payl
     struct rfn_runs slots[RFN_STREAM_SLOTS] = {RFN_RUNS_INIT};
     uint64_t *signatures = rfn_stream_kinds_signatures(kinds);
     int error = signatures ? 0 : RFN_E_NOMEM;
-    memcpy(slots, told, RFN_SLOT_SIGNATURE * sizeof *slots);
+    memcpy(slots, told, sizeof slots);
+    slots[RFN_SLOT_SIGNATURE] = (struct rfn_runs)RFN_RUNS_INIT; /* nobody has told */
     if (!error)
         error = rfn_fill_signatures(&told[RFN_SLOT_VALUES], signatures,
                                     kinds->of[RFN_KIND_OF_VALUES].n, &slots[RFN_SLOT_SIGNATURE]);
@@ -180,6 +191,10 @@ static int chunk_timing(struct rec_finishing *finish, size_t i, struct rec_outpu
     const struct rec_stream *stream = finish->description.streams[i].stream;
     bool reduced = rfn_stream_reduced(stream->events);
     bool compress = rfn_rope_size(payload) < REC_TIMES_LARGE;
+    if (rec_finishing_is_whole(finish)) {
+        rec_output_chunk_whole(output);
+        return 0;
+    }
     if (rfn_rope_size(payload) == 0)
         return 0;
     if (stream == rec_this_stream && !compress && !reduced && !finish->all)

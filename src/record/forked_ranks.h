@@ -32,7 +32,7 @@ static int be_forked_rank(const struct rec_node_name *name, int rank, int size, 
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         signal(faults[i], SIG_DFL); /* no rank goes on as the test */
     alarm(FORKED_RANKS_SECONDS);
-    bool joined = rec_node_join(&node, name, rank, size) && rec_node_open_boxes(&node);
+    bool joined = rec_node_join(&node, name, rank, size);
     if (!wait_for_forked_ranks(pipes[1], pipes[2]) || !joined)
         return 2;
     bool right = act(&node);

@@ -99,19 +99,19 @@ static uint64_t own_resolution(void)
 
 static uint64_t own_ahead_bytes(void)
 {
-    enum { LEAST = 4 << 20 }; /* what stays unused of the file then is little of it */
     const char *set = getenv("REFRAIN_WRITE_AHEAD");
     char *end = NULL;
     if (!set || !*set)
-        return LEAST;
+        return 0;
     if (strcmp(set, "no") == 0)
         return UINT64_MAX;
     uint64_t bytes = strtoull(set, &end, 10);
     if (!*end)
         return bytes;
-    rec_say("REFRAIN_WRITE_AHEAD=%s is neither no nor a number of bytes; the default is taken",
-            set);
-    return LEAST;
+    rec_say(
+        "REFRAIN_WRITE_AHEAD=%s is neither no nor a number of bytes: all times are written ahead",
+        set);
+    return 0;
 }
 
 static const char *similar_wanted(void)

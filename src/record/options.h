@@ -39,7 +39,7 @@
  *                     see exchange_node.h
  *   REFRAIN_WRITE_AHEAD
  *                     no: times are written when all ranks are there; a number of bytes: or where
- *                     the ranks have fewer of them together (default 4 MiB); see ahead.h
+ *                     the ranks have fewer of them together (default 0); see ahead.h
  *   REFRAIN_RESOLUTION
  *                     of the times, as in 50ns (default 1ns)
  *   REFRAIN_FUNCTIONS which functions that were compiled with -finstrument-functions are recorded:

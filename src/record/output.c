@@ -48,6 +48,13 @@ int rec_output_chunk_claimed(struct rec_output *output, uint32_t type, uint64_t 
     return rfn_chunk_join_as_is(&output->claimed, type, id, payload, &look, &entry->stored_size);
 }
 
+void rec_output_chunk_whole(struct rec_output *output)
+{
+    output->claimed_entry = output->ahead->entry;
+    output->claimed = output->ahead->chunk;
+    output->ahead->chunk = (struct rfn_rope)RFN_ROPE_INIT;
+}
+
 int rec_output_take(struct rec_output *output, const struct rfn_toc_entry *entry,
                     const struct rfn_rope *bytes)
 {
@@ -83,7 +90,7 @@ struct placing {
     struct rfn_buf claimed;  /* entries of chunks for what is claimed: the children's and this
                                 rank's; offsets as claimed */
     uint64_t offset;         /* of this rank's part in the file */
-    uint64_t shift;          /* from where claims were to where they are */
+    int64_t shift;           /* from where claims were to where they are */
     uint64_t peak;           /* of memory for merging, here and on ranks below */
     bool unwritten;          /* one of these has more to write, when it is told where */
     bool fresh;              /* the file is not the one in which times may stand */
@@ -100,7 +107,7 @@ static bool any_claims(const struct placing *placing)
 static uint64_t end_of_part(const struct placing *placing)
 {
     return placing->exchange->rank == 0 && any_claims(placing)
-               ? placing->output->ahead->end + placing->shift
+               ? placing->output->ahead->end + (uint64_t)placing->shift
                : placing->offset + rfn_rope_size(&placing->output->bytes);
 }
 
@@ -175,11 +182,31 @@ static int create(struct placing *placing)
     return fd;
 }
 
-/* What is claimed begins behind the reserve, if rank 0's part fits in there. */
-static uint64_t shift_of(const struct placing *placing)
+/* What is claimed begins behind the reserve, if rank 0's part fits in there, and leaves not too
+ * much of it unused. */
+static int64_t shift_of(const struct placing *placing)
 {
-    const uint64_t part = rfn_rope_size(&placing->output->bytes), reserve = rec_ahead_reserve();
-    return any_claims(placing) && part > reserve ? part - reserve : 0;
+    const struct rec_ahead *ahead = placing->output->ahead;
+    const uint64_t part = rfn_rope_size(&placing->output->bytes);
+    if (!any_claims(placing))
+        return 0;
+    const uint64_t most = (ahead->end + part) / REC_AHEAD_UNUSED;
+    return part <= ahead->reserve && ahead->reserve - part <= most
+               ? 0
+               : (int64_t)(part - ahead->reserve);
+}
+
+/* On rank 0, whose part has its size now: what is claimed, and stands in the file, makes room. */
+static int make_way(struct placing *placing)
+{
+    const struct rec_ahead *ahead = placing->output->ahead;
+    placing->offset = RFN_HEADER_BYTES;
+    placing->shift = shift_of(placing);
+    if (!placing->shift || placing->fresh)
+        return 0;
+    const uint64_t begin = RFN_HEADER_BYTES + ahead->reserve;
+    return rec_archive_move(placing->fd, begin, ahead->end - begin,
+                            begin + (uint64_t)placing->shift, placing->result);
 }
 
 /* Rank 0 creates the file. */
@@ -187,8 +214,6 @@ static int begin_file(struct placing *placing)
 {
     uint8_t header[RFN_HEADER_BYTES];
     struct stat status;
-    placing->offset = RFN_HEADER_BYTES;
-    placing->shift = shift_of(placing);
     placing->fd = create(placing);
     if (placing->fd < 0)
         return RFN_E_IO;
@@ -205,7 +230,7 @@ static int place_write_down(void *state, int child, struct rfn_buf *out)
     const struct placing *placing = state;
     rfn_buf_u64(out, placing->inode);
     rfn_buf_u8(out, placing->fresh);
-    rfn_buf_varint(out, placing->shift);
+    rfn_buf_svarint(out, placing->shift);
     rfn_buf_varint(out, end_of_part(placing) + placing->before[child]);
     rfn_buf_bytes(out, placing->result->path, strlen(placing->result->path));
     return rfn_buf_status(out);
@@ -217,7 +242,7 @@ static int place_read_down(void *state, const uint8_t *bytes, size_t size)
     struct rfn_reader reader = rfn_reader_over(bytes, size);
     placing->inode = rfn_reader_u64(&reader);
     placing->fresh = rfn_reader_u8(&reader);
-    placing->shift = rfn_reader_varint(&reader);
+    placing->shift = rfn_reader_svarint(&reader);
     placing->offset = rfn_reader_varint(&reader);
     if (reader.failed || size - reader.at >= sizeof placing->result->path)
         return RFN_E_EXCHANGE;
@@ -239,7 +264,8 @@ static int close_archive(const struct placing *placing, struct rec_archive_resul
     struct rfn_buf contents = RFN_BUF_INIT, payload = RFN_BUF_INIT, chunk = RFN_BUF_INIT;
     const uint64_t end = end_of_part(placing) + placing->children;
     write_contents(placing, &contents);
-    write_entries(placing->claimed.data, placing->claimed.size, placing->shift, &contents);
+    write_entries(placing->claimed.data, placing->claimed.size, (uint64_t)placing->shift,
+                  &contents);
     const size_t n = contents.size / sizeof(struct rfn_toc_entry);
     if (n > 0)
         qsort(contents.data, n, sizeof(struct rfn_toc_entry), compare_entries);
@@ -302,10 +328,16 @@ static struct rec_writing writing_at(const struct placing *placing, uint64_t off
     return (struct rec_writing){.fd = placing->fd, .offset = offset, .result = placing->result};
 }
 
-static int stands(void *ahead, uint64_t offset, const uint8_t *bytes, size_t size)
+struct standing {
+    const struct rec_ahead *ahead;
+    int64_t shift;
+};
+
+static int stands(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
 {
+    const struct standing *standing = context;
     (void)bytes; /* compared when the chunk was made */
-    return rec_ahead_stands(ahead, offset, size);
+    return rec_ahead_stands(standing->ahead, offset - (uint64_t)standing->shift, size);
 }
 
 /* This rank's part, and what it has claimed. */
@@ -316,10 +348,11 @@ static int write_own(const struct placing *placing)
     RFN_TRY(rec_writing_rope(&writing, &output->bytes));
     if (!any_claims(placing))
         return 0;
-    writing = writing_at(placing, output->ahead->offset + placing->shift);
-    if (!placing->fresh && !placing->shift) {
+    writing = writing_at(placing, output->ahead->offset + (uint64_t)placing->shift);
+    struct standing standing = {output->ahead, placing->shift};
+    if (!placing->fresh) {
         writing.look = stands;
-        writing.context = output->ahead;
+        writing.context = &standing;
     }
     return rec_writing_rope(&writing, &output->claimed);
 }
@@ -373,7 +406,8 @@ static int send_all(const struct placing *placing)
     int error = send_gathered(exchange, &output->bytes);
     if (!any_claims(placing))
         return error;
-    const struct claim claim = {output->ahead->offset + placing->shift, output->ahead->size};
+    const struct claim claim = {output->ahead->offset + (uint64_t)placing->shift,
+                                output->ahead->size};
     int said = exchange->send(exchange->context, 0, &claim, sizeof claim);
     int sent = send_gathered(exchange, &output->claimed);
     return error ? error : said ? said : sent;
@@ -511,15 +545,16 @@ static int take_claimed_entry(struct placing *placing)
 }
 
 /* Whether all that a rank other than 0 has is what it has claimed, and stands there now: that needs
- * no word of rank 0's, unless claims move. */
+ * no word of rank 0's. */
 static bool write_claimed(const struct placing *placing)
 {
     struct rec_ahead *ahead = placing->output->ahead;
     struct rec_archive_result unsaid = {0}; /* a problem is told when it comes again */
+    struct standing standing = {ahead, 0};
     struct rec_writing writing = {.fd = ahead->fd,
                                   .offset = ahead->offset,
                                   .look = stands,
-                                  .context = ahead,
+                                  .context = &standing,
                                   .result = &unsaid};
     const bool more = rfn_rope_size(&placing->output->bytes) > 0;
     if (ahead->size == 0)
@@ -537,7 +572,7 @@ static bool end_at_once(struct placing *placing, int *error)
     uint64_t ended = 0;
     if (!any_claims(placing))
         return false;
-    if (first && !*error && !placing->unwritten && !placing->fresh && !placing->shift) {
+    if (first && !*error && !placing->unwritten && !placing->fresh) {
         *error = end_file(placing, write_own(placing));
         ended = !*error;
     }
@@ -582,11 +617,50 @@ int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, i
     error = rfn_exchange_climb(exchange, &round, &placing, error);
     if (exchange->rank == 0 && !error)
         error = begin_file(&placing);
+    if (exchange->rank == 0 && !error)
+        error = make_way(&placing);
     if (!end_at_once(&placing, &error))
         error = write_placed(&placing, &round, error);
     output->peak = placing.peak > exchange->peak ? placing.peak : exchange->peak;
     rfn_exchange_hold(exchange, -(int64_t)held_by(&placing));
     rfn_buf_release(&placing.contents);
     rfn_buf_release(&placing.claimed);
+    return error;
+}
+
+/* ---- rank 0 without the others ---- */
+
+int rec_output_create(struct rec_output *output, struct rfn_exchange *exchange,
+                      struct rec_archive_result *result)
+{
+    struct placing placing = {.exchange = exchange, .output = output, .result = result, .fd = -1};
+    int error = begin_file(&placing);
+    if (!error && any_claims(&placing) && placing.fresh)
+        error = RFN_E_UNSUPPORTED;
+    if (!error)
+        return placing.fd;
+    if (placing.fd >= 0) {
+        close(placing.fd);
+        unlink(result->path);
+    }
+    return error;
+}
+
+int rec_output_complete(struct rec_output *output, struct rfn_exchange *exchange, int fd,
+                        const struct rfn_buf *standing, int error,
+                        struct rec_archive_result *result)
+{
+    struct placing placing = {
+        .exchange = exchange, .output = output, .result = result, .fd = fd, .claimed = *standing};
+    if (!error)
+        error = make_way(&placing);
+    struct rec_writing writing = writing_at(&placing, placing.offset);
+    if (!error)
+        error = rec_writing_rope(&writing, &output->bytes);
+    error = end_file(&placing, error);
+    if (exchange->peak > output->peak)
+        output->peak = exchange->peak;
+    if (error && !result->problem[0])
+        snprintf(result->problem, sizeof result->problem, "%s", rfn_error_text(error));
     return error;
 }

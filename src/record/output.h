@@ -40,6 +40,9 @@ int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
 int rec_output_chunk_claimed(struct rec_output *output, uint32_t type, uint64_t id,
                              struct rfn_rope *payload);
 
+/* Takes the chunk that was whole when it was written ahead: output->ahead has one. */
+void rec_output_chunk_whole(struct rec_output *output);
+
 /* Appends a copy of a chunk that is there as it is to be; the entry's offset is not looked at.
  * RFN_E_NOMEM, or that the bytes could not be read. */
 int rec_output_take(struct rec_output *output, const struct rfn_toc_entry *entry,
@@ -54,5 +57,18 @@ int rec_output_append(struct rec_output *output, const struct rec_output *more);
  * that knows one, with its number. */
 int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, int error,
                      struct rec_archive_result *result);
+
+/* Not collective. On rank 0: creates the archive, in which all that ranks have claimed stands, and
+ * returns a descriptor, or an error with nothing left. RFN_E_UNSUPPORTED: another file would have
+ * to be written. */
+int rec_output_create(struct rec_output *output, struct rfn_exchange *exchange,
+                      struct rec_archive_result *result);
+
+/* The rest of it: output, and the table of contents with all of that and the entries of chunks that
+ * stand there (struct rfn_toc_entry, offsets in the file). Closes the file; one that is not whole,
+ * also after an error before, is removed. */
+int rec_output_complete(struct rec_output *output, struct rfn_exchange *exchange, int fd,
+                        const struct rfn_buf *standing, int error,
+                        struct rec_archive_result *result);
 
 #endif

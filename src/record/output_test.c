@@ -34,6 +34,9 @@ struct course {
     bool only_times; /* ranks other than 0 have nothing else */
     int with_part;   /* but this one; 0: none */
     bool late;       /* rank 0 opens the file when others have closed it */
+    bool whole;      /* times are whole when they are written ahead */
+    bool alone;      /* then rank 0 completes the archive without the others */
+    bool masked;     /* ranks other than 0 let nobody read their files */
     bool at_once;    /* rank 0 ends the file when it has heard of all ranks */
     int refused;     /* files must not be large in the end for this rank; 0: for none */
     int lost;        /* a rank that cannot read its times when it sends them; 0: none */
@@ -149,16 +152,19 @@ static void limit_files(rlim_t bytes)
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
+static struct times times_ahead; /* whole ones stay where they are */
+
 static void write_ahead(struct rec_node_exchange *node)
 {
-    struct times times;
-    make_times(&times, node->exchange.rank, 0);
+    const struct rfn_toc_entry entry = {.type = TIMES, .id = (uint64_t)node->exchange.rank};
+    make_times(&times_ahead, node->exchange.rank, 0);
     if (course.limited)
         limit_files(1000);
-    rec_ahead_write(&ahead, node, &times.rope);
+    if (course.masked && node->exchange.rank > 0)
+        umask(0777);
+    rec_ahead_write(&ahead, node, &entry, course.whole, &times_ahead.rope);
     if (course.limited)
         limit_files(RLIM_INFINITY);
-    release_times(&times);
 }
 
 /* Into the middle of the borrowed bytes, by rank 0, which has the file open. */
@@ -168,9 +174,11 @@ static bool scribble(uint64_t offset)
     return pwrite(ahead.fd, &byte, 1, (off_t)offset) == 1;
 }
 
+enum { RESERVE = 1 << 14 }; /* all ranks have too little for more */
+
 static uint64_t scribbled_at(void)
 {
-    return RFN_HEADER_BYTES + rec_ahead_reserve() + RFN_CHUNK_HEADER_BYTES + OWN + LARGE / 2;
+    return RFN_HEADER_BYTES + RESERVE + RFN_CHUNK_HEADER_BYTES + OWN + LARGE / 2;
 }
 
 /* Gives rank 0 a file that can have no name in the folder. */
@@ -208,7 +216,9 @@ static int make_chunks(struct rec_output *output, struct times *times, int rank)
     if (part_size(rank))
         error = rec_output_chunk(output, rank ? PART : META, (uint64_t)rank, &part, false, NULL);
     rfn_rope_release(&part);
-    if (!error && rank != course.idle)
+    if (!error && ahead.whole)
+        rec_output_chunk_whole(output);
+    else if (!error && rank != course.idle)
         error = rec_output_chunk_claimed(output, TIMES, (uint64_t)rank, &times->rope);
     return error;
 }
@@ -239,6 +249,48 @@ static bool write_archive(struct rec_node_exchange *node)
     return (error == 0) == !fails && has_sent(&node->exchange, before);
 }
 
+/* Each rank's entry goes to rank 0, which completes the archive; the others hear of it. */
+static int gather_entry(void *standing, int rank, int part, const uint8_t *bytes, size_t size,
+                        bool *wants)
+{
+    (void)rank, (void)part;
+    *wants = false;
+    rfn_buf_bytes(standing, bytes, size);
+    return rfn_buf_status(standing);
+}
+
+static int complete(struct rfn_exchange *exchange, const struct rfn_buf *standing)
+{
+    struct rec_archive_result result = {0};
+    struct rec_output output = {.ahead = &ahead};
+    int error = make_chunks(&output, &(struct times){0}, 0);
+    rfn_rope_release(&output.claimed);
+    const int fd = error ? error : rec_output_create(&output, exchange, &result);
+    if (fd >= 0)
+        error = rec_output_complete(&output, exchange, fd, standing, 0, &result);
+    rec_output_release(&output);
+    return fd < 0 ? fd : error;
+}
+
+static bool write_alone(struct rec_node_exchange *node)
+{
+    struct rfn_buf standing = RFN_BUF_INIT;
+    struct rfn_gathering gathering = {.take = gather_entry, .state = &standing};
+    struct rfn_exchange *exchange = &node->exchange;
+    uint64_t error = 0;
+    if (exchange->rank != course.idle)
+        rfn_buf_bytes(gathering.own, &ahead.entry, sizeof ahead.entry);
+    bool right = rfn_exchange_gather(exchange, &gathering, 0) == 0;
+    if (exchange->rank == 0)
+        error = (uint64_t)complete(exchange, &standing);
+    right = rfn_exchange_tell(exchange, &error) == 0 && right;
+    rfn_buf_release(gathering.own);
+    rfn_buf_release(&standing);
+    if (course.no_name || course.refused)
+        return right && (int)error == (course.no_name ? RFN_E_UNSUPPORTED : RFN_E_IO);
+    return right && error == 0;
+}
+
 static bool take_part(struct rec_node_exchange *node)
 {
     const int rank = node->exchange.rank;
@@ -248,7 +300,7 @@ static bool take_part(struct rec_node_exchange *node)
         return false;
     if (rank == 0 && course.late)
         usleep(100000);
-    rec_ahead_settle(&ahead, node);
+    rec_ahead_settle(&ahead, node, course.whole);
     const int fd = ahead.fd;
     if (rank == 0)
         *unnamed = ahead.file.inode;
@@ -272,10 +324,11 @@ static bool take_part(struct rec_node_exchange *node)
     if (course.lost &&
         rank == course.lost) /* for the checksum, and for the file, if it sees that */
         readable = (rank == UNSHARED ? 1 : 2) * (SPILLED - 10);
-    right = write_archive(node) && right;
-    if (fd >= 0) /* the file is closed, and no other one */
+    right = (course.alone ? write_alone : write_archive)(node) && right;
+    if (fd >= 0 && !course.alone) /* the file is closed, and no other one */
         right = ahead.fd < 0 && (fcntl(fd, F_GETFD) >= 0) == taken && right;
     rec_ahead_release(&ahead);
+    release_times(&times_ahead);
     return right;
 }
 
@@ -407,14 +460,35 @@ static void end(void)
     assert_int_equal(rmdir(folder), 0); /* there was nothing else */
 }
 
+/* What ranks claim, but for one that has no times: a chunk each, and some bytes to spare. */
+static uint64_t claimed(void)
+{
+    struct times times;
+    make_times(&times, 0, 0);
+    const struct rfn_toc_entry entry = {.stored_size = rfn_rope_size(&times.rope)};
+    release_times(&times);
+    return (rfn_chunk_bytes(&entry) + (course.whole ? 64 : 256)) *
+           (uint64_t)(RANKS - (course.idle >= 0));
+}
+
+/* Where what is claimed begins in the end. Behind rank 0's part there are some bytes for more of
+ * it, unless they are more than a 128th of the file. */
+static uint64_t begin_of_claims(void)
+{
+    const uint64_t part = RFN_CHUNK_HEADER_BYTES + (course.front + 7) / 8 * 8;
+    const uint64_t all = RFN_HEADER_BYTES + RESERVE + claimed() + part;
+    const bool fits = part <= RESERVE && RESERVE - part <= all / 128;
+    return RFN_HEADER_BYTES + (fits ? RESERVE : part);
+}
+
 /* Takes back what was scribbled into the chunk that begins where claims do. */
 static void mend(uint8_t *bytes)
 {
-    const uint64_t rank = get(bytes + scribbled_at() - LARGE / 2 - OWN - RFN_CHUNK_HEADER_BYTES + 8,
-                              8);
-    uint8_t *large = bytes_of((int)rank, 1, LARGE);
-    assert_int_equal(bytes[scribbled_at()], SCRIBBLE);
-    bytes[scribbled_at()] = large[LARGE / 2];
+    uint8_t *chunk = bytes + begin_of_claims();
+    uint8_t *scribbled = chunk + RFN_CHUNK_HEADER_BYTES + OWN + LARGE / 2;
+    uint8_t *large = bytes_of((int)get(chunk + 8, 8), 1, LARGE);
+    assert_int_equal(*scribbled, SCRIBBLE);
+    *scribbled = large[LARGE / 2];
     free(large);
 }
 
@@ -430,11 +504,22 @@ static void check_other(void)
     assert_int_equal(unlink(other_path), 0);
 }
 
+/* As rank 0 creates files, whoever has opened this one. */
+static void check_mode(void)
+{
+    struct stat status;
+    const mode_t mask = umask(0);
+    umask(mask);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0666 & ~mask);
+}
+
 static struct found run(const struct course *wanted)
 {
     uint64_t size;
     begin(wanted);
     run_forked_ranks(RANKS, take_part);
+    check_mode();
     uint8_t *bytes = read_archive(&size);
     if (wanted->scribble)
         mend(bytes);
@@ -448,11 +533,6 @@ static struct found run(const struct course *wanted)
     assert_int_equal(found.times, RANKS - (wanted->idle >= 0));
     assert_int_equal(found.contents, 1);
     return found;
-}
-
-static uint64_t begin_of_claims(void)
-{
-    return RFN_HEADER_BYTES + rec_ahead_reserve();
 }
 
 /* Times as they were; with more behind them, that just fits into what is claimed, or not. */
@@ -471,19 +551,25 @@ static void test_claimed(void **state)
 static void test_at_once(void **state)
 {
     (void)state;
-    const struct course courses[] = {{.idle = -1},
-                                     {.idle = 2, .added = 100},
-                                     {.idle = -1, .changed = true},
-                                     {.idle = -1, .scribble = true},
-                                     {.idle = 0, .scribble = true},
-                                     {.idle = 0, .limited = true},
-                                     {.idle = 0, .late = true},
-                                     {.idle = 1, .unshared = true}};
+    const struct course courses[] = {{.front = 500, .idle = -1},
+                                     {.front = 500, .idle = 2, .added = 100},
+                                     {.front = 500, .idle = -1, .changed = true},
+                                     {.front = 100000, .idle = -1, .changed = true},
+                                     {.front = 12000, .idle = -1, .scribble = true},
+                                     {.front = 500, .idle = 0, .scribble = true},
+                                     {.front = 500, .idle = 0, .limited = true},
+                                     {.front = 500, .idle = 0, .late = true},
+                                     {.front = 500, .idle = 1, .unshared = true},
+                                     {.front = 100000, .idle = 3, .unshared = true},
+                                     {.front = 500, .idle = -1, .whole = true},
+                                     {.front = 12000, .idle = -1, .whole = true, .scribble = true},
+                                     {.front = 500, .idle = 1, .whole = true, .scribble = true},
+                                     {.front = 100000, .idle = 0, .whole = true}};
     for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
         struct course wanted = courses[i];
-        wanted.front = 500;
         wanted.only_times = wanted.at_once = true;
-        assert_int_equal(run(&wanted).first, begin_of_claims());
+        const struct found found = run(&wanted);
+        assert_int_equal(found.first, begin_of_claims());
     }
 }
 
@@ -492,9 +578,10 @@ static void test_not_at_once(void **state)
 {
     (void)state;
     const struct course courses[] = {{.front = 500, .idle = -1, .added = 5000},
-                                     {.front = 100000, .idle = -1, .changed = true},
-                                     {.front = 100000, .idle = 3, .unshared = true},
                                      {.front = 500, .idle = -1, .with_part = 3},
+                                     {.front = 500, .idle = -1, .with_part = 3, .whole = true},
+                                     {.front = 500, .idle = -1, .no_name = true, .whole = true},
+                                     {.front = 500, .idle = -1, .taken = true, .whole = true},
                                      {.front = 500, .idle = 2, .with_part = 2},
                                      {.front = 500, .idle = -1, .no_name = true},
                                      {.front = 500, .idle = 1, .taken = true},
@@ -537,7 +624,7 @@ static void test_lost(void **state)
 static void test_standing(void **state)
 {
     (void)state;
-    run(&(struct course){.front = 500, .idle = -1, .scribble = true});
+    run(&(struct course){.front = 12000, .idle = -1, .scribble = true});
     run(&(struct course){.front = 500, .idle = 2, .added = 100, .scribble = true});
 }
 
@@ -549,16 +636,16 @@ static void test_changed(void **state)
     assert_int_equal(found.first, begin_of_claims());
 }
 
-/* Rank 0's part is larger than the room that is left for it, or as large. */
+/* Rank 0's part is larger than the room that is left for it, or as large, or much smaller. */
 static void test_large_front(void **state)
 {
     (void)state;
-    const size_t room = rec_ahead_reserve() - RFN_CHUNK_HEADER_BYTES;
-    const size_t fronts[] = {room - 8, room, room + 1, 2 * room, 1000000};
+    const size_t room = RESERVE - RFN_CHUNK_HEADER_BYTES;
+    const size_t fronts[] = {100, room / 2, room - 8, room, room + 1, 2 * room, 1000000};
     for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
         struct found found = run(&(struct course){.front = fronts[i], .added = 40, .idle = 1});
-        const uint64_t behind = RFN_HEADER_BYTES + RFN_CHUNK_HEADER_BYTES + (fronts[i] + 7) / 8 * 8;
-        assert_int_equal(found.first, fronts[i] > room ? behind : begin_of_claims());
+        assert_int_equal(found.first, begin_of_claims());
+        assert_int_equal(found.first == RFN_HEADER_BYTES + RESERVE, i == 2 || i == 3);
     }
 }
 
@@ -579,6 +666,7 @@ static void test_taken(void **state)
 static void test_limited(void **state)
 {
     (void)state;
+    run(&(struct course){.front = 500, .idle = 0, .masked = true});
     run(&(struct course){.front = 500, .idle = -1, .limited = true});
 }
 
@@ -595,7 +683,7 @@ static void test_none_ahead(void **state)
 {
     (void)state;
     struct found found = run(&(struct course){.front = 500, .idle = -1, .none_ahead = true});
-    assert_true(found.first < begin_of_claims());
+    assert_true(found.first < RFN_HEADER_BYTES + RESERVE);
     run(&(struct course){.front = 500, .idle = 3, .unshared = true, .none_ahead = true});
 }
 
@@ -626,14 +714,45 @@ static void test_names(void **state)
     end();
 }
 
-/* Whether a rank of two writes so many bytes ahead. */
-static bool writes_ahead(struct rec_node_exchange *node, size_t size)
+/* Rank 0 ends what stands there already; what is scribbled there shows that it was not written
+ * again. If it cannot, nothing is left, and the others hear of it. */
+static void test_alone(void **state)
 {
+    (void)state;
+    const struct course courses[] = {{.front = 500, .idle = -1},
+                                     {.front = 12000, .idle = 0, .scribble = true},
+                                     {.front = 500, .idle = 2, .scribble = true},
+                                     {.front = 500, .idle = 3, .late = true},
+                                     {.front = 100000, .idle = 1},
+                                     {.front = 1000000, .idle = -1}};
+    const struct course failing[] = {{.front = 500, .idle = -1, .no_name = true},
+                                     {.front = 500, .idle = 2, .refused = RANKS},
+                                     {.front = 100000, .idle = -1, .refused = RANKS}};
+    for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
+        struct course wanted = courses[i];
+        wanted.whole = wanted.alone = wanted.only_times = true;
+        const struct found found = run(&wanted);
+        assert_int_equal(found.first, begin_of_claims());
+    }
+    for (size_t i = 0; i < sizeof failing / sizeof *failing; i++) {
+        struct course wanted = failing[i];
+        wanted.whole = wanted.alone = wanted.only_times = true;
+        begin(&wanted);
+        run_forked_ranks(RANKS, take_part);
+        assert_int_equal(access(path, F_OK), -1);
+        end();
+    }
+}
+
+/* Whether a rank of two writes so many bytes ahead. */
+static bool writes_ahead(struct rec_node_exchange *node, size_t size, bool whole)
+{
+    const struct rfn_toc_entry entry = {.type = TIMES};
     struct rfn_rope times = RFN_ROPE_INIT;
     uint8_t *bytes = bytes_of(0, 0, size);
     rfn_buf_bytes(&times.bytes, bytes, size);
     free(bytes);
-    rec_ahead_write(&ahead, node, &times);
+    rec_ahead_write(&ahead, node, &entry, whole, &times);
     const bool written = ahead.fd >= 0 && ahead.size >= size && ahead.n_parts > 0;
     assert_true(written || (ahead.fd < 0 && ahead.size == 0));
     rfn_rope_release(&times);
@@ -643,18 +762,19 @@ static bool writes_ahead(struct rec_node_exchange *node, size_t size)
 static bool write_enough(struct rec_node_exchange *node)
 {
     rec_options.ahead_bytes = UINT64_MAX;
-    bool right = !writes_ahead(node, LARGE);
+    bool right = !writes_ahead(node, LARGE, true);
     rec_options.ahead_bytes = 0;
-    right = !writes_ahead(node, 0) && right;
+    right = !writes_ahead(node, 0, true) && right;
+    right = !writes_ahead(node, REC_TIMES_LARGE - 1, false) && right; /* few may change */
     rec_options.ahead_bytes = 2000;
-    right = !writes_ahead(node, 999) && right;
-    right = writes_ahead(node, 1000) && right;
+    right = !writes_ahead(node, 999, true) && right;
+    right = writes_ahead(node, 1000, true) && right;
     return wait_for_all(node) && right; /* others open what this one has open */
 }
 
 static bool write_nowhere(struct rec_node_exchange *node)
 {
-    return !writes_ahead(node, LARGE);
+    return !writes_ahead(node, LARGE, false);
 }
 
 /* Little is not written ahead, and nothing where there is no folder. */
@@ -682,7 +802,7 @@ int main(void)
         cmocka_unit_test(test_names),    cmocka_unit_test(test_not_ahead),
         cmocka_unit_test(test_taken),    cmocka_unit_test(test_at_once),
         cmocka_unit_test(test_refused),  cmocka_unit_test(test_not_at_once),
-        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_lost),     cmocka_unit_test(test_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

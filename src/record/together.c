@@ -21,23 +21,52 @@ int rec_together_begin(struct rec_together *together, const struct rfn_merge *me
 /* ---- what a stream brings ---- */
 
 /* A shape: blob of where the numbers that may differ stand, then all numbers of the first group. */
+int rec_together_add_shape(struct rec_together *together, uint64_t number,
+                           const struct rec_structure *structure)
+{
+    struct rfn_buf parcel = RFN_BUF_INIT;
+    rfn_buf_blob(&parcel, structure->places.data, structure->places.size);
+    rfn_buf_bytes(&parcel, structure->numbers.data, structure->numbers.size);
+    int error = rfn_buf_status(&parcel);
+    if (!error)
+        error = rfn_parcels_add(&together->parcels, PARCEL_SHAPE, number, parcel.data, parcel.size);
+    rfn_buf_release(&parcel);
+    return error;
+}
+
+int rec_together_add_content(struct rec_together *together, uint64_t number, const uint8_t *bytes,
+                             size_t size)
+{
+    return rfn_parcels_add(&together->parcels, PARCEL_CONTENT, number, bytes, size);
+}
+
+int rec_structure_pack(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                       struct rec_structure *structure)
+{
+    struct rfn_rope rope = RFN_ROPE_INIT;
+    int error = rfn_pack_number_places(stream, refs, &structure->places);
+    if (!error)
+        error = rfn_pack_structure(stream, refs, &rope);
+    if (!error)
+        rfn_rope_flatten(&rope, &structure->numbers);
+    rfn_rope_release(&rope);
+    return error ? error : rfn_buf_status(&structure->numbers);
+}
+
+void rec_structure_release(struct rec_structure *structure)
+{
+    rfn_buf_release(&structure->places);
+    rfn_buf_release(&structure->numbers);
+}
+
 static int bring_shape(struct rec_together *together, uint64_t number,
                        const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
 {
-    struct rfn_buf places = RFN_BUF_INIT, parcel = RFN_BUF_INIT;
-    struct rfn_rope structure = RFN_ROPE_INIT;
-    int error = rfn_pack_number_places(stream, refs, &places);
+    struct rec_structure structure = REC_STRUCTURE_INIT;
+    int error = rec_structure_pack(stream, refs, &structure);
     if (!error)
-        error = rfn_pack_structure(stream, refs, &structure);
-    rfn_buf_blob(&parcel, places.data, places.size);
-    if (!error)
-        rfn_rope_flatten(&structure, &parcel);
-    error = error ? error : rfn_buf_status(&parcel);
-    if (!error)
-        error = rfn_parcels_add(&together->parcels, PARCEL_SHAPE, number, parcel.data, parcel.size);
-    rfn_rope_release(&structure);
-    rfn_buf_release(&places);
-    rfn_buf_release(&parcel);
+        error = rec_together_add_shape(together, number, &structure);
+    rec_structure_release(&structure);
     return error;
 }
 
@@ -56,24 +85,34 @@ static int bring_content(struct rec_together *together, uint64_t number,
     rfn_rope_flatten(values, &content);
     int error = rfn_buf_status(&content);
     if (!error)
-        error = rfn_parcels_add(&together->parcels, PARCEL_CONTENT, number, content.data,
-                                content.size);
+        error = rec_together_add_content(together, number, content.data, content.size);
     rfn_buf_release(&content);
     return error;
+}
+
+struct rec_brings rec_together_brings(const struct rfn_merge *merge, size_t i)
+{
+    const struct rfn_stream_fate shape = rfn_stream_fate(&merge->streams, i, RFN_KIND_OF_SHAPE);
+    const struct rfn_stream_fate group = rfn_stream_fate(&merge->streams, i, RFN_KIND_OF_GROUP);
+    const struct rfn_stream_fate content = rfn_stream_fate(&merge->streams, i, RFN_KIND_OF_CONTENT);
+    const bool whole = shape.together && shape.first;
+    return (struct rec_brings){.shape = whole,
+                               .numbers = !whole && group.together && group.first,
+                               .content = content.together && content.first,
+                               .of_shape = shape.number,
+                               .of_content = content.number};
 }
 
 int rec_together_bring(struct rec_together *together, const struct rfn_merge *merge, size_t i,
                        const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                        const struct rfn_rope *values)
 {
-    struct rfn_stream_fate shape = rfn_stream_fate(&merge->streams, i, RFN_KIND_OF_SHAPE);
-    struct rfn_stream_fate group = rfn_stream_fate(&merge->streams, i, RFN_KIND_OF_GROUP);
-    struct rfn_stream_fate content = rfn_stream_fate(&merge->streams, i, RFN_KIND_OF_CONTENT);
-    if (shape.together && shape.first)
-        RFN_TRY(bring_shape(together, shape.number, stream, refs));
-    else if (group.together && group.first)
-        RFN_TRY(bring_numbers(together, shape.number, stream, refs));
-    return content.together && content.first ? bring_content(together, content.number, values) : 0;
+    const struct rec_brings brings = rec_together_brings(merge, i);
+    if (brings.shape)
+        RFN_TRY(bring_shape(together, brings.of_shape, stream, refs));
+    if (brings.numbers)
+        RFN_TRY(bring_numbers(together, brings.of_shape, stream, refs));
+    return brings.content ? bring_content(together, brings.of_content, values) : 0;
 }
 
 /* ---- what rank 0 makes of it ---- */

@@ -110,34 +110,27 @@ int rfn_exchange_tell(struct rfn_exchange *exchange, uint64_t *word)
 
 /* ---- up ---- */
 
-/* With an offer there are three messages between a child and its parent, whatever fails: nobody
- * waits for one that does not come. */
-static int offer(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
-                 int parent, int error)
+/* Where a parent shows what it has there are two messages between a child and it, whatever fails:
+ * nobody waits for one that does not come. */
+static int look(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                int parent, int error)
 {
-    struct rfn_buf out = RFN_BUF_INIT, reply = RFN_BUF_INIT;
+    struct rfn_buf shown = RFN_BUF_INIT;
+    int received = receive_message(exchange, parent, &shown);
+    error = error ? error : received;
     if (!error)
-        error = round->offer(state, &out);
-    int sent = send_message(exchange, parent, &out, error);
-    int received = receive_message(exchange, parent, &reply);
-    rfn_buf_release(&out);
-    error = error ? error : sent ? sent : received;
-    if (!error)
-        error = round->heed(state, reply.data + 1, reply.size - 1);
-    drop_message(exchange, &reply);
+        error = round->heed(state, shown.data + 1, shown.size - 1);
+    drop_message(exchange, &shown);
     return error;
 }
 
-static int answer(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
-                  int child, int from, int error)
+static int show(struct rfn_exchange *exchange, const struct rfn_round *round, void *state, int to,
+                int error)
 {
-    struct rfn_buf offered = RFN_BUF_INIT, out = RFN_BUF_INIT;
-    int received = receive_message(exchange, from, &offered);
-    error = error ? error : received;
+    struct rfn_buf out = RFN_BUF_INIT;
     if (!error)
-        error = round->ask(state, child, offered.data + 1, offered.size - 1, &out);
-    int sent = send_message(exchange, from, &out, error);
-    drop_message(exchange, &offered);
+        error = round->show(state, &out);
+    int sent = send_message(exchange, to, &out, error);
     rfn_buf_release(&out);
     return error ? error : sent;
 }
@@ -146,8 +139,8 @@ static int hand_up(struct rfn_exchange *exchange, const struct rfn_round *round,
                    int parent, int error)
 {
     struct rfn_buf out = RFN_BUF_INIT;
-    if (round->offer)
-        error = offer(exchange, round, state, parent, error);
+    if (round->show)
+        error = look(exchange, round, state, parent, error);
     if (!error)
         error = round->write(state, &out);
     int sent = send_message(exchange, parent, &out, error);
@@ -159,8 +152,8 @@ static int take_in(struct rfn_exchange *exchange, const struct rfn_round *round,
                    int child, int from, int error)
 {
     struct rfn_buf message = RFN_BUF_INIT;
-    if (round->offer)
-        error = answer(exchange, round, state, child, from, error);
+    if (round->show)
+        error = show(exchange, round, state, from, error);
     int received = receive_message(exchange, from, &message);
     error = error ? error : received;
     if (!error)
@@ -236,6 +229,53 @@ int rfn_exchange_down(struct rfn_exchange *exchange, struct rfn_buf *bytes, int 
             int sent = send_message(exchange, exchange->rank + step, bytes, error);
             error = error ? error : sent;
         }
+    }
+    return error;
+}
+
+/* One part of what a rank has, unless it is not wanted; *wants then says of the next one. */
+static int gather_part(struct rfn_exchange *exchange, const struct rfn_gathering *gathering,
+                       int rank, int part, bool *wants, int error)
+{
+    struct rfn_buf message = RFN_BUF_INIT;
+    if (!*wants && exchange->skip) {
+        int skipped = exchange->skip(exchange->context, rank);
+        return error ? error : skipped;
+    }
+    int received = receive_message(exchange, rank, &message);
+    error = error ? error : received;
+    if (!error && *wants)
+        error = gathering->take(gathering->state, rank, part, message.data + 1, message.size - 1,
+                                wants);
+    drop_message(exchange, &message);
+    return error;
+}
+
+static int gather_own(const struct rfn_gathering *gathering)
+{
+    bool wants = true;
+    int error = 0;
+    for (int part = 0; part < RFN_GATHERED_PARTS && !error && wants; part++)
+        error = gathering->take(gathering->state, 0, part, gathering->own[part].data,
+                                gathering->own[part].size, &wants);
+    return error;
+}
+
+int rfn_exchange_gather(struct rfn_exchange *exchange, const struct rfn_gathering *gathering,
+                        int error)
+{
+    for (int part = 0; part < RFN_GATHERED_PARTS && !error; part++)
+        error = rfn_buf_status(&gathering->own[part]);
+    if (exchange->rank == 0 && !error)
+        error = gather_own(gathering);
+    for (int part = 0; part < RFN_GATHERED_PARTS && exchange->rank != 0; part++) {
+        int sent = send_message(exchange, 0, &gathering->own[part], error);
+        error = error ? error : sent;
+    }
+    for (int rank = 1; rank < exchange->size && exchange->rank == 0; rank++) {
+        bool wants = true;
+        for (int part = 0; part < RFN_GATHERED_PARTS; part++)
+            error = gather_part(exchange, gathering, rank, part, &wants, error);
     }
     return error;
 }

@@ -116,7 +116,7 @@ static void count_again(struct counted *counted, int64_t bytes)
     counted->bytes = bytes;
 }
 
-/* ---- the merge: what is offered, asked for and written ---- */
+/* ---- the merge: what a parent has, and what its children have beside that ---- */
 
 struct merge_way {
     struct rfn_merge *merge;
@@ -124,13 +124,14 @@ struct merge_way {
     struct counted counted;
     struct rfn_mapping streams[RFN_EXCHANGE_CHILDREN][RFN_STREAM_KINDS];
     size_t told[RFN_EXCHANGE_CHILDREN][RFN_DEFINITION_KINDS]; /* things of children before */
-    unsigned asked; /* bit k: the parent wants the definitions of kind k; ASKED_STREAMS */
+    unsigned same; /* what the parent has as this rank has it: bit k: definitions of kind k;
+                      STREAMS */
 };
 
 /* What streams have in common goes up unless the parent has the same. */
-enum { ASKED_STREAMS = 1 << RFN_DEFINITION_KINDS };
+enum { STREAMS = 1 << RFN_DEFINITION_KINDS };
 
-_Static_assert(ASKED_STREAMS <= UINT8_MAX, "what is asked for is more than a byte");
+_Static_assert(STREAMS <= UINT8_MAX, "what is the same is more than a byte");
 
 static bool any_new(const struct rfn_definitions *definitions)
 {
@@ -145,25 +146,6 @@ static uint64_t hash_of_new(const struct rfn_definitions *definitions)
     return hash;
 }
 
-static int merge_offer(void *state, struct rfn_buf *out)
-{
-    const struct merge_way *way = state;
-    uint64_t hash = 0;
-    unsigned any = 0;
-    for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
-        any |= (unsigned)any_new(&way->merge->definitions[k]) << k;
-    rfn_buf_u8(out, (uint8_t)any);
-    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
-        if (any >> k & 1)
-            rfn_buf_u64(out, hash_of_new(&way->merge->definitions[k]));
-    }
-    if (way->last) {
-        RFN_TRY(rfn_stream_kinds_hash(&way->merge->streams, &hash));
-        rfn_buf_u64(out, hash);
-    }
-    return rfn_buf_status(out);
-}
-
 /* The new ones. */
 static bool have_contents(const struct rfn_definitions *definitions)
 {
@@ -174,57 +156,47 @@ static bool have_contents(const struct rfn_definitions *definitions)
     return true;
 }
 
-/* Whether new definitions of a kind, with this hash, are those that are new here, with contents;
- * then the mapping says so. */
-static int recognize(const struct rfn_definitions *definitions, struct rfn_mapping *mapping,
-                     uint64_t hash, bool *known)
+/* u8: bit k: new definitions of kind k are here, with contents; u64 hash of each such kind; in the
+ * end u64 hash of what streams have in common. */
+static int merge_show(void *state, struct rfn_buf *out)
 {
-    *known = hash == hash_of_new(definitions) && have_contents(definitions);
-    return *known ? rfn_mapping_add_run(mapping, definitions->merged,
-                                        definitions->n - definitions->merged)
-                  : 0;
-}
-
-/* Whether streams of a child have in common what those here have. */
-static int recognize_streams(const struct rfn_stream_kinds *kinds, struct rfn_mapping *mappings,
-                             uint64_t hash, bool *known)
-{
-    uint64_t own;
-    RFN_TRY(rfn_stream_kinds_hash(kinds, &own));
-    *known = hash == own;
-    return *known ? rfn_stream_kinds_recognize(kinds, mappings) : 0;
-}
-
-static int merge_ask(void *state, int child, const uint8_t *bytes, size_t size, struct rfn_buf *out)
-{
-    struct merge_way *way = state;
-    struct rfn_reader reader = rfn_reader_over(bytes, size);
-    const unsigned any = rfn_reader_u8(&reader);
-    unsigned asked = 0;
-    bool known;
+    const struct merge_way *way = state;
+    uint64_t hash = 0;
+    unsigned shown = 0;
     for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
-        if (!(any >> k & 1))
-            continue;
-        RFN_TRY(recognize(&way->merge->definitions[k], &way->merge->children[child][k],
-                          rfn_reader_u64(&reader), &known));
-        asked |= (unsigned)!known << k;
+        const struct rfn_definitions *definitions = &way->merge->definitions[k];
+        shown |= (unsigned)(any_new(definitions) && have_contents(definitions)) << k;
+    }
+    rfn_buf_u8(out, (uint8_t)shown);
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
+        if (shown >> k & 1)
+            rfn_buf_u64(out, hash_of_new(&way->merge->definitions[k]));
     }
     if (way->last) {
-        RFN_TRY(recognize_streams(&way->merge->streams, way->streams[child],
-                                  rfn_reader_u64(&reader), &known));
-        asked |= known ? 0 : ASKED_STREAMS;
+        RFN_TRY(rfn_stream_kinds_hash(&way->merge->streams, &hash));
+        rfn_buf_u64(out, hash);
     }
-    if (reader.failed)
-        return RFN_E_EXCHANGE;
-    rfn_buf_u8(out, (uint8_t)asked);
     return rfn_buf_status(out);
 }
 
 static int merge_heed(void *state, const uint8_t *bytes, size_t size)
 {
     struct merge_way *way = state;
-    way->asked = size == 1 ? bytes[0] : 0;
-    return size == 1 ? 0 : RFN_E_EXCHANGE;
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    const unsigned shown = rfn_reader_u8(&reader);
+    uint64_t own = 0;
+    way->same = 0;
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
+        const struct rfn_definitions *definitions = &way->merge->definitions[k];
+        if (shown >> k & 1 && rfn_reader_u64(&reader) == hash_of_new(definitions) &&
+            any_new(definitions))
+            way->same |= 1u << k;
+    }
+    if (way->last) {
+        RFN_TRY(rfn_stream_kinds_hash(&way->merge->streams, &own));
+        way->same |= rfn_reader_u64(&reader) == own ? STREAMS : 0;
+    }
+    return reader.failed ? RFN_E_EXCHANGE : 0;
 }
 
 /* varint size * 2 + (0: the hash is that of the content; 1: u64 hash follows), content. */
@@ -238,19 +210,25 @@ static void write_definition(const struct rfn_definition *definition, struct rfn
     rfn_buf_bytes(out, definition->bytes, definition->size);
 }
 
+/* u8 what follows, u8 what is the same; these definitions, of each kind varint n; streams. */
 static int merge_write(void *state, struct rfn_buf *out)
 {
     const struct merge_way *way = state;
-    rfn_buf_u8(out, (uint8_t)way->asked);
+    unsigned sent = way->last ? STREAMS : 0;
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
+        sent |= (unsigned)any_new(&way->merge->definitions[k]) << k;
+    sent &= ~way->same;
+    rfn_buf_u8(out, (uint8_t)sent);
+    rfn_buf_u8(out, (uint8_t)way->same);
     for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
         const struct rfn_definitions *definitions = &way->merge->definitions[k];
-        if (!(way->asked >> k & 1))
+        if (!(sent >> k & 1))
             continue;
         rfn_buf_varint(out, definitions->n - definitions->merged);
         for (size_t i = definitions->merged; i < definitions->n; i++)
             write_definition(&definitions->items[i], out);
     }
-    if (way->asked & ASKED_STREAMS)
+    if (sent & STREAMS)
         rfn_stream_kinds_write(&way->merge->streams, out);
     return rfn_buf_status(out);
 }
@@ -274,17 +252,32 @@ static int read_definitions(struct rfn_merge *merge, enum rfn_definition_kind ki
     return 0;
 }
 
+static int join_definitions(struct merge_way *way, int child, unsigned sent, unsigned same,
+                            struct rfn_reader *reader)
+{
+    for (enum rfn_definition_kind k = 0; k < RFN_DEFINITION_KINDS; k++) {
+        const struct rfn_definitions *definitions = &way->merge->definitions[k];
+        struct rfn_mapping *mapping = &way->merge->children[child][k];
+        if (same >> k & 1)
+            RFN_TRY(rfn_mapping_add_run(mapping, definitions->merged,
+                                        definitions->n - definitions->merged));
+        else if (sent >> k & 1)
+            RFN_TRY(read_definitions(way->merge, k, mapping, reader));
+    }
+    return 0;
+}
+
+/* What is the same is as it was when this rank has shown it. */
 static int merge_join(void *state, int child, const uint8_t *bytes, size_t size)
 {
     struct merge_way *way = state;
     struct rfn_reader reader = rfn_reader_over(bytes, size);
-    unsigned asked = rfn_reader_u8(&reader);
-    for (enum rfn_definition_kind k = 0; k < RFN_DEFINITION_KINDS; k++) {
-        if (asked >> k & 1)
-            RFN_TRY(read_definitions(way->merge, k, &way->merge->children[child][k], &reader));
-    }
+    const unsigned sent = rfn_reader_u8(&reader), same = rfn_reader_u8(&reader);
+    RFN_TRY(join_definitions(way, child, sent, same, &reader));
     int error = reader.failed ? RFN_E_EXCHANGE : 0;
-    if (!error && asked & ASKED_STREAMS)
+    if (!error && same & STREAMS)
+        error = rfn_stream_kinds_recognize(&way->merge->streams, way->streams[child]);
+    else if (!error && sent & STREAMS)
         error = rfn_stream_kinds_join(&way->merge->streams, way->streams[child], &reader);
     count_again(&way->counted, merge_bytes(way->merge));
     return error;
@@ -292,9 +285,9 @@ static int merge_join(void *state, int child, const uint8_t *bytes, size_t size)
 
 /* ---- the numbers ---- */
 
-static int merge_turn(void *state)
+/* On rank 0. */
+static int merge_turn(const struct merge_way *way)
 {
-    const struct merge_way *way = state;
     struct rfn_merge *merge = way->merge;
     for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
         struct rfn_definitions *definitions = &merge->definitions[k];
@@ -391,31 +384,46 @@ static void end_run(struct merge_way *way, int error)
     merge->error = error;
 }
 
-static int run(struct rfn_merge *merge, struct rfn_exchange *exchange, bool last, int error)
+/* Whether the ranks go on when rank 0 has the numbers. */
+struct midway {
+    bool (*ends)(void *context, int error);
+    void *context;
+};
+
+static int run(struct rfn_merge *merge, struct rfn_exchange *exchange, bool last,
+               const struct midway *midway, int error)
 {
     static const struct rfn_round round = {.merge = merge_join,
                                            .write = merge_write,
-                                           .turn = merge_turn,
                                            .write_down = merge_tell,
                                            .read_down = merge_learn,
-                                           .offer = merge_offer,
-                                           .ask = merge_ask,
+                                           .show = merge_show,
                                            .heed = merge_heed};
     struct merge_way way = {.merge = merge, .last = last, .counted = {exchange, merge->held}};
     begin_run(&way);
-    error = rfn_exchange_round(exchange, &round, &way, error ? error : merge->error);
+    error = rfn_exchange_climb(exchange, &round, &way, error ? error : merge->error);
+    if (!error && exchange->rank == 0)
+        error = merge_turn(&way);
+    if (!midway || !midway->ends(midway->context, error))
+        error = rfn_exchange_descend(exchange, &round, &way, error);
     end_run(&way, error);
     return error;
 }
 
 int rfn_merge_definitions(struct rfn_merge *merge, struct rfn_exchange *exchange, int error)
 {
-    return run(merge, exchange, false, error);
+    return run(merge, exchange, false, NULL, error);
 }
 
 int rfn_merge_run(struct rfn_merge *merge, struct rfn_exchange *exchange, int error)
 {
-    return run(merge, exchange, true, error);
+    return run(merge, exchange, true, NULL, error);
+}
+
+int rfn_merge_run_or_end(struct rfn_merge *merge, struct rfn_exchange *exchange,
+                         bool (*ends)(void *context, int error), void *context, int error)
+{
+    return run(merge, exchange, true, &(struct midway){ends, context}, error);
 }
 
 /* ---- tables ---- */
@@ -547,6 +555,20 @@ static void add_sent(struct rfn_sent sent[RFN_MERGING_STEPS], struct rfn_reader 
     }
 }
 
+void rfn_collection_write_counts(const struct rfn_collection *collection, struct rfn_buf *out)
+{
+    for (int i = 0; i < RFN_COLLECTED_SUMS; i++)
+        rfn_buf_varint(out, collection->sums[i]);
+    write_sent(collection->sent, out);
+}
+
+void rfn_collection_add_counts(struct rfn_collection *collection, struct rfn_reader *reader)
+{
+    for (int i = 0; i < RFN_COLLECTED_SUMS; i++)
+        collection->sums[i] += rfn_reader_varint(reader);
+    add_sent(collection->sent, reader);
+}
+
 static int collect_merge(void *state, int child, const uint8_t *bytes, size_t size)
 {
     struct collecting *collecting = state;
@@ -554,9 +576,7 @@ static int collect_merge(void *state, int child, const uint8_t *bytes, size_t si
     struct rfn_reader reader = rfn_reader_over(bytes, size);
     (void)child;
     count_arrived(collecting);
-    for (int i = 0; i < RFN_COLLECTED_SUMS; i++)
-        collection->sums[i] += rfn_reader_varint(&reader);
-    add_sent(collection->sent, &reader);
+    rfn_collection_add_counts(collection, &reader);
     for (size_t i = 0; i < collection->n_tables; i++)
         RFN_TRY(read_tables(collection->tables[i], &reader));
     RFN_TRY(rfn_parcels_join(collection->parcels, &reader));
@@ -568,9 +588,7 @@ static int collect_write(void *state, struct rfn_buf *out)
 {
     const struct collecting *collecting = state;
     const struct rfn_collection *collection = collecting->collection;
-    for (int i = 0; i < RFN_COLLECTED_SUMS; i++)
-        rfn_buf_varint(out, collection->sums[i]);
-    write_sent(collection->sent, out);
+    rfn_collection_write_counts(collection, out);
     for (size_t i = 0; i < collection->n_tables; i++)
         write_tables(collection->tables[i], out);
     rfn_parcels_write(collection->parcels, out);

@@ -4,10 +4,10 @@
  * Each process contributes its definitions (modules, paths, datatypes, ...: content and 64-bit
  * hash) and for each of its streams digests (stream_kinds.h). On the way up, a node holds the union
  * of what its subtree contributed, in order of first appearance by rank. Definitions of a kind that
- * parent and child both have, in the same order, are not sent: a hash says so. Nor are digests, if
- * both have all of them. Rank 0 then has the result, and numbers it; down come the numbers of what
- * each child brought, so that every rank can translate its own references and knows which
- * structures and value sets it is the one to write.
+ * parent and child both have, in the same order, are not sent: hashes that the parent shows say so.
+ * Nor are digests, if both have all of them. Rank 0 then has the result, and numbers it; down come
+ * the numbers of what each child brought, so that every rank can translate its own references and
+ * knows which structures and value sets it is the one to write.
  *
  * Definitions can be merged before the end, as often as ranks like. Each time only those go up the
  * tree that are new since the last time, and get numbers behind those that are there, which stay.
@@ -93,6 +93,11 @@ int rfn_merge_definitions(struct rfn_merge *merge, struct rfn_exchange *exchange
  * before and only takes part so that nobody hangs; every rank then returns an error. */
 int rfn_merge_run(struct rfn_merge *merge, struct rfn_exchange *exchange, int error);
 
+/* The same, where the other ranks may have no need of numbers. When rank 0 has all of them, every
+ * rank asks `ends` (error: so far), and all must answer alike: true, and nobody else gets any. */
+int rfn_merge_run_or_end(struct rfn_merge *merge, struct rfn_exchange *exchange,
+                         bool (*ends)(void *context, int error), void *context, int error);
+
 /* The number of a definition of the process's subtree, or -1. */
 int64_t rfn_merge_number(const struct rfn_merge *merge, enum rfn_definition_kind kind,
                          uint64_t hash);
@@ -125,6 +130,10 @@ struct rfn_collection {
     struct rfn_sent sent[RFN_MERGING_STEPS];
     enum rfn_merging_step step;
 };
+
+/* The sums and what was sent, for a message of another kind. */
+void rfn_collection_write_counts(const struct rfn_collection *collection, struct rfn_buf *out);
+void rfn_collection_add_counts(struct rfn_collection *collection, struct rfn_reader *reader);
 
 /* Collective: afterwards rank 0 holds the words and parcels of all ranks, and the sums over them,
  * of what was sent all that all ranks have. */

@@ -32,6 +32,15 @@ static struct rfn_hash128 digest_of(int class_)
     return rfn_hash128_bytes(&class_, sizeof class_);
 }
 
+static struct rfn_stream_digests digests_of(int rank)
+{
+    return (struct rfn_stream_digests){.shape = digest_of(rank % 3 == 1).low,
+                                       .structure = digest_of(rank % 3),
+                                       .content = digest_of(rank % 2),
+                                       .shape_bytes = 10,
+                                       .content_bytes = 20};
+}
+
 static void contribute(struct member *member)
 {
     int rank = member->exchange.rank;
@@ -43,12 +52,8 @@ static void contribute(struct member *member)
     if (rank % 2 == 0)
         rfn_merge_define(&member->merge, RFN_DEFINITION_COMM, 1000 + (uint64_t)rank, "even", 4,
                          NULL);
-    rfn_merge_stream(&member->merge,
-                     &(struct rfn_stream_digests){.shape = digest_of(rank % 3 == 1).low,
-                                                  .structure = digest_of(rank % 3),
-                                                  .content = digest_of(rank % 2),
-                                                  .shape_bytes = 10,
-                                                  .content_bytes = 20});
+    const struct rfn_stream_digests digests = digests_of(rank);
+    rfn_merge_stream(&member->merge, &digests);
     member->merge.together = rank == 0 ? 1 << 20 : 0;
     rfn_parcels_add(&member->parcels, 1, (uint64_t)rank, text, strlen(text));
     rfn_tables_init(&member->tables, 3);
@@ -148,13 +153,12 @@ static int values_of(int rank, int size)
     return number;
 }
 
-static void check_fates(const struct member *member, int size)
+/* Of that rank's stream, which is the i-th of those that have been added here. */
+static void check_fates(const struct rfn_stream_kinds *kinds, size_t i, int rank, int size)
 {
-    const struct rfn_stream_kinds *kinds = &member->merge.streams;
-    int rank = member->exchange.rank;
     struct rfn_stream_fate fates[RFN_STREAM_KINDS];
     for (enum rfn_stream_kind k = 0; k < RFN_STREAM_KINDS; k++) {
-        fates[k] = rfn_stream_fate(kinds, 0, k);
+        fates[k] = rfn_stream_fate(kinds, i, k);
         assert_true(fates[k].together);
     }
     assert_int_equal(fates[RFN_KIND_OF_SHAPE].number, rank % 3 == 1);
@@ -186,7 +190,7 @@ static void check_numbers(const struct member *member, int size)
                              rank / 2);
     }
     assert_int_equal(member->collection.sums[0] == (uint64_t)size, own == 0 || size == 1);
-    check_fates(member, size);
+    check_fates(&member->merge.streams, 0, own, size);
 }
 
 /* Rank 0 knows of each step what all ranks have sent in it, of the collection, too, and of other
@@ -211,7 +215,7 @@ static void check_sent(const struct member *members, int size)
     assert_int_equal(sent[RFN_MERGING_TABLES].bytes, collected.bytes);
     assert_int_equal(sent[RFN_MERGING_TABLES].messages, once);
     assert_int_equal(sent[RFN_MERGING_SURVEY].messages, 2 * once);
-    assert_int_equal(sent[RFN_MERGING_MERGE].messages, 4 * once);
+    assert_int_equal(sent[RFN_MERGING_MERGE].messages, 3 * once);
     assert_true(sent[RFN_MERGING_TABLES].bytes >= once * 20);
     assert_int_equal(sent[RFN_MERGING_SIGNATURES].messages + sent[RFN_MERGING_TIMES].messages, 0);
 }
@@ -318,6 +322,115 @@ static void test_failure(void **state)
     }
 }
 
+/* ---- rank 0 without the others ---- */
+
+struct ending {
+    struct member member;
+    bool ends;
+    int gathered, parts; /* ranks, and parts that were wanted, so far */
+    int result;
+};
+
+/* Each rank's number, and of every third one some text. */
+static int take(void *state, int rank, int part, const uint8_t *bytes, size_t size, bool *wants)
+{
+    struct ending *ending = state;
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    if (part == 1) {
+        ending->parts++;
+        return rank % 3 == 0 && size == 5 && memcmp(bytes, "text", 5) == 0 ? 0 : RFN_E_EXCHANGE;
+    }
+    const struct rfn_stream_digests digests = digests_of(rank);
+    *wants = rank % 3 == 0;
+    if (rank != ending->gathered++ || rfn_reader_u64(&reader) != (uint64_t)rank)
+        return RFN_E_EXCHANGE;
+    return rank > 0 ? rfn_merge_stream(&ending->member.merge, &digests) : 0;
+}
+
+static bool gather(void *context, int error)
+{
+    struct ending *ending = context;
+    struct rfn_exchange *exchange = &ending->member.exchange;
+    struct rfn_gathering gathering = {.take = take, .state = ending};
+    rfn_buf_u64(&gathering.own[0], (uint64_t)exchange->rank);
+    rfn_buf_bytes(&gathering.own[1], "text", 5);
+    ending->result = rfn_exchange_gather(exchange, &gathering,
+                                         error                  ? error
+                                         : ending->member.fails ? RFN_E_NOMEM
+                                                                : 0);
+    rfn_buf_release(&gathering.own[0]);
+    rfn_buf_release(&gathering.own[1]);
+    return ending->ends;
+}
+
+static void *run_ending(void *argument)
+{
+    struct ending *ending = argument;
+    struct member *member = &ending->member;
+    contribute(member);
+    member->results[0] = rfn_merge_run_or_end(&member->merge, &member->exchange, gather, ending, 0);
+    return NULL;
+}
+
+/* failing: a rank that has nothing to gather, or -1. */
+static void run_all_ending(struct ending *endings, int size, bool ends, int failing)
+{
+    static struct world world;
+    for (int rank = 0; rank < size; rank++)
+        endings[rank] = (struct ending){.ends = ends, .member.fails = rank == failing};
+    run_world(&world, size, run_ending, endings, sizeof *endings,
+              offsetof(struct ending, member.exchange));
+}
+
+static void release_all_ending(struct ending *endings, int size)
+{
+    for (int rank = 0; rank < size; rank++)
+        release_all(&endings[rank].member, 1);
+}
+
+/* What rank 0 is given is in order of ranks, and only what it wants. It knows then of each rank's
+ * stream what that would have been told. */
+static void test_or_end(void **state)
+{
+    (void)state;
+    static struct ending endings[MOST_RANKS];
+    for (int size = 1; size <= MOST_RANKS; size += size < 20 ? 1 : 5) {
+        for (int ends = 0; ends < 2; ends++) {
+            run_all_ending(endings, size, ends, -1);
+            for (int rank = 0; rank < size; rank++) {
+                const struct member *member = &endings[rank].member;
+                assert_int_equal(member->results[0], 0);
+                assert_int_equal(endings[rank].result, 0);
+                check_fates(&endings[0].member.merge.streams, (size_t)rank, rank, size);
+                if (!ends)
+                    check_fates(&member->merge.streams, 0, rank, size);
+            }
+            assert_int_equal(endings[0].gathered, size);
+            assert_int_equal(endings[0].parts, (size + 2) / 3);
+            release_all_ending(endings, size);
+        }
+    }
+}
+
+/* A rank says that it has nothing: rank 0 learns of it, and numbers come to all nevertheless. */
+static void test_or_end_failure(void **state)
+{
+    (void)state;
+    static struct ending endings[MOST_RANKS];
+    for (int size = 2; size <= 17; size += 3) {
+        for (int failing = 0; failing < size; failing++) {
+            run_all_ending(endings, size, false, failing);
+            for (int rank = 0; rank < size; rank++) {
+                assert_int_equal(endings[rank].result != 0, rank == 0 || rank == failing);
+                assert_int_equal(endings[rank].member.results[0], 0);
+                check_fates(&endings[rank].member.merge.streams, 0, rank, size);
+            }
+            assert_int_equal(endings[0].gathered, failing);
+            release_all_ending(endings, size);
+        }
+    }
+}
+
 /* ---- ranks that are alike ---- */
 
 struct like {
@@ -342,17 +455,17 @@ static void *run_like(void *argument)
     return NULL;
 }
 
-/* Bytes of messages, without and with their status: an offer of two kinds of definitions and of
- * what streams have in common; nothing more, where the parent has that; else four counts, the shape
- * (u64, twice, varint), the content and the group (the same), the value set (varint, twice). */
-enum { OFFERED = 1 + 1 + 8 + 8 + 8, NOTHING = 1 + 1, KINDS_SENT = 1 + 1 + 4 + 17 + 17 + 17 + 2 };
+/* Bytes of a message with its status: what follows and what is the same; nothing more, where the
+ * parent has all; else four counts, the shape (u64, twice, varint), the content and the group (the
+ * same), the value set (varint, twice). */
+enum { NOTHING = 1 + 2, KINDS_SENT = 1 + 2 + 4 + 17 + 17 + 17 + 2 };
 
-/* A leaf, of an odd rank, is its parent's first child, and sends nothing but these two messages. */
+/* A leaf, of an odd rank, is its parent's first child, and sends nothing but this message. */
 static void check_leaf(const struct like *parent, const struct like *leaf)
 {
     const uint64_t message = parent->differs || leaf->differs ? KINDS_SENT : NOTHING;
-    assert_int_equal(leaf->exchange.messages_sent, 2);
-    assert_int_equal(leaf->exchange.bytes_sent, OFFERED + message);
+    assert_int_equal(leaf->exchange.messages_sent, 1);
+    assert_int_equal(leaf->exchange.bytes_sent, message);
 }
 
 static void check_like(struct like *member, bool any_differs)
@@ -524,8 +637,7 @@ static void test_early(void **state)
                 for (int m = 0; m < MEETINGS; m++)
                     assert_int_equal(members[rank].results[m], 0);
                 assert_int_equal(rfn_merge_new(&members[rank].merge), 0);
-                /* Up: an offer of nothing, and nothing; to each child what was asked for, no
-                 * numbers. */
+                /* Up: nothing; to each child nothing is shown, and no numbers are told. */
                 assert_true(members[rank].sent[2] <= 16 + 10 * 2 * 5);
             }
             for (int kind = 0; kind < RFN_DEFINITION_KINDS; kind++)
@@ -560,6 +672,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merge),         cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_or_end),        cmocka_unit_test(test_or_end_failure),
         cmocka_unit_test(test_alike),         cmocka_unit_test(test_early),
         cmocka_unit_test(test_early_failure),
     };

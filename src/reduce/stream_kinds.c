@@ -27,11 +27,14 @@ static bool same(const struct rfn_stream_thing *a, const struct rfn_stream_thing
     return rfn_hash128_equal(a->digest, b->digest) && a->of[0] == b->of[0] && a->of[1] == b->of[1];
 }
 
-/* That a stream had no signature does not hide that of another. */
-static void learn_signature(struct rfn_stream_thing *known, uint64_t signature)
+/* That a stream had no signature does not hide that of another, and a stream of the process's may
+ * be added after others have come up the tree. */
+static void learn(struct rfn_stream_thing *known, const struct rfn_stream_thing *thing)
 {
     if (known->signature == RFN_UNSIGNED)
-        known->signature = signature;
+        known->signature = thing->signature;
+    if (known->stream == UINT32_MAX)
+        known->stream = thing->stream;
 }
 
 /* Its place; *created says whether it is new. Different things with one key go under the next. */
@@ -47,7 +50,7 @@ static int add_thing(struct rfn_stream_things *things, const struct rfn_stream_t
     *created = !known;
     *place = known ? (uint32_t)*known : (uint32_t)things->n;
     if (known) {
-        learn_signature(&things->items[*known], thing->signature);
+        learn(&things->items[*known], thing);
         return 0;
     }
     RFN_TRY(RFN_GROW(things->items, things->capacity, things->n + 1));
@@ -87,6 +90,11 @@ int rfn_stream_kinds_add(struct rfn_stream_kinds *kinds, const struct rfn_stream
         &own.values));
     kinds->own[kinds->n_own++] = own;
     return 0;
+}
+
+bool rfn_stream_is_small(const struct rfn_stream_digests *digests)
+{
+    return digests->shape_bytes <= SHAPE_MOST && digests->content_bytes <= CONTENT_MOST;
 }
 
 int64_t rfn_stream_kinds_bytes(const struct rfn_stream_kinds *kinds)

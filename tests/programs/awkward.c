@@ -69,10 +69,20 @@ static void break_pipe(void)
     }
 }
 
+static void limit_files_to(rlim_t bytes)
+{
+    struct rlimit limit = {.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
 static void limit_files(void)
 {
-    struct rlimit limit = {.rlim_cur = 300, .rlim_max = RLIM_INFINITY};
-    setrlimit(RLIMIT_FSIZE, &limit);
+    limit_files_to(300);
+}
+
+static void allow_no_files(void)
+{
+    limit_files_to(0);
 }
 
 static void run_out_of_files(void)
@@ -190,6 +200,7 @@ static const struct {
     {"closed", close_standard},
     {"pipe", break_pipe},
     {"limit", limit_files},
+    {"none_allowed", allow_no_files},
     {"descriptors", run_out_of_files},
     {"gathered", keep_files_to_rank_0},
     {"fork", end_child},

@@ -1,7 +1,7 @@
-/* Whether the ranks of a node merge through memory that they share: near none|offer|join|boxes.
+/* Whether the ranks of a node merge through memory that they share: near none|offer|join|room.
  *
  * offer: rank 0 has no such memory. join: the last rank cannot open it, as if it were elsewhere.
- * boxes: it has no room for all of it in the end. A second word tells a rank whether it is the last
+ * room: it has no room for its part. A second word tells a rank whether it is the last
  * one. At its end each process says how often it has woken others since MPI_Finalize began. With
  * OWN_SEMAPHORES it has functions named as those for semaphores are, which nobody else may call
  * (MPICH does).
@@ -43,13 +43,13 @@ ssize_t readlink(const char *restrict path, char *restrict link, size_t bytes)
     return -1;
 }
 
-void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
+int madvise(void *memory, size_t bytes, int advice)
 {
-    if (strcmp(missing, "boxes") == 0 && last) {
-        errno = ENOMEM;
-        return MAP_FAILED;
+    if (strcmp(missing, "room") == 0 && last && advice == MADV_POPULATE_WRITE) {
+        errno = EFAULT;
+        return -1;
     }
-    return (void *)syscall(SYS_mremap, old, old_size, size, flags, 0);
+    return (int)syscall(SYS_madvise, memory, bytes, advice);
 }
 
 /* Knows only what is called here, and counts wake-ups. */
