@@ -9,11 +9,9 @@
 enum {
     SMALL = 1 << 14, /* a payload so small may take 0.3 us per byte, and half a MiB */
     SMALL_COMPRESSION_LEVEL = 19,
-    /* One that is tiny becomes no smaller so, and takes half of that. */
-    TINY = 1 << 11,
-    TINY_COMPRESSION_LEVEL = 13,
     /* Where there are many of them, those that are not tiny take 0.05 us per byte, and a few
      * percent more of the file. */
+    TINY = 1 << 11,
     MANY_COMPRESSION_LEVEL = 9,
     COMPRESSION_LEVEL = 3,
     LARGE = 1 << 20,             /* a payload that is not brought into memory */
@@ -59,9 +57,7 @@ static int level_for(uint32_t type, size_t size)
 {
     if (size > SMALL)
         return COMPRESSION_LEVEL;
-    if (size <= TINY)
-        return TINY_COMPRESSION_LEVEL;
-    return are_many(type) ? MANY_COMPRESSION_LEVEL : SMALL_COMPRESSION_LEVEL;
+    return size > TINY && are_many(type) ? MANY_COMPRESSION_LEVEL : SMALL_COMPRESSION_LEVEL;
 }
 
 /* Compresses behind the end of out (whose size does not change). Returns the compressed size, or 0
