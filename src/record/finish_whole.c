@@ -4,10 +4,6 @@
 #include "record/place.h"
 #include "record/say.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 /* A message, and what rank 0 only looks at where it has nothing like it (part):
  *   u64 wishes
  *   the digests of its stream: u64 signature, shape; twice u64 structure; twice u64 content
