@@ -6,8 +6,8 @@
 #   make install         PREFIX=/usr/local DESTDIR=
 #   make help            the other targets and variables
 #
-# Sources are found by wildcard: a new src/FOLDER/x.c needs no line here. How objects are compiled
-# is below; tests are in mk/test.mk, installation and demonstration in mk/install.mk, mk/demo.mk.
+# Sources are found by wildcard: a new src/STAGE/x.c or src/STAGE/FOLDER/x.c needs no line here. How
+# objects are compiled is below; tests are in mk/test.mk, installation and demonstration in mk/install.mk, mk/demo.mk.
 
 VERSION := 0.1.0
 O       := build
@@ -81,9 +81,11 @@ endif
 # ---- sources ----
 
 # Stages that make up librefrain; the recorder contains those that run inside the program.
-LIB_FOLDERS      := base event reduce archive analyze predict convert view
+LIB_FOLDERS      := base event reduce archive analyze explain predict convert view
 EMBEDDED_FOLDERS := base event reduce archive
-sources = $(filter-out %_test.c %_fuzz.c,$(foreach f,$(1),$(wildcard src/$(f)/*.c)))
+# A stage's sources, in its folder and in the folders inside it.
+files   = $(foreach f,$(1),$(wildcard src/$(f)/$(2) src/$(f)/*/$(2)))
+sources = $(filter-out %_test.c %_fuzz.c,$(call files,$(1),*.c))
 
 LIB_SRC      := $(call sources,$(LIB_FOLDERS))
 EMBEDDED_SRC := $(call sources,$(EMBEDDED_FOLDERS))
@@ -258,4 +260,4 @@ distclean:
 
 include mk/test.mk mk/install.mk mk/demo.mk
 
--include $(wildcard $(O)/obj/*/*.d $(O)/test/*.d)
+-include $(wildcard $(O)/obj/*/*.d $(O)/obj/*/*/*.d $(O)/test/*.d)

@@ -1,4 +1,4 @@
-# Tests. A module's unit test is src/FOLDER/x_test.c, a cmocka program of its own; it becomes
+# Tests. A module's unit test is x_test.c beside x.c, a cmocka program of its own; it becomes
 # $(O)/test/x_test without a line here. Those in src/record are linked with the recorder's modules:
 # with the first flavour there is, unless they call MPI and so are built and run for each.
 
@@ -6,10 +6,10 @@
 RECORD_MPI_TESTS := params_test=1,4
 
 RECORD_MPI_NAMES := $(foreach t,$(RECORD_MPI_TESTS),$(firstword $(subst =, ,$(t))))
-UNIT_SRC         := $(foreach f,$(LIB_FOLDERS) cli replay,$(wildcard src/$(f)/*_test.c))
+UNIT_SRC         := $(call files,$(LIB_FOLDERS) cli replay,*_test.c)
 UNIT_TESTS       := $(foreach s,$(UNIT_SRC),$(O)/test/$(basename $(notdir $(s))))
 REAL_FLAVOURS    := $(filter-out smpi,$(FLAVOURS))
-RECORD_TEST_SRC  := $(wildcard src/record/*_test.c)
+RECORD_TEST_SRC  := $(call files,record,*_test.c)
 RECORD_ALONE     := $(filter-out $(RECORD_MPI_NAMES),$(basename $(notdir $(RECORD_TEST_SRC))))
 RECORD_WITH_MPI  := $(filter $(RECORD_MPI_NAMES),$(basename $(notdir $(RECORD_TEST_SRC))))
 RECORD_TESTS     := $(RECORD_ALONE:%=$(O)/test/%) \
@@ -41,13 +41,15 @@ $(CLI_TEST_LIB): $(filter-out %/main.o $(O)/obj/cli/cmd_%.o,$(CLI_OBJ))
 
 # Tests are compiled in half the time so, and run hardly longer: the library is what it is.
 TEST_OPTIMIZE := $(if $(DEBUG),,-O1)
+# What tests share lies in tests/support and is included as "support/x.h".
+TEST_INCLUDES := -Itests
 
 define unit_test_rule
 $(O)/test/$(basename $(notdir $(1))): $(1) $(if $(filter src/cli/%,$(1)),$(CLI_TEST_LIB)) \
     $(if $(filter src/replay/%,$(1)),$(REPLAY_PLAIN_OBJ)) $(LIB)
 	@mkdir -p $$(@D)
 	$$(call say,TEST,$$@)
-	$$(q)$$(CC) $(if $(filter src/cli/%,$(1)),$$(CLI_FLAGS),$$(LIB_FLAGS)) $$(TEST_OPTIMIZE) -MF $$@.d -MT $$@ \
+	$$(q)$$(CC) $(if $(filter src/cli/%,$(1)),$$(CLI_FLAGS),$$(LIB_FLAGS)) $$(TEST_INCLUDES) $$(TEST_OPTIMIZE) -MF $$@.d -MT $$@ \
 	    $$(LDFLAGS) $(if $(filter %_nomem_test.c,$(1)),$$(NOMEM_FLAGS)) -o $$@ \
 	    $$(filter %.c %.o,$$^) $$(filter %/modules.a,$$^) $$(LIB) -lcmocka $$(LIBS) -lm -lpthread
 endef
@@ -62,21 +64,25 @@ $(O)/test/librecord-$(1).a: $$(PARTS_$(1))
 	@mkdir -p $$(@D)
 	$$(q)rm -f $$@ && $$(AR) rcsD $$@ $$^
 
-$(O)/test/%.$(1): src/record/%.c $(O)/test/librecord-$(1).a $$(LIB)
-	$$(call say,TEST,$$@)
-	$$(q)OMPI_CC="$$(CC)" MPICH_CC="$$(CC)" $$(MPICC_$(1)) $$(FLAGS_$(1)) -fvisibility=default \
-	    -MF $$@.d -MT $$@ $$(LDFLAGS) -o $$@ $$< $(O)/test/librecord-$(1).a $$(LIB) \
-	    -lcmocka $$(LIBS) $$(UNWIND_LIBS) -lpthread -ldl
 endef
 $(foreach f,$(REAL_FLAVOURS),$(eval $(call record_test_rules,$(f))))
+
+define record_test_rule
+$(O)/test/$(basename $(notdir $(2))).$(1): $(2) $(O)/test/librecord-$(1).a $$(LIB)
+	$$(call say,TEST,$$@)
+	$$(q)OMPI_CC="$$(CC)" MPICH_CC="$$(CC)" $$(MPICC_$(1)) $$(FLAGS_$(1)) $$(TEST_INCLUDES) \
+	    -fvisibility=default -MF $$@.d -MT $$@ $$(LDFLAGS) -o $$@ $$< $(O)/test/librecord-$(1).a $$(LIB) \
+	    -lcmocka $$(LIBS) $$(UNWIND_LIBS) -lpthread -ldl
+endef
+$(foreach f,$(REAL_FLAVOURS),$(foreach s,$(RECORD_TEST_SRC),$(eval $(call record_test_rule,$(f),$(s)))))
 
 FIRST_FLAVOUR := $(firstword $(REAL_FLAVOURS))
 $(RECORD_ALONE:%=$(O)/test/%): %: %.$(FIRST_FLAVOUR)
 	@cp $< $@
 
-# ---- fuzzing: src/FOLDER/x_fuzz.c becomes a libFuzzer program ----
+# ---- fuzzing: x_fuzz.c beside x.c becomes a libFuzzer program ----
 
-FUZZ_SRC   := $(foreach f,$(LIB_FOLDERS),$(wildcard src/$(f)/*_fuzz.c))
+FUZZ_SRC   := $(call files,$(LIB_FOLDERS),*_fuzz.c)
 FUZZERS    := $(foreach s,$(FUZZ_SRC),$(O)/fuzz/$(basename $(notdir $(s))))
 # A sanitizer's report tells functions and lines.
 FUZZ_FLAGS  = -std=c11 -O1 -g1 -DRFN_FUZZING -fsanitize=fuzzer-no-link,address,undefined \
@@ -93,15 +99,15 @@ $(O)/fuzz/obj/%.o: src/%.c
 define fuzz_rule
 $(O)/fuzz/$(basename $(notdir $(1))): $(1) $$(FUZZ_OBJ)
 	$$(call say,FUZZ,$$@)
-	$$(q)clang $$(subst fuzzer-no-link,fuzzer,$$(FUZZ_FLAGS)) -MF $$@.d -MT $$@ -o $$@ \
+	$$(q)clang $$(subst fuzzer-no-link,fuzzer,$$(FUZZ_FLAGS)) $$(TEST_INCLUDES) -MF $$@.d -MT $$@ -o $$@ \
 	    $$(filter %.c %.o,$$^) $$(LIBS)
 endef
 $(foreach s,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(s))))
--include $(wildcard $(O)/fuzz/obj/*/*.d $(O)/fuzz/*.d)
+-include $(wildcard $(O)/fuzz/obj/*/*.d $(O)/fuzz/obj/*/*/*.d $(O)/fuzz/*.d)
 
 # ---- checks ----
 
-C_FILES := $(wildcard src/*/*.c src/*/*.h include/refrain/*.h tests/*/*.c tests/programs/*/*.[ch] bench/*.c examples/*.c)
+C_FILES := $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/refrain/*.h tests/*/*.[ch] tests/programs/*/*.[ch] bench/*.c examples/*.c)
 
 # The programs are built and run by tools/check.py, which also counts. ALL=1: those that take long, too.
 check:
@@ -110,7 +116,7 @@ check:
 	    $(RECORD_MPI_TESTS:%=--ranks %)
 
 check-layers:
-	@python3 tools/check-layers.py
+	@python3 tools/check-layers.py --build $(O)
 
 check-format:
 	@clang-format --dry-run -Werror $(C_FILES) || { echo "Run 'make format'."; exit 1; }

@@ -8,7 +8,7 @@ sanitizers, the fuzzers), then runs
 
   - every cmocka program in DIR/test and in DIR-san/test; names with .mpich or .openmpi at the end
     are MPI programs, run by that MPI's launcher on the numbers of ranks of --ranks,
-  - every src/*/*_test.py, for what is written in Python,
+  - every *_test.py in src, for what is written in Python,
   - every fuzzer in DIR/fuzz, FUZZ_SECONDS (30) in total, from one seed, so that what is found is found
     again (FUZZ_SEED=0 FUZZ_SECONDS=600 tools/check.py --build build _fuzz looks further),
   - every tests/*_test.py, tests of the built tool in Python's unittest,
@@ -255,7 +255,7 @@ def fuzzers(build):
 
 
 def python_tests():
-    for path in sorted(ROOT.glob("src/*/*_test.py")):
+    for path in sorted(ROOT.glob("src/**/*_test.py")):
         yield Program(path.name, [sys.executable, path], 300)
 
 
@@ -269,8 +269,8 @@ def whole_runs(build, everything):
     yield Program("run.py", [sys.executable, ROOT / "tests/run.py", "--build", build, *words], 2700, True)
 
 
-def static_checks():
-    yield Program("check-layers", [sys.executable, ROOT / "tools/check-layers.py"])
+def static_checks(build):
+    yield Program("check-layers", [sys.executable, ROOT / "tools/check-layers.py", "--build", build])
     yield Program("check-format", make_words("check-format"))
     yield Program("coverage", [sys.executable, ROOT / "tools/coverage.py", "--check"])
 
@@ -291,7 +291,7 @@ def main():
     logs = build / "check"
     outcomes = run_all(list(builds(build)), logs)
     print("Running", flush=True)
-    programs = [*static_checks(), *unit_tests(build, ranks), *python_tests(),
+    programs = [*static_checks(build), *unit_tests(build, ranks), *python_tests(),
                 *sanitized_tests(build), *fuzzers(build), *tool_tests(build), *whole_runs(build, arguments.all)]
     if arguments.only:
         programs = [p for p in programs if any(word in p.name for word in arguments.only)]
