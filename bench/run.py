@@ -32,13 +32,13 @@ PARTS = ("calls", "stages", "wavefront", "adi", "varying", "finalize", "memory",
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
-def run(command, folder, env=None):
-    return run_both(command, folder, env).stdout
+def run(command, folder):
+    return run_both(command, folder).stdout
 
 
-def run_both(command, folder, env=None):
+def run_both(command, folder):
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False,
-                          timeout=900, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL)
+                          timeout=900, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         sys.exit(f"bench: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
     return done
@@ -208,46 +208,29 @@ class Bench:
             print(f"{f'{ranks} ranks, Open MPI':34}{facts['events']:12,}{facts['bytes']:11,}"
                   f"{facts['bytes'] / facts['events']:11.3f}{facts['merge_seconds']:8.2f} s{0.1:8}")
 
-    # ---- alike ranks stored once, against merging all of them ----
+    # ---- alike ranks stored once ----
 
-    def merged(self, command, archive, merge):
-        """Seconds from the end of the program to a whole archive on rank 0, and of each step of that. There is no
+    def merged(self, command, archive):
+        """Seconds from when the last rank comes to MPI_Finalize until the archive is complete. There is no
         older one: to remove that takes as long as it is large."""
         with contextlib.suppress(FileNotFoundError):
             os.remove(archive)
-        err = run_both(command, self.folder, {"REFRAIN_MERGE": merge}).stderr
-        total = float(re.search(r"merged in ([0-9.]+) s", err).group(1))
-        facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))
-        steps = facts["merging"]["seconds"]
-        return {"total": total, **steps, "writing": max(0, total - sum(steps.values()))}
+        return float(re.search(r"merged in ([0-9.]+) s", run_both(command, self.folder).stderr).group(1))
 
     def clusters(self):
-        """Finalizing 64 ranks: with clusters, and as if every rank's chunks were handed to rank 0."""
-        print(f"\nClusters while recording, 64 ranks, Open MPI, at most {self.pairs} pairs of runs: "
-              "seconds at the end, bytes sent per rank\n")
-        print(f"{'':24}{'clusters':>10}{'all':>9}{'ratio':>8}{'quartiles':>16}{'limit':>7}"
-              f"{'sent':>9}{'all':>11}{'share':>8}{'limit':>7}")
+        """Finalizing 64 ranks: how long it takes, and what is sent, against all traces handed to rank 0."""
+        print(f"\nMerging 64 ranks (Open MPI, oversubscribed), at most {self.pairs} runs of each: median of the seconds "
+              "at the end, bytes sent per rank\n")
+        print(f"{'':24}{'full':>9}{'no times':>10}{'default':>9}{'sent':>9}{'all':>11}{'share':>8}{'limit':>7}")
         programs = os.path.join(HERE, "..", "tests", "programs", "clusters")
-        medians = {}
-        full, both, each = ("full",), ("full", "none"), ("full", "none", "segments")
-        for title, source, arguments, pairs, times in (
-                ("ghosts, 100 steps", os.path.join(programs, "ghosts.c"), (100,), self.pairs, both),
-                ("wavefront, 10 steps", os.path.join(HERE, "wavefront.c"), (10, 8, 16), self.pairs, both),
-                ("sweeps, 5 steps", os.path.join(HERE, "adi.c"), (5, 64), self.pairs, both),
-                ("sweeps, 300 steps", os.path.join(HERE, "adi.c"), (300, 1), min(self.pairs, 5), both),
-                ("sweeps, 1,000 steps", os.path.join(HERE, "adi.c"), (1000,), min(self.pairs, 5), each),
-                ("sweeps, 3,000 steps", os.path.join(HERE, "adi.c"), (3000,), min(self.pairs, 3), full),
-                ("alone, 5,000 steps", os.path.join(HERE, "alone.c"), (5000,), min(self.pairs, 5), full),
-                ("alone, 15,000 steps", os.path.join(HERE, "alone.c"), (15000,), min(self.pairs, 5), full),
-                ("alone, 30,000 steps", os.path.join(HERE, "alone.c"), (30000,), min(self.pairs, 5), each),
-                ("alone, 100,000 steps", os.path.join(HERE, "alone.c"), (100000,), min(self.pairs, 3), full),
-                ("alone, 300,000 steps", os.path.join(HERE, "alone.c"), (300000,), min(self.pairs, 3), full)):
-            program = self.compile("openmpi", source, title.split(",", maxsplit=1)[0])
-            medians[title] = self.clusters_row(title, program, arguments, pairs, times)
-        self.steps_table(medians)
-        barrier = self.compile("openmpi", os.path.join(HERE, "barrier.c"), "barrier")
-        median, low, high = run([*self.launch("openmpi", 64), barrier], self.folder).split()
-        print(f"\nA bare MPI_Barrier of these 64 ranks, the last of which is late: {median} ms ({low} to {high})")
+        for title, source, arguments, runs in (
+                ("ghosts, 100 steps", os.path.join(programs, "ghosts.c"), (100,), self.pairs),
+                ("wavefront, 10 steps", os.path.join(HERE, "wavefront.c"), (10, 8, 16), self.pairs),
+                ("sweeps, 5 steps", os.path.join(HERE, "adi.c"), (5, 64), self.pairs),
+                ("sweeps, 1,000 steps", os.path.join(HERE, "adi.c"), (1000,), min(self.pairs, 5)),
+                ("alone, 1,000 steps", os.path.join(HERE, "alone.c"), (1000,), min(self.pairs, 5)),
+                ("alone, 30,000 steps", os.path.join(HERE, "alone.c"), (30000,), min(self.pairs, 5))):
+            self.clusters_row(title, self.compile("openmpi", source, title.split(",", maxsplit=1)[0]), arguments, runs)
 
         print(f"\nMerging while the program runs (--cluster-every), at most {self.pairs} pairs of "
               "runs: seconds at the end, in meetings on rank 0, of the whole run\n")
@@ -264,8 +247,8 @@ class Bench:
         begin = time.perf_counter()
         archive = self.record("openmpi", ranks, program, arguments, ["--time=segments", *options])
         whole = time.perf_counter() - begin
-        facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))["merging"]
-        return (sum(facts["seconds"].values()), (facts["before"] or {"seconds": 0})["seconds"], whole)
+        facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))
+        return (facts["merge_seconds"], (facts["merging"]["before"] or {"seconds": 0})["seconds"], whole)
 
     def every_row(self, title, ranks, program, arguments, segments, n_pairs):
         ways, pairs = {"end": (), "every": (f"--cluster-every={segments}",)}, []
@@ -281,41 +264,18 @@ class Bench:
               f"{f'{low:.2f} to {high:.2f}':>16}{medians[1][1]:10.3f}{medians[0][2]:9.2f}"
               f"{medians[1][2]:9.2f}{statistics.median(wholes):8.2f}")
 
-    def clusters_row(self, title, program, arguments, pairs, kinds_of_times):
-        """Prints a line; returns the median of each step's seconds, by way."""
+    def clusters_row(self, title, program, arguments, runs):
         archive = os.path.join(self.folder, "clusters.rfn")
         launch = [*self.launch("openmpi", 64), self.refrain, "record", "--force", "-o", archive]
-        suffixes = {"full": "", "none": ", no times", "segments": ", default times"}
-        ways = {way + suffixes[times]: (merge, times)
-                for times in kinds_of_times for way, merge in (("clusters", ""), ("all", "all"))}
-        rounds = []
-        for i in range(pairs):
-            rounds.append({way: self.merged([*launch, f"--time={times}", program, *map(str, arguments)],
-                                            archive, merge)
-                           for way, (merge, times) in list(ways.items())[::1 if i % 2 else -1]})
-        medians = {way: {step: statistics.median(one[way][step] for one in rounds)
-                         for step in rounds[0][way]} for way in ways}
-        run_both([*launch, "--time=full", program, *map(str, arguments)], self.folder,
-                 {"REFRAIN_NODE_MEMORY": "no"})  # bytes as they go between nodes
-        low, middle, high = quartiles([one["clusters"]["total"] / one["all"]["total"]
-                                       for one in rounds])
+        seconds = {times: [] for times in ("segments", "none", "full")}
+        for _ in range(runs):
+            for times, found in seconds.items():
+                found.append(self.merged([*launch, f"--time={times}", program, *map(str, arguments)], archive))
         facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))["merging"]
         moved = facts["all_bytes"] + facts["all_definition_bytes"]
-        print(f"{title:24}{medians['clusters']['total']:10.3f}{medians['all']['total']:9.3f}"
-              f"{middle:8.2f}{f'{low:.2f} to {high:.2f}':>16}"
-              f"{0.1:7}{facts['bytes'] / 64:9,.0f}{moved / 64:11,.0f}{facts['bytes'] / moved:8.2%}{'1%':>7}")
-        return medians
-
-    def steps_table(self, medians):
-        """What that time is, as rank 0 sees it: it waits in one step for what others do in the one
-        before. Of `all`, writing includes the handing up."""
-        print("\nThe same by steps, medians, and without times, which both ways pack and write alike, and with the "
-              "default ones, which all ranks reduce in the end: ms\n")
-        steps = list(next(iter(medians.values()))["clusters"])
-        print(f"{'':46}" + "".join(f"{step:>11}" for step in steps))
-        for title, ways in medians.items():
-            for way, of in ways.items():
-                print(f"{f'{title}: {way}':46}" + "".join(f"{1000 * of[step]:11.1f}" for step in steps))
+        full, none, default = (statistics.median(seconds[times]) for times in ("full", "none", "segments"))
+        print(f"{title:24}{full:9.3f}{none:10.3f}{default:9.3f}{facts['bytes'] / 64:9,.0f}{moved / 64:11,.0f}"
+              f"{facts['bytes'] / moved:8.2%}{'1%':>7}")
 
     def resolution(self):
         """The programs of the table at 1 ns and, where the recorder can, coarser."""

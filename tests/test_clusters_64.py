@@ -67,11 +67,10 @@ STEPS = 40
 
 
 def test_share(bench):
-    """Of what merging without clusters would move at most 1 % is sent, once a run has some thousand events per rank:
-    as between nodes, where messages are compressed."""
+    """Of what merging without clusters would move at most 1 % is sent, once a run has some thousand events per
+    rank."""
     compiled = bench.program(test_clusters.PROGRAMS["adi"].source, "openmpi")
-    _, archive = bench.record("openmpi", RANKS, [compiled, str(STEPS)], timeout=SECONDS, before=GENTLY,
-                              env={"REFRAIN_NODE_MEMORY": "no"})
+    _, archive = bench.record("openmpi", RANKS, [compiled, str(STEPS)], timeout=SECONDS, before=GENTLY)
     merging = json.loads(bench.verb("info", "--json", archive))["merging"]
     share = merging["bytes"] / (merging["all_bytes"] + merging["all_definition_bytes"])
     print(f"{STEPS} steps: {merging['bytes'] / RANKS:.0f} bytes per rank, {share:.2%}")

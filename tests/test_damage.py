@@ -251,9 +251,8 @@ def test_versions(bench):
 
 
 def test_older_minor_version(bench):
-    """What minor version 1 has added may be missing. (Ends of streams would be.)"""
-    _, path = bench.record("openmpi", 2, [bench.program("matched", "openmpi")], ["--no-cluster"],
-                           env={"REFRAIN_NODE_MEMORY": "no"})
+    """What minor version 1 has added may be missing."""
+    _, path = bench.record("openmpi", 2, [bench.program("matched", "openmpi")], ["--no-cluster"])
     with open(path, "rb") as file:
         data = file.read()
     whole = run(bench, "dump", path)[1]

@@ -1,10 +1,7 @@
 """What the recorder does when a program is awkward: it never breaks, hangs or changes it."""
 import os
-import re
 
 import harness
-import rfn_reader
-import test_merge
 
 RANKS = 3
 WANTED_EXIT = 5  # of programs/awkward.c
@@ -41,38 +38,16 @@ def check_refused(bench, flavour, what, reason, time="full", ranks=RANKS):
         raise harness.Failure(f"{what}: '{reason}' is not in '{final[0]}'")
 
 
-def test_end_is_one_moment(bench, flavour):
-    """MPI_Finalize ends on all ranks when the last one has come, before they merge; who is late is in it shortly."""
+def test_end_is_a_barrier(bench, flavour):
+    """MPI_Finalize ends on no rank before the last one has come."""
     program = bench.program("in_step", flavour)
     for options in ([], ["--volume=cpu"]):
         _, archive = bench.record(flavour, RANKS, [program, "300"], options)
         ends = [event for event in bench.dump(archive) if event["function"] == "MPI_Finalize"]
-        exits = [int(event["exit_ns"]) for event in ends]
         waits = [int(event["exit_ns"]) - int(event["enter_ns"]) for event in ends]
         harness.compare("ranks", len(ends), RANKS)
-        if flavour == "openmpi" and max(exits) - min(exits) > 1_000_000:
-            raise harness.Failure(f"ends of MPI_Finalize, ns: {exits}")
         if min(waits[:-1]) < 200_000_000:
             raise harness.Failure(f"ranks wait for the last one, ns: {waits}")
-        check_told_ends(bench, archive, ends)
-
-
-def check_told_ends(bench, archive, ends):
-    """Of ranks of one node STREAMS says when MPI_Finalize ended: exactly then, also where ranks are taken out of the
-    archive and brought together again. Where times are reduced, these have it, to the resolution."""
-    harness.compare("moments", len({event["exit_ns"] for event in ends}), 1)
-    told = {stream.end - stream.start for stream in rfn_reader.Archive(archive).streams}
-    harness.compare("is it told", 0 < min(told), True)
-    parts = [test_merge.taken(bench, archive, ranks) for ranks in ("0,2", "1")]
-    merged = test_merge.merged(bench, parts)
-    harness.compare("in parts", [event for event in bench.dump(merged) if event["function"] == "MPI_Finalize"], ends)
-    reduced = bench.fresh("reduced.rfn")
-    bench.verb("reduce", "-o", reduced, archive)
-    harness.compare("told where times are reduced", {stream.end for stream in rfn_reader.Archive(reduced).streams}, {0})
-    last = [int(event["exit_ns"]) for event in bench.dump(reduced) if event["function"] == "MPI_Finalize"]
-    off = max(abs(int(event["exit_ns"]) - exit_ns) for event, exit_ns in zip(ends, last, strict=True))
-    if off > 50_000_000:
-        raise harness.Failure(f"in reduced times MPI_Finalize ends {off} ns away")
 
 
 def test_standard_descriptors_closed(bench, flavour):
@@ -135,8 +110,7 @@ def run_differently(bench, flavour, what, first, others, env=None):
 def test_other_options_and_a_jump(bench, flavour):
     """What is recorded on rank 0 only, or not there, makes no rank wait for another that has failed."""
     plain, full = ([], []), ([], ["--time=full"])
-    handed = ["env", "REFRAIN_MERGE=all"], []
-    for first, others in ((plain, full), (full, plain), (handed, plain)):
+    for first, others in ((plain, full), (full, plain)):
         said, archive = run_differently(bench, flavour, "jump", first, others)
         harness.compare(f"{first}, {others}: an archive exists", os.path.exists(archive), False)
         if "rank 1: MPI_Send was left by a jump" not in said:
@@ -144,23 +118,13 @@ def test_other_options_and_a_jump(bench, flavour):
 
 
 def test_volumes_of_some_ranks(bench, flavour):
-    """What rank 0 does not record is left out, also where it has been written already."""
+    """What rank 0 does not record is left out."""
     for first, others in ((([], []), ([], ["--volume=cpu"])), (([], ["--volume=cpu"]), ([], []))):
         first, others = ((before, ["--time=full", *options]) for before, options in (first, others))
         said, archive = run_differently(bench, flavour, "none", first, others)
         harness.compare("it is said", said.count("recorded the volume cpu, and rank 0 not: it is left out"),
                         2 * (others[1][-1] == "--volume=cpu"))
         bench.verb("verify", archive)
-
-
-def test_all_merged_by_rank_0(bench, flavour):
-    """As it was asked for on rank 0 only."""
-    full, dumps = ([], ["--time=full"]), []
-    for first in (full, (["env", "REFRAIN_MERGE=all"], ["--time=full"])):
-        archive = run_differently(bench, flavour, "none", first, full)[1]
-        bench.verb("verify", archive)
-        dumps.append([event["function"] for event in bench.dump(archive)])
-    harness.compare("functions", *dumps)
 
 
 def test_end_by_another_clock(bench):
@@ -199,120 +163,9 @@ def test_times_of_some_ranks(bench, flavour):
             raise harness.Failure(said)
 
 
-def merge_near(bench, flavour, missing, others, env=None):
-    """What programs/near.c says of the messages through memory, and the dump. others: words before the command
-    on all ranks but 0."""
-    flags = ["-rdynamic", *(["-DOWN_SEMAPHORES"] if flavour == "openmpi" else [])]
-    program, archive = bench.program("near", flavour, flags), bench.fresh("near.rfn")
-    script = ('rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; case $rank in 0) set --;; esac\n'
-              f'exec "$@" {bench.refrain} record -o {archive} --time=none {program} {missing} $((rank == 4))')
-    run = bench.run([*harness.FLAVOURS[flavour].launch(5), "sh", "-c", script, "sh", *others],
-                    timeout=60, env=env, check=True)
-    bench.verb("verify", archive)
-    woken = {int(rank): int(n) for rank, n in re.findall(r"rank (\d+) woke (\d+)", run.out)}
-    harness.compare("ranks that speak", sorted(woken), list(range(5)))
-    return woken, bench.dump(archive)
-
-
-@harness.long
-def test_memory_of_a_node(bench, flavour):
-    """The ranks of a node merge through memory if all can, else through MPI; the archive is the same."""
-    woken, expected = merge_near(bench, flavour, "none", [])
-    harness.compare("ranks that have sent through memory", [rank for rank in woken if woken[rank] < 4], [])
-    no = "REFRAIN_NODE_MEMORY=no"
-    for missing, others, env in (("offer", [], None), ("join", [], None), ("none", ["env", no], None),
-                                 ("none", [], {"REFRAIN_NODE_MEMORY": "no"}),
-                                 ("room", [], {"UCX_MEM_MMAP_HOOK_MODE": "none"})):  # else UCX has madvise
-        woken, dump = merge_near(bench, flavour, missing, others, env)
-        what = f"{missing}, {others}, {env}"
-        harness.compare(f"{what}: sent through memory", set(woken.values()), {0})
-        harness.compare(f"{what}: dump", dump == expected, True)
-
-
-def test_merged_in_vain(bench, flavour):
-    """What ranks merge before all are there does not count as held when one of them has moved an input, and all
-    is merged once more; the archive is the same."""
-    held, dumps = [], []
-    for shared in ("yes", "no"):
-        run, archive = bench.record(flavour, 5, [bench.program("many_sizes", flavour)], ["--time=none"],
-                                    env={"REFRAIN_NODE_MEMORY": shared})
-        held.append(re.search(r"at most (\d+) KiB on a rank", run.err).group(1))
-        dumps.append(bench.dump(archive))
-    harness.compare("KiB held with memory of a node and without", *held)
-    harness.compare("the same dump", dumps[0] == dumps[1], True)
-
-
 def test_left_under_way(bench, flavour):
     """While a rank waits for others MPI makes progress in it, also if there is a message that nobody receives."""
     bench.record(flavour, 4, [bench.program("left_under_way", flavour)], timeout=20)
-
-
-# Behind times that were written ahead: whole ones, and others (src/record/ahead.c); and what aligns the next ones.
-SPARE, SPARE_OF_OTHERS, ALIGNED = 64, 256, 8
-
-
-def record_much(bench, flavour, folder, ahead, options=()):
-    """Four ranks, each with more than 64 KiB of times: much.rfn in the folder."""
-    return bench.run([*harness.FLAVOURS[flavour].launch(4), bench.refrain, "record", "--time=full",
-                      "-o", os.path.join(folder, "much.rfn"), *options, bench.program("regular_run", flavour),
-                      "120000", folder], env={"REFRAIN_WRITE_AHEAD": ahead}, timeout=100)
-
-
-def new_folder(bench):
-    folder = bench.fresh("much")
-    os.mkdir(folder)
-    return folder
-
-
-def are_times_ahead(bench, archive):
-    """Checks the archive, by the independent reader too. Whether the times of all ranks were whole when they were
-    written, so that the end of MPI_Finalize is told elsewhere, or have room that was claimed for them, with little
-    to spare."""
-    bench.verb("verify", archive)
-    with open(archive, "rb") as file:
-        data = file.read()
-    listed = list(rfn_reader.listed_chunks(data, rfn_reader.read_header(data)[0], True))
-    harness.compare("the first chunk", listed[0].type, rfn_reader.META)
-    walked = [(chunk.type, chunk.id) for chunk in rfn_reader.walked_chunks(data)]
-    harness.compare("chunks without the table", walked[:len(listed)], [(c.type, c.id) for c in listed])
-    times = [chunk for chunk in listed if chunk.type == rfn_reader.TIMING]
-    harness.compare("times", len(times), 4)
-    spare = [after.offset - chunk.end for chunk, after in zip(times, times[1:])]
-    ends = {stream.end for stream in rfn_reader.Archive(archive).streams}
-    harness.compare("ends", len(ends), 1)
-    return max(spare) < ALIGNED + (SPARE if ends != {0} else SPARE_OF_OTHERS) and min(spare) >= ALIGNED
-
-
-def test_written_ahead(bench, flavour):
-    """Times are in the file before all ranks are there, and nothing else is different."""
-    dumps = {}
-    for ahead, options in (("no", []), ("1", []), ("100000000", []), ("1", ["--memory=16M"])):
-        folder, what = new_folder(bench), f"{ahead} {options}"
-        run = record_much(bench, flavour, folder, ahead, options)
-        harness.compare(f"{what}: exit", (run.code, run.err.count("\n")), (0, 1))
-        harness.compare(f"{what}: files", os.listdir(folder), ["much.rfn"])
-        archive = os.path.join(folder, "much.rfn")
-        harness.compare(f"{what}: ahead", are_times_ahead(bench, archive), ahead == "1")
-        dumps[what] = [(event["rank"], event["function"], event["parameters"])
-                       for event in bench.dump(archive, "--rank=3", "--limit=50000")]
-    for what, dump in dumps.items():
-        harness.compare(f"{what}: as written in the end", dump == dumps["no []"], True)
-
-
-def test_written_ahead_beside_others(bench, flavour):
-    """Another archive of that name is kept, or replaced if that is wanted."""
-    folder = new_folder(bench)
-    archives = [os.path.join(folder, name) for name in ("much.rfn", "much.2.rfn")]
-    for options, written, files in (([], 0, 1), ([], 1, 2), (["--force"], 0, 2)):
-        before = [os.stat(path).st_ino for path in archives[:files] if os.path.exists(path)]
-        run = record_much(bench, flavour, folder, "1", options)
-        harness.compare(f"{options}: exit", run.code, 0)
-        harness.compare(f"{options}: archives", sorted(os.listdir(folder), key=len),
-                        [os.path.basename(path) for path in archives[:files]])
-        harness.compare(f"{options}: ahead", are_times_ahead(bench, archives[written]), True)
-        kept = [os.stat(path).st_ino for path in archives[:files]]
-        harness.compare(f"{options}: others kept", [i for i in range(files) if kept[i:i + 1] != before[i:i + 1]],
-                        [written])
 
 
 def gather(bench, flavour, *words):

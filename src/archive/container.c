@@ -185,26 +185,9 @@ static bool compress_rope(struct rfn_rope *payload, const struct rfn_spill *spil
     return true;
 }
 
-struct summing {
-    XXH3_state_t state;
-    const struct rfn_chunk_look *look; /* or NULL */
-    uint64_t offset;
-};
-
-static int sum_and_look(void *context, const uint8_t *bytes, size_t size)
-{
-    struct summing *summing = context;
-    XXH3_64bits_update(&summing->state, bytes, size);
-    if (summing->look)
-        summing->look->part(summing->look->context, summing->offset, bytes, size);
-    summing->offset += size;
-    return 0;
-}
-
 /* Nothing is brought into memory. */
 static int join(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_rope *payload,
-                bool compress, const struct rfn_spill *spill, const struct rfn_chunk_look *look,
-                uint64_t *stored)
+                bool compress, const struct rfn_spill *spill, uint64_t *stored)
 {
     static const uint8_t zeros[RFN_CHUNK_ALIGNMENT];
     uint8_t header[RFN_CHUNK_HEADER_BYTES];
@@ -213,11 +196,11 @@ static int join(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_rop
     *stored = rfn_rope_size(payload);
     put_chunk_header(header, type, id, size, *stored,
                      compressed ? RFN_COMPRESSION_ZSTD : RFN_COMPRESSION_NONE);
-    struct summing summing = {.look = look};
-    XXH3_64bits_reset(&summing.state);
-    sum_part(&summing.state, header, RFN_CHUNK_SUMMED_BYTES);
-    RFN_TRY(rfn_rope_each(payload, sum_and_look, &summing));
-    put_u64(header + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&summing.state));
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    sum_part(&state, header, RFN_CHUNK_SUMMED_BYTES);
+    RFN_TRY(rfn_rope_each(payload, sum_part, &state));
+    put_u64(header + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&state));
     rfn_buf_bytes(&out->bytes, header, sizeof header);
     rfn_rope_join(out, payload);
     rfn_buf_bytes(&out->bytes, zeros, -(size_t)*stored % RFN_CHUNK_ALIGNMENT);
@@ -230,7 +213,7 @@ int rfn_chunk_join(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_
     RFN_TRY(rfn_rope_status(payload));
     assert(out->bytes.failed || rfn_rope_size(out) % RFN_CHUNK_ALIGNMENT == 0);
     if (rfn_rope_size(payload) >= LARGE || !compress)
-        return join(out, type, id, payload, compress, spill, NULL, stored);
+        return join(out, type, id, payload, compress, spill, stored);
     struct rfn_buf flat = RFN_BUF_INIT;
     rfn_rope_flatten(payload, &flat);
     int error = rfn_buf_status(&flat);
@@ -238,13 +221,6 @@ int rfn_chunk_join(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_
     rfn_buf_release(&flat);
     rfn_rope_release(payload);
     return error ? error : rfn_rope_status(out);
-}
-
-int rfn_chunk_join_as_is(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_rope *payload,
-                         const struct rfn_chunk_look *look, uint64_t *stored)
-{
-    RFN_TRY(rfn_rope_status(payload));
-    return join(out, type, id, payload, false, NULL, look, stored);
 }
 
 void rfn_toc_append(struct rfn_buf *out, const struct rfn_toc_entry *entries, size_t n)

@@ -66,17 +66,6 @@ uint64_t rfn_chunk_append(struct rfn_buf *out, uint32_t type, uint64_t id, const
 int rfn_chunk_join(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_rope *payload,
                    bool compress, const struct rfn_spill *spill, uint64_t *stored);
 
-/* Sees each part of a payload, at its offset there, when its checksum has just been taken: the
- * bytes are at hand. */
-struct rfn_chunk_look {
-    void (*part)(void *context, uint64_t offset, const uint8_t *bytes, size_t size);
-    void *context;
-};
-
-/* The same, uncompressed. */
-int rfn_chunk_join_as_is(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_rope *payload,
-                         const struct rfn_chunk_look *look, uint64_t *stored);
-
 struct rfn_toc_entry {
     uint32_t type;
     uint64_t id, offset, stored_size; /* offset of the chunk in the file, a multiple of 8 */

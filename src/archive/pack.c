@@ -189,36 +189,6 @@ int rfn_pack_structure(const struct rfn_stream *stream, const struct rfn_pack_re
     return rfn_rope_status(rope);
 }
 
-/* The number of a definition for its hash, in `refs` of a structure. */
-static bool to_number(const struct rfn_merge *merge, enum rfn_definition_kind kind,
-                      struct rfn_reader *hashes, struct rfn_buf *out)
-{
-    const int64_t number = rfn_merge_number(merge, kind, rfn_reader_varint(hashes));
-    if (number >= 0)
-        rfn_buf_varint(out, (uint64_t)number);
-    return number >= 0;
-}
-
-int rfn_pack_structure_numbers(const struct rfn_merge *merge, const uint8_t *bytes, size_t size,
-                               struct rfn_buf *out)
-{
-    struct rfn_reader reader = rfn_reader_over(bytes, size);
-    bool known = true;
-    const uint64_t n_sites = rfn_reader_varint(&reader);
-    rfn_buf_varint(out, n_sites);
-    for (uint64_t i = 0; i < n_sites && known; i++)
-        known = to_number(merge, RFN_DEFINITION_FUNCTION, &reader, out) &&
-                to_number(merge, RFN_DEFINITION_PATH, &reader, out);
-    const uint64_t n_types = rfn_reader_varint(&reader);
-    rfn_buf_varint(out, n_types);
-    for (uint64_t i = 0; i < n_types && known; i++)
-        known = to_number(merge, RFN_DEFINITION_DATATYPE, &reader, out);
-    if (reader.failed || !known)
-        return RFN_E_EXCHANGE;
-    rfn_buf_bytes(out, bytes + reader.at, size - reader.at);
-    return rfn_buf_status(out);
-}
-
 /* ---- what structures of one shape have in common ---- */
 
 static void write_shape(struct head *head, uint64_t number, bool may_differ)

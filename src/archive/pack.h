@@ -33,11 +33,6 @@ struct rfn_pack_refs {
 int rfn_pack_structure(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                        struct rfn_rope *out);
 int rfn_pack_values(const struct rfn_stream *stream, struct rfn_rope *out);
-/* Of a STRUCTURE that was packed with hashes the one with numbers. RFN_E_NOMEM; RFN_E_EXCHANGE: it
- * is malformed, or refers to what has no number. */
-int rfn_pack_structure_numbers(const struct rfn_merge *merge, const uint8_t *bytes, size_t size,
-                               struct rfn_buf *out);
-
 /* Groups of one shape differ only in some numbers of STRUCTURE: those of datatypes, and inputs.
  * Digests of a structure and of its shape, and the bytes of that; the other digests stay as they
  * are. *loops: the bytes of its loops. RFN_E_NOMEM, or an error of the stream's spill. */

@@ -62,57 +62,7 @@ static int name_alone(char *path, size_t size)
     return 0;
 }
 
-int rec_archive_begin_unnamed(int ranks)
-{
-    char path[PATH_MAX];
-    if (rec_archive_name(path, sizeof path, ranks, 1) < 0)
-        return -1;
-    char *end = strrchr(path, '/');
-    snprintf(end ? end + 1 : path, end ? sizeof path - (size_t)(end + 1 - path) : sizeof path, ".");
-    return rfn_above_standard(open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
-}
-
-/* A program that closes descriptors which are not its own may have got this one for another file;
- * and another process may have created it, of another user by now. */
-static bool is_unnamed(int fd)
-{
-    struct stat status;
-    return fd >= 0 && fstat(fd, &status) == 0 && status.st_nlink == 0 && status.st_uid == geteuid();
-}
-
-/* What this process takes away of the modes of files, without changing that for a moment. 0 where
- * the system does not say. */
-static mode_t file_mask(void)
-{
-    char line[128];
-    unsigned mask = 0;
-    FILE *status = fopen("/proc/self/status", "re");
-    while (status && fgets(line, sizeof line, status) && sscanf(line, "Umask: %o", &mask) != 1)
-        ;
-    if (status)
-        fclose(status);
-    return mask;
-}
-
-/* -1 with errno. EEXIST: the name is another file's. */
-static int make(const char *path, int *unnamed)
-{
-    if (is_unnamed(*unnamed)) {
-        char link[64];
-        snprintf(link, sizeof link, "/proc/self/fd/%d", *unnamed);
-        fchmod(*unnamed, 0666 & ~file_mask()); /* it has that of the process that created it */
-        if (linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
-            return *unnamed;
-        if (errno == EEXIST)
-            return -1;
-        close(*unnamed); /* what it takes of the disk may be all that there is */
-    }
-    *unnamed = -1;
-    return rfn_above_standard(
-        open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));
-}
-
-int rec_archive_create(bool alone, int ranks, int *unnamed, struct rec_archive_result *result)
+int rec_archive_create(bool alone, int ranks, struct rec_archive_result *result)
 {
     for (unsigned number = 1; number < 10000; number++) {
         if (rec_archive_name(result->path, sizeof result->path, ranks, number) < 0 ||
@@ -127,7 +77,8 @@ int rec_archive_create(bool alone, int ranks, int *unnamed, struct rec_archive_r
                                     result->path);
         if (exists && rec_options.force && unlink(result->path) < 0 && errno != ENOENT)
             return rec_archive_fail(result, "cannot remove %s: %s", result->path, strerror(errno));
-        int fd = make(result->path, unnamed);
+        int fd = rfn_above_standard(
+            open(result->path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));
         if (fd >= 0)
             return fd;
         if (errno != EEXIST || rec_options.force)
@@ -173,52 +124,6 @@ int rec_archive_write(int fd, const uint8_t *bytes, size_t size, uint64_t offset
     return write_parts(fd, &part, 1, &offset, result);
 }
 
-/* All of it, zeros behind the end of the file, or an error with errno. */
-static bool read_all(int fd, uint8_t *bytes, size_t size, uint64_t offset)
-{
-    while (size > 0) {
-        const ssize_t n = pread(fd, bytes, size, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        if (n == 0) {
-            memset(bytes, 0, size);
-            break;
-        }
-        bytes += n;
-        size -= (size_t)n;
-        offset += (uint64_t)n;
-    }
-    return true;
-}
-
-static int move_part(int fd, uint8_t *bytes, size_t size, uint64_t from, uint64_t to,
-                     struct rec_archive_result *result)
-{
-    if (!read_all(fd, bytes, size, from))
-        return rec_archive_fail(result, "cannot read %s: %s", result->path, strerror(errno));
-    return rec_archive_write(fd, bytes, size, to, result);
-}
-
-int rec_archive_move(int fd, uint64_t from, uint64_t size, uint64_t to,
-                     struct rec_archive_result *result)
-{
-    uint8_t *bytes = malloc(REC_WRITING_AT_ONCE);
-    int error = bytes ? 0 : RFN_E_NOMEM;
-    for (uint64_t moved = 0; moved < size && !error;) { /* none is overwritten before it is read */
-        const uint64_t left = size - moved;
-        const size_t part = left < REC_WRITING_AT_ONCE ? (size_t)left : REC_WRITING_AT_ONCE;
-        const uint64_t at = to < from ? moved : left - part;
-        error = move_part(fd, bytes, part, from + at, to + at, result);
-        moved += part;
-    }
-    free(bytes);
-    if (!error && ftruncate(fd, (off_t)(to + size)) < 0)
-        error = rec_archive_fail(result, "cannot write %s: %s", result->path, strerror(errno));
-    return error;
-}
-
 int rec_archive_open(const char *path, uint64_t inode)
 {
     int fd = rfn_above_standard(open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
@@ -247,8 +152,9 @@ static int write_waiting(struct rec_writing *writing)
     return write_parts(writing->fd, writing->waiting, n, &writing->offset, writing->result);
 }
 
-static int gather_part(struct rec_writing *writing, const uint8_t *bytes, size_t size)
+static int write_lasting(void *context, const uint8_t *bytes, size_t size)
 {
+    struct rec_writing *writing = context;
     while (size > 0) {
         const size_t room = REC_WRITING_AT_ONCE - writing->waiting_bytes;
         const size_t part = size < room ? size : room;
@@ -260,20 +166,6 @@ static int gather_part(struct rec_writing *writing, const uint8_t *bytes, size_t
         bytes += part;
         size -= part;
     }
-    return 0;
-}
-
-static int write_lasting(void *context, const uint8_t *bytes, size_t size)
-{
-    struct rec_writing *writing = context;
-    const uint64_t offset = writing->offset + writing->waiting_bytes;
-    const int stands = writing->look ? writing->look(writing->context, offset, bytes, size) : 0;
-    if (stands < 0)
-        return stands;
-    if (!stands)
-        return gather_part(writing, bytes, size);
-    RFN_TRY(write_waiting(writing));
-    writing->offset += size;
     return 0;
 }
 

@@ -15,7 +15,9 @@
 struct rec_archive_result {
     char path[4096]; /* of the archive */
     uint64_t file_bytes;
-    char problem[512]; /* why it failed, on ranks that know; may be set before */
+    uint64_t peak_bytes; /* on rank 0: most memory that merging has taken on a rank */
+    int64_t complete_ns; /* on rank 0: when the archive was complete */
+    char problem[512];   /* why it failed, on ranks that know; may be set before */
 };
 
 /* Notes the problem if it is the first. Returns RFN_E_IO. */
@@ -26,15 +28,9 @@ int rec_archive_fail(struct rec_archive_result *result, const char *format, ...)
  * Absolute, unless it is not known where the program started. RFN_E_IO when it is too long. */
 int rec_archive_name(char *path, size_t size, int ranks, unsigned number);
 
-/* A file without a name in the folder where the archive will be, open for writing; it is gone with
- * the last process that has it open, unless rec_archive_create names it. -1: there is none. */
-int rec_archive_begin_unnamed(int ranks);
-
-/* Creates the file, result->path then, or gives that name to the one of rec_archive_begin_unnamed
- * (-1: none), which cannot be done everywhere: that one is closed then, *unnamed -1, and else as
- * before. alone: of a process that writes without the others; .rankN goes into the name. Returns a
- * descriptor, or -1 and notes why. */
-int rec_archive_create(bool alone, int ranks, int *unnamed, struct rec_archive_result *result);
+/* Creates the file, result->path then. alone: of a process that writes without the others; .rankN
+ * goes into the name. Returns a descriptor, or -1 and notes why. */
+int rec_archive_create(bool alone, int ranks, struct rec_archive_result *result);
 
 /* Opens for writing the file that another process created; -1 when there is none or it is another,
  * by its inode. */
@@ -46,11 +42,6 @@ int rec_archive_close(int fd, struct rec_archive_result *result);
 int rec_archive_write(int fd, const uint8_t *bytes, size_t size, uint64_t offset,
                       struct rec_archive_result *result);
 
-/* Bytes of the file, behind which nothing is, to another place; they may overlap, and be zeros that
- * nobody has written. The file ends behind them then. fd: also for reading. */
-int rec_archive_move(int fd, uint64_t from, uint64_t size, uint64_t to,
-                     struct rec_archive_result *result);
-
 /* Bytes, and parts, that go to the file with one call. Fewer take more calls, and of more bytes the
  * system makes larger pages, for which it takes longer to find memory. */
 enum { REC_WRITING_AT_ONCE = 1 << 18, REC_WRITING_MOST_PARTS = 128 };
@@ -59,10 +50,6 @@ enum { REC_WRITING_AT_ONCE = 1 << 18, REC_WRITING_MOST_PARTS = 128 };
 struct rec_writing {
     int fd;
     uint64_t offset; /* behind what is written */
-    /* Sees each part before, unless it is NULL. Returns 1 if the part stands there and is left out,
-     * 0 if it is to be written, or an error. */
-    int (*look)(void *context, uint64_t offset, const uint8_t *bytes, size_t size);
-    void *context;
     struct rec_archive_result *result;
     struct iovec waiting[REC_WRITING_MOST_PARTS];
     int n_waiting;

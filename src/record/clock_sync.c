@@ -218,7 +218,7 @@ void rec_clock_sync_start(void)
     struct rec_exchange exchange;
     if (!rec_clock_sync_wanted())
         return;
-    rec_patience_begin(&patience, "start MPI and compare their clocks", NULL);
+    rec_patience_begin(&patience, "start MPI and compare their clocks");
     if (rec_exchange_open(&exchange, true) == 0) {
         own.at_start = compare_clocks(&exchange, &own.start);
         rec_exchange_close(&exchange);

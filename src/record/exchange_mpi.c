@@ -3,6 +3,7 @@
 #include "record/place.h"
 
 #include <string.h>
+#include <time.h>
 
 /* A message is its size (8 bytes) and its beginning, together at most FIRST bytes, then pieces of
  * at most PIECE bytes: short messages, and nearly all are short, are one of MPI. A piece is small
@@ -23,6 +24,49 @@ static size_t first_part(uint64_t total)
     return total < sizeof first.bytes ? (size_t)total : sizeof first.bytes;
 }
 
+/* Waits for a request, but sleeps between two looks when that takes long: where ranks share a core,
+ * others still have something to do. MPI makes progress meanwhile. Only point to point: nonblocking
+ * collective calls take memory, and a rank that has none must not keep others waiting. */
+static int await(MPI_Request *request)
+{
+#ifdef RFN_FLAVOUR_SMPI /* whose ranks share one thread, and whose looks take simulated time */
+    return rec_mpi.MPI_Wait(request, MPI_STATUS_IGNORE);
+#else
+    enum { LOOKS = 32, MOST_NS = 1000000, SHARE = 8 };
+    int done = 0, rc = MPI_SUCCESS;
+    int64_t began = 0;
+    for (int looks = 0; !done && rc == MPI_SUCCESS; looks++) {
+        rc = rec_mpi.MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (done || looks < LOOKS)
+            continue;
+        const int64_t now = rec_monotonic_ns();
+        began = began ? began : now;
+        const int64_t nap_ns = (now - began) / SHARE;
+        nanosleep(&(struct timespec){.tv_nsec = (long)(nap_ns < MOST_NS ? nap_ns : MOST_NS)}, NULL);
+    }
+    return rc;
+#endif
+}
+
+static int send_piece(MPI_Comm comm, int to, const void *bytes, size_t size)
+{
+    MPI_Request request;
+    return rec_mpi.MPI_Isend(bytes, (int)size, MPI_BYTE, to, TAG, comm, &request) == MPI_SUCCESS &&
+                   await(&request) == MPI_SUCCESS
+               ? 0
+               : RFN_E_EXCHANGE;
+}
+
+static int receive_piece(MPI_Comm comm, int from, void *bytes, size_t size)
+{
+    MPI_Request request;
+    return rec_mpi.MPI_Irecv(bytes, (int)size, MPI_BYTE, from, TAG, comm, &request) ==
+                       MPI_SUCCESS &&
+                   await(&request) == MPI_SUCCESS
+               ? 0
+               : RFN_E_EXCHANGE;
+}
+
 static int send_bytes(void *context, int to, const void *bytes, size_t size)
 {
     MPI_Comm comm = ((struct rec_exchange *)context)->comm;
@@ -31,15 +75,10 @@ static int send_bytes(void *context, int to, const void *bytes, size_t size)
     first.total = size;
     if (at > 0)
         memcpy(first.bytes, bytes, at);
-    if (rec_mpi.MPI_Send(&first, (int)(sizeof first.total + at), MPI_BYTE, to, TAG, comm) !=
-        MPI_SUCCESS)
-        return RFN_E_EXCHANGE;
-    for (; at < size; at += PIECE) {
-        int piece = (int)(size - at < PIECE ? size - at : PIECE);
-        if (rec_mpi.MPI_Send((const uint8_t *)bytes + at, piece, MPI_BYTE, to, TAG, comm) !=
-            MPI_SUCCESS)
-            return RFN_E_EXCHANGE;
-    }
+    RFN_TRY(send_piece(comm, to, &first, sizeof first.total + at));
+    for (; at < size; at += PIECE)
+        RFN_TRY(send_piece(comm, to, (const uint8_t *)bytes + at,
+                           size - at < PIECE ? size - at : PIECE));
     return 0;
 }
 
@@ -47,30 +86,33 @@ static int receive_bytes(void *context, int from, struct rfn_buf *bytes)
 {
     MPI_Comm comm = ((struct rec_exchange *)context)->comm;
     struct first first;
-    if (rec_mpi.MPI_Recv(&first, sizeof first, MPI_BYTE, from, TAG, comm, MPI_STATUS_IGNORE) !=
-        MPI_SUCCESS)
-        return RFN_E_EXCHANGE;
+    RFN_TRY(receive_piece(comm, from, &first, sizeof first));
     uint64_t at = first_part(first.total);
     uint8_t *to = rfn_buf_reserve(bytes, first.total);
     if (to && at > 0)
         memcpy(to, first.bytes, at);
-    for (; at < first.total; at += PIECE) {
-        int piece = (int)(first.total - at < PIECE ? first.total - at : PIECE);
-        if (rec_mpi.MPI_Recv(to ? to + at : dropped, piece, MPI_BYTE, from, TAG, comm,
-                             MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            return RFN_E_EXCHANGE;
-    }
+    for (; at < first.total; at += PIECE)
+        RFN_TRY(receive_piece(comm, from, to ? to + at : dropped,
+                              first.total - at < PIECE ? first.total - at : PIECE));
     if (!to && first.total > 0)
         return RFN_E_NOMEM;
     bytes->size += first.total;
     return 0;
 }
 
+/* Along the tree, as MPI_Bcast does, but so that those that wait sleep. */
 static int tell(void *context, uint64_t *word)
 {
-    MPI_Comm comm = ((struct rec_exchange *)context)->comm;
-    return rec_mpi.MPI_Bcast(word, sizeof *word, MPI_BYTE, 0, comm) == MPI_SUCCESS ? 0
-                                                                                   : RFN_E_EXCHANGE;
+    const struct rec_exchange *exchange = context;
+    const int rank = exchange->exchange.rank, size = exchange->exchange.size;
+    int step = rfn_exchange_parent_step(&exchange->exchange), error = 0;
+    if (rank > 0)
+        error = receive_piece(exchange->comm, rank - step, word, sizeof *word);
+    for (step /= 2; step >= 1; step /= 2) {
+        if (rank + step < size && send_piece(exchange->comm, rank + step, word, sizeof *word) < 0)
+            error = RFN_E_EXCHANGE;
+    }
+    return error;
 }
 
 bool rec_all_say(MPI_Comm comm, bool yes)

@@ -4,7 +4,6 @@
 #include "record/across.h"
 #include "record/clock_sync.h"
 #include "record/exchange_mpi.h"
-#include "record/finish_whole.h"
 #include "record/meetings.h"
 #include "record/moved_inputs.h"
 #include "record/notice.h"
@@ -33,7 +32,6 @@ void rec_initialized(void)
     rec_place_learn();
     rec_clock_sync_start();
     rec_meetings_start();
-    rec_gather_start();
 }
 
 void rec_initialized_session(void)
@@ -53,19 +51,13 @@ static uint64_t volume_word(void)
     return volume ? rfn_hash_bytes(volume, strlen(volume)) >> WISH_BITS : 0;
 }
 
-uint64_t rec_finishing_own_wishes(void)
+static uint64_t own_wishes(void)
 {
     uint64_t wishes = volume_word() << WISH_BITS;
-    wishes |= (rec_options.merge_all ? WANTS_ALL : 0) | (rec_options.write ? WANTS_FILE : 0);
-    wishes |= rec_options.times ? WANTS_TIMES : 0;
+    wishes |= (rec_options.write ? WANTS_FILE : 0) | (rec_options.times ? WANTS_TIMES : 0);
     if (rec_options.segments)
         wishes |= WANTS_REDUCED | (rec_options.across ? WANTS_ACROSS : 0);
     return wishes;
-}
-
-bool rec_finishing_is_whole(const struct rec_finishing *finish)
-{
-    return !finish->all && finish->output.ahead && finish->output.ahead->whole;
 }
 
 static void keep_volume(uint64_t word, int rank)
@@ -81,7 +73,7 @@ static void keep_volume(uint64_t word, int rank)
 
 unsigned rec_finishing_forced_roles(const struct rec_finishing *finish)
 {
-    return finish->output.alone ? 0 : rec_options.forced_roles;
+    return finish->alone ? 0 : rec_options.forced_roles;
 }
 
 void rec_finishing_count_sent(struct rec_finishing *finish, enum rfn_merging_step step)
@@ -118,8 +110,7 @@ static int describe(struct rec_finishing *finish)
 {
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         RFN_TRY(rfn_stream_flush(stream->events));
-    int error = rec_describe(&finish->description, &finish->merge, rec_place_rank(),
-                             finish->output.alone);
+    int error = rec_describe(&finish->description, &finish->merge, rec_place_rank(), finish->alone);
     finish->definition_bytes = finish->merge.content_bytes;
     return error;
 }
@@ -143,15 +134,10 @@ static int check_times(const struct rec_finishing *finish, struct rec_archive_re
 /* All ranks learn it, those that have failed as well: which messages are to come depends on it. */
 static int learn_wishes(struct rec_finishing *finish, struct rec_archive_result *result, int error)
 {
-    int told = 0;
-    finish->wishes = rec_finishing_own_wishes();
-    if (finish->exchange == &rec_gathered.node.exchange)
-        finish->wishes = rec_gathered.wishes;
-    else
-        told = rfn_exchange_tell(finish->exchange, &finish->wishes);
+    finish->wishes = own_wishes();
+    int told = rfn_exchange_tell(finish->exchange, &finish->wishes);
     finish->reduced = finish->wishes & WANTS_REDUCED;
-    finish->all = finish->wishes & WANTS_ALL;
-    finish->across = finish->wishes & WANTS_ACROSS && !finish->output.alone;
+    finish->across = finish->wishes & WANTS_ACROSS && !finish->alone;
     error = error ? error : told;
     return error ? error : check_times(finish, result);
 }
@@ -367,8 +353,8 @@ static int number_kinds(struct rec_finishing *finish, int error)
     return error ? error : rec_describe_numbers(&finish->description, &finish->merge);
 }
 
-int rec_pack_times(const struct rfn_stream *stream, struct rfn_new_times *times,
-                   struct rfn_rope *out)
+static int pack_rank_times(const struct rfn_stream *stream, struct rfn_new_times *times,
+                           struct rfn_rope *out)
 {
     struct rec_clock_pair start = rec_start(), end = rec_clock_pair();
     const struct rfn_pack_pair pairs[] = {
@@ -388,11 +374,7 @@ static int pack_timing(struct rec_finishing *finish, size_t i)
     struct rec_packed *packed = &finish->packed[i];
     if (packed->time_set != finish->first_stream + i)
         return 0;
-    if (rec_finishing_is_whole(finish)) {
-        packed->timing_bytes = finish->output.ahead->entry.stored_size;
-        return 0;
-    }
-    const int error = rec_pack_times(events, &packed->times, &packed->timing);
+    const int error = pack_rank_times(events, &packed->times, &packed->timing);
     packed->timing_bytes = rfn_rope_size(&packed->timing);
     return error;
 }
@@ -474,12 +456,12 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
     if (error) {
         rec_say("no archive was written: %s",
                 result->problem[0] ? result->problem : rfn_error_text(error));
-    } else if (!rec_options.quiet || finish->output.alone) {
+    } else if (!rec_options.quiet || finish->alone) {
         const char *path = result->path;
         size_t length = rec_options.directory ? strlen(rec_options.directory) : 0;
         if (length && strncmp(path, rec_options.directory, length) == 0 && path[length] == '/')
             path += length + 1;
-        if (finish->output.alone) {
+        if (finish->alone) {
             rec_say("rank %d called MPI_Abort; its own %s events, without those of other ranks: %s",
                     rec_place_rank(), grouped(finish->events, events), path);
             return;
@@ -487,7 +469,7 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
         rec_say("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank): %s",
                 finish->exchange->size, finish->exchange->size == 1 ? "" : "s",
                 grouped(finish->events, events), grouped(result->file_bytes, bytes), seconds,
-                (unsigned long long)(finish->output.peak + 1023) / 1024, path);
+                (unsigned long long)(result->peak_bytes + 1023) / 1024, path);
         if (finish->not_compared)
             rec_say("processes were not compared, and keep their own times: %s",
                     finish->not_compared == RFN_E_EXCHANGE ? "a rank could not"
@@ -509,12 +491,9 @@ static void tell_unwritten(const struct rec_finishing *finish)
     tell_journal(finish, "would have gone to a journal while the program ran");
 }
 
-/* Merges, unless that is done, and writes. */
-static void write_run(struct rec_finishing *finish, struct rec_archive_result *result, bool merged,
-                      int error)
+static void write_run(struct rec_finishing *finish, struct rec_archive_result *result, int error)
 {
-    if (!merged)
-        error = number_kinds(finish, error);
+    error = number_kinds(finish, error);
     rec_finishing_end_step(finish, RFN_MERGING_MERGE);
     error = reduce_times(error);
     error = survey_times(finish, error);
@@ -527,10 +506,11 @@ static void write_run(struct rec_finishing *finish, struct rec_archive_result *r
     rec_finishing_end_step(finish, RFN_MERGING_TABLES);
     if (!error && finish->exchange->rank == 0)
         error = rec_chunk_first(finish);
-    error = rec_chunk_streams(finish, error);
-    error = rec_output_write(&finish->output, finish->exchange, error, result);
+    if (!error)
+        error = rec_chunk_streams(finish);
+    error = rec_output_write(&finish->output, finish->exchange, finish->alone, error, result);
     if (finish->exchange->rank == 0)
-        tell(finish, result, error, (double)(finish->output.whole - finish->began) * 1e-9);
+        tell(finish, result, error, (double)(result->complete_ns - finish->began) * 1e-9);
 }
 
 static void release_packed(struct rec_packed *packed)
@@ -547,7 +527,7 @@ static void begin(struct rec_finishing *finish, struct rfn_exchange *exchange,
     *finish = (struct rec_finishing){.exchange = exchange,
                                      .merge = *merge,
                                      .sent = {exchange->bytes_sent, exchange->messages_sent},
-                                     .began = rec_gathered.arrived ? rec_gathered.arrived : now,
+                                     .began = rec_arrived_ns ? rec_arrived_ns : now,
                                      .step_began = now};
 }
 
@@ -559,80 +539,9 @@ static void release(struct rec_finishing *finish)
     rec_output_release(&finish->output);
     rec_output_release(&finish->front);
     rec_tables_release(finish);
-    rfn_symbolizer_free(finish->symbolizer);
     rec_description_release(&finish->description);
     rfn_merge_release(&finish->merge);
     rfn_spreads_release(&finish->spreads);
-}
-
-/* ---- before all ranks are there ---- */
-
-static struct {
-    struct rec_finishing finish;
-    struct rec_whole whole;
-    int error;
-    bool done;  /* steps 1 and 2 are */
-    bool ended; /* all is, but for what rank 0 does */
-} early;
-
-/* Whether rank 0 needs no more of the others, when it has the numbers. error: of the merge. */
-static bool ends(void *context, int error)
-{
-    const int *of_whole = context;
-    early.ended = rec_whole_gather(&early.whole, error ? error : *of_whole);
-    return early.ended;
-}
-
-bool rec_finish_early(bool plain, bool under_way)
-{
-    struct rfn_exchange *exchange = &rec_gathered.node.exchange;
-    struct rec_finishing *finish = &early.finish;
-    struct rfn_merge merge;
-    rfn_merge_init(&merge);
-    begin(finish, exchange, &merge);
-    finish->first_stream = (uint64_t)exchange->rank;
-    finish->n_streams = (uint64_t)exchange->size;
-    int error = plain ? describe(finish) : RFN_E_USAGE;
-    error = digest_all(finish, error);
-    if (!error && exchange->rank == 0 && !under_way)
-        rec_look_up_definitions(finish);
-    int of_whole = rec_whole_begin(&early.whole, finish, &rec_gathered.ahead, error);
-    error = rfn_merge_run_or_end(&finish->merge, exchange, ends, &of_whole, error);
-    if (!error && !early.ended)
-        error = rec_describe_numbers(&finish->description, &finish->merge);
-    early.error = error;
-    early.done = true;
-    return early.ended;
-}
-
-/* The time counts since the last rank came. */
-static void count_from_last(struct rec_finishing *finish)
-{
-    finish->began = finish->step_began = rec_gathered.last_came;
-    memset(finish->merging.step_ns, 0, sizeof finish->merging.step_ns);
-}
-
-/* Whether steps 1 and 2 are done. */
-static bool take_early(struct rec_finishing *finish)
-{
-    const bool taken = early.done && finish->exchange == early.finish.exchange &&
-                       rec_gathered.plain;
-    if (taken) {
-        rfn_merge_release(&finish->merge);
-        *finish = early.finish;
-        count_from_last(finish);
-    } else if (early.done) {
-        if (finish->exchange == early.finish.exchange) {
-            finish->sent = early.finish.sent; /* in vain: what was sent after signatures */
-            finish->merging.step_sent[RFN_MERGING_MERGE] =
-                early.finish.merging.step_sent[RFN_MERGING_MERGE];
-            rec_finishing_count_sent(finish, RFN_MERGING_MERGE);
-        }
-        rfn_exchange_hold(early.finish.exchange, -(int64_t)early.finish.merge.held);
-        release(&early.finish);
-    }
-    early.done = false;
-    return taken;
 }
 
 /* merge: with what has been merged so far; released. */
@@ -642,19 +551,14 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
 {
     struct rec_finishing finish;
     begin(&finish, exchange, merge);
-    const bool merged = take_early(&finish);
     finish.clocks = clocks;
-    finish.output.alone = alone;
-    finish.output.ahead = exchange == &rec_gathered.node.exchange ? &rec_gathered.ahead : NULL;
+    finish.alone = alone;
     error = learn_wishes(&finish, result, error);
-    if (merged)
-        error = error ? error : early.error;
-    else
-        error = survey(&finish, error ? error : describe(&finish));
+    error = survey(&finish, error ? error : describe(&finish));
     if (!error)
         keep_volume(finish.wishes >> WISH_BITS, exchange->rank);
     if (finish.wishes & WANTS_FILE)
-        write_run(&finish, result, merged, error);
+        write_run(&finish, result, error);
     else if (exchange->rank == 0)
         tell_unwritten(&finish);
     release(&finish);
@@ -729,28 +633,6 @@ static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge 
     }
 }
 
-/* What rec_finish_early has left: rank 0 has all, and the others know that it is done. */
-static void finish_whole(struct rec_archive_result *result, int error)
-{
-    struct rec_finishing *finish = &early.finish;
-    if (finish->exchange->rank == 0) {
-        const int64_t merged = finish->step_began;
-        count_from_last(finish);
-        if (merged > finish->step_began) {
-            finish->merging.step_ns[RFN_MERGING_MERGE] = (uint64_t)(merged - finish->step_began);
-            finish->step_began = merged;
-        }
-        finish->wishes = rec_finishing_own_wishes();
-        snprintf(early.whole.result.problem, sizeof early.whole.result.problem, "%s",
-                 result->problem);
-        error = rec_whole_end(&early.whole, error);
-        tell(finish, &early.whole.result, error,
-             (double)(finish->output.whole - finish->began) * 1e-9);
-    }
-    release(finish);
-    rec_whole_release(&early.whole);
-}
-
 void rec_finish(void)
 {
     struct rfn_merge merge;
@@ -771,15 +653,7 @@ void rec_finish(void)
                  rec_functions[busy->call.function].name);
     rec_signals_hold(&signals);
     const int error = stopped || busy ? RFN_E_USAGE : 0;
-    if (early.ended) {
-        rfn_merge_release(&merge);
-        finish_whole(&result, error);
-    } else if (!exchange && rec_gathered.node.memory)
-        finish_run(&rec_gathered.node.exchange, &merge, NULL, &result, false, error);
-    else
-        finish_by_mpi(exchange, &merge, &result, error);
-    rec_patience_end(&rec_gathered.patience); /* its thread may look into the memory */
-    rec_gathered_release();
+    finish_by_mpi(exchange, &merge, &result, error);
     rec_journals_remove();
     rec_place_release();
     rec_signals_release(&signals);

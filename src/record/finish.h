@@ -7,11 +7,7 @@
  * tree:
  *
  *   before, in rec_finish_barrier: what the columns of a rank have not coded while they grew is
- *      coded, while others are still on their way (rfn_stream_code_ahead); ranks of one node, which
- *      share memory since MPI_Init (exchange_node.h), write full times meanwhile (ahead.h), say
- *      there what step 1 would tell of them, and do step 2, which stays if step 1 has nothing to
- *      tell, as it seldom has; and if steps 3 and 4 need nothing of a rank but what it has by then,
- *      rank 0 does them alone (finish_whole.h)
+ *      coded, while others are still on their way (rfn_stream_code_ahead)
  *   0. the clocks of several nodes are compared once more (rec_clock_sync_end)
  *   1. all ranks learn what rank 0 was asked for (rfn_exchange_tell); inputs that one rank moved to
  *      columns are moved on all (rfn_survey_run)
@@ -22,8 +18,7 @@
  *   3. what depends on the rank is joined to tables, and what is stored once for alike ranks comes
  *      to rank 0, which clusters it (rfn_collect, together.h)
  *   4. sizes become offsets; rank 0 creates the file and writes the front, every rank its chunks at
- *      its offset, unless they stand in the file already (if that is so of all ranks, they are not
- *      told where), rank 0 the table of contents and, last, the header that declares the file whole
+ *      its offset, rank 0 the table of contents and, last, the header that declares the file whole
  */
 #ifndef RFN_RECORD_FINISH_H
 #define RFN_RECORD_FINISH_H
@@ -39,16 +34,13 @@ struct rec_clock_pair rec_start(void);
 uint32_t rec_error_class(int rc);
 /* Whether this process is rank 0 of the job, as known since MPI has been up. */
 bool rec_is_first_rank(void);
-/* Whether this process says what any of the job's may be the one to say: the first that asks where
- * they share memory, else rank 0. */
-bool rec_is_to_tell(void);
 
 /* Removes the files of all streams' journals. */
 void rec_journals_remove(void);
 
 /* In MPI_Init when MPI's own has succeeded (also when recording has stopped: other ranks may wait
  * for this one), after MPI_Session_init: learns the process's place; the first compares clocks of
- * nodes (clock_sync.h), or has the ranks of one node share memory (exchange_node.h). */
+ * nodes (clock_sync.h). */
 void rec_initialized(void);
 void rec_initialized_session(void);
 /* A barrier of the recorder's own. call: MPI_Finalize, which has begun, and ends with that; NULL:

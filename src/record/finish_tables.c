@@ -6,59 +6,41 @@
 
 #include <string.h>
 
-void rec_finishing_words(const struct rec_finishing *finish, size_t i,
-                         int64_t words[RFN_STREAM_SLOTS])
-{
-    const struct rec_stream_description *of = &finish->description.streams[i];
-    const struct rec_clock_pair start = rec_start();
-    const int64_t own[RFN_STREAM_SLOTS] = {
-        [RFN_SLOT_RANK] = rec_place_rank(),
-        [RFN_SLOT_THREAD] = (int64_t)i,
-        [RFN_SLOT_EVENTS] = (int64_t)rfn_stream_events(of->stream->events),
-        [RFN_SLOT_CALLS] = (int64_t)rfn_stream_calls(of->stream->events),
-        [RFN_SLOT_START] = rec_options.times ? start.monotonic_ns : 0,
-        [RFN_SLOT_REGIONS] = (int64_t)rec_regions_events(of->stream),
-        [RFN_SLOT_REALTIME] = rec_options.times ? start.realtime_ns - start.monotonic_ns : 0,
-        [RFN_SLOT_VOLUME] = rfn_stream_has_volume(of->stream->events),
-        [RFN_SLOT_TIMES] = (int64_t)finish->packed[i].time_set,
-        [RFN_SLOT_END] = rec_gathered.ends_elsewhere && rec_options.times ? rec_gathered.came : 0,
-    };
-    memcpy(words, own, sizeof own);
-}
-
-int rec_finishing_add_words(struct rec_finishing *finish, size_t i, uint64_t stream, uint64_t host,
-                            int64_t words[RFN_STREAM_SLOTS])
-{
-    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
-    struct rfn_table *streams = rfn_tables_use(&finish->streams, 0, RFN_STREAM_SLOTS);
-    if (!streams)
-        return RFN_E_NOMEM;
-    words[RFN_SLOT_GROUP] = (int64_t)rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP).number;
-    words[RFN_SLOT_VALUES] = (int64_t)rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES).number;
-    words[RFN_SLOT_HOST] = (int64_t)host;
-    for (int s = 0; s < RFN_STREAM_SLOTS; s++) {
-        /* these are large, and do not follow from the stream's number */
-        const bool relative = s != RFN_SLOT_START && s != RFN_SLOT_REALTIME && s != RFN_SLOT_END;
-        RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], relative, (int64_t)stream));
-    }
-    return 0;
-}
-
 /* What the stream adds to the table of streams and to its group's table. */
 static int tabulate(struct rec_finishing *finish, size_t i)
 {
     struct rec_stream_description *of = &finish->description.streams[i];
-    const uint64_t group = rfn_stream_fate(&finish->merge.streams, i, RFN_KIND_OF_GROUP).number;
+    const struct rfn_stream *events = of->stream->events;
+    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
+    const uint64_t group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP).number;
+    const struct rec_clock_pair start = rec_start();
+    struct rfn_table *streams = rfn_tables_use(&finish->streams, 0, RFN_STREAM_SLOTS);
     struct rfn_table *places = rfn_tables_use(&finish->places, (size_t)group,
-                                              rfn_pack_places_count(of->stream->events, &of->refs));
-    int64_t words[RFN_STREAM_SLOTS];
-    rec_finishing_words(finish, i, words);
-    RFN_TRY(rec_finishing_add_words(finish, i, finish->first_stream + i, finish->description.host,
-                                    words));
-    if (!places)
+                                              rfn_pack_places_count(events, &of->refs));
+    const int64_t words[RFN_STREAM_SLOTS] = {
+        [RFN_SLOT_RANK] = rec_place_rank(),
+        [RFN_SLOT_THREAD] = (int64_t)i,
+        [RFN_SLOT_GROUP] = (int64_t)group,
+        [RFN_SLOT_VALUES] = (int64_t)rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES).number,
+        [RFN_SLOT_HOST] = (int64_t)finish->description.host,
+        [RFN_SLOT_EVENTS] = (int64_t)rfn_stream_events(events),
+        [RFN_SLOT_CALLS] = (int64_t)rfn_stream_calls(events),
+        [RFN_SLOT_START] = rec_options.times ? start.monotonic_ns : 0,
+        [RFN_SLOT_REGIONS] = (int64_t)rec_regions_events(of->stream),
+        [RFN_SLOT_REALTIME] = rec_options.times ? start.realtime_ns - start.monotonic_ns : 0,
+        [RFN_SLOT_VOLUME] = rfn_stream_has_volume(events),
+        [RFN_SLOT_TIMES] = (int64_t)finish->packed[i].time_set,
+    };
+    if (!streams || !places)
         return RFN_E_NOMEM;
-    RFN_TRY(rfn_pack_places(of->stream->events, &of->refs, places));
-    return rec_together_bring(&finish->together, &finish->merge, i, of->stream->events, &of->refs,
+    for (int s = 0; s < RFN_STREAM_SLOTS; s++) {
+        /* these are large, and do not follow from the stream's number */
+        const bool relative = s != RFN_SLOT_START && s != RFN_SLOT_REALTIME && s != RFN_SLOT_END;
+        RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], relative,
+                                (int64_t)(finish->first_stream + i)));
+    }
+    RFN_TRY(rfn_pack_places(events, &of->refs, places));
+    return rec_together_bring(&finish->together, &finish->merge, i, events, &of->refs,
                               &finish->packed[i].values);
 }
 
@@ -82,7 +64,7 @@ enum { SUM_EVENTS, SUM_TRACES, SUM_ALL, SUM_DEFINITIONS, SUMS };
 _Static_assert(SUMS == (int)RFN_COLLECTED_SUMS, "other sums are collected");
 
 /* A trace that is handed on goes over as many ranks as this one has bits: the tree is binomial. */
-void rec_finishing_count(struct rec_finishing *finish, struct rfn_collection *collection)
+static void count(struct rec_finishing *finish, struct rfn_collection *collection)
 {
     uint64_t hops = (uint64_t)__builtin_popcount((unsigned)finish->exchange->rank);
     uint64_t bytes = trace_bytes(finish);
@@ -95,7 +77,7 @@ void rec_finishing_count(struct rec_finishing *finish, struct rfn_collection *co
     memcpy(collection->sent, finish->merging.step_sent, sizeof collection->sent);
 }
 
-void rec_finishing_note(struct rec_finishing *finish, const struct rfn_collection *collection)
+static void note(struct rec_finishing *finish, const struct rfn_collection *collection)
 {
     struct rfn_run_merging *merging = &finish->merging;
     finish->events = collection->sums[SUM_EVENTS];
@@ -109,7 +91,7 @@ void rec_finishing_note(struct rec_finishing *finish, const struct rfn_collectio
     merging->all_definition_bytes = collection->sums[SUM_DEFINITIONS];
 }
 
-int rec_tables_begin(struct rec_finishing *finish)
+static int begin(struct rec_finishing *finish)
 {
     RFN_TRY(rfn_tables_init(&finish->streams, 1));
     RFN_TRY(rfn_tables_init(&finish->places, finish->merge.streams.of[RFN_KIND_OF_GROUP].total));
@@ -126,7 +108,7 @@ void rec_tables_release(struct rec_finishing *finish)
 int rec_tables_collect(struct rec_finishing *finish, int error)
 {
     if (!error)
-        error = rec_tables_begin(finish);
+        error = begin(finish);
     for (size_t i = 0; i < finish->description.n_streams && !error; i++)
         error = tabulate(finish, i);
     struct rfn_tables *tables[] = {&finish->streams, &finish->places, &finish->together.numbers};
@@ -135,8 +117,8 @@ int rec_tables_collect(struct rec_finishing *finish, int error)
                                         .parcels = &finish->together.parcels,
                                         .step = RFN_MERGING_TABLES};
     if (!error)
-        rec_finishing_count(finish, &collection);
+        count(finish, &collection);
     error = rfn_collect(&collection, finish->exchange, error);
-    rec_finishing_note(finish, &collection);
+    note(finish, &collection);
     return error;
 }

@@ -32,8 +32,3 @@ bool rec_of_several_programs(void)
 {
     return number_of("OMPI_NUM_APP_CTX") > 1;
 }
-
-bool rec_of_one_program(void)
-{
-    return number_of("OMPI_NUM_APP_CTX") == 1;
-}

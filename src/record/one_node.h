@@ -19,9 +19,7 @@
  * are not, and when it says nothing. */
 bool rec_on_one_node(int size);
 
-/* Whether the environment says that the job has several programs, or that it has one; only Open
- * MPI's mpirun says either. */
+/* Whether the environment says that the job has several programs; only Open MPI's mpirun does. */
 bool rec_of_several_programs(void);
-bool rec_of_one_program(void);
 
 #endif

@@ -97,23 +97,6 @@ static uint64_t own_resolution(void)
     return RFN_RESOLUTION_MIN_NS;
 }
 
-static uint64_t own_ahead_bytes(void)
-{
-    const char *set = getenv("REFRAIN_WRITE_AHEAD");
-    char *end = NULL;
-    if (!set || !*set)
-        return 0;
-    if (strcmp(set, "no") == 0)
-        return UINT64_MAX;
-    uint64_t bytes = strtoull(set, &end, 10);
-    if (!*end)
-        return bytes;
-    rec_say(
-        "REFRAIN_WRITE_AHEAD=%s is neither no nor a number of bytes: all times are written ahead",
-        set);
-    return 0;
-}
-
 static const char *similar_wanted(void)
 {
     return rec_options.similar ? rec_options.similar : RFN_SIMILAR_DEFAULT;
@@ -242,8 +225,7 @@ void rec_options_read(void)
     rec_options.similar = own_similar();
     rec_options.across = own_across();
     rec_options.segment_min_calls = own_min_calls();
-    rec_options.merge_all = is("REFRAIN_MERGE", "all");
-    rec_options.cluster = !is("REFRAIN_CLUSTER", "no") && !rec_options.merge_all;
+    rec_options.cluster = !is("REFRAIN_CLUSTER", "no");
     if (rec_options.cluster) {
         rec_options.forced_roles = own_forced_roles();
         rec_options.cluster_every = own_cluster_every();
@@ -256,8 +238,6 @@ void rec_options_read(void)
     rec_options.path_ends = own_path_ends();
     read_functions();
     rec_options.clock_sync = own_clock_sync();
-    rec_options.node_memory = !is("REFRAIN_NODE_MEMORY", "no");
-    rec_options.ahead_bytes = own_ahead_bytes();
     rec_options.tool = copy_of("REFRAIN_TOOL");
     rec_options.write = !is("REFRAIN_WRITE", "no");
     rec_options.children = !is("REFRAIN_CHILDREN", "no");
@@ -312,8 +292,6 @@ void rec_options_clean_environment(void)
                                             "REFRAIN_CHILDREN",
                                             "REFRAIN_START",
                                             "REFRAIN_CLOCK_SYNC",
-                                            "REFRAIN_NODE_MEMORY",
-                                            "REFRAIN_WRITE_AHEAD",
                                             "REFRAIN_SIMILAR",
                                             "REFRAIN_SEGMENT_MIN_CALLS",
                                             "REFRAIN_STARTS",
@@ -325,7 +303,6 @@ void rec_options_clean_environment(void)
                                             "REFRAIN_CLUSTER",
                                             "REFRAIN_CLUSTER_EVERY",
                                             "REFRAIN_MERGE_PARAMETER",
-                                            "REFRAIN_MERGE",
                                             "REFRAIN_CALL_PATH_MATCH"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)

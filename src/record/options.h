@@ -17,8 +17,6 @@
  *   REFRAIN_MERGE_PARAMETER
  *                     parameters that no longer tell ranks of a cluster apart, as "peer,count"
  *                     (archive/forced_parameters.h; default: all do)
- *   REFRAIN_MERGE     all: ranks hand all that they have on to rank 0, as tools without clusters
- *                     do; to compare with, and slow
  *   REFRAIN_POLLS     all: every unsuccessful poll is an event of its own
  *   REFRAIN_MEMORY    bytes that the recorder may hold, per process (default 32 MiB)
  *   REFRAIN_WRITE     no: nothing is written, neither when memory is full nor, if rank 0 says so,
@@ -34,12 +32,6 @@
  *   REFRAIN_CLOCK_SYNC
  *                     always, never, auto (default): whether the clocks of nodes are compared; see
  *                     clock_sync.h
- *   REFRAIN_NODE_MEMORY
- *                     no: messages of the end go through MPI, also where all ranks are on one node;
- *                     see exchange_node.h
- *   REFRAIN_WRITE_AHEAD
- *                     no: times are written when all ranks are there; a number of bytes: or where
- *                     the ranks have fewer of them together (default 0); see ahead.h
  *   REFRAIN_RESOLUTION
  *                     of the times, as in 50ns (default 1ns)
  *   REFRAIN_FUNCTIONS which functions that were compiled with -finstrument-functions are recorded:
@@ -82,14 +74,11 @@ struct rec_options {
     bool force, times, all_polls, quiet, children, start_off;
     bool segments; /* times are reduced to those of segments */
     bool exact_starts;
-    bool merge_all;
     bool cluster;          /* what alike ranks did is stored once */
     unsigned forced_roles; /* parameters that do not tell alike ranks apart */
     struct rfn_every cluster_every;
     size_t memory_bytes;
     enum rec_clock_sync clock_sync;
-    bool node_memory;     /* ranks of one node may share memory in the end */
-    uint64_t ahead_bytes; /* of times, from which on they are written ahead */
 };
 
 enum { REC_FUNCTIONS_RATE = 10000 };

@@ -23,7 +23,7 @@ static void *wait_and_speak(void *argument)
         rc = pthread_cond_timedwait(&patience->ended, &patience->mutex, &until);
     const bool late = !patience->over && rc == ETIMEDOUT;
     pthread_mutex_unlock(&patience->mutex);
-    if (late && !(patience->is_over && patience->is_over()))
+    if (late)
         rec_say("waiting for all ranks to %s; ranks that were not started under refrain record "
                 "never will, and the job would hang",
                 patience->what);
@@ -75,10 +75,9 @@ static bool start(struct rec_patience *patience)
     return rc == 0;
 }
 
-void rec_patience_begin(struct rec_patience *patience, const char *what, bool (*is_over)(void))
+void rec_patience_begin(struct rec_patience *patience, const char *what)
 {
-    *patience = (struct rec_patience){
-        .seconds = patience_of_rank(), .what = what, .is_over = is_over};
+    *patience = (struct rec_patience){.seconds = patience_of_rank(), .what = what};
     if (!patience->seconds || rec_options.quiet || !prepare(patience))
         return;
     patience->running = start(patience);
@@ -86,29 +85,21 @@ void rec_patience_begin(struct rec_patience *patience, const char *what, bool (*
         release(patience);
 }
 #else
-void rec_patience_begin(struct rec_patience *patience, const char *what, bool (*is_over)(void))
+void rec_patience_begin(struct rec_patience *patience, const char *what)
 {
-    (void)wait_and_speak, (void)what, (void)is_over;
+    (void)wait_and_speak, (void)what;
     *patience = (struct rec_patience){0};
 }
 #endif
 
-void rec_patience_over(struct rec_patience *patience)
+void rec_patience_end(struct rec_patience *patience)
 {
     if (!patience->running)
         return;
     pthread_mutex_lock(&patience->mutex);
     patience->over = true;
     pthread_mutex_unlock(&patience->mutex);
-}
-
-void rec_patience_end(struct rec_patience *patience)
-{
-    if (!patience->running)
-        return;
-    rec_patience_over(patience);
     pthread_cond_signal(&patience->ended);
     pthread_join(patience->thread, NULL);
     release(patience);
-    patience->running = false;
 }

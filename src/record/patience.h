@@ -20,18 +20,13 @@ struct rec_patience {
     bool over;
     unsigned seconds;
     const char *what;
-    bool (*is_over)(void);
     bool running;
 };
 
 /* The wait begins, of a rank that knows its place (place.h), or nothing is said; nor is it without
- * a thread. what: what all ranks are waited for to do (borrowed). is_over: asked by another thread,
- * until the wait is ended, whether they have done it, while this rank waits for something else; may
- * be NULL. */
-void rec_patience_begin(struct rec_patience *patience, const char *what, bool (*is_over)(void));
-/* The wait is over. Local, and short: the thread stays until it is ended. */
-void rec_patience_over(struct rec_patience *patience);
-/* Frees what a wait has taken, which is over then; also if there was none. */
+ * a thread. what: what all ranks are waited for to do (borrowed). */
+void rec_patience_begin(struct rec_patience *patience, const char *what);
+/* The wait is over. */
 void rec_patience_end(struct rec_patience *patience);
 
 #endif

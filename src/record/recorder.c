@@ -365,7 +365,7 @@ void rec_journals_remove(void)
 
 __attribute__((destructor)) static void at_exit(void)
 {
-    if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_is_to_tell())
+    if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_is_first_rank())
         rec_say("rank %d ended without MPI_Finalize; nothing was recorded", rec_place_rank());
     if (getpid() == pid)
         rec_journals_remove();

@@ -119,15 +119,6 @@ static uint64_t slots_in_use(const struct rec_requests *table)
     return n;
 }
 
-bool rec_requests_any(void)
-{
-    for (const struct rec_requests *table = tables; table; table = table->next) {
-        if (slots_in_use(table))
-            return true;
-    }
-    return false;
-}
-
 /* Makes a table that is at most a quarter full, without the slots that have no entries. */
 static int rebuild(struct rec_requests *table)
 {

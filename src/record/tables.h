@@ -102,6 +102,5 @@ int64_t rec_info_word(MPI_Info info);
  * and datatypes see comms.h, types.h). */
 void rec_handles_release(void);
 void rec_requests_release(void);
-bool rec_requests_any(void); /* of any thread, not done */
 
 #endif

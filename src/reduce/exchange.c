@@ -54,7 +54,7 @@ static int send_message(struct rfn_exchange *exchange, int to, const struct rfn_
 {
     struct rfn_buf message = RFN_BUF_INIT;
     bool failed = error < 0 || content->failed;
-    if (failed || exchange->near || !compress(content, &message)) {
+    if (failed || !compress(content, &message)) {
         rfn_buf_u8(&message, failed ? FAILED : AS_IT_IS);
         if (!failed)
             rfn_buf_bytes(&message, content->data, content->size);
@@ -233,53 +233,6 @@ int rfn_exchange_down(struct rfn_exchange *exchange, struct rfn_buf *bytes, int 
     return error;
 }
 
-/* One part of what a rank has, unless it is not wanted; *wants then says of the next one. */
-static int gather_part(struct rfn_exchange *exchange, const struct rfn_gathering *gathering,
-                       int rank, int part, bool *wants, int error)
-{
-    struct rfn_buf message = RFN_BUF_INIT;
-    if (!*wants && exchange->skip) {
-        int skipped = exchange->skip(exchange->context, rank);
-        return error ? error : skipped;
-    }
-    int received = receive_message(exchange, rank, &message);
-    error = error ? error : received;
-    if (!error && *wants)
-        error = gathering->take(gathering->state, rank, part, message.data + 1, message.size - 1,
-                                wants);
-    drop_message(exchange, &message);
-    return error;
-}
-
-static int gather_own(const struct rfn_gathering *gathering)
-{
-    bool wants = true;
-    int error = 0;
-    for (int part = 0; part < RFN_GATHERED_PARTS && !error && wants; part++)
-        error = gathering->take(gathering->state, 0, part, gathering->own[part].data,
-                                gathering->own[part].size, &wants);
-    return error;
-}
-
-int rfn_exchange_gather(struct rfn_exchange *exchange, const struct rfn_gathering *gathering,
-                        int error)
-{
-    for (int part = 0; part < RFN_GATHERED_PARTS && !error; part++)
-        error = rfn_buf_status(&gathering->own[part]);
-    if (exchange->rank == 0 && !error)
-        error = gather_own(gathering);
-    for (int part = 0; part < RFN_GATHERED_PARTS && exchange->rank != 0; part++) {
-        int sent = send_message(exchange, 0, &gathering->own[part], error);
-        error = error ? error : sent;
-    }
-    for (int rank = 1; rank < exchange->size && exchange->rank == 0; rank++) {
-        bool wants = true;
-        for (int part = 0; part < RFN_GATHERED_PARTS; part++)
-            error = gather_part(exchange, gathering, rank, part, &wants, error);
-    }
-    return error;
-}
-
 /* ---- rounds ---- */
 
 /* From the parent. A message that says that something failed is an error, too. */
@@ -294,10 +247,11 @@ static int round_receive(struct rfn_exchange *exchange, const struct rfn_round *
     return error;
 }
 
-int rfn_exchange_descend(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
-                         int error)
+int rfn_exchange_round(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                       int error)
 {
     int step = rfn_exchange_parent_step(exchange), child = 0;
+    error = rfn_exchange_climb(exchange, round, state, error);
     if (exchange->rank != 0) {
         int down = round_receive(exchange, round, state, step);
         error = error ? error : down;
@@ -314,11 +268,4 @@ int rfn_exchange_descend(struct rfn_exchange *exchange, const struct rfn_round *
         error = error ? error : written ? written : sent;
     }
     return error;
-}
-
-int rfn_exchange_round(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
-                       int error)
-{
-    error = rfn_exchange_climb(exchange, round, state, error);
-    return rfn_exchange_descend(exchange, round, state, error);
 }

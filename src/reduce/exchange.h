@@ -14,12 +14,10 @@
 
 struct rfn_exchange {
     int rank, size;
-    bool near; /* messages go through memory: making them short would cost more than it saves */
     void *context;
     /* Both block until done; a receive appends the message to bytes. 0 or RFN_E_EXCHANGE. */
     int (*send)(void *context, int to, const void *bytes, size_t size);
     int (*receive)(void *context, int from, struct rfn_buf *bytes);
-    int (*skip)(void *context, int from); /* a message that nobody looks at; NULL: it is received */
     /* Collective: rank 0's word reaches all. 0 or RFN_E_EXCHANGE. */
     int (*tell)(void *context, uint64_t *word);
     uint64_t bytes_sent, bytes_received, messages_sent; /* by this rank, so far */
@@ -71,29 +69,10 @@ struct rfn_round {
 
 int rfn_exchange_round(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
                        int error);
-/* Its two halves, for who decides between them whether there is a second one: only up; and, where
- * error is what that returned, the turn and down. */
+/* Its first half: only up. */
 int rfn_exchange_climb(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
                        int error);
-int rfn_exchange_descend(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
-                         int error);
 
 enum { RFN_EXCHANGE_CHILDREN = 32 }; /* at most */
-
-/* Not along the tree: what every rank has goes to rank 0 at once, in parts, of which the later ones
- * may not be wanted. */
-enum { RFN_GATHERED_PARTS = 2 };
-struct rfn_gathering {
-    struct rfn_buf own[RFN_GATHERED_PARTS];
-    /* On rank 0, for each rank in their order, its own too. *wants: set it to false where the next
-     * part is not. Not called any more once it has returned an error, or a rank has failed. */
-    int (*take)(void *state, int rank, int part, const uint8_t *bytes, size_t size, bool *wants);
-    void *state;
-};
-
-/* error < 0: this rank has failed, and says so. Returns on rank 0 the error of any rank, elsewhere
- * the rank's own. */
-int rfn_exchange_gather(struct rfn_exchange *exchange, const struct rfn_gathering *gathering,
-                        int error);
 
 #endif

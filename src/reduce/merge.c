@@ -286,8 +286,9 @@ static int merge_join(void *state, int child, const uint8_t *bytes, size_t size)
 /* ---- the numbers ---- */
 
 /* On rank 0. */
-static int merge_turn(const struct merge_way *way)
+static int merge_turn(void *state)
 {
+    const struct merge_way *way = state;
     struct rfn_merge *merge = way->merge;
     for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
         struct rfn_definitions *definitions = &merge->definitions[k];
@@ -384,46 +385,30 @@ static void end_run(struct merge_way *way, int error)
     merge->error = error;
 }
 
-/* Whether the ranks go on when rank 0 has the numbers. */
-struct midway {
-    bool (*ends)(void *context, int error);
-    void *context;
-};
-
-static int run(struct rfn_merge *merge, struct rfn_exchange *exchange, bool last,
-               const struct midway *midway, int error)
+static int run(struct rfn_merge *merge, struct rfn_exchange *exchange, bool last, int error)
 {
     static const struct rfn_round round = {.merge = merge_join,
                                            .write = merge_write,
+                                           .turn = merge_turn,
                                            .write_down = merge_tell,
                                            .read_down = merge_learn,
                                            .show = merge_show,
                                            .heed = merge_heed};
     struct merge_way way = {.merge = merge, .last = last, .counted = {exchange, merge->held}};
     begin_run(&way);
-    error = rfn_exchange_climb(exchange, &round, &way, error ? error : merge->error);
-    if (!error && exchange->rank == 0)
-        error = merge_turn(&way);
-    if (!midway || !midway->ends(midway->context, error))
-        error = rfn_exchange_descend(exchange, &round, &way, error);
+    error = rfn_exchange_round(exchange, &round, &way, error ? error : merge->error);
     end_run(&way, error);
     return error;
 }
 
 int rfn_merge_definitions(struct rfn_merge *merge, struct rfn_exchange *exchange, int error)
 {
-    return run(merge, exchange, false, NULL, error);
+    return run(merge, exchange, false, error);
 }
 
 int rfn_merge_run(struct rfn_merge *merge, struct rfn_exchange *exchange, int error)
 {
-    return run(merge, exchange, true, NULL, error);
-}
-
-int rfn_merge_run_or_end(struct rfn_merge *merge, struct rfn_exchange *exchange,
-                         bool (*ends)(void *context, int error), void *context, int error)
-{
-    return run(merge, exchange, true, &(struct midway){ends, context}, error);
+    return run(merge, exchange, true, error);
 }
 
 /* ---- tables ---- */

@@ -93,11 +93,6 @@ int rfn_merge_definitions(struct rfn_merge *merge, struct rfn_exchange *exchange
  * before and only takes part so that nobody hangs; every rank then returns an error. */
 int rfn_merge_run(struct rfn_merge *merge, struct rfn_exchange *exchange, int error);
 
-/* The same, where the other ranks may have no need of numbers. When rank 0 has all of them, every
- * rank asks `ends` (error: so far), and all must answer alike: true, and nobody else gets any. */
-int rfn_merge_run_or_end(struct rfn_merge *merge, struct rfn_exchange *exchange,
-                         bool (*ends)(void *context, int error), void *context, int error);
-
 /* The number of a definition of the process's subtree, or -1. */
 int64_t rfn_merge_number(const struct rfn_merge *merge, enum rfn_definition_kind kind,
                          uint64_t hash);

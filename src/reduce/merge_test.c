@@ -322,115 +322,6 @@ static void test_failure(void **state)
     }
 }
 
-/* ---- rank 0 without the others ---- */
-
-struct ending {
-    struct member member;
-    bool ends;
-    int gathered, parts; /* ranks, and parts that were wanted, so far */
-    int result;
-};
-
-/* Each rank's number, and of every third one some text. */
-static int take(void *state, int rank, int part, const uint8_t *bytes, size_t size, bool *wants)
-{
-    struct ending *ending = state;
-    struct rfn_reader reader = rfn_reader_over(bytes, size);
-    if (part == 1) {
-        ending->parts++;
-        return rank % 3 == 0 && size == 5 && memcmp(bytes, "text", 5) == 0 ? 0 : RFN_E_EXCHANGE;
-    }
-    const struct rfn_stream_digests digests = digests_of(rank);
-    *wants = rank % 3 == 0;
-    if (rank != ending->gathered++ || rfn_reader_u64(&reader) != (uint64_t)rank)
-        return RFN_E_EXCHANGE;
-    return rank > 0 ? rfn_merge_stream(&ending->member.merge, &digests) : 0;
-}
-
-static bool gather(void *context, int error)
-{
-    struct ending *ending = context;
-    struct rfn_exchange *exchange = &ending->member.exchange;
-    struct rfn_gathering gathering = {.take = take, .state = ending};
-    rfn_buf_u64(&gathering.own[0], (uint64_t)exchange->rank);
-    rfn_buf_bytes(&gathering.own[1], "text", 5);
-    ending->result = rfn_exchange_gather(exchange, &gathering,
-                                         error                  ? error
-                                         : ending->member.fails ? RFN_E_NOMEM
-                                                                : 0);
-    rfn_buf_release(&gathering.own[0]);
-    rfn_buf_release(&gathering.own[1]);
-    return ending->ends;
-}
-
-static void *run_ending(void *argument)
-{
-    struct ending *ending = argument;
-    struct member *member = &ending->member;
-    contribute(member);
-    member->results[0] = rfn_merge_run_or_end(&member->merge, &member->exchange, gather, ending, 0);
-    return NULL;
-}
-
-/* failing: a rank that has nothing to gather, or -1. */
-static void run_all_ending(struct ending *endings, int size, bool ends, int failing)
-{
-    static struct world world;
-    for (int rank = 0; rank < size; rank++)
-        endings[rank] = (struct ending){.ends = ends, .member.fails = rank == failing};
-    run_world(&world, size, run_ending, endings, sizeof *endings,
-              offsetof(struct ending, member.exchange));
-}
-
-static void release_all_ending(struct ending *endings, int size)
-{
-    for (int rank = 0; rank < size; rank++)
-        release_all(&endings[rank].member, 1);
-}
-
-/* What rank 0 is given is in order of ranks, and only what it wants. It knows then of each rank's
- * stream what that would have been told. */
-static void test_or_end(void **state)
-{
-    (void)state;
-    static struct ending endings[MOST_RANKS];
-    for (int size = 1; size <= MOST_RANKS; size += size < 20 ? 1 : 5) {
-        for (int ends = 0; ends < 2; ends++) {
-            run_all_ending(endings, size, ends, -1);
-            for (int rank = 0; rank < size; rank++) {
-                const struct member *member = &endings[rank].member;
-                assert_int_equal(member->results[0], 0);
-                assert_int_equal(endings[rank].result, 0);
-                check_fates(&endings[0].member.merge.streams, (size_t)rank, rank, size);
-                if (!ends)
-                    check_fates(&member->merge.streams, 0, rank, size);
-            }
-            assert_int_equal(endings[0].gathered, size);
-            assert_int_equal(endings[0].parts, (size + 2) / 3);
-            release_all_ending(endings, size);
-        }
-    }
-}
-
-/* A rank says that it has nothing: rank 0 learns of it, and numbers come to all nevertheless. */
-static void test_or_end_failure(void **state)
-{
-    (void)state;
-    static struct ending endings[MOST_RANKS];
-    for (int size = 2; size <= 17; size += 3) {
-        for (int failing = 0; failing < size; failing++) {
-            run_all_ending(endings, size, false, failing);
-            for (int rank = 0; rank < size; rank++) {
-                assert_int_equal(endings[rank].result != 0, rank == 0 || rank == failing);
-                assert_int_equal(endings[rank].member.results[0], 0);
-                check_fates(&endings[rank].member.merge.streams, 0, rank, size);
-            }
-            assert_int_equal(endings[0].gathered, failing);
-            release_all_ending(endings, size);
-        }
-    }
-}
-
 /* ---- ranks that are alike ---- */
 
 struct like {
@@ -672,7 +563,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merge),         cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_or_end),        cmocka_unit_test(test_or_end_failure),
         cmocka_unit_test(test_alike),         cmocka_unit_test(test_early),
         cmocka_unit_test(test_early_failure),
     };

@@ -87,12 +87,3 @@ void rfn_site_inputs_settled(struct rfn_site_inputs *inputs)
         inputs->sites[i].unsettled = false;
     inputs->unsettled = false;
 }
-
-bool rfn_site_inputs_any(const struct rfn_site_inputs *inputs)
-{
-    for (size_t i = 0; i < inputs->n; i++) {
-        if (inputs->sites[i].moved)
-            return true;
-    }
-    return false;
-}

@@ -44,6 +44,5 @@ void rfn_site_inputs_move(struct rfn_site_inputs *inputs, uint32_t site, uint32_
                           bool settles);
 /* No site is unsettled any longer. */
 void rfn_site_inputs_settled(struct rfn_site_inputs *inputs);
-bool rfn_site_inputs_any(const struct rfn_site_inputs *inputs);
 
 #endif

@@ -24,7 +24,7 @@ static void test_values(void **state)
         assert_int_equal(note(&inputs, 0, i), -1);
     assert_int_equal(note(&inputs, 0, 3), -1);
     assert_int_equal(note(&inputs, 0, RFN_INPUT_VALUES_MAX), 1);
-    assert_false(rfn_site_inputs_any(&inputs));
+    assert_int_equal(rfn_site_inputs_of(&inputs, 2), 0);
     rfn_site_inputs_move(&inputs, 2, 1, true);
     assert_int_equal(rfn_site_inputs_of(&inputs, 2), 2);
     assert_true(inputs.unsettled && inputs.sites[2].unsettled);
@@ -33,7 +33,7 @@ static void test_values(void **state)
     assert_false(inputs.unsettled || inputs.sites[2].unsettled);
     rfn_site_inputs_move(&inputs, 2, 1, true); /* it has */
     assert_false(inputs.unsettled);
-    assert_true(rfn_site_inputs_any(&inputs));
+    assert_int_equal(rfn_site_inputs_of(&inputs, 2), 2);
     rfn_site_inputs_release(&inputs);
 }
 
@@ -66,7 +66,7 @@ static void test_unknown(void **state)
     assert_int_equal(rfn_site_inputs_use(&inputs, 4, 0), 1);
     rfn_site_inputs_move(&inputs, 3, 0, true);
     assert_int_equal(rfn_site_inputs_of(&inputs, 3) + rfn_site_inputs_of(&inputs, 7), 0);
-    assert_false(inputs.unsettled || rfn_site_inputs_any(&inputs));
+    assert_false(inputs.unsettled || rfn_site_inputs_of(&inputs, 4));
     const struct rfn_symbol symbol = {.site = 4};
     assert_int_equal(rfn_site_inputs_note(&inputs, &symbol), -1);
     rfn_site_inputs_release(&inputs);

@@ -760,8 +760,3 @@ uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site)
 {
     return rfn_site_inputs_of(&stream->inputs, site);
 }
-
-bool rfn_stream_any_moved(const struct rfn_stream *stream)
-{
-    return rfn_site_inputs_any(&stream->inputs);
-}

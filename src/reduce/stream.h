@@ -162,8 +162,6 @@ const uint64_t *rfn_stream_marks(const struct rfn_stream *stream, size_t *n);
 
 /* Inputs that have moved: bit i for input i of the site. */
 uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site);
-/* After rfn_stream_code_ahead: of all events so far. */
-bool rfn_stream_any_moved(const struct rfn_stream *stream);
 /* Moves an input by request (another rank has moved it). Only after flush or catch_up, and settle
  * before the stream is looked at again. */
 void rfn_stream_move(struct rfn_stream *stream, uint32_t site, uint32_t input);

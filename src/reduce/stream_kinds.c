@@ -92,11 +92,6 @@ int rfn_stream_kinds_add(struct rfn_stream_kinds *kinds, const struct rfn_stream
     return 0;
 }
 
-bool rfn_stream_is_small(const struct rfn_stream_digests *digests)
-{
-    return digests->shape_bytes <= SHAPE_MOST && digests->content_bytes <= CONTENT_MOST;
-}
-
 int64_t rfn_stream_kinds_bytes(const struct rfn_stream_kinds *kinds)
 {
     size_t bytes = kinds->capacity * sizeof *kinds->own;

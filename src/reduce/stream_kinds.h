@@ -65,13 +65,8 @@ struct rfn_stream_kinds {
 
 void rfn_stream_kinds_release(struct rfn_stream_kinds *kinds);
 
-/* The process's next stream; on rank 0, where all has come up the tree, also those of the ranks
- * behind it, in their order: it is then the one to bring what it is the first to have. RFN_E_NOMEM.
- */
+/* The process's next stream. RFN_E_NOMEM. */
 int rfn_stream_kinds_add(struct rfn_stream_kinds *kinds, const struct rfn_stream_digests *digests);
-
-/* Whether it may be together on rank 0, if there is room: it is not too large for that. */
-bool rfn_stream_is_small(const struct rfn_stream_digests *digests);
 
 /* What is sent up, and read there: a child's things become the node's. RFN_E_NOMEM,
  * RFN_E_EXCHANGE. */

@@ -334,6 +334,14 @@ static void test_end_later(void **state)
     }
 }
 
+static bool any_moved(const struct rfn_stream *stream)
+{
+    bool any = false;
+    for (uint32_t site = 0; site < 40; site++)
+        any = any || rfn_stream_moved(stream, site);
+    return any;
+}
+
 /* A run of polls that is held back is the one by which an input moves. */
 static void test_ahead_of_polls(void **state)
 {
@@ -343,7 +351,7 @@ static void test_ahead_of_polls(void **state)
         for (int i = 0; i < values; i++)
             add_test(&history, 0, i, false);
         assert_int_equal(rfn_stream_code_ahead(history.stream), 0);
-        assert_int_equal(rfn_stream_any_moved(history.stream), values > RFN_INPUT_VALUES_MAX);
+        assert_int_equal(any_moved(history.stream), values > RFN_INPUT_VALUES_MAX);
         check_all(&history);
         history_free(&history);
     }
@@ -696,7 +704,7 @@ static void test_signature(void **state)
         if (i % 7 == 0)
             check_all(&history);
     }
-    assert_true(rfn_stream_any_moved(history.stream));
+    assert_true(any_moved(history.stream));
     check_all(&history);
     history_free(&history);
 }
