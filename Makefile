@@ -81,7 +81,7 @@ endif
 # ---- sources ----
 
 # Stages that make up librefrain; the recorder contains those that run inside the program.
-LIB_FOLDERS      := base event reduce archive analyze predict convert view
+LIB_FOLDERS      := base event reduce archive analyze explain predict convert view
 EMBEDDED_FOLDERS := base event reduce archive
 sources = $(filter-out %_test.c %_fuzz.c,$(foreach f,$(1),$(wildcard src/$(f)/*.c)))
 

@@ -2,7 +2,6 @@
 
 #include "cli/json.h"
 #include "cli/table.h"
-#include "cli/units.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,9 @@
 #include "cli/clusters_text.h"
 
-#include "cli/call_path.h"
 #include "cli/hosts.h"
 #include "cli/json.h"
 #include "cli/table.h"
-#include "cli/units.h"
+#include "refrain/explain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -432,7 +431,7 @@ static void append_own_calls(struct rfn_text *out, const struct rfn_archive *arc
             rfn_text_string(out, "  ");
             append_call(out, archive, path[0], path[1]);
             rfn_text_string(out, makers == 1 ? ": cluster " : ": clusters ");
-            rfn_ranks_append(out, clusters, makers);
+            rfn_text_ranks(out, clusters, makers);
             rfn_text_char(out, '\n');
         }
     }

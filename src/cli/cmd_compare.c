@@ -1,5 +1,4 @@
 /* cmd_compare.c - refrain compare: what a reduced archive saves and what it loses. */
-#include "cli/activity_text.h"
 #include "cli/command.h"
 #include "cli/file_argument.h"
 #include "cli/hosts.h"
@@ -7,9 +6,9 @@
 #include "cli/report.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
-#include "cli/units.h"
 #include "cli/wrap.h"
 #include "refrain/compare.h"
+#include "refrain/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +72,9 @@ static json_t *change_json(const struct compared *compared, const struct rfn_tre
     rfn_call_site_path(&path, compared->full, site_of(change), SIZE_MAX);
     json_object_set_new(value, "change", rfn_json_text(kind_of(change)));
     json_object_set_new(value, "pattern", rfn_json_text(rfn_pattern_name(change->pattern)));
-    json_object_set_new(value, "function",
-                        rfn_json_text(rfn_call_site_function(compared->full, site_of(change))));
+    json_object_set_new(
+        value, "function",
+        rfn_json_text(rfn_call_site_function(compared->full, site_of(change))->name));
     json_object_set_new(value, "call_path", rfn_json_of_text(&path));
     json_object_set_new(value, "frames", rfn_report_frames_json(compared->full, change->path));
     json_object_set_new(value, "rank", json_integer(change->rank));
@@ -262,7 +262,7 @@ static void ranks_cell(struct rfn_table *table, uint32_t *ranks, size_t n)
 {
     struct rfn_text text = {0};
     qsort(ranks, n, sizeof *ranks, by_number);
-    rfn_ranks_append(&text, ranks, n);
+    rfn_text_ranks(&text, ranks, n);
     rfn_table_text(table, &text);
 }
 

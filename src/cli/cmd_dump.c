@@ -5,7 +5,6 @@
  * and used again as long as the words that it was made of are the same. Completion calls show what
  * their requests turned out to be, so theirs is made anew each time. Call paths are made once.
  */
-#include "cli/call_path.h"
 #include "cli/command.h"
 #include "cli/file_argument.h"
 #include "cli/parameters.h"
@@ -14,6 +13,7 @@
 #include "cli/text.h"
 #include "refrain/archive.h"
 #include "refrain/completion.h"
+#include "refrain/explain.h"
 #include "refrain/volume.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* cmd_info.c - refrain info: what is in an archive, without its events. */
-#include "cli/call_path.h"
 #include "cli/children.h"
 #include "cli/clocks.h"
 #include "cli/clusters_text.h"
@@ -14,8 +13,8 @@
 #include "cli/terminal.h"
 #include "cli/text.h"
 #include "cli/trace_model.h"
-#include "cli/units.h"
 #include "refrain/archive.h"
+#include "refrain/explain.h"
 #include "refrain/recording.h"
 
 #include <stdio.h>
@@ -235,7 +234,7 @@ static void append_members(struct rfn_text *text, const struct rfn_archive *arch
             rfn_text_string(text, "; ");
         if (thread)
             rfn_text_format(text, "thread %u: ", thread);
-        rfn_ranks_append(text, ranks, n);
+        rfn_text_ranks(text, ranks, n);
     }
     free(streams);
     free(ranks);

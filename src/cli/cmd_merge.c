@@ -4,7 +4,6 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/text.h"
-#include "cli/units.h"
 #include "refrain/merge_archives.h"
 
 #include <stdlib.h>

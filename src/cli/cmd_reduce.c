@@ -8,7 +8,6 @@
 #include "cli/reduction.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
-#include "cli/units.h"
 #include "refrain/merge_archives.h"
 #include "refrain/trace_profile.h"
 

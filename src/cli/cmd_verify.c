@@ -5,7 +5,6 @@
 #include "cli/json.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
-#include "cli/units.h"
 #include "refrain/archive.h"
 
 #include <stdio.h>

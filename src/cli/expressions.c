@@ -2,7 +2,6 @@
 
 #include "cli/command.h"
 #include "cli/json.h"
-#include "cli/units.h"
 
 void rfn_expression_argument(struct argp_state *state, const char *text,
                              struct rfn_expressions *expressions)

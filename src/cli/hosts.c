@@ -93,30 +93,3 @@ void rfn_hosts_append(struct rfn_text *text, const struct rfn_hosts *hosts)
     if (hosts->n > HOSTS_SHOWN)
         rfn_text_format(text, " and %zu more", hosts->n - HOSTS_SHOWN);
 }
-
-/* How many ranks from `ranks` on are equally far apart. */
-static size_t run_length(const uint32_t *ranks, size_t n)
-{
-    size_t length = n < 2 ? n : 2;
-    while (length < n && ranks[length] - ranks[length - 1] == ranks[1] - ranks[0])
-        length++;
-    return length;
-}
-
-void rfn_ranks_append(struct rfn_text *text, const uint32_t *ranks, size_t n)
-{
-    for (size_t i = 0; i < n;) {
-        size_t length = run_length(ranks + i, n - i);
-        uint32_t stride = length > 1 ? ranks[i + 1] - ranks[i] : 1;
-        if (length == 2 && stride != 1)
-            length = 1;
-        if (i)
-            rfn_text_char(text, ',');
-        rfn_text_unsigned(text, ranks[i]);
-        if (length > 1)
-            rfn_text_format(text, "-%u", ranks[i + length - 1]);
-        if (length > 1 && stride != 1)
-            rfn_text_format(text, ":%u", stride);
-        i += length;
-    }
-}

@@ -1,4 +1,4 @@
-/* hosts.h - which hosts a run used, and how many ranks on each; ranks as runs. */
+/* hosts.h - which hosts a run used, and how many ranks on each. */
 #ifndef RFN_CLI_HOSTS_H
 #define RFN_CLI_HOSTS_H
 
@@ -25,8 +25,5 @@ void rfn_hosts_append(struct rfn_text *text, const struct rfn_hosts *hosts);
 /* The host with most ranks per core, if these are more than its cores; else NULL. *crowded: how
  * many such hosts there are. */
 const struct rfn_host *rfn_hosts_crowded(const struct rfn_hosts *hosts, size_t *crowded);
-
-/* Ranks in ascending order as runs: "0-3,8,12"; with a stride "0-12:4" (every fourth). */
-void rfn_ranks_append(struct rfn_text *text, const uint32_t *ranks, size_t n);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "cli/file_argument.h"
 #include "cli/json.h"
-#include "cli/units.h"
 #include "refrain/trace_profile.h"
 
 #include <string.h>
@@ -112,6 +111,28 @@ double rfn_reduction_degree(const struct rfn_run *run)
         possible += difference(of->streams, of->classes);
     }
     return matches < possible ? matches / possible : 1;
+}
+
+static void append_frames(struct rfn_text *text, uint32_t n, const char *which)
+{
+    if (n == 1)
+        rfn_text_format(text, "the %s frame", which);
+    else
+        rfn_text_format(text, "the %u %s frames", n, which);
+}
+
+void rfn_path_ends_line(struct rfn_text *text, const struct rfn_run *run, int width)
+{
+    const struct rfn_path_ends *ends = &run->path_ends;
+    if (ends->inner == 0)
+        return;
+    rfn_text_format(text, "%-*s", width, "Paths");
+    if (ends->outer > 0) {
+        append_frames(text, ends->outer, "outermost");
+        rfn_text_string(text, " and ");
+    }
+    append_frames(text, ends->inner, "innermost");
+    rfn_text_string(text, " only (--call-path-match)\n");
 }
 
 static void append_segments(struct rfn_text *out, const struct rfn_run *run)

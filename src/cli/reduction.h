@@ -82,6 +82,10 @@ void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run);
  * match", of an archive with merged parameters. */
 void rfn_forced_append(struct rfn_text *out, const struct rfn_run *run);
 
+/* A line "Paths     of the outermost frame and the 2 innermost ones only", its first word filled up
+ * to width; nothing where paths have all their frames. */
+void rfn_path_ends_line(struct rfn_text *text, const struct rfn_run *run, int width);
+
 /* Lines for refrain info; nothing if the archive is neither reduced nor has merged
  * parameters. */
 void rfn_reduction_lines(struct rfn_text *out, const struct rfn_run *run);

@@ -10,14 +10,9 @@
 #include "cli/text.h"
 #include "refrain/archive.h"
 #include "refrain/behaviour.h"
-#include "refrain/clusters.h"
-#include "refrain/profile.h"
-#include "refrain/waits.h"
+#include "refrain/explain.h"
 
 #include <jansson.h>
-
-/* Work counts as even from this load balance on: mean / longest time outside of MPI. */
-#define RFN_BALANCED 0.95
 
 struct rfn_report {
     const char *file;
@@ -79,8 +74,11 @@ struct rfn_quantity rfn_report_volume(const struct rfn_report *report, uint64_t 
 void rfn_report_end_title(struct rfn_text *out, const struct rfn_report *report, size_t n);
 /* " of rank 3", " of ranks 0-3,7" where the page is about some ranks; nothing otherwise. */
 void rfn_report_of_ranks(struct rfn_text *out, const struct rfn_report *report);
-/* Zero-terminates a text without counting the zero; "?" when memory was short. */
-const char *rfn_report_string(struct rfn_text *text);
+/* The words of a sentence, which is released, as lines; those after the first are indented. */
+void rfn_report_sentence(struct rfn_text *out, const struct rfn_report *report,
+                         struct rfn_text *sentence, size_t indent);
+/* What explain.h asks for. */
+struct rfn_measured rfn_report_measured(const struct rfn_report *report);
 
 /* Frames innermost first; those inside MPI are marked, which the page leaves out. */
 json_t *rfn_report_frames_json(const struct rfn_archive *archive, uint32_t path);
@@ -107,5 +105,7 @@ const struct rfn_activity *rfn_report_activity(const struct rfn_report *report, 
 bool rfn_report_shows_activity(const struct rfn_report *report, uint32_t activity);
 /* Causes in which a rank asked for is late, or waits in those calls and that pattern. */
 bool rfn_report_shows_cause(const struct rfn_report *report, const struct rfn_cause *cause);
+/* The same for struct rfn_cause_choice, its context being the report. */
+bool rfn_report_chooses_cause(const void *report, const struct rfn_cause *cause);
 
 #endif

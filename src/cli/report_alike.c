@@ -1,13 +1,11 @@
 /* report_alike.c - which ranks behave alike, and what tells the others apart: a few lines, or one
  * where all do. */
-#include "cli/activity_text.h"
-#include "cli/alike.h"
 #include "cli/hosts.h"
 #include "cli/json.h"
 #include "cli/report.h"
-#include "cli/units.h"
 #include "cli/wrap.h"
 #include "refrain/event.h"
+#include "refrain/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,31 +23,31 @@ static const double tolerance = 0.05;
 
 /* ---- what a kind does ---- */
 
-static void append_range(struct rfn_text *line, const struct rfn_alike_range *range)
+static void append_range(struct rfn_text *line, const struct rfn_range *range)
 {
     rfn_text_string(line, rfn_count_text(range->least).text);
     if (range->most > range->least)
         rfn_text_format(line, "-%s", rfn_count_text(range->most).text);
 }
 
-static bool same_range(const struct rfn_alike_range *a, const struct rfn_alike_range *b)
+static bool same_range(const struct rfn_range *a, const struct rfn_range *b)
 {
     return a->least == b->least && a->most == b->most;
 }
 
-static bool one(const struct rfn_alike_range *range)
+static bool one(const struct rfn_range *range)
 {
     return range->least == 1 && range->most == 1;
 }
 
-static bool about_equal(const struct rfn_alike_range *range)
+static bool about_equal(const struct rfn_range *range)
 {
     return (double)(range->most - range->least) <= tolerance * (double)range->most;
 }
 
 /* " to 2 ranks instead of 4" */
-static void append_partners(struct rfn_text *line, const struct rfn_alike_kind *kind,
-                            const struct rfn_alike_kind *first)
+static void append_partners(struct rfn_text *line, const struct rfn_rank_kind *kind,
+                            const struct rfn_rank_kind *first)
 {
     rfn_text_string(line, " to ");
     append_range(line, &kind->sends_to);
@@ -62,7 +60,7 @@ static void append_partners(struct rfn_text *line, const struct rfn_alike_kind *
 
 /* ", 3,000 messages each to 2 ranks instead of 4" */
 static void append_messages(struct rfn_text *line, const struct rfn_report *report,
-                            const struct rfn_alike_kind *kind, const struct rfn_alike_kind *first)
+                            const struct rfn_rank_kind *kind, const struct rfn_rank_kind *first)
 {
     rfn_text_string(line, ", ");
     if (kind->messages.most) {
@@ -83,11 +81,6 @@ static void append_messages(struct rfn_text *line, const struct rfn_report *repo
     }
 }
 
-static struct rfn_call_site site_of(uint64_t call)
-{
-    return (struct rfn_call_site){rfn_alike_function(call), rfn_alike_path(call)};
-}
-
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -95,12 +88,12 @@ static bool same_text(const char *a, const char *b)
 
 /* Whether people see no difference: the same function, called in the same line, or where no lines
  * are known from the same address. */
-static bool same_place(const struct rfn_report *report, uint64_t a, uint64_t b)
+static bool same_place(const struct rfn_report *report, struct rfn_call_site a,
+                       struct rfn_call_site b)
 {
     struct rfn_location x, y;
-    if (rfn_alike_function(a) != rfn_alike_function(b) ||
-        !rfn_call_site_location(report->archive, site_of(a), &x) ||
-        !rfn_call_site_location(report->archive, site_of(b), &y))
+    if (a.function != b.function || !rfn_call_site_location(report->archive, a, &x) ||
+        !rfn_call_site_location(report->archive, b, &y))
         return false;
     if (!x.line && !y.line)
         return x.offset == y.offset && same_text(x.module, y.module);
@@ -108,8 +101,8 @@ static bool same_place(const struct rfn_report *report, uint64_t a, uint64_t b)
 }
 
 /* Leaves out those that look like one before, or like one of others; how many are left. */
-static size_t leave_different(const struct rfn_report *report, uint64_t *calls, size_t n,
-                              const uint64_t *others, size_t n_others)
+static size_t leave_different(const struct rfn_report *report, struct rfn_call_site *calls,
+                              size_t n, const struct rfn_call_site *others, size_t n_others)
 {
     size_t left = 0;
     for (size_t i = 0; i < n; i++) {
@@ -126,17 +119,16 @@ static size_t leave_different(const struct rfn_report *report, uint64_t *calls, 
 
 /* "; also calls MPI_Scatter in main() [x.c:31]" */
 static void append_calls(struct rfn_text *line, const struct rfn_report *report,
-                         const uint64_t *calls, size_t n, const char *verb)
+                         const struct rfn_call_site *calls, size_t n, const char *verb)
 {
     for (size_t i = 0; i < n && i < CALLS_SHOWN; i++) {
-        const struct rfn_call_site site = site_of(calls[i]);
         struct rfn_location location;
         rfn_text_string(line, i ? ", " : verb);
-        rfn_text_printable(line, rfn_call_site_function(report->archive, site));
-        if (!rfn_call_site_location(report->archive, site, &location))
+        rfn_text_printable(line, rfn_call_site_function(report->archive, calls[i])->name);
+        if (!rfn_call_site_location(report->archive, calls[i], &location))
             continue;
         rfn_text_string(line, " in ");
-        rfn_call_site_place(line, report->archive, site);
+        rfn_call_site_place(line, report->archive, calls[i]);
     }
     if (n > CALLS_SHOWN)
         rfn_text_format(line, " and %s more", rfn_count_text(n - CALLS_SHOWN).text);
@@ -144,12 +136,11 @@ static void append_calls(struct rfn_text *line, const struct rfn_report *report,
 
 /* What one of them calls, and the other does not. Of very many, the first are looked at. */
 static void append_other_calls(struct rfn_text *line, const struct rfn_report *report,
-                               const struct rfn_alike_kind *kind,
-                               const struct rfn_alike_kind *first)
+                               const struct rfn_rank_kind *kind, const struct rfn_rank_kind *first)
 {
-    uint64_t own[CALLS_MAX], missing[CALLS_MAX], different[CALLS_MAX];
-    size_t n = rfn_alike_only(kind, first, own, CALLS_MAX);
-    size_t n_missing = rfn_alike_only(first, kind, missing, CALLS_MAX);
+    struct rfn_call_site own[CALLS_MAX], missing[CALLS_MAX], different[CALLS_MAX];
+    size_t n = rfn_rank_kind_only(kind, first, own, CALLS_MAX);
+    size_t n_missing = rfn_rank_kind_only(first, kind, missing, CALLS_MAX);
     bool each = kind->n_ranks > 1, many = n > CALLS_MAX || n_missing > CALLS_MAX;
     n = n < CALLS_MAX ? n : CALLS_MAX;
     n_missing = n_missing < CALLS_MAX ? n_missing : CALLS_MAX;
@@ -162,11 +153,11 @@ static void append_other_calls(struct rfn_text *line, const struct rfn_report *r
 }
 
 /* "36 of 64 ranks (9-14,17-22)", "rank 0", "ranks 1-62". */
-static void append_who(struct rfn_text *line, const struct rfn_alike *alike,
-                       const struct rfn_alike_kind *kind, bool first)
+static void append_who(struct rfn_text *line, const struct rfn_rank_kinds *alike,
+                       const struct rfn_rank_kind *kind, bool first)
 {
     struct rfn_text list = {0};
-    rfn_ranks_append(&list, kind->ranks, kind->n_ranks);
+    rfn_text_ranks(&list, kind->ranks, kind->n_ranks);
     bool shown = list.n <= RANKS_WIDTH;
     if (!shown) {
         list.n = 0;
@@ -189,7 +180,7 @@ static bool has_one_sided(const struct rfn_report *report)
     for (size_t i = 0; i < report->profile->n_rows; i++) {
         const struct rfn_profile_row *row = &report->profile->rows[i];
         const struct rfn_call_site site = {row->function, row->path};
-        if (row->bytes && rfn_call_site_class(report->archive, site) == RFN_CLASS_RMA)
+        if (row->bytes && rfn_call_site_function(report->archive, site)->class_ == RFN_CLASS_RMA)
             return true;
     }
     return false;
@@ -197,7 +188,7 @@ static bool has_one_sided(const struct rfn_report *report)
 
 /* ": 1.20 s in MPI and 3.00 MiB moved each" */
 static void append_amounts(struct rfn_text *line, const struct rfn_report *report,
-                           const struct rfn_alike_kind *kind)
+                           const struct rfn_rank_kind *kind)
 {
     uint64_t bytes = kind->sent_bytes + kind->collective_bytes;
     bool times = report->profile->times, moved = !has_one_sided(report);
@@ -213,9 +204,9 @@ static void append_amounts(struct rfn_text *line, const struct rfn_report *repor
 }
 
 static void append_kind(struct rfn_text *line, const struct rfn_report *report,
-                        const struct rfn_alike *alike, const struct rfn_alike_kind *kind)
+                        const struct rfn_rank_kinds *alike, const struct rfn_rank_kind *kind)
 {
-    const struct rfn_alike_kind *first = &alike->kinds[0];
+    const struct rfn_rank_kind *first = &alike->kinds[0];
     append_who(line, alike, kind, kind == first);
     append_amounts(line, report, kind);
     if (report->profile->n_pairs)
@@ -239,9 +230,9 @@ static const char *how_parameters_differ(const struct rfn_report *report)
 }
 
 static void append_all_alike(struct rfn_text *out, const struct rfn_report *report,
-                             const struct rfn_alike *alike)
+                             const struct rfn_rank_kinds *alike)
 {
-    const struct rfn_alike_kind *all = &alike->kinds[0];
+    const struct rfn_rank_kind *all = &alike->kinds[0];
     struct rfn_text line = {0};
     rfn_text_format(&line, alike->n_ranks == NOT_ALL ? "Both" : "All %u", alike->n_ranks);
     rfn_text_string(&line, " ranks behave alike: same calls");
@@ -266,7 +257,7 @@ static void append_all_alike(struct rfn_text *out, const struct rfn_report *repo
 
 /* ---- several kinds ---- */
 
-static bool shows_kind(const struct rfn_report *report, const struct rfn_alike_kind *kind)
+static bool shows_kind(const struct rfn_report *report, const struct rfn_rank_kind *kind)
 {
     bool shown = !report->ranks;
     for (uint32_t i = 0; i < kind->n_ranks && !shown; i++)
@@ -288,13 +279,13 @@ static void append_rest(struct rfn_text *out, const struct rfn_report *report, s
 
 /* As many as there are lines for; a line is left for the others. */
 static void append_kinds(struct rfn_text *out, const struct rfn_report *report,
-                         const struct rfn_alike *alike)
+                         const struct rfn_rank_kinds *alike)
 {
     size_t shown = 0, left = 0, lines = 2;
     uint64_t ranks = 0;
     rfn_text_string(out, "\nAlike ranks: the same calls, as many partners\n");
     for (size_t i = 0; i < alike->n; i++) {
-        const struct rfn_alike_kind *kind = &alike->kinds[i];
+        const struct rfn_rank_kind *kind = &alike->kinds[i];
         struct rfn_text line = {0}, wrapped = {0};
         if (!shows_kind(report, kind))
             continue;
@@ -321,21 +312,21 @@ static void append_kinds(struct rfn_text *out, const struct rfn_report *report,
 
 void rfn_report_alike(struct rfn_text *out, const struct rfn_report *report)
 {
-    struct rfn_alike alike;
+    struct rfn_rank_kinds alike;
     if (!report->clustering)
         return;
-    if (rfn_alike_init(&alike, report->clustering, report->profile) < 0)
+    if (rfn_rank_kinds_init(&alike, report->clustering, report->profile) < 0)
         out->failed = true;
     else if (alike.n_ranks > 1 && alike.n == 1)
         append_all_alike(out, report, &alike);
     else if (alike.n_ranks > 1)
         append_kinds(out, report, &alike);
-    rfn_alike_release(&alike);
+    rfn_rank_kinds_release(&alike);
 }
 
 /* ---- JSON ---- */
 
-static json_t *range_json(const struct rfn_alike_range *range)
+static json_t *range_json(const struct rfn_range *range)
 {
     json_t *list = json_array();
     json_array_append_new(list, rfn_json_count(range->least));
@@ -344,17 +335,16 @@ static json_t *range_json(const struct rfn_alike_range *range)
 }
 
 /* Calls that one kind makes and the other does not. */
-static json_t *calls_json(const struct rfn_report *report, const struct rfn_alike_kind *kind,
-                          const struct rfn_alike_kind *other)
+static json_t *calls_json(const struct rfn_report *report, const struct rfn_rank_kind *kind,
+                          const struct rfn_rank_kind *other)
 {
-    size_t n = rfn_alike_only(kind, other, NULL, 0);
-    uint64_t *calls = malloc((n + 1) * sizeof *calls);
+    size_t n = rfn_rank_kind_only(kind, other, NULL, 0);
+    struct rfn_call_site *calls = malloc((n + 1) * sizeof *calls);
     json_t *list = calls ? json_array() : rfn_json_fail();
     if (calls)
-        rfn_alike_only(kind, other, calls, n);
-    for (size_t i = 0; i < n && list; i++) {
-        json_array_append_new(list, rfn_report_call_json(report, site_of(calls[i])));
-    }
+        rfn_rank_kind_only(kind, other, calls, n);
+    for (size_t i = 0; i < n && list; i++)
+        json_array_append_new(list, rfn_report_call_json(report, calls[i]));
     free(calls);
     return list;
 }
@@ -364,8 +354,8 @@ static json_t *seconds_json(const struct rfn_report *report, int64_t ns)
     return report->profile->times ? json_real((double)ns / 1e9) : json_null();
 }
 
-static json_t *kind_json(const struct rfn_report *report, const struct rfn_alike_kind *kind,
-                         const struct rfn_alike_kind *first)
+static json_t *kind_json(const struct rfn_report *report, const struct rfn_rank_kind *kind,
+                         const struct rfn_rank_kind *first)
 {
     json_t *value = json_object(), *ranks = json_array();
     for (uint32_t i = 0; i < kind->n_ranks; i++)
@@ -389,11 +379,11 @@ static json_t *kind_json(const struct rfn_report *report, const struct rfn_alike
 json_t *rfn_report_alike_json(const struct rfn_report *report)
 {
     const struct rfn_clustering *clustering = report->clustering;
-    struct rfn_alike alike;
+    struct rfn_rank_kinds alike;
     if (!clustering)
         return json_null();
     json_t *value = NULL, *kinds = json_array();
-    if (rfn_alike_init(&alike, clustering, report->profile) < 0) {
+    if (rfn_rank_kinds_init(&alike, clustering, report->profile) < 0) {
         rfn_json_fail();
     } else {
         for (size_t i = 0; i < alike.n; i++)
@@ -407,6 +397,6 @@ json_t *rfn_report_alike_json(const struct rfn_report *report)
         json_object_set(value, "kinds", kinds);
     }
     json_decref(kinds);
-    rfn_alike_release(&alike);
+    rfn_rank_kinds_release(&alike);
     return value;
 }

@@ -1,12 +1,11 @@
 /* report_behaviour.c - which ranks did what in the steps of the run, for what share of the time: a
  * few lines with what costs most, or tables of all patterns. */
-#include "cli/activity_text.h"
 #include "cli/hosts.h"
 #include "cli/json.h"
 #include "cli/report.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "cli/wrap.h"
+#include "refrain/explain.h"
 
 enum { NOTE_INDENT = 6, NAMED = 8 };
 /* Of the few lines: how many, and what is worth one: loops of so many steps, patterns that cost
@@ -36,7 +35,7 @@ static void append_late(struct rfn_text *line, const struct rfn_behaviour_loop *
         rfn_text_format(line, "%u ranks (the lowest is %u)", pattern->n_late, pattern->late[0]);
     } else {
         rfn_text_string(line, pattern->n_late == 1 ? "rank " : "ranks ");
-        rfn_ranks_append(line, pattern->late, pattern->n_late);
+        rfn_text_ranks(line, pattern->late, pattern->n_late);
     }
 }
 
@@ -48,7 +47,7 @@ static void append_cause(struct rfn_text *line, const struct rfn_archive *archiv
         rfn_activity_append(line, archive, cause);
         return;
     }
-    rfn_text_format(line, "being in %s in ", rfn_call_site_function(archive, cause->at));
+    rfn_text_format(line, "being in %s in ", rfn_call_site_function(archive, cause->at)->name);
     rfn_call_site_place(line, archive, cause->at);
 }
 
@@ -122,7 +121,7 @@ static void append_title(struct rfn_text *out, const struct rfn_report *report,
     if (function)
         rfn_text_format(&line, " of a loop in %s()", function);
     rfn_text_string(&line, loop->n_ranks == 1 ? " on rank " : " on ranks ");
-    rfn_ranks_append(&line, loop->ranks, loop->n_ranks);
+    rfn_text_ranks(&line, loop->ranks, loop->n_ranks);
     rfn_text_format(&line, ", %s of the time, and who was late in them",
                     rfn_share_text(loop->share).text);
     rfn_text_char(out, '\n');

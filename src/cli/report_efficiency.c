@@ -1,9 +1,8 @@
 /* report_efficiency.c - efficiency, factor by factor, and where the time of all ranks goes. */
 #include "cli/report.h"
 #include "cli/table.h"
-#include "cli/units.h"
-#include "cli/verdict.h"
 #include "cli/wrap.h"
+#include "refrain/explain.h"
 
 #include <stdio.h>
 
@@ -60,7 +59,8 @@ static void append_share(struct rfn_text *text, const struct rfn_report *report,
 
 static void append_losses(struct rfn_text *text, const struct rfn_report *report)
 {
-    const struct rfn_losses losses = rfn_losses_of(report);
+    const struct rfn_measured run = rfn_report_measured(report);
+    const struct rfn_losses losses = rfn_losses_of(&run);
     rfn_text_format(text, "Of the %stime of all ranks %s is spent outside of MPI",
                     report->profile->paused ? "recorded " : "",
                     rfn_share_text(report->efficiency.parallel).text);

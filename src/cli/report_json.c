@@ -1,10 +1,10 @@
 /* report_json.c - everything of the report's page, as raw numbers. */
-#include "cli/call_path.h"
 #include "cli/children.h"
 #include "cli/json.h"
 #include "cli/reduction.h"
 #include "cli/report.h"
 #include "refrain/event.h"
+#include "refrain/explain.h"
 
 static json_t *ns(const struct rfn_report *report, int64_t value)
 {

@@ -7,7 +7,6 @@
  */
 #include "cli/report.h"
 #include "cli/table.h"
-#include "cli/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * few ranks that were asked for, a line each. */
 #include "cli/report.h"
 #include "cli/table.h"
-#include "cli/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,15 +4,14 @@
  * per rank; the program's regions; functions; call paths; message sizes and who sends to whom. Init
  * and Finalize stand in a table of their own, so that they do not hide the rest.
  */
-#include "cli/activity_text.h"
-#include "cli/call_path.h"
 #include "cli/children.h"
 #include "cli/hosts.h"
+#include "cli/reduction.h"
 #include "cli/report.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "cli/wrap.h"
 #include "refrain/event.h"
+#include "refrain/explain.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,13 +77,17 @@ void rfn_report_of_ranks(struct rfn_text *out, const struct rfn_report *report)
     }
 }
 
-const char *rfn_report_string(struct rfn_text *text)
+void rfn_report_sentence(struct rfn_text *out, const struct rfn_report *report,
+                         struct rfn_text *sentence, size_t indent)
 {
-    rfn_text_char(text, '\0');
-    if (text->failed)
-        return "?";
-    text->n--;
-    return text->data;
+    rfn_text_wrap(out, sentence, report->width, indent);
+    rfn_text_release(sentence);
+}
+
+struct rfn_measured rfn_report_measured(const struct rfn_report *report)
+{
+    return (struct rfn_measured){report->archive, report->profile, report->waits,
+                                 report->efficiency};
 }
 
 /* ---- header ---- */

@@ -3,12 +3,10 @@
  * Rows are numbers; what they are about stands below them, where there is room for call paths. On
  * narrow pages the least important columns are left out.
  */
-#include "cli/activity_text.h"
-#include "cli/findings.h"
 #include "cli/report.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "cli/wrap.h"
+#include "refrain/explain.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* report_waits_json.c - wait states, causes, the critical path and matching, for machines. */
-#include "cli/activity_text.h"
-#include "cli/call_path.h"
 #include "cli/json.h"
 #include "cli/report.h"
+#include "refrain/explain.h"
 
 #include <stdlib.h>
 
@@ -20,7 +19,7 @@ static json_t *path_json(const struct rfn_report *report, struct rfn_call_site s
 
 static void set_call(json_t *value, const struct rfn_report *report, struct rfn_call_site site)
 {
-    const char *function = rfn_call_site_function(report->archive, site);
+    const char *function = rfn_call_site_function(report->archive, site)->name;
     json_object_set_new(value, "call_path", path_json(report, site));
     json_object_set_new(value, "function", rfn_json_text(function));
     json_object_set_new(value, "frames", rfn_report_frames_json(report->archive, site.path));
@@ -145,8 +144,9 @@ static json_t *cause_json(const struct rfn_report *report, const struct rfn_caus
     json_object_set_new(value, "direct_seconds", seconds((double)cause->direct_ns));
     json_object_set_new(value, "pattern", rfn_json_text(rfn_pattern_name(cause->pattern)));
     json_object_set_new(value, "waited_in", path_json(report, cause->waited));
-    json_object_set_new(value, "waited_function",
-                        rfn_json_text(rfn_call_site_function(report->archive, cause->waited)));
+    json_object_set_new(
+        value, "waited_function",
+        rfn_json_text(rfn_call_site_function(report->archive, cause->waited)->name));
     json_object_set_new(value, "waited_frames",
                         rfn_report_frames_json(report->archive, cause->waited.path));
     return value;

@@ -1,11 +1,10 @@
 #include "cli/spread_text.h"
 
-#include "cli/call_path.h"
 #include "cli/hosts.h"
 #include "cli/json.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
-#include "cli/units.h"
+#include "refrain/explain.h"
 
 #include <stdlib.h>
 
@@ -59,7 +58,7 @@ static void append_ranks(struct rfn_text *text, const struct rfn_archive *archiv
         if (n == 0 || ranks[n - 1] != rank)
             ranks[n++] = rank;
     }
-    rfn_ranks_append(text, ranks, n);
+    rfn_text_ranks(text, ranks, n);
     free(ranks);
 }
 

@@ -1,7 +1,6 @@
 #include "cli/trace_model.h"
 
 #include "cli/json.h"
-#include "cli/units.h"
 
 int rfn_trace_model_make(struct rfn_trace_model *model, const struct rfn_archive *archive,
                          const char *similar, struct rfn_diag *diag)

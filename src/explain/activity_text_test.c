@@ -1,7 +1,7 @@
 /* What ranks did, in words: computing between all sorts of call paths. */
-#include "cli/activity_text.h"
+#include "explain/activity_text.h"
 
-#include "cli/fake_report.h"
+#include "explain/fake_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 static void expect_text(struct rfn_text *text, const char *expected)
 {
-    assert_string_equal(rfn_report_string(text), expected);
+    assert_string_equal(rfn_text_terminated(text), expected);
     rfn_text_release(text);
 }
 
