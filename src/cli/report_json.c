@@ -251,5 +251,6 @@ json_t *rfn_report_json(const struct rfn_report *report)
     json_object_set_new(sizes, "collective", bins_json(profile->collective));
     json_object_set_new(value, "message_sizes", sizes);
     json_object_set_new(value, "communication_matrix", pairs_json(report));
+    rfn_report_findings_json(value, report);
     return value;
 }

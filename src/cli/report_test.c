@@ -876,6 +876,32 @@ static void check_causes(const json_t *list)
     string_is(fourth, "region", "smoothing");
 }
 
+static void check_findings(const json_t *value)
+{
+    const json_t *verdict = json_object_get(value, "verdict");
+    const json_t *findings = json_object_get(value, "findings"),
+                 *first = json_array_get(findings, 0);
+    assert_memory_equal(json_string_value(json_object_get(verdict, "text")),
+                        "Parallel efficiency 55.0 %: more than a third", 45);
+    real_is(json_object_get(verdict, "lost_seconds"), "uneven_work", 13.8);
+    real_is(json_object_get(verdict, "lost_seconds"), "mpi_without_waiting", 18);
+    assert_true(json_is_null(json_object_get(verdict, "busiest_call")));
+    assert_int_equal(json_array_size(findings), 3);
+    string_is(first, "text",
+              "rank 3 computing in step() [solver.c:51-55] between exchange() [halo.c:88] and "
+              "residual() [halo.c:12] costs 11.2 % of all ranks' time (9.00 s of 80.0 s): others "
+              "wait for messages (late sender) in exchange() [halo.c:88] and 1 more place.");
+    string_is(first, "advice",
+              "Give that rank less of this work, or look at what holds it up: input and output, a "
+              "slower node.");
+    string_is(first, "function", "step");
+    string_is(first, "pattern", "late_sender");
+    string_is(first, "waited_function", "MPI_Recv");
+    real_is(first, "seconds", 9);
+    assert_int_equal(json_integer_value(json_object_get(first, "places")), 2);
+    assert_true(json_is_null(json_object_get(first, "waiting_rank")));
+}
+
 static void test_json(void **state)
 {
     (void)state;
@@ -886,6 +912,7 @@ static void test_json(void **state)
     const json_t *sums = json_object_get(value, "waits");
     check_wait_states(json_object_get(value, "wait_states"));
     check_causes(json_object_get(value, "causes"));
+    check_findings(value);
     real_is(efficiency, "parallel", 0.55);
     real_is(efficiency, "load_balance", 5.5 / 9);
     real_is(efficiency, "communication", 0.9);
@@ -913,6 +940,8 @@ static void test_json_without_times(void **state)
     assert_true(json_is_array(json_object_get(value, "wait_states")));
     assert_true(json_is_null(json_object_get(value, "critical_path")));
     assert_true(json_is_null(json_object_get(value, "waits")));
+    assert_true(json_is_null(json_object_get(value, "verdict")));
+    assert_int_equal(json_array_size(json_object_get(value, "findings")), 0);
     assert_true(json_is_null(json_object_get(json_object_get(value, "efficiency"), "parallel")));
     assert_true(json_is_object(json_object_get(value, "matching")));
     json_decref(value);

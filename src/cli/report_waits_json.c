@@ -123,32 +123,38 @@ json_t *rfn_report_activity_json(const struct rfn_report *report,
     return value;
 }
 
-static json_t *late_json(const struct rfn_cause *cause)
+static json_t *late_json(const struct rfn_rank_ns *ranks, uint32_t n)
 {
     json_t *list = json_array();
-    for (uint32_t i = 0; i < cause->n_ranks; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         json_t *value = json_object();
-        json_object_set_new(value, "rank", json_integer(cause->ranks[i].rank));
-        json_object_set_new(value, "seconds", seconds((double)cause->ranks[i].ns));
+        json_object_set_new(value, "rank", json_integer(ranks[i].rank));
+        json_object_set_new(value, "seconds", seconds((double)ranks[i].ns));
         json_array_append_new(list, value);
     }
     return list;
+}
+
+/* In which calls others waited. */
+static void set_waited(json_t *value, const struct rfn_report *report, enum rfn_pattern pattern,
+                       struct rfn_call_site waited)
+{
+    json_object_set_new(value, "pattern", rfn_json_text(rfn_pattern_name(pattern)));
+    json_object_set_new(value, "waited_in", path_json(report, waited));
+    json_object_set_new(value, "waited_function",
+                        rfn_json_text(rfn_call_site_function(report->archive, waited)->name));
+    json_object_set_new(value, "waited_frames",
+                        rfn_report_frames_json(report->archive, waited.path));
 }
 
 static json_t *cause_json(const struct rfn_report *report, const struct rfn_cause *cause)
 {
     json_t *value = json_object();
     set_activity(value, report, rfn_report_activity(report, cause->activity));
-    json_object_set_new(value, "ranks", late_json(cause));
+    json_object_set_new(value, "ranks", late_json(cause->ranks, cause->n_ranks));
     set_time(value, report, cause->total_ns);
     json_object_set_new(value, "direct_seconds", seconds((double)cause->direct_ns));
-    json_object_set_new(value, "pattern", rfn_json_text(rfn_pattern_name(cause->pattern)));
-    json_object_set_new(value, "waited_in", path_json(report, cause->waited));
-    json_object_set_new(
-        value, "waited_function",
-        rfn_json_text(rfn_call_site_function(report->archive, cause->waited)->name));
-    json_object_set_new(value, "waited_frames",
-                        rfn_report_frames_json(report->archive, cause->waited.path));
+    set_waited(value, report, cause->pattern, cause->waited);
     return value;
 }
 
@@ -162,6 +168,75 @@ static json_t *causes_json(const struct rfn_report *report)
             json_array_append_new(list, cause_json(report, cause));
     }
     return list;
+}
+
+/* ---- what they mean ---- */
+
+static json_t *verdict_json(const struct rfn_report *report, const struct rfn_measured *run)
+{
+    const struct rfn_verdict verdict = rfn_verdict_of(run);
+    const struct rfn_losses *losses = &verdict.losses;
+    json_t *value = json_object(), *lost = json_object(), *busiest = json_null();
+    struct rfn_text text = {0};
+    rfn_verdict_append(&text, run, &verdict);
+    json_object_set_new(value, "text", rfn_json_of_text(&text));
+    json_object_set_new(lost, "uneven_work", seconds(losses->uneven));
+    json_object_set_new(lost, "late_start", seconds(losses->late));
+    json_object_set_new(lost, "other_waits", seconds(losses->others));
+    json_object_set_new(lost, "mpi_without_waiting", seconds(losses->transfer));
+    json_object_set_new(lost, "setup", seconds(losses->setup));
+    json_object_set_new(lost, "outside_of_setup", seconds(losses->outside));
+    json_object_set_new(value, "lost_seconds", lost);
+    if (verdict.busiest) {
+        busiest = rfn_report_call_json(
+            report, (struct rfn_call_site){verdict.busiest->function, verdict.busiest->path});
+        set_time(busiest, report, (int64_t)verdict.busiest_ns);
+    }
+    json_object_set_new(value, "busiest_call", busiest);
+    json_object_set_new(value, "unseen_waits", json_boolean(verdict.has_unseen_waits));
+    json_object_set_new(value, "clocks_disagree", json_boolean(verdict.clocks_disagree));
+    return value;
+}
+
+static json_t *finding_json(const struct rfn_report *report, const struct rfn_measured *run,
+                            const struct rfn_finding *finding)
+{
+    json_t *value = json_object();
+    struct rfn_text text = {0}, advice = {0};
+    rfn_finding_append(&text, run, finding);
+    rfn_finding_advice(&advice, run, finding);
+    json_object_set_new(value, "text", rfn_json_of_text(&text));
+    json_object_set_new(value, "advice", rfn_json_of_text(&advice));
+    set_activity(value, report, rfn_report_activity(report, finding->activity));
+    json_object_set_new(value, "ranks", late_json(finding->ranks, finding->n_ranks));
+    set_time(value, report, finding->ns);
+    set_waited(value, report, finding->pattern, finding->waited);
+    json_object_set_new(value, "places", rfn_json_count(finding->sites));
+    json_object_set_new(value, "waiting_rank",
+                        finding->waiting == RFN_SEVERAL_RANKS ? json_null()
+                                                              : json_integer(finding->waiting));
+    return value;
+}
+
+static json_t *findings_json(const struct rfn_report *report, const struct rfn_measured *run)
+{
+    const struct rfn_cause_choice choice = {rfn_report_chooses_cause, report};
+    struct rfn_findings findings;
+    if (rfn_findings_init(&findings, run, &choice, report->top) < 0)
+        return rfn_json_fail();
+    json_t *list = json_array();
+    for (size_t i = 0; i < findings.n; i++)
+        json_array_append_new(list, finding_json(report, run, &findings.findings[i]));
+    rfn_findings_release(&findings);
+    return list;
+}
+
+void rfn_report_findings_json(json_t *value, const struct rfn_report *report)
+{
+    const struct rfn_measured run = rfn_report_measured(report);
+    bool known = rfn_report_has_waits(report);
+    json_object_set_new(value, "verdict", known ? verdict_json(report, &run) : json_null());
+    json_object_set_new(value, "findings", known ? findings_json(report, &run) : json_array());
 }
 
 /* ---- the critical path ---- */
