@@ -76,7 +76,7 @@ static json_t *change_json(const struct compared *compared, const struct rfn_tre
         value, "function",
         rfn_json_text(rfn_call_site_function(compared->full, site_of(change))->name));
     json_object_set_new(value, "call_path", rfn_json_of_text(&path));
-    json_object_set_new(value, "frames", rfn_report_frames_json(compared->full, change->path));
+    json_object_set_new(value, "frames", rfn_json_frames(compared->full, change->path));
     json_object_set_new(value, "rank", json_integer(change->rank));
     json_object_set_new(value, "share_before", json_real(change->full_share));
     json_object_set_new(value, "share_after", json_real(change->reduced_share));
@@ -141,7 +141,7 @@ static int print_json(const struct compared *compared, int status)
     for (size_t i = 0; i < compared->comparison->n_changes && i < compared->top; i++)
         json_array_append_new(changes, change_json(compared, &compared->comparison->changes[i]));
     json_object_set_new(value, "changes", changes);
-    return rfn_json_print(value, status);
+    return rfn_command_print_json(value, status);
 }
 
 /* ---- text ---- */
@@ -339,12 +339,7 @@ static int print_text(const struct compared *compared, int status)
         append_measures(&out, compared);
     if (compared->comparison && !compared->comparison->trends_retained)
         append_changes(&out, compared);
-    if (out.failed)
-        status = rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
-    else
-        rfn_text_print(&out);
-    rfn_text_release(&out);
-    return status;
+    return rfn_command_print(&out, NULL, status);
 }
 
 /* ---- the verb ---- */

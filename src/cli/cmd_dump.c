@@ -9,7 +9,7 @@
 #include "cli/file_argument.h"
 #include "cli/parameters.h"
 #include "cli/rank_filter.h"
-#include "cli/reduction.h"
+#include "cli/run_text.h"
 #include "cli/text.h"
 #include "refrain/archive.h"
 #include "refrain/completion.h"

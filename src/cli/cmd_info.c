@@ -7,7 +7,7 @@
 #include "cli/file_argument.h"
 #include "cli/hosts.h"
 #include "cli/json.h"
-#include "cli/reduction.h"
+#include "cli/run_text.h"
 #include "cli/spread_text.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
@@ -407,7 +407,7 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
         json_object_set_new(value, "spread",
                             extras->spreads ? rfn_json_spread(archive, extras->spreads, extras->top)
                                             : json_null());
-    return rfn_json_print(value, status);
+    return rfn_command_print_json(value, status);
 }
 
 /* ---- text ---- */
@@ -638,12 +638,7 @@ static int print_text(const struct rfn_archive *archive, const struct totals *to
         rfn_spread_append(&out, archive, extras->spreads, extras->top);
     else if (extras->spread)
         rfn_text_string(&out, "\nSpread: there are no times\n");
-    if (out.failed)
-        status = rfn_command_fail(file, RFN_E_NOMEM, NULL);
-    else
-        rfn_text_print(&out);
-    rfn_text_release(&out);
-    return status;
+    return rfn_command_print(&out, file, status);
 }
 
 /* Says what is wrong with the archive; the exit status. */

@@ -81,7 +81,7 @@ static int print_json(const struct arguments *arguments, const struct rfn_merge_
     json_object_set_new(value, "ranks", rfn_json_count(merged->ranks));
     json_object_set_new(value, "missing", rfn_json_count(merged->missing));
     json_object_set_new(value, "missing_ranks", rfn_json_text(merged->missing_ranks));
-    return rfn_json_print(value, status);
+    return rfn_command_print_json(value, status);
 }
 
 /* "app.rfn: 4 of 4 ranks of 4 archives, 12,345 events, 32.1 KiB became 9.8 KiB" */
@@ -94,9 +94,7 @@ static int print_text(const struct arguments *arguments, const struct rfn_merge_
                     merged->ranks - merged->missing, merged->ranks, arguments->n_files,
                     arguments->n_files == 1 ? "" : "s", rfn_count_text(merged->events).text,
                     rfn_bytes_text(merged->bytes_before).text, rfn_bytes_text(merged->bytes).text);
-    rfn_text_print(&text);
-    rfn_text_release(&text);
-    return status;
+    return rfn_command_print(&text, NULL, status);
 }
 
 /* Ranks that are in none of the files; the exit status. */

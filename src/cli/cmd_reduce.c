@@ -238,7 +238,7 @@ static int print_json(const struct arguments *arguments, const struct rfn_reduct
     json_object_set_new(value, "expressions",
                         arguments->expressions ? rfn_json_expression_counts(&reduction->expressions)
                                                : json_null());
-    return rfn_json_print(value, status);
+    return rfn_command_print_json(value, status);
 }
 
 /* Of what parameters were asked to be merged, and are not. */
@@ -285,9 +285,7 @@ static int print_text(const struct arguments *arguments, const struct rfn_reduct
     if (arguments->options.forced)
         append_not_merged(&text, reduction);
     rfn_text_string(&text, "\n");
-    rfn_text_print(&text);
-    rfn_text_release(&text);
-    return status;
+    return rfn_command_print(&text, NULL, status);
 }
 
 /* What is missing in an incomplete archive is missing in the reduced one; the exit status. */

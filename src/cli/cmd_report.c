@@ -57,14 +57,9 @@ static int print(const struct rfn_report *report, bool json, int status)
 {
     struct rfn_text out = {0};
     if (json)
-        return rfn_json_print(rfn_report_json(report), status);
+        return rfn_command_print_json(rfn_report_json(report), status);
     rfn_report_text(&out, report);
-    if (out.failed)
-        status = rfn_command_fail(report->file, RFN_E_NOMEM, NULL);
-    else
-        rfn_text_print(&out);
-    rfn_text_release(&out);
-    return status;
+    return rfn_command_print(&out, report->file, status);
 }
 
 /* What is wrong with the file, on standard error; the exit status. */

@@ -27,7 +27,7 @@ static int print_json(const char *file, int error, const struct rfn_diag *diag, 
         json_object_set_new(value, "rank",
                             diag->rank >= 0 ? json_integer(diag->rank) : json_null());
     }
-    return rfn_json_print(value, status);
+    return rfn_command_print_json(value, status);
 }
 
 /* "app.rfn: whole, 4 ranks, 12,345 events, 8.21 KiB, all checks passed" */
@@ -47,10 +47,8 @@ static int print_whole(const char *file)
     rfn_text_format(&text, ": whole, %u rank%s, %s events in %s, all checks passed\n", run->ranks,
                     run->ranks == 1 ? "" : "s", rfn_count_text(events).text,
                     rfn_bytes_text(run->file_bytes).text);
-    rfn_text_print(&text);
-    rfn_text_release(&text);
     rfn_archive_close(archive);
-    return RFN_EXIT_OK;
+    return rfn_command_print(&text, file, RFN_EXIT_OK);
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 
 #include "cli/job.h"
+#include "cli/json.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -125,4 +126,26 @@ int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag)
     if (file && error == RFN_E_IO)
         tell_of_rank_files(file);
     return exit_status(error);
+}
+
+int rfn_command_print(struct rfn_text *text, const char *file, int status)
+{
+    if (text->failed)
+        status = rfn_command_fail(file, RFN_E_NOMEM, NULL);
+    else
+        rfn_text_print(text);
+    rfn_text_release(text);
+    return status;
+}
+
+int rfn_command_print_json(json_t *value, int status)
+{
+    struct rfn_text text = {0};
+    char *json = value ? json_dumps(value, JSON_INDENT(2)) : NULL;
+    json_decref(value);
+    text.failed = !json || rfn_json_failed();
+    rfn_text_string(&text, json ? json : "");
+    rfn_text_char(&text, '\n');
+    free(json);
+    return rfn_command_print(&text, NULL, status);
 }

@@ -8,10 +8,11 @@
 #ifndef RFN_CLI_COMMAND_H
 #define RFN_CLI_COMMAND_H
 
+#include "cli/text.h"
 #include "refrain/error.h"
 
 #include <argp.h>
-#include <stdbool.h>
+#include <jansson.h>
 
 /* Exit statuses, the same for all verbs. */
 enum rfn_exit {
@@ -51,6 +52,12 @@ void rfn_command_error(const char *format, ...) __attribute__((format(printf, 1,
  * Where that is an archive that does not exist, but a rank that called MPI_Abort left its own, that
  * is named too. Returns the exit status that belongs to the error. */
 int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag);
+
+/* Prints the text on standard output and releases it: `status`, or RFN_EXIT_FAILURE with a message
+ * when memory ran out. file: as above. */
+int rfn_command_print(struct rfn_text *text, const char *file, int status);
+/* The same of a JSON value; NULL: memory ran out. */
+int rfn_command_print_json(json_t *value, int status);
 
 extern const struct rfn_command rfn_cmd_record;
 extern const struct rfn_command rfn_cmd_report;

@@ -1,6 +1,5 @@
 #include "cli/json.h"
 
-#include "cli/command.h"
 #include "cli/hosts.h"
 
 #include <inttypes.h>
@@ -103,24 +102,64 @@ json_t *rfn_json_hosts(const struct rfn_archive *archive)
     return list;
 }
 
-int rfn_json_print(json_t *value, int status)
+json_t *rfn_json_frames(const struct rfn_archive *archive, uint32_t path)
 {
-    char *text = value ? json_dumps(value, JSON_INDENT(2)) : NULL;
-    json_decref(value);
-    if (!text || rfn_json_failed()) {
-        free(text);
-        rfn_command_error("out of memory");
-        return RFN_EXIT_FAILURE;
+    struct rfn_path frames = {0};
+    if (path < rfn_archive_paths(archive))
+        frames = rfn_archive_path(archive, path);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < frames.n_frames; i++) {
+        struct rfn_location location = rfn_archive_location(archive, frames.frames[i]);
+        json_t *frame = rfn_json_location(&location);
+        json_object_set_new(frame, "internal", json_boolean(rfn_call_path_internal(&location)));
+        json_array_append_new(list, frame);
     }
-    struct rfn_text line = {0};
-    rfn_text_string(&line, text);
-    rfn_text_char(&line, '\n');
-    free(text);
-    bool failed = line.failed;
-    if (failed)
-        rfn_command_error("out of memory");
-    else
-        rfn_text_print(&line);
-    rfn_text_release(&line);
-    return failed ? RFN_EXIT_FAILURE : status;
+    return list;
+}
+
+json_t *rfn_json_call_path(const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    struct rfn_text text = {0};
+    rfn_call_site_path(&text, archive, site, SIZE_MAX);
+    return rfn_json_of_text(&text);
+}
+
+void rfn_json_set_call(json_t *value, const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    const char *function = rfn_call_site_function(archive, site)->name;
+    json_object_set_new(value, "call_path", rfn_json_call_path(archive, site));
+    json_object_set_new(value, "function", rfn_json_text(function));
+    json_object_set_new(value, "frames", rfn_json_frames(archive, site.path));
+}
+
+json_t *rfn_json_call(const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    json_t *value = json_object();
+    rfn_json_set_call(value, archive, site);
+    return value;
+}
+
+void rfn_json_set_activity(json_t *value, const struct rfn_archive *archive,
+                           const struct rfn_activity *activity)
+{
+    bool compute = activity->kind == RFN_ACTIVITY_COMPUTE;
+    bool call = activity->kind != RFN_ACTIVITY_START;
+    const char *function = rfn_activity_function(archive, activity);
+    const char *region = activity->region < rfn_archive_regions(archive)
+                             ? rfn_archive_region(archive, activity->region)
+                             : NULL;
+    struct rfn_text text = {0};
+    rfn_activity_append(&text, archive, activity);
+    json_object_set_new(value, "activity", rfn_json_of_text(&text));
+    json_object_set_new(value, "kind", rfn_json_text(rfn_activity_kind_name(activity->kind)));
+    json_object_set_new(value, "function", rfn_json_text(function));
+    json_object_set_new(value, "region", rfn_json_text(region));
+    json_object_set_new(value, "before",
+                        compute ? rfn_json_call_path(archive, activity->before) : json_null());
+    json_object_set_new(value, "at",
+                        call ? rfn_json_call_path(archive, activity->at) : json_null());
+    json_object_set_new(value, "before_frames",
+                        compute ? rfn_json_frames(archive, activity->before.path) : json_null());
+    json_object_set_new(value, "at_frames",
+                        call ? rfn_json_frames(archive, activity->at.path) : json_null());
 }

@@ -2,8 +2,7 @@
 #ifndef RFN_CLI_JSON_H
 #define RFN_CLI_JSON_H
 
-#include "cli/text.h"
-#include "refrain/archive.h"
+#include "refrain/explain.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -27,9 +26,15 @@ json_t *rfn_json_signature(uint64_t signature);
 json_t *rfn_json_location(const struct rfn_location *location);
 /* Hosts in order of first use: [{name, ranks}], ranks being how many. */
 json_t *rfn_json_hosts(const struct rfn_archive *archive);
-
-/* Prints the value on standard output, releases it, and returns an exit status: `status`, or
- * RFN_EXIT_FAILURE with a message when value is NULL or memory ran out. */
-int rfn_json_print(json_t *value, int status);
+/* Frames innermost first; those inside MPI are marked, which text leaves out. */
+json_t *rfn_json_frames(const struct rfn_archive *archive, uint32_t path);
+/* A call's path in words. */
+json_t *rfn_json_call_path(const struct rfn_archive *archive, struct rfn_call_site site);
+/* The same as call_path, with function and frames. */
+void rfn_json_set_call(json_t *value, const struct rfn_archive *archive, struct rfn_call_site site);
+json_t *rfn_json_call(const struct rfn_archive *archive, struct rfn_call_site site);
+/* What a rank did: activity, in words, kind, function, region, and the calls around it. */
+void rfn_json_set_activity(json_t *value, const struct rfn_archive *archive,
+                           const struct rfn_activity *activity);
 
 #endif

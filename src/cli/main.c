@@ -93,11 +93,7 @@ static int completion(int argc, char **argv)
     }
     struct rfn_text script = {0};
     rfn_shell_completion(&script, commands, N_COMMANDS);
-    int status = script.failed ? rfn_command_fail(NULL, RFN_E_NOMEM, NULL) : RFN_EXIT_OK;
-    if (status == RFN_EXIT_OK)
-        rfn_text_print(&script);
-    rfn_text_release(&script);
-    return status;
+    return rfn_command_print(&script, NULL, RFN_EXIT_OK);
 }
 
 /* What was printed must have arrived: a full disk or a closed pipe is a failure. */

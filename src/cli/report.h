@@ -1,7 +1,6 @@
 /* report.h - the pages of `refrain report`: text for people, JSON for machines.
  *
- * report_text.c puts the page together. Each part of it has a file of its own: report_head.c (the
- * first five lines), report_efficiency.c, report_waits.c, report_ranks.c, report_messages.c.
+ * report_text.c and report_json.c put the page together, of parts that have a file of their own.
  */
 #ifndef RFN_CLI_REPORT_H
 #define RFN_CLI_REPORT_H
@@ -59,7 +58,7 @@ void rfn_report_waits_json(json_t *value, const struct rfn_report *report);
 /* Adds verdict and findings. */
 void rfn_report_findings_json(json_t *value, const struct rfn_report *report);
 
-/* ---- what the parts share ---- */
+/* ---- what the parts share: report_common.c ---- */
 
 /* Whether a row is part of setup: Init, Finalize, sessions. */
 bool rfn_report_setup(const struct rfn_report *report, const struct rfn_profile_row *row);
@@ -81,14 +80,6 @@ void rfn_report_sentence(struct rfn_text *out, const struct rfn_report *report,
                          struct rfn_text *sentence, size_t indent);
 /* What explain.h asks for. */
 struct rfn_measured rfn_report_measured(const struct rfn_report *report);
-
-/* Frames innermost first; those inside MPI are marked, which the page leaves out. */
-json_t *rfn_report_frames_json(const struct rfn_archive *archive, uint32_t path);
-
-/* A call with its path, and what a rank did, with the calls around it. */
-json_t *rfn_report_call_json(const struct rfn_report *report, struct rfn_call_site site);
-json_t *rfn_report_activity_json(const struct rfn_report *report,
-                                 const struct rfn_activity *activity);
 
 /* ---- what --rank and --call-path leave: report_select.c ---- */
 

@@ -344,7 +344,7 @@ static json_t *calls_json(const struct rfn_report *report, const struct rfn_rank
     if (calls)
         rfn_rank_kind_only(kind, other, calls, n);
     for (size_t i = 0; i < n && list; i++)
-        json_array_append_new(list, rfn_report_call_json(report, calls[i]));
+        json_array_append_new(list, rfn_json_call(report->archive, calls[i]));
     free(calls);
     return list;
 }

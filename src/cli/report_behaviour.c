@@ -324,7 +324,7 @@ static void set_share(json_t *value, double share, uint64_t steps)
 static json_t *pattern_json(const struct rfn_report *report, const struct rfn_behaviour_loop *loop,
                             const struct rfn_behaviour_pattern *pattern)
 {
-    json_t *value = json_object();
+    json_t *value = json_object(), *cause = json_null();
     set_share(value, share_of(loop, (double)pattern->ns), pattern->steps);
     json_object_set_new(value, "alike", json_boolean(!pattern->waiting));
     if (!pattern->waiting)
@@ -332,11 +332,11 @@ static json_t *pattern_json(const struct rfn_report *report, const struct rfn_be
     json_object_set_new(value, "lost_share", json_real(cost_of(loop, pattern)));
     json_object_set_new(value, "late", ranks_json(pattern->late, pattern->n_late));
     json_object_set_new(value, "varying", json_boolean(pattern->varying));
-    json_object_set_new(value, "waited_in", rfn_report_call_json(report, pattern->waited));
+    json_object_set_new(value, "waited_in", rfn_json_call(report->archive, pattern->waited));
     json_object_set_new(value, "wait_seconds", json_real((double)pattern->wait_ns / 1e9));
-    json_object_set_new(value, "cause",
-                        pattern->has_cause ? rfn_report_activity_json(report, &pattern->cause)
-                                           : json_null());
+    if (pattern->has_cause)
+        rfn_json_set_activity(cause = json_object(), report->archive, &pattern->cause);
+    json_object_set_new(value, "cause", cause);
     json_object_set_new(value, "excess_seconds", json_real((double)pattern->excess_ns / 1e9));
     return value;
 }
@@ -347,8 +347,8 @@ static json_t *loop_json(const struct rfn_report *report, const struct rfn_behav
     set_share(value, loop->share, loop->steps);
     json_object_set_new(value, "looked_at", rfn_json_count(loop->looked_at));
     json_object_set_new(value, "ranks", ranks_json(loop->ranks, loop->n_ranks));
-    json_object_set_new(value, "first", rfn_report_call_json(report, loop->first));
-    json_object_set_new(value, "last", rfn_report_call_json(report, loop->last));
+    json_object_set_new(value, "first", rfn_json_call(report->archive, loop->first));
+    json_object_set_new(value, "last", rfn_json_call(report->archive, loop->last));
     for (size_t i = 0; i < loop->n_patterns && i < report->top; i++)
         json_array_append_new(patterns, pattern_json(report, loop, &loop->patterns[i]));
     json_object_set_new(value, "patterns", patterns);

@@ -1,8 +1,8 @@
 /* report_head.c - the five lines that answer why the program is slow: what ran and how long, how
  * efficiently, and the three causes that cost most, each with advice. */
 #include "cli/hosts.h"
-#include "cli/reduction.h"
 #include "cli/report.h"
+#include "cli/run_text.h"
 #include "cli/wrap.h"
 
 enum { SHOWN = 3, INDENT = 3 };

@@ -1,8 +1,8 @@
 /* report_json.c - everything of the report's page, as raw numbers. */
 #include "cli/children.h"
 #include "cli/json.h"
-#include "cli/reduction.h"
 #include "cli/report.h"
+#include "cli/run_text.h"
 #include "refrain/event.h"
 #include "refrain/explain.h"
 
@@ -96,21 +96,6 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
     return value;
 }
 
-json_t *rfn_report_frames_json(const struct rfn_archive *archive, uint32_t path)
-{
-    struct rfn_path frames = {0};
-    if (path < rfn_archive_paths(archive))
-        frames = rfn_archive_path(archive, path);
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < frames.n_frames; i++) {
-        struct rfn_location location = rfn_archive_location(archive, frames.frames[i]);
-        json_t *frame = rfn_json_location(&location);
-        json_object_set_new(frame, "internal", json_boolean(rfn_call_path_internal(&location)));
-        json_array_append_new(list, frame);
-    }
-    return list;
-}
-
 static void set_spread(json_t *value, const struct rfn_report *report,
                        const struct rfn_spread *time)
 {
@@ -151,7 +136,7 @@ static json_t *row_json(const struct rfn_report *report, const struct rfn_profil
         json_object_set_new(value, "volume_before", rfn_json_count(row->volume_before));
         json_object_set_new(value, "volume_inside", rfn_json_count(row->volume_inside));
     }
-    json_object_set_new(value, "frames", rfn_report_frames_json(report->archive, row->path));
+    json_object_set_new(value, "frames", rfn_json_frames(report->archive, row->path));
     return value;
 }
 

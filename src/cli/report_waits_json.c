@@ -10,28 +10,6 @@ static json_t *seconds(double ns)
     return json_real(ns / 1e9);
 }
 
-static json_t *path_json(const struct rfn_report *report, struct rfn_call_site site)
-{
-    struct rfn_text text = {0};
-    rfn_call_site_path(&text, report->archive, site, SIZE_MAX);
-    return rfn_json_of_text(&text);
-}
-
-static void set_call(json_t *value, const struct rfn_report *report, struct rfn_call_site site)
-{
-    const char *function = rfn_call_site_function(report->archive, site)->name;
-    json_object_set_new(value, "call_path", path_json(report, site));
-    json_object_set_new(value, "function", rfn_json_text(function));
-    json_object_set_new(value, "frames", rfn_report_frames_json(report->archive, site.path));
-}
-
-json_t *rfn_report_call_json(const struct rfn_report *report, struct rfn_call_site site)
-{
-    json_t *value = json_object();
-    set_call(value, report, site);
-    return value;
-}
-
 static void set_time(json_t *value, const struct rfn_report *report, int64_t ns)
 {
     json_object_set_new(value, "seconds", seconds((double)ns));
@@ -58,7 +36,7 @@ static json_t *wait_json(const struct rfn_report *report, const struct rfn_wait_
     set_time(value, report, ns);
     json_object_set_new(value, "count", rfn_json_count(row->count));
     json_object_set_new(value, "max_seconds", seconds((double)row->max_ns));
-    set_call(value, report, (struct rfn_call_site){row->function, row->path});
+    rfn_json_set_call(value, report->archive, (struct rfn_call_site){row->function, row->path});
     json_object_set_new(value, "seconds_by_rank", by_rank_json(report, row));
     return value;
 }
@@ -89,40 +67,6 @@ static json_t *sums_json(const struct rfn_report *report)
 
 /* ---- activities and causes ---- */
 
-static void set_activity(json_t *value, const struct rfn_report *report,
-                         const struct rfn_activity *activity)
-{
-    bool compute = activity->kind == RFN_ACTIVITY_COMPUTE;
-    bool call = activity->kind != RFN_ACTIVITY_START;
-    struct rfn_text text = {0};
-    rfn_activity_append(&text, report->archive, activity);
-    json_object_set_new(value, "activity", rfn_json_of_text(&text));
-    json_object_set_new(value, "kind", rfn_json_text(rfn_activity_kind_name(activity->kind)));
-    json_object_set_new(value, "function",
-                        rfn_json_text(rfn_activity_function(report->archive, activity)));
-    json_object_set_new(value, "region",
-                        activity->region < rfn_archive_regions(report->archive)
-                            ? rfn_json_text(rfn_archive_region(report->archive, activity->region))
-                            : json_null());
-    json_object_set_new(value, "before",
-                        compute ? path_json(report, activity->before) : json_null());
-    json_object_set_new(value, "at", call ? path_json(report, activity->at) : json_null());
-    json_object_set_new(value, "before_frames",
-                        compute ? rfn_report_frames_json(report->archive, activity->before.path)
-                                : json_null());
-    json_object_set_new(value, "at_frames",
-                        call ? rfn_report_frames_json(report->archive, activity->at.path)
-                             : json_null());
-}
-
-json_t *rfn_report_activity_json(const struct rfn_report *report,
-                                 const struct rfn_activity *activity)
-{
-    json_t *value = json_object();
-    set_activity(value, report, activity);
-    return value;
-}
-
 static json_t *late_json(const struct rfn_rank_ns *ranks, uint32_t n)
 {
     json_t *list = json_array();
@@ -140,17 +84,16 @@ static void set_waited(json_t *value, const struct rfn_report *report, enum rfn_
                        struct rfn_call_site waited)
 {
     json_object_set_new(value, "pattern", rfn_json_text(rfn_pattern_name(pattern)));
-    json_object_set_new(value, "waited_in", path_json(report, waited));
+    json_object_set_new(value, "waited_in", rfn_json_call_path(report->archive, waited));
     json_object_set_new(value, "waited_function",
                         rfn_json_text(rfn_call_site_function(report->archive, waited)->name));
-    json_object_set_new(value, "waited_frames",
-                        rfn_report_frames_json(report->archive, waited.path));
+    json_object_set_new(value, "waited_frames", rfn_json_frames(report->archive, waited.path));
 }
 
 static json_t *cause_json(const struct rfn_report *report, const struct rfn_cause *cause)
 {
     json_t *value = json_object();
-    set_activity(value, report, rfn_report_activity(report, cause->activity));
+    rfn_json_set_activity(value, report->archive, rfn_report_activity(report, cause->activity));
     json_object_set_new(value, "ranks", late_json(cause->ranks, cause->n_ranks));
     set_time(value, report, cause->total_ns);
     json_object_set_new(value, "direct_seconds", seconds((double)cause->direct_ns));
@@ -188,8 +131,8 @@ static json_t *verdict_json(const struct rfn_report *report, const struct rfn_me
     json_object_set_new(lost, "outside_of_setup", seconds(losses->outside));
     json_object_set_new(value, "lost_seconds", lost);
     if (verdict.busiest) {
-        busiest = rfn_report_call_json(
-            report, (struct rfn_call_site){verdict.busiest->function, verdict.busiest->path});
+        busiest = rfn_json_call(report->archive, (struct rfn_call_site){verdict.busiest->function,
+                                                                        verdict.busiest->path});
         set_time(busiest, report, (int64_t)verdict.busiest_ns);
     }
     json_object_set_new(value, "busiest_call", busiest);
@@ -207,7 +150,7 @@ static json_t *finding_json(const struct rfn_report *report, const struct rfn_me
     rfn_finding_advice(&advice, run, finding);
     json_object_set_new(value, "text", rfn_json_of_text(&text));
     json_object_set_new(value, "advice", rfn_json_of_text(&advice));
-    set_activity(value, report, rfn_report_activity(report, finding->activity));
+    rfn_json_set_activity(value, report->archive, rfn_report_activity(report, finding->activity));
     json_object_set_new(value, "ranks", late_json(finding->ranks, finding->n_ranks));
     set_time(value, report, finding->ns);
     set_waited(value, report, finding->pattern, finding->waited);
@@ -245,7 +188,7 @@ static json_t *part_json(const struct rfn_report *report, const struct rfn_criti
 {
     double length = (double)report->waits->critical_ns;
     json_t *value = json_object();
-    set_activity(value, report, rfn_report_activity(report, row->activity));
+    rfn_json_set_activity(value, report->archive, rfn_report_activity(report, row->activity));
     json_object_set_new(value, "seconds", seconds((double)row->ns));
     json_object_set_new(value, "share", json_real(length > 0 ? (double)row->ns / length : 0));
     json_object_set_new(value, "mean_seconds", seconds(row->mean_ns));
