@@ -1,5 +1,4 @@
 /* cmd_info.c - refrain info: what is in an archive, without its events. */
-#include "cli/children.h"
 #include "cli/clocks.h"
 #include "cli/clusters_text.h"
 #include "cli/command.h"
@@ -8,6 +7,7 @@
 #include "cli/hosts.h"
 #include "cli/json.h"
 #include "cli/run_text.h"
+#include "cli/spawned_jobs.h"
 #include "cli/spread_text.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
@@ -392,7 +392,7 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
     json_object_set_new(value, "span_ns", run->times ? json_integer(totals->span_ns) : json_null());
     json_object_set_new(value, "hosts", rfn_json_hosts(archive));
     json_object_set_new(value, "clocks", rfn_json_clocks(archive));
-    json_object_set_new(value, "children", rfn_json_children(archive));
+    json_object_set_new(value, "children", rfn_json_spawned_jobs(archive));
     for (uint32_t i = 0; i < rfn_archive_groups(archive); i++)
         json_array_append_new(groups, group_json(archive, i));
     json_object_set_new(value, "group_list", groups);
@@ -621,7 +621,7 @@ static int print_text(const struct rfn_archive *archive, const struct totals *to
     }
     line(&out, "Recorder", run->recorder);
     rfn_path_ends_line(&out, run, 12);
-    rfn_children_line(&out, archive, 12);
+    rfn_spawned_jobs_line(&out, archive, 12);
     append_sizes(&out, archive, totals, extras->clustering);
     append_merging(&out, run);
     line(&out, "Complete", rfn_archive_complete(archive, NULL) ? "yes" : "no");

@@ -2,8 +2,8 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/large_pages.h"
-#include "cli/nearest.h"
 #include "cli/shell_completion.h"
+#include "cli/suggest.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static int unknown(const char *name)
     for (size_t i = 0; i < N_COMMANDS; i++)
         names[i] = commands[i]->name;
     names[N_COMMANDS] = "help";
-    const char *near = rfn_nearest(name, names, N_COMMANDS + 1);
+    const char *near = rfn_suggest(name, names, N_COMMANDS + 1);
     if (near)
         rfn_command_error("there is no command '%s'; did you mean '%s'?", name, near);
     else

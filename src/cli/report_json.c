@@ -1,8 +1,8 @@
 /* report_json.c - everything of the report's page, as raw numbers. */
-#include "cli/children.h"
 #include "cli/json.h"
 #include "cli/report.h"
 #include "cli/run_text.h"
+#include "cli/spawned_jobs.h"
 #include "refrain/event.h"
 #include "refrain/explain.h"
 
@@ -33,7 +33,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
     json_object_set_new(value, "flavour", rfn_json_text(run->flavour));
     json_object_set_new(value, "start_realtime_ns", json_integer(run->start_realtime_ns));
     json_object_set_new(value, "hosts", rfn_json_hosts(report->archive));
-    json_object_set_new(value, "children", rfn_json_children(report->archive));
+    json_object_set_new(value, "children", rfn_json_spawned_jobs(report->archive));
     json_object_set_new(value, "ranks", json_integer(run->ranks));
     json_object_set_new(value, "threads", json_integer(run->streams));
     json_object_set_new(value, "times", json_boolean(run->times));

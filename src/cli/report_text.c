@@ -4,10 +4,10 @@
  * per rank; the program's regions; functions; call paths; message sizes and who sends to whom. Init
  * and Finalize stand in a table of their own, so that they do not hide the rest.
  */
-#include "cli/children.h"
 #include "cli/hosts.h"
 #include "cli/report.h"
 #include "cli/run_text.h"
+#include "cli/spawned_jobs.h"
 #include "cli/table.h"
 #include "cli/wrap.h"
 #include "refrain/event.h"
@@ -156,7 +156,7 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
     append_date(out, run);
     append_symbols(out, report);
     rfn_path_ends_line(out, run, 10);
-    rfn_children_line(out, report->archive, 10);
+    rfn_spawned_jobs_line(out, report->archive, 10);
     rfn_text_format(out, "%-10s%s", "MPI calls", rfn_count_text(profile->calls).text);
     if (profile->failed_polls)
         rfn_text_format(out, ", %s of them unsuccessful polls",
