@@ -84,7 +84,7 @@ static void append_spans(struct rfn_text *out, const struct rfn_report *report,
     span_row(&table, "in MPI", &mpi);
     span_row(&table, "in Init and Finalize", &setup);
     if (waits)
-        span_row(&table, "of both: waiting", &waiting);
+        span_row(&table, "waiting (all MPI)", &waiting);
     if (profile->paused)
         span_row(&table, "not recorded", &unrecorded);
     rfn_table_fit(&table, report->width, spare, 2);

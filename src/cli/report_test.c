@@ -599,7 +599,7 @@ static void test_tables(void **state)
     expect("1.00 s of waiting, 1.25 % of all ranks' time, has no known cause");
     expect("Critical path: 10.0 s, ends on rank 3 time share mean of ranks imbalance 9.00 s 90.0 % "
            "5.00 s 4.00 s computing in step() [solver.c:51-55]");
-    expect("of both: waiting");
+    expect("waiting (all MPI)");
     expect("reading or writing in MPI_File_write, ev\\x1bil\\n() [b\\tad.c:3]");
 }
 

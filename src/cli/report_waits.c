@@ -135,7 +135,7 @@ static void append_unexplained(struct rfn_text *out, const struct rfn_report *re
 
 static void append_causes(struct rfn_text *out, const struct rfn_report *report)
 {
-    static const char *const names[] = {"time", "share", "direct", "passed on", "pattern"};
+    static const char *const names[] = {"time", "share", "direct", "indirect", "pattern"};
     struct rfn_table table;
     static const unsigned spare[] = {3, 2};
     size_t n = 0;

@@ -174,16 +174,19 @@ static void append_stretch(struct rfn_text *text, const struct rfn_archive *arch
 {
     const struct rfn_location *from = &stretch->from, *to = &stretch->to;
     bool lines = from->file && to->file && from->line;
+    bool one_file = lines && strcmp(from->file, to->file) == 0;
     append_function(text, to);
-    rfn_call_path_place(text, lines ? from : to);
-    if (lines && strcmp(from->file, to->file) != 0) {
-        rfn_text_string(text, " to ");
-        rfn_call_path_place(text, to);
-    } else if (lines && to->line > from->line) {
-        rfn_text_format(text, "-%u", to->line);
-    } else if (lines && to->line < from->line) {
-        rfn_text_format(text, ", round the loop to line %u", to->line);
+    if (one_file && to->line < from->line) {
+        rfn_call_path_file(text, from);
+        rfn_text_format(text, ", the loop body after line %u", from->line);
+    } else {
+        rfn_call_path_place(text, lines ? from : to);
+        rfn_text_string(text, lines && !one_file ? " to " : "");
     }
+    if (lines && !one_file)
+        rfn_call_path_place(text, to);
+    else if (lines && to->line > from->line)
+        rfn_text_format(text, "-%u", to->line);
     rfn_text_char(text, ']');
     if (may_be_callers(stretch)) {
         rfn_text_string(text, " or its caller ");

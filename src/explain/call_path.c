@@ -59,9 +59,14 @@ void rfn_call_path_function(struct rfn_text *text, const struct rfn_location *lo
     free(plain);
 }
 
-void rfn_call_path_place(struct rfn_text *text, const struct rfn_location *location)
+void rfn_call_path_file(struct rfn_text *text, const struct rfn_location *location)
 {
     rfn_text_printable(text, base_name(location->file ? location->file : location->module));
+}
+
+void rfn_call_path_place(struct rfn_text *text, const struct rfn_location *location)
+{
+    rfn_call_path_file(text, location);
     if (location->file)
         rfn_text_format(text, ":%u", location->line);
     else

@@ -8,7 +8,9 @@
 struct rfn_path rfn_call_path_frames(const struct rfn_archive *archive, uint32_t path);
 /* A function's name as the programmer wrote it; function is not NULL. */
 void rfn_call_path_function(struct rfn_text *text, const struct rfn_location *location);
-/* "halo.c:40", enough to find the place: folders of the file are left out. */
+/* "halo.c", or the module where the file is not known; folders are left out. */
+void rfn_call_path_file(struct rfn_text *text, const struct rfn_location *location);
+/* "halo.c:40" */
 void rfn_call_path_place(struct rfn_text *text, const struct rfn_location *location);
 
 #endif

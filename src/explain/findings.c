@@ -373,7 +373,7 @@ static const struct waiting {
     [RFN_WAIT_AT_NX1] = {.several = "for the last rank's data (wait at N x 1)", .root = true},
     [RFN_LATE_BROADCAST] = {.several = "for the root's data (late broadcast)"},
     [RFN_WAIT_AT_NXN] = {.several = "for the last rank (wait at N x N)"},
-    [RFN_NXN_COMPLETION] = {.several = "until all have data (N x N completion)"},
+    [RFN_NXN_COMPLETION] = {.several = "until all have data (collective completion)"},
     [RFN_WAIT_AT_BARRIER] = {.several = "at the barrier"},
     [RFN_BARRIER_COMPLETION] = {.several = "until the barrier is over"},
     [RFN_EARLY_SCAN] = {.several = "for the ranks before them (early scan)",
