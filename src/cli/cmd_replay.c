@@ -154,11 +154,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* Outside of a job: how many ranks it takes, if the archive tells. */
 static int refuse_alone(const char *file)
 {
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_archive *archive;
-    int error = rfn_archive_open(file, &archive, &diag);
-    if (error < 0)
-        return rfn_command_fail(file, error, &diag);
+    int status = rfn_command_open(file, &archive);
+    if (status)
+        return status;
     uint32_t ranks = rfn_archive_run(archive)->ranks;
     rfn_archive_close(archive);
     rfn_command_error(

@@ -8,8 +8,9 @@
 #ifndef RFN_CLI_COMMAND_H
 #define RFN_CLI_COMMAND_H
 
+#include "cli/rank_filter.h"
 #include "cli/text.h"
-#include "refrain/error.h"
+#include "refrain/archive.h"
 
 #include <argp.h>
 #include <jansson.h>
@@ -52,6 +53,15 @@ void rfn_command_error(const char *format, ...) __attribute__((format(printf, 1,
  * Where that is an archive that does not exist, but a rank that called MPI_Abort left its own, that
  * is named too. Returns the exit status that belongs to the error. */
 int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag);
+
+/* Opens an archive; 0, or the exit status after telling why it cannot be opened. */
+int rfn_command_open(const char *file, struct rfn_archive **archive);
+/* The exit status: `status`, or RFN_EXIT_BAD_INPUT after telling that the archive is incomplete. */
+int rfn_command_check_complete(const struct rfn_archive *archive, const char *file, int status);
+/* 0, or RFN_EXIT_USAGE after telling which rank of the filter (may be NULL) the run does not have.
+ */
+int rfn_command_check_ranks(const struct rfn_archive *archive, const char *file,
+                            const struct rfn_rank_filter *ranks);
 
 /* Prints the text on standard output and releases it: `status`, or RFN_EXIT_FAILURE with a message
  * when memory ran out. file: as above. */

@@ -5,25 +5,19 @@
 #include "cli/text.h"
 #include "refrain/archive.h"
 
+#include <jansson.h>
+
 struct rfn_host {
     const char *name; /* borrowed from the archive */
     uint32_t ranks;
     uint32_t cores; /* 0: not known */
 };
 
-struct rfn_hosts {
-    struct rfn_host *hosts; /* in order of first use */
-    size_t n;
-};
-
-/* RFN_E_NOMEM. */
-int rfn_hosts_init(struct rfn_hosts *hosts, const struct rfn_archive *archive);
-void rfn_hosts_release(struct rfn_hosts *hosts);
+/* Hosts in order of first use, *n of them; to be freed. NULL: out of memory. */
+struct rfn_host *rfn_hosts_of(const struct rfn_archive *archive, size_t *n);
 /* "node1 (4 ranks, 8 cores), node2 (4 ranks, 8 cores)"; the first ten and how many more. */
-void rfn_hosts_append(struct rfn_text *text, const struct rfn_hosts *hosts);
-
-/* The host with most ranks per core, if these are more than its cores; else NULL. *crowded: how
- * many such hosts there are. */
-const struct rfn_host *rfn_hosts_crowded(const struct rfn_hosts *hosts, size_t *crowded);
+void rfn_hosts_append(struct rfn_text *text, const struct rfn_archive *archive);
+/* [{name, ranks, cores}], ranks being how many. */
+json_t *rfn_json_hosts(const struct rfn_archive *archive);
 
 #endif

@@ -1,7 +1,5 @@
 #include "cli/json.h"
 
-#include "cli/hosts.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,34 +69,11 @@ json_t *rfn_json_signature(uint64_t signature)
     return json_string(digits);
 }
 
-json_t *rfn_json_location(const struct rfn_location *location)
-{
-    json_t *value = json_object();
-    json_object_set_new(value, "function", rfn_json_text(location->function));
-    json_object_set_new(value, "file", rfn_json_text(location->file));
-    json_object_set_new(value, "line", location->line ? json_integer(location->line) : json_null());
-    json_object_set_new(value, "module", rfn_json_text(location->module));
-    json_object_set_new(value, "offset", rfn_json_count(location->offset));
-    return value;
-}
-
-json_t *rfn_json_hosts(const struct rfn_archive *archive)
+json_t *rfn_json_ranks(const uint32_t *ranks, size_t n)
 {
     json_t *list = json_array();
-    struct rfn_hosts hosts;
-    if (rfn_hosts_init(&hosts, archive) < 0) {
-        json_decref(list);
-        return rfn_json_fail();
-    }
-    for (size_t i = 0; i < hosts.n; i++) {
-        json_t *host = json_object();
-        json_object_set_new(host, "name", rfn_json_text(hosts.hosts[i].name));
-        json_object_set_new(host, "ranks", json_integer(hosts.hosts[i].ranks));
-        json_object_set_new(
-            host, "cores", hosts.hosts[i].cores ? json_integer(hosts.hosts[i].cores) : json_null());
-        json_array_append_new(list, host);
-    }
-    rfn_hosts_release(&hosts);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_integer(ranks[i]));
     return list;
 }
 
@@ -109,9 +84,14 @@ json_t *rfn_json_frames(const struct rfn_archive *archive, uint32_t path)
         frames = rfn_archive_path(archive, path);
     json_t *list = json_array();
     for (uint32_t i = 0; i < frames.n_frames; i++) {
-        struct rfn_location location = rfn_archive_location(archive, frames.frames[i]);
-        json_t *frame = rfn_json_location(&location);
-        json_object_set_new(frame, "internal", json_boolean(rfn_call_path_internal(&location)));
+        struct rfn_location at = rfn_archive_location(archive, frames.frames[i]);
+        json_t *frame = json_object();
+        RFN_JSON_SET(frame, "function", at.function);
+        RFN_JSON_SET(frame, "file", at.file);
+        RFN_JSON_SET(frame, "line", at.line ? json_integer(at.line) : json_null());
+        RFN_JSON_SET(frame, "module", at.module);
+        RFN_JSON_SET(frame, "offset", at.offset);
+        RFN_JSON_SET(frame, "internal", rfn_call_path_internal(&at));
         json_array_append_new(list, frame);
     }
     return list;
@@ -127,9 +107,9 @@ json_t *rfn_json_call_path(const struct rfn_archive *archive, struct rfn_call_si
 void rfn_json_set_call(json_t *value, const struct rfn_archive *archive, struct rfn_call_site site)
 {
     const char *function = rfn_call_site_function(archive, site)->name;
-    json_object_set_new(value, "call_path", rfn_json_call_path(archive, site));
-    json_object_set_new(value, "function", rfn_json_text(function));
-    json_object_set_new(value, "frames", rfn_json_frames(archive, site.path));
+    RFN_JSON_SET(value, "call_path", rfn_json_call_path(archive, site));
+    RFN_JSON_SET(value, "function", function);
+    RFN_JSON_SET(value, "frames", rfn_json_frames(archive, site.path));
 }
 
 json_t *rfn_json_call(const struct rfn_archive *archive, struct rfn_call_site site)
@@ -150,16 +130,15 @@ void rfn_json_set_activity(json_t *value, const struct rfn_archive *archive,
                              : NULL;
     struct rfn_text text = {0};
     rfn_activity_append(&text, archive, activity);
-    json_object_set_new(value, "activity", rfn_json_of_text(&text));
-    json_object_set_new(value, "kind", rfn_json_text(rfn_activity_kind_name(activity->kind)));
-    json_object_set_new(value, "function", rfn_json_text(function));
-    json_object_set_new(value, "region", rfn_json_text(region));
-    json_object_set_new(value, "before",
-                        compute ? rfn_json_call_path(archive, activity->before) : json_null());
-    json_object_set_new(value, "at",
-                        call ? rfn_json_call_path(archive, activity->at) : json_null());
-    json_object_set_new(value, "before_frames",
-                        compute ? rfn_json_frames(archive, activity->before.path) : json_null());
-    json_object_set_new(value, "at_frames",
-                        call ? rfn_json_frames(archive, activity->at.path) : json_null());
+    RFN_JSON_SET(value, "activity", rfn_json_of_text(&text));
+    RFN_JSON_SET(value, "kind", rfn_activity_kind_name(activity->kind));
+    RFN_JSON_SET(value, "function", function);
+    RFN_JSON_SET(value, "region", region);
+    RFN_JSON_SET(value, "before",
+                 compute ? rfn_json_call_path(archive, activity->before) : json_null());
+    RFN_JSON_SET(value, "at", call ? rfn_json_call_path(archive, activity->at) : json_null());
+    RFN_JSON_SET(value, "before_frames",
+                 compute ? rfn_json_frames(archive, activity->before.path) : json_null());
+    RFN_JSON_SET(value, "at_frames",
+                 call ? rfn_json_frames(archive, activity->at.path) : json_null());
 }

@@ -3,7 +3,8 @@
 #include "cli/hosts.h"
 #include "cli/report.h"
 #include "cli/run_text.h"
-#include "cli/wrap.h"
+
+#include <stdlib.h>
 
 enum { SHOWN = 3, INDENT = 3 };
 
@@ -105,18 +106,22 @@ static void append_clocks(struct rfn_text *out, const struct rfn_report *report)
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
-/* Where ranks have no core of their own, waiting for one looks like slow calls and late ranks. */
+/* Where ranks have no core of their own, waiting for one looks like slow calls and late ranks.
+ * Named is the host with most ranks per core. */
 static void append_crowding(struct rfn_text *out, const struct rfn_report *report)
 {
-    struct rfn_hosts hosts;
+    size_t n, crowded = 0;
+    struct rfn_host *hosts = rfn_hosts_of(report->archive, &n), *most = hosts;
     struct rfn_text text = {0};
-    size_t crowded = 0;
-    if (rfn_hosts_init(&hosts, report->archive) < 0) {
-        out->failed = true;
-        return;
+    out->failed |= !hosts;
+    for (size_t i = 0; i < n; i++) {
+        struct rfn_host *host = &hosts[i];
+        if (host->cores == 0 || host->ranks <= host->cores)
+            continue;
+        if (!crowded++ || (uint64_t)host->ranks * most->cores > (uint64_t)most->ranks * host->cores)
+            most = host;
     }
-    const struct rfn_host *most = rfn_hosts_crowded(&hosts, &crowded);
-    if (most) {
+    if (crowded) {
         rfn_text_format(&text, "%u ranks share the %u core%s of ", most->ranks, most->cores,
                         most->cores == 1 ? "" : "s");
         rfn_text_printable(&text, most->name);
@@ -127,7 +132,7 @@ static void append_crowding(struct rfn_text *out, const struct rfn_report *repor
                                "of the causes below may be the machine's.");
         rfn_report_sentence(out, report, &text, INDENT);
     }
-    rfn_hosts_release(&hosts);
+    free(hosts);
 }
 
 /* ---- causes ---- */

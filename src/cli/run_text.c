@@ -110,20 +110,20 @@ json_t *rfn_json_reduction(const struct rfn_run *run)
     if (!run->reduced)
         return json_null();
     json_t *value = json_object();
-    json_object_set_new(value, "similar", rfn_json_text(run->similar));
-    json_object_set_new(value, "across", run->across ? rfn_json_text(run->across) : json_null());
-    json_object_set_new(value, "exact_starts", json_boolean(of->exact_starts));
-    json_object_set_new(value, "min_calls", json_integer(of->min_calls));
-    json_object_set_new(value, "segments", rfn_json_count(of->executions));
-    json_object_set_new(value, "kinds", rfn_json_count(of->kinds));
-    json_object_set_new(value, "kept", rfn_json_count(of->representatives));
-    json_object_set_new(value, "corrections", rfn_json_count(of->corrections));
-    json_object_set_new(value, "threads", rfn_json_count(of->streams));
-    json_object_set_new(value, "classes", rfn_json_count(of->classes));
-    json_object_set_new(value, "time_sets", rfn_json_count(of->time_sets));
-    json_object_set_new(value, "widened", rfn_json_count(of->widened));
-    json_object_set_new(value, "degree_of_matching", json_real(rfn_reduction_degree(run)));
-    json_object_set_new(value, "full_bytes",
-                        of->full_bytes ? rfn_json_count(of->full_bytes) : json_null());
+    RFN_JSON_SET(value, "similar", run->similar);
+    RFN_JSON_SET(value, "across", run->across ? rfn_json_text(run->across) : json_null());
+    RFN_JSON_SET(value, "exact_starts", of->exact_starts);
+    RFN_JSON_SET(value, "min_calls", of->min_calls);
+    RFN_JSON_SET(value, "segments", of->executions);
+    RFN_JSON_SET(value, "kinds", of->kinds);
+    RFN_JSON_SET(value, "kept", of->representatives);
+    RFN_JSON_SET(value, "corrections", of->corrections);
+    RFN_JSON_SET(value, "threads", of->streams);
+    RFN_JSON_SET(value, "classes", of->classes);
+    RFN_JSON_SET(value, "time_sets", of->time_sets);
+    RFN_JSON_SET(value, "widened", of->widened);
+    RFN_JSON_SET(value, "degree_of_matching", rfn_reduction_degree(run));
+    RFN_JSON_SET(value, "full_bytes",
+                 of->full_bytes ? rfn_json_count(of->full_bytes) : json_null());
     return value;
 }

@@ -119,8 +119,8 @@ json_t *rfn_json_spawned_jobs(const struct rfn_archive *archive)
     json_t *list = json_array();
     for (size_t i = 0; i < jobs.n; i++) {
         json_t *job = json_object();
-        json_object_set_new(job, "archive", rfn_json_text(jobs.jobs[i].archive));
-        json_object_set_new(job, "rank", json_integer(jobs.jobs[i].rank));
+        RFN_JSON_SET(job, "archive", jobs.jobs[i].archive);
+        RFN_JSON_SET(job, "rank", jobs.jobs[i].rank);
         json_array_append_new(list, job);
     }
     release(&jobs);
