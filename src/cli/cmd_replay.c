@@ -89,14 +89,6 @@ static void check_computing(struct argp_state *state, const char *other)
     }
 }
 
-static void check_factor(struct argp_state *state, const char *arg)
-{
-    char *end;
-    double factor = strtod(arg, &end);
-    if (end == arg || *end || !isfinite(factor) || factor < 0)
-        argp_error(state, "--scale-compute is a number from 0 on, not '%s'", arg);
-}
-
 static void check_number(struct argp_state *state, const char *option, const char *arg, long most)
 {
     char *end;
@@ -115,6 +107,8 @@ static void check_word(struct argp_state *state, const char *option, const char 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
+    char *end;
+    double factor;
     switch (key) {
     case KEY_AGAINST:
         if (!arg[0])
@@ -126,7 +120,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         add_word(state, "--repeat", arg);
         return 0;
     case KEY_SCALE:
-        check_factor(state, arg);
+        factor = strtod(arg, &end);
+        if (end == arg || *end || !isfinite(factor) || factor < 0)
+            argp_error(state, "--scale-compute is a number from 0 on, not '%s'", arg);
         check_computing(state, "--no-compute");
         add_word(state, "--scale-compute", arg);
         return 0;
@@ -174,22 +170,11 @@ static int fail(int status, const char *what, const char *why)
     return status;
 }
 
-static int become(const struct arguments *arguments, const char *flavour)
-{
-    char name[64], path[PATH_MAX];
-    snprintf(name, sizeof name, "refrain-replay-%s", flavour);
-    if (!rfn_find_part(name, X_OK, path))
-        return fail(RFN_EXIT_FAILURE, name,
-                    "this program is not there: Refrain was built where that MPI was not "
-                    "installed");
-    execv(path, arguments->words);
-    return fail(RFN_EXIT_FAILURE, path, strerror(errno));
-}
-
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
     static char end[] = "--", json[] = "--json";
     struct arguments arguments = {.words = {argv[0]}, .n_words = 1};
+    char name[64], path[PATH_MAX];
     rfn_command_parse(command, parse, argc, argv, &arguments);
     const char *flavour = arguments.mpi ? arguments.mpi : rfn_job_flavour();
     if (!flavour)
@@ -198,7 +183,13 @@ static int run(const struct rfn_command *command, int argc, char **argv)
         arguments.words[arguments.n_words++] = json;
     arguments.words[arguments.n_words++] = end;
     arguments.words[arguments.n_words++] = (char *)arguments.given.file;
-    return become(&arguments, flavour);
+    snprintf(name, sizeof name, "refrain-replay-%s", flavour);
+    if (!rfn_find_part(name, X_OK, path))
+        return fail(RFN_EXIT_FAILURE, name,
+                    "this program is not there: Refrain was built where that MPI was not "
+                    "installed");
+    execv(path, arguments.words);
+    return fail(RFN_EXIT_FAILURE, path, strerror(errno));
 }
 
 const struct rfn_command rfn_cmd_replay = {

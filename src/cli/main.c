@@ -43,11 +43,6 @@ static void print_help(void)
          "Open MPI and MPICH; mpirun, mpiexec, srun and other launchers. See also: man refrain.");
 }
 
-static void print_version(void)
-{
-    puts("refrain " RFN_VERSION);
-}
-
 static int unknown(const char *name)
 {
     const char *names[N_COMMANDS + 1];
@@ -116,12 +111,10 @@ static int choose(int argc, char **argv)
         print_help();
         return RFN_EXIT_USAGE;
     }
-    if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "-?") == 0) {
-        print_help();
-        return RFN_EXIT_OK;
-    }
+    if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "-?") == 0)
+        return help(1, argv);
     if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0) {
-        print_version();
+        puts("refrain " RFN_VERSION);
         return RFN_EXIT_OK;
     }
     if (verb[0] == '-') {
