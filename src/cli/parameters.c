@@ -39,7 +39,7 @@ static const char *special_name(uint8_t kind, int64_t word, bool unknown)
                                    : NULL;
 }
 
-/* The name of a word that has one, to be escaped; NULL. */
+/* The name of a word that has one; NULL. */
 static const char *name_of(const struct rfn_archive *archive, uint8_t kind, int64_t word)
 {
     static const char *const buffers[] = {"PLAIN", "IN_PLACE", "BOTTOM", "NULL"};
@@ -83,15 +83,18 @@ static void append_scalar(struct rfn_text *text, const struct rfn_archive *archi
     } else if (kind == RFN_KIND_TYPE) {
         for (; *name; name++)
             rfn_text_escaped(text, name, *name != ' ');
-    } else if (name) {
+    } else if (kind == RFN_KIND_REGION) {
         rfn_text_escaped(text, name, strlen(name));
+    } else if (name) {
+        rfn_text_string(text, name);
     } else if (kind == RFN_KIND_REQUEST) {
         append_request(text, word);
     } else if (handle && word < 0) {
         name = word >= -256 ? rfn_kind_predefined(kind, (unsigned)(-1 - word)) : NULL;
         rfn_text_string(text, name ? name : "UNKNOWN");
     } else {
-        rfn_text_string(text, kind == RFN_KIND_COMM ? "comm#" : handle ? handles[kind] : "");
+        if (handle || kind == RFN_KIND_COMM)
+            rfn_text_string(text, handle ? handles[kind] : "comm#");
         rfn_text_signed(text, word);
     }
 }

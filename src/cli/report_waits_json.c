@@ -71,14 +71,13 @@ static json_t *late_json(const struct rfn_rank_ns *ranks, uint32_t n)
     return list;
 }
 
-/* In which calls others waited. */
+/* In which call others waited. */
 static void set_waited(json_t *value, const struct rfn_report *report, enum rfn_pattern pattern,
                        struct rfn_call_site waited)
 {
     RFN_JSON_SET(value, "pattern", rfn_pattern_name(pattern));
     RFN_JSON_SET(value, "waited_in", rfn_json_call_path(report->archive, waited));
     RFN_JSON_SET(value, "waited_function", rfn_call_site_function(report->archive, waited)->name);
-    RFN_JSON_SET(value, "waited_frames", rfn_json_frames(report->archive, waited.path));
 }
 
 static json_t *causes_json(const struct rfn_report *report)
@@ -95,6 +94,7 @@ static json_t *causes_json(const struct rfn_report *report)
         set_time(value, report, cause->total_ns);
         RFN_JSON_SET(value, "direct_seconds", seconds((double)cause->direct_ns));
         set_waited(value, report, cause->pattern, cause->waited);
+        RFN_JSON_SET(value, "waited_frames", rfn_json_frames(report->archive, cause->waited.path));
         json_array_append_new(list, value);
     }
     return list;
@@ -131,13 +131,17 @@ static json_t *verdict_json(const struct rfn_report *report, const struct rfn_me
 static json_t *finding_json(const struct rfn_report *report, const struct rfn_measured *run,
                             const struct rfn_finding *finding)
 {
+    const struct rfn_activity *doing = rfn_report_activity(report, finding->activity);
     json_t *value = json_object();
-    struct rfn_text text = {0}, advice = {0};
+    struct rfn_text text = {0}, advice = {0}, activity = {0};
     rfn_finding_append(&text, run, finding);
     rfn_finding_advice(&advice, run, finding);
+    rfn_activity_append(&activity, report->archive, doing);
     RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
     RFN_JSON_SET(value, "advice", rfn_json_of_text(&advice));
-    rfn_json_set_activity(value, report->archive, rfn_report_activity(report, finding->activity));
+    RFN_JSON_SET(value, "activity", rfn_json_of_text(&activity));
+    RFN_JSON_SET(value, "kind", rfn_activity_kind_name(doing->kind));
+    RFN_JSON_SET(value, "function", rfn_activity_function(report->archive, doing));
     RFN_JSON_SET(value, "ranks", late_json(finding->ranks, finding->n_ranks));
     set_time(value, report, finding->ns);
     set_waited(value, report, finding->pattern, finding->waited);

@@ -16,6 +16,17 @@ struct rfn_path rfn_call_path_frames(const struct rfn_archive *archive, uint32_t
     return path < rfn_archive_paths(archive) ? rfn_archive_path(archive, path) : none;
 }
 
+/* ":40", or "+0x1234" where the line is not known. */
+static void append_number(struct rfn_text *text, const struct rfn_location *location)
+{
+    if (location->file) {
+        rfn_text_char(text, ':');
+        rfn_text_unsigned(text, location->line);
+    } else {
+        rfn_text_format(text, "+0x%llx", (unsigned long long)location->offset);
+    }
+}
+
 void rfn_call_path_full(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path)
 {
     struct rfn_path frames = rfn_archive_path(archive, path);
@@ -26,12 +37,8 @@ void rfn_call_path_full(struct rfn_text *text, const struct rfn_archive *archive
             rfn_text_escaped(text, at.function, strlen(at.function));
         rfn_text_char(text, '[');
         rfn_text_escaped(text, file, strlen(file));
-        if (at.file)
-            rfn_text_format(text, ":%u]", at.line);
-        else
-            rfn_text_format(text, "+0x%llx]", (unsigned long long)at.offset);
-        if (i > 0)
-            rfn_text_string(text, " > ");
+        append_number(text, &at);
+        rfn_text_string(text, i > 0 ? "] > " : "]");
     }
 }
 
@@ -67,10 +74,7 @@ void rfn_call_path_file(struct rfn_text *text, const struct rfn_location *locati
 void rfn_call_path_place(struct rfn_text *text, const struct rfn_location *location)
 {
     rfn_call_path_file(text, location);
-    if (location->file)
-        rfn_text_format(text, ":%u", location->line);
-    else
-        rfn_text_format(text, "+0x%llx", (unsigned long long)location->offset);
+    append_number(text, location);
 }
 
 void rfn_call_path_short(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path,
