@@ -141,7 +141,7 @@ def test_ranks_of_a_dump(bench):
     for text, ranks in (("0-2", "012"), ("3,1", "13"), ("0,2-3", "023"), ("2", "2"), ("0-3", "0123")):
         wanted = [line for line in lines if line.split("\t")[1] in ranks]
         harness.compare(text, bench.verb("dump", f"--rank={text}", archive).splitlines(), [header, *wanted])
-    for text, words in (("4", "there is no rank 4, the ranks are 0 to 3"), ("2-5", "there is no rank 4"),
+    for text, words in (("4", "there is no rank 4: the run has 4, counted from 0"), ("2-5", "there is no rank 4"),
                         ("2-1", "'2-1' is not a list of ranks"), ("", "is not a list"), ("0-", "is not a list")):
         run = bench.run([bench.refrain, "dump", f"--rank={text}", archive])
         harness.compare(f"{text}: {run.err}", (run.code, run.out, words in run.err), (2, "", True))

@@ -2,9 +2,6 @@
 
 #include "cli/json.h"
 #include "cli/table.h"
-#include "cli/units.h"
-
-#include <stdio.h>
 
 enum { HOSTS_SHOWN = 32 };
 
@@ -55,38 +52,25 @@ static bool have_clocks(const struct rfn_archive *archive)
 
 /* ---- text ---- */
 
-static void cell(struct rfn_table *table, const char *format, double number)
-{
-    char text[48];
-    snprintf(text, sizeof text, format, number);
-    rfn_table_cell(table, text);
-}
-
-static void append_name(struct rfn_table *table, const char *name)
-{
-    struct rfn_text text = {0};
-    rfn_text_printable(&text, name);
-    rfn_table_text(table, &text);
-}
-
 static void append_host(struct rfn_table *table, const struct rfn_host_info *host)
 {
-    append_name(table, host->name);
+    struct rfn_text name = {0};
+    rfn_text_printable(&name, host->name);
+    rfn_table_text(table, &name);
     if (host->n_offsets == 0) {
-        for (int i = 0; i < 3; i++)
-            rfn_table_cell(table, "-");
-        rfn_table_cell(table, host->reference ? "reference" : "by the time of day");
+        rfn_table_row(table, "-\t-\t-\t%s", host->reference ? "reference" : "by the time of day");
         return;
     }
     struct summary summary = summary_of(host);
-    cell(table, "%+.9f s", 1e-9 * (double)summary.offset_ns);
+    rfn_table_row(table, "%+.9f s", 1e-9 * (double)summary.offset_ns);
     if (summary.drifts)
-        cell(table, "%+.3f ppm", summary.drift_ppm);
+        rfn_table_row(table, "%+.3f ppm", summary.drift_ppm);
     else
         rfn_table_cell(table, "-");
-    rfn_table_cell(
-        table, summary.error_ns < INT64_MAX ? rfn_time_text((int64_t)summary.error_ns).text : "?");
-    rfn_table_cell(table, host->n_offsets == 1 ? "measured once" : "measured");
+    rfn_table_row(table, "%s\t%s",
+                  summary.error_ns < INT64_MAX ? rfn_time_text((int64_t)summary.error_ns).text
+                                               : "?",
+                  host->n_offsets == 1 ? "measured once" : "measured");
 }
 
 void rfn_clocks_append(struct rfn_text *out, const struct rfn_archive *archive)
@@ -100,9 +84,7 @@ void rfn_clocks_append(struct rfn_text *out, const struct rfn_archive *archive)
         return;
     }
     struct rfn_table table;
-    rfn_table_init(&table, "lrrrl");
-    static const char *const titles[] = {"host", "offset", "drift", "error", "how"};
-    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
+    rfn_table_init(&table, "lrrrl", "host\toffset\tdrift\terror\thow");
     for (uint32_t i = 0; i < n && i < HOSTS_SHOWN; i++) {
         struct rfn_host_info host = rfn_archive_host(archive, i);
         append_host(&table, &host);
@@ -111,34 +93,29 @@ void rfn_clocks_append(struct rfn_text *out, const struct rfn_archive *archive)
     rfn_text_printable(out, reference);
     rfn_text_char(out, '\n');
     rfn_table_print(&table, 2, out);
-    rfn_table_release(&table);
     if (n > HOSTS_SHOWN)
         rfn_text_format(out, "  and %u more hosts (--json tells all)\n", n - HOSTS_SHOWN);
 }
 
 /* ---- JSON ---- */
 
-static json_t *offset_json(const struct rfn_clock_offset *offset)
-{
-    json_t *value = json_object();
-    json_object_set_new(value, "monotonic_ns", rfn_json_count(offset->monotonic_ns));
-    json_object_set_new(value, "offset_ns", json_integer(offset->offset_ns));
-    json_object_set_new(value, "error_ns", rfn_json_count(error_of(offset)));
-    return value;
-}
-
 static json_t *host_json(const struct rfn_host_info *host)
 {
     json_t *value = json_object(), *offsets = json_array();
-    json_object_set_new(value, "name", rfn_json_text(host->name));
-    for (uint32_t i = 0; i < host->n_offsets; i++)
-        json_array_append_new(offsets, offset_json(&host->offsets[i]));
-    json_object_set_new(value, "offsets", offsets);
+    RFN_JSON_SET(value, "name", host->name);
+    for (uint32_t i = 0; i < host->n_offsets; i++) {
+        json_t *offset = json_object();
+        RFN_JSON_SET(offset, "monotonic_ns", host->offsets[i].monotonic_ns);
+        RFN_JSON_SET(offset, "offset_ns", host->offsets[i].offset_ns);
+        RFN_JSON_SET(offset, "error_ns", error_of(&host->offsets[i]));
+        json_array_append_new(offsets, offset);
+    }
+    RFN_JSON_SET(value, "offsets", offsets);
     if (host->n_offsets > 0) {
         struct summary summary = summary_of(host);
-        json_object_set_new(value, "drift_ppm",
-                            summary.drifts ? json_real(summary.drift_ppm) : json_null());
-        json_object_set_new(value, "error_ns", rfn_json_count(summary.error_ns));
+        RFN_JSON_SET(value, "drift_ppm",
+                     summary.drifts ? json_real(summary.drift_ppm) : json_null());
+        RFN_JSON_SET(value, "error_ns", summary.error_ns);
     }
     return value;
 }
@@ -147,13 +124,12 @@ json_t *rfn_json_clocks(const struct rfn_archive *archive)
 {
     if (!have_clocks(archive))
         return json_null();
-    const char *reference = reference_of(archive);
     json_t *value = json_object(), *hosts = json_array();
-    json_object_set_new(value, "reference", reference ? rfn_json_text(reference) : json_null());
+    RFN_JSON_SET(value, "reference", reference_of(archive));
     for (uint32_t i = 0; i < rfn_archive_hosts(archive); i++) {
         struct rfn_host_info host = rfn_archive_host(archive, i);
         json_array_append_new(hosts, host_json(&host));
     }
-    json_object_set_new(value, "hosts", hosts);
+    RFN_JSON_SET(value, "hosts", hosts);
     return value;
 }

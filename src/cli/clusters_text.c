@@ -1,10 +1,8 @@
 #include "cli/clusters_text.h"
 
-#include "cli/call_path.h"
-#include "cli/hosts.h"
 #include "cli/json.h"
 #include "cli/table.h"
-#include "cli/units.h"
+#include "refrain/explain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,32 +10,29 @@
 #include <string.h>
 
 enum { PATH_WIDTH = 60, BLOCKS_MAX = 6 };
+/* Lines of each list of a page that can be looked over, and of the parameters of a cluster. */
+enum { LINES_MAX = 12, PARAMETERS_MAX = 8 };
 
 static const char letters[] = "ijk";
 
 /* ---- ranks ---- */
 
-static void append_block(struct rfn_text *text, const struct rfn_rank_block *block)
-{
-    uint32_t n = block->n_dimensions;
-    rfn_text_unsigned(text, block->start);
-    if (n == 0)
-        return;
-    uint32_t count = block->dimensions[n - 1].count, stride = block->dimensions[n - 1].stride;
-    rfn_text_format(text, "-%" PRIu64, block->start + (count - (uint64_t)1) * stride);
-    if (stride > 1)
-        rfn_text_format(text, ":%" PRIu32, stride);
-    while (--n > 0)
-        rfn_text_format(text, ", %" PRIu32 " times %" PRIu32 " apart",
-                        block->dimensions[n - 1].count, block->dimensions[n - 1].stride);
-}
-
 static void append_blocks(struct rfn_text *text, const struct rfn_rank_block *blocks,
                           size_t n_blocks, size_t most)
 {
     for (size_t i = 0; i < n_blocks && i < most; i++) {
-        rfn_text_string(text, i ? "; " : "");
-        append_block(text, &blocks[i]);
+        const struct rfn_rank_block *block = &blocks[i];
+        uint32_t n = block->n_dimensions;
+        rfn_text_format(text, "%s%u", i ? "; " : "", block->start);
+        if (n == 0)
+            continue;
+        uint32_t count = block->dimensions[n - 1].count, stride = block->dimensions[n - 1].stride;
+        rfn_text_format(text, "-%" PRIu64, block->start + (count - (uint64_t)1) * stride);
+        if (stride > 1)
+            rfn_text_format(text, ":%u", stride);
+        while (--n > 0)
+            rfn_text_format(text, ", %u times %u apart", block->dimensions[n - 1].count,
+                            block->dimensions[n - 1].stride);
     }
     if (n_blocks > most)
         rfn_text_string(text, "; ...");
@@ -71,20 +66,12 @@ static void append_offset(struct rfn_text *text, int64_t offset)
                         offset < 0 ? -(uint64_t)offset : (uint64_t)offset);
 }
 
-static void append_grid(struct rfn_text *text, const struct rfn_rank_expression *expression)
-{
-    for (uint32_t i = 0; i < expression->n_dimensions; i++)
-        rfn_text_format(text, "%s%" PRIu32, i ? " x " : "", expression->dimensions[i]);
-    rfn_text_string(text, " grid");
-}
-
 /* "(i, j)", or with the shifts or in the order of the expression. */
 static void append_place(struct rfn_text *text, const struct rfn_rank_expression *expression)
 {
     bool permuted = expression->form == RFN_EXPRESSION_PERMUTED;
-    rfn_text_char(text, '(');
     for (uint32_t i = 0; i < expression->n_dimensions; i++) {
-        rfn_text_string(text, i ? ", " : "");
+        rfn_text_string(text, i ? ", " : "(");
         rfn_text_char(text, letters[permuted ? expression->order[i] : i]);
         if (!permuted)
             append_offset(text, expression->factors[i]);
@@ -92,31 +79,29 @@ static void append_place(struct rfn_text *text, const struct rfn_rank_expression
     rfn_text_char(text, ')');
 }
 
-static bool wraps_somewhere(const struct rfn_rank_expression *expression)
+/* "4 x 4 grid" */
+static void append_grid(struct rfn_text *text, const struct rfn_rank_expression *expression)
 {
-    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
-        if (expression->factors[i] && !(expression->open >> i & 1))
-            return true;
-    }
-    return false;
+    for (uint32_t i = 0; i < expression->n_dimensions; i++)
+        rfn_text_format(text, "%s%u", i ? " x " : "", expression->dimensions[i]);
+    rfn_text_string(text, " grid");
 }
 
-/* " of i and k": where not all ends are meant. */
-static void append_open(struct rfn_text *text, const struct rfn_rank_expression *expression)
+/* ", rank being (i, j) on the 4 x 4 grid" */
+static void append_being(struct rfn_text *text, const struct rfn_rank_expression *expression)
 {
-    const char *before = " of ";
-    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
-        if (!(expression->open >> i & 1))
-            continue;
-        rfn_text_string(text, before);
-        rfn_text_char(text, letters[i]);
-        before = " and ";
-    }
+    struct rfn_rank_expression grid = {.n_dimensions = expression->n_dimensions};
+    rfn_text_string(text, ", rank being ");
+    append_place(text, &grid);
+    rfn_text_string(text, " on the ");
+    append_grid(text, expression);
 }
 
 static void append_shifted(struct rfn_text *text, const struct rfn_rank_expression *expression)
 {
-    bool round = !expression->open || wraps_somewhere(expression);
+    bool round = !expression->open;
+    for (uint32_t i = 0; i < expression->n_dimensions; i++)
+        round |= expression->factors[i] && !(expression->open >> i & 1);
     if (expression->n_dimensions > 1) {
         rfn_text_string(text, "rank of ");
         append_place(text, expression);
@@ -126,12 +111,17 @@ static void append_shifted(struct rfn_text *text, const struct rfn_rank_expressi
         rfn_text_string(text, round ? "(rank" : "rank");
         append_offset(text, expression->factors[0]);
         if (round)
-            rfn_text_format(text, ") mod %" PRIu32, expression->dimensions[0]);
+            rfn_text_format(text, ") mod %u", expression->dimensions[0]);
     }
     if (expression->open)
         rfn_text_string(text, ", MPI_PROC_NULL beyond the ends");
-    if (expression->open && round)
-        append_open(text, expression);
+    const char *before = " of "; /* " of i and k": where not all ends are meant */
+    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
+        if (!round || !(expression->open >> i & 1))
+            continue;
+        rfn_text_format(text, "%s%c", before, letters[i]);
+        before = " and ";
+    }
 }
 
 static void append_affine(struct rfn_text *text, const struct rfn_rank_expression *expression)
@@ -151,24 +141,8 @@ static void append_affine(struct rfn_text *text, const struct rfn_rank_expressio
         any = true;
     }
     append_offset(text, expression->offset);
-    if (expression->n_dimensions < 2)
-        return;
-    rfn_text_string(text, ", rank being ");
-    struct rfn_rank_expression grid = {.n_dimensions = expression->n_dimensions};
-    append_place(text, &grid);
-    rfn_text_string(text, " on the ");
-    append_grid(text, expression);
-}
-
-static void append_permuted(struct rfn_text *text, const struct rfn_rank_expression *expression)
-{
-    struct rfn_rank_expression grid = {.n_dimensions = expression->n_dimensions};
-    rfn_text_string(text, "rank of ");
-    append_place(text, expression);
-    rfn_text_string(text, " on the transposed grid, rank being ");
-    append_place(text, &grid);
-    rfn_text_string(text, " on the ");
-    append_grid(text, expression);
+    if (expression->n_dimensions > 1)
+        append_being(text, expression);
 }
 
 void rfn_expression_append(struct rfn_text *text, const struct rfn_rank_expression *expression)
@@ -188,7 +162,10 @@ void rfn_expression_append(struct rfn_text *text, const struct rfn_rank_expressi
         rfn_text_format(text, "rank xor %" PRId64, expression->offset);
         break;
     case RFN_EXPRESSION_PERMUTED:
-        append_permuted(text, expression);
+        rfn_text_string(text, "rank of ");
+        append_place(text, expression);
+        rfn_text_string(text, " on the transposed grid");
+        append_being(text, expression);
         break;
     case RFN_EXPRESSION_AFFINE:
         append_affine(text, expression);
@@ -316,18 +293,6 @@ static size_t owners_of(const struct owners *owners, uint64_t key, uint32_t *clu
 
 /* ---- the page ---- */
 
-/* How many lines parts of the page have at most. */
-struct limits {
-    uint64_t clusters, subs, calls, parameters; /* the last two of a cluster */
-};
-
-static struct limits limits_of(uint64_t top)
-{
-    if (!top)
-        return (struct limits){.clusters = 12, .subs = 12, .calls = 12, .parameters = 8};
-    return (struct limits){top, top, top, top};
-}
-
 static void append_more(struct rfn_text *out, const char *indent, uint64_t all, uint64_t most)
 {
     if (all > most)
@@ -344,74 +309,45 @@ static void blocks_cell(struct rfn_table *table, const struct rfn_rank_block *bl
 
 static void append_table(struct rfn_text *out, const struct rfn_clustering *clustering, uint32_t n)
 {
-    static const char *const titles[] = {"cluster",    "ranks",        "calls of a rank",
-                                         "call paths", "sub-clusters", "after expressions",
-                                         "which"};
     struct rfn_table table;
-    rfn_table_init(&table, "rrrrrrl");
-    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
+    rfn_table_init(&table, "rrrrrrl",
+                   "cluster\tranks\tcalls of a rank\tcall paths\tsub-clusters\tafter expressions\t"
+                   "which");
     for (uint32_t i = 0; i < n; i++) {
         const struct rfn_main_cluster *main = rfn_clustering_main(clustering, i);
-        struct rfn_text text = {0};
-        rfn_table_cell(&table, rfn_count_text(i + (uint64_t)1).text);
-        rfn_table_cell(&table, rfn_count_text(main->ranks).text);
-        rfn_text_string(&text, rfn_count_text(main->calls_least).text);
-        if (main->calls_most > main->calls_least)
-            rfn_text_format(&text, "-%s", rfn_count_text(main->calls_most).text);
-        rfn_table_text(&table, &text);
-        rfn_table_cell(&table, rfn_count_text(main->n_paths).text);
-        rfn_table_cell(&table, rfn_count_text(main->sub_clusters).text);
-        rfn_table_cell(&table, rfn_count_text(main->after_expressions).text);
+        bool range = main->calls_most > main->calls_least;
+        rfn_table_row(&table, "%s\t%s\t%s%s%s\t%s\t%s\t%s", rfn_count_text(i + (uint64_t)1).text,
+                      rfn_count_text(main->ranks).text, rfn_count_text(main->calls_least).text,
+                      range ? "-" : "", range ? rfn_count_text(main->calls_most).text : "",
+                      rfn_count_text(main->n_paths).text, rfn_count_text(main->sub_clusters).text,
+                      rfn_count_text(main->after_expressions).text);
         blocks_cell(&table, main->blocks, main->n_blocks);
     }
     rfn_table_print(&table, 2, out);
-    rfn_table_release(&table);
 }
 
-/* Of clusters that have several, unless each of their ranks is one. */
-static bool has_rows(const struct rfn_main_cluster *main)
-{
-    return main->sub_clusters > 1 && main->sub_clusters < main->ranks;
-}
-
-static void sub_rows(struct rfn_table *table, const struct rfn_clustering *clustering,
-                     uint32_t number, uint64_t most)
-{
-    const struct rfn_main_cluster *main = rfn_clustering_main(clustering, number);
-    for (uint32_t i = 0; i < main->sub_clusters && i < most; i++) {
-        const struct rfn_sub_cluster *sub = rfn_clustering_sub(clustering, main->first_sub + i);
-        char name[32];
-        snprintf(name, sizeof name, "%" PRIu32 ".%" PRIu32, number + 1, i + 1);
-        rfn_table_cell(table, name);
-        rfn_table_cell(table, rfn_count_text(sub->ranks).text);
-        blocks_cell(table, sub->blocks, sub->n_blocks);
-    }
-}
-
-/* Of the first n clusters. */
+/* Of those of the first n clusters that have several, unless each of their ranks is one. */
 static void append_subs(struct rfn_text *out, const struct rfn_clustering *clustering, uint32_t n,
                         uint64_t most)
 {
     struct rfn_table table;
-    uint64_t all = 0, shown = 0;
-    rfn_table_init(&table, "rrl");
-    rfn_table_cell(&table, "sub-cluster");
-    rfn_table_cell(&table, "ranks");
-    rfn_table_cell(&table, "which");
+    uint64_t all = 0;
+    rfn_table_init(&table, "rrl", "sub-cluster\tranks\twhich");
     for (uint32_t i = 0; i < n; i++) {
         const struct rfn_main_cluster *main = rfn_clustering_main(clustering, i);
-        if (!has_rows(main))
+        if (main->sub_clusters <= 1 || main->sub_clusters >= main->ranks)
             continue;
-        sub_rows(&table, clustering, i, most - shown);
-        all += main->sub_clusters;
-        shown = all < most ? all : most;
+        for (uint32_t k = 0; k < main->sub_clusters; k++) {
+            const struct rfn_sub_cluster *sub = rfn_clustering_sub(clustering, main->first_sub + k);
+            if (all++ >= most)
+                continue;
+            rfn_table_row(&table, "%u.%u\t%s", i + 1, k + 1, rfn_count_text(sub->ranks).text);
+            blocks_cell(&table, sub->blocks, sub->n_blocks);
+        }
     }
-    if (all) {
-        rfn_text_char(out, '\n');
-        rfn_table_print(&table, 2, out);
-        append_more(out, "  ", all, most);
-    }
-    rfn_table_release(&table);
+    rfn_text_string(out, all ? "\n" : "");
+    rfn_table_print(&table, 2, all ? out : NULL);
+    append_more(out, "  ", all, most);
 }
 
 /* Calls that not all clusters make, each where the first cluster that makes it does. */
@@ -432,26 +368,11 @@ static void append_own_calls(struct rfn_text *out, const struct rfn_archive *arc
             rfn_text_string(out, "  ");
             append_call(out, archive, path[0], path[1]);
             rfn_text_string(out, makers == 1 ? ": cluster " : ": clusters ");
-            rfn_ranks_append(out, clusters, makers);
+            rfn_text_ranks(out, clusters, makers);
             rfn_text_char(out, '\n');
         }
     }
     append_more(out, "  ", n, most);
-}
-
-/* "dest = rank + 1 (MPI_Send in main (x.c:3)) on 0-3". */
-static void append_difference(struct rfn_text *line, const struct rfn_archive *archive,
-                              const struct rfn_main_cluster *main,
-                              const struct rfn_cluster_parameter *parameter)
-{
-    append_parameter(line, parameter);
-    rfn_text_string(line, " (");
-    append_call(line, archive, parameter->function, parameter->path);
-    rfn_text_char(line, ')');
-    if (count_ranks(parameter->blocks, parameter->n_blocks) < main->ranks) {
-        rfn_text_string(line, " on ");
-        append_blocks(line, parameter->blocks, parameter->n_blocks, BLOCKS_MAX);
-    }
 }
 
 /* Whether a line is like one of the last ones: calls of one line of the source look the same. */
@@ -465,7 +386,8 @@ static bool is_among(const struct rfn_text *lines, size_t n, const struct rfn_te
     return false;
 }
 
-/* Lines for those parameters that are, or are not, the same place of all; how many there are. */
+/* Lines for those parameters that are, or are not, the same place of all; how many there are:
+ * "dest = rank + 1 (MPI_Send in main (x.c:3)) on 0-3". */
 static size_t add_differences(struct rfn_text *lines, size_t n, bool one_place,
                               const struct rfn_archive *archive,
                               const struct rfn_clustering *clustering,
@@ -474,13 +396,21 @@ static size_t add_differences(struct rfn_text *lines, size_t n, bool one_place,
     for (uint32_t i = 0; i < main->n_parameters; i++) {
         const struct rfn_cluster_parameter *parameter = rfn_clustering_parameter(
             clustering, main->first_parameter + i);
+        struct rfn_text *line = &lines[n];
         if (is_one_place(parameter) != one_place)
             continue;
-        append_difference(&lines[n], archive, main, parameter);
-        if (lines[n].failed || !is_among(lines, n, &lines[n]))
+        append_parameter(line, parameter);
+        rfn_text_string(line, " (");
+        append_call(line, archive, parameter->function, parameter->path);
+        rfn_text_char(line, ')');
+        if (count_ranks(parameter->blocks, parameter->n_blocks) < main->ranks) {
+            rfn_text_string(line, " on ");
+            append_blocks(line, parameter->blocks, parameter->n_blocks, BLOCKS_MAX);
+        }
+        if (line->failed || !is_among(lines, n, line))
             n++;
         else
-            rfn_text_release(&lines[n]);
+            rfn_text_release(line);
     }
     return n;
 }
@@ -499,13 +429,10 @@ static void append_parameters(struct rfn_text *out, const struct rfn_archive *ar
         n = add_differences(lines, n, true, archive, clustering, main);
     }
     if (n)
-        rfn_text_format(out, "  cluster %" PRIu32 "\n", number + 1);
+        rfn_text_format(out, "  cluster %u\n", number + 1);
     for (size_t i = 0; i < n; i++) {
-        if (i < most) {
-            rfn_text_string(out, "    ");
-            rfn_text_bytes(out, lines[i].data, lines[i].n);
-            rfn_text_char(out, '\n');
-        }
+        if (i < most)
+            rfn_text_format(out, "    %s\n", rfn_text_terminated(&lines[i]));
         out->failed |= lines[i].failed;
         rfn_text_release(&lines[i]);
     }
@@ -513,80 +440,54 @@ static void append_parameters(struct rfn_text *out, const struct rfn_archive *ar
     free(lines);
 }
 
-static void append_details(struct rfn_text *out, const struct rfn_archive *archive,
-                           const struct rfn_clustering *clustering, uint32_t n,
-                           const struct limits *limits)
-{
-    struct owners owners;
-    uint32_t *clusters = malloc((rfn_clustering_mains(clustering) + (size_t)1) * sizeof *clusters);
-    bool room = find_owners(&owners, clustering) && clusters, any = false;
-    if (room)
-        append_own_calls(out, archive, clustering, &owners, clusters, limits->calls);
-    for (uint32_t i = 0; i < n && room; i++) {
-        if (!any && rfn_clustering_main(clustering, i)->n_parameters) {
-            rfn_text_string(out, "\nParameters in which ranks of a cluster differ\n");
-            any = true;
-        }
-        append_parameters(out, archive, clustering, i, limits->parameters);
-    }
-    out->failed |= !room;
-    free(owners.at);
-    free(clusters);
-}
-
 static void append_number(struct rfn_text *out, const char *name, uint64_t n, const char *meaning)
 {
     rfn_text_format(out, "  %-20s%-8s%s\n", name, rfn_count_text(n).text, meaning);
 }
 
-/* What makes ranks a main cluster, and a sub-cluster. */
-static const char *const path_meanings[] = {
-    [RFN_PATHS_ELASTIC] = "make the same calls in the same order",
-    [RFN_PATHS_STRICT] = "make the same calls in the same order, equally often",
-    [RFN_PATHS_XOR] = "have the same exclusive or of stack signatures"};
-static const char *const parameter_meanings[] = {
-    [RFN_PARAMETERS_FIELDS] = "the same, and their parameters are equal",
-    [RFN_PARAMETERS_PAPER] = "the same, and so are the 64 bits of their parameters",
-    [RFN_PARAMETERS_REFERENCE] = "the same, and so are all parameters of each call"};
-
-/* When parameters are equal; nothing is left unsaid in which ranks of a sub-cluster may differ. */
-static void append_limits(struct rfn_text *out, const struct rfn_clustering *clustering)
-{
-    struct rfn_cluster_extremes extremes = rfn_clustering_extremes(clustering);
-    rfn_text_string(out,
-                    "  Of the counts of a call path the least and the most are compared, within "
-                    "5 %; tags are not.\n");
-    if (!extremes.lists && !extremes.many_values)
-        return;
-    rfn_text_string(out, extremes.lists ? "  Lists" : "  Inputs with more than 64 values");
-    if (extremes.lists && extremes.many_values)
-        rfn_text_string(out, ", and inputs with more than 64 values,");
-    rfn_text_string(out, " are compared by their least and most only.\n");
-}
-
+/* How many clusters there are, and when parameters are equal; nothing is left unsaid in which ranks
+ * of a sub-cluster may differ. */
 static void append_numbers(struct rfn_text *out, const struct rfn_clustering *clustering)
 {
+    static const char *const path_meanings[] = {
+        [RFN_PATHS_ELASTIC] = "make the same calls in the same order",
+        [RFN_PATHS_STRICT] = "make the same calls in the same order, equally often",
+        [RFN_PATHS_XOR] = "have the same exclusive or of stack signatures"};
+    static const char *const parameter_meanings[] = {
+        [RFN_PARAMETERS_FIELDS] = "the same, and their parameters are equal",
+        [RFN_PARAMETERS_PAPER] = "the same, and so are the 64 bits of their parameters",
+        [RFN_PARAMETERS_REFERENCE] = "the same, and so are all parameters of each call"};
     struct rfn_cluster_form form = rfn_clustering_form(clustering);
+    struct rfn_cluster_extremes extremes = rfn_clustering_extremes(clustering);
+    bool fields = form.parameters == RFN_PARAMETERS_FIELDS;
     append_number(out, "Main clusters", rfn_clustering_mains(clustering),
                   path_meanings[form.paths]);
     append_number(out, "Sub-clusters", rfn_clustering_subs(clustering),
                   parameter_meanings[form.parameters]);
-    if (form.parameters == RFN_PARAMETERS_FIELDS)
+    if (fields)
         append_number(out, "After expressions", rfn_clustering_after_expressions(clustering),
                       "the same, but for parameters that an expression gives");
     if (rfn_clustering_unreadable(clustering))
         append_number(out, "Left out", rfn_clustering_unreadable(clustering),
                       "ranks that are not readable");
-    if (form.parameters == RFN_PARAMETERS_FIELDS)
-        append_limits(out, clustering);
+    if (fields)
+        rfn_text_string(out, "  Of the counts of a call path the least and the most are compared, "
+                             "within 5 %; tags are not.\n");
+    if (fields && (extremes.lists || extremes.many_values))
+        rfn_text_format(
+            out, "  %s%s are compared by their least and most only.\n",
+            extremes.lists ? "Lists" : "Inputs with more than 64 values",
+            extremes.lists && extremes.many_values ? ", and inputs with more than 64 values," : "");
 }
 
 void rfn_clusters_append(struct rfn_text *out, const struct rfn_archive *archive,
                          const struct rfn_clustering *clustering, uint64_t top)
 {
-    const struct limits limits = limits_of(top);
+    const uint64_t lines = top ? top : LINES_MAX, parameters = top ? top : PARAMETERS_MAX;
     uint32_t mains = rfn_clustering_mains(clustering);
-    uint32_t n = mains < limits.clusters ? mains : (uint32_t)limits.clusters;
+    uint32_t n = mains < lines ? mains : (uint32_t)lines, *clusters;
+    struct owners owners;
+    bool any = false;
     rfn_text_string(out, "\nClusters: ranks that behave alike\n");
     append_numbers(out, clustering);
     if (!mains)
@@ -594,8 +495,21 @@ void rfn_clusters_append(struct rfn_text *out, const struct rfn_archive *archive
     rfn_text_char(out, '\n');
     append_table(out, clustering, n);
     append_more(out, "  ", mains, n);
-    append_subs(out, clustering, n, limits.subs);
-    append_details(out, archive, clustering, n, &limits);
+    append_subs(out, clustering, n, lines);
+    clusters = malloc((mains + (size_t)1) * sizeof *clusters);
+    bool room = find_owners(&owners, clustering) && clusters;
+    if (room)
+        append_own_calls(out, archive, clustering, &owners, clusters, lines);
+    for (uint32_t i = 0; i < n && room; i++) {
+        if (!any && rfn_clustering_main(clustering, i)->n_parameters) {
+            rfn_text_string(out, "\nParameters in which ranks of a cluster differ\n");
+            any = true;
+        }
+        append_parameters(out, archive, clustering, i, parameters);
+    }
+    out->failed |= !room;
+    free(owners.at);
+    free(clusters);
 }
 
 /* ---- what it cost ---- */
@@ -620,29 +534,23 @@ static struct rfn_cluster_level total_of(const struct rfn_clustering_cost *cost)
 static void level_row(struct rfn_table *table, const char *name,
                       const struct rfn_cluster_level *level)
 {
-    rfn_table_cell(table, name);
-    rfn_table_cell(table, rfn_count_text(level->messages).text);
-    rfn_table_cell(table, rfn_bytes_text(level->bytes).text);
-    rfn_table_cell(table, rfn_bytes_text(level->unmerged_bytes).text);
-    rfn_table_cell(table, seconds_text(level->seconds).text);
+    rfn_table_row(table, "%s\t%s\t%s\t%s\t%s", name, rfn_count_text(level->messages).text,
+                  rfn_bytes_text(level->bytes).text, rfn_bytes_text(level->unmerged_bytes).text,
+                  seconds_text(level->seconds).text);
 }
 
 void rfn_clustering_cost_append(struct rfn_text *out, const struct rfn_clustering_cost *cost)
 {
-    static const char *const titles[] = {"ranks", "messages", "bytes", "without clusters",
-                                         "CPU time"};
     const struct rfn_cluster_level total = total_of(cost);
     struct rfn_table table;
     if (!cost->n_levels)
         return;
-    rfn_table_init(&table, "rrrrr");
-    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
+    rfn_table_init(&table, "rrrrr", "ranks\tmessages\tbytes\twithout clusters\tCPU time");
     for (uint32_t i = 0; i < cost->n_levels; i++)
         level_row(&table, rfn_count_text((uint64_t)1 << i).text, &cost->levels[i]);
     level_row(&table, "all", &total);
     rfn_text_string(out, "\nCost of merging up a tree, where sets of so many ranks meet\n");
     rfn_table_print(&table, 2, out);
-    rfn_table_release(&table);
     rfn_text_format(out, "  CPU time otherwise: %s signatures and parameters of ranks, ",
                     seconds_text(cost->reading).text);
     rfn_text_format(out, "%s main and sub-clusters,\n  %s expressions\n",
@@ -656,12 +564,12 @@ static json_t *json_blocks(const struct rfn_rank_block *blocks, uint32_t n)
     json_t *list = json_array();
     for (uint32_t i = 0; i < n; i++) {
         json_t *block = json_object(), *dimensions = json_array();
-        json_object_set_new(block, "start", json_integer(blocks[i].start));
+        RFN_JSON_SET(block, "start", blocks[i].start);
         for (uint32_t k = 0; k < blocks[i].n_dimensions; k++)
             json_array_append_new(dimensions,
                                   json_pack("[II]", (json_int_t)blocks[i].dimensions[k].count,
                                             (json_int_t)blocks[i].dimensions[k].stride));
-        json_object_set_new(block, "dimensions", dimensions);
+        RFN_JSON_SET(block, "dimensions", dimensions);
         json_array_append_new(list, block);
     }
     return list;
@@ -671,14 +579,11 @@ static json_t *json_expression(const struct rfn_rank_expression *expression)
 {
     static const char *const names[] = {"none", "constant", "offset", "shifted",
                                         "xor",  "permuted", "affine", "formula"};
+    struct rfn_text text = {0};
+    if (expression->form == RFN_EXPRESSION_NONE)
+        return json_null();
     json_t *value = json_object(), *grid = json_array(), *factors = json_array(),
            *order = json_array(), *open = json_array();
-    struct rfn_text text = {0};
-    if (expression->form == RFN_EXPRESSION_NONE) {
-        json_decref(grid), json_decref(factors), json_decref(order), json_decref(open);
-        json_decref(value);
-        return json_null();
-    }
     for (uint32_t i = 0; i < expression->n_dimensions; i++) {
         json_array_append_new(grid, json_integer(expression->dimensions[i]));
         json_array_append_new(factors, json_integer(expression->factors[i]));
@@ -686,16 +591,26 @@ static json_t *json_expression(const struct rfn_rank_expression *expression)
         if (expression->open >> i & 1)
             json_array_append_new(open, json_integer(i));
     }
-    json_object_set_new(value, "form", json_string(names[expression->form]));
-    json_object_set_new(value, "offset", json_integer(expression->offset));
-    json_object_set_new(value, "grid", grid);
-    json_object_set_new(value, "factors", factors);
-    json_object_set_new(value, "order", order);
-    json_object_set_new(value, "open", json_boolean(expression->open != 0));
-    json_object_set_new(value, "open_dimensions", open);
+    RFN_JSON_SET(value, "form", names[expression->form]);
+    RFN_JSON_SET(value, "offset", expression->offset);
+    RFN_JSON_SET(value, "grid", grid);
+    RFN_JSON_SET(value, "factors", factors);
+    RFN_JSON_SET(value, "order", order);
+    RFN_JSON_SET(value, "open", json_boolean(expression->open != 0));
+    RFN_JSON_SET(value, "open_dimensions", open);
     rfn_expression_append(&text, expression);
-    json_object_set_new(value, "text", rfn_json_of_text(&text));
+    RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
     return value;
+}
+
+/* A function, and its call path. */
+static void set_call(json_t *value, const struct rfn_archive *archive, uint32_t function,
+                     uint32_t path)
+{
+    struct rfn_text text = {0};
+    rfn_call_path_full(&text, archive, path);
+    RFN_JSON_SET(value, "function", rfn_archive_function(archive, function)->name);
+    RFN_JSON_SET(value, "path", rfn_json_of_text(&text));
 }
 
 static json_t *json_parameter(const struct rfn_archive *archive,
@@ -703,117 +618,87 @@ static json_t *json_parameter(const struct rfn_archive *archive,
 {
     static const char *const parts[] = {"value", "size", "communicator", "least", "largest"};
     json_t *value = json_object();
-    struct rfn_text path = {0}, text = {0};
-    rfn_call_path_full(&path, archive, parameter->path);
+    struct rfn_text text = {0};
     append_parameter(&text, parameter);
-    json_object_set_new(value, "function",
-                        rfn_json_text(rfn_archive_function(archive, parameter->function)->name));
-    json_object_set_new(value, "path", rfn_json_of_text(&path));
-    json_object_set_new(value, "name", rfn_json_text(parameter->name));
-    json_object_set_new(value, "part", json_string(parts[parameter->part]));
-    json_object_set_new(value, "occurrence", json_integer(parameter->occurrence));
-    json_object_set_new(value, "occurrences", json_integer(parameter->occurrences));
-    json_object_set_new(value, "ranks", json_blocks(parameter->blocks, parameter->n_blocks));
-    json_object_set_new(value, "values", rfn_json_count(parameter->n_values));
-    json_object_set_new(value, "expression", json_expression(&parameter->expression));
-    json_object_set_new(value, "text", rfn_json_of_text(&text));
+    set_call(value, archive, parameter->function, parameter->path);
+    RFN_JSON_SET(value, "name", parameter->name);
+    RFN_JSON_SET(value, "part", parts[parameter->part]);
+    RFN_JSON_SET(value, "occurrence", parameter->occurrence);
+    RFN_JSON_SET(value, "occurrences", parameter->occurrences);
+    RFN_JSON_SET(value, "ranks", json_blocks(parameter->blocks, parameter->n_blocks));
+    RFN_JSON_SET(value, "values", parameter->n_values);
+    RFN_JSON_SET(value, "expression", json_expression(&parameter->expression));
+    RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
     return value;
-}
-
-static json_t *json_calls(const struct rfn_archive *archive, const struct rfn_main_cluster *main)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < main->n_paths; i++) {
-        const uint32_t *path = main->paths + 2 * (size_t)i;
-        json_t *call = json_object();
-        struct rfn_text text = {0};
-        rfn_call_path_full(&text, archive, path[1]);
-        json_object_set_new(call, "function",
-                            rfn_json_text(rfn_archive_function(archive, path[0])->name));
-        json_object_set_new(call, "path", rfn_json_of_text(&text));
-        json_array_append_new(list, call);
-    }
-    return list;
-}
-
-static json_t *json_subs(const struct rfn_clustering *clustering,
-                         const struct rfn_main_cluster *main)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < main->sub_clusters; i++) {
-        const struct rfn_sub_cluster *sub = rfn_clustering_sub(clustering, main->first_sub + i);
-        json_t *value = json_object();
-        json_object_set_new(value, "representative", json_integer(sub->representative));
-        json_object_set_new(value, "n_ranks", json_integer(sub->ranks));
-        json_object_set_new(value, "ranks", json_blocks(sub->blocks, sub->n_blocks));
-        json_array_append_new(list, value);
-    }
-    return list;
 }
 
 static json_t *json_main(const struct rfn_archive *archive, const struct rfn_clustering *clustering,
                          uint32_t number)
 {
     const struct rfn_main_cluster *main = rfn_clustering_main(clustering, number);
-    json_t *value = json_object(), *parameters = json_array();
-    json_object_set_new(value, "signature", rfn_json_signature(main->signature));
-    json_object_set_new(value, "representative", json_integer(main->representative));
-    json_object_set_new(value, "n_ranks", json_integer(main->ranks));
-    json_object_set_new(value, "ranks", json_blocks(main->blocks, main->n_blocks));
-    json_object_set_new(value, "calls_least", rfn_json_count(main->calls_least));
-    json_object_set_new(value, "calls_largest", rfn_json_count(main->calls_most));
-    json_object_set_new(value, "sub_clusters", json_integer(main->sub_clusters));
-    json_object_set_new(value, "sub_clusters_after_expressions",
-                        json_integer(main->after_expressions));
-    json_object_set_new(value, "call_paths", json_calls(archive, main));
-    json_object_set_new(value, "subs", json_subs(clustering, main));
+    json_t *value = json_object(), *calls = json_array(), *subs = json_array(),
+           *parameters = json_array();
+    RFN_JSON_SET(value, "signature", rfn_json_signature(main->signature));
+    RFN_JSON_SET(value, "representative", main->representative);
+    RFN_JSON_SET(value, "n_ranks", main->ranks);
+    RFN_JSON_SET(value, "ranks", json_blocks(main->blocks, main->n_blocks));
+    RFN_JSON_SET(value, "calls_least", main->calls_least);
+    RFN_JSON_SET(value, "calls_largest", main->calls_most);
+    RFN_JSON_SET(value, "sub_clusters", main->sub_clusters);
+    RFN_JSON_SET(value, "sub_clusters_after_expressions", main->after_expressions);
+    for (size_t i = 0; i < main->n_paths; i++) {
+        json_t *call = json_object();
+        set_call(call, archive, main->paths[2 * i], main->paths[2 * i + 1]);
+        json_array_append_new(calls, call);
+    }
+    RFN_JSON_SET(value, "call_paths", calls);
+    for (uint32_t i = 0; i < main->sub_clusters; i++) {
+        const struct rfn_sub_cluster *sub = rfn_clustering_sub(clustering, main->first_sub + i);
+        json_t *of = json_object();
+        RFN_JSON_SET(of, "representative", sub->representative);
+        RFN_JSON_SET(of, "n_ranks", sub->ranks);
+        RFN_JSON_SET(of, "ranks", json_blocks(sub->blocks, sub->n_blocks));
+        json_array_append_new(subs, of);
+    }
+    RFN_JSON_SET(value, "subs", subs);
     for (uint32_t i = 0; i < main->n_parameters; i++)
         json_array_append_new(parameters,
                               json_parameter(archive, rfn_clustering_parameter(
                                                           clustering, main->first_parameter + i)));
-    json_object_set_new(value, "parameters", parameters);
-    return value;
-}
-
-static json_t *json_extremes(const struct rfn_clustering *clustering)
-{
-    struct rfn_cluster_extremes extremes = rfn_clustering_extremes(clustering);
-    json_t *value = json_object();
-    json_object_set_new(value, "lists", json_boolean(extremes.lists));
-    json_object_set_new(value, "many_values", json_boolean(extremes.many_values));
+    RFN_JSON_SET(value, "parameters", parameters);
     return value;
 }
 
 void rfn_json_cluster_counts(json_t *value, const struct rfn_clustering *clustering)
 {
     const struct rfn_clustering *c = clustering;
-    json_object_set_new(value, "main_clusters",
-                        c ? json_integer(rfn_clustering_mains(c)) : json_null());
-    json_object_set_new(value, "sub_clusters",
-                        c ? json_integer(rfn_clustering_subs(c)) : json_null());
-    json_object_set_new(value, "sub_clusters_after_expressions",
-                        c ? json_integer(rfn_clustering_after_expressions(c)) : json_null());
+    RFN_JSON_SET(value, "main_clusters", c ? json_integer(rfn_clustering_mains(c)) : json_null());
+    RFN_JSON_SET(value, "sub_clusters", c ? json_integer(rfn_clustering_subs(c)) : json_null());
+    RFN_JSON_SET(value, "sub_clusters_after_expressions",
+                 c ? json_integer(rfn_clustering_after_expressions(c)) : json_null());
 }
 
 void rfn_json_clusters(json_t *value, const struct rfn_archive *archive,
                        const struct rfn_clustering *clustering)
 {
-    json_t *list = json_array();
+    struct rfn_cluster_extremes extremes = rfn_clustering_extremes(clustering);
+    json_t *list = json_array(), *compared = json_object();
     for (uint32_t i = 0; i < rfn_clustering_mains(clustering); i++)
         json_array_append_new(list, json_main(archive, clustering, i));
-    json_object_set_new(value, "unclustered_ranks",
-                        json_integer(rfn_clustering_unreadable(clustering)));
-    json_object_set_new(value, "compared_by_extremes", json_extremes(clustering));
-    json_object_set_new(value, "clusters", list);
+    RFN_JSON_SET(value, "unclustered_ranks", rfn_clustering_unreadable(clustering));
+    RFN_JSON_SET(compared, "lists", extremes.lists);
+    RFN_JSON_SET(compared, "many_values", extremes.many_values);
+    RFN_JSON_SET(value, "compared_by_extremes", compared);
+    RFN_JSON_SET(value, "clusters", list);
 }
 
 static json_t *json_level(const struct rfn_cluster_level *level)
 {
     json_t *value = json_object();
-    json_object_set_new(value, "messages", rfn_json_count(level->messages));
-    json_object_set_new(value, "bytes", rfn_json_count(level->bytes));
-    json_object_set_new(value, "unmerged_bytes", rfn_json_count(level->unmerged_bytes));
-    json_object_set_new(value, "seconds", json_real(level->seconds));
+    RFN_JSON_SET(value, "messages", level->messages);
+    RFN_JSON_SET(value, "bytes", level->bytes);
+    RFN_JSON_SET(value, "unmerged_bytes", level->unmerged_bytes);
+    RFN_JSON_SET(value, "seconds", level->seconds);
     return value;
 }
 
@@ -823,10 +708,10 @@ void rfn_json_clustering_cost(json_t *value, const struct rfn_clustering_cost *c
     json_t *found = json_object(), *levels = json_array();
     for (uint32_t i = 0; i < cost->n_levels; i++)
         json_array_append_new(levels, json_level(&cost->levels[i]));
-    json_object_set_new(found, "levels", levels);
-    json_object_set_new(found, "merging", json_level(&total));
-    json_object_set_new(found, "reading_seconds", json_real(cost->reading));
-    json_object_set_new(found, "dividing_seconds", json_real(cost->dividing));
-    json_object_set_new(found, "expression_seconds", json_real(cost->expressions));
-    json_object_set_new(value, "clustering_cost", found);
+    RFN_JSON_SET(found, "levels", levels);
+    RFN_JSON_SET(found, "merging", json_level(&total));
+    RFN_JSON_SET(found, "reading_seconds", cost->reading);
+    RFN_JSON_SET(found, "dividing_seconds", cost->dividing);
+    RFN_JSON_SET(found, "expression_seconds", cost->expressions);
+    RFN_JSON_SET(value, "clustering_cost", found);
 }

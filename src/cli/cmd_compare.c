@@ -1,15 +1,12 @@
 /* cmd_compare.c - refrain compare: what a reduced archive saves and what it loses. */
-#include "cli/activity_text.h"
 #include "cli/command.h"
 #include "cli/file_argument.h"
-#include "cli/hosts.h"
 #include "cli/json.h"
-#include "cli/report.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
-#include "cli/units.h"
 #include "cli/wrap.h"
 #include "refrain/compare.h"
+#include "refrain/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,15 +43,9 @@ struct compared {
     const char *full_file, *reduced_file;
     struct rfn_archive *full, *reduced;
     struct rfn_comparison *comparison;
-    bool two_runs; /* then the times of the first, and of the second */
-    struct rfn_run_times before, after;
+    bool two_runs;
     size_t top;
 };
-
-static struct rfn_call_site site_of(const struct rfn_trend_change *change)
-{
-    return (struct rfn_call_site){change->function, change->path};
-}
 
 /* Of the reduced archive, seen from the full one. */
 static const char *kind_of(const struct rfn_trend_change *change)
@@ -68,80 +59,66 @@ static const char *kind_of(const struct rfn_trend_change *change)
 
 static json_t *change_json(const struct compared *compared, const struct rfn_trend_change *change)
 {
-    struct rfn_text path = {0};
+    const struct rfn_call_site site = {change->function, change->path};
     json_t *value = json_object();
-    rfn_call_site_path(&path, compared->full, site_of(change), SIZE_MAX);
-    json_object_set_new(value, "change", rfn_json_text(kind_of(change)));
-    json_object_set_new(value, "pattern", rfn_json_text(rfn_pattern_name(change->pattern)));
-    json_object_set_new(value, "function",
-                        rfn_json_text(rfn_call_site_function(compared->full, site_of(change))));
-    json_object_set_new(value, "call_path", rfn_json_of_text(&path));
-    json_object_set_new(value, "frames", rfn_report_frames_json(compared->full, change->path));
-    json_object_set_new(value, "rank", json_integer(change->rank));
-    json_object_set_new(value, "share_before", json_real(change->full_share));
-    json_object_set_new(value, "share_after", json_real(change->reduced_share));
-    json_object_set_new(value, "class_before",
-                        json_integer(rfn_severity_class(change->full_share)));
-    json_object_set_new(value, "class_after",
-                        json_integer(rfn_severity_class(change->reduced_share)));
+    RFN_JSON_SET(value, "change", kind_of(change));
+    RFN_JSON_SET(value, "pattern", rfn_pattern_name(change->pattern));
+    RFN_JSON_SET(value, "function", rfn_call_site_function(compared->full, site)->name);
+    RFN_JSON_SET(value, "call_path", rfn_json_call_path(compared->full, site));
+    RFN_JSON_SET(value, "frames", rfn_json_frames(compared->full, change->path));
+    RFN_JSON_SET(value, "rank", change->rank);
+    RFN_JSON_SET(value, "share_before", change->full_share);
+    RFN_JSON_SET(value, "share_after", change->reduced_share);
+    RFN_JSON_SET(value, "class_before", json_integer(rfn_severity_class(change->full_share)));
+    RFN_JSON_SET(value, "class_after", json_integer(rfn_severity_class(change->reduced_share)));
     return value;
 }
 
 static void set_measures(json_t *value, const struct rfn_comparison *found)
 {
-    json_object_set_new(value, "events", rfn_json_count(found->events));
-    json_object_set_new(value, "full_bytes", rfn_json_count(found->full_bytes));
-    json_object_set_new(value, "reduced_bytes", rfn_json_count(found->reduced_bytes));
-    json_object_set_new(value, "size_percent", json_real(found->size_percent));
-    json_object_set_new(value, "degree_of_matching", json_real(found->degree_of_matching));
-    json_object_set_new(value, "degree_within", json_real(found->degree_within));
-    json_object_set_new(value, "degree_across", json_real(found->degree_across));
-    json_object_set_new(value, "approximation_distance_us",
-                        json_real(found->approximation_distance_us));
-    json_object_set_new(value, "largest_distance_us", json_real(found->largest_distance_us));
-    json_object_set_new(value, "run_time_ns", json_integer(found->full_times.run_ns));
-    json_object_set_new(value, "outside_ns_before", json_integer(found->full_outside_ns));
-    json_object_set_new(value, "outside_ns_after", json_integer(found->reduced_outside_ns));
-    json_object_set_new(value, "trends_retained", json_boolean(found->trends_retained));
-    json_object_set_new(value, "trends", rfn_json_count(found->trends));
-    json_object_set_new(value, "trends_changed", rfn_json_count(found->n_changes));
-    json_object_set_new(value, "largest_change", json_real(found->largest_change));
-}
-
-static json_t *run_json(const struct rfn_run_times *times)
-{
-    json_t *value = json_object();
-    json_object_set_new(value, "run_time_ns", json_integer(times->run_ns));
-    json_object_set_new(value, "mpi_share", json_real(times->mpi_share));
-    json_object_set_new(value, "wait_share", json_real(times->wait_share));
-    return value;
-}
-
-static json_t *runs_json(const struct compared *compared)
-{
-    if (!compared->two_runs)
-        return json_null();
-    json_t *list = json_array();
-    json_array_append_new(list, run_json(&compared->before));
-    json_array_append_new(list, run_json(&compared->after));
-    return list;
+    RFN_JSON_SET(value, "events", found->events);
+    RFN_JSON_SET(value, "full_bytes", found->full_bytes);
+    RFN_JSON_SET(value, "reduced_bytes", found->reduced_bytes);
+    RFN_JSON_SET(value, "size_percent", found->size_percent);
+    RFN_JSON_SET(value, "degree_of_matching", found->degree_of_matching);
+    RFN_JSON_SET(value, "degree_within", found->degree_within);
+    RFN_JSON_SET(value, "degree_across", found->degree_across);
+    RFN_JSON_SET(value, "approximation_distance_us", found->approximation_distance_us);
+    RFN_JSON_SET(value, "largest_distance_us", found->largest_distance_us);
+    RFN_JSON_SET(value, "run_time_ns", found->full_times.run_ns);
+    RFN_JSON_SET(value, "outside_ns_before", found->full_outside_ns);
+    RFN_JSON_SET(value, "outside_ns_after", found->reduced_outside_ns);
+    RFN_JSON_SET(value, "trends_retained", found->trends_retained);
+    RFN_JSON_SET(value, "trends", found->trends);
+    RFN_JSON_SET(value, "trends_changed", found->n_changes);
+    RFN_JSON_SET(value, "largest_change", found->largest_change);
 }
 
 static int print_json(const struct compared *compared, int status)
 {
+    const struct rfn_comparison *found = compared->comparison;
     const struct rfn_run *run = rfn_archive_run(compared->reduced);
+    const struct rfn_run_times *times[] = {&found->full_times, &found->reduced_times};
     json_t *value = json_object(), *changes = json_array();
-    json_object_set_new(value, "full", rfn_json_text(compared->full_file));
-    json_object_set_new(value, "reduced", rfn_json_text(compared->reduced_file));
-    json_object_set_new(value, "runs", runs_json(compared));
-    json_object_set_new(value, "similar", rfn_json_text(run->similar));
-    json_object_set_new(value, "across", rfn_json_text(run->across));
-    json_object_set_new(value, "exact_starts", json_boolean(run->reduction.exact_starts));
-    set_measures(value, compared->comparison);
-    for (size_t i = 0; i < compared->comparison->n_changes && i < compared->top; i++)
-        json_array_append_new(changes, change_json(compared, &compared->comparison->changes[i]));
-    json_object_set_new(value, "changes", changes);
-    return rfn_json_print(value, status);
+    json_t *runs = compared->two_runs ? json_array() : json_null();
+    for (int i = 0; i < 2 && compared->two_runs; i++) {
+        json_t *one = json_object();
+        RFN_JSON_SET(one, "run_time_ns", times[i]->run_ns);
+        RFN_JSON_SET(one, "mpi_share", times[i]->mpi_share);
+        RFN_JSON_SET(one, "wait_share", times[i]->wait_share);
+        json_array_append_new(runs, one);
+    }
+    RFN_JSON_SET(value, "full", compared->full_file);
+    RFN_JSON_SET(value, "reduced", compared->reduced_file);
+    RFN_JSON_SET(value, "runs", runs);
+    RFN_JSON_SET(value, "similar", run->similar);
+    RFN_JSON_SET(value, "across", run->across);
+    RFN_JSON_SET(value, "exact_starts", run->reduction.exact_starts);
+    set_measures(value, found);
+    for (size_t i = 0; i < found->n_changes && i < compared->top; i++)
+        json_array_append_new(changes, change_json(compared, &found->changes[i]));
+    RFN_JSON_SET(value, "changes", changes);
+    return rfn_command_print_json(value, status);
 }
 
 /* ---- text ---- */
@@ -168,11 +145,9 @@ static void how_line(struct rfn_text *out, const struct rfn_run *run)
     rfn_text_string(out, run->reduction.exact_starts ? ", exact starts\n" : "\n");
 }
 
-static void append_runs(struct rfn_text *out, const struct compared *compared)
+static void append_runs(struct rfn_text *out, const struct rfn_run_times *before,
+                        const struct rfn_run_times *after)
 {
-    const struct rfn_run_times *before = &compared->before, *after = &compared->after;
-    if (!compared->two_runs)
-        return;
     rfn_text_format(out, "%-20s%s and %s", "Run time", rfn_time_text(before->run_ns).text,
                     rfn_time_text(after->run_ns).text);
     if (before->run_ns > 0)
@@ -185,19 +160,13 @@ static void append_runs(struct rfn_text *out, const struct compared *compared)
                     rfn_share_text(after->wait_share).text);
 }
 
-/* Neither of two runs is what the other was reduced to. */
-static const char *word(const struct compared *compared, const char *of_one_run,
-                        const char *of_two_runs)
-{
-    return compared->two_runs ? of_two_runs : of_one_run;
-}
-
 static void append_measures(struct rfn_text *out, const struct compared *compared)
 {
     const struct rfn_comparison *found = compared->comparison;
-    name_line(out, word(compared, "Full", "First"), compared->full_file, found->full_bytes);
-    name_line(out, word(compared, "Reduced", "Second"), compared->reduced_file,
-              found->reduced_bytes);
+    const int64_t ranks = rfn_archive_run(compared->full)->ranks;
+    const bool two = compared->two_runs; /* neither is what the other was reduced to */
+    name_line(out, two ? "First" : "Full", compared->full_file, found->full_bytes);
+    name_line(out, two ? "Second" : "Reduced", compared->reduced_file, found->reduced_bytes);
     how_line(out, rfn_archive_run(compared->reduced));
     rfn_text_format(out, "%-20s%.3g %%\n", "Size", found->size_percent);
     rfn_text_format(out, "%-20s%s (within processes %s, across %s)\n", "Degree of matching",
@@ -205,43 +174,21 @@ static void append_measures(struct rfn_text *out, const struct compared *compare
                     rfn_share_text(found->degree_within).text,
                     rfn_share_text(found->degree_across).text);
     rfn_text_format(out, "%-20s%s at most, for 90 %% of them; all by %s at most\n",
-                    word(compared, "Times are off by", "Times differ by"),
+                    two ? "Times differ by" : "Times are off by",
                     rfn_time_text((int64_t)(1e3 * found->approximation_distance_us)).text,
                     rfn_time_text((int64_t)(1e3 * found->largest_distance_us)).text);
-    const int64_t ranks = rfn_archive_run(compared->full)->ranks;
-    rfn_text_format(out, "%-20s%s of a rank on average", "Outside of MPI",
-                    rfn_time_text(found->full_outside_ns / ranks).text);
-    rfn_text_format(out, ", %s %s\n", word(compared, "when reduced", "in the second run"),
+    rfn_text_format(out, "%-20s%s of a rank on average, %s %s\n", "Outside of MPI",
+                    rfn_time_text(found->full_outside_ns / ranks).text,
+                    two ? "in the second run" : "when reduced",
                     rfn_time_text(found->reduced_outside_ns / ranks).text);
-    rfn_text_format(out, "%-20s", "Trends");
     if (found->trends_retained)
-        rfn_text_format(out, "%s, all %s\n", word(compared, "retained", "the same"),
+        rfn_text_format(out, "%-20s%s, all %s\n", "Trends", two ? "the same" : "retained",
                         rfn_count_text(found->trends).text);
     else
-        rfn_text_format(
-            out, "%s: %s changed, lost or appeared; the %s has %s\n",
-            word(compared, "not retained", "not the same"), rfn_count_text(found->n_changes).text,
-            word(compared, "full archive", "first run"), rfn_count_text(found->trends).text);
-}
-
-static void share_cell(struct rfn_table *table, double share)
-{
-    struct rfn_text text = {0};
-    rfn_text_format(&text, "%s, %s", rfn_share_text(share).text,
-                    rfn_severity_words(rfn_severity_class(share)));
-    rfn_table_text(table, &text);
-}
-
-static void path_note(struct rfn_table *table, const struct compared *compared,
-                      const struct rfn_trend_change *change)
-{
-    size_t width = rfn_terminal_columns() - NOTE_INDENT;
-    struct rfn_text line = {0}, note = {0};
-    rfn_text_string(&line, "in ");
-    rfn_call_site_path(&line, compared->full, site_of(change), width - 3);
-    rfn_text_wrap(&note, &line, width, 2);
-    rfn_table_note_text(table, &note);
-    rfn_text_release(&line);
+        rfn_text_format(out, "%-20s%s: %s changed, lost or appeared; the %s has %s\n", "Trends",
+                        two ? "not the same" : "not retained",
+                        rfn_count_text(found->n_changes).text, two ? "first run" : "full archive",
+                        rfn_count_text(found->trends).text);
 }
 
 /* Whether they are lines of one row: only ranks and shares differ. */
@@ -258,163 +205,70 @@ static int by_number(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-static void ranks_cell(struct rfn_table *table, uint32_t *ranks, size_t n)
+/* The row of a change and of others that belong to it, whose ranks are given. */
+static void change_row(struct rfn_table *table, const struct compared *compared,
+                       const struct rfn_trend_change *change, uint32_t *ranks, size_t n)
 {
-    struct rfn_text text = {0};
+    const struct rfn_call_site site = {change->function, change->path};
+    size_t width = rfn_terminal_columns() - NOTE_INDENT;
+    struct rfn_text which = {0}, line = {0}, note = {0};
     qsort(ranks, n, sizeof *ranks, by_number);
-    rfn_ranks_append(&text, ranks, n);
-    rfn_table_text(table, &text);
-}
-
-/* The row of a change and of those after it that belong to it, which are marked as shown. */
-static void change_row(struct rfn_table *table, const struct compared *compared, size_t number,
-                       bool *shown, uint32_t *ranks)
-{
-    const struct rfn_comparison *found = compared->comparison;
-    const struct rfn_trend_change *change = &found->changes[number];
-    size_t n = 0;
-    for (size_t i = number; i < found->n_changes; i++) {
-        if (!shown[i] && together(change, &found->changes[i])) {
-            shown[i] = true;
-            ranks[n++] = found->changes[i].rank;
-        }
-    }
-    share_cell(table, change->full_share);
-    share_cell(table, change->reduced_share);
-    rfn_table_cell(table, kind_of(change));
-    rfn_table_cell(table, rfn_pattern_words(change->pattern));
-    ranks_cell(table, ranks, n);
-    path_note(table, compared, change);
-}
-
-/* How many rows there are. */
-static size_t fill_changes(struct rfn_table *table, const struct compared *compared, bool *shown,
-                           uint32_t *ranks)
-{
-    const char *const titles[] = {word(compared, "full", "first"),
-                                  word(compared, "reduced", "second"), "change", "pattern",
-                                  "ranks"};
-    size_t rows = 0;
-    struct rfn_table rest; /* rows that are only counted */
-    rfn_table_init(table, "rrlll");
-    rfn_table_init(&rest, "rrlll");
-    rfn_table_cells(table, titles, sizeof titles / sizeof *titles);
-    for (size_t i = 0; i < compared->comparison->n_changes; i++) {
-        if (!shown[i])
-            change_row(rows++ < compared->top ? table : &rest, compared, i, shown, ranks);
-    }
-    rfn_table_release(&rest);
-    return rows;
+    rfn_text_ranks(&which, ranks, n);
+    rfn_table_row(table, "%s, %s\t%s, %s\t%s\t%s", rfn_share_text(change->full_share).text,
+                  rfn_severity_words(rfn_severity_class(change->full_share)),
+                  rfn_share_text(change->reduced_share).text,
+                  rfn_severity_words(rfn_severity_class(change->reduced_share)), kind_of(change),
+                  rfn_pattern_words(change->pattern));
+    rfn_table_text(table, &which);
+    rfn_text_string(&line, "in ");
+    rfn_call_site_path(&line, compared->full, site, width - 3);
+    rfn_text_wrap(&note, &line, width, 2);
+    rfn_table_note(table, &note);
+    rfn_text_release(&line);
 }
 
 static void append_changes(struct rfn_text *out, const struct compared *compared)
 {
-    size_t n = compared->comparison->n_changes;
-    uint32_t *ranks = calloc(n, sizeof *ranks);
-    bool *shown = calloc(n, sizeof *shown);
+    const struct rfn_comparison *found = compared->comparison;
+    uint32_t *ranks = calloc(found->n_changes, sizeof *ranks);
+    bool *shown = calloc(found->n_changes, sizeof *shown), two = compared->two_runs;
+    size_t rows = 0;
     struct rfn_table table;
     out->failed |= !ranks || !shown;
-    if (ranks && shown) {
-        size_t rows = fill_changes(&table, compared, shown, ranks);
-        rfn_text_format(out,
-                        "\nTrends that %s: shares of the %s, on the rank with the largest change",
-                        word(compared, "are not retained", "differ"),
-                        word(compared, "full archive's run time", "first one's run time"));
-        if (rows > compared->top)
-            rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", compared->top, rows, rows);
-        rfn_text_string(out, "\n");
-        rfn_table_print(&table, NOTE_INDENT, out);
-        rfn_table_release(&table);
+    rfn_table_init(&table, "rrlll",
+                   two ? "first\tsecond\tchange\tpattern\tranks"
+                       : "full\treduced\tchange\tpattern\tranks");
+    for (size_t i = 0; i < found->n_changes && ranks && shown; i++) {
+        size_t n = 0;
+        for (size_t k = i; k < found->n_changes && !shown[i]; k++) {
+            if (shown[k] || !together(&found->changes[i], &found->changes[k]))
+                continue;
+            shown[k] = k > i;
+            ranks[n++] = found->changes[k].rank;
+        }
+        if (n && rows++ < compared->top)
+            change_row(&table, compared, &found->changes[i], ranks, n);
     }
+    rfn_text_format(out, "\nTrends that %s: shares of the %s, on the rank with the largest change",
+                    two ? "differ" : "are not retained",
+                    two ? "first one's run time" : "full archive's run time");
+    if (rows > compared->top)
+        rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", compared->top, rows, rows);
+    rfn_text_char(out, '\n');
+    rfn_table_print(&table, NOTE_INDENT, out);
     free(ranks);
     free(shown);
 }
 
-/* Where nothing else can be compared, the run times; the exit status. */
-static int print_text(const struct compared *compared, int status)
-{
-    struct rfn_text out = {0};
-    append_runs(&out, compared);
-    if (compared->comparison)
-        append_measures(&out, compared);
-    if (compared->comparison && !compared->comparison->trends_retained)
-        append_changes(&out, compared);
-    if (out.failed)
-        status = rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
-    else
-        rfn_text_print(&out);
-    rfn_text_release(&out);
-    return status;
-}
-
 /* ---- the verb ---- */
 
-static int fail(const struct compared *compared, int error, const struct rfn_archive *concerned,
-                const struct rfn_diag *diag)
+/* When recording began: 0 if they began at one time, as two archives of one run have it, 1 if not,
+ * -1 if that is not known of both. */
+static int compare_starts(const struct compared *compared)
 {
-    const char *file = NULL;
-    if (concerned)
-        file = concerned == compared->full ? compared->full_file : compared->reduced_file;
-    return rfn_command_fail(file, error, diag);
-}
-
-/* A file that was cut behind its last event; the exit status. */
-static int check_complete(const struct rfn_archive *archive, const char *file, int status)
-{
-    const char *why = NULL;
-    if (rfn_archive_complete(archive, &why))
-        return status;
-    rfn_command_error("%s: incomplete: %s", file, why ? why : "the file was cut short");
-    return RFN_EXIT_BAD_INPUT;
-}
-
-static int open_both(struct compared *compared)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    int error = rfn_archive_open(compared->full_file, &compared->full, &diag);
-    if (error < 0)
-        return rfn_command_fail(compared->full_file, error, &diag);
-    error = rfn_archive_open(compared->reduced_file, &compared->reduced, &diag);
-    if (error == 0)
-        return RFN_EXIT_OK;
-    rfn_archive_close(compared->full);
-    return rfn_command_fail(compared->reduced_file, error, &diag);
-}
-
-/* The other way round, what is lost would be told as what is gained; the exit status. */
-static int check_order(const struct compared *compared)
-{
-    if (!rfn_archive_run(compared->full)->reduced || rfn_archive_run(compared->reduced)->reduced)
-        return RFN_EXIT_OK;
-    rfn_command_error("%s is a reduced archive, and %s is not: the full one comes first, as in "
-                      "refrain compare %s %s",
-                      compared->full_file, compared->reduced_file, compared->reduced_file,
-                      compared->full_file);
-    return RFN_EXIT_USAGE;
-}
-
-/* When recording began, if that is known of both; two archives of one run have the same. */
-static bool have_starts(const struct compared *compared)
-{
-    return rfn_archive_run(compared->full)->start_realtime_ns &&
-           rfn_archive_run(compared->reduced)->start_realtime_ns;
-}
-
-static bool have_one_start(const struct compared *compared)
-{
-    return rfn_archive_run(compared->full)->start_realtime_ns ==
-           rfn_archive_run(compared->reduced)->start_realtime_ns;
-}
-
-/* Of two runs it is told how these differ. */
-static void look_for_two_runs(struct compared *compared)
-{
-    compared->two_runs = have_starts(compared) && !have_one_start(compared);
-    if (compared->two_runs)
-        rfn_command_error("%s and %s are of two runs, which began at different times: it is told "
-                          "how these differ, not what reducing loses (refrain reduce %s makes an "
-                          "archive to compare it with)",
-                          compared->full_file, compared->reduced_file, compared->full_file);
+    int64_t a = rfn_archive_run(compared->full)->start_realtime_ns;
+    int64_t b = rfn_archive_run(compared->reduced)->start_realtime_ns;
+    return a && b ? a != b : -1;
 }
 
 static int measure_run(const struct rfn_archive *archive, struct rfn_run_times *times,
@@ -438,18 +292,33 @@ static int measure_run(const struct rfn_archive *archive, struct rfn_run_times *
     return error;
 }
 
-/* Of runs that have other events; the exit status. */
-static int print_times(struct compared *compared)
+/* Of runs that have other events nothing else can be compared. */
+static void print_times(const struct compared *compared)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    int error = measure_run(compared->full, &compared->before, &diag);
-    if (error < 0)
-        return fail(compared, error, compared->full, &diag);
-    error = measure_run(compared->reduced, &compared->after, &diag);
-    if (error < 0)
-        return fail(compared, error, compared->reduced, &diag);
-    compared->two_runs = true;
-    return print_text(compared, RFN_EXIT_OK);
+    struct rfn_run_times before, after;
+    struct rfn_text out = {0};
+    int error = measure_run(compared->full, &before, &diag);
+    if (error < 0) {
+        rfn_command_fail(compared->full_file, error, &diag);
+    } else if ((error = measure_run(compared->reduced, &after, &diag)) < 0) {
+        rfn_command_fail(compared->reduced_file, error, &diag);
+    } else {
+        append_runs(&out, &before, &after);
+        rfn_command_print(&out, NULL, RFN_EXIT_OK);
+    }
+}
+
+static int print_text(const struct compared *compared, int status)
+{
+    const struct rfn_comparison *found = compared->comparison;
+    struct rfn_text out = {0};
+    if (compared->two_runs)
+        append_runs(&out, &found->full_times, &found->reduced_times);
+    append_measures(&out, compared);
+    if (!found->trends_retained)
+        append_changes(&out, compared);
+    return rfn_command_print(&out, NULL, status);
 }
 
 static int compare(struct compared *compared, bool json)
@@ -457,20 +326,41 @@ static int compare(struct compared *compared, bool json)
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_progress progress = {.what = "comparing"};
     const struct rfn_archive *concerned = NULL;
+    const char *file = NULL;
     int error = rfn_comparison_new(compared->full, compared->reduced, rfn_progress_show, &progress,
                                    &compared->comparison, &concerned, &diag);
     rfn_progress_done(&progress);
-    if (error == RFN_E_USAGE && !json && !(have_starts(compared) && have_one_start(compared)))
+    if (error == RFN_E_USAGE && !json && compare_starts(compared) != 0)
         print_times(compared);
+    if (concerned)
+        file = concerned == compared->full ? compared->full_file : compared->reduced_file;
     if (error < 0)
-        return fail(compared, error, concerned, &diag);
-    compared->before = compared->comparison->full_times;
-    compared->after = compared->comparison->reduced_times;
-    int status = check_complete(compared->full, compared->full_file, RFN_EXIT_OK);
-    status = check_complete(compared->reduced, compared->reduced_file, status);
+        return rfn_command_fail(file, error, &diag);
+    int status = rfn_command_check_complete(compared->full, compared->full_file, RFN_EXIT_OK);
+    status = rfn_command_check_complete(compared->reduced, compared->reduced_file, status);
     status = json ? print_json(compared, status) : print_text(compared, status);
     rfn_comparison_free(compared->comparison);
     return status;
+}
+
+/* Tells what the two are that are compared; the exit status. */
+static int check(struct compared *compared)
+{
+    /* The other way round, what is lost would be told as what is gained. */
+    if (rfn_archive_run(compared->full)->reduced && !rfn_archive_run(compared->reduced)->reduced) {
+        rfn_command_error("%s is a reduced archive, and %s is not: the full one comes first, as in "
+                          "refrain compare %s %s",
+                          compared->full_file, compared->reduced_file, compared->reduced_file,
+                          compared->full_file);
+        return RFN_EXIT_USAGE;
+    }
+    compared->two_runs = compare_starts(compared) > 0;
+    if (compared->two_runs)
+        rfn_command_error("%s and %s are of two runs, which began at different times: it is told "
+                          "how these differ, not what reducing loses (refrain reduce %s makes an "
+                          "archive to compare it with)",
+                          compared->full_file, compared->reduced_file, compared->full_file);
+    return RFN_EXIT_OK;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)
@@ -480,15 +370,16 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     const struct rfn_file_argument *file = &given.given;
     struct compared compared = {.full_file = file->file, .reduced_file = given.reduced};
     compared.top = file->top_given ? (size_t)file->top : file->json ? SIZE_MAX : TOP;
-    int status = open_both(&compared);
+    int status = rfn_command_open(file->file, &compared.full);
     if (status)
         return status;
-    status = check_order(&compared);
-    if (status == RFN_EXIT_OK) {
-        look_for_two_runs(&compared);
-        status = compare(&compared, file->json);
+    status = rfn_command_open(given.reduced, &compared.reduced);
+    if (!status) {
+        status = check(&compared);
+        if (!status)
+            status = compare(&compared, file->json);
+        rfn_archive_close(compared.reduced);
     }
-    rfn_archive_close(compared.reduced);
     rfn_archive_close(compared.full);
     return status;
 }

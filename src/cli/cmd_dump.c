@@ -5,15 +5,15 @@
  * and used again as long as the words that it was made of are the same. Completion calls show what
  * their requests turned out to be, so theirs is made anew each time. Call paths are made once.
  */
-#include "cli/call_path.h"
 #include "cli/command.h"
 #include "cli/file_argument.h"
 #include "cli/parameters.h"
 #include "cli/rank_filter.h"
-#include "cli/reduction.h"
+#include "cli/run_text.h"
 #include "cli/text.h"
 #include "refrain/archive.h"
 #include "refrain/completion.h"
+#include "refrain/explain.h"
 #include "refrain/volume.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@
 enum { FLUSH_AT = 1 << 18 };
 
 struct options {
-    const char *file;
-    struct rfn_rank_filter ranks; /* none: all */
+    struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
+    struct rfn_rank_filter ranks;   /* none: all */
     uint64_t limit;
 };
 
@@ -56,16 +56,6 @@ struct dump {
 
 /* ---- the rest of a line ---- */
 
-static void append_path(struct dump *dump, struct rfn_text *text, uint32_t path)
-{
-    struct rfn_text *known = &dump->paths[path];
-    if (!known->n) {
-        rfn_call_path_full(known, dump->archive, path);
-        rfn_text_char(known, '\n');
-    }
-    rfn_text_bytes(text, known->data, known->n);
-}
-
 static void append_rest(struct dump *dump, const struct rfn_record *record,
                         const struct rfn_volume *volume, const struct rfn_request_effects *effects,
                         struct rfn_text *text)
@@ -76,11 +66,16 @@ static void append_rest(struct dump *dump, const struct rfn_record *record,
                                         .record = record,
                                         .volume = record->failed_poll ? NULL : volume,
                                         .effects = effects};
+    struct rfn_text *path = &dump->paths[record->path];
     rfn_text_string(text, rfn_archive_function(dump->archive, record->function)->name);
     rfn_text_char(text, '\t');
     rfn_parameters_append(text, &parameters);
     rfn_text_char(text, '\t');
-    append_path(dump, text, record->path);
+    if (!path->n) {
+        rfn_call_path_full(path, dump->archive, record->path);
+        rfn_text_char(path, '\n');
+    }
+    rfn_text_bytes(text, path->data, path->n);
 }
 
 static int rests_grow(struct dump *dump, size_t n)
@@ -93,21 +88,6 @@ static int rests_grow(struct dump *dump, size_t n)
     dump->rests = rests;
     dump->n_rests = capacity;
     return 0;
-}
-
-static void rests_forget(struct dump *dump)
-{
-    for (size_t i = 0; i < dump->n_rests; i++)
-        dump->rests[i].valid = false;
-}
-
-static void rests_release(struct dump *dump)
-{
-    for (size_t i = 0; i < dump->n_rests; i++) {
-        free(dump->rests[i].words);
-        rfn_text_release(&dump->rests[i].text);
-    }
-    free(dump->rests);
 }
 
 static bool same(const struct rest *rest, const struct rfn_record *record,
@@ -190,19 +170,6 @@ static int flush(struct dump *dump)
     return errno == EPIPE ? 0 : RFN_E_IO;
 }
 
-static void append_volume(struct dump *dump, const struct rfn_record *record)
-{
-    struct rfn_text *out = &dump->out;
-    if (!dump->counted) {
-        rfn_text_string(out, "-\t-\t");
-        return;
-    }
-    rfn_text_signed(out, record->volume_gap);
-    rfn_text_char(out, '\t');
-    rfn_text_signed(out, record->volume_inside);
-    rfn_text_char(out, '\t');
-}
-
 static int print_event(struct dump *dump, const struct rfn_record *record)
 {
     const struct rfn_text *rest;
@@ -221,30 +188,26 @@ static int print_event(struct dump *dump, const struct rfn_record *record)
     } else {
         rfn_text_string(out, "-\t-\t");
     }
-    if (dump->volume)
-        append_volume(dump, record);
+    if (dump->counted) {
+        rfn_text_signed(out, record->volume_gap);
+        rfn_text_char(out, '\t');
+        rfn_text_signed(out, record->volume_inside);
+        rfn_text_char(out, '\t');
+    } else if (dump->volume) {
+        rfn_text_string(out, "-\t-\t");
+    }
     rfn_text_bytes(out, rest->data, rest->n);
     if (out->failed)
         return RFN_E_NOMEM;
     return out->n >= FLUSH_AT ? flush(dump) : 0;
 }
 
-static int print_events(struct dump *dump, struct rfn_cursor *cursor, struct rfn_diag *diag)
-{
-    const struct rfn_record *record;
-    int got = 0;
-    dump->cursor = cursor;
-    while (dump->left && !dump->closed && (got = rfn_cursor_next(cursor, &record, diag)) > 0) {
-        RFN_TRY(print_event(dump, record));
-        dump->left--;
-    }
-    return got < 0 ? got : 0;
-}
-
 static int print_stream(struct dump *dump, uint32_t stream, struct rfn_diag *diag)
 {
     struct rfn_stream_info info = rfn_archive_stream(dump->archive, stream);
+    const struct rfn_record *record;
     struct rfn_cursor *cursor;
+    int got = 0, error = 0;
     dump->rank = info.rank;
     dump->thread = info.thread;
     dump->counted = info.volume;
@@ -252,37 +215,37 @@ static int print_stream(struct dump *dump, uint32_t stream, struct rfn_diag *dia
     rfn_text_format(&dump->place, "\t%u\t%u\t", info.rank, info.thread);
     if (dump->place.failed)
         return RFN_E_NOMEM;
-    rests_forget(dump);
+    for (size_t i = 0; i < dump->n_rests; i++)
+        dump->rests[i].valid = false;
     rfn_tracker_reset(dump->tracker);
     RFN_TRY(rfn_cursor_open(dump->archive, stream, &cursor, diag));
-    int error = print_events(dump, cursor, diag);
+    dump->cursor = cursor;
+    while (!error && dump->left && !dump->closed &&
+           (got = rfn_cursor_next(cursor, &record, diag)) > 0) {
+        error = print_event(dump, record);
+        dump->left--;
+    }
     rfn_cursor_close(cursor);
-    return error;
-}
-
-static bool is_wanted(const struct dump *dump, uint32_t stream)
-{
-    const struct rfn_rank_filter *ranks = &dump->options->ranks;
-    return rfn_rank_filter_has(ranks->n ? ranks : NULL,
-                               rfn_archive_stream(dump->archive, stream).rank);
+    return error ? error : got < 0 ? got : 0;
 }
 
 /* All streams asked for; one that is damaged is told, and the others follow. Returns the exit
  * status. */
 static int print_streams(struct dump *dump)
 {
+    const struct rfn_rank_filter *ranks = &dump->options->ranks;
     uint32_t n = rfn_archive_run(dump->archive)->streams;
     int status = RFN_EXIT_OK;
     for (uint32_t i = 0; i < n && dump->left && !dump->closed; i++) {
         struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-        if (!is_wanted(dump, i))
+        if (ranks->n && !rfn_rank_filter_has(ranks, rfn_archive_stream(dump->archive, i).rank))
             continue;
         int error = print_stream(dump, i, &diag);
         if (error >= 0)
             continue;
         if (dump->closed || flush(dump) < 0)
             return RFN_EXIT_FAILURE;
-        status = rfn_command_fail(dump->options->file, error, &diag);
+        status = rfn_command_fail(dump->options->given.file, error, &diag);
         if (error == RFN_E_NOMEM)
             break;
     }
@@ -293,17 +256,13 @@ static int print_streams(struct dump *dump)
 
 /* ---- the verb ---- */
 
-static int dump_init(struct dump *dump)
-{
-    dump->volumes = rfn_volumes_new(dump->archive);
-    dump->tracker = rfn_tracker_new(dump->archive);
-    dump->paths = calloc((size_t)rfn_archive_paths(dump->archive) + 1, sizeof *dump->paths);
-    return dump->volumes && dump->tracker && dump->paths ? 0 : RFN_E_NOMEM;
-}
-
 static void dump_release(struct dump *dump)
 {
-    rests_release(dump);
+    for (size_t i = 0; i < dump->n_rests; i++) {
+        free(dump->rests[i].words);
+        rfn_text_release(&dump->rests[i].text);
+    }
+    free(dump->rests);
     for (uint32_t i = 0; dump->paths && i < rfn_archive_paths(dump->archive); i++)
         rfn_text_release(&dump->paths[i]);
     free(dump->paths);
@@ -312,18 +271,6 @@ static void dump_release(struct dump *dump)
     rfn_text_release(&dump->out);
     rfn_tracker_free(dump->tracker);
     rfn_volumes_free(dump->volumes);
-    rfn_archive_close(dump->archive);
-}
-
-static int check_ranks(const struct dump *dump)
-{
-    uint32_t ranks = rfn_archive_run(dump->archive)->ranks;
-    int64_t beyond = rfn_rank_filter_beyond(&dump->options->ranks, ranks);
-    if (beyond < 0)
-        return 0;
-    rfn_command_error("%s: there is no rank %lld, the ranks are 0 to %u", dump->options->file,
-                      (long long)beyond, ranks ? ranks - 1 : 0);
-    return RFN_EXIT_USAGE;
 }
 
 /* What `append` says of the run, on standard error. */
@@ -331,42 +278,35 @@ static void tell(const struct dump *dump, void (*append)(struct rfn_text *, cons
 {
     struct rfn_text text = {0};
     append(&text, rfn_archive_run(dump->archive));
-    rfn_text_char(&text, '\0');
-    if (!text.failed)
-        rfn_command_error("%s: %s", dump->options->file, text.data);
+    rfn_command_error("%s: %s", dump->options->given.file, rfn_text_terminated(&text));
     rfn_text_release(&text);
-}
-
-/* That not all is exact. */
-static void tell_lossy(const struct dump *dump)
-{
-    const struct rfn_run *run = rfn_archive_run(dump->archive);
-    if (run->reduced)
-        tell(dump, rfn_reduction_append);
-    if (run->forced)
-        tell(dump, rfn_forced_append);
 }
 
 static int dump_all(struct dump *dump)
 {
-    const char *why = NULL;
-    bool complete = rfn_archive_complete(dump->archive, &why);
-    int status = check_ranks(dump);
+    const char *file = dump->options->given.file;
+    const struct rfn_run *run = rfn_archive_run(dump->archive);
+    int status = rfn_command_check_ranks(dump->archive, file, &dump->options->ranks);
     if (status)
         return status;
-    if (dump_init(dump) < 0)
-        return rfn_command_fail(dump->options->file, RFN_E_NOMEM, NULL);
-    tell_lossy(dump);
-    if (!complete)
-        rfn_command_error("%s: incomplete: %s", dump->options->file, why ? why : "cut short");
-    dump->times = rfn_archive_run(dump->archive)->times;
-    dump->volume = rfn_archive_run(dump->archive)->volume != NULL;
+    dump->volumes = rfn_volumes_new(dump->archive);
+    dump->tracker = rfn_tracker_new(dump->archive);
+    dump->paths = calloc((size_t)rfn_archive_paths(dump->archive) + 1, sizeof *dump->paths);
+    if (!dump->volumes || !dump->tracker || !dump->paths)
+        return rfn_command_fail(file, RFN_E_NOMEM, NULL);
+    if (run->reduced)
+        tell(dump, rfn_reduction_append);
+    if (run->forced)
+        tell(dump, rfn_forced_append);
+    int incomplete = rfn_command_check_complete(dump->archive, file, RFN_EXIT_OK);
+    dump->times = run->times;
+    dump->volume = run->volume != NULL;
     rfn_text_string(&dump->out, "index\trank\tthread\tenter_ns\texit_ns\t");
     if (dump->volume)
         rfn_text_string(&dump->out, "volume_gap\tvolume_inside\t");
     rfn_text_string(&dump->out, "function\tparameters\tcall_path\n");
     status = print_streams(dump);
-    return status == RFN_EXIT_OK && !complete ? RFN_EXIT_BAD_INPUT : status;
+    return status == RFN_EXIT_OK ? incomplete : status;
 }
 
 static const struct argp_option options[] = {
@@ -380,44 +320,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct options *given = state->input;
     switch (key) {
     case 'r':
-        rfn_rank_filter_release(&given->ranks);
-        if (rfn_rank_filter_init(&given->ranks, arg) < 0)
-            argp_error(state, "'%s' is not a list of ranks, such as 3 or 0-3,7", arg);
+        rfn_rank_argument(state, arg, &given->ranks);
         return 0;
     case 'n':
         given->limit = rfn_number_argument(state, arg, "number of events");
         return 0;
-    case ARGP_KEY_ARG:
-        if (given->file)
-            argp_error(state, "one file at a time");
-        given->file = arg;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which file?");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return rfn_file_argument_parse(key, arg, state);
     }
-}
-
-static int open_and_dump(const struct options *given)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct dump dump = {.options = given, .left = given->limit};
-    int error = rfn_archive_open(given->file, &dump.archive, &diag);
-    if (error < 0)
-        return rfn_command_fail(given->file, error, &diag);
-    fflush(stdout);
-    int status = dump_all(&dump);
-    dump_release(&dump);
-    return status;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
     struct options given = {.limit = UINT64_MAX};
     rfn_command_parse(command, parse, argc, argv, &given);
-    int status = open_and_dump(&given);
+    struct dump dump = {.options = &given, .left = given.limit};
+    int status = rfn_command_open(given.given.file, &dump.archive);
+    if (!status) {
+        fflush(stdout);
+        status = dump_all(&dump);
+        dump_release(&dump);
+        rfn_archive_close(dump.archive);
+    }
     rfn_rank_filter_release(&given.ranks);
     return status;
 }

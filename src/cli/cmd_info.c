@@ -1,6 +1,4 @@
 /* cmd_info.c - refrain info: what is in an archive, without its events. */
-#include "cli/call_path.h"
-#include "cli/children.h"
 #include "cli/clocks.h"
 #include "cli/clusters_text.h"
 #include "cli/command.h"
@@ -8,14 +6,15 @@
 #include "cli/file_argument.h"
 #include "cli/hosts.h"
 #include "cli/json.h"
-#include "cli/reduction.h"
+#include "cli/run_text.h"
+#include "cli/spawned_jobs.h"
 #include "cli/spread_text.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
 #include "cli/trace_model.h"
-#include "cli/units.h"
 #include "refrain/archive.h"
+#include "refrain/explain.h"
 #include "refrain/recording.h"
 
 #include <stdio.h>
@@ -61,16 +60,29 @@ struct info_options {
     bool expressions_given;
 };
 
-/* What is printed besides what is in any archive; NULL: not asked for. */
-struct extras {
-    const struct rfn_trace_model *model;
-    bool clusters;                             /* are asked for in full; */
-    const struct rfn_clustering *clustering;   /* NULL: cannot be read */
-    struct rfn_clustering_cost cost;           /* of clustering */
-    const struct rfn_expressions *expressions; /* users' */
-    bool spread;                               /* is asked for, */
-    const struct rfn_time_spreads *spreads;    /* but there may be no times */
-    uint64_t top, top_clusters;                /* the latter 0 where it is not given */
+/* Sums over the streams and groups. */
+struct totals {
+    uint64_t events, calls, region_events, loops, nodes;
+    uint32_t unreadable;
+    uint32_t counted; /* streams with volumes */
+    int64_t span_ns;  /* of the first stream: enter of its first to exit of its last event */
+    struct rfn_parameter_sizes sizes;
+    int error; /* of reading it */
+    struct rfn_diag diag;
+};
+
+/* What is printed of an archive. */
+struct facts {
+    const struct info_options *options; /* what is asked for */
+    const char *file;
+    const struct rfn_archive *archive;
+    const struct rfn_run *run;
+    struct totals totals;
+    const struct rfn_trace_model *model; /* NULL: not asked for, or it cannot be made */
+    struct rfn_clustering *clustering;   /* NULL: cannot be read */
+    struct rfn_clustering_cost cost;     /* of clustering, if it is asked for */
+    struct rfn_time_spreads *spreads;    /* NULL: not asked for, or there are no times */
+    uint64_t top;
 };
 
 static const struct {
@@ -97,41 +109,9 @@ static void parse_form(struct info_options *given, const char *name, struct argp
                name);
 }
 
-/* Parameters of the others are compared in ways of their own. */
-static bool takes_expressions(const struct rfn_cluster_form *form)
-{
-    return form->parameters == RFN_PARAMETERS_FIELDS;
-}
-
-static error_t parse_expressions(int key, char *arg, struct argp_state *state)
-{
-    struct info_options *given = state->input;
-    switch (key) {
-    case KEY_EXPRESSION:
-        rfn_expression_argument(state, arg, given->expressions);
-        break;
-    case KEY_PLUGIN:
-        rfn_plugin_argument(state, arg, given->expressions);
-        break;
-    case ARGP_KEY_END:
-        if (given->expressions_given && (!given->clusters || !takes_expressions(&given->form)))
-            argp_error(state, "--expression and --plugin go with --clusters, and not with the "
-                              "forms paper and reference");
-        if (given->given.top_given && !given->spread && !given->clusters)
-            argp_error(state, "--top goes with --spread or --clusters");
-        return ARGP_ERR_UNKNOWN;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    given->expressions_given = true;
-    return 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct info_options *given = state->input;
-    if (parse_expressions(key, arg, state) == 0)
-        return 0;
     switch (key) {
     case 'm':
         given->model = arg ? arg : RFN_SIMILAR_DEFAULT;
@@ -145,21 +125,27 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SPREAD:
         given->spread = true;
         return 0;
+    case KEY_EXPRESSION:
+        rfn_expression_argument(state, arg, given->expressions);
+        given->expressions_given = true;
+        return 0;
+    case KEY_PLUGIN:
+        rfn_plugin_argument(state, arg, given->expressions);
+        given->expressions_given = true;
+        return 0;
+    case ARGP_KEY_END:
+        /* Forms compare parameters in ways of their own, but for fields. */
+        if (given->expressions_given &&
+            (!given->clusters || given->form.parameters != RFN_PARAMETERS_FIELDS))
+            argp_error(state, "--expression and --plugin go with --clusters, and not with the "
+                              "forms paper and reference");
+        if (given->given.top_given && !given->spread && !given->clusters)
+            argp_error(state, "--top goes with --spread or --clusters");
+        return 0;
     default:
         return rfn_file_argument_parse(key, arg, state);
     }
 }
-
-/* Sums over the streams and groups. */
-struct totals {
-    uint64_t events, calls, region_events, loops, nodes;
-    uint32_t unreadable;
-    uint32_t counted; /* streams with volumes */
-    int64_t span_ns;  /* of the first stream: enter of its first to exit of its last event */
-    struct rfn_parameter_sizes sizes;
-    int error; /* of reading it */
-    struct rfn_diag diag;
-};
 
 /* The time span is not stored; the events of one stream tell it. */
 static void take_span(struct totals *totals, const struct rfn_archive *archive, uint32_t stream)
@@ -235,7 +221,7 @@ static void append_members(struct rfn_text *text, const struct rfn_archive *arch
             rfn_text_string(text, "; ");
         if (thread)
             rfn_text_format(text, "thread %u: ", thread);
-        rfn_ranks_append(text, ranks, n);
+        rfn_text_ranks(text, ranks, n);
     }
     free(streams);
     free(ranks);
@@ -249,15 +235,14 @@ static json_t *group_json(const struct rfn_archive *archive, uint32_t number)
     struct rfn_text members = {0};
     json_t *value = json_object();
     append_members(&members, archive, &group);
-    json_object_set_new(value, "members", rfn_json_of_text(&members));
-    json_object_set_new(value, "threads", json_integer(group.n_members));
-    json_object_set_new(value, "symbols", json_integer(group.symbols));
-    json_object_set_new(value, "loops", json_integer(group.loops));
-    json_object_set_new(value, "nodes", json_integer(group.nodes));
-    json_object_set_new(value, "bytes", rfn_json_count(group.bytes));
+    RFN_JSON_SET(value, "members", rfn_json_of_text(&members));
+    RFN_JSON_SET(value, "threads", group.n_members);
+    RFN_JSON_SET(value, "symbols", group.symbols);
+    RFN_JSON_SET(value, "loops", group.loops);
+    RFN_JSON_SET(value, "nodes", group.nodes);
+    RFN_JSON_SET(value, "bytes", group.bytes);
     uint64_t signature = rfn_archive_stream(archive, group.members[0]).signature;
-    json_object_set_new(value, "signature",
-                        signature ? rfn_json_signature(signature) : json_null());
+    RFN_JSON_SET(value, "signature", signature ? rfn_json_signature(signature) : json_null());
     return value;
 }
 
@@ -279,10 +264,10 @@ static json_t *json_meetings(const struct rfn_run_meetings *before)
     if (!before->meetings)
         return json_null();
     json_t *value = json_object();
-    json_object_set_new(value, "meetings", rfn_json_count(before->meetings));
-    json_object_set_new(value, "seconds", json_real((double)before->ns * 1e-9));
-    json_object_set_new(value, "messages", rfn_json_count(before->messages));
-    json_object_set_new(value, "bytes", rfn_json_count(before->bytes));
+    RFN_JSON_SET(value, "meetings", before->meetings);
+    RFN_JSON_SET(value, "seconds", (double)before->ns * 1e-9);
+    RFN_JSON_SET(value, "messages", before->messages);
+    RFN_JSON_SET(value, "bytes", before->bytes);
     return value;
 }
 
@@ -302,10 +287,10 @@ static json_t *json_steps(const struct rfn_run_merging *merging)
     for (int i = 0; i < RFN_MERGING_STEPS; i++) {
         const struct rfn_sent *sent = &merging->step_sent[i];
         json_t *step = json_object();
-        json_object_set_new(step, "seconds", json_real((double)merging->step_ns[i] * 1e-9));
-        json_object_set_new(step, "messages", known ? rfn_json_count(sent->messages) : json_null());
-        json_object_set_new(step, "bytes", known ? rfn_json_count(sent->bytes) : json_null());
-        json_object_set_new(value, merging_steps[i], step);
+        RFN_JSON_SET(step, "seconds", (double)merging->step_ns[i] * 1e-9);
+        RFN_JSON_SET(step, "messages", known ? rfn_json_count(sent->messages) : json_null());
+        RFN_JSON_SET(step, "bytes", known ? rfn_json_count(sent->bytes) : json_null());
+        RFN_JSON_SET(value, merging_steps[i], step);
     }
     return value;
 }
@@ -315,100 +300,92 @@ static json_t *json_merging(const struct rfn_run_merging *merging)
     if (!merging->messages && !merging->before.meetings)
         return json_null();
     json_t *value = json_object(), *seconds = json_object();
-    json_object_set_new(value, "messages", rfn_json_count(merging->messages));
-    json_object_set_new(value, "bytes", rfn_json_count(merging->bytes));
-    json_object_set_new(value, "trace_bytes", rfn_json_count(merging->trace_bytes));
-    json_object_set_new(value, "all_bytes", rfn_json_count(merging->all_bytes));
-    json_object_set_new(value, "all_definition_bytes",
-                        rfn_json_count(merging->all_definition_bytes));
+    RFN_JSON_SET(value, "messages", merging->messages);
+    RFN_JSON_SET(value, "bytes", merging->bytes);
+    RFN_JSON_SET(value, "trace_bytes", merging->trace_bytes);
+    RFN_JSON_SET(value, "all_bytes", merging->all_bytes);
+    RFN_JSON_SET(value, "all_definition_bytes", merging->all_definition_bytes);
     for (int step = 0; step < RFN_MERGING_STEPS; step++)
-        json_object_set_new(seconds, merging_steps[step],
-                            json_real((double)merging->step_ns[step] * 1e-9));
-    json_object_set_new(value, "seconds", seconds);
-    json_object_set_new(value, "steps", json_steps(merging));
-    json_object_set_new(value, "before", json_meetings(&merging->before));
+        RFN_JSON_SET(seconds, merging_steps[step], (double)merging->step_ns[step] * 1e-9);
+    RFN_JSON_SET(value, "seconds", seconds);
+    RFN_JSON_SET(value, "steps", json_steps(merging));
+    RFN_JSON_SET(value, "before", json_meetings(&merging->before));
     return value;
 }
 
 static void set_run(json_t *value, const struct rfn_run *run)
 {
-    json_object_set_new(value, "recorder", rfn_json_text(run->recorder));
-    json_object_set_new(value, "program", rfn_json_text(run->program));
-    json_object_set_new(value, "command", rfn_json_text(run->command));
-    json_object_set_new(value, "mpi", rfn_json_text(run->mpi));
-    json_object_set_new(value, "flavour", rfn_json_text(run->flavour));
-    json_object_set_new(value, "start_realtime_ns", json_integer(run->start_realtime_ns));
-    json_object_set_new(value, "ranks", json_integer(run->ranks));
-    json_object_set_new(value, "threads", json_integer(run->streams));
-    json_object_set_new(value, "times", json_boolean(run->times));
-    json_object_set_new(value, "all_polls", json_boolean(run->all_polls));
-    json_object_set_new(value, "start_off", json_boolean(run->start_off));
-    json_object_set_new(value, "call_path_ends", json_path_ends(&run->path_ends));
-    json_object_set_new(value, "resolution_ns", json_real(run->resolution_ns));
-    json_object_set_new(value, "volume", run->volume ? rfn_json_text(run->volume) : json_null());
-    json_object_set_new(value, "volume_unit",
-                        run->volume ? rfn_json_text(run->volume_unit) : json_null());
-    json_object_set_new(value, "merge_seconds", json_real(run->merge_seconds));
-    json_object_set_new(value, "merging", json_merging(&run->merging));
-    json_object_set_new(value, "bytes", rfn_json_count(run->file_bytes));
-    json_object_set_new(value, "reduced", rfn_json_reduction(run));
-    json_object_set_new(value, "merged_parameters", rfn_json_text(run->forced));
+    RFN_JSON_SET(value, "recorder", run->recorder);
+    RFN_JSON_SET(value, "program", run->program);
+    RFN_JSON_SET(value, "command", run->command);
+    RFN_JSON_SET(value, "mpi", run->mpi);
+    RFN_JSON_SET(value, "flavour", run->flavour);
+    RFN_JSON_SET(value, "start_realtime_ns", run->start_realtime_ns);
+    RFN_JSON_SET(value, "ranks", run->ranks);
+    RFN_JSON_SET(value, "threads", run->streams);
+    RFN_JSON_SET(value, "times", run->times);
+    RFN_JSON_SET(value, "all_polls", run->all_polls);
+    RFN_JSON_SET(value, "start_off", run->start_off);
+    RFN_JSON_SET(value, "call_path_ends", json_path_ends(&run->path_ends));
+    RFN_JSON_SET(value, "resolution_ns", run->resolution_ns);
+    RFN_JSON_SET(value, "volume", run->volume ? rfn_json_text(run->volume) : json_null());
+    RFN_JSON_SET(value, "volume_unit", run->volume ? rfn_json_text(run->volume_unit) : json_null());
+    RFN_JSON_SET(value, "merge_seconds", run->merge_seconds);
+    RFN_JSON_SET(value, "merging", json_merging(&run->merging));
+    RFN_JSON_SET(value, "bytes", run->file_bytes);
+    RFN_JSON_SET(value, "reduced", rfn_json_reduction(run));
+    RFN_JSON_SET(value, "merged_parameters", run->forced);
 }
 
-static json_t *json_of_expressions(const struct rfn_expressions *expressions)
+static int print_json(const struct facts *facts, int status)
 {
-    if (!expressions)
-        return json_null();
-    const struct rfn_expression_counts counts = rfn_expressions_counts(expressions);
-    return rfn_json_expression_counts(&counts);
-}
-
-static int print_json(const struct rfn_archive *archive, const struct totals *totals,
-                      const struct extras *extras, const char *file, int status)
-{
-    const struct rfn_run *run = rfn_archive_run(archive);
+    const struct rfn_archive *archive = facts->archive;
+    const struct totals *totals = &facts->totals;
+    const struct info_options *options = facts->options;
     const char *why = NULL;
     bool complete = rfn_archive_complete(archive, &why);
     json_t *value = json_object(), *groups = json_array();
-    json_object_set_new(value, "file", rfn_json_text(file));
-    json_object_set_new(value, "complete", json_boolean(complete));
+    RFN_JSON_SET(value, "file", facts->file);
+    RFN_JSON_SET(value, "complete", complete);
     if (!complete)
-        json_object_set_new(value, "incomplete_because", rfn_json_text(why));
-    set_run(value, run);
-    json_object_set_new(value, "events", rfn_json_count(totals->events));
-    json_object_set_new(value, "calls", rfn_json_count(totals->calls));
-    json_object_set_new(value, "region_events", rfn_json_count(totals->region_events));
-    json_object_set_new(value, "regions", json_integer(rfn_archive_regions(archive)));
-    json_object_set_new(value, "groups", json_integer(rfn_archive_groups(archive)));
-    rfn_json_cluster_counts(value, extras->clustering);
-    json_object_set_new(value, "clustered_groups", json_integer(totals->sizes.clustered_groups));
-    json_object_set_new(value, "parameter_bytes", rfn_json_count(totals->sizes.bytes));
-    json_object_set_new(value, "unclustered_parameter_bytes",
-                        rfn_json_count(totals->sizes.unclustered_bytes));
-    json_object_set_new(value, "loops", rfn_json_count(totals->loops));
-    json_object_set_new(value, "nodes", rfn_json_count(totals->nodes));
-    json_object_set_new(value, "unreadable_threads", json_integer(totals->unreadable));
-    json_object_set_new(value, "volume_threads", json_integer(totals->counted));
-    json_object_set_new(value, "call_paths", json_integer(rfn_archive_paths(archive)));
-    json_object_set_new(value, "span_ns", run->times ? json_integer(totals->span_ns) : json_null());
-    json_object_set_new(value, "hosts", rfn_json_hosts(archive));
-    json_object_set_new(value, "clocks", rfn_json_clocks(archive));
-    json_object_set_new(value, "children", rfn_json_children(archive));
+        RFN_JSON_SET(value, "incomplete_because", why);
+    set_run(value, facts->run);
+    RFN_JSON_SET(value, "events", totals->events);
+    RFN_JSON_SET(value, "calls", totals->calls);
+    RFN_JSON_SET(value, "region_events", totals->region_events);
+    RFN_JSON_SET(value, "regions", rfn_archive_regions(archive));
+    RFN_JSON_SET(value, "groups", rfn_archive_groups(archive));
+    rfn_json_cluster_counts(value, facts->clustering);
+    RFN_JSON_SET(value, "clustered_groups", totals->sizes.clustered_groups);
+    RFN_JSON_SET(value, "parameter_bytes", totals->sizes.bytes);
+    RFN_JSON_SET(value, "unclustered_parameter_bytes", totals->sizes.unclustered_bytes);
+    RFN_JSON_SET(value, "loops", totals->loops);
+    RFN_JSON_SET(value, "nodes", totals->nodes);
+    RFN_JSON_SET(value, "unreadable_threads", totals->unreadable);
+    RFN_JSON_SET(value, "volume_threads", totals->counted);
+    RFN_JSON_SET(value, "call_paths", rfn_archive_paths(archive));
+    RFN_JSON_SET(value, "span_ns", facts->run->times ? json_integer(totals->span_ns) : json_null());
+    RFN_JSON_SET(value, "hosts", rfn_json_hosts(archive));
+    RFN_JSON_SET(value, "clocks", rfn_json_clocks(archive));
+    RFN_JSON_SET(value, "children", rfn_json_spawned_jobs(archive));
     for (uint32_t i = 0; i < rfn_archive_groups(archive); i++)
         json_array_append_new(groups, group_json(archive, i));
-    json_object_set_new(value, "group_list", groups);
-    if (extras->model)
-        json_object_set_new(value, "model", rfn_json_trace_model(extras->model));
-    if (extras->clusters && extras->clustering) {
-        rfn_json_clusters(value, archive, extras->clustering);
-        rfn_json_clustering_cost(value, &extras->cost);
-        json_object_set_new(value, "expressions", json_of_expressions(extras->expressions));
+    RFN_JSON_SET(value, "group_list", groups);
+    if (facts->model)
+        RFN_JSON_SET(value, "model", rfn_json_trace_model(facts->model));
+    if (options->clusters && facts->clustering) {
+        const struct rfn_expression_counts counts = rfn_expressions_counts(options->expressions);
+        rfn_json_clusters(value, archive, facts->clustering);
+        rfn_json_clustering_cost(value, &facts->cost);
+        RFN_JSON_SET(value, "expressions",
+                     options->expressions_given ? rfn_json_expression_counts(&counts)
+                                                : json_null());
     }
-    if (extras->spread)
-        json_object_set_new(value, "spread",
-                            extras->spreads ? rfn_json_spread(archive, extras->spreads, extras->top)
-                                            : json_null());
-    return rfn_json_print(value, status);
+    if (options->spread)
+        RFN_JSON_SET(value, "spread",
+                     facts->spreads ? rfn_json_spread(archive, facts->spreads, facts->top)
+                                    : json_null());
+    return rfn_command_print_json(value, status);
 }
 
 /* ---- text ---- */
@@ -418,45 +395,6 @@ static void line(struct rfn_text *out, const char *name, const char *text)
     rfn_text_format(out, "%-12s", name);
     rfn_text_printable(out, text);
     rfn_text_char(out, '\n');
-}
-
-static void append_volume(struct rfn_text *out, const struct rfn_run *run,
-                          const struct totals *totals)
-{
-    rfn_text_format(out, "%-12s", "Volume");
-    rfn_text_printable(out, run->volume);
-    if (totals->counted < run->streams)
-        rfn_text_format(out, ", counted by %u of %u threads", totals->counted, run->streams);
-    rfn_text_char(out, '\n');
-}
-
-/* "Alike       9 main clusters of ranks that make the same calls in the same order
- *              12 sub-clusters with the same parameters, 9 after expressions (--clusters: which)"
- */
-static void append_alike(struct rfn_text *out, const struct rfn_clustering *clustering)
-{
-    if (!clustering) {
-        rfn_text_format(out, "%-12snot known: calls or parameters cannot be read\n", "Alike");
-        return;
-    }
-    uint32_t mains = rfn_clustering_mains(clustering), subs = rfn_clustering_subs(clustering);
-    rfn_text_format(out,
-                    "%-12s%s main cluster%s of ranks that make the same calls in the same order\n",
-                    "Alike", rfn_count_text(mains).text, mains == 1 ? "" : "s");
-    rfn_text_format(out, "%-12s%s sub-cluster%s with the same parameters", "",
-                    rfn_count_text(subs).text, subs == 1 ? "" : "s");
-    rfn_text_format(out, ", %s after expressions (--clusters: which)\n",
-                    rfn_count_text(rfn_clustering_after_expressions(clustering)).text);
-}
-
-/* "Clustered   9 of 9 groups: calls, parameters and counts in 464 B, not 2.75 KiB" */
-static void append_clustered(struct rfn_text *out, const struct rfn_archive *archive,
-                             const struct rfn_parameter_sizes *sizes)
-{
-    rfn_text_format(out, "%-12s%u of %u groups: calls, parameters and counts in %s, not %s\n",
-                    "Clustered", sizes->clustered_groups, rfn_archive_groups(archive),
-                    rfn_bytes_text(sizes->bytes).text,
-                    rfn_bytes_text(sizes->unclustered_bytes).text);
 }
 
 static uint64_t merging_ns(const struct rfn_run_merging *merging)
@@ -529,10 +467,31 @@ static void append_merging(struct rfn_text *out, const struct rfn_run *run)
                     rfn_bytes_text(before->bytes / run->ranks).text);
 }
 
-static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive,
-                         const struct totals *totals, const struct rfn_clustering *clustering)
+/* "Alike       9 main clusters of ranks that make the same calls in the same order
+ *              12 sub-clusters with the same parameters, 9 after expressions (--clusters: which)"
+ */
+static void append_alike(struct rfn_text *out, const struct rfn_clustering *clustering)
 {
-    const struct rfn_run *run = rfn_archive_run(archive);
+    if (!clustering) {
+        rfn_text_format(out, "%-12snot known: calls or parameters cannot be read\n", "Alike");
+        return;
+    }
+    uint32_t mains = rfn_clustering_mains(clustering), subs = rfn_clustering_subs(clustering);
+    rfn_text_format(out,
+                    "%-12s%s main cluster%s of ranks that make the same calls in the same order\n",
+                    "Alike", rfn_count_text(mains).text, mains == 1 ? "" : "s");
+    rfn_text_format(out, "%-12s%s sub-cluster%s with the same parameters", "",
+                    rfn_count_text(subs).text, subs == 1 ? "" : "s");
+    rfn_text_format(out, ", %s after expressions (--clusters: which)\n",
+                    rfn_count_text(rfn_clustering_after_expressions(clustering)).text);
+}
+
+static void append_sizes(struct rfn_text *out, const struct facts *facts)
+{
+    const struct rfn_archive *archive = facts->archive;
+    const struct rfn_run *run = facts->run;
+    const struct totals *totals = &facts->totals;
+    const struct rfn_parameter_sizes *sizes = &totals->sizes;
     rfn_text_format(out, "%-12s%u (%u thread%s that called MPI)\n", "Ranks", run->ranks,
                     run->streams, run->streams == 1 ? "" : "s");
     rfn_text_format(out, "%-12s%s (%s calls", "Events", rfn_count_text(totals->events).text,
@@ -540,16 +499,18 @@ static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive
     if (totals->region_events)
         rfn_text_format(out, "; %s begins and ends of %u regions",
                         rfn_count_text(totals->region_events).text, rfn_archive_regions(archive));
-    rfn_text_string(out, ")\n");
-    rfn_text_format(out, "%-12s%s", "Size", rfn_bytes_text(run->file_bytes).text);
+    rfn_text_format(out, ")\n%-12s%s", "Size", rfn_bytes_text(run->file_bytes).text);
     if (totals->events)
         rfn_text_format(out, " (%.3g bytes per event)",
                         (double)run->file_bytes / (double)totals->events);
     rfn_text_format(out, "\n%-12s%u, with %s loop%s\n", "Groups", rfn_archive_groups(archive),
                     rfn_count_text(totals->loops).text, totals->loops == 1 ? "" : "s");
-    append_alike(out, clustering);
-    if (totals->sizes.clustered_groups)
-        append_clustered(out, archive, &totals->sizes);
+    append_alike(out, facts->clustering);
+    if (sizes->clustered_groups)
+        rfn_text_format(out, "%-12s%u of %u groups: calls, parameters and counts in %s, not %s\n",
+                        "Clustered", sizes->clustered_groups, rfn_archive_groups(archive),
+                        rfn_bytes_text(sizes->bytes).text,
+                        rfn_bytes_text(sizes->unclustered_bytes).text);
     if (run->times)
         rfn_text_format(out, "%-12s%s on rank %u (resolution %.3g ns)\n", "Time span",
                         rfn_time_text(totals->span_ns).text,
@@ -557,8 +518,13 @@ static void append_sizes(struct rfn_text *out, const struct rfn_archive *archive
     else
         rfn_text_format(out, "%-12s%s\n", "Time span", "the archive has no times");
     rfn_reduction_lines(out, run);
-    if (run->volume)
-        append_volume(out, run, totals);
+    if (run->volume) {
+        rfn_text_format(out, "%-12s", "Volume");
+        rfn_text_printable(out, run->volume);
+        if (totals->counted < run->streams)
+            rfn_text_format(out, ", counted by %u of %u threads", totals->counted, run->streams);
+        rfn_text_char(out, '\n');
+    }
     if (totals->unreadable)
         rfn_text_format(out, "%-12s%u of %u threads\n", "Unreadable", totals->unreadable,
                         run->streams);
@@ -568,17 +534,14 @@ static void append_groups(struct rfn_text *out, const struct rfn_archive *archiv
 {
     struct rfn_table table;
     bool alone = true;
-    rfn_table_init(&table, "rrrrrrl");
-    static const char *const titles[] = {"group", "threads", "symbols", "loops",
-                                         "nodes", "bytes",   "ranks"};
-    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
+    rfn_table_init(&table, "rrrrrrl", "group\tthreads\tsymbols\tloops\tnodes\tbytes\tranks");
     for (uint32_t i = 0; i < rfn_archive_groups(archive); i++) {
         struct rfn_group_info group = rfn_archive_group(archive, i);
         struct rfn_text members = {0};
-        const uint64_t numbers[] = {i, group.n_members, group.symbols, group.loops, group.nodes};
-        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-            rfn_table_cell(&table, rfn_count_text(numbers[k]).text);
-        rfn_table_cell(&table, group.bytes ? rfn_count_text(group.bytes).text : "-");
+        rfn_table_row(&table, "%s\t%s\t%s\t%s\t%s\t%s", rfn_count_text(i).text,
+                      rfn_count_text(group.n_members).text, rfn_count_text(group.symbols).text,
+                      rfn_count_text(group.loops).text, rfn_count_text(group.nodes).text,
+                      group.bytes ? rfn_count_text(group.bytes).text : "-");
         alone &= group.bytes > 0;
         append_members(&members, archive, &group);
         rfn_table_text(&table, &members);
@@ -586,156 +549,118 @@ static void append_groups(struct rfn_text *out, const struct rfn_archive *archiv
     rfn_text_format(out, "\nGroups: threads of equal structure, stored once%s\n",
                     alone ? "" : " (-: together with others)");
     rfn_table_print(&table, 2, out);
-    rfn_table_release(&table);
 }
 
-static void append_expressions(struct rfn_text *out, const struct rfn_expressions *expressions)
+static int print_text(const struct facts *facts, int status)
 {
-    if (!expressions)
-        return;
-    struct rfn_expression_counts counts = rfn_expressions_counts(expressions);
-    rfn_text_string(out, "\nOf ");
-    rfn_expression_counts_append(out, &counts, false);
-    rfn_text_char(out, '\n');
-}
-
-static int print_text(const struct rfn_archive *archive, const struct totals *totals,
-                      const struct extras *extras, const char *file, int status)
-{
-    const struct rfn_run *run = rfn_archive_run(archive);
+    const struct rfn_archive *archive = facts->archive;
+    const struct rfn_run *run = facts->run;
+    const struct info_options *options = facts->options;
     struct rfn_text out = {0};
-    struct rfn_hosts hosts;
     const char *why = NULL;
-    if (!rfn_archive_complete(archive, &why))
+    bool complete = rfn_archive_complete(archive, &why);
+    if (!complete)
         rfn_text_format(&out, "incomplete: %s\n", why ? why : "the file was cut short");
-    line(&out, "File", file);
+    line(&out, "File", facts->file);
     line(&out, "Command", run->command);
     line(&out, "Program", run->program);
     line(&out, "MPI", run->mpi);
-    if (rfn_hosts_init(&hosts, archive) == 0) {
-        rfn_text_format(&out, "%-12s", "Hosts");
-        rfn_hosts_append(&out, &hosts);
-        rfn_text_char(&out, '\n');
-        rfn_hosts_release(&hosts);
-    } else {
-        out.failed = true;
-    }
+    rfn_text_format(&out, "%-12s", "Hosts");
+    rfn_hosts_append(&out, archive);
+    rfn_text_char(&out, '\n');
     line(&out, "Recorder", run->recorder);
     rfn_path_ends_line(&out, run, 12);
-    rfn_children_line(&out, archive, 12);
-    append_sizes(&out, archive, totals, extras->clustering);
+    rfn_spawned_jobs_line(&out, archive, 12);
+    append_sizes(&out, facts);
     append_merging(&out, run);
-    line(&out, "Complete", rfn_archive_complete(archive, NULL) ? "yes" : "no");
+    line(&out, "Complete", complete ? "yes" : "no");
     append_groups(&out, archive);
     rfn_clocks_append(&out, archive);
-    if (extras->model)
-        rfn_trace_model_append(&out, extras->model);
-    if (extras->clusters && extras->clustering) {
-        rfn_clusters_append(&out, archive, extras->clustering, extras->top_clusters);
-        append_expressions(&out, extras->expressions);
-        rfn_clustering_cost_append(&out, &extras->cost);
+    if (facts->model)
+        rfn_trace_model_append(&out, facts->model);
+    if (options->clusters && facts->clustering) {
+        const struct rfn_expression_counts counts = rfn_expressions_counts(options->expressions);
+        rfn_clusters_append(&out, archive, facts->clustering,
+                            options->given.top_given ? options->given.top : 0);
+        if (options->expressions_given) {
+            rfn_text_string(&out, "\nOf ");
+            rfn_expression_counts_append(&out, &counts, false);
+            rfn_text_char(&out, '\n');
+        }
+        rfn_clustering_cost_append(&out, &facts->cost);
     }
-    if (extras->spreads)
-        rfn_spread_append(&out, archive, extras->spreads, extras->top);
-    else if (extras->spread)
+    if (facts->spreads)
+        rfn_spread_append(&out, archive, facts->spreads, facts->top);
+    else if (options->spread)
         rfn_text_string(&out, "\nSpread: there are no times\n");
-    if (out.failed)
-        status = rfn_command_fail(file, RFN_E_NOMEM, NULL);
-    else
-        rfn_text_print(&out);
-    rfn_text_release(&out);
-    return status;
-}
-
-/* Says what is wrong with the archive; the exit status. */
-static int check(const struct rfn_archive *archive, const struct totals *totals, const char *file)
-{
-    const char *why = NULL;
-    int status = totals->error < 0 ? rfn_command_fail(file, totals->error, &totals->diag)
-                                   : RFN_EXIT_OK;
-    if (rfn_archive_complete(archive, &why))
-        return status;
-    rfn_command_error("%s: incomplete: %s", file, why ? why : "the file was cut short");
-    return RFN_EXIT_BAD_INPUT;
-}
-
-static uint64_t top_of(const struct rfn_file_argument *given)
-{
-    return given->top_given ? given->top : given->json ? UINT64_MAX : TOP_DEFAULT;
+    return rfn_command_print(&out, facts->file, status);
 }
 
 /* With the expressions that are given, then those that the archive has. */
-static int cluster(const struct rfn_archive *archive, const struct info_options *options,
-                   struct extras *extras, struct rfn_clustering **clustering, struct rfn_diag *diag)
+static int cluster(struct facts *facts, struct rfn_diag *diag)
 {
-    struct rfn_expressions *expressions = options->expressions;
-    RFN_TRY(rfn_expressions_add_archive(expressions, archive, diag));
-    RFN_TRY(rfn_clustering_new(archive, options->form, expressions,
-                               options->clusters ? &extras->cost : NULL, clustering, diag));
+    struct rfn_expressions *expressions = facts->options->expressions;
+    const bool clusters = facts->options->clusters;
+    RFN_TRY(rfn_expressions_add_archive(expressions, facts->archive, diag));
+    RFN_TRY(rfn_clustering_new(facts->archive, facts->options->form, expressions,
+                               clusters ? &facts->cost : NULL, &facts->clustering, diag));
     const struct rfn_expression_counts counts = rfn_expressions_counts(expressions);
-    if (options->clusters)
+    if (clusters)
         rfn_expression_counts_warn(&counts);
-    extras->expressions = options->expressions_given ? expressions : NULL;
-    extras->clustering = *clustering;
     return 0;
 }
 
 /* Prints what is asked for; the exit status. */
 static int print(const struct rfn_archive *archive, const struct info_options *options)
 {
-    const char *file = options->given.file;
-    struct rfn_trace_model model;
+    const struct rfn_file_argument *given = &options->given;
+    const char *file = given->file;
+    struct facts facts = {.options = options,
+                          .file = file,
+                          .archive = archive,
+                          .run = rfn_archive_run(archive),
+                          .totals = totals_of(archive)};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct totals totals = totals_of(archive);
-    int status = check(archive, &totals, file);
+    struct rfn_trace_model model;
+    int status = facts.totals.error < 0
+                     ? rfn_command_fail(file, facts.totals.error, &facts.totals.diag)
+                     : RFN_EXIT_OK;
+    status = rfn_command_check_complete(archive, file, status);
     int error = options->model ? rfn_trace_model_make(&model, archive, options->model, &diag) : 0;
     if (error == RFN_E_USAGE)
         return rfn_command_fail(NULL, error, &diag);
     if (error < 0)
         status = rfn_command_fail(file, error, &diag);
-    struct rfn_clustering *clustering = NULL;
-    struct extras extras = {.model = options->model && !error ? &model : NULL};
-    extras.clusters = options->clusters;
-    error = cluster(archive, options, &extras, &clustering, &diag);
+    else if (options->model)
+        facts.model = &model;
+    error = cluster(&facts, &diag);
     if (error == RFN_E_NOMEM || (error < 0 && options->clusters))
         status = rfn_command_fail(file, error, &diag);
-    struct rfn_time_spreads *spreads = NULL;
-    extras.spread = options->spread;
-    error = options->spread && rfn_archive_run(archive)->times
-                ? rfn_time_spreads_new(archive, &spreads, &diag)
+    error = options->spread && facts.run->times
+                ? rfn_time_spreads_new(archive, &facts.spreads, &diag)
                 : 0;
     if (error < 0)
         status = rfn_command_fail(file, error, &diag);
-    extras.spreads = spreads;
-    extras.top = top_of(&options->given);
-    extras.top_clusters = options->given.top_given ? options->given.top : 0;
-    status = options->given.json ? print_json(archive, &totals, &extras, file, status)
-                                 : print_text(archive, &totals, &extras, file, status);
-    rfn_time_spreads_free(spreads);
-    rfn_clustering_free(clustering);
-    return status;
-}
-
-static int open_and_print(const struct info_options *options)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct rfn_archive *archive;
-    int error = rfn_archive_open(options->given.file, &archive, &diag);
-    if (error < 0)
-        return rfn_command_fail(options->given.file, error, &diag);
-    int status = print(archive, options);
-    rfn_archive_close(archive);
+    facts.top = given->top_given ? given->top : given->json ? UINT64_MAX : TOP_DEFAULT;
+    status = given->json ? print_json(&facts, status) : print_text(&facts, status);
+    rfn_time_spreads_free(facts.spreads);
+    rfn_clustering_free(facts.clustering);
     return status;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
     struct info_options options = {0};
+    struct rfn_archive *archive;
     int error = rfn_expressions_new(&options.expressions);
     if (error < 0)
         return rfn_command_fail(NULL, error, NULL);
     rfn_command_parse(command, parse, argc, argv, &options);
-    int status = open_and_print(&options);
+    int status = rfn_command_open(options.given.file, &archive);
+    if (!status) {
+        status = print(archive, &options);
+        rfn_archive_close(archive);
+    }
     rfn_expressions_free(options.expressions);
     return status;
 }

@@ -4,7 +4,6 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/text.h"
-#include "cli/units.h"
 #include "refrain/merge_archives.h"
 
 #include <stdlib.h>
@@ -73,16 +72,16 @@ static int print_json(const struct arguments *arguments, const struct rfn_merge_
                       int status)
 {
     json_t *value = json_object();
-    json_object_set_new(value, "file", rfn_json_text(arguments->output));
-    json_object_set_new(value, "files", json_integer(arguments->n_files));
-    json_object_set_new(value, "bytes_before", rfn_json_count(merged->bytes_before));
-    json_object_set_new(value, "bytes", rfn_json_count(merged->bytes));
-    json_object_set_new(value, "clustered", json_boolean(merged->clustered));
-    json_object_set_new(value, "events", rfn_json_count(merged->events));
-    json_object_set_new(value, "ranks", rfn_json_count(merged->ranks));
-    json_object_set_new(value, "missing", rfn_json_count(merged->missing));
-    json_object_set_new(value, "missing_ranks", rfn_json_text(merged->missing_ranks));
-    return rfn_json_print(value, status);
+    RFN_JSON_SET(value, "file", arguments->output);
+    RFN_JSON_SET(value, "files", json_integer(arguments->n_files));
+    RFN_JSON_SET(value, "bytes_before", merged->bytes_before);
+    RFN_JSON_SET(value, "bytes", merged->bytes);
+    RFN_JSON_SET(value, "clustered", merged->clustered);
+    RFN_JSON_SET(value, "events", merged->events);
+    RFN_JSON_SET(value, "ranks", merged->ranks);
+    RFN_JSON_SET(value, "missing", merged->missing);
+    RFN_JSON_SET(value, "missing_ranks", merged->missing_ranks);
+    return rfn_command_print_json(value, status);
 }
 
 /* "app.rfn: 4 of 4 ranks of 4 archives, 12,345 events, 32.1 KiB became 9.8 KiB" */
@@ -95,26 +94,14 @@ static int print_text(const struct arguments *arguments, const struct rfn_merge_
                     merged->ranks - merged->missing, merged->ranks, arguments->n_files,
                     arguments->n_files == 1 ? "" : "s", rfn_count_text(merged->events).text,
                     rfn_bytes_text(merged->bytes_before).text, rfn_bytes_text(merged->bytes).text);
-    rfn_text_print(&text);
-    rfn_text_release(&text);
-    return status;
-}
-
-/* Ranks that are in none of the files; the exit status. */
-static int check(const struct rfn_merge_result *merged)
-{
-    if (!merged->missing)
-        return RFN_EXIT_OK;
-    rfn_command_error("rank%s %s %s in none of these archives: what comes out is incomplete",
-                      merged->missing == 1 ? "" : "s", merged->missing_ranks,
-                      merged->missing == 1 ? "is" : "are");
-    return RFN_EXIT_BAD_INPUT;
+    return rfn_command_print(&text, NULL, status);
 }
 
 static int merge(const struct arguments *arguments)
 {
     struct rfn_merge_result merged;
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    int status = RFN_EXIT_OK;
     int error = rfn_merge_archives((const struct rfn_archive *const *)arguments->archives,
                                    arguments->n_archives, &arguments->options, arguments->output,
                                    arguments->force, &merged, &diag);
@@ -124,39 +111,36 @@ static int merge(const struct arguments *arguments)
     }
     if (error < 0)
         return rfn_command_fail(NULL, error, &diag);
-    int status = check(&merged);
+    if (merged.missing) {
+        rfn_command_error("rank%s %s %s in none of these archives: what comes out is incomplete",
+                          merged.missing == 1 ? "" : "s", merged.missing_ranks,
+                          merged.missing == 1 ? "is" : "are");
+        status = RFN_EXIT_BAD_INPUT;
+    }
     return arguments->json ? print_json(arguments, &merged, status)
                            : print_text(arguments, &merged, status);
 }
 
-/* All files are open at once, and each may have a temporary one: as many as the system allows. */
-static void allow_files(int n)
+/* The exit status of the first file that cannot be opened, else 0. All are open at once, and each
+ * may have a temporary one: as many as the system allows. */
+static int open_all(struct arguments *arguments)
 {
     enum { OTHERS = 64 };
     struct rlimit limit;
-    rlim_t wanted = 2 * (rlim_t)n + OTHERS;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
-        return;
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/* The exit status of the first file that cannot be opened, else 0. */
-static int open_all(struct arguments *arguments)
-{
+    rlim_t wanted = 2 * (rlim_t)arguments->n_files + OTHERS;
+    int status = RFN_EXIT_OK;
     arguments->archives = calloc((size_t)arguments->n_files + 1, sizeof *arguments->archives);
     if (!arguments->archives)
         return rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
-    allow_files(arguments->n_files);
-    for (int i = 0; i < arguments->n_files; i++) {
-        struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-        int error = rfn_archive_open(arguments->files[i],
-                                     &arguments->archives[arguments->n_archives], &diag);
-        if (error < 0)
-            return rfn_command_fail(arguments->files[i], error, &diag);
-        arguments->n_archives++;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        setrlimit(RLIMIT_NOFILE, &limit);
     }
-    return RFN_EXIT_OK;
+    for (int i = 0; i < arguments->n_files && !status; i++) {
+        status = rfn_command_open(arguments->files[i], &arguments->archives[i]);
+        arguments->n_archives += !status;
+    }
+    return status;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)

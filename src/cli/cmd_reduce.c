@@ -8,7 +8,6 @@
 #include "cli/reduction.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
-#include "cli/units.h"
 #include "refrain/merge_archives.h"
 #include "refrain/trace_profile.h"
 
@@ -73,22 +72,6 @@ struct arguments {
     struct rfn_trace_profile_options options;
 };
 
-static uint32_t max_per_kind_argument(struct argp_state *state, const char *arg)
-{
-    uint64_t n = rfn_number_argument(state, arg, "number");
-    if (n < 2 || n > UINT32_MAX)
-        argp_error(state, "--max-per-kind is at least 2");
-    return (uint32_t)n;
-}
-
-static void rank_argument(struct argp_state *state, struct arguments *arguments, const char *arg)
-{
-    rfn_rank_filter_release(&arguments->ranks);
-    if (rfn_rank_filter_init(&arguments->ranks, arg) < 0)
-        argp_error(state, "'%s' is not a list of ranks, such as 3 or 0-3,7", arg);
-    arguments->some = true;
-}
-
 static void finish_arguments(struct argp_state *state, struct arguments *arguments)
 {
     struct rfn_trace_profile_options *made = &arguments->options;
@@ -113,28 +96,12 @@ static void finish_arguments(struct argp_state *state, struct arguments *argumen
         made->across = arguments->across_text;
 }
 
-static error_t parse_expressions(int key, char *arg, struct argp_state *state)
-{
-    struct arguments *arguments = state->input;
-    switch (key) {
-    case KEY_EXPRESSION:
-        rfn_expression_argument(state, arg, arguments->options.expressions);
-        break;
-    case KEY_PLUGIN:
-        rfn_plugin_argument(state, arg, arguments->options.expressions);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    arguments->expressions = true;
-    return 0;
-}
-
 /* Options that say how times are reduced. */
 static error_t parse_times(int key, char *arg, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     struct rfn_trace_profile_options *made = &arguments->options;
+    uint64_t n;
     switch (key) {
     case KEY_SIMILAR:
         rfn_similar_argument(state, arg);
@@ -150,7 +117,10 @@ static error_t parse_times(int key, char *arg, struct argp_state *state)
         made->exact_starts = rfn_starts_argument(state, arg);
         return 0;
     case KEY_MAX_PER_KIND:
-        made->max_per_kind = max_per_kind_argument(state, arg);
+        n = rfn_number_argument(state, arg, "number");
+        if (n < 2 || n > UINT32_MAX)
+            argp_error(state, "--max-per-kind is at least 2");
+        made->max_per_kind = (uint32_t)n;
         return 0;
     case KEY_MEMORY:
         made->memory_bytes = rfn_size_argument(state, arg, "memory");
@@ -168,8 +138,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         arguments->times |= key != KEY_ACROSS || !arg || strcmp(arg, "all") != 0;
         return 0;
     }
-    if (parse_expressions(key, arg, state) == 0)
-        return 0;
     switch (key) {
     case 'o':
         if (!arg[0])
@@ -189,8 +157,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         rfn_merge_parameter_argument(state, arg);
         arguments->options.forced = arg;
         return 0;
+    case KEY_EXPRESSION:
+        rfn_expression_argument(state, arg, arguments->options.expressions);
+        arguments->expressions = true;
+        return 0;
+    case KEY_PLUGIN:
+        rfn_plugin_argument(state, arg, arguments->options.expressions);
+        arguments->expressions = true;
+        return 0;
     case KEY_RANK:
-        rank_argument(state, arguments, arg);
+        rfn_rank_argument(state, arg, &arguments->ranks);
+        arguments->some = true;
         return 0;
     case ARGP_KEY_END:
         finish_arguments(state, arguments);
@@ -216,30 +193,29 @@ static int print_json(const struct arguments *arguments, const struct rfn_reduct
 {
     const struct rfn_trace_profile_stats *stats = &reduction->stats;
     json_t *value = json_object();
-    json_object_set_new(value, "file", rfn_json_text(arguments->output));
-    json_object_set_new(value, "full_bytes", rfn_json_count(reduction->full_bytes));
-    json_object_set_new(value, "bytes", rfn_json_count(reduction->bytes));
-    json_object_set_new(value, "size_percent", json_real(percent(reduction)));
-    json_object_set_new(value, "degree_of_matching",
-                        arguments->options.similar ? json_real(reduction->degree_of_matching)
-                                                   : json_null());
-    json_object_set_new(value, "merged", json_boolean(reduction->forced));
-    json_object_set_new(value, "unmerged_groups",
-                        arguments->options.forced ? json_integer(groups_apart(reduction))
-                                                  : json_null());
-    json_object_set_new(value, "events", rfn_json_count(stats->events));
-    json_object_set_new(value, "segments", rfn_json_count(stats->executions));
-    json_object_set_new(value, "kinds", rfn_json_count(stats->kinds));
-    json_object_set_new(value, "kept", rfn_json_count(stats->representatives));
-    json_object_set_new(value, "kept_events", rfn_json_count(stats->kept_events));
-    json_object_set_new(value, "corrections", rfn_json_count(stats->corrections));
-    json_object_set_new(value, "widened", rfn_json_count(stats->widened));
-    json_object_set_new(value, "streams", rfn_json_count(stats->streams));
-    json_object_set_new(value, "time_sets", rfn_json_count(stats->groups));
-    json_object_set_new(value, "expressions",
-                        arguments->expressions ? rfn_json_expression_counts(&reduction->expressions)
-                                               : json_null());
-    return rfn_json_print(value, status);
+    RFN_JSON_SET(value, "file", arguments->output);
+    RFN_JSON_SET(value, "full_bytes", reduction->full_bytes);
+    RFN_JSON_SET(value, "bytes", reduction->bytes);
+    RFN_JSON_SET(value, "size_percent", percent(reduction));
+    RFN_JSON_SET(value, "degree_of_matching",
+                 arguments->options.similar ? json_real(reduction->degree_of_matching)
+                                            : json_null());
+    RFN_JSON_SET(value, "merged", reduction->forced);
+    RFN_JSON_SET(value, "unmerged_groups",
+                 arguments->options.forced ? json_integer(groups_apart(reduction)) : json_null());
+    RFN_JSON_SET(value, "events", stats->events);
+    RFN_JSON_SET(value, "segments", stats->executions);
+    RFN_JSON_SET(value, "kinds", stats->kinds);
+    RFN_JSON_SET(value, "kept", stats->representatives);
+    RFN_JSON_SET(value, "kept_events", stats->kept_events);
+    RFN_JSON_SET(value, "corrections", stats->corrections);
+    RFN_JSON_SET(value, "widened", stats->widened);
+    RFN_JSON_SET(value, "streams", stats->streams);
+    RFN_JSON_SET(value, "time_sets", stats->groups);
+    RFN_JSON_SET(value, "expressions",
+                 arguments->expressions ? rfn_json_expression_counts(&reduction->expressions)
+                                        : json_null());
+    return rfn_command_print_json(value, status);
 }
 
 /* Of what parameters were asked to be merged, and are not. */
@@ -286,19 +262,14 @@ static int print_text(const struct arguments *arguments, const struct rfn_reduct
     if (arguments->options.forced)
         append_not_merged(&text, reduction);
     rfn_text_string(&text, "\n");
-    rfn_text_print(&text);
-    rfn_text_release(&text);
-    return status;
+    return rfn_command_print(&text, NULL, status);
 }
 
-/* What is missing in an incomplete archive is missing in the reduced one; the exit status. */
-static int check(const struct rfn_archive *archive, const char *file)
+static int print(const struct arguments *arguments, const struct rfn_reduction *reduction,
+                 int status)
 {
-    const char *why = NULL;
-    if (rfn_archive_complete(archive, &why))
-        return RFN_EXIT_OK;
-    rfn_command_error("%s: incomplete: %s", file, why ? why : "the file was cut short");
-    return RFN_EXIT_BAD_INPUT;
+    return arguments->given.json ? print_json(arguments, reduction, status)
+                                 : print_text(arguments, reduction, status);
 }
 
 static int fail(const struct arguments *arguments, int error, const struct rfn_diag *diag)
@@ -327,10 +298,10 @@ static int reduce(struct arguments *arguments, const struct rfn_archive *archive
     rfn_progress_done(&progress);
     if (error < 0)
         return fail(arguments, error, &diag);
-    int status = check(archive, arguments->given.file);
+    /* What is missing in an incomplete archive is missing in the reduced one. */
+    int status = rfn_command_check_complete(archive, arguments->given.file, RFN_EXIT_OK);
     rfn_expression_counts_warn(&reduction.expressions);
-    return arguments->given.json ? print_json(arguments, &reduction, status)
-                                 : print_text(arguments, &reduction, status);
+    return print(arguments, &reduction, status);
 }
 
 static bool is_chosen(const void *ranks, uint32_t rank)
@@ -338,55 +309,27 @@ static bool is_chosen(const void *ranks, uint32_t rank)
     return rfn_rank_filter_has(ranks, rank);
 }
 
-/* The same of ranks that are taken out: nothing is left out of them. */
-static void tell_taken(const struct rfn_merge_result *merged, struct rfn_reduction *reduction)
-{
-    reduction->full_bytes = merged->bytes_before;
-    reduction->bytes = merged->bytes;
-    reduction->stats.events = merged->events;
-}
-
-static enum rfn_merge_clusters clusters_of(const struct arguments *arguments)
-{
-    if (arguments->no_cluster)
-        return RFN_MERGE_UNCLUSTERED;
-    return arguments->options.cluster ? RFN_MERGE_CLUSTERED : RFN_MERGE_AS_BEFORE;
-}
-
+/* Nothing is left out of ranks that are taken out. */
 static int take_ranks(struct arguments *arguments, const struct rfn_archive *archive)
 {
     const struct rfn_rank_choice choice = {is_chosen, &arguments->ranks};
-    const struct rfn_merge_options options = {&choice, clusters_of(arguments)};
-    const uint32_t n_ranks = rfn_archive_run(archive)->ranks;
+    const struct rfn_merge_options options = {&choice, arguments->no_cluster ? RFN_MERGE_UNCLUSTERED
+                                                       : arguments->options.cluster
+                                                           ? RFN_MERGE_CLUSTERED
+                                                           : RFN_MERGE_AS_BEFORE};
     struct rfn_merge_result merged;
-    struct rfn_reduction reduction = {0};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    int64_t beyond = rfn_rank_filter_beyond(&arguments->ranks, n_ranks);
-    if (beyond >= 0) {
-        rfn_command_error("%s: there is no rank %lld: the run has %u, counted from 0",
-                          arguments->given.file, (long long)beyond, n_ranks);
-        return RFN_EXIT_USAGE;
-    }
+    int status = rfn_command_check_ranks(archive, arguments->given.file, &arguments->ranks);
+    if (status)
+        return status;
     int error = rfn_merge_archives(&archive, 1, &options, arguments->output, arguments->force,
                                    &merged, &diag);
     if (error < 0)
         return fail(arguments, error, &diag);
+    const struct rfn_reduction reduction = {
+        .full_bytes = merged.bytes_before, .bytes = merged.bytes, .stats.events = merged.events};
     arguments->options.similar = NULL;
-    tell_taken(&merged, &reduction);
-    return arguments->given.json ? print_json(arguments, &reduction, RFN_EXIT_OK)
-                                 : print_text(arguments, &reduction, RFN_EXIT_OK);
-}
-
-static int open_and_reduce(struct arguments *arguments)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct rfn_archive *archive;
-    int error = rfn_archive_open(arguments->given.file, &archive, &diag);
-    if (error < 0)
-        return rfn_command_fail(arguments->given.file, error, &diag);
-    int status = arguments->some ? take_ranks(arguments, archive) : reduce(arguments, archive);
-    rfn_archive_close(archive);
-    return status;
+    return print(arguments, &reduction, RFN_EXIT_OK);
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)
@@ -394,11 +337,16 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     struct arguments arguments = {.options = {.similar = RFN_SIMILAR_DEFAULT,
                                               .min_calls = 1,
                                               .memory_bytes = UINT64_C(1) << 30}};
+    struct rfn_archive *archive;
     int error = rfn_expressions_new(&arguments.options.expressions);
     if (error < 0)
         return rfn_command_fail(NULL, error, NULL);
     rfn_command_parse(command, parse, argc, argv, &arguments);
-    int status = open_and_reduce(&arguments);
+    int status = rfn_command_open(arguments.given.file, &archive);
+    if (!status) {
+        status = arguments.some ? take_ranks(&arguments, archive) : reduce(&arguments, archive);
+        rfn_archive_close(archive);
+    }
     rfn_rank_filter_release(&arguments.ranks);
     rfn_expressions_free(arguments.options.expressions);
     return status;

@@ -89,14 +89,6 @@ static void check_computing(struct argp_state *state, const char *other)
     }
 }
 
-static void check_factor(struct argp_state *state, const char *arg)
-{
-    char *end;
-    double factor = strtod(arg, &end);
-    if (end == arg || *end || !isfinite(factor) || factor < 0)
-        argp_error(state, "--scale-compute is a number from 0 on, not '%s'", arg);
-}
-
 static void check_number(struct argp_state *state, const char *option, const char *arg, long most)
 {
     char *end;
@@ -115,6 +107,8 @@ static void check_word(struct argp_state *state, const char *option, const char 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
+    char *end;
+    double factor;
     switch (key) {
     case KEY_AGAINST:
         if (!arg[0])
@@ -126,7 +120,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         add_word(state, "--repeat", arg);
         return 0;
     case KEY_SCALE:
-        check_factor(state, arg);
+        factor = strtod(arg, &end);
+        if (end == arg || *end || !isfinite(factor) || factor < 0)
+            argp_error(state, "--scale-compute is a number from 0 on, not '%s'", arg);
         check_computing(state, "--no-compute");
         add_word(state, "--scale-compute", arg);
         return 0;
@@ -154,11 +150,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* Outside of a job: how many ranks it takes, if the archive tells. */
 static int refuse_alone(const char *file)
 {
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_archive *archive;
-    int error = rfn_archive_open(file, &archive, &diag);
-    if (error < 0)
-        return rfn_command_fail(file, error, &diag);
+    int status = rfn_command_open(file, &archive);
+    if (status)
+        return status;
     uint32_t ranks = rfn_archive_run(archive)->ranks;
     rfn_archive_close(archive);
     rfn_command_error(
@@ -175,22 +170,11 @@ static int fail(int status, const char *what, const char *why)
     return status;
 }
 
-static int become(const struct arguments *arguments, const char *flavour)
-{
-    char name[64], path[PATH_MAX];
-    snprintf(name, sizeof name, "refrain-replay-%s", flavour);
-    if (!rfn_find_part(name, X_OK, path))
-        return fail(RFN_EXIT_FAILURE, name,
-                    "this program is not there: Refrain was built where that MPI was not "
-                    "installed");
-    execv(path, arguments->words);
-    return fail(RFN_EXIT_FAILURE, path, strerror(errno));
-}
-
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
     static char end[] = "--", json[] = "--json";
     struct arguments arguments = {.words = {argv[0]}, .n_words = 1};
+    char name[64], path[PATH_MAX];
     rfn_command_parse(command, parse, argc, argv, &arguments);
     const char *flavour = arguments.mpi ? arguments.mpi : rfn_job_flavour();
     if (!flavour)
@@ -199,7 +183,13 @@ static int run(const struct rfn_command *command, int argc, char **argv)
         arguments.words[arguments.n_words++] = json;
     arguments.words[arguments.n_words++] = end;
     arguments.words[arguments.n_words++] = (char *)arguments.given.file;
-    return become(&arguments, flavour);
+    snprintf(name, sizeof name, "refrain-replay-%s", flavour);
+    if (!rfn_find_part(name, X_OK, path))
+        return fail(RFN_EXIT_FAILURE, name,
+                    "this program is not there: Refrain was built where that MPI was not "
+                    "installed");
+    execv(path, arguments.words);
+    return fail(RFN_EXIT_FAILURE, path, strerror(errno));
 }
 
 const struct rfn_command rfn_cmd_replay = {

@@ -35,9 +35,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct options *given = state->input;
     switch (key) {
     case 'r':
-        rfn_rank_filter_release(&given->ranks);
-        if (rfn_rank_filter_init(&given->ranks, arg) < 0)
-            argp_error(state, "'%s' is not a list of ranks, such as 3 or 0-3,7", arg);
+        rfn_rank_argument(state, arg, &given->ranks);
         return 0;
     case KEY_CALL_PATH:
         given->call_path = arg;
@@ -53,20 +51,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static int print(const struct rfn_report *report, bool json, int status)
-{
-    struct rfn_text out = {0};
-    if (json)
-        return rfn_json_print(rfn_report_json(report), status);
-    rfn_report_text(&out, report);
-    if (out.failed)
-        status = rfn_command_fail(report->file, RFN_E_NOMEM, NULL);
-    else
-        rfn_text_print(&out);
-    rfn_text_release(&out);
-    return status;
-}
-
 /* What is wrong with the file, on standard error; the exit status. */
 static int complain(const struct rfn_report *report)
 {
@@ -74,30 +58,7 @@ static int complain(const struct rfn_report *report)
         return rfn_command_fail(report->file, report->profile->error, &report->profile->diag);
     if (report->waits->error)
         return rfn_command_fail(report->file, report->waits->error, &report->waits->diag);
-    if (!report->incomplete)
-        return RFN_EXIT_OK;
-    rfn_command_error("%s: incomplete: %s", report->file, report->incomplete);
-    return RFN_EXIT_BAD_INPUT;
-}
-
-static int read_events(struct rfn_report *report, const struct options *given,
-                       struct rfn_waits **waits, struct rfn_profile **profile,
-                       struct rfn_behaviour **behaviour, struct rfn_diag *diag)
-{
-    const struct rfn_waits_options how = {.fix_clocks = given->fix_clocks,
-                                          .profile = profile,
-                                          .behaviour = behaviour,
-                                          .all_steps = given->behaviour};
-    struct rfn_progress progress = {.what = "reading events"};
-    int error = rfn_waits_new(report->archive, &how, rfn_progress_show, &progress, waits, diag);
-    rfn_progress_done(&progress);
-    if (error < 0)
-        return error;
-    report->waits = *waits;
-    report->profile = *profile;
-    report->behaviour = *behaviour;
-    report->efficiency = rfn_profile_efficiency(*profile);
-    return 0;
+    return rfn_command_check_complete(report->archive, report->file, RFN_EXIT_OK);
 }
 
 /* Text that no call path contains is a mistake, unless there are no calls to tell. */
@@ -116,56 +77,34 @@ static int check_call_path(const struct rfn_report *report)
     return RFN_EXIT_USAGE;
 }
 
-/* Which ranks behave alike. Where what tells it cannot be read, the page goes without. */
-static int find_clusters(struct rfn_report *report, struct rfn_clustering **clustering)
+/* Prints what the events of an archive tell; the exit status. */
+static int print(struct rfn_report *report, const struct options *given)
 {
+    struct rfn_text out = {0};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    *clustering = NULL;
-    if (report->run->ranks < 2)
-        return 0;
-    int error = rfn_clustering_new(report->archive, (struct rfn_cluster_form){0}, NULL, NULL,
-                                   clustering, &diag);
-    report->clustering = *clustering;
-    return error == RFN_E_NOMEM ? error : 0;
-}
-
-/* Prints the page; the exit status. */
-static int make_report(struct rfn_report *report, const struct options *given)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct rfn_profile *profile;
-    struct rfn_behaviour *behaviour = NULL;
     struct rfn_clustering *clustering = NULL;
-    struct rfn_waits *waits;
-    int error = read_events(report, given, &waits, &profile, &behaviour, &diag);
-    if (error < 0)
-        return rfn_command_fail(report->file, error, &diag);
     int status = check_call_path(report);
-    if (!status && (error = find_clusters(report, &clustering)) < 0)
-        status = rfn_command_fail(report->file, error, &diag);
-    if (!status)
-        status = print(report, given->given.json, complain(report));
+    if (status)
+        return status;
+    /* Where what tells which ranks behave alike cannot be read, the page goes without. */
+    if (report->run->ranks > 1 && rfn_clustering_new(report->archive, (struct rfn_cluster_form){0},
+                                                     NULL, NULL, &clustering, &diag) == RFN_E_NOMEM)
+        return rfn_command_fail(report->file, RFN_E_NOMEM, &diag);
+    report->clustering = clustering;
+    status = complain(report);
+    if (given->given.json) {
+        status = rfn_command_print_json(rfn_report_json(report), status);
+    } else {
+        rfn_report_text(&out, report);
+        status = rfn_command_print(&out, report->file, status);
+    }
     rfn_clustering_free(clustering);
-    rfn_behaviour_free(behaviour);
-    rfn_waits_free(waits);
-    rfn_profile_free(profile);
     return status;
-}
-
-static int check_ranks(const struct rfn_report *report)
-{
-    int64_t unknown = rfn_rank_filter_beyond(report->ranks, report->run->ranks);
-    if (unknown < 0)
-        return RFN_EXIT_OK;
-    rfn_command_error("%s: there is no rank %lld: the run has %u, counted from 0", report->file,
-                      (long long)unknown, report->run->ranks);
-    return RFN_EXIT_USAGE;
 }
 
 static int report_archive(const struct rfn_archive *archive, const struct options *given)
 {
     const struct rfn_file_argument *file = &given->given;
-    const char *why = NULL;
     struct rfn_report report = {.file = file->file,
                                 .archive = archive,
                                 .run = rfn_archive_run(archive),
@@ -173,24 +112,43 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                                 .call_path = given->call_path,
                                 .behaviour_table = given->behaviour,
                                 .width = rfn_terminal_columns()};
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_progress progress = {.what = "reading events"};
+    struct rfn_profile *profile;
+    struct rfn_behaviour *behaviour = NULL;
+    struct rfn_waits *waits;
+    const struct rfn_waits_options how = {.fix_clocks = given->fix_clocks,
+                                          .profile = &profile,
+                                          .behaviour = &behaviour,
+                                          .all_steps = given->behaviour};
     report.top = file->top_given ? (size_t)file->top : file->json ? SIZE_MAX : TOP;
-    if (!rfn_archive_complete(archive, &why))
-        report.incomplete = why ? why : "the file was cut short";
-    int status = check_ranks(&report);
-    return status ? status : make_report(&report, given);
+    if (!rfn_archive_complete(archive, &report.incomplete) && !report.incomplete)
+        report.incomplete = "the file was cut short";
+    int status = rfn_command_check_ranks(archive, report.file, report.ranks);
+    if (status)
+        return status;
+    int error = rfn_waits_new(archive, &how, rfn_progress_show, &progress, &waits, &diag);
+    rfn_progress_done(&progress);
+    if (error < 0)
+        return rfn_command_fail(report.file, error, &diag);
+    report.waits = waits;
+    report.profile = profile;
+    report.behaviour = behaviour;
+    report.efficiency = rfn_profile_efficiency(profile);
+    status = print(&report, given);
+    rfn_behaviour_free(behaviour);
+    rfn_waits_free(waits);
+    rfn_profile_free(profile);
+    return status;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
     struct options given = {0};
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_archive *archive;
-    int status;
     rfn_command_parse(command, parse, argc, argv, &given);
-    int error = rfn_archive_open(given.given.file, &archive, &diag);
-    if (error < 0) {
-        status = rfn_command_fail(given.given.file, error, &diag);
-    } else {
+    int status = rfn_command_open(given.given.file, &archive);
+    if (!status) {
         status = report_archive(archive, &given);
         rfn_archive_close(archive);
     }

@@ -5,7 +5,6 @@
 #include "cli/json.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
-#include "cli/units.h"
 #include "refrain/archive.h"
 
 #include <stdio.h>
@@ -18,40 +17,36 @@ static const struct argp_option options[] = {
 static int print_json(const char *file, int error, const struct rfn_diag *diag, int status)
 {
     json_t *value = json_object();
-    json_object_set_new(value, "file", rfn_json_text(file));
-    json_object_set_new(value, "whole", json_boolean(error >= 0));
+    RFN_JSON_SET(value, "file", file);
+    RFN_JSON_SET(value, "whole", json_boolean(error >= 0));
     if (error < 0) {
         const char *text = diag->text[0] ? diag->text : rfn_error_text(error);
-        json_object_set_new(value, "error", rfn_json_text(text));
-        json_object_set_new(value, "offset",
-                            diag->file_offset >= 0 ? json_integer(diag->file_offset) : json_null());
-        json_object_set_new(value, "rank",
-                            diag->rank >= 0 ? json_integer(diag->rank) : json_null());
+        RFN_JSON_SET(value, "error", text);
+        RFN_JSON_SET(value, "offset",
+                     diag->file_offset >= 0 ? json_integer(diag->file_offset) : json_null());
+        RFN_JSON_SET(value, "rank", diag->rank >= 0 ? json_integer(diag->rank) : json_null());
     }
-    return rfn_json_print(value, status);
+    return rfn_command_print_json(value, status);
 }
 
 /* "app.rfn: whole, 4 ranks, 12,345 events, 8.21 KiB, all checks passed" */
 static int print_whole(const char *file)
 {
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_archive *archive;
     struct rfn_text text = {0};
-    int error = rfn_archive_open(file, &archive, &diag);
-    if (error < 0)
-        return rfn_command_fail(file, error, &diag);
-    const struct rfn_run *run = rfn_archive_run(archive);
     uint64_t events = 0;
+    int status = rfn_command_open(file, &archive);
+    if (status)
+        return status;
+    const struct rfn_run *run = rfn_archive_run(archive);
     for (uint32_t i = 0; i < run->streams; i++)
         events += rfn_archive_stream(archive, i).events;
     rfn_text_printable(&text, file);
     rfn_text_format(&text, ": whole, %u rank%s, %s events in %s, all checks passed\n", run->ranks,
                     run->ranks == 1 ? "" : "s", rfn_count_text(events).text,
                     rfn_bytes_text(run->file_bytes).text);
-    rfn_text_print(&text);
-    rfn_text_release(&text);
     rfn_archive_close(archive);
-    return RFN_EXIT_OK;
+    return rfn_command_print(&text, file, RFN_EXIT_OK);
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)

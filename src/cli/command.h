@@ -8,10 +8,12 @@
 #ifndef RFN_CLI_COMMAND_H
 #define RFN_CLI_COMMAND_H
 
-#include "refrain/error.h"
+#include "cli/rank_filter.h"
+#include "cli/text.h"
+#include "refrain/archive.h"
 
 #include <argp.h>
-#include <stdbool.h>
+#include <jansson.h>
 
 /* Exit statuses, the same for all verbs. */
 enum rfn_exit {
@@ -51,6 +53,21 @@ void rfn_command_error(const char *format, ...) __attribute__((format(printf, 1,
  * Where that is an archive that does not exist, but a rank that called MPI_Abort left its own, that
  * is named too. Returns the exit status that belongs to the error. */
 int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag);
+
+/* Opens an archive; 0, or the exit status after telling why it cannot be opened. */
+int rfn_command_open(const char *file, struct rfn_archive **archive);
+/* The exit status: `status`, or RFN_EXIT_BAD_INPUT after telling that the archive is incomplete. */
+int rfn_command_check_complete(const struct rfn_archive *archive, const char *file, int status);
+/* 0, or RFN_EXIT_USAGE after telling which rank of the filter (may be NULL) the run does not have.
+ */
+int rfn_command_check_ranks(const struct rfn_archive *archive, const char *file,
+                            const struct rfn_rank_filter *ranks);
+
+/* Prints the text on standard output and releases it: `status`, or RFN_EXIT_FAILURE with a message
+ * when memory ran out. file: as above. */
+int rfn_command_print(struct rfn_text *text, const char *file, int status);
+/* The same of a JSON value; NULL: memory ran out. */
+int rfn_command_print_json(json_t *value, int status);
 
 extern const struct rfn_command rfn_cmd_record;
 extern const struct rfn_command rfn_cmd_report;

@@ -26,25 +26,21 @@ struct walk {
     size_t n, n_names;
 };
 
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 enum rfn_mpi rfn_mpi_of_name(const char *soname)
 {
-    if (starts_with(soname, "libsimgrid.so"))
-        return RFN_MPI_SMPI;
-    if (starts_with(soname, "libmpich"))
-        return RFN_MPI_MPICH;
-    if (starts_with(soname, "libmpi_mpifh.so") || starts_with(soname, "libmpi_usempi") ||
-        starts_with(soname, "libmpi_cxx.so") || starts_with(soname, "libmpi.so.20") ||
-        starts_with(soname, "libmpi.so.40"))
-        return RFN_MPI_OPENMPI;
-    if (starts_with(soname, "libmpi.so") || starts_with(soname, "libmpi_") ||
-        starts_with(soname, "libmpifort.so") || starts_with(soname, "libmpicxx.so") ||
-        starts_with(soname, "libmpt.so"))
-        return RFN_MPI_OTHER;
+    static const struct {
+        const char *start;
+        enum rfn_mpi mpi;
+    } names[] = {{"libsimgrid.so", RFN_MPI_SMPI},      {"libmpich", RFN_MPI_MPICH},
+                 {"libmpi_mpifh.so", RFN_MPI_OPENMPI}, {"libmpi_usempi", RFN_MPI_OPENMPI},
+                 {"libmpi_cxx.so", RFN_MPI_OPENMPI},   {"libmpi.so.20", RFN_MPI_OPENMPI},
+                 {"libmpi.so.40", RFN_MPI_OPENMPI},    {"libmpi.so", RFN_MPI_OTHER},
+                 {"libmpi_", RFN_MPI_OTHER},           {"libmpifort.so", RFN_MPI_OTHER},
+                 {"libmpicxx.so", RFN_MPI_OTHER},      {"libmpt.so", RFN_MPI_OTHER}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strncmp(soname, names[i].start, strlen(names[i].start)) == 0)
+            return names[i].mpi;
+    }
     return RFN_MPI_NONE;
 }
 
@@ -62,15 +58,6 @@ static enum rfn_mpi identify(const char *name, const char *path)
     if (mark > 0)
         return RFN_MPI_MPICH;
     return mpi;
-}
-
-static bool seen(const struct walk *walk, const char *name)
-{
-    for (size_t i = 0; i < walk->n_names; i++) {
-        if (strcmp(walk->names[i], name) == 0)
-            return true;
-    }
-    return false;
 }
 
 /* Takes a file that was read into the queue. */
@@ -91,8 +78,12 @@ static int enqueue(struct walk *walk, const struct rfn_elf_file *file,
 static int visit(struct walk *walk, const struct rfn_loaded *by, const char *name,
                  struct rfn_needs *needs)
 {
-    if (walk->n == LIBRARIES_MAX || walk->n_names == LIBRARIES_MAX || seen(walk, name))
+    if (walk->n == LIBRARIES_MAX || walk->n_names == LIBRARIES_MAX)
         return 0;
+    for (size_t i = 0; i < walk->n_names; i++) {
+        if (strcmp(walk->names[i], name) == 0)
+            return 0;
+    }
     char *copy = strdup(name);
     if (!copy)
         return RFN_E_NOMEM;
@@ -119,31 +110,6 @@ static int visit(struct walk *walk, const struct rfn_loaded *by, const char *nam
     return result;
 }
 
-static int walk_libraries(struct walk *walk, struct rfn_needs *needs)
-{
-    for (size_t i = 0; i < walk->n; i++) {
-        const struct rfn_loaded *by = &walk->queue[i]->loaded;
-        for (size_t k = 0; k < by->file->n_needed; k++) {
-            int result = visit(walk, by, by->file->needed[k], needs);
-            if (result != 0)
-                return result;
-        }
-    }
-    return 0;
-}
-
-static void release(struct walk *walk)
-{
-    for (size_t i = 0; i < walk->n; i++) {
-        rfn_elf_file_release(&walk->queue[i]->file);
-        free(walk->queue[i]);
-    }
-    for (size_t i = 0; i < walk->n_names; i++)
-        free(walk->names[i]);
-    rfn_library_search_release(&walk->search);
-    free(walk);
-}
-
 /* Walks from the program's file, which it takes over. */
 static int look(const struct rfn_elf_file *program, struct rfn_needs *needs)
 {
@@ -157,9 +123,19 @@ static int look(const struct rfn_elf_file *program, struct rfn_needs *needs)
     int result = enqueue(walk, &file, NULL);
     if (result < 0)
         rfn_elf_file_release(&file);
-    else
-        result = walk_libraries(walk, needs);
-    release(walk);
+    for (size_t i = 0; i < walk->n && result == 0; i++) {
+        const struct rfn_loaded *by = &walk->queue[i]->loaded;
+        for (size_t k = 0; k < by->file->n_needed && result == 0; k++)
+            result = visit(walk, by, by->file->needed[k], needs);
+    }
+    for (size_t i = 0; i < walk->n; i++) {
+        rfn_elf_file_release(&walk->queue[i]->file);
+        free(walk->queue[i]);
+    }
+    for (size_t i = 0; i < walk->n_names; i++)
+        free(walk->names[i]);
+    rfn_library_search_release(&walk->search);
+    free(walk);
     return result < 0 ? result : 0;
 }
 

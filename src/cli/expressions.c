@@ -2,7 +2,6 @@
 
 #include "cli/command.h"
 #include "cli/json.h"
-#include "cli/units.h"
 
 void rfn_expression_argument(struct argp_state *state, const char *text,
                              struct rfn_expressions *expressions)
@@ -53,11 +52,11 @@ void rfn_expression_counts_warn(const struct rfn_expression_counts *counts)
 json_t *rfn_json_expression_counts(const struct rfn_expression_counts *counts)
 {
     json_t *value = json_object();
-    json_object_set_new(value, "parameters", rfn_json_count(counts->parameters));
-    json_object_set_new(value, "found", rfn_json_count(counts->found));
-    json_object_set_new(value, "stored", rfn_json_count(counts->stored));
-    json_object_set_new(value, "misfits", rfn_json_count(counts->misfits));
-    json_object_set_new(value, "malformed", rfn_json_count(counts->malformed));
-    json_object_set_new(value, "first_malformed", rfn_json_text(counts->first_malformed));
+    RFN_JSON_SET(value, "parameters", counts->parameters);
+    RFN_JSON_SET(value, "found", counts->found);
+    RFN_JSON_SET(value, "stored", counts->stored);
+    RFN_JSON_SET(value, "misfits", counts->misfits);
+    RFN_JSON_SET(value, "malformed", counts->malformed);
+    RFN_JSON_SET(value, "first_malformed", counts->first_malformed);
     return value;
 }

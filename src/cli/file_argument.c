@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+void rfn_rank_argument(struct argp_state *state, const char *text, struct rfn_rank_filter *ranks)
+{
+    rfn_rank_filter_release(ranks);
+    if (rfn_rank_filter_init(ranks, text) < 0)
+        argp_error(state, "'%s' is not a list of ranks, such as 3 or 0-3,7", text);
+}
+
 uint64_t rfn_number_argument(struct argp_state *state, const char *text, const char *what)
 {
     char *end;

@@ -17,6 +17,8 @@ struct rfn_file_argument {
 /* Parses for rfn_command_parse; the input is a struct rfn_file_argument. */
 error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state);
 
+/* The ranks of --rank, in place of those before, or a usage error. */
+void rfn_rank_argument(struct argp_state *state, const char *text, struct rfn_rank_filter *ranks);
 /* The number in an argument, or a usage error that calls it "not a WHAT". */
 uint64_t rfn_number_argument(struct argp_state *state, const char *text, const char *what);
 /* The bytes of a size like 32M, at least 1 MiB, or a usage error that names the option. */

@@ -1,22 +1,10 @@
 #include "cli/hosts.h"
 
+#include "cli/json.h"
+
 #include <stdlib.h>
 
 enum { HOSTS_SHOWN = 10 };
-
-/* Ranks of a host mostly follow each other, so the host used last is tried first. */
-static struct rfn_host *find(struct rfn_hosts *hosts, const char *name, size_t *last)
-{
-    if (*last < hosts->n && strcmp(hosts->hosts[*last].name, name) == 0)
-        return &hosts->hosts[*last];
-    for (size_t i = 0; i < hosts->n; i++) {
-        if (strcmp(hosts->hosts[i].name, name) == 0) {
-            *last = i;
-            return &hosts->hosts[i];
-        }
-    }
-    return NULL;
-}
 
 /* 0: not known. */
 static uint32_t cores_of(const struct rfn_archive *archive, const char *name)
@@ -29,94 +17,59 @@ static uint32_t cores_of(const struct rfn_archive *archive, const char *name)
     return 0;
 }
 
-int rfn_hosts_init(struct rfn_hosts *hosts, const struct rfn_archive *archive)
+struct rfn_host *rfn_hosts_of(const struct rfn_archive *archive, size_t *n)
 {
-    uint32_t n = rfn_archive_run(archive)->streams;
-    size_t last = 0;
-    *hosts = (struct rfn_hosts){.hosts = calloc((size_t)n + 1, sizeof *hosts->hosts)};
-    if (!hosts->hosts)
-        return RFN_E_NOMEM;
-    for (uint32_t i = 0; i < n; i++) {
+    uint32_t streams = rfn_archive_run(archive)->streams;
+    struct rfn_host *hosts = calloc((size_t)streams + 1, sizeof *hosts);
+    *n = 0;
+    for (uint32_t i = 0, at = 0; hosts && i < streams; i++) {
         struct rfn_stream_info info = rfn_archive_stream(archive, i);
+        const char *name = info.host ? info.host : "";
         if (i > 0 && rfn_archive_stream(archive, i - 1).rank == info.rank)
             continue; /* another thread of the rank before */
-        const char *name = info.host ? info.host : "";
-        struct rfn_host *host = find(hosts, name, &last);
-        if (!host) {
-            host = &hosts->hosts[hosts->n++];
-            host->name = name;
-            host->cores = cores_of(archive, name);
+        /* Ranks of a host mostly follow each other, so the host used last is tried first. */
+        if (at >= *n || strcmp(hosts[at].name, name) != 0) {
+            for (at = 0; at < *n && strcmp(hosts[at].name, name) != 0;)
+                at++;
         }
-        host->ranks++;
+        if (at == *n)
+            hosts[(*n)++] = (struct rfn_host){.name = name, .cores = cores_of(archive, name)};
+        hosts[at].ranks++;
     }
-    return 0;
+    return hosts;
 }
 
-static double ranks_per_core(const struct rfn_host *host)
+void rfn_hosts_append(struct rfn_text *text, const struct rfn_archive *archive)
 {
-    return host->cores ? (double)host->ranks / host->cores : 0;
-}
-
-const struct rfn_host *rfn_hosts_crowded(const struct rfn_hosts *hosts, size_t *crowded)
-{
-    const struct rfn_host *most = NULL;
-    *crowded = 0;
-    for (size_t i = 0; i < hosts->n; i++) {
-        const struct rfn_host *host = &hosts->hosts[i];
-        if (ranks_per_core(host) <= 1)
-            continue;
-        ++*crowded;
-        if (!most || ranks_per_core(host) > ranks_per_core(most))
-            most = host;
-    }
-    return most;
-}
-
-void rfn_hosts_release(struct rfn_hosts *hosts)
-{
-    free(hosts->hosts);
-    *hosts = (struct rfn_hosts){0};
-}
-
-void rfn_hosts_append(struct rfn_text *text, const struct rfn_hosts *hosts)
-{
-    for (size_t i = 0; i < hosts->n && i < HOSTS_SHOWN; i++) {
-        const struct rfn_host *host = &hosts->hosts[i];
-        if (i)
-            rfn_text_string(text, ", ");
+    size_t n;
+    struct rfn_host *hosts = rfn_hosts_of(archive, &n);
+    text->failed |= !hosts;
+    for (size_t i = 0; i < n && i < HOSTS_SHOWN; i++) {
+        const struct rfn_host *host = &hosts[i];
+        rfn_text_string(text, i ? ", " : "");
         rfn_text_printable(text, host->name[0] ? host->name : "?");
         rfn_text_format(text, " (%u rank%s", host->ranks, host->ranks == 1 ? "" : "s");
         if (host->cores)
             rfn_text_format(text, ", %u core%s", host->cores, host->cores == 1 ? "" : "s");
         rfn_text_char(text, ')');
     }
-    if (hosts->n > HOSTS_SHOWN)
-        rfn_text_format(text, " and %zu more", hosts->n - HOSTS_SHOWN);
+    if (n > HOSTS_SHOWN)
+        rfn_text_format(text, " and %zu more", n - HOSTS_SHOWN);
+    free(hosts);
 }
 
-/* How many ranks from `ranks` on are equally far apart. */
-static size_t run_length(const uint32_t *ranks, size_t n)
+json_t *rfn_json_hosts(const struct rfn_archive *archive)
 {
-    size_t length = n < 2 ? n : 2;
-    while (length < n && ranks[length] - ranks[length - 1] == ranks[1] - ranks[0])
-        length++;
-    return length;
-}
-
-void rfn_ranks_append(struct rfn_text *text, const uint32_t *ranks, size_t n)
-{
-    for (size_t i = 0; i < n;) {
-        size_t length = run_length(ranks + i, n - i);
-        uint32_t stride = length > 1 ? ranks[i + 1] - ranks[i] : 1;
-        if (length == 2 && stride != 1)
-            length = 1;
-        if (i)
-            rfn_text_char(text, ',');
-        rfn_text_unsigned(text, ranks[i]);
-        if (length > 1)
-            rfn_text_format(text, "-%u", ranks[i + length - 1]);
-        if (length > 1 && stride != 1)
-            rfn_text_format(text, ":%u", stride);
-        i += length;
+    size_t n;
+    struct rfn_host *hosts = rfn_hosts_of(archive, &n);
+    json_t *list = hosts ? json_array() : rfn_json_fail();
+    for (size_t i = 0; i < n; i++) {
+        json_t *host = json_object();
+        RFN_JSON_SET(host, "name", hosts[i].name);
+        RFN_JSON_SET(host, "ranks", hosts[i].ranks);
+        RFN_JSON_SET(host, "cores", hosts[i].cores ? json_integer(hosts[i].cores) : json_null());
+        json_array_append_new(list, host);
     }
+    free(hosts);
+    return list;
 }

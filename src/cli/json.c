@@ -1,8 +1,5 @@
 #include "cli/json.h"
 
-#include "cli/command.h"
-#include "cli/hosts.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,55 +69,76 @@ json_t *rfn_json_signature(uint64_t signature)
     return json_string(digits);
 }
 
-json_t *rfn_json_location(const struct rfn_location *location)
-{
-    json_t *value = json_object();
-    json_object_set_new(value, "function", rfn_json_text(location->function));
-    json_object_set_new(value, "file", rfn_json_text(location->file));
-    json_object_set_new(value, "line", location->line ? json_integer(location->line) : json_null());
-    json_object_set_new(value, "module", rfn_json_text(location->module));
-    json_object_set_new(value, "offset", rfn_json_count(location->offset));
-    return value;
-}
-
-json_t *rfn_json_hosts(const struct rfn_archive *archive)
+json_t *rfn_json_ranks(const uint32_t *ranks, size_t n)
 {
     json_t *list = json_array();
-    struct rfn_hosts hosts;
-    if (rfn_hosts_init(&hosts, archive) < 0) {
-        json_decref(list);
-        return rfn_json_fail();
-    }
-    for (size_t i = 0; i < hosts.n; i++) {
-        json_t *host = json_object();
-        json_object_set_new(host, "name", rfn_json_text(hosts.hosts[i].name));
-        json_object_set_new(host, "ranks", json_integer(hosts.hosts[i].ranks));
-        json_object_set_new(
-            host, "cores", hosts.hosts[i].cores ? json_integer(hosts.hosts[i].cores) : json_null());
-        json_array_append_new(list, host);
-    }
-    rfn_hosts_release(&hosts);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_integer(ranks[i]));
     return list;
 }
 
-int rfn_json_print(json_t *value, int status)
+json_t *rfn_json_frames(const struct rfn_archive *archive, uint32_t path)
 {
-    char *text = value ? json_dumps(value, JSON_INDENT(2)) : NULL;
-    json_decref(value);
-    if (!text || rfn_json_failed()) {
-        free(text);
-        rfn_command_error("out of memory");
-        return RFN_EXIT_FAILURE;
+    struct rfn_path frames = {0};
+    if (path < rfn_archive_paths(archive))
+        frames = rfn_archive_path(archive, path);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < frames.n_frames; i++) {
+        struct rfn_location at = rfn_archive_location(archive, frames.frames[i]);
+        json_t *frame = json_object();
+        RFN_JSON_SET(frame, "function", at.function);
+        RFN_JSON_SET(frame, "file", at.file);
+        RFN_JSON_SET(frame, "line", at.line ? json_integer(at.line) : json_null());
+        RFN_JSON_SET(frame, "module", at.module);
+        RFN_JSON_SET(frame, "offset", at.offset);
+        RFN_JSON_SET(frame, "internal", rfn_call_path_internal(&at));
+        json_array_append_new(list, frame);
     }
-    struct rfn_text line = {0};
-    rfn_text_string(&line, text);
-    rfn_text_char(&line, '\n');
-    free(text);
-    bool failed = line.failed;
-    if (failed)
-        rfn_command_error("out of memory");
-    else
-        rfn_text_print(&line);
-    rfn_text_release(&line);
-    return failed ? RFN_EXIT_FAILURE : status;
+    return list;
+}
+
+json_t *rfn_json_call_path(const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    struct rfn_text text = {0};
+    rfn_call_site_path(&text, archive, site, SIZE_MAX);
+    return rfn_json_of_text(&text);
+}
+
+void rfn_json_set_call(json_t *value, const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    const char *function = rfn_call_site_function(archive, site)->name;
+    RFN_JSON_SET(value, "call_path", rfn_json_call_path(archive, site));
+    RFN_JSON_SET(value, "function", function);
+    RFN_JSON_SET(value, "frames", rfn_json_frames(archive, site.path));
+}
+
+json_t *rfn_json_call(const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    json_t *value = json_object();
+    rfn_json_set_call(value, archive, site);
+    return value;
+}
+
+void rfn_json_set_activity(json_t *value, const struct rfn_archive *archive,
+                           const struct rfn_activity *activity)
+{
+    bool compute = activity->kind == RFN_ACTIVITY_COMPUTE;
+    bool call = activity->kind != RFN_ACTIVITY_START;
+    const char *function = rfn_activity_function(archive, activity);
+    const char *region = activity->region < rfn_archive_regions(archive)
+                             ? rfn_archive_region(archive, activity->region)
+                             : NULL;
+    struct rfn_text text = {0};
+    rfn_activity_append(&text, archive, activity);
+    RFN_JSON_SET(value, "activity", rfn_json_of_text(&text));
+    RFN_JSON_SET(value, "kind", rfn_activity_kind_name(activity->kind));
+    RFN_JSON_SET(value, "function", function);
+    RFN_JSON_SET(value, "region", region);
+    RFN_JSON_SET(value, "before",
+                 compute ? rfn_json_call_path(archive, activity->before) : json_null());
+    RFN_JSON_SET(value, "at", call ? rfn_json_call_path(archive, activity->at) : json_null());
+    RFN_JSON_SET(value, "before_frames",
+                 compute ? rfn_json_frames(archive, activity->before.path) : json_null());
+    RFN_JSON_SET(value, "at_frames",
+                 call ? rfn_json_frames(archive, activity->at.path) : json_null());
 }

@@ -2,8 +2,7 @@
 #ifndef RFN_CLI_JSON_H
 #define RFN_CLI_JSON_H
 
-#include "cli/text.h"
-#include "refrain/archive.h"
+#include "refrain/explain.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -15,6 +14,30 @@ void rfn_json_init(void);
 json_t *rfn_json_fail(void);
 bool rfn_json_failed(void);
 
+/* Sets a member of an object to a value of JSON, or what becomes one. A truth that is no bool, as
+ * that of a comparison, does not compile. */
+#define RFN_JSON_SET(object, key, value) \
+    json_object_set_new(object, key,                              \
+                        _Generic((value),                         \
+                            json_t *: rfn_json_same,              \
+                            const char *: rfn_json_text,          \
+                            char *: rfn_json_text,                \
+                            double: json_real,                    \
+                            bool: rfn_json_bool,                  \
+                            int64_t: json_integer,                \
+                            uint32_t: rfn_json_count,             \
+                            uint64_t: rfn_json_count)(value))
+
+static inline json_t *rfn_json_same(json_t *value)
+{
+    return value;
+}
+
+static inline json_t *rfn_json_bool(bool value)
+{
+    return json_boolean(value);
+}
+
 /* A string; bytes that are not UTF-8 become '?'. NULL becomes null. */
 json_t *rfn_json_text(const char *text);
 /* The same of a text, which is released; where that failed, so has this. */
@@ -23,13 +46,18 @@ json_t *rfn_json_of_text(struct rfn_text *text);
 json_t *rfn_json_count(uint64_t count);
 /* 16 hexadecimal digits. */
 json_t *rfn_json_signature(uint64_t signature);
-/* {function, file, line, module, offset}, with null for what is not known. */
-json_t *rfn_json_location(const struct rfn_location *location);
-/* Hosts in order of first use: [{name, ranks}], ranks being how many. */
-json_t *rfn_json_hosts(const struct rfn_archive *archive);
-
-/* Prints the value on standard output, releases it, and returns an exit status: `status`, or
- * RFN_EXIT_FAILURE with a message when value is NULL or memory ran out. */
-int rfn_json_print(json_t *value, int status);
+/* A list of ranks. */
+json_t *rfn_json_ranks(const uint32_t *ranks, size_t n);
+/* [{function, file, line, module, offset, internal}], innermost first, with null for what is not
+ * known; frames inside MPI are internal, which text leaves out. */
+json_t *rfn_json_frames(const struct rfn_archive *archive, uint32_t path);
+/* A call's path in words. */
+json_t *rfn_json_call_path(const struct rfn_archive *archive, struct rfn_call_site site);
+/* The same as call_path, with function and frames. */
+void rfn_json_set_call(json_t *value, const struct rfn_archive *archive, struct rfn_call_site site);
+json_t *rfn_json_call(const struct rfn_archive *archive, struct rfn_call_site site);
+/* What a rank did: activity, in words, kind, function, region, and the calls around it. */
+void rfn_json_set_activity(json_t *value, const struct rfn_archive *archive,
+                           const struct rfn_activity *activity);
 
 #endif

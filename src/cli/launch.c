@@ -16,170 +16,44 @@
 enum { OPENMPI = 1, HYDRA = 2 };
 enum { FILE_VALUE = -1 }; /* a value that is a file which names the programs */
 
-struct value_option {
-    const char *name;
+static const struct {
     int launchers, values;
-};
-
-static const struct value_option mpi_options[] = {
-    {"n", OPENMPI | HYDRA, 1},
-    {"np", OPENMPI | HYDRA, 1},
-    {"c", OPENMPI, 1},
-    {"N", OPENMPI, 1},
-    {"H", OPENMPI, 1},
-    {"x", OPENMPI, 1},
-    {"am", OPENMPI, 1},
-    {"app", OPENMPI, FILE_VALUE},
-    {"bind-to", OPENMPI | HYDRA, 1},
-    {"cf", OPENMPI, 1},
-    {"cartofile", OPENMPI, 1},
-    {"cpu-list", OPENMPI, 1},
-    {"cpu-set", OPENMPI, 1},
-    {"cpus-per-proc", OPENMPI, 1},
-    {"cpus-per-rank", OPENMPI, 1},
-    {"daemonize-to", OPENMPI, 1},
-    {"debugger", OPENMPI, 1},
-    {"default-hostfile", OPENMPI, 1},
-    {"display", OPENMPI, 1},
-    {"dvm-uri", OPENMPI, 1},
-    {"gmca", OPENMPI, 2},
-    {"gpmixmca", OPENMPI, 2},
-    {"gprtemca", OPENMPI, 2},
-    {"hnp", OPENMPI, 1},
-    {"host", OPENMPI | HYDRA, 1},
-    {"hostfile", OPENMPI | HYDRA, 1},
-    {"launch-agent", OPENMPI, 1},
-    {"machinefile", OPENMPI | HYDRA, 1},
-    {"map-by", OPENMPI | HYDRA, 1},
-    {"max-restarts", OPENMPI, 1},
-    {"max-vm-size", OPENMPI, 1},
-    {"mca", OPENMPI, 2},
-    {"npernode", OPENMPI, 1},
-    {"npersocket", OPENMPI, 1},
-    {"num-ppn", OPENMPI, 1},
-    {"ompi-server", OPENMPI, 1},
-    {"omca", OPENMPI, 2},
-    {"output", OPENMPI, 1},
-    {"output-filename", OPENMPI, 1},
-    {"output-proctable", OPENMPI, 1},
-    {"path", OPENMPI | HYDRA, 1},
-    {"personality", OPENMPI, 1},
-    {"pmixmca", OPENMPI, 2},
-    {"ppr", OPENMPI, 1},
-    {"prefix", OPENMPI, 1},
-    {"preload-files", OPENMPI, 1},
-    {"prtemca", OPENMPI, 2},
-    {"rank-by", OPENMPI, 1},
-    {"rankfile", OPENMPI, 1},
-    {"report-events", OPENMPI, 1},
-    {"report-uri", OPENMPI, 1},
-    {"rf", OPENMPI, 1},
-    {"rtos", OPENMPI, 1},
-    {"runtime-options", OPENMPI, 1},
-    {"set-sid", OPENMPI, 1},
-    {"stdin", OPENMPI, 1},
-    {"timeout", OPENMPI, 1},
-    {"tune", OPENMPI, 1},
-    {"wd", OPENMPI | HYDRA, 1},
-    {"wdir", OPENMPI | HYDRA, 1},
-    {"with-ft", OPENMPI, 1},
-    {"xml-file", OPENMPI, 1},
-    {"xterm", OPENMPI, 1},
-    {"arch", HYDRA, 1},
-    {"bootstrap", HYDRA, 1},
-    {"bootstrap-exec", HYDRA, 1},
-    {"bootstrap-exec-args", HYDRA, 1},
-    {"ckpoint-interval", HYDRA, 1},
-    {"ckpoint-num", HYDRA, 1},
-    {"ckpoint-prefix", HYDRA, 1},
-    {"ckpointlib", HYDRA, 1},
-    {"configfile", HYDRA, FILE_VALUE},
-    {"demux", HYDRA, 1},
-    {"env", HYDRA, 2},
-    {"envlist", HYDRA, 1},
-    {"envexcl", HYDRA, 1},
-    {"errfile", HYDRA, 1},
-    {"errfile-pattern", HYDRA, 1},
-    {"f", HYDRA, 1},
-    {"genv", HYDRA, 2},
-    {"genvexcl", HYDRA, 1},
-    {"genvlist", HYDRA, 1},
-    {"gpus-per-proc", HYDRA, 1},
-    {"gtool", HYDRA, 1},
-    {"gtoolfile", HYDRA, 1},
-    {"hostlist", HYDRA, 1},
-    {"hosts", HYDRA, 1},
-    {"iface", HYDRA, 1},
-    {"launcher", HYDRA, 1},
-    {"launcher-exec", HYDRA, 1},
-    {"localhost", HYDRA, 1},
-    {"machine", HYDRA, 1},
-    {"machines", HYDRA, 1},
-    {"machinelist", HYDRA, 1},
-    {"membind", HYDRA, 1},
-    {"nameserver", HYDRA, 1},
-    {"order-nodes", HYDRA, 1},
-    {"outfile", HYDRA, 1},
-    {"outfile-pattern", HYDRA, 1},
-    {"output-from", HYDRA, 1},
-    {"perhost", HYDRA, 1},
-    {"ppn", HYDRA, 1},
-    {"prepend-pattern", HYDRA, 1},
-    {"rmk", HYDRA, 1},
-    {"rr-type", HYDRA, 1},
-    {"soft", HYDRA, 1},
-    {"topolib", HYDRA, 1},
-    {"tmpdir", HYDRA, 1},
-    {"umask", HYDRA, 1},
-    {"usize", HYDRA, 1},
-    {NULL, 0, 0},
+    const char *names;
+} mpi_options[] = {
+    {OPENMPI | HYDRA, 1, "n np bind-to host hostfile machinefile map-by path wd wdir"},
+    {OPENMPI, 1,
+     "c N H x am cf cartofile cpu-list cpu-set cpus-per-proc cpus-per-rank daemonize-to "
+     "debugger default-hostfile display dvm-uri hnp launch-agent max-restarts max-vm-size "
+     "npernode npersocket num-ppn ompi-server output output-filename output-proctable "
+     "personality ppr prefix preload-files rank-by rankfile report-events report-uri rf rtos "
+     "runtime-options set-sid stdin timeout tune with-ft xml-file xterm"},
+    {OPENMPI, 2, "gmca gpmixmca gprtemca mca omca pmixmca prtemca"},
+    {HYDRA, 1,
+     "arch bootstrap bootstrap-exec bootstrap-exec-args ckpoint-interval ckpoint-num "
+     "ckpoint-prefix ckpointlib demux envlist envexcl errfile errfile-pattern f genvexcl "
+     "genvlist gpus-per-proc gtool gtoolfile hostlist hosts iface launcher launcher-exec "
+     "localhost machine machines machinelist membind nameserver order-nodes outfile "
+     "outfile-pattern output-from perhost ppn prepend-pattern rmk rr-type soft topolib tmpdir "
+     "umask usize"},
+    {HYDRA, 2, "env genv"},
+    {OPENMPI, FILE_VALUE, "app"},
+    {HYDRA, FILE_VALUE, "configfile"},
 };
 
 /* srun(1): letters that take a value, and long options that take none (the others do, unless the
  * value is part of the word). */
 static const char srun_value_letters[] = "AaBbCcDdeGgiJLMmNnopPqRrSTtUWwx";
-static const char *const srun_flags[] = {"contiguous",
-                                         "disable-status",
-                                         "exact",
-                                         "exclusive",
-                                         "help",
-                                         "het-group-all",
-                                         "hold",
-                                         "immediate",
-                                         "interactive",
-                                         "kill-on-bad-exit",
-                                         "label",
-                                         "nice",
-                                         "no-allocate",
-                                         "no-kill",
-                                         "no-requeue",
-                                         "oversubscribe",
-                                         "overcommit",
-                                         "overlap",
-                                         "preserve-env",
-                                         "propagate",
-                                         "pty",
-                                         "quiet",
-                                         "quit-on-interrupt",
-                                         "reboot",
-                                         "requeue",
-                                         "resv-ports",
-                                         "spread-job",
-                                         "stdout-unbuffered",
-                                         "unbuffered",
-                                         "usage",
-                                         "use-min-nodes",
-                                         "verbose",
-                                         "version",
-                                         "wait-all-nodes",
-                                         NULL};
+static const char srun_flags[] =
+    "contiguous disable-status exact exclusive help het-group-all hold immediate interactive "
+    "kill-on-bad-exit label nice no-allocate no-kill no-requeue oversubscribe overcommit "
+    "overlap preserve-env propagate pty quiet quit-on-interrupt reboot requeue resv-ports "
+    "spread-job stdout-unbuffered unbuffered usage use-min-nodes verbose version wait-all-nodes";
 /* Letters whose value is optional, and so never a word of its own. */
 static const char srun_optional_letters[] = "IKk";
 
 /* Options after which a program is looked for in another directory than the current one. */
-static const char *const moving_options[] = {
-    "wd",    "wdir",          "path", "prefix",         "configfile", "D",
-    "chdir", "preload-files", "s",    "preload-binary", NULL};
+static const char moving_options[] =
+    "wd wdir path prefix configfile D chdir preload-files s preload-binary";
 
 /* ---- which launcher ---- */
 
@@ -189,10 +63,12 @@ static const char *last_component(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool one_of(const char *word, const char *const *list)
+/* Whether n bytes are one of the words in a list. */
+static bool one_of(const char *word, size_t n, const char *list)
 {
-    for (; *list; list++) {
-        if (strcmp(word, *list) == 0)
+    for (size_t length; *list; list += length, list += *list == ' ') {
+        length = strcspn(list, " ");
+        if (length == n && memcmp(list, word, n) == 0)
             return true;
     }
     return false;
@@ -200,23 +76,20 @@ static bool one_of(const char *word, const char *const *list)
 
 static enum rfn_launcher launcher_by_name(const char *name)
 {
-    static const char *const openmpi[] = {"mpirun.openmpi", "mpiexec.openmpi", "orterun", "prterun",
-                                          "prun",           "oshrun",          NULL};
-    static const char *const hydra[] = {"mpirun.mpich",
-                                        "mpiexec.mpich",
-                                        "mpiexec.hydra",
-                                        "hydra",
-                                        "mpirun.mvapich",
-                                        "mpiexec.mvapich",
-                                        NULL};
-    static const char *const either[] = {"mpirun", "mpiexec", NULL};
-    if (strcmp(name, "srun") == 0)
-        return RFN_LAUNCHER_SLURM;
-    if (one_of(name, openmpi))
-        return RFN_LAUNCHER_OPENMPI;
-    if (one_of(name, hydra))
-        return RFN_LAUNCHER_HYDRA;
-    return one_of(name, either) ? RFN_LAUNCHER_EITHER : RFN_LAUNCHER_NONE;
+    static const struct {
+        enum rfn_launcher launcher;
+        const char *names;
+    } launchers[] = {
+        {RFN_LAUNCHER_SLURM, "srun"},
+        {RFN_LAUNCHER_OPENMPI, "mpirun.openmpi mpiexec.openmpi orterun prterun prun oshrun"},
+        {RFN_LAUNCHER_HYDRA, "mpirun.mpich mpiexec.mpich mpiexec.hydra hydra mpirun.mvapich "
+                             "mpiexec.mvapich"},
+        {RFN_LAUNCHER_EITHER, "mpirun mpiexec"}};
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        if (one_of(name, strlen(name), launchers[i].names))
+            return launchers[i].launcher;
+    }
+    return RFN_LAUNCHER_NONE;
 }
 
 enum rfn_launcher rfn_launcher_of(const char *word)
@@ -235,23 +108,14 @@ enum rfn_launcher rfn_launcher_of(const char *word)
 
 /* ---- where the program starts ---- */
 
-/* How many of the following words belong to an option of mpirun or mpiexec. */
-static int mpi_values(int launchers, const char *name)
-{
-    for (const struct value_option *option = mpi_options; option->name; option++) {
-        if ((option->launchers & launchers) && strcmp(option->name, name) == 0)
-            return option->values;
-    }
-    return 0;
-}
-
-/* The same for srun, whose short options may be clustered and carry their value: -n8, -ln8. */
+/* How many of the following words belong to an option of srun, whose short options may be clustered
+ * and carry their value: -n8, -ln8. */
 static int srun_values(const char *word)
 {
     if (strcmp(word, "--multi-prog") == 0)
         return FILE_VALUE;
     if (word[1] == '-')
-        return strchr(word, '=') || one_of(word + 2, srun_flags) ? 0 : 1;
+        return strchr(word, '=') || one_of(word + 2, strlen(word + 2), srun_flags) ? 0 : 1;
     for (const char *letter = word + 1; *letter; letter++) {
         if (strchr(srun_optional_letters, *letter))
             return 0;
@@ -261,35 +125,21 @@ static int srun_values(const char *word)
     return 0;
 }
 
+/* The same of mpirun, mpiexec and srun. */
 static int values_of(enum rfn_launcher launcher, const char *word)
 {
     const char *name = word + (word[1] == '-' ? 2 : 1);
-    switch (launcher) {
-    case RFN_LAUNCHER_SLURM:
+    int launchers = launcher == RFN_LAUNCHER_OPENMPI ? OPENMPI
+                    : launcher == RFN_LAUNCHER_HYDRA ? HYDRA
+                                                     : OPENMPI | HYDRA;
+    if (launcher == RFN_LAUNCHER_SLURM)
         return srun_values(word);
-    case RFN_LAUNCHER_OPENMPI:
-        return mpi_values(OPENMPI, name);
-    case RFN_LAUNCHER_HYDRA:
-        return mpi_values(HYDRA, name);
-    default:
-        return mpi_values(OPENMPI | HYDRA, name);
+    for (size_t i = 0; i < sizeof mpi_options / sizeof *mpi_options; i++) {
+        if ((mpi_options[i].launchers & launchers) &&
+            one_of(name, strlen(name), mpi_options[i].names))
+            return mpi_options[i].values;
     }
-}
-
-static bool moves(const char *word)
-{
-    char name[32];
-    snprintf(name, sizeof name, "%s", word + (word[1] == '-' ? 2 : 1));
-    name[strcspn(name, "=")] = 0;
-    return one_of(name, moving_options);
-}
-
-/* The index of the first `--` from i on, or argc. */
-static int find_mark(int argc, char *const *argv, int i)
-{
-    while (i < argc && strcmp(argv[i], "--") != 0)
-        i++;
-    return i;
+    return 0;
 }
 
 static bool can_run(const char *word)
@@ -301,25 +151,15 @@ static bool can_run(const char *word)
     return found || denied;
 }
 
-static enum rfn_launch_fault check_rest(int argc, char *const *argv, struct rfn_launch *launch)
-{
-    if (launch->program >= argc)
-        return RFN_LAUNCH_NO_PROGRAM;
-    for (int i = launch->program + 1; i < argc; i++) {
-        if (strcmp(argv[i], ":") == 0)
-            return RFN_LAUNCH_MPMD;
-    }
-    return RFN_LAUNCH_OK;
-}
-
 enum rfn_launch_fault rfn_launch_parse(enum rfn_launcher launcher, int argc, char *const *argv,
                                        struct rfn_launch *launch)
 {
     *launch = (struct rfn_launch){.launcher = launcher};
     int i = 1;
     while (i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--") != 0) {
+        const char *name = argv[i] + (argv[i][1] == '-' ? 2 : 1);
         int values = values_of(launcher, argv[i]);
-        launch->elsewhere |= moves(argv[i]);
+        launch->elsewhere |= one_of(name, strcspn(name, "="), moving_options);
         if (values == FILE_VALUE) {
             launch->option = argv[i];
             return RFN_LAUNCH_FILE;
@@ -328,24 +168,23 @@ enum rfn_launch_fault rfn_launch_parse(enum rfn_launcher launcher, int argc, cha
     }
     /* An option that no table knows may have taken a word: then the mark is further on. */
     if (i < argc && !can_run(argv[i])) {
-        int mark = find_mark(argc, argv, i);
+        int mark = i;
+        while (mark < argc && strcmp(argv[mark], "--") != 0)
+            mark++;
         i = mark < argc ? mark : i;
     }
     launch->marked = i < argc && strcmp(argv[i], "--") == 0;
     launch->program = i + launch->marked;
-    return check_rest(argc, argv, launch);
+    if (launch->program >= argc)
+        return RFN_LAUNCH_NO_PROGRAM;
+    for (i = launch->program + 1; i < argc; i++) {
+        if (strcmp(argv[i], ":") == 0)
+            return RFN_LAUNCH_MPMD;
+    }
+    return RFN_LAUNCH_OK;
 }
 
 /* ---- finding programs ---- */
-
-static char *join(const char *directory, size_t n, const char *word)
-{
-    size_t size = n + strlen(word) + 3;
-    char *path = malloc(size);
-    if (path)
-        snprintf(path, size, "%.*s/%s", (int)(n ? n : 1), n ? directory : ".", word);
-    return path;
-}
 
 static bool runnable(const char *path, bool *denied)
 {
@@ -365,8 +204,10 @@ char *rfn_launch_find(const char *word, bool *denied)
         return runnable(word, denied) ? strdup(word) : NULL;
     const char *at = getenv("PATH");
     while (at && word[0]) {
-        size_t n = strcspn(at, ":");
-        char *path = join(at, n, word);
+        size_t n = strcspn(at, ":"), size = n + strlen(word) + 3;
+        char *path = malloc(size);
+        if (path)
+            snprintf(path, size, "%.*s/%s", (int)(n ? n : 1), n ? at : ".", word);
         if (path && runnable(path, denied))
             return path;
         free(path);

@@ -24,10 +24,12 @@ static const char *const system_directories[] = {"/lib64", "/usr/lib64", "/lib",
 
 /* ---- the cache ---- */
 
-static void read_cache(struct rfn_library_search *search, FILE *file)
+void rfn_library_search_init(struct rfn_library_search *search, const char *cache_file)
 {
     size_t capacity = 1 << 16, size = 0;
-    uint8_t *bytes = malloc(capacity);
+    *search = (struct rfn_library_search){.library_path = getenv("LD_LIBRARY_PATH")};
+    FILE *file = fopen(cache_file, "rb");
+    uint8_t *bytes = file ? malloc(capacity) : NULL;
     while (bytes) {
         size += fread(bytes + size, 1, capacity - size, file);
         if (size < capacity || capacity >= CACHE_LIMIT)
@@ -37,18 +39,10 @@ static void read_cache(struct rfn_library_search *search, FILE *file)
             free(bytes);
         bytes = more;
     }
+    if (file)
+        fclose(file);
     search->cache = bytes;
     search->cache_size = bytes ? size : 0;
-}
-
-void rfn_library_search_init(struct rfn_library_search *search, const char *cache_file)
-{
-    *search = (struct rfn_library_search){.library_path = getenv("LD_LIBRARY_PATH")};
-    FILE *file = fopen(cache_file, "rb");
-    if (!file)
-        return;
-    read_cache(search, file);
-    fclose(file);
 }
 
 void rfn_library_search_release(struct rfn_library_search *search)
@@ -108,24 +102,19 @@ static char *append(char *text, const char *more, size_t n)
     return longer;
 }
 
-static size_t origin_word(const char *text, size_t n)
-{
-    static const char *const words[] = {"${ORIGIN}", "$ORIGIN"};
-    for (size_t i = 0; i < 2; i++) {
-        size_t length = strlen(words[i]);
-        if (n >= length && strncmp(text, words[i], length) == 0)
-            return length;
-    }
-    return 0;
-}
-
 char *rfn_library_expand(const char *directory, size_t n, const char *file, const char *name)
 {
+    static const char *const words[] = {"${ORIGIN}", "$ORIGIN"};
     const char *slash = strrchr(file, '/');
     size_t origin = slash == file ? 1 : slash ? (size_t)(slash - file) : 0;
     char *path = append(NULL, ".", n == 0);
     for (size_t at = 0; path && at < n;) {
-        size_t word = origin_word(directory + at, n - at);
+        size_t word = 0;
+        for (size_t i = 0; i < 2 && !word; i++) {
+            size_t length = strlen(words[i]);
+            if (n - at >= length && strncmp(directory + at, words[i], length) == 0)
+                word = length;
+        }
         if (word) {
             path = origin ? append(path, file, origin) : append(path, ".", 1);
             at += word;
@@ -179,16 +168,6 @@ static char *find_by_rpath(const struct rfn_loaded *by, const char *name)
     return NULL;
 }
 
-static char *find_in_cache(const struct rfn_library_search *search, const char *name)
-{
-    const char *path;
-    for (size_t n = 0; (path = rfn_library_cached(search, name, n)); n++) {
-        if (fits(path))
-            return strdup(path);
-    }
-    return NULL;
-}
-
 char *rfn_library_find(const struct rfn_library_search *search, const struct rfn_loaded *by,
                        const char *name)
 {
@@ -200,8 +179,9 @@ char *rfn_library_find(const struct rfn_library_search *search, const struct rfn
         path = find_in(search->library_path, file, name);
     if (!path && by->file->runpath)
         path = find_in(by->file->runpath, file, name);
-    if (!path)
-        path = find_in_cache(search, name);
+    const char *cached;
+    for (size_t n = 0; !path && (cached = rfn_library_cached(search, name, n)); n++)
+        path = fits(cached) ? strdup(cached) : NULL;
     for (size_t i = 0; !path && i < sizeof system_directories / sizeof *system_directories; i++)
         path = find_in(system_directories[i], file, name);
     return path;

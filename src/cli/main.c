@@ -2,8 +2,8 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/large_pages.h"
-#include "cli/nearest.h"
 #include "cli/shell_completion.h"
+#include "cli/suggest.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -43,18 +43,13 @@ static void print_help(void)
          "Open MPI and MPICH; mpirun, mpiexec, srun and other launchers. See also: man refrain.");
 }
 
-static void print_version(void)
-{
-    puts("refrain " RFN_VERSION);
-}
-
 static int unknown(const char *name)
 {
     const char *names[N_COMMANDS + 1];
     for (size_t i = 0; i < N_COMMANDS; i++)
         names[i] = commands[i]->name;
     names[N_COMMANDS] = "help";
-    const char *near = rfn_nearest(name, names, N_COMMANDS + 1);
+    const char *near = rfn_suggest(name, names, N_COMMANDS + 1);
     if (near)
         rfn_command_error("there is no command '%s'; did you mean '%s'?", name, near);
     else
@@ -93,11 +88,7 @@ static int completion(int argc, char **argv)
     }
     struct rfn_text script = {0};
     rfn_shell_completion(&script, commands, N_COMMANDS);
-    int status = script.failed ? rfn_command_fail(NULL, RFN_E_NOMEM, NULL) : RFN_EXIT_OK;
-    if (status == RFN_EXIT_OK)
-        rfn_text_print(&script);
-    rfn_text_release(&script);
-    return status;
+    return rfn_command_print(&script, NULL, RFN_EXIT_OK);
 }
 
 /* What was printed must have arrived: a full disk or a closed pipe is a failure. */
@@ -120,12 +111,10 @@ static int choose(int argc, char **argv)
         print_help();
         return RFN_EXIT_USAGE;
     }
-    if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "-?") == 0) {
-        print_help();
-        return RFN_EXIT_OK;
-    }
+    if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "-?") == 0)
+        return help(1, argv);
     if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0) {
-        print_version();
+        puts("refrain " RFN_VERSION);
         return RFN_EXIT_OK;
     }
     if (verb[0] == '-') {

@@ -4,88 +4,21 @@
 
 /* ---- words ---- */
 
-static void append_datatype(struct rfn_text *text, const struct rfn_archive *archive, int64_t word)
-{
-    if (word < 0 || word >= rfn_archive_datatypes(archive)) {
-        rfn_text_string(text, word == -1 ? "MPI_DATATYPE_NULL" : "UNKNOWN");
-        return;
-    }
-    const char *name = rfn_archive_datatype(archive, (uint32_t)word)->name;
-    for (; *name; name++) {
-        if (*name != ' ')
-            rfn_text_escaped(text, name, 1);
-    }
-}
-
-static void append_comm(struct rfn_text *text, const struct rfn_archive *archive, int64_t word)
-{
-    if (word < 0 || word >= rfn_archive_comms(archive)) {
-        rfn_text_string(text, word == -1 ? "MPI_COMM_NULL" : "UNKNOWN");
-        return;
-    }
-    switch (rfn_archive_comm(archive, (uint32_t)word)->kind) {
-    case RFN_COMM_WORLD:
-        rfn_text_string(text, "world");
-        break;
-    case RFN_COMM_SELF:
-        rfn_text_string(text, "self");
-        break;
-    default:
-        rfn_text_string(text, "comm#");
-        rfn_text_signed(text, word);
-    }
-}
-
-static void append_region(struct rfn_text *text, const struct rfn_archive *archive, int64_t word)
-{
-    const char *name = word >= 0 && word < rfn_archive_regions(archive)
-                           ? rfn_archive_region(archive, (uint32_t)word)
-                           : "UNKNOWN";
-    rfn_text_escaped(text, name, strlen(name));
-}
-
-static void append_handle(struct rfn_text *text, uint8_t kind, int64_t word)
-{
-    static const char *const names[] = {
-        [RFN_KIND_OP] = "op",           [RFN_KIND_GROUP] = "group",
-        [RFN_KIND_INFO] = "info",       [RFN_KIND_ERRHANDLER] = "errhandler",
-        [RFN_KIND_WIN] = "win",         [RFN_KIND_FILE] = "file",
-        [RFN_KIND_SESSION] = "session", [RFN_KIND_MESSAGE] = "message",
-        [RFN_KIND_KEYVAL] = "keyval",
-    };
-    if (word >= 0) {
-        rfn_text_string(text, names[kind]);
-        rfn_text_char(text, '#');
-        rfn_text_signed(text, word);
-        return;
-    }
-    const char *name = word >= -256 ? rfn_kind_predefined(kind, (unsigned)(-1 - word)) : NULL;
-    rfn_text_string(text, name ? name : "UNKNOWN");
-}
-
 static void append_request(struct rfn_text *text, int64_t word)
 {
     static const char *const forms[] = {"", "recent:", "slot:", "foreign:"};
-    if (word == RFN_REQUEST_NULL) {
-        rfn_text_string(text, "null");
-    } else if (word < 0) {
-        rfn_text_string(text, "UNKNOWN");
-    } else {
-        int64_t value = word >> 2;
-        rfn_text_string(text, forms[word & 3]);
-        if ((word & 3) == RFN_REQUEST_FOREIGN) { /* thread and number */
-            rfn_text_signed(text, value & ((1 << RFN_FOREIGN_BITS) - 1));
-            rfn_text_char(text, '.');
-            value >>= RFN_FOREIGN_BITS;
-        }
-        rfn_text_signed(text, value);
+    if (word <= RFN_REQUEST_NULL) {
+        rfn_text_string(text, word == RFN_REQUEST_NULL ? "null" : "UNKNOWN");
+        return;
     }
-}
-
-static void append_buffer(struct rfn_text *text, int64_t word)
-{
-    static const char *const names[] = {"PLAIN", "IN_PLACE", "BOTTOM", "NULL"};
-    rfn_text_string(text, word >= 0 && word <= RFN_BUFFER_NULL ? names[word] : "UNKNOWN");
+    int64_t value = word >> 2;
+    rfn_text_string(text, forms[word & 3]);
+    if ((word & 3) == RFN_REQUEST_FOREIGN) { /* thread and number */
+        rfn_text_signed(text, value & ((1 << RFN_FOREIGN_BITS) - 1));
+        rfn_text_char(text, '.');
+        value >>= RFN_FOREIGN_BITS;
+    }
+    rfn_text_signed(text, value);
 }
 
 /* Names of special numbers; NULL if the word is an ordinary number of its kind. */
@@ -100,13 +33,33 @@ static const char *special_name(uint8_t kind, int64_t word, bool unknown)
         return "ANY_TAG";
     if (kind != RFN_KIND_RANK)
         return NULL;
-    switch (word) {
-    case RFN_ANY:
-        return "ANY_SOURCE";
-    case RFN_PROC_NULL:
-        return "PROC_NULL";
-    case RFN_ROOT:
-        return "ROOT";
+    return word == RFN_ANY         ? "ANY_SOURCE"
+           : word == RFN_PROC_NULL ? "PROC_NULL"
+           : word == RFN_ROOT      ? "ROOT"
+                                   : NULL;
+}
+
+/* The name of a word that has one; NULL. */
+static const char *name_of(const struct rfn_archive *archive, uint8_t kind, int64_t word)
+{
+    static const char *const buffers[] = {"PLAIN", "IN_PLACE", "BOTTOM", "NULL"};
+    enum rfn_comm_kind comm;
+    switch (kind) {
+    case RFN_KIND_TYPE:
+        if (word >= 0 && word < rfn_archive_datatypes(archive))
+            return rfn_archive_datatype(archive, (uint32_t)word)->name;
+        return word == -1 ? "MPI_DATATYPE_NULL" : "UNKNOWN";
+    case RFN_KIND_COMM:
+        if (word < 0 || word >= rfn_archive_comms(archive))
+            return word == -1 ? "MPI_COMM_NULL" : "UNKNOWN";
+        comm = rfn_archive_comm(archive, (uint32_t)word)->kind;
+        return comm == RFN_COMM_WORLD ? "world" : comm == RFN_COMM_SELF ? "self" : NULL;
+    case RFN_KIND_REGION:
+        return word >= 0 && word < rfn_archive_regions(archive)
+                   ? rfn_archive_region(archive, (uint32_t)word)
+                   : "UNKNOWN";
+    case RFN_KIND_BUFFER:
+        return word >= 0 && word <= RFN_BUFFER_NULL ? buffers[word] : "UNKNOWN";
     default:
         return NULL;
     }
@@ -115,23 +68,35 @@ static const char *special_name(uint8_t kind, int64_t word, bool unknown)
 static void append_scalar(struct rfn_text *text, const struct rfn_archive *archive, uint8_t kind,
                           int64_t word, bool unknown)
 {
-    const char *name = special_name(kind, word, unknown);
-    if (name)
+    static const char *const handles[] = {
+        [RFN_KIND_OP] = "op#",           [RFN_KIND_GROUP] = "group#",
+        [RFN_KIND_INFO] = "info#",       [RFN_KIND_ERRHANDLER] = "errhandler#",
+        [RFN_KIND_WIN] = "win#",         [RFN_KIND_FILE] = "file#",
+        [RFN_KIND_SESSION] = "session#", [RFN_KIND_MESSAGE] = "message#",
+        [RFN_KIND_KEYVAL] = "keyval#",
+    };
+    const char *special = special_name(kind, word, unknown);
+    const char *name = special ? NULL : name_of(archive, kind, word);
+    bool handle = kind >= RFN_KIND_OP && kind <= RFN_KIND_KEYVAL;
+    if (special) {
+        rfn_text_string(text, special);
+    } else if (kind == RFN_KIND_TYPE) {
+        for (; *name; name++)
+            rfn_text_escaped(text, name, *name != ' ');
+    } else if (kind == RFN_KIND_REGION) {
+        rfn_text_escaped(text, name, strlen(name));
+    } else if (name) {
         rfn_text_string(text, name);
-    else if (kind == RFN_KIND_TYPE)
-        append_datatype(text, archive, word);
-    else if (kind == RFN_KIND_COMM)
-        append_comm(text, archive, word);
-    else if (kind == RFN_KIND_REGION)
-        append_region(text, archive, word);
-    else if (kind >= RFN_KIND_OP && kind <= RFN_KIND_KEYVAL)
-        append_handle(text, kind, word);
-    else if (kind == RFN_KIND_REQUEST)
+    } else if (kind == RFN_KIND_REQUEST) {
         append_request(text, word);
-    else if (kind == RFN_KIND_BUFFER)
-        append_buffer(text, word);
-    else
+    } else if (handle && word < 0) {
+        name = word >= -256 ? rfn_kind_predefined(kind, (unsigned)(-1 - word)) : NULL;
+        rfn_text_string(text, name ? name : "UNKNOWN");
+    } else {
+        if (handle || kind == RFN_KIND_COMM)
+            rfn_text_string(text, handle ? handles[kind] : "comm#");
         rfn_text_signed(text, word);
+    }
 }
 
 /* Lists that have no number of their own. */
@@ -151,31 +116,14 @@ static const char *special_list(int64_t word)
     }
 }
 
-static void append_string(struct rfn_text *text, const int64_t *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        char c = (char)words[i];
-        rfn_text_escaped(text, &c, 1);
-    }
-}
-
-static void append_list(struct rfn_text *text, const struct rfn_archive *archive, uint8_t kind,
-                        const int64_t *words, size_t n)
-{
-    rfn_text_char(text, '[');
-    for (size_t i = 0; i < n; i++) {
-        if (i)
-            rfn_text_char(text, ',');
-        append_scalar(text, archive, kind, words[i], false);
-    }
-    rfn_text_char(text, ']');
-}
-
-void rfn_parameters_word(struct rfn_text *text, const struct rfn_parameters *parameters,
-                         uint8_t kind, int64_t word, bool unknown)
+/* One word of a kind (rfn_kind, without COMPLETIONS). unknown: RFN_UNKNOWN is meant as such where
+ * the kind has it as a number, too. */
+static void append_word(struct rfn_text *text, const struct rfn_parameters *parameters,
+                        uint8_t kind, int64_t word, bool unknown)
 {
     uint8_t element = (uint8_t)(kind & ~RFN_KIND_LIST);
-    if (!(kind & RFN_KIND_LIST) && kind != RFN_KIND_STRING) {
+    bool string = kind == RFN_KIND_STRING;
+    if (!(kind & RFN_KIND_LIST) && !string) {
         append_scalar(text, parameters->archive, kind, word, unknown);
         return;
     }
@@ -186,10 +134,18 @@ void rfn_parameters_word(struct rfn_text *text, const struct rfn_parameters *par
     }
     size_t n = 0;
     const int64_t *words = rfn_cursor_list(parameters->cursor, word, &n, element);
-    if (kind == RFN_KIND_STRING)
-        append_string(text, words, n);
-    else
-        append_list(text, parameters->archive, element, words, n);
+    rfn_text_string(text, string ? "" : "[");
+    for (size_t i = 0; i < n; i++) {
+        char c = (char)words[i];
+        if (string) {
+            rfn_text_escaped(text, &c, 1);
+            continue;
+        }
+        if (i)
+            rfn_text_char(text, ',');
+        append_scalar(text, parameters->archive, element, words[i], false);
+    }
+    rfn_text_string(text, string ? "" : "]");
 }
 
 /* ---- parameters ---- */
@@ -213,27 +169,10 @@ static void append_named(struct rfn_text *text, const struct rfn_parameters *par
                          const char *name, uint8_t kind, int64_t word)
 {
     begin(text, name);
-    rfn_parameters_word(text, parameters, kind, word, false);
+    append_word(text, parameters, kind, word, false);
 }
 
-/* Whether source and tag of the volume are those of a message that has come with this call. */
-static bool has_message(const struct rfn_parameters *parameters,
-                        const struct rfn_function_info *function)
-{
-    bool immediate = !(function->flags & (RFN_FUNCTION_NONBLOCKING | RFN_FUNCTION_PERSISTENT));
-    bool receives = function->class_ == RFN_CLASS_RECV || function->class_ == RFN_CLASS_SENDRECV ||
-                    function->class_ == RFN_CLASS_PROBE;
-    return immediate && receives && parameters->volume && !parameters->record->error;
-}
-
-/* Ordinary buffers, and what is not significant on this rank (at another rank than the root). */
-static bool left_out(uint8_t kind, int64_t word)
-{
-    if (kind == RFN_KIND_BUFFER)
-        return word == RFN_BUFFER_PLAIN || word < 0;
-    return word == RFN_UNKNOWN && (kind == RFN_KIND_COUNT || kind == RFN_KIND_TYPE);
-}
-
+/* message: source and tag are those of a message that has come with this call. */
 static void append_inputs(struct rfn_text *text, const struct rfn_parameters *parameters,
                           const struct rfn_function_info *function, bool message)
 {
@@ -242,7 +181,11 @@ static void append_inputs(struct rfn_text *text, const struct rfn_parameters *pa
     for (int i = 0; i < function->n_in; i++) {
         const struct rfn_param_info *param = &function->params[i];
         int64_t word = record->in[i];
-        if (left_out(param->kind, word))
+        /* Ordinary buffers, and what is not significant on this rank (at another than the root). */
+        if (param->kind == RFN_KIND_BUFFER
+                ? word == RFN_BUFFER_PLAIN || word < 0
+                : word == RFN_UNKNOWN &&
+                      (param->kind == RFN_KIND_COUNT || param->kind == RFN_KIND_TYPE))
             continue;
         if (message && i == posted.source)
             word = parameters->volume->source;
@@ -250,43 +193,29 @@ static void append_inputs(struct rfn_text *text, const struct rfn_parameters *pa
             word = parameters->volume->tag;
         append_named(text, parameters, param->name, param->kind, word);
     }
-}
-
-/* Source and tag of a message where no input is called so (Sendrecv's recvtag, Mrecv). */
-static void append_message(struct rfn_text *text, const struct rfn_parameters *parameters,
-                           const struct rfn_function_info *function)
-{
-    struct rfn_posted posted = rfn_volume_posted(parameters->volumes, parameters->record->function);
-    if (posted.source < 0)
+    /* Where no input is called so: Sendrecv's recvtag, Mrecv. */
+    if (message && posted.source < 0)
         append_named(text, parameters, "source", RFN_KIND_RANK, parameters->volume->source);
-    if (posted.tag < 0 || strcmp(function->params[posted.tag].name, "tag") != 0)
+    if (message && (posted.tag < 0 || strcmp(function->params[posted.tag].name, "tag") != 0))
         append_named(text, parameters, "tag", RFN_KIND_TAG, parameters->volume->tag);
-}
-
-/* Outcomes that are told in another way: of a message or file access, and completions. */
-static bool told_elsewhere(const struct rfn_param_info *param, bool message, bool bytes)
-{
-    if (param->kind == RFN_KIND_COMPLETIONS)
-        return true;
-    if (message && (param->kind == RFN_KIND_RANK || param->kind == RFN_KIND_TAG))
-        return true;
-    return param->kind == RFN_KIND_BYTES && (message || bytes);
 }
 
 static void append_outcomes(struct rfn_text *text, const struct rfn_parameters *parameters,
                             const struct rfn_function_info *function, bool message)
 {
     const struct rfn_record *record = parameters->record;
-    bool bytes = parameters->volume &&
-                 (parameters->volume->sent_bytes >= 0 || parameters->volume->received_bytes >= 0);
-    bool unknown = record->error || record->failed_poll;
+    const struct rfn_volume *volume = parameters->volume;
+    bool bytes = volume && (volume->sent_bytes >= 0 || volume->received_bytes >= 0);
     for (int i = 0; i < function->n_out && !record->failed_poll; i++) {
         const struct rfn_param_info *param = &function->params[function->n_in + i];
-        if (told_elsewhere(param, message, bytes))
+        /* Of a message or file access, and completions: they are told in another way. */
+        if (param->kind == RFN_KIND_COMPLETIONS ||
+            (message && (param->kind == RFN_KIND_RANK || param->kind == RFN_KIND_TAG)) ||
+            (param->kind == RFN_KIND_BYTES && (message || bytes)))
             continue;
         begin(text, param->name);
-        rfn_parameters_word(text, parameters, param->kind, record->out[i],
-                            unknown || param->kind == RFN_KIND_BYTES);
+        append_word(text, parameters, param->kind, record->out[i],
+                    record->error || param->kind == RFN_KIND_BYTES);
     }
 }
 
@@ -296,10 +225,10 @@ static void append_received(struct rfn_text *text, const struct rfn_parameters *
                             const struct rfn_volume *volume, char separator)
 {
     rfn_text_string(text, "source=");
-    rfn_parameters_word(text, parameters, RFN_KIND_RANK, volume->source, false);
+    append_word(text, parameters, RFN_KIND_RANK, volume->source, false);
     rfn_text_char(text, separator);
     rfn_text_string(text, "tag=");
-    rfn_parameters_word(text, parameters, RFN_KIND_TAG, volume->tag, false);
+    append_word(text, parameters, RFN_KIND_TAG, volume->tag, false);
     if (volume->received_bytes < 0)
         return;
     rfn_text_char(text, separator);
@@ -419,10 +348,11 @@ void rfn_parameters_append(struct rfn_text *text, const struct rfn_parameters *p
     const struct rfn_record *record = parameters->record;
     const struct rfn_function_info *function = rfn_archive_function(parameters->archive,
                                                                     record->function);
-    bool message = has_message(parameters, function);
+    bool receives = function->class_ == RFN_CLASS_RECV || function->class_ == RFN_CLASS_SENDRECV ||
+                    function->class_ == RFN_CLASS_PROBE;
+    bool message = receives && parameters->volume && !record->error &&
+                   !(function->flags & (RFN_FUNCTION_NONBLOCKING | RFN_FUNCTION_PERSISTENT));
     append_inputs(text, parameters, function, message);
-    if (message)
-        append_message(text, parameters, function);
     append_outcomes(text, parameters, function, message);
     if (function->class_ == RFN_CLASS_COMPLETION && !record->failed_poll) {
         if (!completes_one(function))

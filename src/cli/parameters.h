@@ -24,9 +24,4 @@ struct rfn_parameters {
 
 void rfn_parameters_append(struct rfn_text *text, const struct rfn_parameters *parameters);
 
-/* One word of a kind (rfn_kind, without COMPLETIONS). unknown: RFN_UNKNOWN is meant as such where
- * the kind has it as a number, too. */
-void rfn_parameters_word(struct rfn_text *text, const struct rfn_parameters *parameters,
-                         uint8_t kind, int64_t word, bool unknown);
-
 #endif

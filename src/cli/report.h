@@ -1,7 +1,6 @@
 /* report.h - the pages of `refrain report`: text for people, JSON for machines.
  *
- * report_text.c puts the page together. Each part of it has a file of its own: report_head.c (the
- * first five lines), report_efficiency.c, report_waits.c, report_ranks.c, report_messages.c.
+ * report_text.c and report_json.c put the page together, of parts that have a file of their own.
  */
 #ifndef RFN_CLI_REPORT_H
 #define RFN_CLI_REPORT_H
@@ -10,14 +9,9 @@
 #include "cli/text.h"
 #include "refrain/archive.h"
 #include "refrain/behaviour.h"
-#include "refrain/clusters.h"
-#include "refrain/profile.h"
-#include "refrain/waits.h"
+#include "refrain/explain.h"
 
 #include <jansson.h>
-
-/* Work counts as even from this load balance on: mean / longest time outside of MPI. */
-#define RFN_BALANCED 0.95
 
 struct rfn_report {
     const char *file;
@@ -61,8 +55,10 @@ json_t *rfn_report_alike_json(const struct rfn_report *report);
 void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report);
 /* Adds wait_states, waits, causes, critical_path and matching to the object. */
 void rfn_report_waits_json(json_t *value, const struct rfn_report *report);
+/* Adds verdict and findings. */
+void rfn_report_findings_json(json_t *value, const struct rfn_report *report);
 
-/* ---- what the parts share ---- */
+/* ---- what the parts share: report_common.c ---- */
 
 /* Whether a row is part of setup: Init, Finalize, sessions. */
 bool rfn_report_setup(const struct rfn_report *report, const struct rfn_profile_row *row);
@@ -79,16 +75,11 @@ struct rfn_quantity rfn_report_volume(const struct rfn_report *report, uint64_t 
 void rfn_report_end_title(struct rfn_text *out, const struct rfn_report *report, size_t n);
 /* " of rank 3", " of ranks 0-3,7" where the page is about some ranks; nothing otherwise. */
 void rfn_report_of_ranks(struct rfn_text *out, const struct rfn_report *report);
-/* Zero-terminates a text without counting the zero; "?" when memory was short. */
-const char *rfn_report_string(struct rfn_text *text);
-
-/* Frames innermost first; those inside MPI are marked, which the page leaves out. */
-json_t *rfn_report_frames_json(const struct rfn_archive *archive, uint32_t path);
-
-/* A call with its path, and what a rank did, with the calls around it. */
-json_t *rfn_report_call_json(const struct rfn_report *report, struct rfn_call_site site);
-json_t *rfn_report_activity_json(const struct rfn_report *report,
-                                 const struct rfn_activity *activity);
+/* The words of a sentence, which is released, as lines; those after the first are indented. */
+void rfn_report_sentence(struct rfn_text *out, const struct rfn_report *report,
+                         struct rfn_text *sentence, size_t indent);
+/* What explain.h asks for. */
+struct rfn_measured rfn_report_measured(const struct rfn_report *report);
 
 /* ---- what --rank and --call-path leave: report_select.c ---- */
 
@@ -107,5 +98,7 @@ const struct rfn_activity *rfn_report_activity(const struct rfn_report *report, 
 bool rfn_report_shows_activity(const struct rfn_report *report, uint32_t activity);
 /* Causes in which a rank asked for is late, or waits in those calls and that pattern. */
 bool rfn_report_shows_cause(const struct rfn_report *report, const struct rfn_cause *cause);
+/* The same for struct rfn_cause_choice, its context being the report. */
+bool rfn_report_chooses_cause(const void *report, const struct rfn_cause *cause);
 
 #endif

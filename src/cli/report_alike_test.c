@@ -2,8 +2,8 @@
  * order. */
 #include "cli/report.h"
 
-#include "cli/alike.h"
-#include "cli/fake_report.h"
+#include "explain/fake_report.h"
+#include "refrain/explain.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,7 +92,7 @@ static void expect_page(const char *expected)
     struct rfn_text out = {0};
     rfn_report_alike(&out, &report);
     assert_false(out.failed);
-    assert_string_equal(rfn_report_string(&out), expected);
+    assert_string_equal(rfn_text_terminated(&out), expected);
     rfn_text_release(&out);
 }
 
@@ -115,14 +115,14 @@ static void test_grid(void **state)
     expect_page(page);
     clustering = (struct rfn_clustering){two_orders, 2, 9, 9};
     expect_page(page);
-    struct rfn_alike alike;
-    assert_int_equal(rfn_alike_init(&alike, &clustering, &profile), 0);
+    struct rfn_rank_kinds alike;
+    assert_int_equal(rfn_rank_kinds_init(&alike, &clustering, &profile), 0);
     assert_int_equal(alike.n, 3);
     assert_int_equal(alike.n_ranks, RANKS);
     assert_int_equal(alike.kinds[0].orders, 1);
     assert_int_equal(alike.kinds[2].orders, 2);
     assert_int_equal(alike.kinds[2].ranks[3], 63);
-    rfn_alike_release(&alike);
+    rfn_rank_kinds_release(&alike);
 }
 
 /* A rank that calls other paths; no messages. */

@@ -1,11 +1,8 @@
 /* report_behaviour.c - which ranks did what in the steps of the run, for what share of the time: a
  * few lines with what costs most, or tables of all patterns. */
-#include "cli/activity_text.h"
-#include "cli/hosts.h"
 #include "cli/json.h"
 #include "cli/report.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "cli/wrap.h"
 
 enum { NOTE_INDENT = 6, NAMED = 8 };
@@ -26,39 +23,27 @@ static double share_of(const struct rfn_behaviour_loop *loop, double ns)
 static void append_late(struct rfn_text *line, const struct rfn_behaviour_loop *loop,
                         const struct rfn_behaviour_pattern *pattern)
 {
+    uint32_t n = pattern->n_late;
     if (pattern->varying)
-        rfn_text_string(line,
-                        pattern->n_late == loop->n_ranks ? "now these, now those of " : "some of ");
-    if (pattern->n_late == loop->n_ranks && pattern->varying) {
+        rfn_text_string(line, n == loop->n_ranks ? "now these, now those of " : "some of ");
+    if (n == loop->n_ranks && pattern->varying) {
         rfn_text_format(line, "all %u ranks", loop->n_ranks);
-    } else if (pattern->n_late > NAMED &&
-               pattern->late[pattern->n_late - 1] - pattern->late[0] != pattern->n_late - 1) {
-        rfn_text_format(line, "%u ranks (the lowest is %u)", pattern->n_late, pattern->late[0]);
+    } else if (n > NAMED && pattern->late[n - 1] - pattern->late[0] != n - 1) {
+        rfn_text_format(line, "%u ranks (the lowest is %u)", n, pattern->late[0]);
     } else {
-        rfn_text_string(line, pattern->n_late == 1 ? "rank " : "ranks ");
-        rfn_ranks_append(line, pattern->late, pattern->n_late);
+        rfn_text_string(line, n == 1 ? "rank " : "ranks ");
+        rfn_text_ranks(line, pattern->late, n);
     }
+    rfn_text_string(line, n == 1 && !pattern->varying ? " is late to " : " are late to ");
 }
 
-/* What takes late ranks longer. Time in a call is all of it: moving data, and waiting. */
-static void append_cause(struct rfn_text *line, const struct rfn_archive *archive,
-                         const struct rfn_activity *cause)
-{
-    if (cause->kind != RFN_ACTIVITY_MPI) {
-        rfn_activity_append(line, archive, cause);
-        return;
-    }
-    rfn_text_format(line, "being in %s in ", rfn_call_site_function(archive, cause->at));
-    rfn_call_site_place(line, archive, cause->at);
-}
-
+/* Who is late to what, and what takes them longer. */
 static void append_waiting(struct rfn_text *line, const struct rfn_report *report,
                            const struct rfn_behaviour_loop *loop,
                            const struct rfn_behaviour_pattern *pattern)
 {
+    const struct rfn_activity *cause = &pattern->cause;
     append_late(line, loop, pattern);
-    rfn_text_string(line,
-                    pattern->n_late == 1 && !pattern->varying ? " is late to " : " are late to ");
     rfn_call_site_path(line, report->archive, pattern->waited, report->width);
     rfn_text_format(line, ", others are in it %s longer", rfn_time_text(pattern->wait_ns).text);
     if (!pattern->has_cause) {
@@ -66,47 +51,24 @@ static void append_waiting(struct rfn_text *line, const struct rfn_report *repor
         return;
     }
     rfn_text_string(line, ": ");
-    append_cause(line, report->archive, &pattern->cause);
+    if (cause->kind == RFN_ACTIVITY_MPI) { /* all time in the call: moving data, and waiting */
+        rfn_text_format(line, "being in %s in ",
+                        rfn_call_site_function(report->archive, cause->at)->name);
+        rfn_call_site_place(line, report->archive, cause->at);
+    } else {
+        rfn_activity_append(line, report->archive, cause);
+    }
     rfn_text_format(line, " takes %s longer", rfn_time_text(pattern->excess_ns).text);
 }
 
-static void add_row(struct rfn_table *table, double share, uint64_t steps, double ns,
-                    struct rfn_text *note)
+/* note: is released. */
+static void add_row(struct rfn_table *table, const struct rfn_behaviour_loop *loop, uint64_t steps,
+                    double ns, struct rfn_text *note)
 {
-    rfn_table_cell(table, rfn_share_text(share).text);
-    rfn_table_cell(table, rfn_count_text(steps).text);
-    rfn_table_cell(table, steps ? rfn_time_text((int64_t)(ns / (double)steps)).text : "");
-    rfn_table_note_text(table, note);
-}
-
-static void pattern_row(struct rfn_table *table, const struct rfn_report *report,
-                        const struct rfn_behaviour_loop *loop,
-                        const struct rfn_behaviour_pattern *pattern)
-{
-    struct rfn_text line = {0}, note = {0};
-    if (pattern->waiting)
-        append_waiting(&line, report, loop, pattern);
-    else
-        rfn_text_string(&line, "all ranks take about equally long in every call");
-    rfn_text_wrap(&note, &line, report->width - NOTE_INDENT, 2);
-    rfn_text_release(&line);
-    add_row(table, share_of(loop, (double)pattern->ns), pattern->steps, (double)pattern->ns, &note);
-}
-
-/* The patterns that are not shown, and steps that are of none. */
-static void rest_row(struct rfn_table *table, const struct rfn_behaviour_loop *loop, size_t shown)
-{
-    uint64_t steps = loop->other_steps;
-    double ns = (double)loop->other_ns;
-    struct rfn_text note = {0};
-    for (size_t i = shown; i < loop->n_patterns; i++) {
-        steps += loop->patterns[i].steps;
-        ns += (double)loop->patterns[i].ns;
-    }
-    if (!steps)
-        return;
-    rfn_text_string(&note, "other patterns");
-    add_row(table, share_of(loop, ns), steps, ns, &note);
+    rfn_table_row(table, "%s\t%s\t%s", rfn_share_text(share_of(loop, ns)).text,
+                  rfn_count_text(steps).text,
+                  steps ? rfn_time_text((int64_t)(ns / (double)steps)).text : "");
+    rfn_table_note(table, note);
 }
 
 static void append_title(struct rfn_text *out, const struct rfn_report *report,
@@ -122,32 +84,45 @@ static void append_title(struct rfn_text *out, const struct rfn_report *report,
     if (function)
         rfn_text_format(&line, " of a loop in %s()", function);
     rfn_text_string(&line, loop->n_ranks == 1 ? " on rank " : " on ranks ");
-    rfn_ranks_append(&line, loop->ranks, loop->n_ranks);
+    rfn_text_ranks(&line, loop->ranks, loop->n_ranks);
     rfn_text_format(&line, ", %s of the time, and who was late in them",
                     rfn_share_text(loop->share).text);
     rfn_text_char(out, '\n');
-    rfn_text_wrap(out, &line, report->width, 2);
-    rfn_text_release(&line);
+    rfn_report_sentence(out, report, &line, 2);
 }
 
 static void append_loop(struct rfn_text *out, const struct rfn_report *report,
                         const struct rfn_behaviour_loop *loop)
 {
     struct rfn_table table;
-    size_t shown = 0;
-    while (shown < loop->n_patterns && shown < report->top &&
-           share_of(loop, (double)loop->patterns[shown].ns) >= least_shown)
-        shown++;
-    rfn_table_init(&table, "rrr");
-    rfn_table_cell(&table, "share");
-    rfn_table_cell(&table, "steps");
-    rfn_table_cell(&table, "each");
-    for (size_t i = 0; i < shown; i++)
-        pattern_row(&table, report, loop, &loop->patterns[i]);
-    rest_row(&table, loop, shown);
+    uint64_t steps = loop->other_steps;
+    double ns = (double)loop->other_ns;
+    bool rest = false;
+    rfn_table_init(&table, "rrr", "share\tsteps\teach");
+    for (size_t i = 0; i < loop->n_patterns; i++) {
+        const struct rfn_behaviour_pattern *pattern = &loop->patterns[i];
+        struct rfn_text line = {0}, note = {0};
+        rest |= i >= report->top || share_of(loop, (double)pattern->ns) < least_shown;
+        if (rest) {
+            steps += pattern->steps;
+            ns += (double)pattern->ns;
+            continue;
+        }
+        if (pattern->waiting)
+            append_waiting(&line, report, loop, pattern);
+        else
+            rfn_text_string(&line, "all ranks take about equally long in every call");
+        rfn_text_wrap(&note, &line, report->width - NOTE_INDENT, 2);
+        rfn_text_release(&line);
+        add_row(&table, loop, pattern->steps, (double)pattern->ns, &note);
+    }
+    if (steps) { /* of the patterns that are not shown, and of none */
+        struct rfn_text note = {0};
+        rfn_text_string(&note, "other patterns");
+        add_row(&table, loop, steps, ns, &note);
+    }
     append_title(out, report, loop);
     rfn_table_print(&table, NOTE_INDENT, out);
-    rfn_table_release(&table);
 }
 
 static void append_tables(struct rfn_text *out, const struct rfn_report *report)
@@ -176,36 +151,25 @@ static double cost_of(const struct rfn_behaviour_loop *loop,
     return share_of(loop, (double)pattern->lost_ns / loop->n_streams);
 }
 
-static bool is_late(const struct rfn_behaviour_pattern *pattern, const struct rfn_rank_ns *ranks,
-                    uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t k = 0; k < pattern->n_late; k++) {
-            if (pattern->late[k] == ranks[i].rank)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* Who comes late into steps, for no reason that is seen in them, may just not be in step with
  * others, as workers of a master are not. So he is not named if waits in that call are blamed on
  * others alone. */
 static bool others_are_blamed(const struct rfn_report *report,
                               const struct rfn_behaviour_pattern *pattern)
 {
-    const struct rfn_waits *waits = report->waits;
     bool any = false;
-    if (pattern->has_cause || !waits)
-        return false;
-    for (size_t i = 0; i < waits->n_causes; i++) {
-        const struct rfn_cause *cause = &waits->causes[i];
+    for (size_t i = 0; !pattern->has_cause && report->waits && i < report->waits->n_causes; i++) {
+        const struct rfn_cause *cause = &report->waits->causes[i];
         if (cause->waited.function != pattern->waited.function ||
             cause->waited.path != pattern->waited.path)
             continue;
         any = true;
-        if (is_late(pattern, cause->ranks, cause->n_ranks))
-            return false;
+        for (uint32_t k = 0; k < cause->n_ranks; k++) {
+            for (uint32_t l = 0; l < pattern->n_late; l++) {
+                if (cause->ranks[k].rank == pattern->late[l])
+                    return false;
+            }
+        }
     }
     return any;
 }
@@ -242,12 +206,12 @@ static struct costly next_costly(const struct rfn_report *report, const struct c
     return found;
 }
 
-/* Shares of some steps are rounded as far as they can be trusted. */
-static void append_share(struct rfn_text *line, const struct costly *costly)
+static void append_costly(struct rfn_text *line, const struct rfn_report *report,
+                          const struct costly *costly)
 {
     const struct rfn_behaviour_loop *loop = costly->loop;
     double share = (double)costly->pattern->steps / (double)loop->looked_at;
-    if (loop->looked_at < loop->steps && share < 0.01)
+    if (loop->looked_at < loop->steps && share < 0.01) /* rounded as far as it can be trusted */
         rfn_text_string(line, "less than 1 %");
     else if (loop->looked_at < loop->steps)
         rfn_text_format(line, "about %.0f %%", 100 * share);
@@ -255,45 +219,38 @@ static void append_share(struct rfn_text *line, const struct costly *costly)
         rfn_text_string(line, rfn_share_text(share).text);
     rfn_text_format(line, " of %s steps (longer in a call: %s of all ranks' time): ",
                     rfn_count_text(loop->steps).text, rfn_share_text(costly->share).text);
-}
-
-static void append_brief_title(struct rfn_text *out, const struct rfn_report *report)
-{
-    const struct rfn_behaviour *behaviour = report->behaviour;
-    struct rfn_text text = {0};
-    bool some = false;
-    for (size_t i = 0; i < behaviour->n_loops; i++)
-        some |= behaviour->loops[i].looked_at < behaviour->loops[i].steps;
-    rfn_text_format(&text, "Behaviour: who is late in which steps%s",
-                    some ? ", from a sample (--behaviour looks at all)"
-                         : " (--behaviour shows all)");
-    rfn_text_char(out, '\n');
-    rfn_text_wrap(out, &text, report->width, 2);
-    rfn_text_release(&text);
+    append_waiting(line, report, loop, costly->pattern);
 }
 
 /* The costliest patterns, as many as there are lines for; nothing where none costs anything. */
 static void append_brief(struct rfn_text *out, const struct rfn_report *report)
 {
+    const struct rfn_behaviour *behaviour = report->behaviour;
     struct costly costly = {0};
     size_t lines = 1;
+    bool some = false;
+    for (size_t i = 0; i < behaviour->n_loops; i++)
+        some |= behaviour->loops[i].looked_at < behaviour->loops[i].steps;
     while (lines < BRIEF_LINES) {
-        struct rfn_text line = {0}, wrapped = {0};
+        struct rfn_text title = {0}, line = {0}, wrapped = {0};
         costly = next_costly(report, &costly);
         if (!costly.pattern || costly.share < least_cost)
             break;
-        append_share(&line, &costly);
-        append_waiting(&line, report, costly.loop, costly.pattern);
+        if (lines == 1) {
+            rfn_text_format(&title, "Behaviour: who is late in which steps%s",
+                            some ? ", from a sample (--behaviour looks at all)"
+                                 : " (--behaviour shows all)");
+            rfn_text_char(out, '\n');
+            rfn_report_sentence(out, report, &title, 2);
+        }
+        append_costly(&line, report, &costly);
         rfn_text_string(&wrapped, "  ");
-        rfn_text_wrap(&wrapped, &line, report->width, 4);
+        rfn_report_sentence(&wrapped, report, &line, 4);
         bool fits = lines == 1 || lines + rfn_text_lines(&wrapped) <= BRIEF_LINES;
-        if (fits && lines == 1)
-            append_brief_title(out, report);
         if (fits)
             rfn_text_bytes(out, wrapped.data, wrapped.n);
         lines = fits ? lines + rfn_text_lines(&wrapped) : BRIEF_LINES;
-        out->failed |= wrapped.failed || line.failed;
-        rfn_text_release(&line);
+        out->failed |= wrapped.failed;
         rfn_text_release(&wrapped);
     }
 }
@@ -308,37 +265,29 @@ void rfn_report_behaviour(struct rfn_text *out, const struct rfn_report *report)
 
 /* ---- JSON ---- */
 
-static json_t *ranks_json(const uint32_t *ranks, uint32_t n)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < n; i++)
-        json_array_append_new(list, json_integer(ranks[i]));
-    return list;
-}
-
 static void set_share(json_t *value, double share, uint64_t steps)
 {
-    json_object_set_new(value, "share", json_real(share));
-    json_object_set_new(value, "steps", rfn_json_count(steps));
+    RFN_JSON_SET(value, "share", share);
+    RFN_JSON_SET(value, "steps", steps);
 }
 
 static json_t *pattern_json(const struct rfn_report *report, const struct rfn_behaviour_loop *loop,
                             const struct rfn_behaviour_pattern *pattern)
 {
-    json_t *value = json_object();
+    json_t *value = json_object(), *cause = json_null();
     set_share(value, share_of(loop, (double)pattern->ns), pattern->steps);
-    json_object_set_new(value, "alike", json_boolean(!pattern->waiting));
+    RFN_JSON_SET(value, "alike", json_boolean(!pattern->waiting));
     if (!pattern->waiting)
         return value;
-    json_object_set_new(value, "lost_share", json_real(cost_of(loop, pattern)));
-    json_object_set_new(value, "late", ranks_json(pattern->late, pattern->n_late));
-    json_object_set_new(value, "varying", json_boolean(pattern->varying));
-    json_object_set_new(value, "waited_in", rfn_report_call_json(report, pattern->waited));
-    json_object_set_new(value, "wait_seconds", json_real((double)pattern->wait_ns / 1e9));
-    json_object_set_new(value, "cause",
-                        pattern->has_cause ? rfn_report_activity_json(report, &pattern->cause)
-                                           : json_null());
-    json_object_set_new(value, "excess_seconds", json_real((double)pattern->excess_ns / 1e9));
+    RFN_JSON_SET(value, "lost_share", cost_of(loop, pattern));
+    RFN_JSON_SET(value, "late", rfn_json_ranks(pattern->late, pattern->n_late));
+    RFN_JSON_SET(value, "varying", pattern->varying);
+    RFN_JSON_SET(value, "waited_in", rfn_json_call(report->archive, pattern->waited));
+    RFN_JSON_SET(value, "wait_seconds", (double)pattern->wait_ns / 1e9);
+    if (pattern->has_cause)
+        rfn_json_set_activity(cause = json_object(), report->archive, &pattern->cause);
+    RFN_JSON_SET(value, "cause", cause);
+    RFN_JSON_SET(value, "excess_seconds", (double)pattern->excess_ns / 1e9);
     return value;
 }
 
@@ -346,13 +295,13 @@ static json_t *loop_json(const struct rfn_report *report, const struct rfn_behav
 {
     json_t *value = json_object(), *patterns = json_array();
     set_share(value, loop->share, loop->steps);
-    json_object_set_new(value, "looked_at", rfn_json_count(loop->looked_at));
-    json_object_set_new(value, "ranks", ranks_json(loop->ranks, loop->n_ranks));
-    json_object_set_new(value, "first", rfn_report_call_json(report, loop->first));
-    json_object_set_new(value, "last", rfn_report_call_json(report, loop->last));
+    RFN_JSON_SET(value, "looked_at", loop->looked_at);
+    RFN_JSON_SET(value, "ranks", rfn_json_ranks(loop->ranks, loop->n_ranks));
+    RFN_JSON_SET(value, "first", rfn_json_call(report->archive, loop->first));
+    RFN_JSON_SET(value, "last", rfn_json_call(report->archive, loop->last));
     for (size_t i = 0; i < loop->n_patterns && i < report->top; i++)
         json_array_append_new(patterns, pattern_json(report, loop, &loop->patterns[i]));
-    json_object_set_new(value, "patterns", patterns);
+    RFN_JSON_SET(value, "patterns", patterns);
     return value;
 }
 

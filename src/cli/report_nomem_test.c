@@ -2,9 +2,9 @@
  * nothing is lacking. */
 #include "cli/report.h"
 
-#include "cli/fake_report.h"
 #include "cli/json.h"
 #include "cli/spread_text.h"
+#include "explain/fake_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -165,7 +165,7 @@ const struct rfn_position_spread *rfn_time_spreads_positions(const struct rfn_ti
 /* Text that is not failed; it is released. */
 static void compare(struct rfn_text *text)
 {
-    const char *found = rfn_report_string(text);
+    const char *found = rfn_text_terminated(text);
     if (!whole)
         whole = __real_malloc(text->n + 1), strcpy(whole, found);
     assert_string_equal(found, whole);

@@ -1,7 +1,6 @@
 /* report_select.c - what --rank and --call-path leave of waits and causes. */
-#include "cli/activity_text.h"
-#include "cli/call_path.h"
 #include "cli/report.h"
+#include "refrain/explain.h"
 
 #include <stdlib.h>
 
@@ -14,7 +13,7 @@ bool rfn_report_shows_call(const struct rfn_report *report, uint32_t function, u
 {
     const struct rfn_call_site site = {function, path};
     return !report->call_path ||
-           strstr(rfn_call_site_function(report->archive, site), report->call_path) ||
+           strstr(rfn_call_site_function(report->archive, site)->name, report->call_path) ||
            rfn_call_path_matches(report->archive, path, report->call_path);
 }
 
@@ -92,4 +91,9 @@ bool rfn_report_shows_cause(const struct rfn_report *report, const struct rfn_ca
            (rfn_report_shows_activity(report, cause->activity) ||
             rfn_report_shows_call(report, cause->waited.function, cause->waited.path)) &&
            (!report->ranks || concerns_ranks(report, cause));
+}
+
+bool rfn_report_chooses_cause(const void *report, const struct rfn_cause *cause)
+{
+    return rfn_report_shows_cause(report, cause);
 }

@@ -4,10 +4,9 @@
  * order; all ranks vary a little before an Allreduce; rank 6 waits for a file. */
 #include "cli/report.h"
 
-#include "cli/fake_report.h"
-#include "cli/findings.h"
-#include "cli/verdict.h"
 #include "cli/wrap.h"
+#include "explain/fake_report.h"
+#include "refrain/explain.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,7 +128,7 @@ static int teardown(void **state)
 /* The text with each run of spaces and ends of lines as one space. */
 static char *flat(void)
 {
-    const char *text = rfn_report_string(&out);
+    const char *text = rfn_text_terminated(&out);
     char *copy = malloc(out.n + 1), *to = copy;
     assert_non_null(copy);
     for (; *text; text++) {
@@ -148,7 +147,7 @@ static void look_for(const char *part, bool wanted)
     char *text = flat();
     bool there = strstr(text, part) != NULL;
     if (there != wanted)
-        fail_msg("'%s' is %s in:\n%s", part, there ? "" : "not", rfn_report_string(&out));
+        fail_msg("'%s' is %s in:\n%s", part, there ? "" : "not", rfn_text_terminated(&out));
     free(text);
 }
 
@@ -176,7 +175,7 @@ static void page(void)
 
 static size_t widest_line(void)
 {
-    const char *line = rfn_report_string(&out);
+    const char *line = rfn_text_terminated(&out);
     size_t widest = 0;
     for (; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         size_t width = rfn_text_columns(line, strcspn(line, "\n"));
@@ -432,7 +431,7 @@ static void test_incomplete(void **state)
     (void)state;
     report.incomplete = "the program was killed";
     page();
-    assert_memory_equal(rfn_report_string(&out), "incomplete: the program was killed\nfake on 8",
+    assert_memory_equal(rfn_text_terminated(&out), "incomplete: the program was killed\nfake on 8",
                         44);
     expect("1. rank 3");
     expect("Wait states");
@@ -564,53 +563,6 @@ static void test_missing_ranks(void **state)
            "waits need times, and nothing that has times is here.");
 }
 
-/* ---- verdicts ---- */
-
-static void expect_verdict(double efficiency, struct rfn_losses losses, const char *expected)
-{
-    struct rfn_text text = {0};
-    rfn_verdict_append(&text, efficiency, &losses);
-    assert_string_equal(rfn_report_string(&text), expected);
-    rfn_text_release(&text);
-}
-
-static void test_verdicts(void **state)
-{
-    (void)state;
-    expect_verdict(0.99, (struct rfn_losses){.uneven = 1},
-                   "next to nothing of the time that the ranks have is lost");
-    expect_verdict(0.62, (struct rfn_losses){.uneven = 30, .transfer = 8},
-                   "more than a third of the time that the ranks have is lost, most of it by "
-                   "waiting for uneven work");
-    expect_verdict(0.62, (struct rfn_losses){.uneven = 30, .transfer = 8, .even = true},
-                   "more than a third of the time that the ranks have is lost, most of it by "
-                   "waiting for work of other ranks");
-    expect_verdict(0.5, (struct rfn_losses){.uneven = 10, .transfer = 15, .others = 10},
-                   "about half of the time that the ranks have is lost, the largest part of it "
-                   "inside MPI calls that do not wait");
-    expect_verdict(0.5, (struct rfn_losses){.uneven = 10, .transfer = 15, .missing = true},
-                   "about half of the time that the ranks have is lost, most of it inside MPI "
-                   "calls, which may have waited for ranks that are missing");
-    expect_verdict(0.001, (struct rfn_losses){.setup = 15},
-                   "nearly all of the time that the ranks have is lost, most of it by starting "
-                   "and ending MPI");
-    expect_verdict(0.5, (struct rfn_losses){.setup = 25, .uneven = 15, .others = 10},
-                   "about half of the time that the ranks have is lost, most of it by starting and "
-                   "ending MPI, of the rest most by waiting for uneven work");
-    expect_verdict(0.5, (struct rfn_losses){.setup = 49, .uneven = 1}, /* of which 1 % */
-                   "about half of the time that the ranks have is lost, most of it by starting and "
-                   "ending MPI");
-    expect_verdict(0.1, (struct rfn_losses){.setup = 5, .outside = 15},
-                   "most of the time that the ranks have is lost, most of it before ranks called "
-                   "MPI_Init or after they left MPI_Finalize");
-    expect_verdict(0.1, (struct rfn_losses){.setup = 5, .outside = 15, .threads = true},
-                   "most of the time that the ranks have is lost, most of it before threads called "
-                   "MPI first or after they called it last");
-    expect_verdict(0, (struct rfn_losses){0}, "nearly all of the time that the ranks have is lost");
-    expect_verdict(1.5, (struct rfn_losses){0},
-                   "next to nothing of the time that the ranks have is lost");
-}
-
 static int64_t microseconds(double ns)
 {
     return (int64_t)(ns / 1000 + 0.5);
@@ -620,7 +572,8 @@ static int64_t microseconds(double ns)
 static void test_losses(void **state)
 {
     (void)state;
-    struct rfn_losses losses = rfn_losses_of(&report);
+    const struct rfn_measured run = rfn_report_measured(&report);
+    struct rfn_losses losses = rfn_losses_of(&run);
     double sum = losses.uneven + losses.late + losses.others + losses.transfer + losses.setup +
                  losses.outside;
     assert_int_equal(microseconds(sum), 36000000);
@@ -628,41 +581,6 @@ static void test_losses(void **state)
     assert_int_equal(microseconds(losses.others), 1200000);
     assert_int_equal(microseconds(losses.setup), 3000000);
     assert_int_equal(microseconds(losses.transfer), 18000000);
-}
-
-/* ---- who is late ---- */
-
-static void expect_late(const struct rfn_rank_ns *these, uint32_t n, uint32_t n_all,
-                        const char *expected)
-{
-    struct rfn_text text = {0};
-    rfn_late_ranks_append(&text, these, n, n_all);
-    assert_string_equal(rfn_report_string(&text), expected);
-    rfn_text_release(&text);
-}
-
-static void test_late_ranks(void **state)
-{
-    const struct rfn_rank_ns mainly[] = {{5, 97}, {0, 1}, {1, 1}, {2, 1}};
-    const struct rfn_rank_ns three[] = {{5, 9}, {0, 9}, {1, 9}};
-    const struct rfn_rank_ns uneven[] = {{5, 18}, {0, 9}, {1, 9}};
-    struct rfn_rank_ns many[16];
-    (void)state;
-    for (uint32_t i = 0; i < 16; i++)
-        many[i] = (struct rfn_rank_ns){i + 4, 100 - i};
-    expect_late(mainly, 1, 8, "rank 5");
-    expect_late(mainly, 4, 8, "mainly rank 5");
-    expect_late(three, 3, 8, "ranks 0-1,5");
-    expect_late(three, 3, 3, "all 3 ranks");
-    expect_late(uneven, 3, 3, "all 3 ranks (rank 5 most)");
-    expect_late(three, 2, 2, "both ranks");
-    expect_late(many, 16, 32, "mainly ranks 4-18");
-    many[0].rank = 31;
-    expect_late(many, 16, 32, "16 of 32 ranks");
-    many[0].ns = 200;
-    expect_late(many, 16, 32, "16 of 32 ranks (rank 31 most)");
-    expect_late(mainly, 1, 1, "rank 5");
-    expect_late(NULL, 0, 8, "some rank");
 }
 
 /* ---- the tables ---- */
@@ -681,7 +599,7 @@ static void test_tables(void **state)
     expect("1.00 s of waiting, 1.25 % of all ranks' time, has no known cause");
     expect("Critical path: 10.0 s, ends on rank 3 time share mean of ranks imbalance 9.00 s 90.0 % "
            "5.00 s 4.00 s computing in step() [solver.c:51-55]");
-    expect("of both: waiting");
+    expect("waiting (all MPI)");
     expect("reading or writing in MPI_File_write, ev\\x1bil\\n() [b\\tad.c:3]");
 }
 
@@ -958,6 +876,32 @@ static void check_causes(const json_t *list)
     string_is(fourth, "region", "smoothing");
 }
 
+static void check_findings(const json_t *value)
+{
+    const json_t *verdict = json_object_get(value, "verdict");
+    const json_t *findings = json_object_get(value, "findings"),
+                 *first = json_array_get(findings, 0);
+    assert_memory_equal(json_string_value(json_object_get(verdict, "text")),
+                        "Parallel efficiency 55.0 %: more than a third", 45);
+    real_is(json_object_get(verdict, "lost_seconds"), "uneven_work", 13.8);
+    real_is(json_object_get(verdict, "lost_seconds"), "mpi_without_waiting", 18);
+    assert_true(json_is_null(json_object_get(verdict, "busiest_call")));
+    assert_int_equal(json_array_size(findings), 3);
+    string_is(first, "text",
+              "rank 3 computing in step() [solver.c:51-55] between exchange() [halo.c:88] and "
+              "residual() [halo.c:12] costs 11.2 % of all ranks' time (9.00 s of 80.0 s): others "
+              "wait for messages (late sender) in exchange() [halo.c:88] and 1 more place.");
+    string_is(first, "advice",
+              "Give that rank less of this work, or look at what holds it up: input and output, a "
+              "slower node.");
+    string_is(first, "function", "step");
+    string_is(first, "pattern", "late_sender");
+    string_is(first, "waited_function", "MPI_Recv");
+    real_is(first, "seconds", 9);
+    assert_int_equal(json_integer_value(json_object_get(first, "places")), 2);
+    assert_true(json_is_null(json_object_get(first, "waiting_rank")));
+}
+
 static void test_json(void **state)
 {
     (void)state;
@@ -968,6 +912,7 @@ static void test_json(void **state)
     const json_t *sums = json_object_get(value, "waits");
     check_wait_states(json_object_get(value, "wait_states"));
     check_causes(json_object_get(value, "causes"));
+    check_findings(value);
     real_is(efficiency, "parallel", 0.55);
     real_is(efficiency, "load_balance", 5.5 / 9);
     real_is(efficiency, "communication", 0.9);
@@ -995,6 +940,8 @@ static void test_json_without_times(void **state)
     assert_true(json_is_array(json_object_get(value, "wait_states")));
     assert_true(json_is_null(json_object_get(value, "critical_path")));
     assert_true(json_is_null(json_object_get(value, "waits")));
+    assert_true(json_is_null(json_object_get(value, "verdict")));
+    assert_int_equal(json_array_size(json_object_get(value, "findings")), 0);
     assert_true(json_is_null(json_object_get(json_object_get(value, "efficiency"), "parallel")));
     assert_true(json_is_object(json_object_get(value, "matching")));
     json_decref(value);
@@ -1021,9 +968,7 @@ int main(void)
         TEST(symbols),
         TEST(between_polls),
         TEST(short_waits),
-        TEST(verdicts),
         TEST(losses),
-        TEST(late_ranks),
         TEST(tables),
         TEST(late_into_steps),
         TEST(threads),

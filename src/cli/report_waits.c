@@ -3,11 +3,8 @@
  * Rows are numbers; what they are about stands below them, where there is room for call paths. On
  * narrow pages the least important columns are left out.
  */
-#include "cli/activity_text.h"
-#include "cli/findings.h"
 #include "cli/report.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "cli/wrap.h"
 
 #include <stdio.h>
@@ -15,15 +12,11 @@
 
 enum { NOTE_INDENT = 6 };
 
-static void share_cells(struct rfn_table *table, int64_t ns, double share)
+/* A line of a note, which is released. */
+static void note_line(struct rfn_text *note, const struct rfn_report *report, struct rfn_text *line)
 {
-    rfn_table_cell(table, rfn_time_text(ns).text);
-    rfn_table_cell(table, rfn_share_text(share).text);
-}
-
-static size_t note_width(const struct rfn_report *report)
-{
-    return report->width - NOTE_INDENT;
+    rfn_text_wrap(note, line, report->width - NOTE_INDENT, 2);
+    rfn_text_release(line);
 }
 
 static void path_line(struct rfn_text *note, const struct rfn_report *report,
@@ -31,75 +24,56 @@ static void path_line(struct rfn_text *note, const struct rfn_report *report,
 {
     struct rfn_text line = {0};
     rfn_text_string(&line, "in ");
-    rfn_call_site_path(&line, report->archive, site, note_width(report) - 3);
-    rfn_text_wrap(note, &line, note_width(report), 2);
-    rfn_text_release(&line);
-}
-
-/* line: what stands before; is released. */
-static void activity_line(struct rfn_text *note, const struct rfn_report *report, uint32_t activity,
-                          struct rfn_text *line)
-{
-    rfn_activity_append(line, report->archive, rfn_report_activity(report, activity));
-    rfn_text_wrap(note, line, note_width(report), 2);
-    rfn_text_release(line);
+    rfn_call_site_path(&line, report->archive, site, report->width - NOTE_INDENT - 3);
+    note_line(note, report, &line);
 }
 
 /* ---- wait states ---- */
 
-/* The rank asked for that waits longest. */
-static void longest_cell(struct rfn_table *table, const struct rfn_report *report,
-                         const struct rfn_wait_row *row)
+static void wait_row(struct rfn_table *table, const struct rfn_report *report,
+                     const struct rfn_shown_wait *shown)
 {
-    uint32_t longest = UINT32_MAX;
-    char text[64] = "";
+    const struct rfn_wait_row *row = shown->row;
+    uint32_t longest = UINT32_MAX; /* the rank asked for that waits longest */
+    char rank[16] = "";
+    struct rfn_text note = {0};
     for (uint32_t i = 0; i < report->waits->n_ranks; i++) {
         if (rfn_report_shows_rank(report, i) &&
             (longest == UINT32_MAX || row->ns_by_rank[i] > row->ns_by_rank[longest]))
             longest = i;
     }
     if (longest != UINT32_MAX)
-        snprintf(text, sizeof text, "rank %u", longest);
-    rfn_table_cell(table, text);
-}
-
-static void wait_row(struct rfn_table *table, const struct rfn_report *report,
-                     const struct rfn_wait_row *row, int64_t ns)
-{
-    struct rfn_text note = {0};
-    share_cells(table, ns, rfn_report_share(report, ns));
-    if (!report->ranks) { /* known of all ranks together only */
-        rfn_table_cell(table, rfn_count_text(row->count).text);
-        rfn_table_cell(table, rfn_time_text(row->max_ns).text);
-    }
-    longest_cell(table, report, row);
-    rfn_table_cell(table, rfn_pattern_words(row->pattern));
+        snprintf(rank, sizeof rank, "rank %u", longest);
+    const struct rfn_quantity time = rfn_time_text(shown->ns),
+                              share = rfn_share_text(rfn_report_share(report, shown->ns));
+    if (report->ranks) /* counts are known of all ranks together only */
+        rfn_table_row(table, "%s\t%s\t%s\t%s", time.text, share.text, rank,
+                      rfn_pattern_words(row->pattern));
+    else
+        rfn_table_row(table, "%s\t%s\t%s\t%s\t%s\t%s", time.text, share.text,
+                      rfn_count_text(row->count).text, rfn_time_text(row->max_ns).text, rank,
+                      rfn_pattern_words(row->pattern));
     path_line(&note, report, (struct rfn_call_site){row->function, row->path});
-    rfn_table_note_text(table, &note);
+    rfn_table_note(table, &note);
 }
 
 static void append_wait_states(struct rfn_text *out, const struct rfn_report *report)
 {
-    static const char *const names[] = {"time", "share", "waits", "longest", "most", "pattern"};
     struct rfn_table table;
-    static const unsigned spare[] = {3, 2};
-    bool counts = !report->ranks;
     size_t n;
     struct rfn_shown_wait *shown = rfn_report_shown_waits(report, &n);
     out->failed |= !shown;
-    rfn_table_init(&table, counts ? "rrrrll" : "rrll");
-    rfn_table_cells(&table, names, 2);
-    rfn_table_cells(&table, names + (counts ? 2 : 4), counts ? 4 : 2);
+    rfn_table_init(&table, report->ranks ? "rrll" : "rrrrll",
+                   report->ranks ? "time\tshare\tmost\tpattern"
+                                 : "time\tshare\twaits\tlongest\tmost\tpattern");
     for (size_t i = 0; i < n && i < report->top; i++)
-        wait_row(&table, report, shown[i].row, shown[i].ns);
+        wait_row(&table, report, &shown[i]);
     free(shown);
     rfn_text_string(out, n ? "\nWait states" : "\nWait states: none");
     rfn_report_of_ranks(out, report);
     rfn_report_end_title(out, report, n);
-    rfn_table_fit(&table, report->width, spare, counts ? 2 : 0);
-    if (n)
-        rfn_table_print(&table, NOTE_INDENT, out);
-    rfn_table_release(&table);
+    rfn_table_fit(&table, report->width, (const unsigned[]){3, 2}, report->ranks ? 0 : 2);
+    rfn_table_print(&table, NOTE_INDENT, n ? out : NULL);
 }
 
 /* ---- causes ---- */
@@ -108,21 +82,36 @@ static void cause_row(struct rfn_table *table, const struct rfn_report *report,
                       const struct rfn_cause *cause)
 {
     struct rfn_text late = {0}, note = {0};
-    share_cells(table, cause->total_ns, rfn_report_share(report, cause->total_ns));
-    rfn_table_cell(table, rfn_time_text(cause->direct_ns).text);
-    rfn_table_cell(table, rfn_time_text(cause->total_ns - cause->direct_ns).text);
-    rfn_table_cell(table, rfn_pattern_words(cause->pattern));
+    rfn_table_row(table, "%s\t%s\t%s\t%s\t%s", rfn_time_text(cause->total_ns).text,
+                  rfn_share_text(rfn_report_share(report, cause->total_ns)).text,
+                  rfn_time_text(cause->direct_ns).text,
+                  rfn_time_text(cause->total_ns - cause->direct_ns).text,
+                  rfn_pattern_words(cause->pattern));
     rfn_late_ranks_append(&late, cause->ranks, cause->n_ranks, report->waits->n_ranks);
     rfn_text_char(&late, ' ');
-    activity_line(&note, report, cause->activity, &late);
+    rfn_activity_append(&late, report->archive, rfn_report_activity(report, cause->activity));
+    note_line(&note, report, &late);
     path_line(&note, report, cause->waited);
-    rfn_table_note_text(table, &note);
+    rfn_table_note(table, &note);
 }
 
-static void append_unexplained(struct rfn_text *out, const struct rfn_report *report)
+static void append_causes(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_waits *waits = report->waits;
+    struct rfn_table table;
     struct rfn_text text = {0};
+    size_t n = 0;
+    rfn_table_init(&table, "rrrrl", "time\tshare\tdirect\tindirect\tpattern");
+    for (size_t i = 0; i < waits->n_causes; i++) {
+        if (rfn_report_shows_cause(report, &waits->causes[i]) && n++ < report->top)
+            cause_row(&table, report, &waits->causes[i]);
+    }
+    if (n) {
+        rfn_text_string(out, "\nCauses: who was late doing what, and in which call others waited");
+        rfn_report_end_title(out, report, n);
+        rfn_table_fit(&table, report->width, (const unsigned[]){3, 2}, 2);
+    }
+    rfn_table_print(&table, NOTE_INDENT, n ? out : NULL);
     if (waits->unexplained_ns <= 0 || report->ranks || report->call_path)
         return;
     rfn_text_format(&text,
@@ -131,66 +120,37 @@ static void append_unexplained(struct rfn_text *out, const struct rfn_report *re
                     rfn_time_text(waits->unexplained_ns).text,
                     rfn_share_text(rfn_report_share(report, waits->unexplained_ns)).text);
     rfn_text_spaces(out, 2);
-    rfn_text_wrap(out, &text, report->width, 2);
-    rfn_text_release(&text);
-}
-
-static void append_causes(struct rfn_text *out, const struct rfn_report *report)
-{
-    static const char *const names[] = {"time", "share", "direct", "passed on", "pattern"};
-    struct rfn_table table;
-    static const unsigned spare[] = {3, 2};
-    size_t n = 0;
-    rfn_table_init(&table, "rrrrl");
-    rfn_table_cells(&table, names, 5);
-    for (size_t i = 0; i < report->waits->n_causes; i++) {
-        const struct rfn_cause *cause = &report->waits->causes[i];
-        if (rfn_report_shows_cause(report, cause) && n++ < report->top)
-            cause_row(&table, report, cause);
-    }
-    if (n) {
-        rfn_text_string(out, "\nCauses: who was late doing what, and in which call others waited");
-        rfn_report_end_title(out, report, n);
-        rfn_table_fit(&table, report->width, spare, 2);
-        rfn_table_print(&table, NOTE_INDENT, out);
-    }
-    rfn_table_release(&table);
-    append_unexplained(out, report);
+    rfn_report_sentence(out, report, &text, 2);
 }
 
 /* ---- the critical path ---- */
 
-static void critical_row(struct rfn_table *table, const struct rfn_report *report,
-                         const struct rfn_critical_row *row)
-{
-    double length = (double)report->waits->critical_ns;
-    struct rfn_text note = {0}, line = {0};
-    share_cells(table, row->ns, length > 0 ? (double)row->ns / length : 0);
-    rfn_table_cell(table, rfn_time_text((int64_t)row->mean_ns).text);
-    rfn_table_cell(table, rfn_time_text((int64_t)row->imbalance_ns).text);
-    activity_line(&note, report, row->activity, &line);
-    rfn_table_note_text(table, &note);
-}
-
 static void append_critical_path(struct rfn_text *out, const struct rfn_report *report)
 {
-    static const char *const names[] = {"time", "share", "mean of ranks", "imbalance"};
     const struct rfn_waits *waits = report->waits;
+    double length = (double)waits->critical_ns;
     struct rfn_table table;
     size_t n = 0;
-    rfn_table_init(&table, "rrrr");
-    rfn_table_cells(&table, names, 4);
+    rfn_table_init(&table, "rrrr", "time\tshare\tmean of ranks\timbalance");
     for (size_t i = 0; i < waits->n_critical; i++) {
-        if (rfn_report_shows_activity(report, waits->critical[i].activity) && n++ < report->top)
-            critical_row(&table, report, &waits->critical[i]);
+        const struct rfn_critical_row *row = &waits->critical[i];
+        struct rfn_text note = {0}, line = {0};
+        if (!rfn_report_shows_activity(report, row->activity) || n++ >= report->top)
+            continue;
+        rfn_table_row(&table, "%s\t%s\t%s\t%s", rfn_time_text(row->ns).text,
+                      rfn_share_text(length > 0 ? (double)row->ns / length : 0).text,
+                      rfn_time_text((int64_t)row->mean_ns).text,
+                      rfn_time_text((int64_t)row->imbalance_ns).text);
+        rfn_activity_append(&line, report->archive, rfn_report_activity(report, row->activity));
+        note_line(&note, report, &line);
+        rfn_table_note(&table, &note);
     }
     if (n) {
         rfn_text_format(out, "\nCritical path: %s, ends on rank %u",
                         rfn_time_text(waits->critical_ns).text, waits->critical_rank);
         rfn_report_end_title(out, report, n);
-        rfn_table_print(&table, NOTE_INDENT, out);
     }
-    rfn_table_release(&table);
+    rfn_table_print(&table, NOTE_INDENT, n ? out : NULL);
 }
 
 /* ---- matching ---- */
@@ -238,34 +198,24 @@ static void append_collectives(struct rfn_text *text, const struct rfn_matching 
     rfn_text_char(text, '.');
 }
 
-static void append_backward(struct rfn_text *text, const struct rfn_report *report)
-{
-    const struct rfn_matching *m = &report->waits->matching;
-    if (!m->backward)
-        return;
-    rfn_text_format(text, " %s %s before the send began, by up to %s: %s",
-                    rfn_count_text(m->backward).text,
-                    m->backward == 1 ? "receive ended" : "receives ended",
-                    rfn_time_text(m->backward_max_ns).text,
-                    report->run->reduced ? "reduced times of ranks do not fit together"
-                                         : "clocks of ranks disagree");
-    if (m->fixed)
-        rfn_text_string(text, ", repaired by a logical clock.");
-    else
-        rfn_text_string(
-            text, report->run->reduced ? "." : "; --fix-clocks repairs that by a logical clock.");
-}
-
 static void append_matching(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_matching *m = &report->waits->matching;
+    const char *what = report->run->reduced ? "reduced times of ranks do not fit together"
+                                            : "clocks of ranks disagree";
     struct rfn_text text = {0};
     append_messages(&text, m);
     append_collectives(&text, m);
-    append_backward(&text, report);
+    if (m->backward)
+        rfn_text_format(&text, " %s %s before the send began, by up to %s: %s%s",
+                        rfn_count_text(m->backward).text,
+                        m->backward == 1 ? "receive ended" : "receives ended",
+                        rfn_time_text(m->backward_max_ns).text, what,
+                        m->fixed               ? ", repaired by a logical clock."
+                        : report->run->reduced ? "."
+                                               : "; --fix-clocks repairs that by a logical clock.");
     rfn_text_string(out, "\nMatching: ");
-    rfn_text_wrap(out, &text, report->width, 2);
-    rfn_text_release(&text);
+    rfn_report_sentence(out, report, &text, 2);
 }
 
 void rfn_report_waits(struct rfn_text *out, const struct rfn_report *report)

@@ -1,11 +1,8 @@
 #include "cli/spread_text.h"
 
-#include "cli/call_path.h"
-#include "cli/hosts.h"
 #include "cli/json.h"
 #include "cli/table.h"
-#include "cli/terminal.h"
-#include "cli/units.h"
+#include "refrain/explain.h"
 
 #include <stdlib.h>
 
@@ -59,33 +56,27 @@ static void append_ranks(struct rfn_text *text, const struct rfn_archive *archiv
         if (n == 0 || ranks[n - 1] != rank)
             ranks[n++] = rank;
     }
-    rfn_ranks_append(text, ranks, n);
+    rfn_text_ranks(text, ranks, n);
     free(ranks);
 }
 
-/* Of each bin the tenths that it has of all: 0 for less than half a tenth, '.' for nothing. */
-static void append_bins(struct rfn_text *text, const struct rfn_time_spread *spread)
+static void append_row(struct rfn_table *table, const char *what,
+                       const struct rfn_time_spread *spread)
 {
+    struct rfn_text bins = {0};
+    rfn_table_row(table, "%s\t%s", rfn_count_text(spread->n).text,
+                  rfn_time_text((int64_t)total_ns(spread)).text);
+    rfn_table_cell(table, what);
+    rfn_table_row(table, "%s\t%s\t%s\t%s", rfn_time_text((int64_t)spread->min_ns).text,
+                  rfn_time_text((int64_t)spread->mean_ns).text,
+                  rfn_time_text((int64_t)spread->max_ns).text,
+                  rfn_time_text((int64_t)spread->deviation_ns).text);
+    /* Of each bin the tenths that it has of all: 0 for less than half a tenth, '.' for nothing. */
     for (uint32_t i = 0; i < spread->n_bins; i++) {
         double tenths = 10 * (double)spread->bins[i] / (double)spread->n;
         int digit = tenths < 9.5 ? (int)(tenths + 0.5) : 9;
-        rfn_text_char(text, spread->bins[i] ? (char)('0' + digit) : '.');
+        rfn_text_char(&bins, spread->bins[i] ? (char)('0' + digit) : '.');
     }
-}
-
-/* what: is released. */
-static void append_row(struct rfn_table *table, struct rfn_text *what,
-                       const struct rfn_time_spread *spread)
-{
-    const uint64_t times[] = {spread->min_ns, spread->mean_ns, spread->max_ns,
-                              spread->deviation_ns};
-    struct rfn_text bins = {0};
-    rfn_table_cell(table, rfn_count_text(spread->n).text);
-    rfn_table_cell(table, rfn_time_text((int64_t)total_ns(spread)).text);
-    rfn_table_text(table, what);
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        rfn_table_cell(table, rfn_time_text((int64_t)times[i]).text);
-    append_bins(&bins, spread);
     rfn_table_text(table, &bins);
 }
 
@@ -106,15 +97,22 @@ static void append_after(struct rfn_table *table, const struct rfn_archive *arch
         rfn_text_string(&note, " < ");
         rfn_call_path_short(&note, archive, position->after_path, PATH_WIDTH);
     }
-    rfn_table_note_text(table, &note);
+    rfn_table_note(table, &note);
 }
 
-static void append_place(struct rfn_table *table, const struct rfn_archive *archive,
-                         const struct rfn_time_spreads *spreads,
-                         const struct rfn_position_spread *position)
+static void append_position(struct rfn_table *table, const struct rfn_archive *archive,
+                            const struct rfn_time_spreads *spreads,
+                            const struct rfn_position_spread *position)
 {
     struct rfn_spread_cluster cluster = rfn_time_spreads_cluster(spreads, position->cluster);
-    struct rfn_text note = {0};
+    struct rfn_text what = {0}, note = {0};
+    if (position->before.n) {
+        append_row(table, "before", &position->before);
+        append_after(table, archive, position);
+    }
+    rfn_text_string(&what, rfn_archive_function(archive, position->function)->name);
+    rfn_text_string(&what, position->failed_poll ? " (failed polls)" : "");
+    append_row(table, rfn_text_terminated(&what), &position->duration);
     rfn_call_path_short(&note, archive, position->path, PATH_WIDTH);
     if (position->after == RFN_AFTER_REST && !position->before.n)
         rfn_text_string(&note, ", first of all calls");
@@ -125,23 +123,9 @@ static void append_place(struct rfn_table *table, const struct rfn_archive *arch
         note.n = from + RANKS_WIDTH;
         rfn_text_string(&note, "...");
     }
-    rfn_table_note_text(table, &note);
-}
-
-static void append_position(struct rfn_table *table, const struct rfn_archive *archive,
-                            const struct rfn_time_spreads *spreads,
-                            const struct rfn_position_spread *position)
-{
-    struct rfn_text before = {0}, what = {0};
-    rfn_text_string(&what, rfn_archive_function(archive, position->function)->name);
-    rfn_text_string(&what, position->failed_poll ? " (failed polls)" : "");
-    if (position->before.n) {
-        rfn_text_string(&before, "before");
-        append_row(table, &before, &position->before);
-        append_after(table, archive, position);
-    }
-    append_row(table, &what, &position->duration);
-    append_place(table, archive, spreads, position);
+    note.failed |= what.failed;
+    rfn_table_note(table, &note);
+    rfn_text_release(&what);
 }
 
 /* Times of representatives lie no further apart than those for which they stand, and mostly much
@@ -165,23 +149,10 @@ static const char *origin(const struct rfn_archive *archive, const struct rfn_ti
            "  follows is how far those times lie apart that stand for all";
 }
 
-static void append_head(struct rfn_text *out, const struct rfn_archive *archive,
-                        const struct rfn_time_spreads *spreads)
-{
-    uint32_t n = rfn_time_spreads_clusters(spreads);
-    rfn_text_format(out,
-                    "\nSpread: how far single times lie apart, over all ranks of a cluster and all "
-                    "executions\n  %u cluster%s of ranks with the same call paths; %s\n"
-                    "  bins: from the shortest time on, each twice as long as the one before; "
-                    "tenths of all\n",
-                    n, n == 1 ? "" : "s", origin(archive, spreads));
-}
-
 void rfn_spread_append(struct rfn_text *out, const struct rfn_archive *archive,
                        const struct rfn_time_spreads *spreads, uint64_t top)
 {
-    static const char *const titles[] = {"times", "total", "what",      "min",
-                                         "mean",  "max",   "deviation", "bins"};
+    uint32_t clusters = rfn_time_spreads_clusters(spreads);
     struct rfn_table table;
     size_t n;
     const struct rfn_position_spread **order = sorted(spreads, &n);
@@ -189,13 +160,16 @@ void rfn_spread_append(struct rfn_text *out, const struct rfn_archive *archive,
         out->failed = true;
         return;
     }
-    append_head(out, archive, spreads);
-    rfn_table_init(&table, "rrlrrrrl");
-    rfn_table_cells(&table, titles, sizeof titles / sizeof *titles);
+    rfn_text_format(out,
+                    "\nSpread: how far single times lie apart, over all ranks of a cluster and all "
+                    "executions\n  %u cluster%s of ranks with the same call paths; %s\n"
+                    "  bins: from the shortest time on, each twice as long as the one before; "
+                    "tenths of all\n",
+                    clusters, clusters == 1 ? "" : "s", origin(archive, spreads));
+    rfn_table_init(&table, "rrlrrrrl", "times\ttotal\twhat\tmin\tmean\tmax\tdeviation\tbins");
     for (size_t i = 0; i < n && i < top; i++)
         append_position(&table, archive, spreads, order[i]);
     rfn_table_print(&table, NOTE_INDENT, out);
-    rfn_table_release(&table);
     if (n > top)
         rfn_text_format(out, "  %s more: --top\n", rfn_count_text(n - top).text);
     free(order);
@@ -206,15 +180,15 @@ void rfn_spread_append(struct rfn_text *out, const struct rfn_archive *archive,
 static json_t *json_times(const struct rfn_time_spread *spread)
 {
     json_t *value = json_object(), *bins = json_array();
-    json_object_set_new(value, "n", rfn_json_count(spread->n));
-    json_object_set_new(value, "min_ns", rfn_json_count(spread->min_ns));
-    json_object_set_new(value, "mean_ns", rfn_json_count(spread->mean_ns));
-    json_object_set_new(value, "max_ns", rfn_json_count(spread->max_ns));
-    json_object_set_new(value, "deviation_ns", rfn_json_count(spread->deviation_ns));
-    json_object_set_new(value, "first_bin", json_integer(spread->first_bin));
+    RFN_JSON_SET(value, "n", spread->n);
+    RFN_JSON_SET(value, "min_ns", spread->min_ns);
+    RFN_JSON_SET(value, "mean_ns", spread->mean_ns);
+    RFN_JSON_SET(value, "max_ns", spread->max_ns);
+    RFN_JSON_SET(value, "deviation_ns", spread->deviation_ns);
+    RFN_JSON_SET(value, "first_bin", spread->first_bin);
     for (uint32_t i = 0; i < spread->n_bins; i++)
         json_array_append_new(bins, rfn_json_count(spread->bins[i]));
-    json_object_set_new(value, "bins", bins);
+    RFN_JSON_SET(value, "bins", bins);
     return value;
 }
 
@@ -223,34 +197,25 @@ static void add_site(json_t *value, const struct rfn_archive *archive, uint32_t 
 {
     struct rfn_text path = {0};
     rfn_call_path_full(&path, archive, call_path);
-    json_object_set_new(value, "function",
-                        rfn_json_text(rfn_archive_function(archive, function)->name));
-    json_object_set_new(value, "call_path", rfn_json_of_text(&path));
-}
-
-/* null: all of the site's; an object without members: those that the site's other positions do not
- * have. */
-static json_t *json_after(const struct rfn_archive *archive,
-                          const struct rfn_position_spread *position)
-{
-    if (position->after == RFN_AFTER_ANY)
-        return json_null();
-    json_t *value = json_object();
-    if (position->after == RFN_AFTER_SITE)
-        add_site(value, archive, position->after_function, position->after_path);
-    return value;
+    RFN_JSON_SET(value, "function", rfn_archive_function(archive, function)->name);
+    RFN_JSON_SET(value, "call_path", rfn_json_of_text(&path));
 }
 
 static json_t *json_position(const struct rfn_archive *archive,
                              const struct rfn_position_spread *position)
 {
-    json_t *value = json_object();
-    json_object_set_new(value, "cluster", json_integer(position->cluster));
+    /* After null: all of the site's; an object without members: those that the site's other
+     * positions do not have. */
+    bool any = position->after == RFN_AFTER_ANY;
+    json_t *value = json_object(), *after = any ? json_null() : json_object();
+    RFN_JSON_SET(value, "cluster", position->cluster);
     add_site(value, archive, position->function, position->path);
-    json_object_set_new(value, "failed_poll", json_boolean(position->failed_poll));
-    json_object_set_new(value, "after", json_after(archive, position));
-    json_object_set_new(value, "before", json_times(&position->before));
-    json_object_set_new(value, "duration", json_times(&position->duration));
+    RFN_JSON_SET(value, "failed_poll", position->failed_poll);
+    if (position->after == RFN_AFTER_SITE)
+        add_site(after, archive, position->after_function, position->after_path);
+    RFN_JSON_SET(value, "after", after);
+    RFN_JSON_SET(value, "before", json_times(&position->before));
+    RFN_JSON_SET(value, "duration", json_times(&position->duration));
     return value;
 }
 
@@ -263,9 +228,9 @@ static json_t *json_clusters(const struct rfn_archive *archive,
         struct rfn_text ranks = {0};
         json_t *value = json_object();
         append_ranks(&ranks, archive, &cluster);
-        json_object_set_new(value, "ranks", rfn_json_of_text(&ranks));
-        json_object_set_new(value, "threads", json_integer(cluster.n_streams));
-        json_object_set_new(value, "counted", rfn_json_count(cluster.counted));
+        RFN_JSON_SET(value, "ranks", rfn_json_of_text(&ranks));
+        RFN_JSON_SET(value, "threads", cluster.n_streams);
+        RFN_JSON_SET(value, "counted", cluster.counted);
         json_array_append_new(clusters, value);
     }
     return clusters;
@@ -279,13 +244,12 @@ json_t *rfn_json_spread(const struct rfn_archive *archive, const struct rfn_time
     if (!order)
         return rfn_json_fail();
     json_t *value = json_object(), *positions = json_array();
-    json_object_set_new(value, "kept", json_boolean(rfn_time_spreads_kept(spreads)));
-    json_object_set_new(value, "representatives",
-                        json_boolean(of_representatives(archive, spreads)));
-    json_object_set_new(value, "clusters", json_clusters(archive, spreads));
+    RFN_JSON_SET(value, "kept", rfn_time_spreads_kept(spreads));
+    RFN_JSON_SET(value, "representatives", of_representatives(archive, spreads));
+    RFN_JSON_SET(value, "clusters", json_clusters(archive, spreads));
     for (size_t i = 0; i < n && i < top; i++)
         json_array_append_new(positions, json_position(archive, order[i]));
-    json_object_set_new(value, "positions", positions);
+    RFN_JSON_SET(value, "positions", positions);
     free(order);
     return value;
 }

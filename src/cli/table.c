@@ -2,18 +2,8 @@
 
 #include "cli/wrap.h"
 
-void rfn_table_init(struct rfn_table *table, const char *align)
-{
-    *table = (struct rfn_table){0};
-    for (; *align && table->n_columns < RFN_TABLE_COLUMNS; align++)
-        table->left[table->n_columns++] = *align == 'l';
-}
-
-void rfn_table_release(struct rfn_table *table)
-{
-    rfn_text_release(&table->cells);
-    rfn_text_release(&table->notes);
-}
+#include <stdarg.h>
+#include <stdio.h>
 
 static size_t width_of(const char *text)
 {
@@ -39,43 +29,51 @@ void rfn_table_cell(struct rfn_table *table, const char *text)
     table->n_cells++;
 }
 
-void rfn_table_cells(struct rfn_table *table, const char *const *texts, size_t n)
+void rfn_table_init(struct rfn_table *table, const char *align, const char *titles)
 {
-    for (size_t i = 0; i < n; i++)
-        rfn_table_cell(table, texts[i]);
+    *table = (struct rfn_table){0};
+    for (; *align && table->n_columns < RFN_TABLE_COLUMNS; align++)
+        table->left[table->n_columns++] = *align == 'l';
+    if (titles)
+        rfn_table_row(table, "%s", titles);
 }
 
-static void add_text(struct rfn_table *table, struct rfn_text *text,
-                     void (*add)(struct rfn_table *table, const char *text))
+void rfn_table_row(struct rfn_table *table, const char *format, ...)
 {
-    rfn_text_char(text, '\0');
-    table->cells.failed |= text->failed;
-    if (!text->failed)
-        add(table, text->data);
-    rfn_text_release(text);
+    char cells[1024], *cell = cells;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(cells, sizeof cells, format, args);
+    va_end(args);
+    for (char *tab = strchr(cell, '\t'); tab; tab = strchr(cell, '\t')) {
+        *tab = '\0';
+        rfn_table_cell(table, cell);
+        cell = tab + 1;
+    }
+    rfn_table_cell(table, cell);
 }
 
 void rfn_table_text(struct rfn_table *table, struct rfn_text *text)
 {
-    add_text(table, text, rfn_table_cell);
+    rfn_table_cell(table, rfn_text_terminated(text));
+    table->cells.failed |= text->failed;
+    rfn_text_release(text);
 }
 
-void rfn_table_note(struct rfn_table *table, const char *text)
+void rfn_table_note(struct rfn_table *table, struct rfn_text *text)
 {
     size_t rows = table->n_cells / table->n_columns;
-    if (rows == 0 || table->n_notes >= rows)
-        return;
-    pad_notes(table, rows - 1);
-    rfn_text_bytes(&table->notes, text, strlen(text) + 1);
-    table->n_notes++;
+    table->cells.failed |= text->failed;
+    if (rows > 0 && table->n_notes < rows) {
+        pad_notes(table, rows - 1);
+        rfn_text_bytes(&table->notes, text->data, text->n);
+        rfn_text_char(&table->notes, '\0');
+        table->n_notes++;
+    }
+    rfn_text_release(text);
 }
 
-void rfn_table_note_text(struct rfn_table *table, struct rfn_text *text)
-{
-    add_text(table, text, rfn_table_note);
-}
-
-size_t rfn_table_width(const struct rfn_table *table)
+static size_t row_width(const struct rfn_table *table)
 {
     size_t width = 0;
     for (unsigned i = 0; i < table->n_columns; i++)
@@ -85,7 +83,7 @@ size_t rfn_table_width(const struct rfn_table *table)
 
 void rfn_table_fit(struct rfn_table *table, size_t width, const unsigned *columns, size_t n)
 {
-    for (size_t i = 0; i < n && rfn_table_width(table) > width; i++)
+    for (size_t i = 0; i < n && row_width(table) > width; i++)
         table->hidden[columns[i]] = true;
 }
 
@@ -95,13 +93,9 @@ static const char *print_row(const struct rfn_table *table, const char *cell, st
         if (table->hidden[column])
             continue;
         size_t pad = table->widths[column] - width_of(cell);
-        bool last = column + 1 == table->n_columns;
-        rfn_text_spaces(out, 2);
-        if (!table->left[column])
-            rfn_text_spaces(out, pad);
+        rfn_text_spaces(out, table->left[column] ? 2 : 2 + pad);
         rfn_text_string(out, cell);
-        if (table->left[column] && !last)
-            rfn_text_spaces(out, pad);
+        rfn_text_spaces(out, table->left[column] ? pad : 0);
     }
     while (!out->failed && out->n && out->data[out->n - 1] == ' ')
         out->n--;
@@ -109,29 +103,23 @@ static const char *print_row(const struct rfn_table *table, const char *cell, st
     return cell;
 }
 
-static void print_note(const char *note, size_t indent, struct rfn_text *out)
-{
-    while (*note) {
-        size_t n = strcspn(note, "\n");
-        rfn_text_spaces(out, indent);
-        rfn_text_bytes(out, note, n);
-        rfn_text_char(out, '\n');
-        note += n + (note[n] == '\n');
-    }
-}
-
-void rfn_table_print(const struct rfn_table *table, size_t note_indent, struct rfn_text *out)
+void rfn_table_print(struct rfn_table *table, size_t note_indent, struct rfn_text *out)
 {
     const char *cell = table->cells.data, *note = table->notes.data;
-    if (table->cells.failed || table->notes.failed)
-        out->failed = true;
-    if (out->failed)
-        return;
-    for (size_t row = 0; row < table->n_cells / table->n_columns; row++) {
+    bool failed = table->cells.failed || table->notes.failed;
+    if (out)
+        out->failed |= failed;
+    for (size_t row = 0; out && !failed && row < table->n_cells / table->n_columns; row++) {
         cell = print_row(table, cell, out);
-        if (row >= table->n_notes)
-            continue;
-        print_note(note, note_indent, out);
-        note += strlen(note) + 1;
+        for (; row < table->n_notes && *note; note += *note == '\n') {
+            size_t n = strcspn(note, "\n");
+            rfn_text_spaces(out, note_indent);
+            rfn_text_bytes(out, note, n);
+            rfn_text_char(out, '\n');
+            note += n;
+        }
+        note += row < table->n_notes;
     }
+    rfn_text_release(&table->cells);
+    rfn_text_release(&table->notes);
 }

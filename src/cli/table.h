@@ -1,4 +1,4 @@
-/* table.h - aligned columns. Fill it cell by cell, row by row; print it when it is full. */
+/* table.h - aligned columns. Fill it row by row, or cell by cell; print it when it is full. */
 #ifndef RFN_CLI_TABLE_H
 #define RFN_CLI_TABLE_H
 
@@ -16,22 +16,22 @@ struct rfn_table {
     size_t n_cells, n_notes;
 };
 
-/* align: one 'l' or 'r' per column. */
-void rfn_table_init(struct rfn_table *table, const char *align);
-void rfn_table_release(struct rfn_table *table);
+/* align: one 'l' or 'r' per column. titles: the first row, with tabs between
+ * cells; NULL: none. */
+void rfn_table_init(struct rfn_table *table, const char *align, const char *titles);
+/* Cells with tabs between them, in the manner of printf; 1,000 bytes at most. */
+void rfn_table_row(struct rfn_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A cell, whatever is in it. */
 void rfn_table_cell(struct rfn_table *table, const char *text);
-/* Several, as the titles of columns. */
-void rfn_table_cells(struct rfn_table *table, const char *const *texts, size_t n);
 /* The same of a text, which is released; where that failed, printing fails. */
 void rfn_table_text(struct rfn_table *table, struct rfn_text *text);
-/* A line of its own below the row whose last cell has just been given, or several. */
-void rfn_table_note(struct rfn_table *table, const char *text);
-void rfn_table_note_text(struct rfn_table *table, struct rfn_text *text);
-/* How wide the rows are. */
-size_t rfn_table_width(const struct rfn_table *table);
+/* A line of its own below the row whose last cell has just been given, or several; is released. */
+void rfn_table_note(struct rfn_table *table, struct rfn_text *text);
 /* Hides columns of a full table, in the given order, until its rows are no wider than that. */
 void rfn_table_fit(struct rfn_table *table, size_t width, const unsigned *columns, size_t n);
-/* Rows are indented by two spaces, columns two apart, notes indented by `note_indent`. */
-void rfn_table_print(const struct rfn_table *table, size_t note_indent, struct rfn_text *out);
+/* Rows are indented by two spaces, columns two apart, notes indented by `note_indent`. Releases the
+ * table. out NULL: only that. */
+void rfn_table_print(struct rfn_table *table, size_t note_indent, struct rfn_text *out);
 
 #endif

@@ -1,7 +1,6 @@
 #include "cli/trace_model.h"
 
 #include "cli/json.h"
-#include "cli/units.h"
 
 int rfn_trace_model_make(struct rfn_trace_model *model, const struct rfn_archive *archive,
                          const char *similar, struct rfn_diag *diag)
@@ -53,16 +52,15 @@ json_t *rfn_json_trace_model(const struct rfn_trace_model *model)
     const struct rfn_trace_profile_stats *stats = &model->stats;
     const struct rfn_reduction_measures *measures = &model->measures;
     json_t *value = json_object();
-    json_object_set_new(value, "similar", rfn_json_text(model->similar));
-    json_object_set_new(value, "segments", rfn_json_count(stats->executions));
-    json_object_set_new(value, "kinds", rfn_json_count(stats->kinds));
-    json_object_set_new(value, "kept", rfn_json_count(stats->representatives));
-    json_object_set_new(value, "degree_of_matching", json_real(measures->degree_of_matching));
-    json_object_set_new(value, "approximation_distance_us",
-                        json_real(measures->approximation_distance_us));
-    json_object_set_new(value, "memory_bytes", rfn_json_count(stats->memory_bytes));
-    json_object_set_new(value, "trace_bytes", rfn_json_count(measures->model_full_bytes));
-    json_object_set_new(value, "profile_bytes", rfn_json_count(measures->model_profile_bytes));
-    json_object_set_new(value, "size_percent", json_real(measures->model_size_percent));
+    RFN_JSON_SET(value, "similar", model->similar);
+    RFN_JSON_SET(value, "segments", stats->executions);
+    RFN_JSON_SET(value, "kinds", stats->kinds);
+    RFN_JSON_SET(value, "kept", stats->representatives);
+    RFN_JSON_SET(value, "degree_of_matching", measures->degree_of_matching);
+    RFN_JSON_SET(value, "approximation_distance_us", measures->approximation_distance_us);
+    RFN_JSON_SET(value, "memory_bytes", stats->memory_bytes);
+    RFN_JSON_SET(value, "trace_bytes", measures->model_full_bytes);
+    RFN_JSON_SET(value, "profile_bytes", measures->model_profile_bytes);
+    RFN_JSON_SET(value, "size_percent", measures->model_size_percent);
     return value;
 }

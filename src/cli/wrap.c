@@ -8,15 +8,6 @@ size_t rfn_text_columns(const char *text, size_t n)
     return columns;
 }
 
-/* Columns of the last line. */
-static size_t last_line(const struct rfn_text *text)
-{
-    size_t start = text->n;
-    while (start > 0 && text->data[start - 1] != '\n')
-        start--;
-    return text->n > start ? rfn_text_columns(text->data + start, text->n - start) : 0;
-}
-
 static void new_line(struct rfn_text *out, size_t indent)
 {
     rfn_text_char(out, '\n');
@@ -55,24 +46,18 @@ static bool glued(const struct rfn_text *text, size_t space)
     return false;
 }
 
-/* How long the word is that begins at `at`. */
-static size_t word_length(const struct rfn_text *text, size_t at)
-{
-    size_t end = at;
-    while (end < text->n && (text->data[end] != ' ' || (end > at && glued(text, end))))
-        end++;
-    return end - at;
-}
-
 void rfn_text_wrap(struct rfn_text *out, const struct rfn_text *text, size_t width, size_t indent)
 {
-    size_t at = last_line(out), i = 0;
+    size_t start = out->n, at, n;
     bool first = true; /* of its line */
-    if (text->failed)
-        out->failed = true;
-    while (!out->failed && i < text->n) {
+    while (start > 0 && out->data[start - 1] != '\n')
+        start--;
+    at = out->n > start ? rfn_text_columns(out->data + start, out->n - start) : 0;
+    out->failed |= text->failed;
+    for (size_t i = 0; !out->failed && i < text->n; i += n + 1) {
         const char *word = text->data + i;
-        size_t n = word_length(text, i);
+        for (n = 0; i + n < text->n && (word[n] != ' ' || (n > 0 && glued(text, i + n)));)
+            n++;
         if (n > 0 && !first && at + 1 + rfn_text_columns(word, n) > width) {
             new_line(out, indent);
             at = indent;
@@ -82,7 +67,6 @@ void rfn_text_wrap(struct rfn_text *out, const struct rfn_text *text, size_t wid
         }
         at = append_word(out, word, n, at, width, indent);
         first = first && n == 0;
-        i += n + 1;
     }
     rfn_text_char(out, '\n');
 }

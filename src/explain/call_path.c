@@ -1,7 +1,7 @@
-#include "cli/call_path.h"
+#include "explain/call_path.h"
+
 #include "refrain/demangle.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 static const char *base_name(const char *path)
@@ -10,60 +10,53 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path ? path : "?";
 }
 
-static void escaped(struct rfn_text *text, const char *string)
+struct rfn_path rfn_call_path_frames(const struct rfn_archive *archive, uint32_t path)
 {
-    rfn_text_escaped(text, string, strlen(string));
+    struct rfn_path none = {0};
+    return path < rfn_archive_paths(archive) ? rfn_archive_path(archive, path) : none;
 }
 
-static void append_place(struct rfn_text *text, const struct rfn_location *location)
+/* ":40", or "+0x1234" where the line is not known. */
+static void append_number(struct rfn_text *text, const struct rfn_location *location)
 {
     if (location->file) {
-        escaped(text, location->file);
         rfn_text_char(text, ':');
         rfn_text_unsigned(text, location->line);
     } else {
-        escaped(text, base_name(location->module));
         rfn_text_format(text, "+0x%llx", (unsigned long long)location->offset);
     }
-}
-
-static void append_frame(struct rfn_text *text, const struct rfn_location *location)
-{
-    if (location->function)
-        escaped(text, location->function);
-    rfn_text_char(text, '[');
-    append_place(text, location);
-    rfn_text_char(text, ']');
 }
 
 void rfn_call_path_full(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path)
 {
     struct rfn_path frames = rfn_archive_path(archive, path);
     for (uint32_t i = frames.n_frames; i-- > 0;) {
-        struct rfn_location location = rfn_archive_location(archive, frames.frames[i]);
-        append_frame(text, &location);
-        if (i > 0)
-            rfn_text_string(text, " > ");
+        struct rfn_location at = rfn_archive_location(archive, frames.frames[i]);
+        const char *file = at.file ? at.file : base_name(at.module);
+        if (at.function)
+            rfn_text_escaped(text, at.function, strlen(at.function));
+        rfn_text_char(text, '[');
+        rfn_text_escaped(text, file, strlen(file));
+        append_number(text, &at);
+        rfn_text_string(text, i > 0 ? "] > " : "]");
     }
-}
-
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 bool rfn_call_path_internal(const struct rfn_location *location)
 {
     static const char *const modules[] = {"libmpi", "libpmpi", "libopen-",
                                           "libmca", "libfmpi", "librefrain-"};
+    static const char *const functions[] = {"MPI_", "PMPI_", "MPIX_", "mpi_", "pmpi_"};
     const char *module = base_name(location->module);
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-        if (begins(module, modules[i]))
+        if (strncmp(module, modules[i], strlen(modules[i])) == 0)
             return true;
     }
-    const char *function = location->function ? location->function : "";
-    return begins(function, "MPI_") || begins(function, "PMPI_") || begins(function, "MPIX_") ||
-           begins(function, "mpi_") || begins(function, "pmpi_");
+    for (size_t i = 0; location->function && i < sizeof functions / sizeof *functions; i++) {
+        if (strncmp(location->function, functions[i], strlen(functions[i])) == 0)
+            return true;
+    }
+    return false;
 }
 
 void rfn_call_path_function(struct rfn_text *text, const struct rfn_location *location)
@@ -73,28 +66,15 @@ void rfn_call_path_function(struct rfn_text *text, const struct rfn_location *lo
     free(plain);
 }
 
-void rfn_call_path_place(struct rfn_text *text, const struct rfn_location *location)
+void rfn_call_path_file(struct rfn_text *text, const struct rfn_location *location)
 {
-    if (location->file) {
-        rfn_text_printable(text, base_name(location->file));
-        rfn_text_char(text, ':');
-        rfn_text_unsigned(text, location->line);
-    } else {
-        rfn_text_printable(text, base_name(location->module));
-        rfn_text_format(text, "+0x%llx", (unsigned long long)location->offset);
-    }
+    rfn_text_printable(text, base_name(location->file ? location->file : location->module));
 }
 
-/* "step (main.c:12)" */
-static void append_short_frame(struct rfn_text *text, const struct rfn_location *location)
+void rfn_call_path_place(struct rfn_text *text, const struct rfn_location *location)
 {
-    if (location->function) {
-        rfn_call_path_function(text, location);
-        rfn_text_string(text, " (");
-    }
-    rfn_call_path_place(text, location);
-    if (location->function)
-        rfn_text_char(text, ')');
+    rfn_call_path_file(text, location);
+    append_number(text, location);
 }
 
 void rfn_call_path_short(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path,
@@ -109,7 +89,12 @@ void rfn_call_path_short(struct rfn_text *text, const struct rfn_archive *archiv
             continue;
         if (text->n > start)
             rfn_text_string(text, " < ");
-        append_short_frame(text, &location);
+        if (location.function) {
+            rfn_call_path_function(text, &location);
+            rfn_text_string(text, " (");
+        }
+        rfn_call_path_place(text, &location);
+        rfn_text_string(text, location.function ? ")" : "");
         if (!fits || text->n - start + sizeof cut - 1 <= width)
             fits = text->n - start;
     }
@@ -128,8 +113,7 @@ static bool place_matches(const struct rfn_location *location, const char *wante
     size_t n = strlen(wanted);
     bool number = n > 0 && wanted[n - 1] >= '0' && wanted[n - 1] <= '9', found = false;
     rfn_text_format(&place, "%s:%u", location->file, location->line);
-    rfn_text_char(&place, '\0');
-    for (const char *at = place.failed ? NULL : strstr(place.data, wanted); at && !found;
+    for (const char *at = strstr(rfn_text_terminated(&place), wanted); at && !found;
          at = strstr(at + 1, wanted))
         found = !number || at[n] < '0' || at[n] > '9';
     rfn_text_release(&place);
@@ -146,9 +130,7 @@ static bool function_matches(const char *function, const char *wanted)
 
 bool rfn_call_path_matches(const struct rfn_archive *archive, uint32_t path, const char *wanted)
 {
-    struct rfn_path frames = {0};
-    if (path < rfn_archive_paths(archive))
-        frames = rfn_archive_path(archive, path);
+    struct rfn_path frames = rfn_call_path_frames(archive, path);
     for (uint32_t i = 0; i < frames.n_frames; i++) {
         struct rfn_location location = rfn_archive_location(archive, frames.frames[i]);
         if ((location.function && function_matches(location.function, wanted)) ||
@@ -156,26 +138,4 @@ bool rfn_call_path_matches(const struct rfn_archive *archive, uint32_t path, con
             return true;
     }
     return false;
-}
-
-static void append_frames(struct rfn_text *text, uint32_t n, const char *which)
-{
-    if (n == 1)
-        rfn_text_format(text, "the %s frame", which);
-    else
-        rfn_text_format(text, "the %" PRIu32 " %s frames", n, which);
-}
-
-void rfn_path_ends_line(struct rfn_text *text, const struct rfn_run *run, int width)
-{
-    const struct rfn_path_ends *ends = &run->path_ends;
-    if (ends->inner == 0)
-        return;
-    rfn_text_format(text, "%-*s", width, "Paths");
-    if (ends->outer > 0) {
-        append_frames(text, ends->outer, "outermost");
-        rfn_text_string(text, " and ");
-    }
-    append_frames(text, ends->inner, "innermost");
-    rfn_text_string(text, " only (--call-path-match)\n");
 }

@@ -1,4 +1,4 @@
-#include "cli/reduction.h"
+#include "cli/run_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,19 +1,12 @@
 /* advice.h - one sentence on what to do about a cause of waiting. */
-#ifndef RFN_CLI_ADVICE_H
-#define RFN_CLI_ADVICE_H
+#ifndef RFN_EXPLAIN_ADVICE_H
+#define RFN_EXPLAIN_ADVICE_H
 
-#include "refrain/waits.h"
+#include "refrain/explain.h"
 
-/* Who is late. */
-enum rfn_lateness {
-    RFN_LATE_ONE,   /* one rank, of several */
-    RFN_LATE_SOME,  /* some ranks more than others */
-    RFN_LATE_ALIKE, /* most ranks, now this one and now that */
-    RFN_LATE_EVEN,  /* some that compute no longer in all than others do */
-};
-
-/* ranks: those that are late and what each cost, most first; n_all: of the run. */
-enum rfn_lateness rfn_lateness_of(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n_all);
+/* ranks: those that are late and what each cost, most first; n_all: of the run. Not RFN_LATE_EVEN.
+ */
+enum rfn_late_kind rfn_late_kind_of(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n_all);
 
 /* Whether the first of n ranks, most first, costs at least twice the mean of the others of n_all.
  */
@@ -32,7 +25,7 @@ struct rfn_advised {
 };
 
 /* missing: ranks are not in the archive. Static. */
-const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing,
-                       enum rfn_lateness lateness, bool missing);
+const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing, enum rfn_late_kind late,
+                       bool missing);
 
 #endif

@@ -3,10 +3,9 @@
  * Defines the reader's functions themselves (refrain/archive.h), so that no file is needed and
  * waits can be made up. To be included by one test program once.
  */
-#ifndef RFN_CLI_FAKE_REPORT_H
-#define RFN_CLI_FAKE_REPORT_H
+#ifndef RFN_EXPLAIN_FAKE_REPORT_H
+#define RFN_EXPLAIN_FAKE_REPORT_H
 
-#include "cli/report.h"
 #include "refrain/clusters.h"
 #include "refrain/event.h"
 #include "refrain/trace_profile.h"

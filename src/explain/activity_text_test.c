@@ -1,7 +1,7 @@
 /* What ranks did, in words: computing between all sorts of call paths. */
-#include "cli/activity_text.h"
+#include "explain/activity_text.h"
 
-#include "cli/fake_report.h"
+#include "explain/fake_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 static void expect_text(struct rfn_text *text, const char *expected)
 {
-    assert_string_equal(rfn_report_string(text), expected);
+    assert_string_equal(rfn_text_terminated(text), expected);
     rfn_text_release(text);
 }
 
@@ -63,10 +63,10 @@ static void test_inlined(void **state)
     (void)state;
     expect(computing(EXCHANGE_80, EXCHANGE_88_TWIN), "computing in exchange() [halo.c:80-88]");
     expect(computing(EXCHANGE_88_TWIN, EXCHANGE_80),
-           "computing in exchange() [halo.c:88, round the loop to line 80] or its caller step() "
+           "computing in exchange() [halo.c, the loop body after line 88] or its caller step() "
            "[solver.c:51]");
     expect(computing(RESIDUAL_12, EXCHANGE_88_TWIN),
-           "computing in step() [solver.c:55, round the loop to line 51] or its caller main() "
+           "computing in step() [solver.c, the loop body after line 55] or its caller main() "
            "[solver.c:20] between residual() [halo.c:12] and exchange() [halo.c:88]");
     expect(computing(EXCHANGE_80_EARLY, EXCHANGE_88_TWIN),
            "computing in step() [solver.c:40-51] between exchange() [halo.c:80] and exchange() "
@@ -82,12 +82,12 @@ static void test_loop(void **state)
 {
     (void)state;
     expect(computing(MAIN_24, MAIN_10),
-           "computing in main() [solver.c:24, round the loop to line 10]");
+           "computing in main() [solver.c, the loop body after line 24]");
     expect(computing(EXCHANGE_88, EXCHANGE_80),
-           "computing in exchange() [halo.c:88, round the loop to line 80] or its caller step() "
+           "computing in exchange() [halo.c, the loop body after line 88] or its caller step() "
            "[solver.c:51]");
     expect(computing(RESIDUAL_12, EXCHANGE_88),
-           "computing in step() [solver.c:55, round the loop to line 51] or its caller main() "
+           "computing in step() [solver.c, the loop body after line 55] or its caller main() "
            "[solver.c:20] between residual() [halo.c:12] and exchange() [halo.c:88]");
     expect(computing(EXCHANGE_88, EXCHANGE_88),
            "computing in exchange() [halo.c:88] or its caller step() [solver.c:51]");

@@ -1,5 +1,5 @@
 /* Advice fits the pattern, what the late rank did, and how many ranks are late. */
-#include "cli/advice.h"
+#include "explain/advice.h"
 
 #include "refrain/event.h"
 
@@ -19,13 +19,13 @@ static void test_lateness(void **state)
     const struct rfn_rank_ns uneven[] = {{5, 300}, {0, 40}, {1, 40}, {2, 40}, {3, 40}, {4, 40}};
     const struct rfn_rank_ns mostly[] = {{2, 81}, {3, 11}, {4, 8}};
     (void)state;
-    assert_int_equal(rfn_lateness_of(one, 3, 8), RFN_LATE_ONE);
-    assert_int_equal(rfn_lateness_of(alike, 6, 6), RFN_LATE_ALIKE);
-    assert_int_equal(rfn_lateness_of(alike, 6, 64), RFN_LATE_SOME);
-    assert_int_equal(rfn_lateness_of(two, 3, 8), RFN_LATE_SOME);
-    assert_int_equal(rfn_lateness_of(uneven, 6, 6), RFN_LATE_SOME);
-    assert_int_equal(rfn_lateness_of(mostly, 3, 8), RFN_LATE_ONE);
-    assert_int_equal(rfn_lateness_of(NULL, 0, 8), RFN_LATE_ONE);
+    assert_int_equal(rfn_late_kind_of(one, 3, 8), RFN_LATE_ONE);
+    assert_int_equal(rfn_late_kind_of(alike, 6, 6), RFN_LATE_ALIKE);
+    assert_int_equal(rfn_late_kind_of(alike, 6, 64), RFN_LATE_SOME);
+    assert_int_equal(rfn_late_kind_of(two, 3, 8), RFN_LATE_SOME);
+    assert_int_equal(rfn_late_kind_of(uneven, 6, 6), RFN_LATE_SOME);
+    assert_int_equal(rfn_late_kind_of(mostly, 3, 8), RFN_LATE_ONE);
+    assert_int_equal(rfn_late_kind_of(NULL, 0, 8), RFN_LATE_ONE);
     assert_true(rfn_rank_stands_out(uneven, 6, 6));
     assert_false(rfn_rank_stands_out(alike, 6, 6));
     assert_true(rfn_rank_stands_out(alike, 6, 64)); /* the others cost less, or nothing */
@@ -39,10 +39,10 @@ static void test_lateness(void **state)
 }
 
 static void expect(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_t class_,
-                   enum rfn_lateness lateness, const char *part)
+                   enum rfn_late_kind late, const char *part)
 {
     const struct rfn_advised doing = {.kind = kind, .class_ = class_};
-    const char *advice = rfn_advice(pattern, doing, lateness, false);
+    const char *advice = rfn_advice(pattern, doing, late, false);
     if (!strstr(advice, part))
         fail_msg("'%s' does not say '%s'", advice, part);
 }

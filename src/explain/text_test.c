@@ -1,9 +1,5 @@
-/* Quantities, tables, runs of ranks and escapes: what the verbs' text is made of. */
-#include "cli/units.h"
-
-#include "cli/hosts.h"
-#include "cli/table.h"
-#include "cli/text.h"
+/* Quantities, runs of ranks and escapes: what text for people is made of. */
+#include "refrain/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,9 +11,7 @@
 
 static void expect_text(struct rfn_text *text, const char *expected)
 {
-    rfn_text_char(text, '\0');
-    assert_false(text->failed);
-    assert_string_equal(text->data, expected);
+    assert_string_equal(rfn_text_terminated(text), expected);
     text->n = 0;
 }
 
@@ -109,7 +103,7 @@ static void test_escapes(void **state)
 static void expect_ranks(const char *expected, const uint32_t *ranks, size_t n)
 {
     struct rfn_text text = {0};
-    rfn_ranks_append(&text, ranks, n);
+    rfn_text_ranks(&text, ranks, n);
     expect_text(&text, expected);
     rfn_text_release(&text);
 }
@@ -126,35 +120,13 @@ static void test_ranks(void **state)
     expect_ranks("0,2-3,7-15:4", (const uint32_t[]){0, 2, 3, 7, 11, 15}, 6);
 }
 
-static void test_table(void **state)
-{
-    (void)state;
-    static const char *const cells[] = {"name", "n", "a", "1,000", "\xc3\xa9t\xc3\xa9", "5"};
-    struct rfn_table table;
-    struct rfn_text out = {0};
-    rfn_table_init(&table, "lr");
-    for (size_t i = 0; i < 6; i++) {
-        rfn_table_cell(&table, cells[i]);
-        if (i == 3)
-            rfn_table_note(&table, "below");
-    }
-    assert_int_equal(rfn_table_width(&table), 13);
-    rfn_table_print(&table, 4, &out);
-    expect_text(&out, "  name      n\n"
-                      "  a     1,000\n"
-                      "    below\n"
-                      "  \xc3\xa9t\xc3\xa9       5\n");
-    rfn_table_release(&table);
-    rfn_text_release(&out);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_time),    cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_counts),  cmocka_unit_test(test_short_is_short),
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_ranks),   cmocka_unit_test(test_table),
+        cmocka_unit_test(test_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

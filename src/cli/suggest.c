@@ -1,6 +1,6 @@
 /* The distance is the usual dynamic programme: row i holds the distances of a's first i letters to
  * every beginning of b; three rows are kept, because a swap looks two rows back. */
-#include "cli/nearest.h"
+#include "cli/suggest.h"
 
 #include <string.h>
 
@@ -38,9 +38,9 @@ unsigned rfn_word_distance(const char *a, const char *b)
     return rows[n % 3][m];
 }
 
-const char *rfn_nearest(const char *word, const char *const *words, size_t n)
+const char *rfn_suggest(const char *word, const char *const *words, size_t n)
 {
-    const char *nearest = NULL;
+    const char *near = NULL;
     unsigned least = 3;
     size_t length = strlen(word);
     for (size_t i = 0; i < n; i++) {
@@ -49,8 +49,8 @@ const char *rfn_nearest(const char *word, const char *const *words, size_t n)
             distance = 1; /* a beginning, however much is missing */
         if (distance < least && distance < length) {
             least = distance;
-            nearest = words[i];
+            near = words[i];
         }
     }
-    return nearest;
+    return near;
 }

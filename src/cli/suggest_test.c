@@ -1,4 +1,4 @@
-#include "cli/nearest.h"
+#include "cli/suggest.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,9 +9,9 @@
 
 static const char *const verbs[] = {"record", "report", "info", "dump", "verify", "help"};
 
-static const char *nearest(const char *word)
+static const char *suggested(const char *word)
 {
-    return rfn_nearest(word, verbs, sizeof verbs / sizeof verbs[0]);
+    return rfn_suggest(word, verbs, sizeof verbs / sizeof verbs[0]);
 }
 
 static void test_distance(void **state)
@@ -29,14 +29,14 @@ static void test_distance(void **state)
 static void test_suggestions(void **state)
 {
     (void)state;
-    assert_string_equal(nearest("recrod"), "record");
-    assert_string_equal(nearest("reprot"), "report");
-    assert_string_equal(nearest("inf"), "info");
-    assert_string_equal(nearest("ver"), "verify");
-    assert_string_equal(nearest("dumb"), "dump");
-    assert_null(nearest("mpirun"));
-    assert_null(nearest("x"));
-    assert_null(nearest(""));
+    assert_string_equal(suggested("recrod"), "record");
+    assert_string_equal(suggested("reprot"), "report");
+    assert_string_equal(suggested("inf"), "info");
+    assert_string_equal(suggested("ver"), "verify");
+    assert_string_equal(suggested("dumb"), "dump");
+    assert_null(suggested("mpirun"));
+    assert_null(suggested("x"));
+    assert_null(suggested(""));
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "cli/advice.h"
+#include "explain/advice.h"
 
 #include "refrain/event.h"
 
@@ -35,47 +35,45 @@ bool rfn_rank_stands_out(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n
     return most * (n_all - 1.0) >= STANDS_OUT * (sum_of(ranks, n) - most);
 }
 
-enum rfn_lateness rfn_lateness_of(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n_all)
+enum rfn_late_kind rfn_late_kind_of(const struct rfn_rank_ns *ranks, uint32_t n, uint32_t n_all)
 {
     uint32_t late = rfn_late_ranks(ranks, n);
     if (late <= 1)
         return RFN_LATE_ONE;
-    if (late >= ALIKE_AT_LEAST && late >= n_all / 2 && !rfn_rank_stands_out(ranks, n, n_all))
-        return RFN_LATE_ALIKE;
-    return RFN_LATE_SOME;
+    bool most = late >= ALIKE_AT_LEAST && late >= n_all / 2;
+    return most && !rfn_rank_stands_out(ranks, n, n_all) ? RFN_LATE_ALIKE : RFN_LATE_SOME;
 }
 
 /* What to do about ranks that compute longer than others. */
-static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lateness)
+static const char *for_computing(enum rfn_pattern pattern, enum rfn_late_kind late)
 {
     if (pattern == RFN_LATE_BROADCAST)
         return "Let the root send before it does this work, or let every rank compute the data "
                "itself.";
-    if (pattern == RFN_LATE_RECEIVER && lateness == RFN_LATE_ONE)
+    if (pattern == RFN_LATE_RECEIVER && late == RFN_LATE_ONE)
         return "Give that rank less of this work, or let it post the receive before (MPI_Irecv).";
     if (pattern == RFN_LATE_RECEIVER)
         return "Post the receive before this work (MPI_Irecv), or send without blocking "
                "(MPI_Isend).";
-    if (pattern == RFN_WAIT_AT_BARRIER && lateness == RFN_LATE_EVEN)
+    if (pattern == RFN_WAIT_AT_BARRIER && late == RFN_LATE_EVEN)
         return "All ranks compute about equally long in the end, but not at the same time: leave "
                "the barrier out if the data does not need it, or begin this work earlier.";
-    if (lateness == RFN_LATE_EVEN)
+    if (late == RFN_LATE_EVEN)
         return "All ranks compute about equally long in the end, but not at the same time: begin "
                "this work earlier, or hand it on in smaller parts.";
-    if (pattern == RFN_LATE_SENDER && lateness == RFN_LATE_ALIKE)
+    if (pattern == RFN_LATE_SENDER && late == RFN_LATE_ALIKE)
         return "No rank stands out: ranks work one after the other, or the work varies from step "
-               "to "
-               "step; send what others wait for before this work.";
-    if (pattern == RFN_WAIT_AT_BARRIER && lateness == RFN_LATE_ALIKE)
+               "to step; send what others wait for before this work.";
+    if (pattern == RFN_WAIT_AT_BARRIER && late == RFN_LATE_ALIKE)
         return "No rank stands out: the work varies from step to step, or the system disturbs it; "
                "leave the barrier out if the data does not need it, or pin the ranks.";
-    if (lateness == RFN_LATE_ALIKE)
+    if (late == RFN_LATE_ALIKE)
         return "No rank stands out: the work varies from step to step, or the system disturbs it; "
                "pin the ranks, and let them meet less often.";
     if (pattern == RFN_EARLY_REDUCE || pattern == RFN_WAIT_AT_NX1)
         return "Balance this work over the ranks, or let the root go on meanwhile (MPI_Ireduce, "
                "MPI_Igather).";
-    if (lateness == RFN_LATE_ONE)
+    if (late == RFN_LATE_ONE)
         return "Give that rank less of this work, or look at what holds it up: input and output, "
                "a slower node.";
     if (pattern == RFN_LATE_SENDER)
@@ -83,16 +81,13 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_lateness lat
     return "Balance this work over the ranks.";
 }
 
-/* Whether a call of that class may wait for other ranks, in ways that are no wait state. */
-static bool meets_others(uint8_t class_)
-{
-    return class_ != RFN_CLASS_SETUP && class_ != RFN_CLASS_FILE && class_ != RFN_CLASS_OTHER;
-}
-
 /* What to do about ranks that are late because they were in a call of MPI. */
 static const char *for_call(struct rfn_advised doing, bool missing)
 {
-    if (missing && meets_others(doing.class_))
+    /* Other calls may wait for ranks in ways that are no wait state. */
+    bool alone = doing.class_ == RFN_CLASS_SETUP || doing.class_ == RFN_CLASS_FILE ||
+                 doing.class_ == RFN_CLASS_OTHER;
+    if (missing && !alone)
         return "Ranks that are not in this archive may be what it waits for.";
     if (doing.polls)
         return "Poll less often, or wait in a blocking call: each poll takes time, even where "
@@ -119,14 +114,14 @@ static const char *for_call(struct rfn_advised doing, bool missing)
     }
 }
 
-const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing,
-                       enum rfn_lateness lateness, bool missing)
+const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing, enum rfn_late_kind late,
+                       bool missing)
 {
     const enum rfn_activity_kind kind = doing.kind;
     if (kind == RFN_ACTIVITY_COMPUTE && doing.polls)
         return "If that is no work, it is waiting, too: look at whom these polls are for, and wait "
                "in a blocking call. Otherwise balance this work.";
-    if (pattern == RFN_WRONG_ORDER && kind == RFN_ACTIVITY_COMPUTE && lateness == RFN_LATE_ONE)
+    if (pattern == RFN_WRONG_ORDER && kind == RFN_ACTIVITY_COMPUTE && late == RFN_LATE_ONE)
         return "Give that rank less of this work, and meanwhile take whichever message comes first "
                "(MPI_Waitany, MPI_ANY_SOURCE).";
     if (pattern == RFN_WRONG_ORDER)
@@ -139,7 +134,7 @@ const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing,
         return "Ranks were launched one after the other: nothing in the program, and it counts "
                "less the longer it runs.";
     if (kind == RFN_ACTIVITY_COMPUTE)
-        return for_computing(pattern, lateness);
+        return for_computing(pattern, late);
     if (kind == RFN_ACTIVITY_MPI)
         return for_call(doing, missing);
     return "Look at what that call waits for: the other side may not be in the archive.";

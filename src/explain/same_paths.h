@@ -3,8 +3,8 @@
  * An archive tells call paths apart by their return addresses. A compiler that inlines a function,
  * or unrolls a loop, makes several addresses of one call in the source; people want to hear of it
  * once. Paths are the same if all of their frames have the same function, file and line. */
-#ifndef RFN_CLI_SAME_PATHS_H
-#define RFN_CLI_SAME_PATHS_H
+#ifndef RFN_EXPLAIN_SAME_PATHS_H
+#define RFN_EXPLAIN_SAME_PATHS_H
 
 #include "refrain/archive.h"
 

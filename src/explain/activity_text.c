@@ -1,44 +1,22 @@
-#include "cli/activity_text.h"
+#include "explain/activity_text.h"
 
-#include "cli/call_path.h"
+#include "explain/call_path.h"
 #include "refrain/event.h"
 
 /* ---- calls ---- */
 
-const char *rfn_call_site_function(const struct rfn_archive *archive, struct rfn_call_site site)
+const struct rfn_function_info *rfn_call_site_function(const struct rfn_archive *archive,
+                                                       struct rfn_call_site site)
 {
-    const char *name = site.function < rfn_archive_functions(archive)
-                           ? rfn_archive_function(archive, site.function)->name
-                           : NULL;
-    return name ? name : "?";
-}
-
-uint8_t rfn_call_site_class(const struct rfn_archive *archive, struct rfn_call_site site)
-{
+    static const struct rfn_function_info unknown = {.name = "?", .class_ = RFN_CLASS_OTHER};
     return site.function < rfn_archive_functions(archive)
-               ? rfn_archive_function(archive, site.function)->class_
-               : RFN_CLASS_OTHER;
-}
-
-static bool has_flag(const struct rfn_archive *archive, struct rfn_call_site site, uint8_t flag)
-{
-    return site.function < rfn_archive_functions(archive) &&
-           rfn_archive_function(archive, site.function)->flags & flag;
-}
-
-bool rfn_call_site_polls(const struct rfn_archive *archive, struct rfn_call_site site)
-{
-    return has_flag(archive, site, RFN_FUNCTION_POLL);
-}
-
-bool rfn_call_site_collective(const struct rfn_archive *archive, struct rfn_call_site site)
-{
-    return has_flag(archive, site, RFN_FUNCTION_COLLECTIVE);
+               ? rfn_archive_function(archive, site.function)
+               : &unknown;
 }
 
 bool rfn_activity_polls(const struct rfn_archive *archive, const struct rfn_activity *activity)
 {
-    if (!rfn_call_site_polls(archive, activity->at))
+    if (!(rfn_call_site_function(archive, activity->at)->flags & RFN_FUNCTION_POLL))
         return false;
     return activity->kind == RFN_ACTIVITY_MPI ||
            (activity->kind == RFN_ACTIVITY_COMPUTE &&
@@ -46,18 +24,12 @@ bool rfn_activity_polls(const struct rfn_archive *archive, const struct rfn_acti
             activity->before.path == activity->at.path);
 }
 
-static struct rfn_path frames_of(const struct rfn_archive *archive, uint32_t path)
-{
-    struct rfn_path none = {0};
-    return path < rfn_archive_paths(archive) ? rfn_archive_path(archive, path) : none;
-}
-
-/* The innermost frame of the program itself. */
-static bool innermost(const struct rfn_archive *archive, uint32_t path,
+/* The innermost frame of the program itself, of those that are deeper than so many. */
+static bool innermost(const struct rfn_archive *archive, uint32_t path, uint32_t depth,
                       struct rfn_location *location)
 {
-    struct rfn_path frames = frames_of(archive, path);
-    for (uint32_t i = 0; i < frames.n_frames; i++) {
+    struct rfn_path frames = rfn_call_path_frames(archive, path);
+    for (uint32_t i = 0; i + depth < frames.n_frames; i++) {
         *location = rfn_archive_location(archive, frames.frames[i]);
         if (!rfn_call_path_internal(location))
             return true;
@@ -68,22 +40,25 @@ static bool innermost(const struct rfn_archive *archive, uint32_t path,
 bool rfn_call_site_location(const struct rfn_archive *archive, struct rfn_call_site site,
                             struct rfn_location *location)
 {
-    return innermost(archive, site.path, location);
+    return innermost(archive, site.path, 0, location);
 }
 
+/* "exchange() [", or "[" where the function is not known. */
 static void append_function(struct rfn_text *text, const struct rfn_location *location)
 {
-    if (!location->function)
-        return;
-    rfn_call_path_function(text, location);
-    if (!text->failed && text->data[text->n - 1] != ')')
-        rfn_text_string(text, "()");
+    if (location->function) {
+        rfn_call_path_function(text, location);
+        if (!text->failed && text->data[text->n - 1] != ')')
+            rfn_text_string(text, "()");
+        rfn_text_char(text, ' ');
+    }
+    rfn_text_char(text, '[');
 }
 
+/* "exchange() [halo.c:88]" */
 static void append_frame(struct rfn_text *text, const struct rfn_location *location)
 {
     append_function(text, location);
-    rfn_text_string(text, location->function ? " [" : "[");
     rfn_call_path_place(text, location);
     rfn_text_char(text, ']');
 }
@@ -92,18 +67,18 @@ void rfn_call_site_place(struct rfn_text *text, const struct rfn_archive *archiv
                          struct rfn_call_site site)
 {
     struct rfn_location location;
-    if (innermost(archive, site.path, &location))
+    if (innermost(archive, site.path, 0, &location))
         append_frame(text, &location);
     else
-        rfn_text_printable(text, rfn_call_site_function(archive, site));
+        rfn_text_printable(text, rfn_call_site_function(archive, site)->name);
 }
 
 void rfn_call_site_path(struct rfn_text *text, const struct rfn_archive *archive,
                         struct rfn_call_site site, size_t width)
 {
     size_t start = text->n;
-    rfn_text_printable(text, rfn_call_site_function(archive, site));
-    if (!frames_of(archive, site.path).n_frames)
+    rfn_text_printable(text, rfn_call_site_function(archive, site)->name);
+    if (!rfn_call_path_frames(archive, site.path).n_frames)
         return;
     rfn_text_string(text, " < ");
     size_t used = text->n - start;
@@ -115,8 +90,8 @@ static void append_call(struct rfn_text *text, const struct rfn_archive *archive
                         struct rfn_call_site site)
 {
     struct rfn_location location;
-    rfn_text_printable(text, rfn_call_site_function(archive, site));
-    if (innermost(archive, site.path, &location)) {
+    rfn_text_printable(text, rfn_call_site_function(archive, site)->name);
+    if (innermost(archive, site.path, 0, &location)) {
         rfn_text_string(text, ", ");
         append_frame(text, &location);
     }
@@ -137,12 +112,16 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+static bool same_address(const struct rfn_location *a, const struct rfn_location *b)
+{
+    return a->offset == b->offset && same_text(a->module, b->module);
+}
+
 static bool same_function(const struct rfn_location *a, const struct rfn_location *b)
 {
     if (a->function && b->function)
         return strcmp(a->function, b->function) == 0;
-    return !a->function && !b->function && a->offset == b->offset &&
-           same_text(a->module, b->module);
+    return !a->function && !b->function && same_address(a, b);
 }
 
 /* Whether two frames make the same call. That of an inlined function has an address for each of the
@@ -150,7 +129,7 @@ static bool same_function(const struct rfn_location *a, const struct rfn_locatio
 static bool same_call(const struct rfn_location *a, const struct rfn_location *b)
 {
     if (!a->function || !b->function || !a->file || !b->file || !a->line)
-        return a->offset == b->offset && same_text(a->module, b->module);
+        return same_address(a, b);
     return a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
@@ -158,9 +137,11 @@ static bool same_call(const struct rfn_location *a, const struct rfn_location *b
 static struct stretch stretch_of(const struct rfn_archive *archive,
                                  const struct rfn_activity *activity)
 {
-    struct rfn_path before = frames_of(archive, activity->before.path);
-    struct rfn_path at = frames_of(archive, activity->at.path);
+    struct rfn_path before = rfn_call_path_frames(archive, activity->before.path);
+    struct rfn_path at = rfn_call_path_frames(archive, activity->at.path);
     struct stretch stretch = {0};
+    if (activity->kind != RFN_ACTIVITY_COMPUTE)
+        return stretch;
     for (uint32_t i = 1; i <= before.n_frames && i <= at.n_frames; i++) {
         uint32_t from = before.frames[before.n_frames - i], to = at.frames[at.n_frames - i];
         struct rfn_location a = rfn_archive_location(archive, from);
@@ -174,61 +155,46 @@ static struct stretch stretch_of(const struct rfn_archive *archive,
     return stretch;
 }
 
-/* Whether the function went round a loop, or else returned and was called again. */
-static bool goes_back(const struct stretch *stretch)
+/* Whether the function may have returned and been called again: it did not go on behind the first
+ * call. */
+static bool may_be_callers(const struct stretch *stretch)
 {
     const struct rfn_location *from = &stretch->from, *to = &stretch->to;
+    if (!stretch->called)
+        return false;
     if (!from->file || !to->file)
         return to->offset <= from->offset;
     return strcmp(from->file, to->file) == 0 && to->line <= from->line;
 }
 
-static void append_stretch(struct rfn_text *text, const struct stretch *stretch)
+/* The function and its lines; where the calls are made, when it only called who made them: some of
+ * the computing may be there. */
+static void append_stretch(struct rfn_text *text, const struct rfn_archive *archive,
+                           const struct rfn_activity *activity, const struct stretch *stretch)
 {
     const struct rfn_location *from = &stretch->from, *to = &stretch->to;
+    bool lines = from->file && to->file && from->line;
+    bool one_file = lines && strcmp(from->file, to->file) == 0;
     append_function(text, to);
-    rfn_text_string(text, to->function ? " [" : "[");
-    if (!from->file || !to->file || !from->line) {
-        rfn_call_path_place(text, to);
-    } else if (strcmp(from->file, to->file) != 0) {
-        rfn_call_path_place(text, from);
-        rfn_text_string(text, " to ");
-        rfn_call_path_place(text, to);
+    if (one_file && to->line < from->line) {
+        rfn_call_path_file(text, from);
+        rfn_text_format(text, ", the loop body after line %u", from->line);
     } else {
-        rfn_call_path_place(text, from);
-        if (to->line > from->line)
-            rfn_text_format(text, "-%u", to->line);
-        else if (to->line < from->line)
-            rfn_text_format(text, ", round the loop to line %u", to->line);
+        rfn_call_path_place(text, lines ? from : to);
+        rfn_text_string(text, lines && !one_file ? " to " : "");
     }
+    if (lines && !one_file)
+        rfn_call_path_place(text, to);
+    else if (lines && to->line > from->line)
+        rfn_text_format(text, "-%u", to->line);
     rfn_text_char(text, ']');
-    if (stretch->called && goes_back(stretch)) {
+    if (may_be_callers(stretch)) {
         rfn_text_string(text, " or its caller ");
         append_frame(text, &stretch->caller);
     }
-}
-
-/* The innermost frame of the program, if it is deeper than the stretch. */
-static bool beyond(const struct rfn_archive *archive, uint32_t path, uint32_t depth,
-                   struct rfn_location *location)
-{
-    struct rfn_path frames = frames_of(archive, path);
-    for (uint32_t i = 0; i + depth < frames.n_frames; i++) {
-        *location = rfn_archive_location(archive, frames.frames[i]);
-        if (!rfn_call_path_internal(location))
-            return true;
-    }
-    return false;
-}
-
-/* Where the calls are made, when the function only called who made them: some of the computing may
- * be there. */
-static void append_ends(struct rfn_text *text, const struct rfn_archive *archive,
-                        const struct rfn_activity *activity, uint32_t depth)
-{
     struct rfn_location before, at;
-    bool left = beyond(archive, activity->before.path, depth, &before);
-    bool entered = beyond(archive, activity->at.path, depth, &at);
+    bool left = innermost(archive, activity->before.path, stretch->depth, &before);
+    bool entered = innermost(archive, activity->at.path, stretch->depth, &at);
     if (left) {
         rfn_text_string(text, entered ? " between " : " after ");
         append_frame(text, &before);
@@ -246,25 +212,17 @@ static const char *region_of(const struct rfn_archive *archive, const struct rfn
                : NULL;
 }
 
-static void append_between(struct rfn_text *text, const struct rfn_archive *archive,
-                           const struct rfn_activity *activity)
-{
-    rfn_text_string(text, "between ");
-    append_call(text, archive, activity->before);
-    rfn_text_string(text, ", and ");
-    append_call(text, archive, activity->at);
-}
-
 /* "between polls in region smoothing (MPI_Test, wait() [halo.c:24])" */
 static void append_between_polls(struct rfn_text *text, const struct rfn_archive *archive,
-                                 struct rfn_call_site site, const char *region)
+                                 const struct rfn_activity *activity)
 {
+    const char *region = region_of(archive, activity);
     rfn_text_string(text, region ? "between polls in region " : "between polls of ");
     if (region) {
         rfn_text_printable(text, region);
         rfn_text_string(text, " (");
     }
-    append_call(text, archive, site);
+    append_call(text, archive, activity->at);
     rfn_text_string(text, region ? ")" : "");
 }
 
@@ -272,29 +230,27 @@ static void append_compute(struct rfn_text *text, const struct rfn_archive *arch
                            const struct rfn_activity *activity)
 {
     const char *region = region_of(archive, activity);
-    if (rfn_activity_polls(archive, activity)) {
-        append_between_polls(text, archive, activity->at, region);
-        return;
-    }
+    const struct rfn_function_info *before = rfn_call_site_function(archive, activity->before);
     struct stretch stretch = stretch_of(archive, activity);
-    bool first = rfn_call_site_class(archive, activity->before) == RFN_CLASS_SETUP;
+    bool first = before->class_ == RFN_CLASS_SETUP;
     rfn_text_string(text, "computing ");
     if (region) {
         rfn_text_string(text, "in region ");
         rfn_text_printable(text, region);
     } else if (!stretch.found) {
-        append_between(text, archive, activity);
-        return;
+        rfn_text_string(text, "between ");
+        append_call(text, archive, activity->before);
+        rfn_text_string(text, ", and ");
+        append_call(text, archive, activity->at);
     } else if (first) {
         rfn_text_string(text, "between ");
-        rfn_text_printable(text, rfn_call_site_function(archive, activity->before));
+        rfn_text_printable(text, before->name);
         rfn_text_string(text, " and ");
-        rfn_text_printable(text, rfn_call_site_function(archive, activity->at));
+        rfn_text_printable(text, rfn_call_site_function(archive, activity->at)->name);
     }
     if (stretch.found) {
         rfn_text_string(text, region ? " (" : first ? " in " : "in ");
-        append_stretch(text, &stretch);
-        append_ends(text, archive, activity, stretch.depth);
+        append_stretch(text, archive, activity, &stretch);
         rfn_text_string(text, region ? ")" : "");
     }
 }
@@ -302,11 +258,11 @@ static void append_compute(struct rfn_text *text, const struct rfn_archive *arch
 /* ---- activities ---- */
 
 /* What a rank does in a call when it does not wait. */
-static const char *doing(const struct rfn_archive *archive, struct rfn_call_site site)
+static const char *doing(const struct rfn_function_info *function)
 {
-    if (rfn_call_site_polls(archive, site))
+    if (function->flags & RFN_FUNCTION_POLL)
         return "polling in ";
-    switch (rfn_call_site_class(archive, site)) {
+    switch (function->class_) {
     case RFN_CLASS_OTHER:
     case RFN_CLASS_PROBE:
     case RFN_CLASS_COMM:
@@ -329,10 +285,13 @@ void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archiv
 {
     switch (activity->kind) {
     case RFN_ACTIVITY_COMPUTE:
-        append_compute(text, archive, activity);
+        if (rfn_activity_polls(archive, activity))
+            append_between_polls(text, archive, activity);
+        else
+            append_compute(text, archive, activity);
         break;
     case RFN_ACTIVITY_MPI:
-        rfn_text_string(text, doing(archive, activity->at));
+        rfn_text_string(text, doing(rfn_call_site_function(archive, activity->at)));
         append_call(text, archive, activity->at);
         break;
     case RFN_ACTIVITY_WAIT:
@@ -348,29 +307,22 @@ void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archiv
 const char *rfn_activity_function(const struct rfn_archive *archive,
                                   const struct rfn_activity *activity)
 {
-    struct rfn_location location = {0};
-    struct stretch stretch;
-    switch (activity->kind) {
-    case RFN_ACTIVITY_COMPUTE:
-        stretch = stretch_of(archive, activity);
-        return stretch.found ? stretch.to.function : NULL;
-    case RFN_ACTIVITY_MPI:
-    case RFN_ACTIVITY_WAIT:
-        return innermost(archive, activity->at.path, &location) ? location.function : NULL;
-    default:
-        return NULL;
-    }
+    struct rfn_location location;
+    struct stretch stretch = stretch_of(archive, activity);
+    if (stretch.found)
+        return stretch.to.function;
+    bool in_call = activity->kind == RFN_ACTIVITY_MPI || activity->kind == RFN_ACTIVITY_WAIT;
+    return in_call && innermost(archive, activity->at.path, 0, &location) ? location.function
+                                                                          : NULL;
 }
 
 const char *rfn_activity_work(const struct rfn_archive *archive,
                               const struct rfn_activity *activity)
 {
-    struct stretch stretch = {0};
-    if (activity->kind == RFN_ACTIVITY_COMPUTE)
-        stretch = stretch_of(archive, activity);
+    struct stretch stretch = stretch_of(archive, activity);
     if (!stretch.found)
         return NULL;
-    return stretch.called && goes_back(&stretch) ? stretch.caller.function : stretch.to.function;
+    return may_be_callers(&stretch) ? stretch.caller.function : stretch.to.function;
 }
 
 const char *rfn_activity_kind_name(enum rfn_activity_kind kind)

@@ -1,0 +1,237 @@
+/* explain.h - what the measurements of a run mean, as structures and in words: where its time is
+ * lost, who makes others wait and what to do about it, kinds of ranks, names of call paths and of
+ * what ranks did. `refrain report` prints all of it.
+ *
+ * Nothing here prints. Words are appended to a struct rfn_text, which tells by `failed` when memory
+ * ran out. What comes from the archive is escaped in them. Structures borrow from what they were
+ * made of. A number of a function, path or activity that does not exist is no error: it has the
+ * name
+ * "?", no frames, or is left out.
+ */
+#ifndef REFRAIN_EXPLAIN_H
+#define REFRAIN_EXPLAIN_H
+
+#include "refrain/clusters.h"
+#include "refrain/text.h"
+#include "refrain/waits.h"
+
+/* ---- call paths ---- */
+
+/* All frames, outermost first, each a word, joined by " > ": function[file:line]; where the file is
+ * not known function[module+0xoffset], where the function is not either [module+0xoffset]. */
+void rfn_call_path_full(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path);
+
+/* For people: frames of the program, the innermost, from which MPI is called, first:
+ * "exchange (halo.c:40) < step (main.c:12) < main (main.c:30)". Frames inside MPI and the recorder
+ * are left out. What is beyond `width` is cut at the outer end, between frames, and "< ..." says
+ * so; the innermost frame is always there. */
+void rfn_call_path_short(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path,
+                         size_t width);
+
+/* Whether the name of a frame's function, as the linker or the programmer knows it, or its
+ * "file:line", contains the wanted text. */
+bool rfn_call_path_matches(const struct rfn_archive *archive, uint32_t path, const char *wanted);
+
+/* Whether a frame is inside MPI or the recorder. */
+bool rfn_call_path_internal(const struct rfn_location *location);
+
+/* ---- calls ---- */
+
+/* The function that is called: never NULL. */
+const struct rfn_function_info *rfn_call_site_function(const struct rfn_archive *archive,
+                                                       struct rfn_call_site site);
+/* From where in the program the call is made; false: not known. */
+bool rfn_call_site_location(const struct rfn_archive *archive, struct rfn_call_site site,
+                            struct rfn_location *location);
+/* The same in words: "exchange() [halo.c:88]"; "MPI_Recv" where the path is not known. */
+void rfn_call_site_place(struct rfn_text *text, const struct rfn_archive *archive,
+                         struct rfn_call_site site);
+/* The call with its path, cut at width as rfn_call_path_short does: "MPI_Recv < exchange
+ * (halo.c:88) < main (halo.c:120)". */
+void rfn_call_site_path(struct rfn_text *text, const struct rfn_archive *archive,
+                        struct rfn_call_site site, size_t width);
+
+/* ---- activities ---- */
+
+/* What a rank did, to stand behind "rank 3": "computing in smooth() [solver.c:198-211]", "computing
+ * in region step (main() [a.c:3-9])", "in MPI_Comm_split, main() [a.c:3]", "waiting in MPI_Recv,
+ * ...", "starting later than others".
+ *
+ * Computing lies between two calls of MPI, each with a call path. It is named after the deepest
+ * function that both paths have in common, from main inwards, with the lines of that function from
+ * which the one and the other call were reached. Where the second line is not behind the first the
+ * program went round a loop: in that function, or in its caller, which called it again. Call paths
+ * cannot tell, so both are named. */
+void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archive,
+                         const struct rfn_activity *activity);
+
+/* The function of the program that a computation is in, or that makes the call, by the name that
+ * the linker sees; NULL where it is not known. Borrowed from the archive. */
+const char *rfn_activity_function(const struct rfn_archive *archive,
+                                  const struct rfn_activity *activity);
+
+/* "compute", "mpi", "wait", "start". */
+const char *rfn_activity_kind_name(enum rfn_activity_kind kind);
+
+/* ---- where the time is lost ---- */
+
+/* A run as it was measured; all borrowed. */
+struct rfn_measured {
+    const struct rfn_archive *archive;
+    const struct rfn_profile *profile;
+    const struct rfn_waits *waits;
+    struct rfn_efficiency efficiency; /* of the profile */
+};
+
+/* A share of the time of all ranks, 0 to 1. */
+static inline double rfn_measured_share(const struct rfn_measured *run, double ns)
+{
+    return run->efficiency.all_ns > 0 ? ns / (double)run->efficiency.all_ns : 0;
+}
+
+/* Work counts as even from this load balance on: mean / longest time outside of MPI. */
+#define RFN_BALANCED 0.95
+/* Causes and calls that cost a smaller share of all ranks' time are not worth a word. */
+#define RFN_TRIFLE 0.005
+
+/* Where time that is not computing goes, in nanoseconds of all ranks together; without times or
+ * waits 0. */
+struct rfn_losses {
+    double uneven;   /* waiting for ranks that compute longer */
+    double late;     /* waiting for ranks that started late */
+    double others;   /* waiting for ranks for other reasons */
+    double transfer; /* in MPI without waiting, as far as is known */
+    double setup;    /* in Init and Finalize without waiting */
+    double outside; /* before a thread's first call (a rank's Init) and after its last (Finalize) */
+    bool even;      /* in all, ranks compute about equally long */
+    bool threads;   /* several of a rank call MPI */
+    uint32_t missing; /* ranks that are not there: others may have waited for them */
+};
+struct rfn_losses rfn_losses_of(const struct rfn_measured *run);
+
+/* What to say of a run with times before its causes of waiting. */
+struct rfn_verdict {
+    struct rfn_losses losses;
+    const struct rfn_profile_row *busiest; /* the call path that takes most time without waiting,
+                                              outside of setup; NULL: a trifle */
+    double busiest_ns;                     /* of all ranks, in it without waiting */
+    bool blames_busiest;   /* most is lost in calls that do not wait, so that it is named, and */
+    bool is_moving;        /* what nonblocking calls began moves in it, not while ranks compute, */
+    bool has_unseen_waits; /* or it waits in ways that are no wait state: the idle time of uneven
+                              work is little seen */
+    bool clocks_disagree;  /* by more than a trifle: causes may be wrong */
+    const struct rfn_profile_row *polls; /* where most time lies between unsuccessful polls, in
+                                            which ranks may just wait; NULL: little */
+    double polls_ns;                     /* of all ranks, at all such places */
+};
+struct rfn_verdict rfn_verdict_of(const struct rfn_measured *run);
+
+/* "Parallel efficiency 62.0 %: more than a third of the time that the ranks have is lost, most of
+ * it by waiting for uneven work." and what else the verdict says, but for clocks. */
+void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,
+                        const struct rfn_verdict *verdict);
+
+/* ---- who makes others wait ---- */
+
+enum rfn_late_kind {
+    RFN_LATE_ONE,   /* one rank, of several */
+    RFN_LATE_SOME,  /* some ranks more than others */
+    RFN_LATE_ALIKE, /* most ranks, now this one and now that */
+    RFN_LATE_EVEN,  /* some that compute no longer in all than others do */
+};
+
+#define RFN_SEVERAL_RANKS UINT32_MAX
+
+/* Causes of waiting that are one piece of work, whatever pattern and call path the waits had.
+ *
+ * Activities are one piece of work when they lie in the same function and region before the same
+ * call: what a loop computes before it sends, after whichever call it began. Calls that a compiler
+ * made several of, by inlining, are one. */
+struct rfn_finding {
+    uint32_t activity;           /* that costs most, */
+    enum rfn_pattern pattern;    /* of most of the waiting for these ranks themselves, */
+    struct rfn_call_site waited; /* and where that was, */
+    uint64_t waits;              /* how often, */
+    int64_t mean_wait_ns;        /* and how long on average */
+    size_t sites;                /* patterns and call paths of the waiting in all */
+    uint32_t waiting;            /* the only rank that waits, of those that are not late;
+                                    RFN_SEVERAL_RANKS */
+    int64_t ns;                  /* of others' waiting */
+    struct rfn_rank_ns *ranks;   /* that are late, and what each cost, most first */
+    uint32_t n_ranks;
+    enum rfn_late_kind late;
+};
+
+struct rfn_findings {
+    struct rfn_finding *findings; /* most time first */
+    size_t n;
+};
+
+/* Which causes are looked at. */
+struct rfn_cause_choice {
+    bool (*takes)(const void *context, const struct rfn_cause *cause);
+    const void *context;
+};
+
+/* Of the causes chosen (NULL: of all), those that are no trifle, at most `most`. RFN_E_NOMEM. */
+int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *run,
+                      const struct rfn_cause_choice *choice, size_t most);
+void rfn_findings_release(struct rfn_findings *findings);
+
+/* "rank 3 computing in step() [a.c:51-55] costs 11.2 % of all ranks' time (9.00 s of 80.0 s):
+ * others wait for messages (late sender) in exchange() [halo.c:88] and 1 more place." */
+void rfn_finding_append(struct rfn_text *text, const struct rfn_measured *run,
+                        const struct rfn_finding *finding);
+/* What to do about it, one or two sentences. */
+void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
+                        const struct rfn_finding *finding);
+
+/* Who is late, of n_all ranks: "rank 3", "ranks 4-7", "mainly rank 3", "both ranks", "all 32
+ * ranks", and where one stands out "12 of 32 ranks (rank 5 most)". ranks: most first. */
+void rfn_late_ranks_append(struct rfn_text *text, const struct rfn_rank_ns *ranks, uint32_t n,
+                           uint32_t n_all);
+
+/* ---- kinds of ranks ---- */
+
+/* Ranks that call the same paths, and exchange messages with as many others.
+ *
+ * Coarser than main clusters, for people: calls may come in another order, and the corners of a
+ * grid are one kind, whichever calls they leave out. Where ranks that call the same paths have too
+ * many different numbers of partners (drawn at random, say), these do not tell kinds apart; nor
+ * from how many a rank gets messages where some ranks are missing. */
+struct rfn_range {
+    uint64_t least, most; /* of a rank */
+};
+
+struct rfn_rank_kind {
+    const uint32_t *ranks; /* ascending */
+    uint32_t n_ranks;
+    uint32_t orders;                       /* main clusters that they are of */
+    struct rfn_range sends_to, gets_from;  /* how many ranks */
+    struct rfn_range messages;             /* sent */
+    uint64_t sent_bytes, collective_bytes; /* of all of them, as in refrain/profile.h */
+    int64_t mpi_ns, outside_ns;            /* 0 without times */
+    const struct rfn_call_site *calls;     /* ascending by function, then path */
+    size_t n_calls;
+};
+
+struct rfn_rank_kinds {
+    struct rfn_rank_kind *kinds; /* most ranks first, then by the lowest rank */
+    size_t n;
+    uint32_t n_ranks; /* of all kinds: those that are readable */
+    /* What the above point into. */
+    uint32_t *ranks;
+    struct rfn_call_site *calls;
+};
+
+/* RFN_E_NOMEM. To be released in any case. */
+int rfn_rank_kinds_init(struct rfn_rank_kinds *kinds, const struct rfn_clustering *clustering,
+                        const struct rfn_profile *profile);
+void rfn_rank_kinds_release(struct rfn_rank_kinds *kinds);
+
+/* Calls of a kind that another one does not make: the first `most` of them to `calls`; how many
+ * there are in all. */
+size_t rfn_rank_kind_only(const struct rfn_rank_kind *kind, const struct rfn_rank_kind *other,
+                          struct rfn_call_site *calls, size_t most);
+
+#endif

@@ -1,0 +1,228 @@
+/* loss_summary.c - where the time is lost that is not computing, by cause, and in which calls. */
+#include "refrain/event.h"
+#include "refrain/explain.h"
+
+#define NO_LOSS       0.02 /* of all ranks' time: what less is lost is not worth a word */
+#define BETWEEN_POLLS 0.05 /* of all ranks' time */
+#define UNEVEN        0.1  /* of all ranks' time: that much idles while one rank computes */
+
+/* A completion takes so long, on average, that data moves in it, rather than while ranks compute.
+ */
+enum { MOVING_NS = 100000 };
+
+static double at_least_0(double value)
+{
+    return value > 0 ? value : 0;
+}
+
+struct rfn_losses rfn_losses_of(const struct rfn_measured *run)
+{
+    const struct rfn_profile *profile = run->profile;
+    const struct rfn_waits *waits = run->waits;
+    struct rfn_losses losses = {.even = run->efficiency.load_balance >= RFN_BALANCED};
+    double mpi = 0, setup = 0, outside = 0, total = (double)waits->total_ns;
+    for (uint32_t i = 0; i < profile->n_ranks; i++) {
+        mpi += (double)profile->ranks[i].mpi_ns;
+        setup += (double)profile->ranks[i].setup_ns;
+        outside += (double)rfn_profile_outside_ns(&profile->ranks[i]);
+        losses.threads |= profile->ranks[i].threads > 1;
+        losses.missing += profile->ranks[i].threads == 0;
+    }
+    if (!run->efficiency.all_ns || !waits->times)
+        return losses;
+    for (size_t i = 0; i < waits->n_causes; i++) {
+        const struct rfn_cause *cause = &waits->causes[i];
+        if (cause->activity >= waits->n_activities)
+            continue;
+        if (waits->activities[cause->activity].kind == RFN_ACTIVITY_COMPUTE)
+            losses.uneven += (double)cause->total_ns;
+        else if (waits->activities[cause->activity].kind == RFN_ACTIVITY_START)
+            losses.late += (double)cause->total_ns;
+    }
+    double ends = (double)waits->pattern_ns[RFN_WAIT_AT_INIT] +
+                  (double)waits->pattern_ns[RFN_WAIT_AT_FINALIZE];
+    losses.others = at_least_0(total - losses.uneven - losses.late);
+    losses.setup = at_least_0(setup - ends);
+    losses.transfer = at_least_0(mpi - setup - (total - ends));
+    losses.outside = at_least_0((double)run->efficiency.all_ns - mpi - outside);
+    return losses;
+}
+
+struct loss {
+    double ns;
+    const char *by;
+};
+
+/* The first of the largest; the sum of all goes to *sum. */
+static struct loss largest_of(const struct rfn_losses *losses, double *sum)
+{
+    const struct loss all[] = {
+        {losses->uneven,
+         losses->even ? "by waiting for work of other ranks" : "by waiting for uneven work"},
+        {losses->others, "by waiting for other ranks"},
+        {losses->late, "by waiting for ranks that started late"},
+        {losses->transfer, losses->missing ? "inside MPI calls, which may have waited for ranks "
+                                             "that are missing"
+                                           : "inside MPI calls that do not wait"},
+        {losses->setup, "by starting and ending MPI"},
+        {losses->outside, losses->threads
+                              ? "before threads called MPI first or after they called it last"
+                              : "before ranks called MPI_Init or after they left MPI_Finalize"}};
+    struct loss largest = all[0];
+    *sum = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        *sum += all[i].ns;
+        if (all[i].ns > largest.ns)
+            largest = all[i];
+    }
+    return largest;
+}
+
+/* ---- what to say of it ---- */
+
+static void find_busiest(struct rfn_verdict *verdict, const struct rfn_measured *run)
+{
+    int64_t busy = 0;
+    for (size_t i = 0; i < run->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &run->profile->rows[i];
+        const struct rfn_call_site site = {row->function, row->path};
+        int64_t ns = row->time.total_ns;
+        if (ns <= busy || rfn_call_site_function(run->archive, site)->class_ == RFN_CLASS_SETUP)
+            continue;
+        for (size_t j = 0; j < run->waits->n_rows; j++) {
+            const struct rfn_wait_row *wait = &run->waits->rows[j];
+            if (wait->function == row->function && wait->path == row->path)
+                ns -= wait->total_ns;
+        }
+        if (ns > busy) {
+            busy = ns;
+            verdict->busiest = row;
+        }
+    }
+    verdict->busiest_ns = (double)busy;
+    if (rfn_measured_share(run, verdict->busiest_ns) < RFN_TRIFLE)
+        verdict->busiest = NULL;
+}
+
+/* Whoever sleeps or spins between polls counts as busy. */
+static void find_polls(struct rfn_verdict *verdict, const struct rfn_measured *run)
+{
+    for (size_t i = 0; i < run->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &run->profile->rows[i];
+        verdict->polls_ns += (double)row->between_polls_ns;
+        if (!verdict->polls || row->between_polls_ns > verdict->polls->between_polls_ns)
+            verdict->polls = row;
+    }
+    if (rfn_measured_share(run, verdict->polls_ns) < BETWEEN_POLLS)
+        verdict->polls = NULL;
+}
+
+struct rfn_verdict rfn_verdict_of(const struct rfn_measured *run)
+{
+    const struct rfn_efficiency *e = &run->efficiency;
+    const struct rfn_matching *m = &run->waits->matching;
+    struct rfn_verdict verdict = {.losses = rfn_losses_of(run)};
+    const struct rfn_losses *losses = &verdict.losses;
+    double sum, idle = (double)(e->max_outside_ns - e->mean_outside_ns) * run->profile->n_ranks;
+    find_busiest(&verdict, run);
+    find_polls(&verdict, run);
+    verdict.clocks_disagree = !m->fixed && (double)m->backward * (double)m->backward_max_ns >=
+                                               RFN_TRIFLE * (double)e->all_ns;
+    verdict.blames_busiest = verdict.busiest && 1 - e->parallel >= NO_LOSS &&
+                             losses->transfer > 0 &&
+                             largest_of(losses, &sum).ns <= losses->transfer;
+    if (!verdict.blames_busiest)
+        return verdict;
+    /* What is known to wait is less than half of what uneven work must cost: as for a root that
+     * comes late and takes large data. */
+    verdict.has_unseen_waits = !losses->missing && !losses->threads &&
+                               idle >= UNEVEN * (double)e->all_ns &&
+                               losses->uneven + losses->others < idle / 2;
+    const struct rfn_function_info *function = rfn_call_site_function(
+        run->archive, (struct rfn_call_site){verdict.busiest->function, verdict.busiest->path});
+    verdict.is_moving = function->class_ == RFN_CLASS_COMPLETION &&
+                        !(function->flags & RFN_FUNCTION_POLL) && verdict.busiest->calls > 0 &&
+                        verdict.busiest_ns >= (double)MOVING_NS * (double)verdict.busiest->calls;
+    return verdict;
+}
+
+/* ---- in words ---- */
+
+/* "more than a third": a share from 0 to 1. */
+static const char *share_words(double share)
+{
+    static const struct {
+        double below;
+        const char *words;
+    } steps[] = {{0.02, "next to nothing"},      {0.07, "little"},
+                 {0.14, "about a tenth"},        {0.22, "about a fifth"},
+                 {0.29, "about a quarter"},      {0.35, "about a third"},
+                 {0.45, "more than a third"},    {0.55, "about half"},
+                 {0.64, "more than half"},       {0.71, "about two thirds"},
+                 {0.80, "about three quarters"}, {0.95, "most"}};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (share < steps[i].below)
+            return steps[i].words;
+    }
+    return "nearly all";
+}
+
+static void append_losses(struct rfn_text *text, double lost, const struct rfn_losses *losses)
+{
+    struct rfn_losses others = *losses;
+    double sum, rest;
+    struct loss largest = largest_of(losses, &sum);
+    rfn_text_format(text, "%s of the time that the ranks have is lost", share_words(lost));
+    if (lost < NO_LOSS || sum <= 0)
+        return;
+    rfn_text_format(text, ", %s %s",
+                    largest.ns >= 0.5 * sum ? "most of it" : "the largest part of it", largest.by);
+    if (losses->setup <= 0 || largest.ns != losses->setup)
+        return;
+    /* Starting and ending MPI counts less the longer a program runs: what it loses besides. */
+    others.setup = 0;
+    largest = largest_of(&others, &rest);
+    if (rest > 0 && lost * rest >= NO_LOSS * sum)
+        rfn_text_format(text, ", of the rest %s %s",
+                        largest.ns >= 0.5 * rest ? "most" : "the largest part", largest.by);
+}
+
+void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,
+                        const struct rfn_verdict *verdict)
+{
+    const struct rfn_efficiency *e = &run->efficiency;
+    rfn_text_format(text, "Parallel efficiency%s %s: ",
+                    verdict->losses.missing ? " of the ranks that are here" : "",
+                    rfn_share_text(e->parallel).text);
+    append_losses(text, at_least_0(1 - e->parallel), &verdict->losses);
+    if (verdict->blames_busiest) {
+        const struct rfn_activity activity = {
+            .kind = RFN_ACTIVITY_MPI, .at = {verdict->busiest->function, verdict->busiest->path}};
+        rfn_text_string(text, ": ");
+        rfn_activity_append(text, run->archive, &activity);
+        rfn_text_format(text, " alone takes %s",
+                        rfn_share_text(rfn_measured_share(run, verdict->busiest_ns)).text);
+    }
+    rfn_text_char(text, '.');
+    if (verdict->has_unseen_waits)
+        rfn_text_format(
+            text,
+            " But outside of MPI rank %u is busy %.2f times as long as the mean, of which "
+            "little is seen as waits: these calls may wait for it, as MPI_Reduce and "
+            "MPI_Gather do with large data when their root comes late.",
+            e->max_outside_rank, 1 / e->load_balance);
+    else if (verdict->is_moving)
+        rfn_text_string(text, " Many MPIs move large data only while ranks are in MPI: to move it "
+                              "while they compute, call MPI_Test now and then, or let MPI have a "
+                              "thread for that.");
+    if (!verdict->polls)
+        return;
+    const struct rfn_call_site polls = {verdict->polls->function, verdict->polls->path};
+    rfn_text_format(
+        text, " Of all ranks' time %s counts as computing, but lies between unsuccessful polls (",
+        rfn_share_text(rfn_measured_share(run, verdict->polls_ns)).text);
+    rfn_text_printable(text, rfn_call_site_function(run->archive, polls)->name);
+    rfn_text_string(text, ", ");
+    rfn_call_site_place(text, run->archive, polls);
+    rfn_text_string(text, "), where ranks may just wait.");
+}

@@ -1,0 +1,68 @@
+/* Where the time is lost, in words. */
+#include "explain/fake_report.h"
+#include "refrain/explain.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* What follows "Parallel efficiency 50.0 %: ". */
+static void expect_verdict(double efficiency, struct rfn_losses losses, const char *expected)
+{
+    const struct rfn_measured run = {.archive = &fake, .efficiency = {.parallel = efficiency}};
+    const struct rfn_verdict verdict = {.losses = losses};
+    struct rfn_text text = {0};
+    char sentence[256];
+    rfn_verdict_append(&text, &run, &verdict);
+    snprintf(sentence, sizeof sentence, "Parallel efficiency%s %s: %s.",
+             losses.missing ? " of the ranks that are here" : "", rfn_share_text(efficiency).text,
+             expected);
+    assert_string_equal(rfn_text_terminated(&text), sentence);
+    rfn_text_release(&text);
+}
+
+static void test_verdicts(void **state)
+{
+    (void)state;
+    expect_verdict(0.99, (struct rfn_losses){.uneven = 1},
+                   "next to nothing of the time that the ranks have is lost");
+    expect_verdict(0.62, (struct rfn_losses){.uneven = 30, .transfer = 8},
+                   "more than a third of the time that the ranks have is lost, most of it by "
+                   "waiting for uneven work");
+    expect_verdict(0.62, (struct rfn_losses){.uneven = 30, .transfer = 8, .even = true},
+                   "more than a third of the time that the ranks have is lost, most of it by "
+                   "waiting for work of other ranks");
+    expect_verdict(0.5, (struct rfn_losses){.uneven = 10, .transfer = 15, .others = 10},
+                   "about half of the time that the ranks have is lost, the largest part of it "
+                   "inside MPI calls that do not wait");
+    expect_verdict(0.5, (struct rfn_losses){.uneven = 10, .transfer = 15, .missing = true},
+                   "about half of the time that the ranks have is lost, most of it inside MPI "
+                   "calls, which may have waited for ranks that are missing");
+    expect_verdict(0.001, (struct rfn_losses){.setup = 15},
+                   "nearly all of the time that the ranks have is lost, most of it by starting "
+                   "and ending MPI");
+    expect_verdict(0.5, (struct rfn_losses){.setup = 25, .uneven = 15, .others = 10},
+                   "about half of the time that the ranks have is lost, most of it by starting and "
+                   "ending MPI, of the rest most by waiting for uneven work");
+    expect_verdict(0.5, (struct rfn_losses){.setup = 49, .uneven = 1}, /* of which 1 % */
+                   "about half of the time that the ranks have is lost, most of it by starting and "
+                   "ending MPI");
+    expect_verdict(0.1, (struct rfn_losses){.setup = 5, .outside = 15},
+                   "most of the time that the ranks have is lost, most of it before ranks called "
+                   "MPI_Init or after they left MPI_Finalize");
+    expect_verdict(0.1, (struct rfn_losses){.setup = 5, .outside = 15, .threads = true},
+                   "most of the time that the ranks have is lost, most of it before threads called "
+                   "MPI first or after they called it last");
+    expect_verdict(0, (struct rfn_losses){0}, "nearly all of the time that the ranks have is lost");
+    expect_verdict(1.5, (struct rfn_losses){0},
+                   "next to nothing of the time that the ranks have is lost");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_verdicts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+#include "refrain/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void rfn_text_release(struct rfn_text *text)
+{
+    free(text->data);
+    *text = (struct rfn_text){0};
+}
+
+bool rfn_text_grow(struct rfn_text *text, size_t more)
+{
+    size_t capacity = text->capacity ? text->capacity * 2 : 256;
+    if (text->failed || more > SIZE_MAX / 4)
+        return false;
+    while (capacity < text->n + more)
+        capacity *= 2;
+    char *data = realloc(text->data, capacity);
+    if (!data) {
+        text->failed = true;
+        return false;
+    }
+    text->data = data;
+    text->capacity = capacity;
+    return true;
+}
+
+void rfn_text_unsigned(struct rfn_text *text, uint64_t value)
+{
+    static const char pairs[] = "0001020304050607080910111213141516171819"
+                                "2021222324252627282930313233343536373839"
+                                "4041424344454647484950515253545556575859"
+                                "6061626364656667686970717273747576777879"
+                                "8081828384858687888990919293949596979899";
+    char digits[20];
+    size_t at = sizeof digits;
+    while (value >= 100) {
+        at -= 2;
+        memcpy(digits + at, pairs + 2 * (value % 100), 2);
+        value /= 100;
+    }
+    if (value >= 10) {
+        at -= 2;
+        memcpy(digits + at, pairs + 2 * value, 2);
+    } else {
+        digits[--at] = (char)('0' + value);
+    }
+    rfn_text_bytes(text, digits + at, sizeof digits - at);
+}
+
+void rfn_text_signed(struct rfn_text *text, int64_t value)
+{
+    if (value < 0) {
+        rfn_text_char(text, '-');
+        rfn_text_unsigned(text, 0 - (uint64_t)value);
+    } else {
+        rfn_text_unsigned(text, (uint64_t)value);
+    }
+}
+
+void rfn_text_spaces(struct rfn_text *text, size_t n)
+{
+    if (!rfn_text_reserve(text, n))
+        return;
+    memset(text->data + text->n, ' ', n);
+    text->n += n;
+}
+
+void rfn_text_format(struct rfn_text *text, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    if (n >= 0 && rfn_text_reserve(text, (size_t)n + 1)) {
+        vsnprintf(text->data + text->n, (size_t)n + 1, format, again);
+        text->n += (size_t)n;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+static void escape(struct rfn_text *text, char c, bool spaces)
+{
+    static const char hex[] = "0123456789abcdef";
+    static const char from[] = "\\ \t\n", to[] = "\\stn";
+    const char *at = c ? strchr(from, c) : NULL;
+    if (at && !(spaces && c == ' ')) {
+        rfn_text_char(text, '\\');
+        rfn_text_char(text, to[at - from]);
+    } else if ((unsigned char)c < 0x20 || c == 0x7f) {
+        rfn_text_string(text, "\\x");
+        rfn_text_char(text, hex[(unsigned char)c >> 4]);
+        rfn_text_char(text, hex[(unsigned char)c & 15]);
+    } else {
+        rfn_text_char(text, c);
+    }
+}
+
+void rfn_text_escaped(struct rfn_text *text, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        escape(text, bytes[i], false);
+}
+
+void rfn_text_printable(struct rfn_text *text, const char *string)
+{
+    for (; *string; string++)
+        escape(text, *string, true);
+}
+
+void rfn_text_ranks(struct rfn_text *text, const uint32_t *ranks, size_t n)
+{
+    for (size_t i = 0, length; i < n; i += length) {
+        uint32_t stride = i + 1 < n ? ranks[i + 1] - ranks[i] : 1;
+        for (length = 1; i + length < n && ranks[i + length] - ranks[i + length - 1] == stride;)
+            length++;
+        if (length == 2 && stride != 1)
+            length = 1;
+        if (i)
+            rfn_text_char(text, ',');
+        rfn_text_unsigned(text, ranks[i]);
+        if (length > 1)
+            rfn_text_format(text, "-%u", ranks[i + length - 1]);
+        if (length > 1 && stride != 1)
+            rfn_text_format(text, ":%u", stride);
+    }
+}
+
+const char *rfn_text_terminated(struct rfn_text *text)
+{
+    rfn_text_char(text, '\0');
+    if (text->failed)
+        return "?";
+    text->n--;
+    return text->data;
+}
+
+/* ---- quantities ---- */
+
+/* Three significant digits of a value below 1024; whole numbers from 100 on. */
+static struct rfn_quantity scaled(double value, const char *unit)
+{
+    struct rfn_quantity quantity;
+    int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    snprintf(quantity.text, sizeof quantity.text, "%.*f %s", digits, value, unit);
+    return quantity;
+}
+
+static struct rfn_quantity whole(uint64_t value, const char *unit)
+{
+    struct rfn_quantity quantity;
+    snprintf(quantity.text, sizeof quantity.text, "%llu%s", (unsigned long long)value, unit);
+    return quantity;
+}
+
+struct rfn_quantity rfn_time_text(int64_t ns)
+{
+    static const char *const units[] = {"us", "ms"};
+    double value = (double)ns;
+    if (ns == 0)
+        return whole(0, " s");
+    if (ns < 0) {
+        struct rfn_quantity positive = rfn_time_text(ns == INT64_MIN ? INT64_MAX : -ns), negative;
+        snprintf(negative.text, sizeof negative.text, "-%.30s", positive.text);
+        return negative;
+    }
+    if (ns < 1000)
+        return whole((uint64_t)ns, " ns");
+    for (unsigned i = 0; i < 2; i++) {
+        value /= 1000;
+        if (value < 999.5)
+            return scaled(value, units[i]);
+    }
+    value /= 1000;
+    if (value < 999.5)
+        return scaled(value, "s");
+    struct rfn_quantity seconds = rfn_count_text((uint64_t)(value + 0.5));
+    strcat(seconds.text, " s");
+    return seconds;
+}
+
+struct rfn_quantity rfn_bytes_text(uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    if (bytes < 1024)
+        return whole(bytes, " B");
+    double value = (double)bytes / 1024;
+    unsigned i = 0;
+    while (value >= 1023.5 && i < 5) {
+        value /= 1024;
+        i++;
+    }
+    return scaled(value, units[i]);
+}
+
+struct rfn_quantity rfn_bytes_short(uint64_t bytes)
+{
+    static const char units[] = "KMGTPE";
+    struct rfn_quantity quantity = {"."};
+    if (bytes == 0)
+        return quantity;
+    if (bytes < 1000)
+        return whole(bytes, "");
+    double value = (double)bytes / 1024;
+    unsigned i = 0;
+    while (value >= 999.5 && i < 5) {
+        value /= 1024;
+        i++;
+    }
+    snprintf(quantity.text, sizeof quantity.text, "%.*f%c", value < 9.95 ? 1 : 0, value, units[i]);
+    return quantity;
+}
+
+struct rfn_quantity rfn_count_text(uint64_t count)
+{
+    struct rfn_quantity plain = whole(count, ""), separated;
+    size_t n = strlen(plain.text), at = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            separated.text[at++] = ',';
+        separated.text[at++] = plain.text[i];
+    }
+    separated.text[at] = '\0';
+    return separated;
+}
+
+struct rfn_quantity rfn_share_text(double share)
+{
+    struct rfn_quantity quantity;
+    double percent = share * 100;
+    if (percent > 0 && percent < 0.005)
+        snprintf(quantity.text, sizeof quantity.text, "<0.01 %%");
+    else
+        snprintf(quantity.text, sizeof quantity.text, "%.*f %%", percent < 9.95 ? 2 : 1, percent);
+    return quantity;
+}
