@@ -136,7 +136,9 @@ static struct rec_stream *stream_new(void)
                                          .start = start.quanta,
                                          .volume_start = rfn_counter_read(&stream->counter),
                                          .memory = &memory,
-                                         .reducing = rec_options.segments ? &reducing : NULL,
+                                         .sink = rec_options.segments ? &rfn_stream_reduction_sink
+                                                                      : NULL,
+                                         .reducing = &reducing,
                                          .spill = &stream->journal.spill,
                                          .letter = rec_site_letter,
                                          .letter_context = &stream->sites};

@@ -47,8 +47,9 @@ struct rfn_similarity {
     double (*allowed)(double threshold, double largest);
     uint64_t more_ns; /* what is added to the largest element and to lengths before that; segments
                          that are shorter are kept as averages */
-    /* Segments that are one-way (one_way.h) are similar at so many times the threshold, are kept as
-     * averages, and start within `one_way_starts` times the tolerance. 0: they are like others. */
+    /* Segments that are one-way (rfn_roles_one_way) are similar at so many times the threshold, are
+     * kept as averages, and start within `one_way_starts` times the tolerance. 0: they are like
+     * others. */
     double one_way;
     unsigned one_way_starts;
     bool stretched; /* a segment lasts until the next one starts, and what is in it is moved in

@@ -3,7 +3,6 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "reduce/length_classes.h"
-#include "reduce/one_way.h"
 #include "reduce/vector_index.h"
 
 #include <assert.h>

@@ -6,7 +6,6 @@
 #include "reduce/join_symbols.h"
 #include "reduce/lists.h"
 #include "reduce/site_inputs.h"
-#include "reduce/stream_reduction.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,10 +127,9 @@ static int make_parts(struct rfn_stream *stream)
         return RFN_E_NOMEM;
     stream->not_signed = !options->letter;
     watch_fold(stream);
-    if (!options->reducing || !options->times)
+    if (!options->sink || !options->times)
         return 0;
-    stream->reduction = rfn_stream_reduction_new(stream, options->reducing,
-                                                 max_kept_events(options));
+    stream->reduction = options->sink->new (stream, options->reducing, max_kept_events(options));
     return stream->reduction ? 0 : RFN_E_NOMEM;
 }
 
@@ -172,7 +170,8 @@ void rfn_stream_free(struct rfn_stream *stream)
     rfn_lists_release(&stream->lists);
     rfn_fold_free(stream->fold);
     rfn_elastic_release(&stream->signature);
-    rfn_stream_reduction_free(stream->reduction);
+    if (stream->reduction)
+        stream->options.sink->free(stream->reduction);
     free(stream);
 }
 
@@ -199,8 +198,7 @@ static int each_that_leaves(void *columns, int (*visit)(void *context, struct rf
     struct rfn_stream *stream = columns;
     RFN_TRY(rfn_symbol_table_each(&stream->table, visit, context));
     if (stream->reduction)
-        RFN_TRY(rfn_stream_profile_each_column(rfn_stream_reduction_profile(stream->reduction),
-                                               visit, context));
+        RFN_TRY(stream->options.sink->each_column(stream->reduction, visit, context));
     return rfn_fold_each_column(stream->fold, visit, context);
 }
 
@@ -209,8 +207,8 @@ static void drop_ahead(struct rfn_stream *stream)
 {
     if (!stream->reduction)
         return;
-    rfn_stream_profile_drop_ahead(rfn_stream_reduction_profile(stream->reduction));
-    stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
+    stream->options.sink->drop_ahead(stream->reduction);
+    stream->reduced_bytes = stream->options.sink->bytes(stream->reduction);
 }
 
 /* Frees about `wanted` bytes. */
@@ -225,7 +223,7 @@ static int spill(struct rfn_stream *stream, size_t wanted)
         RFN_TRY(rfn_columns_relieve(stream, each_that_leaves, stream->options.spill, wanted - freed,
                                     NULL));
     if (stream->reduction)
-        stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
+        stream->reduced_bytes = stream->options.sink->bytes(stream->reduction);
     return 0;
 }
 
@@ -238,15 +236,15 @@ static size_t count_memory(struct rfn_stream *stream)
     return __atomic_add_fetch(&memory->used, change, __ATOMIC_RELAXED);
 }
 
-/* What was measured so far goes to the profile. An input that has moved stays in the symbols from
+/* What was measured so far goes to the sink. An input that has moved stays in the symbols from
  * before: they are in the part that keeps its structure. */
 static int end_epoch(struct rfn_stream *stream)
 {
     rfn_site_inputs_settled(&stream->inputs);
     stream->epochs++;
     RFN_TRY(rfn_fold_freeze(stream->fold));
-    RFN_TRY(rfn_stream_reduction_take(stream->reduction));
-    stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
+    RFN_TRY(stream->options.sink->epoch(stream->reduction));
+    stream->reduced_bytes = stream->options.sink->bytes(stream->reduction);
     rfn_symbol_table_empty_measured(&stream->table);
     stream->n_marks = 0;
     return 0;
@@ -271,8 +269,8 @@ static int reduce_memory(struct rfn_stream *stream)
     for (int i = 0; i < AT_ONCE && used > memory->limit && widened; i++) {
         if (stream->reduced_bytes < memory->limit / 16)
             break;
-        RFN_TRY(widened = rfn_stream_reduction_widen(stream->reduction));
-        stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
+        RFN_TRY(widened = stream->options.sink->widen(stream->reduction));
+        stream->reduced_bytes = stream->options.sink->bytes(stream->reduction);
         used = count_memory(stream);
     }
     bool others = stream->counted < memory->limit / 8;
@@ -603,7 +601,7 @@ int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volu
     if (rfn_stream_has_volume(stream))
         columns[1] = (struct rfn_column *)rfn_stream_volume(stream, symbol) + 1;
     if (stream->reduction && !columns[0]->n) /* an epoch has taken its times */
-        rfn_stream_reduction_end_later(stream->reduction, (int64_t)more[0], (int64_t)more[1]);
+        stream->options.sink->end_later(stream->reduction, (int64_t)more[0], (int64_t)more[1]);
     for (int i = 0; i < 2; i++) {
         if (columns[i] && columns[i]->n)
             RFN_TRY(rfn_column_set_last(columns[i], columns[i]->last + (int64_t)more[i]));
@@ -641,8 +639,8 @@ int rfn_stream_epoch(struct rfn_stream *stream)
         return 0;
     RFN_TRY(rfn_stream_settle(stream));
     RFN_TRY(end_epoch(stream));
-    rfn_stream_profile_code_ahead(rfn_stream_reduction_profile(stream->reduction));
-    stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
+    stream->options.sink->code_ahead(stream->reduction);
+    stream->reduced_bytes = stream->options.sink->bytes(stream->reduction);
     if (stream->options.memory)
         count_memory(stream);
     return 0;
@@ -663,10 +661,10 @@ int rfn_stream_reduce(struct rfn_stream *stream)
     if (!stream->reduction)
         return 0;
     const struct rfn_room room = rfn_stream_room(stream);
-    RFN_TRY(rfn_stream_reduction_take(stream->reduction));
+    RFN_TRY(stream->options.sink->epoch(stream->reduction));
     rfn_symbol_table_empty_measured(&stream->table);
     stream->n_marks = 0;
-    return rfn_stream_reduction_finish(stream->reduction, &room);
+    return stream->options.sink->finish(stream->reduction, &room);
 }
 
 const struct rfn_stream_reduction *rfn_stream_reduced(const struct rfn_stream *stream)
