@@ -21,6 +21,7 @@
 REC_EVERY_CALL enum rec_state rec_state = REC_ASLEEP;
 REC_EVERY_CALL bool rec_threads_multiple = false;
 REC_EVERY_CALL bool rec_off = false;
+REC_EVERY_CALL rec_listener *rec_listen = NULL;
 struct rec_stream *rec_streams;
 __thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
 __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
@@ -311,11 +312,13 @@ void rec_leave(struct rec_call *call)
                                     .exit = call->exit,
                                     .volume_enter = call->volume_enter,
                                     .volume_exit = call->volume_exit};
-    int took_long = rec_state == REC_RECORDING && !call->off
-                        ? rfn_stream_event(stream->events, &event)
-                        : 0;
-    if (__builtin_expect(took_long, 0))
-        end_late(call, took_long);
+    if (rec_state == REC_RECORDING && !call->off) {
+        if (__builtin_expect(rec_listen != NULL, 0))
+            rec_listen(call, stream);
+        const int took_long = rfn_stream_event(stream->events, &event);
+        if (__builtin_expect(took_long, 0))
+            end_late(call, took_long);
+    }
     stream->inside = stream->in_fortran;
 }
 
