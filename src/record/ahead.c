@@ -1,8 +1,8 @@
 #include "record/ahead.h"
 
 #include "archive/container.h"
-#include "base/descriptor.h"
 #include "base/grow.h"
+#include "base/system.h"
 #include "record/archive_file.h"
 #include "record/options.h"
 #include "record/say.h"

@@ -1,7 +1,6 @@
 #include "record/exchange_node.h"
 
-#include "base/descriptor.h"
-#include "base/room.h"
+#include "base/system.h"
 #include "record/clock.h"
 #include "record/say.h"
 

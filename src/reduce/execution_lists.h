@@ -21,7 +21,7 @@
 #ifndef RFN_REDUCE_EXECUTION_LISTS_H
 #define RFN_REDUCE_EXECUTION_LISTS_H
 
-#include "reduce/column_relief.h"
+#include "reduce/column.h"
 #include "reduce/list_writer.h"
 #include "reduce/segment_starts.h"
 

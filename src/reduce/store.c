@@ -494,8 +494,10 @@ static const int64_t *centroid_of(const struct rfn_store *store, const struct ki
     for (size_t i = 0; i < kind->n; i++) {
         const int64_t *vector = kept_of(store, kind, i)->vector;
         double distance = 0;
-        for (size_t j = 0; j < n; j++)
-            distance += rfn_difference_squared((double)vector[j], (double)average[j]);
+        for (size_t j = 0; j < n; j++) {
+            const double off = (double)vector[j] - (double)average[j];
+            distance += off * off;
+        }
         if (i == 0 || distance < least) {
             least = distance;
             best = i;

@@ -49,7 +49,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "event/kind.h"
-#include "reduce/column_relief.h"
+#include "reduce/column.h"
 #include "reduce/fold.h"
 #include "reduce/symbol_table.h"
 
