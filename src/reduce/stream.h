@@ -86,8 +86,8 @@ struct rfn_stream_reduction;
  * stream's structure and columns. After an error it can only be freed. */
 struct rfn_time_sink {
     /* max_events: that it may hold in memory; 0: no limit. NULL: out of memory. */
-    struct rfn_stream_reduction *(*new)(const struct rfn_stream *stream,
-                                        const struct rfn_reducing *reducing, uint64_t max_events);
+    struct rfn_stream_reduction *(*make)(const struct rfn_stream *stream,
+                                         const struct rfn_reducing *reducing, uint64_t max_events);
     void (*free)(struct rfn_stream_reduction *reduction); /* may be NULL */
     /* An epoch: takes what has come since the last one. The fold is frozen, but for the last one;
      * afterwards the stream empties the columns. */

@@ -128,7 +128,7 @@ static int each_column(struct rfn_stream_reduction *reduction,
     return rfn_stream_profile_each_column(reduction->profile, visit, context);
 }
 
-const struct rfn_time_sink rfn_stream_reduction_sink = {.new = reduction_new,
+const struct rfn_time_sink rfn_stream_reduction_sink = {.make = reduction_new,
                                                         .free = reduction_free,
                                                         .epoch = epoch,
                                                         .end_later = end_later,
