@@ -4,7 +4,6 @@
 
 #include "base/grow.h"
 #include "event/kind.h"
-#include "reduce/one_way.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "archive/cluster_job.h"
 
 #include "archive/cluster_parts.h"
-#include "base/equal_keys.h"
+#include "base/map.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,6 @@
 #include "archive/walk.h"
 #include "base/grow.h"
 #include "base/map.h"
-#include "reduce/one_way.h"
 #include "reduce/segment_starts.h"
 
 #include <stdlib.h>
@@ -26,7 +25,7 @@ struct segment {
     int64_t *words;
     size_t n, n_words;
     uint64_t length, pace; /* quanta; to its end, and to the start of the next one */
-    uint8_t roles;         /* of its calls (reduce/one_way.h) */
+    uint8_t roles;         /* of its calls (RFN_ROLE_) */
 };
 
 /* The columns of a symbol. */

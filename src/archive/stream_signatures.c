@@ -1,7 +1,7 @@
 #include "archive/stream_signatures.h"
 
 #include "archive/call_letters.h"
-#include "base/equal_keys.h"
+#include "base/map.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

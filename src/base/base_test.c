@@ -1,12 +1,12 @@
 /* Tests of the small modules: buf, map, arena, grow, error. */
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/descriptor.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/pool.h"
 #include "base/rope.h"
 #include "base/spill_model.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -336,6 +336,26 @@ static void test_above_standard(void **state)
     }
 }
 
+static void test_first_equal(void **state)
+{
+    (void)state;
+    enum { MOST = 60 };
+    srand(1);
+    for (int round = 0; round < 500; round++) {
+        uint64_t keys[MOST];
+        uint32_t first[MOST], n = (uint32_t)rand() % MOST;
+        for (uint32_t i = 0; i < n; i++)
+            keys[i] = (uint64_t)(rand() % 30) << 40;
+        assert_int_equal(rfn_first_equal(keys, n, first), 0);
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t lowest = 0;
+            while (keys[lowest] != keys[i])
+                lowest++;
+            assert_int_equal(first[i], lowest);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,7 +364,7 @@ int main(void)
         cmocka_unit_test(test_arena),          cmocka_unit_test(test_grow),
         cmocka_unit_test(test_pool),           cmocka_unit_test(test_pool_nomem),
         cmocka_unit_test(test_rope),           cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_above_standard),
+        cmocka_unit_test(test_above_standard), cmocka_unit_test(test_first_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,4 +44,9 @@ int rfn_map_put_object(struct rfn_map *map, uint64_t key, void *object);
 /* Releases the map and, with `release` (free, say), each object. */
 void rfn_map_release_objects(struct rfn_map *map, void (*release)(void *object));
 
+/* Not a map: which of n keys are equal, by sorting them, O(n log n). Keys that come from a file can
+ * be chosen so that a map takes long. first[i]: the lowest place of a key that equals that at i.
+ * RFN_E_NOMEM. */
+int rfn_first_equal(const uint64_t *keys, uint32_t n, uint32_t *first);
+
 #endif

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* syscall */
 #include "event/counter.h"
 
-#include "base/descriptor.h"
+#include "base/system.h"
 #include "event/papi.h"
 
 #include <errno.h>

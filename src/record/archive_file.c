@@ -1,6 +1,6 @@
 #include "record/archive_file.h"
 
-#include "base/descriptor.h"
+#include "base/system.h"
 #include "record/options.h"
 #include "record/place.h"
 

@@ -10,7 +10,6 @@
 #include "record/place.h"
 #include "record/say.h"
 #include "reduce/merge.h"
-#include "reduce/pace.h"
 #include "reduce/stream_reduction.h"
 
 REC_EVERY_CALL bool rec_meetings_on = false;

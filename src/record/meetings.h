@@ -12,7 +12,7 @@
  *   1. inputs that one rank has moved to columns move on all (moved_inputs.h)
  *   2. what was measured is reduced: an epoch (reduce/stream.h), in the same place on all ranks, so
  *      that streams which did the same keep the same structure
- *   3. rank 0 tells after how many calls they meet again (reduce/pace.h)
+ *   3. rank 0 tells after how many calls they meet again (rfn_pace_next)
  *   4. definitions that are new go up the tree (reduce/merge.h): functions, call paths, datatypes,
  *      hosts and regions. Communicators wait for the end, as only one member knows its members
  *

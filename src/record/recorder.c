@@ -1,5 +1,7 @@
 #include "record/recorder.h"
 
+#include "base/hash.h"
+#include "record/describe.h"
 #include "record/finish.h"
 #include "record/function_calls.h"
 #include "record/notice.h"
@@ -8,7 +10,6 @@
 #include "record/place.h"
 #include "record/regions.h"
 #include "record/say.h"
-#include "record/site_letters.h"
 #include "reduce/stream_reduction.h"
 
 #include <dlfcn.h>
@@ -16,11 +17,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 REC_EVERY_CALL enum rec_state rec_state = REC_ASLEEP;
 REC_EVERY_CALL bool rec_threads_multiple = false;
 REC_EVERY_CALL bool rec_off = false;
+REC_EVERY_CALL rec_listener *rec_listen = NULL;
 struct rec_stream *rec_streams;
 __thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
 __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
@@ -53,6 +56,31 @@ void rec_stop(const char *format, ...)
 const char *rec_stop_reason(void)
 {
     return stop_reason;
+}
+
+/* ---- letters of sites ---- */
+
+/* A module is its build-id, which is the same wherever the file lies, else its path. */
+static uint64_t module_key(uint32_t number)
+{
+    const struct rec_module *module = rec_module(number);
+    if (module->build_id_size)
+        return rfn_hash_bytes(module->build_id, module->build_id_size);
+    const char *path = rec_module_path(module);
+    return rfn_hash_bytes(path, strlen(path));
+}
+
+uint64_t rec_site_letter(const void *sites, uint32_t site)
+{
+    const char *name = rec_functions[rec_sites_function(sites, site)].name;
+    uint64_t hash = rfn_hash_bytes(name, strlen(name));
+    size_t n;
+    const struct rec_frame *frames = rec_sites_frames(sites, site, &n);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t words[] = {hash, module_key(frames[i].module), frames[i].offset};
+        hash = rfn_hash_bytes(words, sizeof words);
+    }
+    return hash;
 }
 
 /* ---- waking up: at the first MPI call of the process ---- */
@@ -136,7 +164,9 @@ static struct rec_stream *stream_new(void)
                                          .start = start.quanta,
                                          .volume_start = rfn_counter_read(&stream->counter),
                                          .memory = &memory,
-                                         .reducing = rec_options.segments ? &reducing : NULL,
+                                         .sink = rec_options.segments ? &rfn_stream_reduction_sink
+                                                                      : NULL,
+                                         .reducing = &reducing,
                                          .spill = &stream->journal.spill,
                                          .letter = rec_site_letter,
                                          .letter_context = &stream->sites};
@@ -309,11 +339,13 @@ void rec_leave(struct rec_call *call)
                                     .exit = call->exit,
                                     .volume_enter = call->volume_enter,
                                     .volume_exit = call->volume_exit};
-    int took_long = rec_state == REC_RECORDING && !call->off
-                        ? rfn_stream_event(stream->events, &event)
-                        : 0;
-    if (__builtin_expect(took_long, 0))
-        end_late(call, took_long);
+    if (rec_state == REC_RECORDING && !call->off) {
+        if (__builtin_expect(rec_listen != NULL, 0))
+            rec_listen(call, stream);
+        const int took_long = rfn_stream_event(stream->events, &event);
+        if (__builtin_expect(took_long, 0))
+            end_late(call, took_long);
+    }
     stream->inside = stream->in_fortran;
 }
 

@@ -245,7 +245,27 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
     stream->open_function = 0;
 }
 
-/* Hands the event to the stream's reducer and makes the stream ready for the next call. */
+/* Listens to calls: of MPI, and of regions and segments, but not of other functions. rec_leave
+ * calls it on the thread that made the call, for each call that becomes an event, when the exit is
+ * stamped and all words are in call->in and call->out, and before the stream takes the event. The
+ * call is borrowed until the listener returns. call->enter and exit are not to be changed; what a
+ * listener takes counts as computing, in the gap before the next call.
+ *
+ * A listener may read both, keep what it has memory for, and call MPI through rec_mpi where that
+ * neither blocks nor sends (MPI_Type_size, MPI_Get_count). It must not allocate per event, make
+ * system calls, or wait for a lock that another thread can hold for long. With
+ * MPI_THREAD_MULTIPLE several threads are in it at once, each with its own stream. */
+typedef void rec_listener(const struct rec_call *call, const struct rec_stream *stream);
+/* NULL, as long as nobody listens. To be set before a second thread records. */
+extern rec_listener *rec_listen;
+
+/* What a call path is to the signature of a stream, whatever the process: the hash of a site's
+ * function and frames, the same on all ranks. rfn_stream_options.letter, whose context are the
+ * stream's struct rec_sites. */
+uint64_t rec_site_letter(const void *sites, uint32_t site);
+
+/* Hands the event to the listener and the stream's reducer, and makes the stream ready for the next
+ * call. */
 void rec_leave(struct rec_call *call);
 /* The call that has been left last, which is no poll, ended only now. */
 void rec_went_on(struct rec_call *call);

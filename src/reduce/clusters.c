@@ -10,16 +10,12 @@
 
 /* ---- memory ---- */
 
-static void release_variant(struct rfn_cluster_variant *variant)
-{
-    rfn_rank_set_release(&variant->ranks);
-    free(variant->differences);
-}
-
 static void release_shape(struct rfn_cluster_shape *shape)
 {
-    for (size_t i = 0; i < shape->n_variants; i++)
-        release_variant(&shape->variants[i]);
+    for (size_t i = 0; i < shape->n_variants; i++) {
+        rfn_rank_set_release(&shape->variants[i].ranks);
+        free(shape->variants[i].differences);
+    }
     free(shape->variants);
     free(shape->fields);
     free(shape->words);
@@ -80,17 +76,11 @@ static bool fields_equal(const struct rfn_cluster_shape *a, const struct rfn_clu
     return equal;
 }
 
-static size_t count_words(const struct rfn_cluster_field *fields, size_t n)
-{
-    size_t words = 0;
-    for (size_t i = 0; i < n; i++)
-        words += fields[i].n_words;
-    return words;
-}
-
 static int fill_shape(struct rfn_cluster_shape *shape, const struct rfn_cluster_member *member)
 {
-    size_t n_words = count_words(member->fields, member->n_fields);
+    size_t n_words = 0;
+    for (size_t i = 0; i < member->n_fields; i++)
+        n_words += member->fields[i].n_words;
     *shape = (struct rfn_cluster_shape){.signature = member->signature,
                                         .layout = hash_fields(member->fields, member->n_fields),
                                         .n_fields = member->n_fields,
@@ -132,17 +122,6 @@ static int add_difference(struct differences *to, uint32_t slot, int64_t value)
 {
     RFN_TRY(RFN_GROW(to->at, to->capacity, to->n + 1));
     to->at[to->n++] = (struct rfn_cluster_difference){slot, value};
-    return 0;
-}
-
-/* The slots in which two shapes' lowest ranks differ, with `from`'s words. */
-static int compare_words(const struct rfn_cluster_shape *from, const struct rfn_cluster_shape *to,
-                         struct differences *differences)
-{
-    for (uint32_t i = 0; i < from->n_words; i++) {
-        if (from->words[i] != to->words[i])
-            RFN_TRY(add_difference(differences, i, from->words[i]));
-    }
     return 0;
 }
 
@@ -199,13 +178,6 @@ static bool differences_equal(const struct rfn_cluster_variant *a,
 
 /* ---- merging ---- */
 
-static void swap_shapes(struct rfn_cluster_shape *a, struct rfn_cluster_shape *b)
-{
-    struct rfn_cluster_shape kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
 /* Where a variant with these differences is, or would be put: equal hashes of unequal differences
  * go on to the next key. */
 static void find_variant(const struct rfn_cluster_shape *shape, struct rfn_map *by_hash,
@@ -235,8 +207,12 @@ static int join_variant(struct rfn_cluster_shape *shape, struct rfn_map *by_hash
 static int join_variants(struct rfn_cluster_shape *shape, struct rfn_cluster_shape *other,
                          struct rfn_map *by_hash)
 {
-    struct differences moved = {0};
-    int error = compare_words(other, shape, &moved);
+    struct differences moved = {0}; /* the slots in which the lowest ranks differ */
+    int error = 0;
+    for (uint32_t i = 0; i < other->n_words && !error; i++) {
+        if (other->words[i] != shape->words[i])
+            error = add_difference(&moved, i, other->words[i]);
+    }
     for (size_t i = 0; i < shape->n_variants && !error; i++) {
         uint64_t key, *found;
         find_variant(shape, by_hash, &shape->variants[i], &key, &found);
@@ -256,8 +232,11 @@ static int join_shape(struct rfn_cluster_shape *shape, struct rfn_cluster_shape 
     struct rfn_map by_hash = RFN_MAP_INIT;
     if (!fields_equal(shape, other))
         return RFN_E_CORRUPT; /* two lists of fields with one hash */
-    if (lowest_of_shape(other) < lowest_of_shape(shape))
-        swap_shapes(shape, other);
+    if (lowest_of_shape(other) < lowest_of_shape(shape)) {
+        const struct rfn_cluster_shape swapped = *shape;
+        *shape = *other;
+        *other = swapped;
+    }
     int error = join_variants(shape, other, &by_hash);
     rfn_map_release(&by_hash);
     if (other->calls_least < shape->calls_least)
@@ -307,18 +286,6 @@ int rfn_clusters_merge(struct rfn_clusters *clusters, struct rfn_clusters *other
 
 /* ---- as bytes ---- */
 
-static void write_variant(const struct rfn_cluster_variant *variant, struct rfn_buf *out)
-{
-    uint32_t last = 0;
-    rfn_rank_set_write(&variant->ranks, out);
-    rfn_buf_varint(out, variant->n_differences);
-    for (size_t i = 0; i < variant->n_differences; i++) {
-        rfn_buf_varint(out, variant->differences[i].slot - last);
-        rfn_buf_svarint(out, variant->differences[i].value);
-        last = variant->differences[i].slot;
-    }
-}
-
 static void write_shape(const struct rfn_cluster_shape *shape, struct rfn_buf *out)
 {
     rfn_buf_u64(out, shape->signature);
@@ -334,8 +301,17 @@ static void write_shape(const struct rfn_cluster_shape *shape, struct rfn_buf *o
     for (size_t i = 0; i < shape->n_words; i++)
         rfn_buf_svarint(out, shape->words[i]);
     rfn_buf_varint(out, shape->n_variants);
-    for (size_t i = 0; i < shape->n_variants; i++)
-        write_variant(&shape->variants[i], out);
+    for (size_t i = 0; i < shape->n_variants; i++) {
+        const struct rfn_cluster_variant *variant = &shape->variants[i];
+        uint32_t last = 0;
+        rfn_rank_set_write(&variant->ranks, out);
+        rfn_buf_varint(out, variant->n_differences);
+        for (size_t k = 0; k < variant->n_differences; k++) {
+            rfn_buf_varint(out, variant->differences[k].slot - last);
+            rfn_buf_svarint(out, variant->differences[k].value);
+            last = variant->differences[k].slot;
+        }
+    }
 }
 
 void rfn_clusters_write(const struct rfn_clusters *clusters, struct rfn_buf *out)
@@ -367,16 +343,6 @@ static int read_fields(struct rfn_cluster_shape *shape, struct rfn_reader *reade
     return 0;
 }
 
-static int read_words(struct rfn_cluster_shape *shape, struct rfn_reader *reader)
-{
-    shape->words = calloc(shape->n_words + 1, sizeof *shape->words);
-    if (!shape->words)
-        return RFN_E_NOMEM;
-    for (size_t i = 0; i < shape->n_words; i++)
-        shape->words[i] = rfn_reader_svarint(reader);
-    return reader->failed ? RFN_E_CORRUPT : 0;
-}
-
 /* Slots ascend, and each word differs from the shape's. */
 static int read_variant(const struct rfn_cluster_shape *shape, struct rfn_cluster_variant *variant,
                         struct rfn_reader *reader, uint32_t n_ranks)
@@ -406,7 +372,11 @@ static int read_shape(struct rfn_cluster_shape *shape, struct rfn_reader *reader
     shape->calls_least = rfn_reader_varint(reader);
     shape->calls_most = shape->calls_least + rfn_reader_varint(reader);
     RFN_TRY(read_fields(shape, reader));
-    RFN_TRY(read_words(shape, reader));
+    shape->words = calloc(shape->n_words + 1, sizeof *shape->words);
+    if (!shape->words)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < shape->n_words; i++)
+        shape->words[i] = rfn_reader_svarint(reader);
     uint64_t n = rfn_reader_limited(reader, n_ranks);
     if (reader->failed || n == 0 || n > rfn_reader_left(reader))
         return RFN_E_CORRUPT;
@@ -503,11 +473,6 @@ struct division {
     uint32_t n;
 };
 
-static bool near(int64_t lowest, int64_t value, double tolerance)
-{
-    return fabs((double)value - (double)lowest) <= tolerance * fabs((double)lowest);
-}
-
 static bool slot_ignored(const struct division *division, uint32_t slot)
 {
     return division->ignored && division->ignored[slot];
@@ -521,9 +486,11 @@ static bool counts_near(const struct division *division, const struct rfn_cluste
     for (int i = 0; i < 2; i++) {
         for (size_t k = 0; k < both[i]->n_differences; k++) {
             uint32_t slot = both[i]->differences[k].slot;
-            if (division->count[slot] && !slot_ignored(division, slot) &&
-                !near(rfn_variant_word(division->shape, lowest, slot),
-                      rfn_variant_word(division->shape, variant, slot), division->tolerance))
+            if (!division->count[slot] || slot_ignored(division, slot))
+                continue;
+            double least = (double)rfn_variant_word(division->shape, lowest, slot),
+                   value = (double)rfn_variant_word(division->shape, variant, slot);
+            if (fabs(value - least) > division->tolerance * fabs(least))
                 return false;
         }
     }
@@ -568,15 +535,6 @@ static int find_group(struct division *division, struct rfn_map *groups,
     return 0;
 }
 
-static void find_counts(struct division *division)
-{
-    const struct rfn_cluster_shape *shape = division->shape;
-    for (size_t i = 0, slot = 0; i < shape->n_fields; slot += shape->fields[i++].n_words) {
-        for (uint32_t k = 0; k < shape->fields[i].n_words; k++)
-            division->count[slot + k] = shape->fields[i].role == RFN_ROLE_COUNT;
-    }
-}
-
 int64_t rfn_shape_divide(const struct rfn_cluster_shape *shape, double tolerance,
                          const bool *ignored, uint32_t *groups)
 {
@@ -586,8 +544,10 @@ int64_t rfn_shape_divide(const struct rfn_cluster_shape *shape, double tolerance
     division.lowest = calloc(shape->n_variants, sizeof *division.lowest);
     division.same = calloc(shape->n_variants, sizeof *division.same);
     int error = division.count && division.lowest && division.same ? 0 : RFN_E_NOMEM;
-    if (!error)
-        find_counts(&division);
+    for (size_t i = 0, slot = 0; i < shape->n_fields && !error; i++) {
+        for (uint32_t k = 0; k < shape->fields[i].n_words; k++)
+            division.count[slot++] = shape->fields[i].role == RFN_ROLE_COUNT;
+    }
     for (uint32_t i = 0; i < shape->n_variants && !error; i++)
         error = find_group(&division, &by_key, &shape->variants[i], i, &groups[i]);
     rfn_map_release(&by_key);

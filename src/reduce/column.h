@@ -95,7 +95,31 @@ void rfn_column_write(const struct rfn_column *column, struct rfn_buf *out);
 /* The same into a rope, which borrows large sealed blocks from the column. */
 void rfn_column_pack(const struct rfn_column *column, struct rfn_rope *out);
 
-/* Reading. A cursor borrows the bytes of a written column, or a column that does not grow
+/* ---- columns that grow together, in limited memory ---- */
+
+/* Calls visit for every column until it returns an error, which is returned. */
+typedef int (*rfn_each_column)(void *columns,
+                               int (*visit)(void *context, struct rfn_column *column),
+                               void *context);
+
+/* Spills about `wanted` bytes, if there are so many; *freed may be NULL. RFN_E_NOMEM, or the error
+ * of the spill: what has not left is still there. */
+int rfn_columns_relieve(void *columns, rfn_each_column each, const struct rfn_spill *spill,
+                        size_t wanted, size_t *freed);
+
+/* What columns may take. */
+struct rfn_room {
+    const struct rfn_spill *spill; /* borrowed; NULL: they may take what they need */
+    size_t bytes;
+};
+
+/* Has the columns take no more than half of the room if they take more than all of it. A spill that
+ * fails is not tried again: the room has none then. */
+void rfn_columns_keep_to(void *columns, rfn_each_column each, struct rfn_room *room);
+
+/* ---- reading ---- */
+
+/* A cursor borrows the bytes of a written column, or a column that does not grow
  * meanwhile, or a store that has the column: then it reads one window of blocks after the other.
  * Who reads many streams in turn has all their columns open: decoded values are packed, what one of
  * them takes lies side by side, in front, and of a store no bytes are kept but those of small

@@ -19,7 +19,7 @@
  * what would have been better. All numbers are integers: who reads gets what was written. */
 #include "reduce/column_adaptive.h"
 
-#include "base/room.h"
+#include "base/system.h"
 #include "reduce/column_block.h"
 
 #include <stdbool.h>

@@ -19,7 +19,6 @@
 #include "reduce/column_histogram.h"
 
 #include "reduce/column_block.h"
-#include "reduce/column_histogram_format.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,6 @@
  * against what there is. */
 #include "reduce/column_block.h"
 #include "reduce/column_histogram.h"
-#include "reduce/column_histogram_format.h"
 
 #include <stdlib.h>
 

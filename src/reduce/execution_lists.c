@@ -39,20 +39,17 @@ static int make_contexts(struct rfn_execution_lists *lists, uint32_t n)
     return 0;
 }
 
-static void release_context(struct rfn_execution_context *context)
-{
-    release_list(&context->columns.representative);
-    release_list(&context->columns.correction);
-    rfn_column_release(&context->columns.pace);
-    rfn_column_release(&context->columns.kept);
-    free(context->number_of);
-    free(context->stored);
-}
-
 void rfn_execution_lists_release(struct rfn_execution_lists *lists)
 {
-    for (size_t i = 0; i < lists->n_contexts; i++)
-        release_context(&lists->contexts[i]);
+    for (size_t i = 0; i < lists->n_contexts; i++) {
+        struct rfn_execution_context *context = &lists->contexts[i];
+        release_list(&context->columns.representative);
+        release_list(&context->columns.correction);
+        rfn_column_release(&context->columns.pace);
+        rfn_column_release(&context->columns.kept);
+        free(context->number_of);
+        free(context->stored);
+    }
     free(lists->contexts);
     rfn_column_release(&lists->top);
     rfn_column_release(&lists->firsts);
@@ -75,30 +72,20 @@ void rfn_execution_lists_give_up(struct rfn_execution_lists *lists, struct rfn_s
 
 /* ---- columns ---- */
 
-static int each_of_context(struct rfn_execution_columns *columns,
-                           int (*visit)(void *context, struct rfn_column *column), void *context)
-{
-    RFN_TRY(visit(context, &columns->representative.rest));
-    RFN_TRY(visit(context, &columns->correction.rest));
-    RFN_TRY(visit(context, &columns->pace));
-    return visit(context, &columns->kept);
-}
-
-static int each_column(void *of, int (*visit)(void *context, struct rfn_column *column),
-                       void *context)
-{
-    struct rfn_execution_lists *lists = of;
-    for (size_t i = 0; i < lists->n_contexts; i++)
-        RFN_TRY(each_of_context(&lists->contexts[i].columns, visit, context));
-    RFN_TRY(visit(context, &lists->top));
-    return visit(context, &lists->firsts);
-}
-
-int rfn_execution_lists_each_column(struct rfn_execution_lists *lists,
+int rfn_execution_lists_each_column(void *of,
                                     int (*visit)(void *context, struct rfn_column *column),
                                     void *context)
 {
-    return each_column(lists, visit, context);
+    struct rfn_execution_lists *lists = of;
+    for (size_t i = 0; i < lists->n_contexts; i++) {
+        struct rfn_execution_columns *columns = &lists->contexts[i].columns;
+        RFN_TRY(visit(context, &columns->representative.rest));
+        RFN_TRY(visit(context, &columns->correction.rest));
+        RFN_TRY(visit(context, &columns->pace));
+        RFN_TRY(visit(context, &columns->kept));
+    }
+    RFN_TRY(visit(context, &lists->top));
+    return visit(context, &lists->firsts);
 }
 
 static size_t list_bytes(const struct rfn_execution_list *list)
@@ -164,29 +151,22 @@ static void close_pass(struct pass *pass)
     rfn_column_close(&pass->lengths);
 }
 
-static int read_lengths(struct pass *pass, struct step *step, struct rfn_start_lengths *lengths)
-{
-    int64_t length;
-    if (step->put_as != RFN_EXECUTED_LOOSE) {
-        *lengths = rfn_start_lengths_of(pass->store, (uint32_t)step->context,
-                                        (uint32_t)step->put_as, &step->stored);
-        return 0;
-    }
-    RFN_TRY(rfn_column_next(&pass->lengths, &length));
-    *lengths = rfn_start_lengths_alone(length);
-    return 0;
-}
-
 static int read_segment(struct pass *pass, struct step *step)
 {
     struct rfn_corrected *place = &pass->lists->corrected;
     struct rfn_start_lengths lengths;
-    int64_t late;
+    int64_t late, length;
     *step = (struct step){.put_as = RFN_EXECUTED_LOOSE};
     RFN_TRY(rfn_column_next(&pass->order, &step->context));
     if (step->context != RFN_EXECUTED_TOP)
         RFN_TRY(rfn_column_next(&pass->number, &step->put_as));
-    RFN_TRY(read_lengths(pass, step, &lengths));
+    if (step->put_as != RFN_EXECUTED_LOOSE) {
+        lengths = rfn_start_lengths_of(pass->store, (uint32_t)step->context, (uint32_t)step->put_as,
+                                       &step->stored);
+    } else {
+        RFN_TRY(rfn_column_next(&pass->lengths, &length));
+        lengths = rfn_start_lengths_alone(length);
+    }
     RFN_TRY(rfn_column_next(&pass->lateness, &late));
     step->correction = rfn_start_correct(pass->starts, &place->start, &lengths, late);
     place->corrections += step->correction != 0;
@@ -226,32 +206,27 @@ static int find_number(struct pass *pass, struct rfn_execution_context *context,
     return 0;
 }
 
-/* listed: only its correction is new. */
-static int put_top(struct pass *pass, const struct step *step, bool listed)
-{
-    RFN_TRY(rfn_column_append(&pass->lists->top, step->correction));
-    return listed ? 0 : rfn_column_append(&pass->lists->firsts, RFN_EXECUTED_TOP);
-}
-
-static int put_compared(struct pass *pass, const struct step *step, bool listed)
-{
-    struct rfn_execution_context *context = &pass->lists->contexts[step->context];
-    uint32_t number;
-    RFN_TRY(append(pass, &context->columns.correction, step->correction));
-    if (listed)
-        return 0;
-    RFN_TRY(find_number(pass, context, step, &number));
-    return append(pass, &context->columns.representative, number);
-}
-
+/* Of a segment that is in the lists of representatives only the correction is new. */
 static int take_segment(struct pass *pass)
 {
-    bool listed = rfn_column_at(&pass->order) < pass->lists->n;
+    struct rfn_execution_lists *lists = pass->lists;
+    bool listed = rfn_column_at(&pass->order) < lists->n;
     struct step step;
+    uint32_t number;
     RFN_TRY(read_segment(pass, &step));
-    RFN_TRY(step.context == RFN_EXECUTED_TOP ? put_top(pass, &step, listed)
-                                             : put_compared(pass, &step, listed));
-    pass->lists->n += !listed;
+    if (step.context == RFN_EXECUTED_TOP) {
+        RFN_TRY(rfn_column_append(&lists->top, step.correction));
+        if (!listed)
+            RFN_TRY(rfn_column_append(&lists->firsts, RFN_EXECUTED_TOP));
+    } else {
+        struct rfn_execution_context *context = &lists->contexts[step.context];
+        RFN_TRY(append(pass, &context->columns.correction, step.correction));
+        if (!listed) {
+            RFN_TRY(find_number(pass, context, &step, &number));
+            RFN_TRY(append(pass, &context->columns.representative, number));
+        }
+    }
+    lists->n += !listed;
     return 0;
 }
 
@@ -269,7 +244,7 @@ static int go_over(struct pass *pass, const struct rfn_held_segments *segments,
     int error = open_pass(pass, segments);
     while (!error && rfn_column_at(&pass->order) < pass->order.n) {
         if (room && rfn_column_at(&pass->order) % look_every(pass->lists) == 0)
-            rfn_columns_keep_to(pass->lists, each_column, room);
+            rfn_columns_keep_to(pass->lists, rfn_execution_lists_each_column, room);
         error = take_segment(pass);
     }
     close_pass(pass);
@@ -278,50 +253,34 @@ static int go_over(struct pass *pass, const struct rfn_held_segments *segments,
 
 /* ---- before the end ---- */
 
-static void begin_corrections_anew(struct rfn_execution_lists *lists)
-{
-    for (size_t i = 0; i < lists->n_contexts; i++)
-        rfn_list_release(&lists->contexts[i].columns.correction.coded);
-    rfn_column_release(&lists->top);
-    lists->corrected = (struct rfn_corrected){0};
-}
-
-/* Freezes what is new, or all, and then corrections begin again; n segments have come. */
-static void freeze(struct rfn_execution_lists *lists, struct rfn_store *store, uint64_t n)
-{
-    bool again = n >= 2 * lists->frozen_at;
-    rfn_store_freeze(store, again);
-    if (!again)
-        return;
-    begin_corrections_anew(lists);
-    lists->frozen_at = n;
-}
-
 static bool is_changed(const struct rfn_execution_lists *lists, const struct rfn_store *store)
 {
     return lists->n && lists->forwarded != rfn_store_forwarded(store);
-}
-
-/* Whether there is something to do: not if beginning anew would be once too often. */
-static bool may_code(struct rfn_execution_lists *lists, struct rfn_store *store, uint64_t n)
-{
-    enum { TIMES = 3 };
-    if (is_changed(lists, store))
-        begin_anew(lists, store);
-    lists->forwarded = rfn_store_forwarded(store);
-    return !lists->given_up && (lists->n || lists->gone_over / TIMES <= n);
 }
 
 void rfn_execution_lists_code(struct rfn_execution_lists *lists,
                               const struct rfn_held_segments *segments,
                               const struct rfn_start_rule *starts, struct rfn_store *store)
 {
+    enum { TIMES = 3 }; /* that all segments may be gone over, where lists begin anew */
     struct rfn_coder_memory coder = {0};
     struct pass pass = {.lists = lists, .starts = starts, .store = store, .coder = &coder};
-    if (!may_code(lists, store, segments->order->n))
+    const uint64_t n = segments->order->n;
+    if (is_changed(lists, store))
+        begin_anew(lists, store);
+    lists->forwarded = rfn_store_forwarded(store);
+    if (lists->given_up || (!lists->n && lists->gone_over / TIMES > n))
         return;
-    freeze(lists, store, segments->order->n);
-    lists->gone_over += segments->order->n - lists->n;
+    const bool again = n >= 2 * lists->frozen_at;
+    rfn_store_freeze(store, again);
+    for (size_t i = 0; i < lists->n_contexts && again; i++)
+        rfn_list_release(&lists->contexts[i].columns.correction.coded);
+    if (again) {
+        rfn_column_release(&lists->top);
+        lists->corrected = (struct rfn_corrected){0};
+        lists->frozen_at = n;
+    }
+    lists->gone_over += n - lists->n;
     int error = go_over(&pass, segments, NULL);
     rfn_coder_memory_release(&coder);
     if (error)
@@ -330,29 +289,23 @@ void rfn_execution_lists_code(struct rfn_execution_lists *lists,
 
 /* ---- the end ---- */
 
-static int describe(struct rfn_execution_context *context, const struct rfn_store *store,
-                    uint32_t number)
-{
-    for (uint32_t i = 0; i < context->n; i++) {
-        struct rfn_representative is = {0};
-        if (context->stored[i])
-            is = rfn_store_representative(store, number, context->stored[i] - 1);
-        RFN_TRY(rfn_column_append(&context->columns.pace, is.pace - is.length));
-        RFN_TRY(rfn_column_append(&context->columns.kept, is.executions > 1));
-    }
-    return 0;
-}
-
 /* What is known of representatives only now. */
 static int describe_all(struct rfn_execution_lists *lists, const struct rfn_store *store,
                         struct rfn_room *room)
 {
     uint64_t described = 0;
     for (uint32_t i = 0; i < lists->n_contexts; i++) {
-        RFN_TRY(describe(&lists->contexts[i], store, i));
-        described += lists->contexts[i].n;
+        struct rfn_execution_context *context = &lists->contexts[i];
+        for (uint32_t k = 0; k < context->n; k++) {
+            struct rfn_representative is = {0};
+            if (context->stored[k])
+                is = rfn_store_representative(store, i, context->stored[k] - 1);
+            RFN_TRY(rfn_column_append(&context->columns.pace, is.pace - is.length));
+            RFN_TRY(rfn_column_append(&context->columns.kept, is.executions > 1));
+        }
+        described += context->n;
         if (described >= look_every(lists)) {
-            rfn_columns_keep_to(lists, each_column, room);
+            rfn_columns_keep_to(lists, rfn_execution_lists_each_column, room);
             described = 0;
         }
     }

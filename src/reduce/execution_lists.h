@@ -21,7 +21,7 @@
 #ifndef RFN_REDUCE_EXECUTION_LISTS_H
 #define RFN_REDUCE_EXECUTION_LISTS_H
 
-#include "reduce/column_relief.h"
+#include "reduce/column.h"
 #include "reduce/list_writer.h"
 #include "reduce/segment_starts.h"
 
@@ -89,8 +89,8 @@ int rfn_execution_lists_finish(struct rfn_execution_lists *lists,
                                const struct rfn_start_rule *starts, struct rfn_store *store,
                                const struct rfn_room *room);
 
-/* Calls visit for every column that grows with the segments, until it returns an error. */
-int rfn_execution_lists_each_column(struct rfn_execution_lists *lists,
+/* Calls visit for every column of the lists (an rfn_each_column) that grows with the segments. */
+int rfn_execution_lists_each_column(void *lists,
                                     int (*visit)(void *context, struct rfn_column *column),
                                     void *context);
 /* Bytes held, besides the struct itself. */

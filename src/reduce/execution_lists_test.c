@@ -1,8 +1,6 @@
 /* The lists of a stream's profile while it grows. (What is in them: stream_profile_test.c.) */
 #include "reduce/execution_lists.h"
 
-#include "reduce/one_way.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -18,25 +18,6 @@ struct pass {
     uint64_t n_events;      /* gone over so far */
 };
 
-static int source_open(struct source *source, const struct rfn_symbol_table *table,
-                       struct rfn_symbol *symbol)
-{
-    source->n = rfn_symbol_columns(table, symbol);
-    source->cursors = calloc(source->n, sizeof *source->cursors);
-    if (!source->cursors)
-        return RFN_E_NOMEM;
-    for (unsigned k = 0; k < source->n; k++)
-        rfn_column_open_growing(&source->cursors[k], rfn_symbol_column(symbol, k));
-    return 0;
-}
-
-static void source_close(struct source *source)
-{
-    for (unsigned k = 0; source->cursors && k < source->n; k++)
-        rfn_column_close(&source->cursors[k]);
-    free(source->cursors);
-}
-
 /* A symbol of an unsettled site loses the values of the moved inputs; it may become one with
  * others. */
 static int64_t join_symbol(const struct rfn_symbol_join *join, const struct rfn_symbol *old)
@@ -70,8 +51,15 @@ static int join_all(struct pass *pass)
         int64_t number = joins ? join_symbol(join, old) : rfn_symbol_table_take(join->table, old);
         RFN_TRY((int)number);
         pass->sources[i].number = (uint32_t)number;
-        if (joins)
-            RFN_TRY(source_open(&pass->sources[i], &pass->old, old));
+        if (joins) {
+            struct source *source = &pass->sources[i];
+            source->n = rfn_symbol_columns(&pass->old, old);
+            source->cursors = calloc(source->n, sizeof *source->cursors);
+            if (!source->cursors)
+                return RFN_E_NOMEM;
+            for (unsigned k = 0; k < source->n; k++)
+                rfn_column_open_growing(&source->cursors[k], rfn_symbol_column(old, k));
+        }
     }
     return 0;
 }
@@ -115,14 +103,6 @@ static int move_event(void *context, uint32_t symbol)
     return 0;
 }
 
-static void release_old(struct pass *pass)
-{
-    for (size_t i = 0; i < pass->old.n; i++)
-        source_close(&pass->sources[i]);
-    rfn_symbol_table_release(&pass->old);
-    free(pass->sources);
-}
-
 int rfn_symbols_join(const struct rfn_symbol_join *join, uint32_t *last)
 {
     struct rfn_symbol_table *table = join->table;
@@ -143,6 +123,13 @@ int rfn_symbols_join(const struct rfn_symbol_join *join, uint32_t *last)
     if (!error)
         error = rfn_fold_unfold(join->from, move_event, &pass);
     *last = pass.sources[*last].number;
-    release_old(&pass);
+    for (size_t i = 0; i < pass.old.n; i++) {
+        struct source *source = &pass.sources[i];
+        for (unsigned k = 0; source->cursors && k < source->n; k++)
+            rfn_column_close(&source->cursors[k]);
+        free(source->cursors);
+    }
+    rfn_symbol_table_release(&pass.old);
+    free(pass.sources);
     return error;
 }

@@ -23,20 +23,6 @@ static int64_t leader_at(const struct rfn_length_classes *classes, size_t place)
     return classes->classes[classes->ascending[place]].leader;
 }
 
-/* Where the first leader stands that is not shorter. */
-static size_t place_of(const struct rfn_length_classes *classes, int64_t length)
-{
-    size_t low = 0, high = classes->n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (leader_at(classes, middle) < length)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static bool is_near(const struct rfn_criterion *criterion, int64_t shorter, int64_t longer)
 {
     return (double)longer - (double)shorter <= rfn_criterion_allowed(criterion, (double)longer);
@@ -58,7 +44,15 @@ static uint32_t find_near(const struct rfn_length_classes *classes,
 int rfn_length_classes_find(struct rfn_length_classes *classes,
                             const struct rfn_criterion *criterion, int64_t length, uint32_t *number)
 {
-    size_t place = place_of(classes, length);
+    /* Where the first leader stands that is not shorter. */
+    size_t place = 0, high = classes->n;
+    while (place < high) {
+        size_t middle = (place + high) / 2;
+        if (leader_at(classes, middle) < length)
+            place = middle + 1;
+        else
+            high = middle;
+    }
     *number = find_near(classes, criterion, length, place);
     if (*number != RFN_NO_LENGTH_CLASS || classes->n == RFN_LENGTH_CLASSES_MAX)
         return 0;

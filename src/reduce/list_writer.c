@@ -61,28 +61,17 @@ static bool is_full(const struct rfn_list_writer *writer)
     return writer->n_staged == RFN_COLUMN_BLOCK;
 }
 
-static bool is_run(const struct rfn_list_writer *writer)
-{
-    return rfn_run_length(writer->staged, RFN_COLUMN_BLOCK) == RFN_COLUMN_BLOCK;
-}
-
-/* Reads what is beside the next n values. */
-static int read_guide(struct rfn_list_writer *writer, size_t n)
-{
-    struct rfn_list_guide *guide = writer->guide;
-    RFN_TRY(rfn_column_skip(&guide->column, writer->n - rfn_column_at(&guide->column)));
-    for (size_t i = 0; i < n; i++)
-        RFN_TRY(rfn_column_next(&guide->column, &guide->beside[writer->n_staged + i]));
-    return 0;
-}
-
 /* As many of the values as are left room for; *count: how many are left. */
 static int stage(struct rfn_list_writer *writer, int64_t value, uint64_t *count)
 {
     size_t room = RFN_COLUMN_BLOCK - writer->n_staged, n = *count < room ? (size_t)*count : room;
     RFN_TRY(RFN_GROW(writer->staged, writer->capacity, writer->n_staged + n));
-    if (writer->guide)
-        RFN_TRY(read_guide(writer, n));
+    if (writer->guide) {
+        struct rfn_list_guide *guide = writer->guide;
+        RFN_TRY(rfn_column_skip(&guide->column, writer->n - rfn_column_at(&guide->column)));
+        for (size_t i = 0; i < n; i++)
+            RFN_TRY(rfn_column_next(&guide->column, &guide->beside[writer->n_staged + i]));
+    }
     for (size_t i = 0; i < n; i++)
         writer->staged[writer->n_staged++] = value;
     writer->n += n;
@@ -95,7 +84,8 @@ static int put(struct rfn_list_writer *writer, struct rfn_coder_memory *memory, 
                uint64_t count)
 {
     while (count) {
-        if (is_full(writer) && !writer->run && is_run(writer))
+        if (is_full(writer) && !writer->run &&
+            rfn_run_length(writer->staged, RFN_COLUMN_BLOCK) == RFN_COLUMN_BLOCK)
             writer->run = RFN_COLUMN_BLOCK;
         if (writer->run && value == writer->staged[0]) {
             writer->run += count;
@@ -109,16 +99,13 @@ static int put(struct rfn_list_writer *writer, struct rfn_coder_memory *memory, 
     return 0;
 }
 
-static bool is_all_zeros(const struct rfn_list_writer *writer)
-{
-    uint32_t n = (uint32_t)writer->n_staged;
-    return !writer->coded.size && n && !writer->staged[0] && rfn_run_length(writer->staged, n) == n;
-}
-
 /* Writes the list; nothing may follow. */
 static int end(struct rfn_list_writer *writer, struct rfn_coder_memory *memory, struct rfn_buf *out)
 {
-    if (!is_all_zeros(writer)) /* which need no block */
+    const uint32_t n = (uint32_t)writer->n_staged;
+    const bool zeros = !writer->coded.size && n && !writer->staged[0] &&
+                       rfn_run_length(writer->staged, n) == n;
+    if (!zeros) /* which need no block */
         RFN_TRY(put_block(writer, memory, true));
     rfn_buf_varint(out, writer->n);
     rfn_buf_blob(out, writer->coded.data, writer->coded.size);
@@ -176,15 +163,6 @@ static int put_column(struct rfn_list_writer *writer, struct rfn_column_cursor *
     return 0;
 }
 
-static int open_guide(struct rfn_list_writer *writer, const struct rfn_column *guide)
-{
-    writer->guide = malloc(sizeof *writer->guide);
-    if (!writer->guide)
-        return RFN_E_NOMEM;
-    rfn_column_open_growing(&writer->guide->column, guide);
-    return 0;
-}
-
 int rfn_list_pack(const struct rfn_list_writer *coded, const struct rfn_column *column,
                   const struct rfn_column *guide, struct rfn_coder_memory *memory,
                   struct rfn_buf *out)
@@ -196,7 +174,9 @@ int rfn_list_pack(const struct rfn_list_writer *coded, const struct rfn_column *
     if (coded && coded->n)
         error = copy(&writer, coded);
     else if (guide && guide->n == column->n)
-        error = open_guide(&writer, guide);
+        error = (writer.guide = malloc(sizeof *writer.guide)) ? 0 : RFN_E_NOMEM;
+    if (writer.guide)
+        rfn_column_open_growing(&writer.guide->column, guide);
     if (!error)
         error = put_column(&writer, &cursor, memory);
     if (!error)

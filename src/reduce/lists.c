@@ -99,23 +99,6 @@ static int seal(struct rfn_lists *lists)
     return 0;
 }
 
-static int add(struct rfn_lists *lists, const int64_t *words, size_t n, struct rfn_hash128 digest)
-{
-    if (!lists->scratch && !(lists->scratch = calloc(1, sizeof *lists->scratch)))
-        return RFN_E_NOMEM;
-    if (lists->open.size >= RFN_LISTS_BLOCK)
-        RFN_TRY(seal(lists));
-    if (lists->n_known == RFN_LISTS_KNOWN)
-        RFN_TRY(forget(lists));
-    RFN_TRY(know(lists, digest, lists->n + 1));
-    rfn_buf_varint(&lists->open, n);
-    for (size_t i = 0; i < n; i++)
-        rfn_buf_svarint(&lists->open, words[i]);
-    RFN_TRY(rfn_buf_status(&lists->open));
-    lists->n++;
-    return 0;
-}
-
 int64_t rfn_lists_intern(struct rfn_lists *lists, const int64_t *words, size_t n)
 {
     uint64_t key;
@@ -127,8 +110,18 @@ int64_t rfn_lists_intern(struct rfn_lists *lists, const int64_t *words, size_t n
         lists->known[place].again = true;
         return (int64_t)lists->known[place].number;
     }
-    int error = add(lists, words, n, digest);
-    return error < 0 ? error : (int64_t)lists->n;
+    if (!lists->scratch && !(lists->scratch = calloc(1, sizeof *lists->scratch)))
+        return RFN_E_NOMEM;
+    if (lists->open.size >= RFN_LISTS_BLOCK)
+        RFN_TRY(seal(lists));
+    if (lists->n_known == RFN_LISTS_KNOWN)
+        RFN_TRY(forget(lists));
+    RFN_TRY(know(lists, digest, lists->n + 1));
+    rfn_buf_varint(&lists->open, n);
+    for (size_t i = 0; i < n; i++)
+        rfn_buf_svarint(&lists->open, words[i]);
+    RFN_TRY(rfn_buf_status(&lists->open));
+    return (int64_t)++lists->n;
 }
 
 /* ---- reading ---- */

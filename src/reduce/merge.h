@@ -21,7 +21,6 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "reduce/exchange.h"
-#include "reduce/parcels.h"
 #include "reduce/runs.h"
 #include "reduce/stream_kinds.h"
 #include "refrain/archive.h"
@@ -113,6 +112,32 @@ void rfn_tables_release(struct rfn_tables *tables);
 /* The table with room for n_slots sequences; NULL when out of memory or when it has another
  * number of slots. */
 struct rfn_table *rfn_tables_use(struct rfn_tables *tables, size_t table, size_t n_slots);
+
+/* ---- parcels: bytes that ranks hand to rank 0 as they are ---- */
+
+/* Each has a kind and a number, and one rank that brings it. */
+struct rfn_parcel {
+    uint32_t kind;
+    uint64_t number;
+    const uint8_t *bytes; /* borrowed from the parcels, until there are more */
+    size_t size;
+};
+
+struct rfn_parcels {
+    struct rfn_buf bytes; /* per parcel: varint kind, varint number, blob */
+};
+
+void rfn_parcels_release(struct rfn_parcels *parcels);
+/* RFN_E_NOMEM. */
+int rfn_parcels_add(struct rfn_parcels *parcels, uint32_t kind, uint64_t number, const void *bytes,
+                    size_t size);
+/* Into a message, and from one: RFN_E_NOMEM, RFN_E_EXCHANGE. */
+void rfn_parcels_write(const struct rfn_parcels *parcels, struct rfn_buf *out);
+int rfn_parcels_join(struct rfn_parcels *parcels, struct rfn_reader *reader);
+/* The next one, or false; the reader is over parcels->bytes. */
+bool rfn_parcels_next(struct rfn_reader *reader, struct rfn_parcel *parcel);
+size_t rfn_parcels_bytes(const struct rfn_parcels *parcels);
+
 /* What goes to rank 0 in one message per rank. */
 enum { RFN_COLLECTED_SUMS = 4 };
 struct rfn_collection {
@@ -161,5 +186,13 @@ int rfn_survey_add(struct rfn_map *set, uint64_t key);
 
 /* Collective: up the tree and down again. A failure of any rank (error < 0) reaches all. */
 int rfn_survey_run(struct rfn_survey *survey, struct rfn_exchange *exchange, int error);
+
+/* ---- when ranks merge next, while they run ---- */
+
+/* Calls until then, at least 1. Ranks that work in step merge in calls that all of them make, and
+ * count these. Since the last time they made `calls` (at least 1), in which `done` segments or ns
+ * went by; `every` (at least 1) of that makes an interval. The number at most doubles: the interval
+ * is approached from below, by few merges, whatever the calls before were like. */
+uint64_t rfn_pace_next(uint64_t calls, uint64_t done, uint64_t every);
 
 #endif

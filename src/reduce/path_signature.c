@@ -95,14 +95,6 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return sum >= prime ? sum - prime : sum;
 }
 
-static struct fixed fixed_letter(uint64_t letter)
-{
-    struct fixed one = {.length = 1, .hash = letter % prime, .power = base % prime};
-    for (unsigned i = 0; i < PERIOD; i++)
-        one.x[i] = (i + 1) * letter;
-    return one;
-}
-
 static struct fixed fixed_join(const struct fixed *a, const struct fixed *b)
 {
     struct fixed both = {.length = (a->length + b->length) % PERIOD,
@@ -132,7 +124,10 @@ static int add_letter(struct work *work, struct element *to, uint32_t symbol)
         return 0;
     if (work->form == RFN_PATHS_ELASTIC)
         return rfn_path_word_append(&to->word, &work->alphabet, &work->numbers[symbol], 1);
-    struct fixed one = fixed_letter(work->source->letters[symbol]);
+    const uint64_t letter = work->source->letters[symbol];
+    struct fixed one = {.length = 1, .hash = letter % prime, .power = base % prime};
+    for (unsigned i = 0; i < PERIOD; i++)
+        one.x[i] = (i + 1) * letter;
     to->fixed = fixed_join(&to->fixed, &one);
     return 0;
 }
@@ -160,42 +155,32 @@ static int push(struct work *work, const struct rfn_path_nodes *list, uint64_t e
     return 0;
 }
 
-static int push_loop(struct work *work, uint32_t number, uint64_t executions)
-{
-    if (executions > work->executions_max - work->executions)
-        return RFN_E_CORRUPT;
-    work->executions += executions;
-    return push(work, &work->source->loops[number], executions);
-}
-
 static int next_trips(struct rfn_column_cursor *cursor, int64_t *trips)
 {
     int error = rfn_column_next(cursor, trips);
     return error == RFN_E_RANGE || (!error && *trips < 0) ? RFN_E_CORRUPT : error;
 }
 
-static int read_trips(struct work *work, uint32_t number, int64_t *trips)
-{
-    struct loop *loop = &work->loops[number];
-    if (!loop->open)
-        RFN_TRY(work->source->trips(work->source->context, number, &loop->cursor));
-    loop->open = true;
-    return next_trips(&loop->cursor, trips);
-}
-
 static int visit_loop(struct work *work, struct element *to, uint32_t number)
 {
     if (number >= work->source->n_loops)
         return RFN_E_CORRUPT;
-    const struct loop *loop = &work->loops[number];
+    struct loop *loop = &work->loops[number];
     int64_t trips = loop->trips;
     if (loop->empty)
         return 0;
-    if (loop->read || loop->walked)
-        RFN_TRY(read_trips(work, number, &trips));
+    if (loop->read || loop->walked) {
+        if (!loop->open)
+            RFN_TRY(work->source->trips(work->source->context, number, &loop->cursor));
+        loop->open = true;
+        RFN_TRY(next_trips(&loop->cursor, &trips));
+    }
     if (!loop->walked)
         return add_loop(work, to, loop, trips);
-    return trips ? push_loop(work, number, (uint64_t)trips) : 0;
+    if ((uint64_t)trips > work->executions_max - work->executions)
+        return RFN_E_CORRUPT;
+    work->executions += (uint64_t)trips;
+    return trips ? push(work, &work->source->loops[number], (uint64_t)trips) : 0;
 }
 
 static int walk(struct work *work, const struct rfn_path_nodes *list, struct element *to)
@@ -290,14 +275,6 @@ static int make_loop(struct work *work, uint32_t number)
 static const struct rfn_path_limits memory_only = {
     .steps = UINT64_MAX, .letters = RFN_PATH_WORD_MAX, .work = UINT64_MAX};
 
-/* A word is as long as there are letters in it, or longer: whether that is too much work is known
- * before it is made. */
-static bool too_many_letters(const struct work *work)
-{
-    return work->form == RFN_PATHS_ELASTIC && work->n_letters &&
-           work->n_letters > work->limits.work / work->n_letters;
-}
-
 static int number_letters(struct work *work)
 {
     struct rfn_map map = RFN_MAP_INIT;
@@ -311,7 +288,10 @@ static int number_letters(struct work *work)
             continue;
         work->hashes[work->n_letters] = letter;
         error = rfn_map_put(&map, letter, work->n_letters++);
-        if (!error && too_many_letters(work))
+        /* A word is as long as there are letters in it, or longer: whether that is too much work is
+         * known before it is made. */
+        if (!error && work->form == RFN_PATHS_ELASTIC &&
+            work->n_letters > work->limits.work / work->n_letters)
             error = RFN_E_RANGE;
     }
     rfn_map_release(&map);
@@ -335,20 +315,6 @@ static int begin(struct work *work)
         return RFN_E_NOMEM;
     RFN_TRY(number_letters(work));
     return rfn_path_alphabet_init(&work->alphabet, work->n_letters);
-}
-
-static void end(struct work *work)
-{
-    for (uint32_t i = 0; work->loops && i < work->source->n_loops; i++) {
-        rfn_path_word_release(&work->loops[i].body.word);
-        if (work->loops[i].open)
-            rfn_column_close(&work->loops[i].cursor);
-    }
-    rfn_path_alphabet_release(&work->alphabet);
-    free(work->numbers);
-    free(work->hashes);
-    free(work->loops);
-    free(work->frames);
 }
 
 static int walk_all(struct work *work, struct element *all)
@@ -396,6 +362,15 @@ int rfn_path_signature(const struct rfn_path_source *source, enum rfn_path_form 
     if (source->limits)
         *source->limits = work.limits;
     rfn_path_word_release(&all.word);
-    end(&work);
+    for (uint32_t i = 0; work.loops && i < work.source->n_loops; i++) {
+        rfn_path_word_release(&work.loops[i].body.word);
+        if (work.loops[i].open)
+            rfn_column_close(&work.loops[i].cursor);
+    }
+    rfn_path_alphabet_release(&work.alphabet);
+    free(work.numbers);
+    free(work.hashes);
+    free(work.loops);
+    free(work.frames);
     return error;
 }

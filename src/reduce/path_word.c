@@ -110,23 +110,17 @@ int rfn_path_word_append(struct rfn_path_word *word, struct rfn_path_alphabet *a
     return 0;
 }
 
-static uint64_t hash_as_it_is(const struct rfn_path_word *word, const uint64_t *hashes)
-{
-    uint64_t hash = 0;
-    for (size_t i = 0; i < word->n; i++) {
-        const uint64_t words[] = {hash, hashes[word->letters[i]]};
-        hash = rfn_hash_bytes(words, sizeof words);
-    }
-    return hash;
-}
-
 int rfn_path_word_hash(const struct rfn_path_word *word, const uint64_t *hashes, uint32_t n_letters,
                        uint64_t *hash)
 {
     struct rfn_elastic elastic = {0};
     int error = 0;
     if (n_letters && word->n > WORK_MAX / n_letters) {
-        *hash = hash_as_it_is(word, hashes);
+        *hash = 0; /* of the word as it is */
+        for (size_t i = 0; i < word->n; i++) {
+            const uint64_t words[] = {*hash, hashes[word->letters[i]]};
+            *hash = rfn_hash_bytes(words, sizeof words);
+        }
         return 0;
     }
     for (size_t i = 0; i < word->n && !error; i++)

@@ -147,16 +147,6 @@ static int join(struct way *way, struct rfn_time_sets *right, struct joined *joi
     return error;
 }
 
-/* The streams of a process come one after the other, as processes do. */
-static int join_own(struct way *way)
-{
-    struct rfn_time_sets own = way->groups->sets;
-    way->groups->sets = (struct rfn_time_sets){0};
-    int error = join(way, &own, &way->own);
-    rfn_time_sets_release(&own);
-    return error;
-}
-
 /* A message: alone; sets until its end, each u64 and u64 class, varint stream, blob copy. */
 
 static int read_set(struct rfn_time_sets *sets, struct rfn_reader *reader)
@@ -258,26 +248,6 @@ static int read_down(void *state, const uint8_t *bytes, size_t size)
     return reader.failed ? RFN_E_EXCHANGE : 0;
 }
 
-/* For the process's own sets. numbers: of their streams. */
-static void tell_own(const struct way *way, uint64_t *numbers)
-{
-    for (size_t i = 0; i < way->own.n; i++) {
-        uint32_t place = way->own.place[i];
-        if (place != RFN_TIME_SET_ALONE)
-            numbers[i] = way->streams[place];
-    }
-}
-
-static void release_way(struct way *way)
-{
-    forget_copies(way);
-    rfn_time_sets_release(&way->list);
-    free(way->own.place);
-    for (int i = 0; i < RFN_EXCHANGE_CHILDREN; i++)
-        free(way->children[i].place);
-    free(way->streams);
-}
-
 int rfn_process_groups_run(struct rfn_process_groups *groups, struct rfn_exchange *exchange,
                            int error)
 {
@@ -291,12 +261,24 @@ int rfn_process_groups_run(struct rfn_process_groups *groups, struct rfn_exchang
     uint64_t *numbers = calloc(n + 1, sizeof *numbers);
     for (size_t i = 0; numbers && i < n; i++)
         numbers[i] = groups->sets.sets[i].stream;
+    /* The streams of a process come one after the other, as processes do. */
+    struct rfn_time_sets own = groups->sets;
+    groups->sets = (struct rfn_time_sets){0};
     if (!error)
-        error = numbers ? join_own(&way) : RFN_E_NOMEM;
+        error = numbers ? join(&way, &own, &way.own) : RFN_E_NOMEM;
+    rfn_time_sets_release(&own);
     error = rfn_exchange_round(exchange, &round, &way, error);
-    if (!error)
-        tell_own(&way, numbers);
-    release_way(&way);
+    for (size_t i = 0; i < way.own.n && !error; i++) {
+        uint32_t place = way.own.place[i];
+        if (place != RFN_TIME_SET_ALONE)
+            numbers[i] = way.streams[place];
+    }
+    forget_copies(&way);
+    rfn_time_sets_release(&way.list);
+    free(way.own.place);
+    for (int i = 0; i < RFN_EXCHANGE_CHILDREN; i++)
+        free(way.children[i].place);
+    free(way.streams);
     if (error)
         free(numbers);
     groups->streams = error ? NULL : numbers;

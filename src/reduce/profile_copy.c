@@ -55,38 +55,26 @@ static int find_representative(struct making *making, const struct rfn_executed 
     return executed->loose ? 0 : rfn_map_put(&making->numbers, key, (uint64_t)*number);
 }
 
-static int add_segment(struct making *making, const struct rfn_executed *executed)
-{
-    int64_t number;
-    RFN_TRY(find_representative(making, executed, &number));
-    if (making->columns[REPRESENTATIVES].n == 0)
-        making->first = making->predicted = executed->start;
-    RFN_TRY(rfn_column_append(&making->columns[REPRESENTATIVES], number));
-    RFN_TRY(rfn_column_append(&making->columns[LATENESS],
-                              difference(executed->start, making->predicted)));
-    making->predicted = sum(executed->start, executed->pace);
-    return 0;
-}
-
-/* Whether it is sure to take more; what is not coded yet does not count. Opened, an event takes 16
- * bytes, however few they are here. */
-static bool is_too_large(const struct making *making, size_t max_bytes)
-{
-    enum { EVENT = 4 };
-    size_t bytes = 0;
-    for (int i = 0; i < COLUMNS; i++)
-        bytes += making->columns[i].sealed.size;
-    return max_bytes && (bytes > max_bytes || making->columns[GAPS].n > max_bytes / EVENT);
-}
-
-/* 1, or 0 if it takes too much. */
+/* 1, or 0 if it is sure to take too much. */
 static int add_segments(struct making *making, struct rfn_profile_walk *walk, size_t max_bytes)
 {
     struct rfn_executed executed;
     int more;
     while ((more = rfn_profile_walk_next(walk, &executed)) > 0) {
-        RFN_TRY(add_segment(making, &executed));
-        if (is_too_large(making, max_bytes))
+        int64_t number;
+        RFN_TRY(find_representative(making, &executed, &number));
+        if (making->columns[REPRESENTATIVES].n == 0)
+            making->first = making->predicted = executed.start;
+        RFN_TRY(rfn_column_append(&making->columns[REPRESENTATIVES], number));
+        RFN_TRY(rfn_column_append(&making->columns[LATENESS],
+                                  difference(executed.start, making->predicted)));
+        making->predicted = sum(executed.start, executed.pace);
+        /* What is not coded yet does not count. Opened, an event takes 16 bytes, however few they
+         * are here. */
+        size_t bytes = 0;
+        for (int i = 0; i < COLUMNS; i++)
+            bytes += making->columns[i].sealed.size;
+        if (max_bytes && (bytes > max_bytes || making->columns[GAPS].n > max_bytes / 4))
             return 0;
     }
     return more < 0 ? more : 1;
@@ -170,25 +158,20 @@ static int64_t in_ns(const struct rfn_time_line *line, int64_t quanta)
     return rate == 1 ? quanta : (int64_t)((double)quanta * rate + 0.5);
 }
 
-/* The columns that are read at once. */
-struct kept {
-    struct rfn_column_cursor counts, paces, gaps, durations;
-};
-
-static int read_representative(struct rfn_profile_copy *copy, struct kept *from)
+static int read_representative(struct rfn_profile_copy *copy, struct rfn_column_cursor *from)
 {
     int64_t n, more, gap, duration, at = 0;
-    RFN_TRY(rfn_column_next(&from->counts, &n));
-    RFN_TRY(rfn_column_next(&from->paces, &more));
-    if (n < 0 || (uint64_t)n > from->gaps.n)
+    RFN_TRY(rfn_column_next(&from[COUNTS], &n));
+    RFN_TRY(rfn_column_next(&from[PACES], &more));
+    if (n < 0 || (uint64_t)n > from[GAPS].n)
         return RFN_E_EXCHANGE;
     RFN_TRY(RFN_GROW(copy->representatives, copy->capacity, copy->n + 1));
     RFN_TRY(RFN_GROW(copy->vectors, copy->vectors_capacity, copy->n_vectors + 2 * (size_t)n + 2));
     int64_t *vector = copy->vectors + copy->n_vectors;
     *vector++ = 0;
     for (int64_t i = 0; i < n; i++) {
-        RFN_TRY(rfn_column_next(&from->gaps, &gap));
-        RFN_TRY(rfn_column_next(&from->durations, &duration));
+        RFN_TRY(rfn_column_next(&from[GAPS], &gap));
+        RFN_TRY(rfn_column_next(&from[DURATIONS], &duration));
         at = sum(at, gap);
         *vector++ = in_ns(&copy->line, at);
         at = sum(at, duration);
@@ -201,42 +184,23 @@ static int read_representative(struct rfn_profile_copy *copy, struct kept *from)
     return 0;
 }
 
-static int open_kept(struct kept *from, struct rfn_reader *reader)
-{
-    *from = (struct kept){0};
-    RFN_TRY(rfn_column_open(&from->counts, reader));
-    RFN_TRY(rfn_column_open(&from->paces, reader));
-    RFN_TRY(rfn_column_open(&from->gaps, reader));
-    return rfn_column_open(&from->durations, reader);
-}
-
-static int read_representatives(struct rfn_profile_copy *copy, struct rfn_reader *reader)
-{
-    struct kept from;
-    int error = open_kept(&from, reader);
-    for (uint64_t i = 0; i < from.counts.n && !error; i++)
-        error = read_representative(copy, &from);
-    rfn_column_close(&from.counts);
-    rfn_column_close(&from.paces);
-    rfn_column_close(&from.gaps);
-    rfn_column_close(&from.durations);
-    return error;
-}
-
 static int read_copy(struct rfn_profile_copy *copy)
 {
     struct rfn_reader reader = rfn_reader_over(copy->bytes->data, copy->bytes->size);
-    struct rfn_column_cursor passed;
+    struct rfn_column_cursor columns[COLUMNS] = {{0}};
+    int error = 0;
     copy->first = (int64_t)rfn_reader_u64(&reader);
     copy->line.from = rfn_reader_u64(&reader);
     copy->line.at_ns = read_double(&reader);
     copy->line.ns_per_quantum = read_double(&reader);
     copy->columns = reader.at;
-    for (int i = 0; i < 2; i++) {
-        RFN_TRY(rfn_column_open(&passed, &reader));
-        rfn_column_close(&passed);
-    }
-    return reader.failed ? RFN_E_EXCHANGE : read_representatives(copy, &reader);
+    for (int i = 0; i < COLUMNS && !error; i++)
+        error = rfn_column_open(&columns[i], &reader);
+    for (uint64_t i = 0; i < columns[COUNTS].n && !error; i++)
+        error = read_representative(copy, columns);
+    for (int i = 0; i < COLUMNS; i++)
+        rfn_column_close(&columns[i]);
+    return error;
 }
 
 /* What columns say of bytes that are none. */

@@ -1,7 +1,6 @@
 #include "reduce/segment_walk.h"
 
 #include "base/grow.h"
-#include "reduce/one_way.h"
 #include "refrain/archive.h"
 
 #include <stdlib.h>

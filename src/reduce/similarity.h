@@ -14,8 +14,8 @@
  * apart, and what is allowed must not fall when the largest element grows. The others (iterK,
  * iterAvg) do not look at the vectors: they keep the first segments of a kind.
  *
- * Each method is a module with one constant, listed in similarity.c; manhattan.c is the one to
- * copy.
+ * Each method is a constant in similarity_methods.c, and listed in similarity.c; rfn_manhattan is
+ * the one to copy.
  */
 #ifndef RFN_REDUCE_SIMILARITY_H
 #define RFN_REDUCE_SIMILARITY_H
@@ -47,8 +47,9 @@ struct rfn_similarity {
     double (*allowed)(double threshold, double largest);
     uint64_t more_ns; /* what is added to the largest element and to lengths before that; segments
                          that are shorter are kept as averages */
-    /* Segments that are one-way (one_way.h) are similar at so many times the threshold, are kept as
-     * averages, and start within `one_way_starts` times the tolerance. 0: they are like others. */
+    /* Segments that are one-way (rfn_roles_one_way) are similar at so many times the threshold, are
+     * kept as averages, and start within `one_way_starts` times the tolerance. 0: they are like
+     * others. */
     double one_way;
     unsigned one_way_starts;
     bool stretched; /* a segment lasts until the next one starts, and what is in it is moved in
@@ -104,6 +105,12 @@ struct rfn_wave {
     double largest; /* of the elements */
 };
 
+/* (fmax is a call into the mathematics library, which the recorder does without.) */
+static inline double rfn_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* What is allowed of vectors with this largest element. */
 static inline double rfn_criterion_allowed(const struct rfn_criterion *criterion, double largest)
 {
@@ -124,22 +131,5 @@ bool rfn_similar(const struct rfn_criterion *criterion, const struct rfn_wave *a
  * squared). */
 double rfn_similarity_distance(const struct rfn_similarity *method, const double *a,
                                const double *b, size_t length);
-
-/* ---- for the modules ---- */
-
-/* (fmax is a call into the mathematics library, which the recorder does without.) */
-static inline double rfn_larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-double rfn_difference_absolute(double a, double b);
-double rfn_difference_squared(double a, double b);
-bool rfn_near_absolute_sum(const double *a, const double *b, size_t n, double allowed);
-bool rfn_near_absolute_largest(const double *a, const double *b, size_t n, double allowed);
-bool rfn_near_squared_sum(const double *a, const double *b, size_t n, double allowed);
-/* threshold * largest, and its square (for squared differences). */
-double rfn_allowed_share(double threshold, double largest);
-double rfn_allowed_share_squared(double threshold, double largest);
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "reduce/length_classes.h"
-#include "reduce/one_way.h"
 #include "reduce/vector_index.h"
 
 #include <assert.h>
@@ -83,23 +82,20 @@ static void release_kind(struct kind *kind)
     free(kind->numbers);
 }
 
-static void release_context(struct context *context)
-{
-    for (size_t i = 0; i < context->n; i++) {
-        free(context->kept[i].vector);
-        free(context->kept[i].sums);
-    }
-    free(context->kept);
-}
-
 void rfn_store_free(struct rfn_store *store)
 {
     if (!store)
         return;
     for (size_t i = 0; i < store->n_kinds; i++)
         release_kind(&store->kinds[i]);
-    for (size_t i = 0; i < store->n_contexts; i++)
-        release_context(&store->contexts[i]);
+    for (size_t i = 0; i < store->n_contexts; i++) {
+        struct context *context = &store->contexts[i];
+        for (size_t k = 0; k < context->n; k++) {
+            free(context->kept[k].vector);
+            free(context->kept[k].sums);
+        }
+        free(context->kept);
+    }
     free(store->kinds);
     free(store->contexts);
     free(store->elements);
@@ -114,12 +110,6 @@ static size_t vector_length(size_t n_events)
     return 2 * n_events + 2;
 }
 
-static uint64_t hash_of(const struct rfn_segment *segment)
-{
-    uint64_t events = rfn_hash_bytes(segment->events, segment->n * sizeof *segment->events);
-    return rfn_hash_mix(events, segment->context);
-}
-
 static bool is_of(const struct kind *kind, const struct rfn_segment *segment)
 {
     return kind->context == segment->context && kind->n_events == segment->n &&
@@ -127,18 +117,13 @@ static bool is_of(const struct kind *kind, const struct rfn_segment *segment)
             memcmp(kind->events, segment->events, segment->n * sizeof *kind->events) == 0);
 }
 
-static bool compares_one_way(const struct rfn_store *store, const struct rfn_segment *segment)
-{
-    const struct rfn_criterion *criterion = &store->options.criterion;
-    return criterion->method->one_way > 0 && criterion->threshold > 0 &&
-           !store->options.both_ways && rfn_roles_one_way(segment->roles);
-}
-
 /* Makes a kind that follows `next` in the list of its hash. */
 static int add_kind(struct rfn_store *store, const struct rfn_segment *segment, uint64_t hash,
                     uint32_t next)
 {
     const struct rfn_similarity *method = store->options.criterion.method;
+    const bool one_way = method->one_way > 0 && store->options.criterion.threshold > 0 &&
+                         !store->options.both_ways && rfn_roles_one_way(segment->roles);
     RFN_TRY(RFN_GROW(store->kinds, store->kinds_capacity, store->n_kinds + 1));
     struct kind *kind = &store->kinds[store->n_kinds];
     *kind = (struct kind){.context = segment->context,
@@ -146,9 +131,9 @@ static int add_kind(struct rfn_store *store, const struct rfn_segment *segment, 
                           .n_events = segment->n,
                           .messages = segment->messages,
                           .criterion = store->options.criterion,
-                          .one_way = compares_one_way(store, segment),
+                          .one_way = one_way,
                           .events = malloc((segment->n + 1) * sizeof *kind->events)};
-    if (kind->one_way)
+    if (one_way)
         kind->criterion.threshold *= method->one_way;
     rfn_vector_index_init(&kind->index, rfn_similarity_length(method, vector_length(segment->n)));
     if (!kind->events || rfn_map_put(&store->by_hash, hash, store->n_kinds) < 0) {
@@ -167,53 +152,30 @@ static bool has_room(const struct rfn_store *store, const struct rfn_segment *se
     return !max || (store->events <= max && segment->n <= max - store->events);
 }
 
-/* A kind takes memory, too: as much as a few events. */
-static bool has_room_for_kind(const struct rfn_store *store, const struct rfn_segment *segment)
+/* The segment's kind, made if there is none, or NO_KIND if there is no room for one: a kind takes
+ * as much memory as a few events. The one that the context had last is mostly it. */
+static int find_kind(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *found)
 {
     enum { EVENTS = 4, ANYWAY = 16 };
+    struct context *context = &store->contexts[segment->context];
     uint64_t max = store->options.max_events;
-    return has_room(store, segment) && (!max || store->n_kinds < max / EVENTS + ANYWAY);
-}
-
-/* The segment's kind, made if there is none, or NO_KIND if there is no room for one. */
-static int search_kind(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *found)
-{
-    uint64_t hash = hash_of(segment);
+    *found = context->last_kind - 1;
+    if (context->last_kind && is_of(&store->kinds[*found], segment))
+        return 0;
+    uint64_t events = rfn_hash_bytes(segment->events, segment->n * sizeof *segment->events);
+    uint64_t hash = rfn_hash_mix(events, segment->context);
     const uint64_t *first = rfn_map_get(&store->by_hash, hash);
     uint32_t head = first ? (uint32_t)*first : NO_KIND;
     for (*found = head; *found != NO_KIND; *found = store->kinds[*found].next) {
         if (is_of(&store->kinds[*found], segment))
-            return 0;
+            break;
     }
-    if (!has_room_for_kind(store, segment))
-        return 0;
-    *found = (uint32_t)store->n_kinds;
-    return add_kind(store, segment, hash, head);
-}
-
-/* The same, but the one that the context had last is mostly it. */
-static int find_kind(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *found)
-{
-    struct context *context = &store->contexts[segment->context];
-    uint32_t last = context->last_kind;
-    if (last && is_of(&store->kinds[last - 1], segment)) {
-        *found = last - 1;
-        return 0;
+    if (*found == NO_KIND && has_room(store, segment) &&
+        (!max || store->n_kinds < max / EVENTS + ANYWAY)) {
+        *found = (uint32_t)store->n_kinds;
+        RFN_TRY(add_kind(store, segment, hash, head));
     }
-    RFN_TRY(search_kind(store, segment, found));
     context->last_kind = *found + 1; /* 0, for none, where there is no room */
-    return 0;
-}
-
-static int make_context(struct rfn_store *store, uint32_t context)
-{
-    size_t needed = (size_t)context + 1;
-    if (needed <= store->n_contexts)
-        return 0;
-    RFN_TRY(RFN_GROW(store->contexts, store->contexts_capacity, needed));
-    memset(store->contexts + store->n_contexts, 0,
-           (needed - store->n_contexts) * sizeof *store->contexts);
-    store->n_contexts = needed;
     return 0;
 }
 
@@ -230,30 +192,6 @@ static size_t kept_bytes(const struct kept *kept, const struct kind *kind)
     return (n + kept->n_extra) * (sizeof *kept->vector + (kept->sums ? sizeof *kept->sums : 0));
 }
 
-/* Of what is short next to what a machine's noise may be, the first execution may be like no other
- * one. */
-static bool is_averaged(const struct kind *kind, int64_t length)
-{
-    const struct rfn_criterion *criterion = &kind->criterion;
-    return criterion->method->averages || kind->one_way || (double)length < criterion->more;
-}
-
-static int copy_segment(struct kept *kept, const struct rfn_segment *segment, bool averages)
-{
-    size_t n = vector_length(segment->n);
-    kept->vector = malloc((n + segment->n_extra) * sizeof *kept->vector);
-    kept->sums = averages ? calloc(n + segment->n_extra, sizeof *kept->sums) : NULL;
-    if (!kept->vector || (averages && !kept->sums)) {
-        free(kept->vector);
-        free(kept->sums);
-        return RFN_E_NOMEM;
-    }
-    memcpy(kept->vector, segment->vector, n * sizeof *kept->vector);
-    if (segment->n_extra)
-        memcpy(kept->vector + n, segment->extra, segment->n_extra * sizeof *kept->vector);
-    return 0;
-}
-
 /* Makes the kind's next representative, of this segment. */
 static int keep(struct rfn_store *store, uint32_t number_of_kind, const struct rfn_segment *segment)
 {
@@ -262,12 +200,27 @@ static int keep(struct rfn_store *store, uint32_t number_of_kind, const struct r
     RFN_TRY(RFN_GROW(context->kept, context->capacity, context->n + 1));
     RFN_TRY(RFN_GROW(kind->numbers, kind->capacity, kind->n + 1));
     uint32_t number = (uint32_t)context->n;
+    size_t n = vector_length(segment->n), n_all = n + segment->n_extra;
+    int64_t length = segment->vector[n - 1];
+    /* Of what is short next to what a machine's noise may be, the first execution may be like no
+     * other one. */
+    bool averages = kind->criterion.method->averages || kind->one_way ||
+                    (double)length < kind->criterion.more;
     struct kept *kept = &context->kept[number];
-    *kept = (struct kept){.kind = number_of_kind,
+    *kept = (struct kept){.vector = malloc(n_all * sizeof *kept->vector),
+                          .sums = averages ? calloc(n_all, sizeof *kept->sums) : NULL,
+                          .kind = number_of_kind,
                           .forward = number,
-                          .first_length = segment->vector[vector_length(segment->n) - 1],
+                          .first_length = length,
                           .n_extra = segment->n_extra};
-    RFN_TRY(copy_segment(kept, segment, is_averaged(kind, kept->first_length)));
+    if (!kept->vector || (averages && !kept->sums)) {
+        free(kept->vector);
+        free(kept->sums);
+        return RFN_E_NOMEM;
+    }
+    memcpy(kept->vector, segment->vector, n * sizeof *kept->vector);
+    if (segment->n_extra)
+        memcpy(kept->vector + n, segment->extra, segment->n_extra * sizeof *kept->vector);
     kind->numbers[kind->n++] = number;
     context->n++;
     store->events += segment->n;
@@ -318,16 +271,6 @@ static int set_class(struct kind *kind, int64_t length, double *elements, uint32
     return 0;
 }
 
-/* The same for what is kept, with its class before: its leader has the length. */
-static int set_class_again(struct kind *kind, const struct rfn_length_classes *before,
-                           struct kept *kept, double *elements)
-{
-    if (kept->length_class == RFN_NO_LENGTH_CLASS)
-        return 0;
-    return set_class(kind, before->classes[kept->length_class].leader, elements,
-                     &kept->length_class);
-}
-
 static void add_to_class(struct kind *kind, const struct kept *kept, uint64_t length,
                          uint64_t executions)
 {
@@ -352,12 +295,13 @@ static int move(struct rfn_store *store, struct kind *kind, const struct rfn_vec
                 const struct rfn_length_classes *classes, uint32_t i)
 {
     struct rfn_wave wave = rfn_vector_index_vector(old, i);
-    if (kind->one_way)
-        RFN_TRY(set_class_again(kind, classes, kept_of(store, kind, i),
-                                old->elements + i * old->length));
+    struct kept *kept = kept_of(store, kind, i);
+    if (kind->one_way && kept->length_class != RFN_NO_LENGTH_CLASS) /* its leader has the length */
+        RFN_TRY(set_class(kind, classes->classes[kept->length_class].leader,
+                          old->elements + i * old->length, &kept->length_class));
     uint32_t found = find(store, kind, &wave);
     if (found != RFN_INDEX_NONE) {
-        drop(store, kept_of(store, kind, i), kind->numbers[found]);
+        drop(store, kept, kind->numbers[found]);
         return 0;
     }
     kind->numbers[kind->n++] = kind->numbers[i];
@@ -401,18 +345,6 @@ static int widen(struct rfn_store *store, struct kind *kind)
     return 0;
 }
 
-/* Whether the segment took exactly as long, in all of its parts, as what was found last. Then it
- * matches that again: no representative is similar to a lower-numbered one, or it would not be one
- * (that also holds after widening). */
-static bool is_again(const struct rfn_store *store, const struct kind *kind,
-                     const struct rfn_segment *segment)
-{
-    uint32_t last = kind->index.last;
-    return last != RFN_INDEX_NONE && !store->options.in_order &&
-           memcmp(kept_of(store, kind, last)->vector, segment->vector,
-                  vector_length(segment->n) * sizeof *segment->vector) == 0;
-}
-
 /* What the segment is similar to, in *found. `elements` are its own. */
 static int find_similar(struct rfn_store *store, struct kind *kind,
                         const struct rfn_segment *segment, const struct rfn_wave *wave,
@@ -425,31 +357,24 @@ static int find_similar(struct rfn_store *store, struct kind *kind,
     return 0;
 }
 
-static int keep_measured(struct rfn_store *store, uint32_t number_of_kind,
-                         const struct rfn_segment *segment, const struct rfn_wave *wave,
-                         uint32_t length_class)
-{
-    struct kind *kind = &store->kinds[number_of_kind];
-    RFN_TRY(keep(store, number_of_kind, segment));
-    kept_of(store, kind, kind->n - 1)->length_class = length_class;
-    RFN_TRY(rfn_vector_index_add(&kind->index, &kind->criterion, wave));
-    store->representatives++;
-    return RFN_STORE_KEPT;
-}
-
 static int put_measured(struct rfn_store *store, uint32_t number_of_kind,
                         const struct rfn_segment *segment, uint32_t *found)
 {
     struct kind *kind = &store->kinds[number_of_kind];
     const struct rfn_similarity *method = kind->criterion.method;
     uint32_t max = store->options.max_per_kind, length_class = RFN_NO_LENGTH_CLASS;
+    size_t n = vector_length(segment->n);
     struct rfn_wave wave;
+    /* A segment that took exactly as long, in all of its parts, as what was found last, matches
+     * that again: no representative is similar to a lower-numbered one, or it would not be one
+     * (that also holds after widening). */
     *found = kind->index.last;
-    if (is_again(store, kind, segment))
+    if (*found != RFN_INDEX_NONE && !store->options.in_order &&
+        memcmp(kept_of(store, kind, *found)->vector, segment->vector,
+               n * sizeof *segment->vector) == 0)
         return RFN_STORE_MATCHED;
     RFN_TRY(RFN_GROW(store->elements, store->elements_capacity, kind->index.length));
-    wave.largest = rfn_similarity_transform(method, segment->vector, vector_length(segment->n),
-                                            store->elements);
+    wave.largest = rfn_similarity_transform(method, segment->vector, n, store->elements);
     wave.elements = store->elements;
     RFN_TRY(find_similar(store, kind, segment, &wave, &length_class, found));
     if (*found == RFN_INDEX_NONE && max && kind->n == max) {
@@ -461,7 +386,11 @@ static int put_measured(struct rfn_store *store, uint32_t number_of_kind,
     if (!has_room(store, segment))
         return RFN_STORE_FULL;
     *found = (uint32_t)kind->n;
-    return keep_measured(store, number_of_kind, segment, &wave, length_class);
+    RFN_TRY(keep(store, number_of_kind, segment));
+    kept_of(store, kind, *found)->length_class = length_class;
+    RFN_TRY(rfn_vector_index_add(&kind->index, &kind->criterion, &wave));
+    store->representatives++;
+    return RFN_STORE_KEPT;
 }
 
 /* ---- methods that keep the first ---- */
@@ -475,17 +404,6 @@ static int64_t mean(uint64_t sum, uint64_t n)
     return up ? quotient + (rest < 0 ? -1 : 1) : quotient;
 }
 
-static void average_of(const struct rfn_store *store, const struct kind *kind, int64_t *average)
-{
-    size_t n = vector_length(kind->n_events);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t sum = 0;
-        for (size_t j = 0; j < kind->n; j++)
-            sum += (uint64_t)kept_of(store, kind, j)->vector[i];
-        average[i] = mean(sum, kind->n);
-    }
-}
-
 /* Of the kept segments the one nearest to their average. */
 static const int64_t *centroid_of(const struct rfn_store *store, const struct kind *kind,
                                   const int64_t *average)
@@ -495,8 +413,10 @@ static const int64_t *centroid_of(const struct rfn_store *store, const struct ki
     for (size_t i = 0; i < kind->n; i++) {
         const int64_t *vector = kept_of(store, kind, i)->vector;
         double distance = 0;
-        for (size_t j = 0; j < n; j++)
-            distance += rfn_difference_squared((double)vector[j], (double)average[j]);
+        for (size_t j = 0; j < n; j++) {
+            const double off = (double)vector[j] - (double)average[j];
+            distance += off * off;
+        }
         if (i == 0 || distance < least) {
             least = distance;
             best = i;
@@ -510,15 +430,19 @@ static int keep_later(struct rfn_store *store, uint32_t number_of_kind,
                       const struct rfn_segment *segment)
 {
     struct kind *kind = &store->kinds[number_of_kind];
-    int64_t *average = malloc(vector_length(kind->n_events) * sizeof *average);
+    size_t n = vector_length(kind->n_events);
+    int64_t *average = malloc(n * sizeof *average);
     if (!average)
         return RFN_E_NOMEM;
-    average_of(store, kind, average);
-    const int64_t *vector = kind->criterion.later == RFN_LATER_CENTROID
-                                ? centroid_of(store, kind, average)
-                                : average;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t sum = 0;
+        for (size_t j = 0; j < kind->n; j++)
+            sum += (uint64_t)kept_of(store, kind, j)->vector[i];
+        average[i] = mean(sum, kind->n);
+    }
     struct rfn_segment made = *segment;
-    made.vector = vector;
+    made.vector = kind->criterion.later == RFN_LATER_CENTROID ? centroid_of(store, kind, average)
+                                                              : average;
     int error = keep(store, number_of_kind, &made);
     free(average);
     kind->made = true;
@@ -549,7 +473,9 @@ static int put_counted(struct rfn_store *store, uint32_t number_of_kind,
 int rfn_store_put(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *number)
 {
     uint32_t number_of_kind, found;
-    RFN_TRY(make_context(store, segment->context));
+    size_t needed = (size_t)segment->context + 1;
+    RFN_TRY(RFN_GROW_ZEROED(store->contexts, store->contexts_capacity, needed));
+    store->n_contexts = needed > store->n_contexts ? needed : store->n_contexts;
     RFN_TRY(find_kind(store, segment, &number_of_kind));
     if (number_of_kind == NO_KIND)
         return RFN_STORE_FULL;
@@ -578,22 +504,21 @@ static int64_t pace_of(const struct kind *kind, const struct kept *kept)
     return mean(of->length, of->executions);
 }
 
-static void freeze(const struct kind *kind, struct kept *kept)
-{
-    size_t end = vector_length(kind->n_events) - 1;
-    if (!kept->vector || !kept->executions)
-        return;
-    kept->frozen = true;
-    kept->frozen_pace = pace_of(kind, kept);
-    kept->frozen_length = kept->sums ? mean(kept->sums[end], kept->executions) : kept->vector[end];
-}
-
 void rfn_store_freeze(struct rfn_store *store, bool again)
 {
     for (size_t i = 0; i < store->n_contexts; i++) {
         struct context *context = &store->contexts[i];
-        for (size_t j = again ? 0 : context->n_frozen; j < context->n; j++)
-            freeze(&store->kinds[context->kept[j].kind], &context->kept[j]);
+        for (size_t j = again ? 0 : context->n_frozen; j < context->n; j++) {
+            struct kept *kept = &context->kept[j];
+            const struct kind *kind = &store->kinds[kept->kind];
+            size_t end = vector_length(kind->n_events) - 1;
+            if (!kept->vector || !kept->executions)
+                continue;
+            kept->frozen = true;
+            kept->frozen_pace = pace_of(kind, kept);
+            kept->frozen_length = kept->sums ? mean(kept->sums[end], kept->executions)
+                                             : kept->vector[end];
+        }
         context->n_frozen = context->n;
     }
 }
@@ -620,22 +545,16 @@ static void keep_length(int64_t *vector, size_t n, int64_t length)
     vector[0] = 0;
 }
 
-static void make_average(const struct kind *kind, struct kept *kept)
-{
-    size_t n = vector_length(kind->n_events);
-    for (size_t k = 0; k < n + kept->n_extra; k++)
-        kept->vector[k] = mean(kept->sums[k], kept->executions);
-    if (kept->frozen)
-        keep_length(kept->vector, n, kept->frozen_length);
-}
-
 void rfn_store_finish(struct rfn_store *store)
 {
     for (size_t i = 0; i < store->n_contexts; i++) {
         for (size_t j = 0; j < store->contexts[i].n; j++) {
             struct kept *kept = &store->contexts[i].kept[j];
-            if (kept->sums)
-                make_average(&store->kinds[kept->kind], kept);
+            size_t n = vector_length(store->kinds[kept->kind].n_events);
+            for (size_t k = 0; kept->sums && k < n + kept->n_extra; k++)
+                kept->vector[k] = mean(kept->sums[k], kept->executions);
+            if (kept->sums && kept->frozen)
+                keep_length(kept->vector, n, kept->frozen_length);
         }
     }
 }
@@ -698,12 +617,6 @@ int rfn_store_widen(struct rfn_store *store)
 
 /* ---- figures ---- */
 
-static size_t kind_bytes(const struct kind *kind)
-{
-    return (kind->n_events + 1) * sizeof *kind->events + kind->capacity * sizeof *kind->numbers +
-           rfn_vector_index_bytes(&kind->index) + rfn_length_classes_bytes(&kind->classes);
-}
-
 struct rfn_store_stats rfn_store_stats(const struct rfn_store *store)
 {
     struct rfn_store_stats stats = {.executions = store->executions,
@@ -719,12 +632,16 @@ struct rfn_store_stats rfn_store_stats(const struct rfn_store *store)
                   (store->by_hash.slots ? store->by_hash.mask + 1 : 0) *
                       sizeof *store->by_hash.slots;
     for (size_t i = 0; i < store->n_kinds; i++) {
-        stats.comparisons += store->kinds[i].index.comparisons;
-        stats.visits += store->kinds[i].index.visits;
-        stats.bytes += kind_bytes(&store->kinds[i]);
-        size_t kept = store->kinds[i].n - store->kinds[i].made;
-        stats.kept_events += kept * store->kinds[i].n_events;
-        stats.kept_messages += kept * store->kinds[i].messages;
+        const struct kind *kind = &store->kinds[i];
+        size_t kept = kind->n - kind->made;
+        stats.comparisons += kind->index.comparisons;
+        stats.visits += kind->index.visits;
+        stats.bytes += (kind->n_events + 1) * sizeof *kind->events +
+                       kind->capacity * sizeof *kind->numbers +
+                       rfn_vector_index_bytes(&kind->index) +
+                       rfn_length_classes_bytes(&kind->classes);
+        stats.kept_events += kept * kind->n_events;
+        stats.kept_messages += kept * kind->messages;
     }
     for (size_t i = 0; i < store->n_contexts; i++)
         stats.bytes += store->contexts[i].capacity * sizeof *store->contexts[i].kept;

@@ -14,6 +14,7 @@
 #define RFN_REDUCE_STORE_H
 
 #include "reduce/similarity.h"
+#include "refrain/event.h"
 
 struct rfn_store;
 
@@ -30,13 +31,61 @@ struct rfn_store_options {
 struct rfn_store *rfn_store_new(const struct rfn_store_options *options);
 void rfn_store_free(struct rfn_store *store);
 
+/* What the calls of a segment do, as bits. */
+enum {
+    RFN_ROLE_SENDS = 1,
+    RFN_ROLE_RECEIVES = 2,
+    RFN_ROLE_ONE_TO_ALL = 4,
+    RFN_ROLE_ALL_TO_ONE = 8,
+    RFN_ROLE_COMPLETES = 16, /* goes with any of these */
+    RFN_ROLE_MEETS = 32      /* waits for others that wait for it, or may do so */
+};
+
+/* The role of a call of the class; 0: it concerns nobody else. */
+static inline uint8_t rfn_class_role(uint8_t class_)
+{
+    switch (class_) {
+    case RFN_CLASS_SEND:
+    case RFN_CLASS_SSEND:
+        return RFN_ROLE_SENDS;
+    case RFN_CLASS_RECV:
+    case RFN_CLASS_PROBE:
+        return RFN_ROLE_RECEIVES;
+    case RFN_CLASS_ONE_TO_ALL:
+        return RFN_ROLE_ONE_TO_ALL;
+    case RFN_CLASS_ALL_TO_ONE:
+        return RFN_ROLE_ALL_TO_ONE;
+    case RFN_CLASS_COMPLETION:
+        return RFN_ROLE_COMPLETES;
+    case RFN_CLASS_OTHER:
+    case RFN_CLASS_REGION:
+    case RFN_CLASS_SEGMENT_BEGIN:
+    case RFN_CLASS_SEGMENT_END:
+    case RFN_CLASS_UNRECORDED:
+        return 0;
+    default:
+        return RFN_ROLE_MEETS;
+    }
+}
+
+/* Whether lateness goes through a segment with these roles in one direction at most. A rank that
+ * receives and then sends hands its lateness on, and one that meets all others makes all of them
+ * wait: the exact moment matters, and to ranks that this one never talks to. A segment that only
+ * sends, or only receives, is an end of the chain: waits there are between two ranks, and sums of
+ * them are what matters. */
+static inline bool rfn_roles_one_way(uint8_t roles)
+{
+    uint8_t rest = roles & (uint8_t)~RFN_ROLE_COMPLETES;
+    return roles && !(rest & RFN_ROLE_MEETS) && (rest & (rest - 1)) == 0;
+}
+
 /* A segment as it was executed. Borrowed. */
 struct rfn_segment {
     uint32_t context;
     const uint32_t *events; /* symbols; n of them */
     size_t n;
     uint32_t messages;     /* of these events; only counted */
-    uint8_t roles;         /* of these events, together (one_way.h) */
+    uint8_t roles;         /* RFN_ROLE_ of these events, together */
     const int64_t *vector; /* 2 n + 2 times since its start, ns: 0, enters and exits, end */
     const int64_t *extra;  /* values that are kept with it, and not looked at; as many of each
                               segment of the same events */

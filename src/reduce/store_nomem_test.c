@@ -2,8 +2,6 @@
  * behind. */
 #include "reduce/store.h"
 
-#include "reduce/one_way.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

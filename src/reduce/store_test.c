@@ -1,6 +1,5 @@
 #include "reduce/store.h"
 
-#include "reduce/one_way.h"
 #include "reduce/vector_index.h"
 
 #include <setjmp.h>

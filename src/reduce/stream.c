@@ -6,7 +6,6 @@
 #include "reduce/join_symbols.h"
 #include "reduce/lists.h"
 #include "reduce/site_inputs.h"
-#include "reduce/stream_reduction.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +22,10 @@ struct poll_run {
 
 struct rfn_stream {
     struct rfn_stream_options options;
-    struct rfn_elastic signature; /* of what the fold has told */
-    bool not_signed;
+    struct {
+        struct rfn_elastic elastic; /* of what the fold has told */
+        bool given_up;
+    } signature;
     struct rfn_symbol_table table;
     struct rfn_site_inputs inputs;
     struct rfn_lists lists;
@@ -35,17 +36,23 @@ struct rfn_stream {
     uint64_t events, calls;
     bool volume_dropped;
     uint64_t passed; /* events gone over again by settling, all passes together */
-    uint64_t *marks;
-    size_t n_marks, marks_capacity;
-    uint64_t next_look; /* at the memory held, when there are so many events */
-    size_t counted;     /* what of memory->used is this stream's */
-    bool spilled;       /* something has left memory */
-    bool spill_failed;  /* do not try again */
-    bool moving;        /* columns are between two symbols */
-    uint64_t epochs;
-    struct rfn_stream_reduction *reduction; /* NULL: times are kept */
-    size_t reduced_bytes; /* that it holds; counting takes long, and it changes rarely */
-    unsigned patience;    /* looks are 2^patience times rarer, as looking did not help */
+    struct {
+        uint64_t *at;
+        size_t n, capacity;
+    } marks;
+    struct {
+        uint64_t next_look; /* when there are so many events */
+        size_t counted;     /* what of options.memory->used is this stream's */
+        bool spilled;       /* something has left memory */
+        bool spill_failed;  /* do not try again */
+        bool moving;        /* columns are between two symbols */
+        unsigned patience;  /* looks are 2^patience times rarer, as looking did not help */
+    } memory;
+    struct {
+        struct rfn_stream_reduction *reduction; /* NULL: times are kept */
+        size_t bytes; /* that it holds; counting takes long, and it changes rarely */
+        uint64_t epochs;
+    } times;
     /* What every event looks at, beside the backlog. */
     const struct rfn_function *functions;
     bool failed; /* a list could not be kept */
@@ -60,22 +67,17 @@ uint64_t rfn_stream_letter(const struct rfn_stream *stream, uint32_t symbol)
     return of->failed_poll ? 0 : stream->inputs.sites[of->site].letter;
 }
 
-static void stop_signing(struct rfn_stream *stream)
-{
-    stream->not_signed = true;
-    rfn_elastic_release(&stream->signature);
-    rfn_fold_watch_by(stream->fold, NULL, NULL);
-}
-
 /* What the fold tells of. */
 static void sign(void *context, const rfn_node *symbols, size_t n)
 {
     struct rfn_stream *stream = context;
     for (size_t i = 0; i < n; i++) {
         uint64_t letter = rfn_stream_letter(stream, rfn_node_index(symbols[i]));
-        int error = letter ? rfn_elastic_append(&stream->signature, letter) : 0;
-        if (error || rfn_elastic_is_slow(&stream->signature)) {
-            stop_signing(stream);
+        int error = letter ? rfn_elastic_append(&stream->signature.elastic, letter) : 0;
+        if (error || rfn_elastic_is_slow(&stream->signature.elastic)) {
+            stream->signature.given_up = true;
+            rfn_elastic_release(&stream->signature.elastic);
+            rfn_fold_watch_by(stream->fold, NULL, NULL);
             return;
         }
     }
@@ -84,18 +86,18 @@ static void sign(void *context, const rfn_node *symbols, size_t n)
 /* From now on, if it is signed. */
 static void watch_fold(struct rfn_stream *stream)
 {
-    if (!stream->not_signed)
+    if (!stream->signature.given_up)
         rfn_fold_watch_by(stream->fold, sign, stream);
 }
 
 uint64_t rfn_stream_signature(struct rfn_stream *stream)
 {
-    if (stream->not_signed)
+    if (stream->signature.given_up)
         return RFN_UNSIGNED;
     rfn_fold_tell(stream->fold);
-    if (stream->not_signed)
+    if (stream->signature.given_up)
         return RFN_UNSIGNED; /* what was told was too much */
-    uint64_t signature = rfn_elastic_signature(&stream->signature);
+    uint64_t signature = rfn_elastic_signature(&stream->signature.elastic);
     return signature == RFN_UNSIGNED ? 1 : signature; /* there are no calls */
 }
 
@@ -113,28 +115,6 @@ static uint32_t max_nodes(const struct rfn_stream_options *options)
     return (uint32_t)n;
 }
 
-/* Kept segments take some 64 bytes per event, and four times that per kind; both together may take
- * half of the memory. */
-static uint64_t max_kept_events(const struct rfn_stream_options *options)
-{
-    return options->memory ? options->memory->limit / 256 : 0;
-}
-
-static int make_parts(struct rfn_stream *stream)
-{
-    const struct rfn_stream_options *options = &stream->options;
-    stream->fold = rfn_fold_new(max_nodes(options));
-    if (!stream->fold)
-        return RFN_E_NOMEM;
-    stream->not_signed = !options->letter;
-    watch_fold(stream);
-    if (!options->reducing || !options->times)
-        return 0;
-    stream->reduction = rfn_stream_reduction_new(stream, options->reducing,
-                                                 max_kept_events(options));
-    return stream->reduction ? 0 : RFN_E_NOMEM;
-}
-
 struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
 {
     struct rfn_stream *stream = calloc(1, sizeof *stream);
@@ -146,13 +126,22 @@ struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
                                               .volume = options->volume};
     stream->last_exit = options->start;
     stream->last_volume = options->volume_start;
-    stream->next_look = options->memory ? LOOK_EVERY : UINT64_MAX;
-    if (make_parts(stream) < 0) {
-        rfn_fold_free(stream->fold);
-        free(stream);
-        return NULL;
-    }
-    return stream;
+    stream->memory.next_look = options->memory ? LOOK_EVERY : UINT64_MAX;
+    stream->fold = rfn_fold_new(max_nodes(options));
+    stream->signature.given_up = !options->letter;
+    if (stream->fold)
+        watch_fold(stream);
+    /* Kept segments take some 64 bytes per event, and four times that per kind; both together may
+     * take half of the memory. */
+    const bool reduces = options->sink && options->times;
+    if (stream->fold && reduces)
+        stream->times.reduction = options->sink->make(
+            stream, options->reducing, options->memory ? options->memory->limit / 256 : 0);
+    if (stream->fold && (stream->times.reduction || !reduces))
+        return stream;
+    rfn_fold_free(stream->fold);
+    free(stream);
+    return NULL;
 }
 
 const struct rfn_function *rfn_stream_schema(const struct rfn_stream *stream, uint32_t function)
@@ -165,14 +154,15 @@ void rfn_stream_free(struct rfn_stream *stream)
     if (!stream)
         return;
     if (stream->options.memory)
-        __atomic_sub_fetch(&stream->options.memory->used, stream->counted, __ATOMIC_RELAXED);
+        __atomic_sub_fetch(&stream->options.memory->used, stream->memory.counted, __ATOMIC_RELAXED);
     rfn_symbol_table_release(&stream->table);
     rfn_site_inputs_release(&stream->inputs);
-    free(stream->marks);
+    free(stream->marks.at);
     rfn_lists_release(&stream->lists);
     rfn_fold_free(stream->fold);
-    rfn_elastic_release(&stream->signature);
-    rfn_stream_reduction_free(stream->reduction);
+    rfn_elastic_release(&stream->signature.elastic);
+    if (stream->times.reduction)
+        stream->options.sink->free(stream->times.reduction);
     free(stream);
 }
 
@@ -183,13 +173,13 @@ size_t rfn_stream_bytes(const struct rfn_stream *stream)
     struct rfn_fold_stats fold;
     rfn_fold_stats(stream->fold, &fold);
     return fold.bytes + rfn_lists_bytes(&stream->lists) + rfn_symbol_table_bytes(&stream->table) +
-           stream->marks_capacity * sizeof *stream->marks + rfn_elastic_bytes(&stream->signature) +
-           stream->reduced_bytes;
+           stream->marks.capacity * sizeof *stream->marks.at +
+           rfn_elastic_bytes(&stream->signature.elastic) + stream->times.bytes;
 }
 
 const struct rfn_spill *rfn_stream_spill_of(const struct rfn_stream *stream)
 {
-    return stream->spilled ? stream->options.spill : NULL;
+    return stream->memory.spilled ? stream->options.spill : NULL;
 }
 
 /* Of all that can leave memory. */
@@ -198,25 +188,24 @@ static int each_that_leaves(void *columns, int (*visit)(void *context, struct rf
 {
     struct rfn_stream *stream = columns;
     RFN_TRY(rfn_symbol_table_each(&stream->table, visit, context));
-    if (stream->reduction)
-        RFN_TRY(rfn_stream_profile_each_column(rfn_stream_reduction_profile(stream->reduction),
-                                               visit, context));
+    if (stream->times.reduction)
+        RFN_TRY(stream->options.sink->each_column(stream->times.reduction, visit, context));
     return rfn_fold_each_column(stream->fold, visit, context);
 }
 
 /* Frees what is only there to save time later. */
 static void drop_ahead(struct rfn_stream *stream)
 {
-    if (!stream->reduction)
+    if (!stream->times.reduction)
         return;
-    rfn_stream_profile_drop_ahead(rfn_stream_reduction_profile(stream->reduction));
-    stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
+    stream->options.sink->drop_ahead(stream->times.reduction);
+    stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
 }
 
 /* Frees about `wanted` bytes. */
 static int spill(struct rfn_stream *stream, size_t wanted)
 {
-    stream->spilled = true;
+    stream->memory.spilled = true;
     drop_ahead(stream); /* it would read what is spilled again and again */
     size_t before = rfn_lists_bytes(&stream->lists);
     RFN_TRY(rfn_lists_spill(&stream->lists, stream->options.spill));
@@ -224,8 +213,8 @@ static int spill(struct rfn_stream *stream, size_t wanted)
     if (freed < wanted)
         RFN_TRY(rfn_columns_relieve(stream, each_that_leaves, stream->options.spill, wanted - freed,
                                     NULL));
-    if (stream->reduction)
-        stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
+    if (stream->times.reduction)
+        stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
     return 0;
 }
 
@@ -233,22 +222,22 @@ static int spill(struct rfn_stream *stream, size_t wanted)
 static size_t count_memory(struct rfn_stream *stream)
 {
     struct rfn_memory *memory = stream->options.memory;
-    size_t bytes = rfn_stream_bytes(stream), change = bytes - stream->counted;
-    stream->counted = bytes;
+    size_t bytes = rfn_stream_bytes(stream), change = bytes - stream->memory.counted;
+    stream->memory.counted = bytes;
     return __atomic_add_fetch(&memory->used, change, __ATOMIC_RELAXED);
 }
 
-/* What was measured so far goes to the profile. An input that has moved stays in the symbols from
+/* What was measured so far goes to the sink. An input that has moved stays in the symbols from
  * before: they are in the part that keeps its structure. */
 static int end_epoch(struct rfn_stream *stream)
 {
     rfn_site_inputs_settled(&stream->inputs);
-    stream->epochs++;
+    stream->times.epochs++;
     RFN_TRY(rfn_fold_freeze(stream->fold));
-    RFN_TRY(rfn_stream_reduction_take(stream->reduction));
-    stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
+    RFN_TRY(stream->options.sink->epoch(stream->times.reduction));
+    stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
     rfn_symbol_table_empty_measured(&stream->table);
-    stream->n_marks = 0;
+    stream->marks.n = 0;
     return 0;
 }
 
@@ -269,13 +258,13 @@ static int reduce_memory(struct rfn_stream *stream)
     }
     int widened = 1;
     for (int i = 0; i < AT_ONCE && used > memory->limit && widened; i++) {
-        if (stream->reduced_bytes < memory->limit / 16)
+        if (stream->times.bytes < memory->limit / 16)
             break;
-        RFN_TRY(widened = rfn_stream_reduction_widen(stream->reduction));
-        stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
+        RFN_TRY(widened = stream->options.sink->widen(stream->times.reduction));
+        stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
         used = count_memory(stream);
     }
-    bool others = stream->counted < memory->limit / 8;
+    bool others = stream->memory.counted < memory->limit / 8;
     return used <= memory->limit || (others && used <= memory->limit / 8 * 9);
 }
 
@@ -285,41 +274,37 @@ static int look_at_memory(struct rfn_stream *stream)
 {
     struct rfn_memory *memory = stream->options.memory;
     uint64_t every = 8 * (uint64_t)stream->table.n; /* looking costs a little per symbol */
-    stream->next_look = stream->events +
-                        ((every > LOOK_EVERY ? every : LOOK_EVERY) << stream->patience);
-    if (!memory || !stream->options.spill || (stream->spill_failed && !stream->reduction))
+    stream->memory.next_look = stream->events + ((every > LOOK_EVERY ? every : LOOK_EVERY)
+                                                 << stream->memory.patience);
+    if (!memory || !stream->options.spill ||
+        (stream->memory.spill_failed && !stream->times.reduction))
         return 0;
     size_t used = count_memory(stream);
-    if (used > memory->limit && stream->reduction && !stream->moving) {
+    if (used > memory->limit && stream->times.reduction && !stream->memory.moving) {
         int enough = reduce_memory(stream);
         if (enough)
             return enough < 0 ? enough : 0;
         used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
     }
-    if (used <= memory->limit || stream->spill_failed)
+    if (used <= memory->limit || stream->memory.spill_failed)
         return 0;
-    stream->spill_failed = spill(stream, used - memory->limit / 8 * 7) < 0;
+    stream->memory.spill_failed = spill(stream, used - memory->limit / 8 * 7) < 0;
     /* What is too much may be another thread's, or may not be able to leave. */
     bool helped = count_memory(stream) <= memory->limit;
-    stream->patience = helped ? 0 : stream->patience < 8 ? stream->patience + 1 : 8;
+    stream->memory.patience = helped                        ? 0
+                              : stream->memory.patience < 8 ? stream->memory.patience + 1
+                                                            : 8;
     return 0;
 }
 
 static int spill_all(struct rfn_stream *stream)
 {
-    if (!stream->options.memory || !stream->options.spill || stream->spill_failed)
+    if (!stream->options.memory || !stream->options.spill || stream->memory.spill_failed)
         return 0;
     int error = spill(stream, SIZE_MAX);
-    stream->spill_failed = error < 0;
+    stream->memory.spill_failed = error < 0;
     count_memory(stream);
     return error;
-}
-
-/* Before a pass over all events so far, which makes new columns: the old ones go out of the way. */
-static void make_room(struct rfn_stream *stream)
-{
-    if (stream->options.memory && count_memory(stream) > stream->options.memory->limit / 4)
-        spill_all(stream);
 }
 
 /* ---- moving inputs from signatures to columns ---- */
@@ -332,7 +317,7 @@ static int look(void *stream)
 /* After an epoch symbols stay as they are. */
 void rfn_stream_move(struct rfn_stream *stream, uint32_t site, uint32_t input)
 {
-    rfn_site_inputs_move(&stream->inputs, site, input, !stream->epochs);
+    rfn_site_inputs_move(&stream->inputs, site, input, !stream->times.epochs);
 }
 
 int rfn_stream_settle(struct rfn_stream *stream)
@@ -341,12 +326,14 @@ int rfn_stream_settle(struct rfn_stream *stream)
         return 0;
     struct rfn_fold *old = stream->fold;
     rfn_fold_tell(old); /* letters stay what they are */
-    make_room(stream);
+    /* The pass makes new columns: the old ones go out of the way. */
+    if (stream->options.memory && count_memory(stream) > stream->options.memory->limit / 4)
+        spill_all(stream);
     struct rfn_fold *new = rfn_fold_new(max_nodes(&stream->options));
     if (!new)
         return RFN_E_NOMEM;
     stream->fold = new;
-    stream->moving = true;
+    stream->memory.moving = true;
     const struct rfn_symbol_join join = {
         .table = &stream->table,
         .inputs = &stream->inputs,
@@ -356,8 +343,8 @@ int rfn_stream_settle(struct rfn_stream *stream)
         .context = stream,
     };
     int error = rfn_symbols_join(&join, &stream->last);
-    stream->moving = false;
-    stream->not_signed |= error < 0;
+    stream->memory.moving = false;
+    stream->signature.given_up |= error < 0;
     if (!error)
         watch_fold(stream);
     rfn_fold_free(old);
@@ -372,7 +359,7 @@ int rfn_stream_settle(struct rfn_stream *stream)
 static int settle_in_time(struct rfn_stream *stream)
 {
     enum { FREE = 1 << 16 };
-    if (stream->reduction && stream->options.memory &&
+    if (stream->times.reduction && stream->options.memory &&
         count_memory(stream) > stream->options.memory->limit / 2)
         return end_epoch(stream);
     return stream->passed <= stream->events + FREE ? rfn_stream_settle(stream) : 0;
@@ -387,8 +374,8 @@ static int append_times(struct rfn_stream *stream, struct rfn_symbol *symbol,
     error |= rfn_column_append(&symbol->duration, (int64_t)(event->exit - event->enter));
     stream->last_exit = event->exit;
     if (__builtin_expect(stream->events % RFN_STREAM_MARK == 0 && stream->events, 0)) {
-        RFN_TRY(RFN_GROW(stream->marks, stream->marks_capacity, stream->n_marks + 1));
-        stream->marks[stream->n_marks++] = event->enter;
+        RFN_TRY(RFN_GROW(stream->marks.at, stream->marks.capacity, stream->marks.n + 1));
+        stream->marks.at[stream->marks.n++] = event->enter;
     }
     return error ? RFN_E_NOMEM : 0;
 }
@@ -431,21 +418,16 @@ static int append_columns(struct rfn_stream *stream, struct rfn_symbol *symbol,
     return error ? RFN_E_NOMEM : 0;
 }
 
-/* A site's letter is asked for once, when the site is used. */
-static int site_use(struct rfn_stream *stream, uint32_t site, const struct rfn_function *schema)
-{
-    int new = rfn_site_inputs_use(&stream->inputs, site, schema->n_in);
-    if (new == 1 && stream->options.letter && rfn_class_is_mpi(schema->class_))
-        stream->inputs.sites[site].letter =
-            stream->options.letter(stream->options.letter_context, site) | 1;
-    return new;
-}
-
 /* Adds the symbol of an event that was never seen; *move is the input that then has to move. */
 static int64_t symbol_new(struct rfn_stream *stream, uint32_t function,
                           const struct rfn_symbol_signature *signature, int *move)
 {
-    RFN_TRY(site_use(stream, signature->site, rfn_stream_schema(stream, function)));
+    const struct rfn_function *schema = rfn_stream_schema(stream, function);
+    int new = rfn_site_inputs_use(&stream->inputs, signature->site, schema->n_in);
+    RFN_TRY(new);
+    if (new && stream->options.letter && rfn_class_is_mpi(schema->class_))
+        stream->inputs.sites[signature->site].letter =
+            stream->options.letter(stream->options.letter_context, signature->site) | 1;
     struct rfn_symbol like = {.site = signature->site,
                               .function = function,
                               .error = signature->error,
@@ -493,7 +475,7 @@ static int emit(struct rfn_stream *stream, const struct rfn_event *event, uint64
     RFN_TRY(rfn_fold_append(stream->fold, (uint32_t)symbol));
     if (move >= 0)
         rfn_stream_move(stream, event->site, (uint32_t)move);
-    if (__builtin_expect(stream->events >= stream->next_look, 0))
+    if (__builtin_expect(stream->events >= stream->memory.next_look, 0))
         RFN_TRY(look_at_memory(stream));
     return __builtin_expect(stream->inputs.unsettled, 0) ? settle_in_time(stream) : 0;
 }
@@ -509,26 +491,15 @@ static int end_run(struct rfn_stream *stream)
     return emit(stream, &run->event, run->count, run->inside);
 }
 
-/* Whether the event is one more poll of the run that is held back. */
-static bool continues(const struct rfn_stream *stream, const struct rfn_event *event)
-{
-    const struct poll_run *run = &stream->run;
-    if (!run->open || run->event.site != event->site || run->event.error != event->error)
-        return false;
-    unsigned n_in = rfn_stream_schema(stream, event->function)->n_in;
-    for (unsigned i = 0; i < n_in; i++) {
-        if (run->in[i] != event->in[i])
-            return false;
-    }
-    return true;
-}
-
 static int hold(struct rfn_stream *stream, const struct rfn_event *event)
 {
     struct poll_run *run = &stream->run;
-    if (!continues(stream, event)) {
+    const struct rfn_function *function = rfn_stream_schema(stream, event->function);
+    bool goes_on = run->open && run->event.site == event->site && run->event.error == event->error;
+    for (unsigned i = 0; i < function->n_in && goes_on; i++)
+        goes_on = run->in[i] == event->in[i];
+    if (!goes_on) {
         RFN_TRY(end_run(stream));
-        const struct rfn_function *function = rfn_stream_schema(stream, event->function);
         run->open = true;
         run->event = *event;
         memcpy(run->in, event->in, function->n_in * sizeof *run->in);
@@ -554,9 +525,11 @@ static int reduce(struct rfn_stream *stream, const struct rfn_event *event)
     return emit(stream, event, 1, event->exit - event->enter);
 }
 
-static int reduce_backlog(struct rfn_stream *stream)
+int rfn_stream_catch_up(struct rfn_stream *stream)
 {
     struct rfn_backlog *backlog = &stream->backlog;
+    if (stream->failed)
+        return RFN_E_NOMEM;
     for (uint32_t at = 0; at < backlog->n;) {
         const struct rfn_event event = rfn_backlog_get(backlog, &at);
         if (__builtin_expect(reduce(stream, &event) < 0, 0)) {
@@ -574,7 +547,7 @@ int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
     if (__builtin_expect(stream->failed, 0))
         return RFN_E_NOMEM;
     if (__builtin_expect(took_long, 0))
-        RFN_TRY(reduce_backlog(stream));
+        RFN_TRY(rfn_stream_catch_up(stream));
     const struct rfn_function *function = rfn_stream_schema(stream, event->function);
     rfn_backlog_put(&stream->backlog, event, function->n_in, function->n_out,
                     stream->options.volume);
@@ -583,13 +556,13 @@ int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
 
 int rfn_stream_spill(struct rfn_stream *stream)
 {
-    RFN_TRY(reduce_backlog(stream));
+    RFN_TRY(rfn_stream_catch_up(stream));
     return spill_all(stream);
 }
 
 int rfn_stream_flush(struct rfn_stream *stream)
 {
-    RFN_TRY(reduce_backlog(stream));
+    RFN_TRY(rfn_stream_catch_up(stream));
     RFN_TRY(end_run(stream));
     return rfn_stream_settle(stream);
 }
@@ -602,8 +575,9 @@ int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volu
     uint64_t more[2] = {exit - stream->last_exit, volume_exit - stream->last_volume};
     if (rfn_stream_has_volume(stream))
         columns[1] = (struct rfn_column *)rfn_stream_volume(stream, symbol) + 1;
-    if (stream->reduction && !columns[0]->n) /* an epoch has taken its times */
-        rfn_stream_reduction_end_later(stream->reduction, (int64_t)more[0], (int64_t)more[1]);
+    if (stream->times.reduction && !columns[0]->n) /* an epoch has taken its times */
+        stream->options.sink->end_later(stream->times.reduction, (int64_t)more[0],
+                                        (int64_t)more[1]);
     for (int i = 0; i < 2; i++) {
         if (columns[i] && columns[i]->n)
             RFN_TRY(rfn_column_set_last(columns[i], columns[i]->last + (int64_t)more[i]));
@@ -611,11 +585,6 @@ int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volu
     stream->last_exit = exit;
     stream->last_volume = volume_exit;
     return 0;
-}
-
-int rfn_stream_catch_up(struct rfn_stream *stream)
-{
-    return stream->failed ? RFN_E_NOMEM : reduce_backlog(stream);
 }
 
 static int code_ahead(void *context, struct rfn_column *column)
@@ -632,17 +601,17 @@ int rfn_stream_code_ahead(struct rfn_stream *stream)
         stream->failed = true; /* the run is lost */
         return RFN_E_NOMEM;
     }
-    return stream->reduction ? 0 : each_that_leaves(stream, code_ahead, NULL);
+    return stream->times.reduction ? 0 : each_that_leaves(stream, code_ahead, NULL);
 }
 
 int rfn_stream_epoch(struct rfn_stream *stream)
 {
-    if (!stream->reduction)
+    if (!stream->times.reduction)
         return 0;
     RFN_TRY(rfn_stream_settle(stream));
     RFN_TRY(end_epoch(stream));
-    rfn_stream_profile_code_ahead(rfn_stream_reduction_profile(stream->reduction));
-    stream->reduced_bytes = rfn_stream_reduction_bytes(stream->reduction);
+    stream->options.sink->code_ahead(stream->times.reduction);
+    stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
     if (stream->options.memory)
         count_memory(stream);
     return 0;
@@ -651,32 +620,32 @@ int rfn_stream_epoch(struct rfn_stream *stream)
 struct rfn_room rfn_stream_room(const struct rfn_stream *stream)
 {
     const struct rfn_memory *memory = stream->options.memory;
-    if (!memory || stream->spill_failed)
+    if (!memory || stream->memory.spill_failed)
         return (struct rfn_room){0};
     size_t used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
-    double share = used ? (double)stream->counted / (double)used : 1;
+    double share = used ? (double)stream->memory.counted / (double)used : 1;
     return (struct rfn_room){stream->options.spill, (size_t)((double)(memory->limit / 2) * share)};
 }
 
 int rfn_stream_reduce(struct rfn_stream *stream)
 {
-    if (!stream->reduction)
+    if (!stream->times.reduction)
         return 0;
     const struct rfn_room room = rfn_stream_room(stream);
-    RFN_TRY(rfn_stream_reduction_take(stream->reduction));
+    RFN_TRY(stream->options.sink->epoch(stream->times.reduction));
     rfn_symbol_table_empty_measured(&stream->table);
-    stream->n_marks = 0;
-    return rfn_stream_reduction_finish(stream->reduction, &room);
+    stream->marks.n = 0;
+    return stream->options.sink->finish(stream->times.reduction, &room);
 }
 
 const struct rfn_stream_reduction *rfn_stream_reduced(const struct rfn_stream *stream)
 {
-    return stream->reduction;
+    return stream->times.reduction;
 }
 
 uint64_t rfn_stream_epochs(const struct rfn_stream *stream)
 {
-    return stream->epochs;
+    return stream->times.epochs;
 }
 
 /* ---- looking at the result ---- */
@@ -752,8 +721,8 @@ uint64_t rfn_stream_calls(const struct rfn_stream *stream)
 
 const uint64_t *rfn_stream_marks(const struct rfn_stream *stream, size_t *n)
 {
-    *n = stream->n_marks;
-    return stream->marks;
+    *n = stream->marks.n;
+    return stream->marks.at;
 }
 
 uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site)

@@ -31,16 +31,15 @@
  * and lists to the spill, the large ones first, and codes what is staged if that is not enough. The
  * height of the fold's stack is limited in proportion. Nothing is moved while everything fits.
  *
- * Reduced times (stream_reduction.h). Then the columns of what is measured last only until they
- * take too much memory, or until the end: what they hold is put into the stream's profile, and they
- * are empty again. That is an epoch. What was reduced in an epoch keeps its structure: the fold is
- * frozen, and the stream is not folded again. So an input that moves after an epoch moves only for
- * what is to come; symbols from before it stay as they are, beside those of the new form. (Folding
- * again would cut other segments than those that were compared.) That costs at most as many symbols
- * as an input may have values, and streams in which inputs moved at different times have different
- * structures.
- * With too little memory an epoch comes first; then the profile's thresholds are widened as far as
- * that helps; only then anything is moved to the spill.
+ * Reduced times. Then the columns of what is measured last only until they take too much memory, or
+ * until the end: the time sink takes what they hold, and they are empty again. That is an epoch.
+ * What was reduced in an epoch keeps its structure: the fold is frozen, and the stream is not
+ * folded again. So an input that moves after an epoch moves only for what is to come; symbols from
+ * before it stay as they are, beside those of the new form. (Folding again would cut other segments
+ * than those that were compared.) That costs at most as many symbols as an input may have values,
+ * and streams in which inputs moved at different times have different structures. With too little
+ * memory an epoch comes first; then the sink holds less as far as that helps; only then anything is
+ * moved to the spill.
  *
  * Everything else is lossless. No MPI and no clock here: tests and benchmarks drive this directly.
  */
@@ -50,7 +49,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "event/kind.h"
-#include "reduce/column_relief.h"
+#include "reduce/column.h"
 #include "reduce/fold.h"
 #include "reduce/symbol_table.h"
 
@@ -79,6 +78,34 @@ struct rfn_memory {
     size_t used; /* changed atomically */
 };
 
+struct rfn_stream;
+struct rfn_reducing;
+struct rfn_stream_reduction;
+
+/* Where times go that are not kept (stream_reduction.h): one object per stream, which reads the
+ * stream's structure and columns. After an error it can only be freed. */
+struct rfn_time_sink {
+    /* max_events: that it may hold in memory; 0: no limit. NULL: out of memory. */
+    struct rfn_stream_reduction *(*make)(const struct rfn_stream *stream,
+                                         const struct rfn_reducing *reducing, uint64_t max_events);
+    void (*free)(struct rfn_stream_reduction *reduction); /* may be NULL */
+    /* An epoch: takes what has come since the last one. The fold is frozen, but for the last one;
+     * afterwards the stream empties the columns. */
+    int (*epoch)(struct rfn_stream_reduction *reduction);
+    /* The last event of an epoch ended so much later, and counted so much more volume. */
+    void (*end_later)(struct rfn_stream_reduction *reduction, int64_t quanta, int64_t volume);
+    int (*finish)(struct rfn_stream_reduction *reduction, const struct rfn_room *room);
+    size_t (*bytes)(const struct rfn_stream_reduction *reduction); /* takes long */
+    /* Holds less, and loses detail by that. 1; 0: it cannot; or an error. */
+    int (*widen)(struct rfn_stream_reduction *reduction);
+    /* Makes what finish would make so far, which takes memory, and frees that again. */
+    void (*code_ahead)(struct rfn_stream_reduction *reduction);
+    void (*drop_ahead)(struct rfn_stream_reduction *reduction);
+    /* Calls visit for every column that grows with the stream, until it returns an error. */
+    int (*each_column)(struct rfn_stream_reduction *reduction,
+                       int (*visit)(void *context, struct rfn_column *column), void *context);
+};
+
 struct rfn_stream_options {
     const struct rfn_function *functions; /* the schemas; borrowed for the stream's life */
     bool times;                           /* keep gap and duration */
@@ -88,16 +115,13 @@ struct rfn_stream_options {
     uint64_t volume_start;                /* the same of the counter */
     struct rfn_memory *memory;            /* borrowed; NULL: no limit */
     const struct rfn_spill *spill;        /* borrowed; with memory */
-    const struct rfn_reducing *reducing;  /* borrowed; NULL: times are kept. With times */
+    const struct rfn_time_sink *sink;     /* borrowed; NULL: times are kept. With times */
+    const struct rfn_reducing *reducing;  /* borrowed; what the sink is made with */
     /* What a site's function and call path are, a hash that is the same on all ranks. Asked for
      * once, when the site's first event is reduced. NULL: the stream has no signature. */
     uint64_t (*letter)(const void *context, uint32_t site);
     const void *letter_context;
 };
-
-struct rfn_stream;
-struct rfn_reducing;
-struct rfn_stream_reduction;
 
 struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options); /* NULL: no memory */
 void rfn_stream_free(struct rfn_stream *stream);
@@ -179,7 +203,7 @@ int rfn_stream_epoch(struct rfn_stream *stream);
  * are empty then. Nothing if times are kept. RFN_E_NOMEM, or an error of the spill: the stream must
  * not be used further. */
 int rfn_stream_reduce(struct rfn_stream *stream);
-/* What became of the times; NULL if they are kept. */
+/* The stream's sink; NULL if times are kept. */
 const struct rfn_stream_reduction *rfn_stream_reduced(const struct rfn_stream *stream);
 uint64_t rfn_stream_epochs(const struct rfn_stream *stream); /* before rfn_stream_reduce */
 

@@ -18,9 +18,11 @@ enum { TOP = RFN_EXECUTED_TOP, LOOSE = RFN_EXECUTED_LOOSE };
 
 #define LENGTH_MAX (INT64_C(1) << 62)
 
+/* Columns of loose segments; readers have no need of lengths. */
+enum { COUNTS, EVENTS, GAPS, DURATIONS, EXTRA_COUNTS, EXTRAS, LOOSE_READ, LENGTHS = LOOSE_READ };
+
 struct loose {
-    struct rfn_column counts, events, gaps, durations, extra_counts, extras;
-    struct rfn_column lengths; /* of the segments */
+    struct rfn_column columns[LENGTHS + 1];
     uint64_t n, n_events, n_messages;
 };
 
@@ -46,20 +48,18 @@ struct rfn_stream_profile {
 static int each_held_column(struct rfn_stream_profile *profile,
                             int (*visit)(void *context, struct rfn_column *column), void *context)
 {
-    struct rfn_column *columns[] = {&profile->order,           &profile->number,
-                                    &profile->lateness,        &profile->loose.counts,
-                                    &profile->loose.events,    &profile->loose.gaps,
-                                    &profile->loose.durations, &profile->loose.extra_counts,
-                                    &profile->loose.extras,    &profile->loose.lengths};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        RFN_TRY(visit(context, columns[i]));
+    RFN_TRY(visit(context, &profile->order));
+    RFN_TRY(visit(context, &profile->number));
+    RFN_TRY(visit(context, &profile->lateness));
+    for (int i = COUNTS; i <= LENGTHS; i++)
+        RFN_TRY(visit(context, &profile->loose.columns[i]));
     return 0;
 }
 
-int rfn_stream_profile_each_column(struct rfn_stream_profile *profile,
-                                   int (*visit)(void *context, struct rfn_column *column),
+int rfn_stream_profile_each_column(void *of, int (*visit)(void *context, struct rfn_column *column),
                                    void *context)
 {
+    struct rfn_stream_profile *profile = of;
     RFN_TRY(each_held_column(profile, visit, context));
     return rfn_execution_lists_each_column(&profile->lists, visit, context);
 }
@@ -113,31 +113,22 @@ void rfn_stream_profile_free(struct rfn_stream_profile *profile)
 static int put_loose(struct loose *loose, const struct rfn_segment *segment)
 {
     const int64_t *vector = segment->vector;
-    RFN_TRY(rfn_column_append(&loose->counts, (int64_t)segment->n));
+    RFN_TRY(rfn_column_append(&loose->columns[COUNTS], (int64_t)segment->n));
     for (size_t i = 0; i < segment->n; i++) {
         int64_t gap = (int64_t)((uint64_t)vector[2 * i + 1] - (uint64_t)vector[2 * i]);
         int64_t duration = (int64_t)((uint64_t)vector[2 * i + 2] - (uint64_t)vector[2 * i + 1]);
-        RFN_TRY(rfn_column_append(&loose->events, segment->events[i]));
-        RFN_TRY(rfn_column_append(&loose->gaps, gap));
-        RFN_TRY(rfn_column_append(&loose->durations, duration));
+        RFN_TRY(rfn_column_append(&loose->columns[EVENTS], segment->events[i]));
+        RFN_TRY(rfn_column_append(&loose->columns[GAPS], gap));
+        RFN_TRY(rfn_column_append(&loose->columns[DURATIONS], duration));
     }
-    RFN_TRY(rfn_column_append(&loose->extra_counts, (int64_t)segment->n_extra));
+    RFN_TRY(rfn_column_append(&loose->columns[EXTRA_COUNTS], (int64_t)segment->n_extra));
     for (size_t i = 0; i < segment->n_extra; i++)
-        RFN_TRY(rfn_column_append(&loose->extras, segment->extra[i]));
-    RFN_TRY(rfn_column_append(&loose->lengths, vector[2 * segment->n]));
+        RFN_TRY(rfn_column_append(&loose->columns[EXTRAS], segment->extra[i]));
+    RFN_TRY(rfn_column_append(&loose->columns[LENGTHS], vector[2 * segment->n]));
     loose->n++;
     loose->n_events += segment->n;
     loose->n_messages += segment->messages;
     return 0;
-}
-
-/* The start, as it is held; `length` is that of what the segment is executed as. */
-static int put_start(struct rfn_stream_profile *profile, int64_t start, int64_t length)
-{
-    if (profile->lateness.n == 0)
-        profile->first = profile->held_next = start;
-    int64_t late = rfn_start_hold(&profile->starts, &profile->held_next, start, length);
-    return rfn_column_append(&profile->lateness, late);
 }
 
 /* Puts a segment that is not of the top into the store, or aside. */
@@ -158,16 +149,6 @@ static int put_compared(struct rfn_stream_profile *profile, const struct rfn_seg
     return rfn_column_append(&profile->number, number);
 }
 
-static void hash_segment(struct rfn_stream_profile *profile, const struct rfn_segment *segment,
-                         bool top)
-{
-    struct rfn_hash128 events = rfn_hash128_bytes(segment->events,
-                                                  segment->n * sizeof *segment->events);
-    const uint64_t words[] = {profile->sequence.low, profile->sequence.high,
-                              top ? UINT64_MAX : segment->context, events.low, events.high};
-    profile->sequence = rfn_hash128_bytes(words, sizeof words);
-}
-
 int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_segment *segment,
                            int64_t start, bool top)
 {
@@ -176,20 +157,28 @@ int rfn_stream_profile_put(struct rfn_stream_profile *profile, const struct rfn_
     if (length < 0 || length > LENGTH_MAX || profile->total > (uint64_t)(LENGTH_MAX - length))
         return RFN_E_CORRUPT;
     profile->total += (uint64_t)length;
-    hash_segment(profile, segment, top);
+    struct rfn_hash128 events = rfn_hash128_bytes(segment->events,
+                                                  segment->n * sizeof *segment->events);
+    const uint64_t words[] = {profile->sequence.low, profile->sequence.high,
+                              top ? UINT64_MAX : segment->context, events.low, events.high};
+    profile->sequence = rfn_hash128_bytes(words, sizeof words);
     if (top) {
         RFN_TRY(rfn_column_append(&profile->order, TOP));
         RFN_TRY(put_loose(&profile->loose, segment));
     } else {
         RFN_TRY(put_compared(profile, segment, &length));
     }
-    return put_start(profile, start, length);
+    /* The start, as it is held; `length` is that of what the segment is executed as. */
+    if (profile->lateness.n == 0)
+        profile->first = profile->held_next = start;
+    int64_t late = rfn_start_hold(&profile->starts, &profile->held_next, start, length);
+    return rfn_column_append(&profile->lateness, late);
 }
 
 static struct rfn_held_segments held_segments(const struct rfn_stream_profile *profile)
 {
     return (struct rfn_held_segments){&profile->order, &profile->number, &profile->lateness,
-                                      &profile->loose.lengths, profile->n_contexts};
+                                      &profile->loose.columns[LENGTHS], profile->n_contexts};
 }
 
 void rfn_stream_profile_code_ahead(struct rfn_stream_profile *profile)
@@ -251,88 +240,11 @@ struct rfn_stream_profile_stats rfn_stream_profile_stats(const struct rfn_stream
                                              .bytes = store.bytes + bytes_beside_store(profile)};
 }
 
-/* ---- reading loose segments ---- */
-
-struct loose_reader {
-    struct rfn_column_cursor counts, events, gaps, durations, extra_counts, extras;
-    uint32_t *symbols;
-    int64_t *vector, *extra;
-    size_t symbols_capacity, vector_capacity, extra_capacity;
-    size_t n, n_extra; /* of the last one */
-};
-
-static void open_loose(struct loose_reader *reader, const struct loose *loose)
-{
-    rfn_column_open_growing(&reader->counts, &loose->counts);
-    rfn_column_open_growing(&reader->events, &loose->events);
-    rfn_column_open_growing(&reader->gaps, &loose->gaps);
-    rfn_column_open_growing(&reader->durations, &loose->durations);
-    rfn_column_open_growing(&reader->extra_counts, &loose->extra_counts);
-    rfn_column_open_growing(&reader->extras, &loose->extras);
-}
-
-static void close_loose(struct loose_reader *reader)
-{
-    rfn_column_close(&reader->counts);
-    rfn_column_close(&reader->events);
-    rfn_column_close(&reader->gaps);
-    rfn_column_close(&reader->durations);
-    rfn_column_close(&reader->extra_counts);
-    rfn_column_close(&reader->extras);
-    free(reader->symbols);
-    free(reader->vector);
-    free(reader->extra);
-}
-
-static int read_events(struct loose_reader *reader)
-{
-    size_t n = reader->n;
-    RFN_TRY(RFN_GROW(reader->symbols, reader->symbols_capacity, n + 1));
-    RFN_TRY(RFN_GROW(reader->vector, reader->vector_capacity, 2 * n + 2));
-    reader->vector[0] = 0;
-    for (size_t i = 0; i < n; i++) {
-        int64_t symbol, gap, duration;
-        RFN_TRY(rfn_column_next(&reader->events, &symbol));
-        RFN_TRY(rfn_column_next(&reader->gaps, &gap));
-        RFN_TRY(rfn_column_next(&reader->durations, &duration));
-        reader->symbols[i] = (uint32_t)symbol;
-        reader->vector[2 * i + 1] = rfn_start_after(reader->vector[2 * i], gap);
-        reader->vector[2 * i + 2] = rfn_start_after(reader->vector[2 * i + 1], duration);
-    }
-    reader->vector[2 * n + 1] = reader->vector[2 * n];
-    return 0;
-}
-
-static int read_loose(struct loose_reader *reader)
-{
-    int64_t n, n_extra;
-    RFN_TRY(rfn_column_next(&reader->counts, &n));
-    RFN_TRY(rfn_column_next(&reader->extra_counts, &n_extra));
-    reader->n = (size_t)n;
-    reader->n_extra = (size_t)n_extra;
-    RFN_TRY(read_events(reader));
-    RFN_TRY(RFN_GROW(reader->extra, reader->extra_capacity, reader->n_extra + 1));
-    for (size_t i = 0; i < reader->n_extra; i++)
-        RFN_TRY(rfn_column_next(&reader->extras, &reader->extra[i]));
-    return 0;
-}
-
-static int64_t length_of_loose(const struct loose_reader *reader)
-{
-    return reader->vector[2 * reader->n + 1];
-}
-
 /* ---- finish ---- */
 
 void rfn_stream_profile_keep_to(struct rfn_stream_profile *profile, const struct rfn_room *room)
 {
     profile->room = *room;
-}
-
-static int each_column(void *profile, int (*visit)(void *context, struct rfn_column *column),
-                       void *context)
-{
-    return rfn_stream_profile_each_column(profile, visit, context);
 }
 
 int rfn_stream_profile_finish(struct rfn_stream_profile *profile)
@@ -342,7 +254,7 @@ int rfn_stream_profile_finish(struct rfn_stream_profile *profile)
     profile->finished = true;
     RFN_TRY(rfn_execution_lists_finish(&profile->lists, &segments, &profile->starts, profile->store,
                                        &profile->room));
-    rfn_columns_keep_to(profile, each_column, &profile->room);
+    rfn_columns_keep_to(profile, rfn_stream_profile_each_column, &profile->room);
     return 0;
 }
 
@@ -382,10 +294,13 @@ bool rfn_stream_profile_stretched(const struct rfn_stream_profile *profile)
 struct rfn_profile_walk {
     const struct rfn_stream_profile *profile;
     bool firsts; /* only these */
-    struct rfn_column_cursor contexts, number, lateness;
-    struct loose_reader loose;
+    struct rfn_column_cursor contexts, number, lateness, loose[LOOSE_READ];
     uint32_t *n_of; /* representatives so far, by context */
     struct rfn_start_place place;
+    /* The last loose segment. */
+    uint32_t *symbols;
+    int64_t *vector, *extra;
+    size_t symbols_capacity, vector_capacity, extra_capacity;
 };
 
 static struct rfn_profile_walk *new_walk(const struct rfn_stream_profile *profile, bool firsts)
@@ -405,7 +320,8 @@ static struct rfn_profile_walk *new_walk(const struct rfn_stream_profile *profil
     rfn_column_open_growing(&walk->contexts, firsts ? &profile->lists.firsts : &profile->order);
     rfn_column_open_growing(&walk->number, &profile->number);
     rfn_column_open_growing(&walk->lateness, &profile->lateness);
-    open_loose(&walk->loose, &profile->loose);
+    for (int i = 0; i < LOOSE_READ; i++)
+        rfn_column_open_growing(&walk->loose[i], &profile->loose.columns[i]);
     return walk;
 }
 
@@ -426,28 +342,50 @@ void rfn_profile_walk_free(struct rfn_profile_walk *walk)
     rfn_column_close(&walk->contexts);
     rfn_column_close(&walk->number);
     rfn_column_close(&walk->lateness);
-    close_loose(&walk->loose);
+    for (int i = 0; i < LOOSE_READ; i++)
+        rfn_column_close(&walk->loose[i]);
+    free(walk->symbols);
+    free(walk->vector);
+    free(walk->extra);
     free(walk->n_of);
     free(walk);
 }
 
-static int walk_loose(struct rfn_profile_walk *walk, struct rfn_executed *executed)
+static int read_loose(struct rfn_profile_walk *walk, struct rfn_executed *executed)
 {
-    RFN_TRY(read_loose(&walk->loose));
-    executed->first = executed->loose = true;
-    executed->events = walk->loose.symbols;
-    executed->n = walk->loose.n;
-    executed->vector = walk->loose.vector;
-    executed->extra = walk->loose.extra;
-    executed->n_extra = walk->loose.n_extra;
+    int64_t n, n_extra;
+    RFN_TRY(rfn_column_next(&walk->loose[COUNTS], &n));
+    RFN_TRY(rfn_column_next(&walk->loose[EXTRA_COUNTS], &n_extra));
+    RFN_TRY(RFN_GROW(walk->symbols, walk->symbols_capacity, (size_t)n + 1));
+    RFN_TRY(RFN_GROW(walk->vector, walk->vector_capacity, 2 * (size_t)n + 2));
+    RFN_TRY(RFN_GROW(walk->extra, walk->extra_capacity, (size_t)n_extra + 1));
+    int64_t *times = walk->vector;
+    *times = 0;
+    for (int64_t i = 0; i < n; i++, times += 2) {
+        int64_t symbol, gap, duration;
+        RFN_TRY(rfn_column_next(&walk->loose[EVENTS], &symbol));
+        RFN_TRY(rfn_column_next(&walk->loose[GAPS], &gap));
+        RFN_TRY(rfn_column_next(&walk->loose[DURATIONS], &duration));
+        walk->symbols[i] = (uint32_t)symbol;
+        times[1] = rfn_start_after(times[0], gap);
+        times[2] = rfn_start_after(times[1], duration);
+    }
+    times[1] = times[0];
+    for (int64_t i = 0; i < n_extra; i++)
+        RFN_TRY(rfn_column_next(&walk->loose[EXTRAS], &walk->extra[i]));
+    executed->loose = true;
+    executed->events = walk->symbols;
+    executed->n = (size_t)n;
+    executed->vector = walk->vector;
+    executed->extra = walk->extra;
+    executed->n_extra = (size_t)n_extra;
     return 0;
 }
 
-static void fill_stored(const struct rfn_profile_walk *walk, struct rfn_executed *executed,
+static void fill_stored(const struct rfn_store *store, struct rfn_executed *executed,
                         uint32_t stored)
 {
-    const struct rfn_representative is = rfn_store_representative(walk->profile->store,
-                                                                  executed->context, stored);
+    const struct rfn_representative is = rfn_store_representative(store, executed->context, stored);
     executed->events = is.events;
     executed->n = is.n_events;
     executed->vector = is.vector;
@@ -455,72 +393,41 @@ static void fill_stored(const struct rfn_profile_walk *walk, struct rfn_executed
     executed->n_extra = is.n_extra;
 }
 
-/* Where it starts, and how long it takes. */
-static int read_start(struct rfn_profile_walk *walk, struct rfn_executed *executed,
-                      const struct rfn_start_lengths *lengths)
-{
-    int64_t late;
-    RFN_TRY(rfn_column_next(&walk->lateness, &late));
-    rfn_start_correct(&walk->profile->starts, &walk->place, lengths, late);
-    executed->pace = lengths->pace;
-    executed->start = rfn_start_after(walk->place.predicted, -lengths->pace);
-    return 0;
-}
-
-static int walk_alone(struct rfn_profile_walk *walk, struct rfn_executed *executed)
-{
-    RFN_TRY(walk_loose(walk, executed));
-    const struct rfn_start_lengths lengths = rfn_start_lengths_alone(length_of_loose(&walk->loose));
-    return walk->firsts ? 0 : read_start(walk, executed, &lengths);
-}
-
-static int walk_stored(struct rfn_profile_walk *walk, struct rfn_executed *executed,
-                       uint32_t put_as)
-{
-    const struct rfn_stream_profile *profile = walk->profile;
-    uint32_t stored;
-    const struct rfn_start_lengths lengths = rfn_start_lengths_of(profile->store, executed->context,
-                                                                  put_as, &stored);
-    executed->number = profile->lists.contexts[executed->context].number_of[stored] - 1;
-    executed->first = executed->number == walk->n_of[executed->context];
-    fill_stored(walk, executed, stored);
-    return read_start(walk, executed, &lengths);
-}
-
-/* The next of the context. */
-static int walk_first(struct rfn_profile_walk *walk, struct rfn_executed *executed)
-{
-    uint32_t number = walk->n_of[executed->context];
-    uint32_t stored = walk->profile->lists.contexts[executed->context].stored[number];
-    executed->number = number;
-    executed->first = true;
-    if (!stored)
-        return walk_alone(walk, executed);
-    fill_stored(walk, executed, stored - 1);
-    return 0;
-}
-
-static int walk_any(struct rfn_profile_walk *walk, struct rfn_executed *executed)
-{
-    int64_t put_as;
-    RFN_TRY(rfn_column_next(&walk->number, &put_as));
-    executed->number = walk->n_of[executed->context];
-    return put_as == LOOSE ? walk_alone(walk, executed)
-                           : walk_stored(walk, executed, (uint32_t)put_as);
-}
-
 int rfn_profile_walk_next(struct rfn_profile_walk *walk, struct rfn_executed *executed)
 {
-    int64_t context;
+    const struct rfn_stream_profile *profile = walk->profile;
+    struct rfn_start_lengths lengths = {0};
+    int64_t context, put_as = LOOSE, late;
     if (rfn_column_at(&walk->contexts) == walk->contexts.n)
         return 0;
     RFN_TRY(rfn_column_next(&walk->contexts, &context));
-    *executed = (struct rfn_executed){.context = (uint32_t)context, .top = context == TOP};
-    if (executed->top) {
-        RFN_TRY(walk_alone(walk, executed));
-        return 1;
+    *executed = (struct rfn_executed){
+        .context = (uint32_t)context, .top = context == TOP, .first = true};
+    const struct rfn_execution_context *of = executed->top ? NULL
+                                                           : &profile->lists.contexts[context];
+    executed->number = of ? walk->n_of[context] : 0;
+    uint32_t stored = of && walk->firsts ? of->stored[executed->number] : 0; /* and one more */
+    if (of && !walk->firsts)
+        RFN_TRY(rfn_column_next(&walk->number, &put_as));
+    if (put_as != LOOSE) {
+        lengths = rfn_start_lengths_of(profile->store, executed->context, (uint32_t)put_as,
+                                       &stored);
+        executed->number = of->number_of[stored++] - 1;
+        executed->first = executed->number == walk->n_of[context];
     }
-    RFN_TRY(walk->firsts ? walk_first(walk, executed) : walk_any(walk, executed));
-    walk->n_of[context] += executed->first;
+    if (stored) {
+        fill_stored(profile->store, executed, stored - 1);
+    } else {
+        RFN_TRY(read_loose(walk, executed));
+        lengths = rfn_start_lengths_alone(executed->vector[2 * executed->n + 1]);
+    }
+    if (!walk->firsts) {
+        RFN_TRY(rfn_column_next(&walk->lateness, &late));
+        rfn_start_correct(&profile->starts, &walk->place, &lengths, late);
+        executed->pace = lengths.pace;
+        executed->start = rfn_start_after(walk->place.predicted, -lengths.pace);
+    }
+    if (of)
+        walk->n_of[context] += executed->first;
     return 1;
 }

@@ -56,9 +56,9 @@ void rfn_stream_profile_drop_ahead(struct rfn_stream_profile *profile);
 
 /* Bytes held. It takes a time that grows with the number of kinds. */
 size_t rfn_stream_profile_bytes(const struct rfn_stream_profile *profile);
-/* Calls visit for every column that grows with the segments, until it returns an error. Visit may
- * spill them. */
-int rfn_stream_profile_each_column(struct rfn_stream_profile *profile,
+/* Calls visit for every column of the profile (an rfn_each_column) that grows with the segments.
+ * Visit may spill them. */
+int rfn_stream_profile_each_column(void *profile,
                                    int (*visit)(void *context, struct rfn_column *column),
                                    void *context);
 /* Has the store hold less: rfn_store_widen. */

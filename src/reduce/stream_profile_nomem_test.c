@@ -2,8 +2,6 @@
  * is left behind. */
 #include "reduce/stream_profile.h"
 
-#include "reduce/one_way.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

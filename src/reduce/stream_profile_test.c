@@ -2,8 +2,6 @@
  * out with all segments at hand (doc/trace-profiling.md). */
 #include "reduce/stream_profile.h"
 
-#include "reduce/one_way.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

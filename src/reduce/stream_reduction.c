@@ -47,9 +47,19 @@ static int put(void *context, const struct rfn_segment *segment, int64_t start)
                                   segment->context >= RFN_CONTEXT_TOP);
 }
 
-struct rfn_stream_reduction *rfn_stream_reduction_new(const struct rfn_stream *stream,
-                                                      const struct rfn_reducing *reducing,
-                                                      uint64_t max_events)
+static void reduction_free(struct rfn_stream_reduction *reduction)
+{
+    if (!reduction)
+        return;
+    rfn_segment_walk_free(reduction->walk);
+    rfn_stream_profile_free(reduction->profile);
+    rfn_spread_table_release(&reduction->spread);
+    free(reduction);
+}
+
+static struct rfn_stream_reduction *reduction_new(const struct rfn_stream *stream,
+                                                  const struct rfn_reducing *reducing,
+                                                  uint64_t max_events)
 {
     struct rfn_stream_reduction *reduction = calloc(1, sizeof *reduction);
     const struct rfn_stream_profile_options options = {.criterion = reducing->criterion,
@@ -64,18 +74,8 @@ struct rfn_stream_reduction *rfn_stream_reduction_new(const struct rfn_stream *s
     reduction->profile = rfn_stream_profile_new(&options);
     if (reduction->walk && reduction->profile)
         return reduction;
-    rfn_stream_reduction_free(reduction);
+    reduction_free(reduction);
     return NULL;
-}
-
-void rfn_stream_reduction_free(struct rfn_stream_reduction *reduction)
-{
-    if (!reduction)
-        return;
-    rfn_segment_walk_free(reduction->walk);
-    rfn_stream_profile_free(reduction->profile);
-    rfn_spread_table_release(&reduction->spread);
-    free(reduction);
 }
 
 /* A column that could not code a block for want of memory has lost it, and cannot be read. */
@@ -84,34 +84,60 @@ static int lost(int error)
     return error == RFN_E_CORRUPT || error == RFN_E_RANGE ? RFN_E_NOMEM : error;
 }
 
-int rfn_stream_reduction_take(struct rfn_stream_reduction *reduction)
+static int epoch(struct rfn_stream_reduction *reduction)
 {
     return lost(rfn_segment_walk_run(reduction->walk));
 }
 
-void rfn_stream_reduction_end_later(struct rfn_stream_reduction *reduction, int64_t quanta,
-                                    int64_t volume)
+static void end_later(struct rfn_stream_reduction *reduction, int64_t quanta, int64_t volume)
 {
     rfn_segment_walk_end_later(reduction->walk, quanta, volume);
 }
 
-int rfn_stream_reduction_finish(struct rfn_stream_reduction *reduction, const struct rfn_room *room)
+static int finish(struct rfn_stream_reduction *reduction, const struct rfn_room *room)
 {
     RFN_TRY(rfn_segment_walk_end(reduction->walk));
     rfn_stream_profile_keep_to(reduction->profile, room);
     return lost(rfn_stream_profile_finish(reduction->profile));
 }
 
-int rfn_stream_reduction_widen(struct rfn_stream_reduction *reduction)
-{
-    return rfn_stream_profile_widen(reduction->profile);
-}
-
-size_t rfn_stream_reduction_bytes(const struct rfn_stream_reduction *reduction)
+static size_t bytes(const struct rfn_stream_reduction *reduction)
 {
     return sizeof *reduction + rfn_segment_walk_bytes(reduction->walk) +
            rfn_stream_profile_bytes(reduction->profile) + reduction->spread.bytes;
 }
+
+static int widen(struct rfn_stream_reduction *reduction)
+{
+    return rfn_stream_profile_widen(reduction->profile);
+}
+
+static void code_ahead(struct rfn_stream_reduction *reduction)
+{
+    rfn_stream_profile_code_ahead(reduction->profile);
+}
+
+static void drop_ahead(struct rfn_stream_reduction *reduction)
+{
+    rfn_stream_profile_drop_ahead(reduction->profile);
+}
+
+static int each_column(struct rfn_stream_reduction *reduction,
+                       int (*visit)(void *context, struct rfn_column *column), void *context)
+{
+    return rfn_stream_profile_each_column(reduction->profile, visit, context);
+}
+
+const struct rfn_time_sink rfn_stream_reduction_sink = {.make = reduction_new,
+                                                        .free = reduction_free,
+                                                        .epoch = epoch,
+                                                        .end_later = end_later,
+                                                        .finish = finish,
+                                                        .bytes = bytes,
+                                                        .widen = widen,
+                                                        .code_ahead = code_ahead,
+                                                        .drop_ahead = drop_ahead,
+                                                        .each_column = each_column};
 
 const struct rfn_spread_table *
 rfn_stream_reduction_spread(const struct rfn_stream_reduction *reduction)

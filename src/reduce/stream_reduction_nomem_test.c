@@ -79,7 +79,8 @@ static int run(const void *of)
                                                .volume = true,
                                                .memory = &memory,
                                                .spill = &spill.spill,
-                                               .reducing = of ? &reducing : NULL,
+                                               .sink = of ? &rfn_stream_reduction_sink : NULL,
+                                               .reducing = &reducing,
                                                .letter = letter};
     struct rfn_stream *stream = rfn_stream_new(&options);
     int error = stream ? fill(stream) : RFN_E_NOMEM;

@@ -72,6 +72,7 @@ static struct history *history_of(size_t limit, uint32_t min_calls, bool volume,
                                                .volume = volume,
                                                .memory = limit ? &history->memory : NULL,
                                                .spill = limit ? &history->spill.spill : NULL,
+                                               .sink = &rfn_stream_reduction_sink,
                                                .reducing = &history->reducing};
     history->stream = rfn_stream_new(&options);
     assert_non_null(history->stream);

@@ -1,6 +1,8 @@
-#define _DEFAULT_SOURCE /* madvise */
-#include "base/room.h"
+#define _GNU_SOURCE /* F_DUPFD_CLOEXEC, madvise */
+#include "base/system.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,6 +10,16 @@
 #ifndef MADV_POPULATE_WRITE /* older headers */
 #define MADV_POPULATE_WRITE 23
 #endif
+
+int rfn_above_standard(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    int higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
+    close(fd);
+    errno = error;
+    return higher;
+}
 
 bool rfn_make_room(void *memory, size_t bytes)
 {

@@ -1,4 +1,4 @@
-#include "reduce/column_relief.h"
+#include "reduce/column.h"
 
 #include "base/spill_model.h"
 
