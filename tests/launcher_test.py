@@ -243,7 +243,7 @@ class RecordTest(unittest.TestCase):
 
     def test_variables(self):
         found = self.variables("./app-libmpi.so.40", "a", "b c")
-        self.assertEqual(found, {"REFRAIN_TIME": "segments", "REFRAIN_POLLS": "runs",
+        self.assertEqual(found, {"REFRAIN_TIME": "reduced", "REFRAIN_POLLS": "runs",
                                  "REFRAIN_COMMAND": "./app-libmpi.so.40 a b c",
                                  "REFRAIN_PRELOAD": self.recorder("openmpi"),
                                  "REFRAIN_TOOL": str(self.refrain)})

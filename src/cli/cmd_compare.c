@@ -134,7 +134,7 @@ static int print_json(const struct compared *compared, int status)
     json_object_set_new(value, "full", rfn_json_text(compared->full_file));
     json_object_set_new(value, "reduced", rfn_json_text(compared->reduced_file));
     json_object_set_new(value, "runs", runs_json(compared));
-    json_object_set_new(value, "similar", rfn_json_text(run->similar));
+    json_object_set_new(value, "similarity", rfn_json_text(run->similar));
     json_object_set_new(value, "across", rfn_json_text(run->across));
     json_object_set_new(value, "exact_starts", json_boolean(run->reduction.exact_starts));
     set_measures(value, compared->comparison);

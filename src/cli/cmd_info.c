@@ -28,7 +28,7 @@ enum { TOP_DEFAULT = 15 };
 
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print the facts as JSON", 0},
-    {"model", 'm', "METHOD", OPTION_ARG_OPTIONAL,
+    {"size-model", 'm', "METHOD", OPTION_ARG_OPTIONAL,
      "also tell how large a traditional trace and a trace profile of the run would be; METHOD "
      "says how segments are compared: " RFN_SIMILAR_DEFAULT ", the default, or another",
      0},
@@ -41,12 +41,13 @@ static const struct argp_option options[] = {
     {"strict", 's', NULL, 0, "the same as --clusters=strict", 0},
     RFN_EXPRESSION_OPTION(KEY_EXPRESSION),
     RFN_PLUGIN_OPTION(KEY_PLUGIN),
-    {"spread", KEY_SPREAD, NULL, 0,
+    {"variation", KEY_SPREAD, NULL, 0,
      "also tell how far single times lie apart: per call path, and call before where that matters, "
      "over all ranks that have the same call paths and all executions",
      0},
     {"top", 't', "N", 0,
-     "with --clusters: show N lines of each list (about 10); with --spread: show the N positions "
+     "with --clusters: show N lines of each list (about 10); with --variation: show the N "
+     "positions "
      "with most time (15; with --json all)",
      0},
     {0},
@@ -118,7 +119,7 @@ static error_t parse_expressions(int key, char *arg, struct argp_state *state)
             argp_error(state, "--expression and --plugin go with --clusters, and not with the "
                               "forms paper and reference");
         if (given->given.top_given && !given->spread && !given->clusters)
-            argp_error(state, "--top goes with --spread or --clusters");
+            argp_error(state, "--top goes with --variation or --clusters");
         return ARGP_ERR_UNKNOWN;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -352,7 +353,7 @@ static void set_run(json_t *value, const struct rfn_run *run)
     json_object_set_new(value, "merging", json_merging(&run->merging));
     json_object_set_new(value, "bytes", rfn_json_count(run->file_bytes));
     json_object_set_new(value, "reduced", rfn_json_reduction(run));
-    json_object_set_new(value, "merged_parameters", rfn_json_text(run->forced));
+    json_object_set_new(value, "ignored_parameters", rfn_json_text(run->forced));
 }
 
 static json_t *json_of_expressions(const struct rfn_expressions *expressions)
@@ -398,14 +399,14 @@ static int print_json(const struct rfn_archive *archive, const struct totals *to
         json_array_append_new(groups, group_json(archive, i));
     json_object_set_new(value, "group_list", groups);
     if (extras->model)
-        json_object_set_new(value, "model", rfn_json_trace_model(extras->model));
+        json_object_set_new(value, "size_model", rfn_json_trace_model(extras->model));
     if (extras->clusters && extras->clustering) {
         rfn_json_clusters(value, archive, extras->clustering);
         rfn_json_clustering_cost(value, &extras->cost);
         json_object_set_new(value, "expressions", json_of_expressions(extras->expressions));
     }
     if (extras->spread)
-        json_object_set_new(value, "spread",
+        json_object_set_new(value, "variation",
                             extras->spreads ? rfn_json_spread(archive, extras->spreads, extras->top)
                                             : json_null());
     return rfn_json_print(value, status);
@@ -638,7 +639,7 @@ static int print_text(const struct rfn_archive *archive, const struct totals *to
     if (extras->spreads)
         rfn_spread_append(&out, archive, extras->spreads, extras->top);
     else if (extras->spread)
-        rfn_text_string(&out, "\nSpread: there are no times\n");
+        rfn_text_string(&out, "\nVariation: there are no times\n");
     if (out.failed)
         status = rfn_command_fail(file, RFN_E_NOMEM, NULL);
     else

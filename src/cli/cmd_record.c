@@ -40,7 +40,7 @@ enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 }; /* as a shell's */
 
 struct options {
     const char *output;                       /* NULL: named after the program */
-    const char *time;                         /* "segments", "full" or "none" */
+    const char *time;                         /* "reduced", "full" or "none" */
     const char *similar, *starts, *min_calls; /* with segments; NULL: the recorder's defaults */
     const char *across;                       /* the same; NULL: processes are not compared */
     const char *polls;                        /* "runs" or "all" */
@@ -263,12 +263,13 @@ static bool set_environment(const struct options *options, const char *recorder,
               set("REFRAIN_START", options->start_off ? "off" : NULL) &&
               set("REFRAIN_TIME", options->time) && set("REFRAIN_POLLS", options->polls) &&
               set("REFRAIN_CALL_PATH_MATCH", options->path_match) &&
-              set("REFRAIN_SIMILAR", options->similar) &&
+              set("REFRAIN_SIMILARITY", options->similar) &&
               set("REFRAIN_SEGMENT_MIN_CALLS", options->min_calls) &&
-              set("REFRAIN_STARTS", options->starts) && set("REFRAIN_ACROSS", options->across) &&
+              set("REFRAIN_SEGMENT_STARTS", options->starts) &&
+              set("REFRAIN_ACROSS", options->across) &&
               set("REFRAIN_CLUSTER", options->no_cluster ? "no" : NULL) &&
-              set("REFRAIN_MERGE_PARAMETER", options->forced) &&
-              set("REFRAIN_CLUSTER_EVERY", options->cluster_every) &&
+              set("REFRAIN_IGNORE_PARAMETER", options->forced) &&
+              set("REFRAIN_MERGE_INTERVAL", options->cluster_every) &&
               set("REFRAIN_VOLUME", options->volume) &&
               set("REFRAIN_RESOLUTION", options->resolution) &&
               set("REFRAIN_FUNCTIONS", options->functions) &&
@@ -554,7 +555,7 @@ static const struct argp_option record_options[] = {
     {"force", 'f', NULL, 0, "Replace an archive of that name (default: add a number to the name)",
      0},
     {"time", KEY_TIME, "WHAT", 0,
-     "segments: the times of iterations that went alike are kept once (default); full: the times "
+     "reduced: the times of iterations that went alike are kept once (default); full: the times "
      "of "
      "every event; none: no times, only what was called",
      0},
@@ -605,7 +606,7 @@ static const struct argp_option record_options[] = {
      "the numbers, where that is shorter)",
      0},
     RFN_MERGE_PARAMETER_OPTION(KEY_MERGE, "These"),
-    {"cluster-every", KEY_CLUSTER_EVERY, "N|SECONDS", 0,
+    {"merge-interval", KEY_CLUSTER_EVERY, "N|SECONDS", 0,
      "Have ranks merge while the program runs, after every N segments (iterations) or as 30s, in "
      "calls such as MPI_Allreduce of all ranks, so that less is left for the end (default: only "
      "in the end)",
@@ -641,20 +642,20 @@ static const char *size_of(struct argp_state *state, const char *arg)
 /* What is only of use with reduced times is a misunderstanding without. */
 static void check_segments(struct argp_state *state, const struct options *options)
 {
-    const char *option = options->similar     ? "similar"
+    const char *option = options->similar     ? "similarity"
                          : options->min_calls ? "segment-min-calls"
-                         : options->starts    ? "starts"
+                         : options->starts    ? "segment-starts"
                          : options->across    ? "across"
                                               : NULL;
-    if (option && strcmp(options->time, "segments") != 0)
-        argp_error(state, "--%s is about --time=segments, not --time=%s", option, options->time);
+    if (option && strcmp(options->time, "reduced") != 0)
+        argp_error(state, "--%s is about --time=reduced, not --time=%s", option, options->time);
 }
 
 /* What is not clustered is not clustered every now and then, nor is anything merged in it. */
 static void check_cluster(struct argp_state *state, const struct options *options)
 {
-    const char *option = options->cluster_every ? "cluster-every"
-                         : options->forced      ? "merge-parameter"
+    const char *option = options->cluster_every ? "merge-interval"
+                         : options->forced      ? "ignore-parameter"
                                                 : NULL;
     if (option && options->no_cluster)
         argp_error(state, "--%s is about clustering, which --no-cluster leaves out", option);
@@ -679,8 +680,8 @@ static error_t parse_times(int key, char *arg, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case KEY_TIME:
-        if (strcmp(arg, "segments") != 0 && strcmp(arg, "full") != 0 && strcmp(arg, "none") != 0)
-            argp_error(state, "--time is 'segments', 'full' or 'none', not '%s'", arg);
+        if (strcmp(arg, "reduced") != 0 && strcmp(arg, "full") != 0 && strcmp(arg, "none") != 0)
+            argp_error(state, "--time is 'reduced', 'full' or 'none', not '%s'", arg);
         options->time = arg;
         return 0;
     case KEY_SIMILAR:
@@ -794,7 +795,7 @@ static error_t parse_others(int key, char *arg, struct argp_state *state)
     case KEY_CLUSTER_EVERY:
         if (!rfn_every_parse(arg, &(struct rfn_every){0}))
             argp_error(state,
-                       "--cluster-every is a number of segments, from 1 to 1000000000, or of "
+                       "--merge-interval is a number of segments, from 1 to 1000000000, or of "
                        "seconds, as in 30s or 0.5s, not '%s'",
                        arg);
         options->cluster_every = arg;
@@ -840,7 +841,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static int run_record(const struct rfn_command *command, int argc, char **argv)
 {
-    struct options options = {.time = "segments", .polls = "runs"};
+    struct options options = {.time = "reduced", .polls = "runs"};
     options.beside = calloc((size_t)argc + 1,
                             sizeof *options.beside); /* until the program starts */
     if (!options.beside)
@@ -874,7 +875,7 @@ const struct rfn_command rfn_cmd_record = {
         "kept "
         "once; --time=full keeps those of every call.",
     .options = record_options,
-    .values = "--time=segments,full,none " RFN_SIMILAR_VALUES " " RFN_ACROSS_VALUES
+    .values = "--time=reduced,full,none " RFN_SIMILAR_VALUES " " RFN_ACROSS_VALUES
               " " RFN_STARTS_VALUES " --polls=runs,all --mpi=openmpi,mpich",
     .per_rank = true,
     .run = run_record,

@@ -95,7 +95,7 @@ static void finish_arguments(struct argp_state *state, struct arguments *argumen
     if (!arguments->output)
         argp_error(state, "where to? (-o OUT)");
     if (made->forced && !made->cluster)
-        argp_error(state, "--merge-parameter goes with --cluster");
+        argp_error(state, "--ignore-parameter goes with --cluster");
     if (arguments->expressions && !made->cluster)
         argp_error(state, "--expression and --plugin go with --cluster");
     if (arguments->some && (arguments->times || arguments->expressions || made->forced))
@@ -223,7 +223,7 @@ static int print_json(const struct arguments *arguments, const struct rfn_reduct
     json_object_set_new(value, "degree_of_matching",
                         arguments->options.similar ? json_real(reduction->degree_of_matching)
                                                    : json_null());
-    json_object_set_new(value, "merged", json_boolean(reduction->forced));
+    json_object_set_new(value, "ignored", json_boolean(reduction->forced));
     json_object_set_new(value, "unmerged_groups",
                         arguments->options.forced ? json_integer(groups_apart(reduction))
                                                   : json_null());

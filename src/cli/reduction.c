@@ -13,14 +13,14 @@ void rfn_similar_argument(struct argp_state *state, const char *arg)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     if (rfn_similarity_check(arg, &diag) < 0)
-        argp_error(state, "--similar: %s", diag.text);
+        argp_error(state, "--similarity: %s", diag.text);
 }
 
 void rfn_merge_parameter_argument(struct argp_state *state, const char *arg)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     if (rfn_forced_check(arg, &diag) < 0)
-        argp_error(state, "--merge-parameter: %s", diag.text);
+        argp_error(state, "--ignore-parameter: %s", diag.text);
 }
 
 uint32_t rfn_min_calls_argument(struct argp_state *state, const char *arg)
@@ -35,7 +35,7 @@ bool rfn_starts_argument(struct argp_state *state, const char *arg)
 {
     bool exact = strcmp(arg, "exact") == 0;
     if (!exact && strcmp(arg, "predicted") != 0)
-        argp_error(state, "--starts is 'exact' or 'predicted', not '%s'", arg);
+        argp_error(state, "--segment-starts is 'exact' or 'predicted', not '%s'", arg);
     return exact;
 }
 
@@ -163,7 +163,7 @@ json_t *rfn_json_reduction(const struct rfn_run *run)
     if (!run->reduced)
         return json_null();
     json_t *value = json_object();
-    json_object_set_new(value, "similar", rfn_json_text(run->similar));
+    json_object_set_new(value, "similarity", rfn_json_text(run->similar));
     json_object_set_new(value, "across", run->across ? rfn_json_text(run->across) : json_null());
     json_object_set_new(value, "exact_starts", json_boolean(of->exact_starts));
     json_object_set_new(value, "min_calls", json_integer(of->min_calls));

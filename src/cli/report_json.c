@@ -38,7 +38,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
     json_object_set_new(value, "threads", json_integer(run->streams));
     json_object_set_new(value, "times", json_boolean(run->times));
     json_object_set_new(value, "reduced", rfn_json_reduction(run));
-    json_object_set_new(value, "merged_parameters", rfn_json_text(run->forced));
+    json_object_set_new(value, "ignored_parameters", rfn_json_text(run->forced));
     json_object_set_new(value, "volume", run->volume ? rfn_json_text(run->volume) : json_null());
     json_object_set_new(value, "volume_unit",
                         run->volume ? rfn_json_text(run->volume_unit) : json_null());

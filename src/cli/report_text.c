@@ -150,7 +150,7 @@ static void append_meetings(struct rfn_text *out, const struct rfn_report *repor
     const struct rfn_run_meetings *before = &report->run->merging.before;
     double span = (double)(report->profile->end_ns - report->profile->start_ns);
     struct rfn_text line = {0};
-    rfn_text_format(&line, "in %s meeting%s (--cluster-every): %s on rank 0",
+    rfn_text_format(&line, "in %s meeting%s (--merge-interval): %s on rank 0",
                     rfn_count_text(before->meetings).text, before->meetings == 1 ? "" : "s",
                     rfn_time_text((int64_t)before->ns).text);
     if (span > 0)

@@ -169,12 +169,13 @@ static void append_head(struct rfn_text *out, const struct rfn_archive *archive,
                         const struct rfn_time_spreads *spreads)
 {
     uint32_t n = rfn_time_spreads_clusters(spreads);
-    rfn_text_format(out,
-                    "\nSpread: how far single times lie apart, over all ranks of a cluster and all "
-                    "executions\n  %u cluster%s of ranks with the same call paths; %s\n"
-                    "  bins: from the shortest time on, each twice as long as the one before; "
-                    "tenths of all\n",
-                    n, n == 1 ? "" : "s", origin(archive, spreads));
+    rfn_text_format(
+        out,
+        "\nVariation: how far single times lie apart, over all ranks of a cluster and all "
+        "executions\n  %u cluster%s of ranks with the same call paths; %s\n"
+        "  bins: from the shortest time on, each twice as long as the one before; "
+        "tenths of all\n",
+        n, n == 1 ? "" : "s", origin(archive, spreads));
 }
 
 void rfn_spread_append(struct rfn_text *out, const struct rfn_archive *archive,

@@ -53,7 +53,7 @@ json_t *rfn_json_trace_model(const struct rfn_trace_model *model)
     const struct rfn_trace_profile_stats *stats = &model->stats;
     const struct rfn_reduction_measures *measures = &model->measures;
     json_t *value = json_object();
-    json_object_set_new(value, "similar", rfn_json_text(model->similar));
+    json_object_set_new(value, "similarity", rfn_json_text(model->similar));
     json_object_set_new(value, "segments", rfn_json_count(stats->executions));
     json_object_set_new(value, "kinds", rfn_json_count(stats->kinds));
     json_object_set_new(value, "kept", rfn_json_count(stats->representatives));

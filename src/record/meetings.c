@@ -53,7 +53,7 @@ void rec_meetings_start(void)
     struct rec_patience patience;
     if ((!rec_options.cluster_every.segments && !rec_options.cluster_every.ns) || meetings.open)
         return;
-    rec_patience_begin(&patience, "agree on --cluster-every, which has to be said for all", NULL);
+    rec_patience_begin(&patience, "agree on --merge-interval, which has to be said for all", NULL);
     const char *problem = open_exchange();
     rec_patience_end(&patience);
     if (problem && rec_is_first_rank())

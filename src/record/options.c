@@ -123,15 +123,15 @@ static const char *similar_wanted(void)
 static char *own_similar(void)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    char *similar = copy_of("REFRAIN_SIMILAR");
+    char *similar = copy_of("REFRAIN_SIMILARITY");
     if (!similar || rfn_similarity_check(similar, &diag) == 0)
         return similar;
-    rec_say("REFRAIN_SIMILAR: %s; the default is taken", diag.text);
+    rec_say("REFRAIN_SIMILARITY: %s; the default is taken", diag.text);
     free(similar);
     return NULL;
 }
 
-/* The same; after REFRAIN_SIMILAR. */
+/* The same; after REFRAIN_SIMILARITY. */
 static char *own_across(void)
 {
     char text[RFN_ACROSS_TEXT];
@@ -156,9 +156,9 @@ static uint32_t own_min_calls(void)
 static struct rfn_every own_cluster_every(void)
 {
     struct rfn_every every = {0};
-    const char *set = getenv("REFRAIN_CLUSTER_EVERY");
+    const char *set = getenv("REFRAIN_MERGE_INTERVAL");
     if (set && *set && !rfn_every_parse(set, &every))
-        rec_say("REFRAIN_CLUSTER_EVERY=%s is neither a number of segments nor seconds, as 30s, so "
+        rec_say("REFRAIN_MERGE_INTERVAL=%s is neither a number of segments nor seconds, as 30s, so "
                 "that ranks merge in the end only",
                 set);
     return every;
@@ -169,10 +169,10 @@ static unsigned own_forced_roles(void)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     unsigned roles = 0;
-    const char *set = getenv("REFRAIN_MERGE_PARAMETER");
+    const char *set = getenv("REFRAIN_IGNORE_PARAMETER");
     if (!set || !*set || rfn_forced_roles_parse(set, &roles, &diag) == 0)
         return roles;
-    rec_say("REFRAIN_MERGE_PARAMETER: %s; none are merged", diag.text);
+    rec_say("REFRAIN_IGNORE_PARAMETER: %s; none are merged", diag.text);
     return 0;
 }
 
@@ -238,7 +238,7 @@ void rec_options_read(void)
     rec_options.force = is("REFRAIN_FORCE", "1");
     rec_options.times = !is("REFRAIN_TIME", "none");
     rec_options.segments = rec_options.times && !is("REFRAIN_TIME", "full");
-    rec_options.exact_starts = is("REFRAIN_STARTS", "exact");
+    rec_options.exact_starts = is("REFRAIN_SEGMENT_STARTS", "exact");
     rec_options.similar = own_similar();
     rec_options.across = own_across();
     rec_options.segment_min_calls = own_min_calls();
@@ -314,17 +314,17 @@ void rec_options_clean_environment(void)
                                             "REFRAIN_CLOCK_SYNC",
                                             "REFRAIN_NODE_MEMORY",
                                             "REFRAIN_WRITE_AHEAD",
-                                            "REFRAIN_SIMILAR",
+                                            "REFRAIN_SIMILARITY",
                                             "REFRAIN_SEGMENT_MIN_CALLS",
-                                            "REFRAIN_STARTS",
+                                            "REFRAIN_SEGMENT_STARTS",
                                             "REFRAIN_WRITE",
                                             "REFRAIN_FUNCTIONS",
                                             "REFRAIN_FUNCTIONS_MIN",
                                             "REFRAIN_FUNCTIONS_RATE",
                                             "REFRAIN_ACROSS",
                                             "REFRAIN_CLUSTER",
-                                            "REFRAIN_CLUSTER_EVERY",
-                                            "REFRAIN_MERGE_PARAMETER",
+                                            "REFRAIN_MERGE_INTERVAL",
+                                            "REFRAIN_IGNORE_PARAMETER",
                                             "REFRAIN_MERGE",
                                             "REFRAIN_CALL_PATH_MATCH"};
     const char *preload = getenv("REFRAIN_PRELOAD");

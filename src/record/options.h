@@ -4,17 +4,16 @@
  *                     the name of the executable that calls MPI)
  *   REFRAIN_FORCE     1: overwrite an existing file instead of adding a number to the name
  *   REFRAIN_TIME      segments (default), full or none
- *   REFRAIN_SIMILAR   how segments are compared, METHOD or METHOD:THRESHOLD (default jitter:0.02)
- *   REFRAIN_SEGMENT_MIN_CALLS
- *                     calls of an iteration that is a segment, at least (default 1)
- *   REFRAIN_STARTS    exact: segments start when they did; predicted (default)
+ *   REFRAIN_SIMILARITY   how segments are compared, METHOD or METHOD:THRESHOLD (default
+ * jitter:0.02) REFRAIN_SEGMENT_MIN_CALLS calls of an iteration that is a segment, at least (default
+ * 1) REFRAIN_SEGMENT_STARTS    exact: segments start when they did; predicted (default)
  *   REFRAIN_ACROSS    how processes are compared in the end, METHOD:THRESHOLD, METHOD, or a
- *                     threshold with the method of REFRAIN_SIMILAR (default: they are not)
+ *                     threshold with the method of REFRAIN_SIMILARITY (default: they are not)
  *   REFRAIN_CLUSTER   no: what alike ranks did is not stored once (doc/clustering.md)
- *   REFRAIN_CLUSTER_EVERY
+ *   REFRAIN_MERGE_INTERVAL
  *                     segments or seconds after which ranks merge while the program runs, as
  *                     rfn_every_parse reads it; the same for all ranks (default: only in the end)
- *   REFRAIN_MERGE_PARAMETER
+ *   REFRAIN_IGNORE_PARAMETER
  *                     parameters that no longer tell ranks of a cluster apart, as "peer,count"
  *                     (archive/forced_parameters.h; default: all do)
  *   REFRAIN_MERGE     all: ranks hand all that they have on to rank 0, as tools without clusters

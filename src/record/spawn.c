@@ -198,15 +198,15 @@ static void add_seconds(struct words *list, const char *name, uint64_t ns)
 
 static void add_times(struct words *list)
 {
-    const char *time = rec_options.segments ? "segments" : rec_options.times ? "full" : "none";
+    const char *time = rec_options.segments ? "reduced" : rec_options.times ? "full" : "none";
     add_option(list, "--time=", time);
     add_number(list, "--resolution=", rec_options.resolution_ns, "ns");
     if (!rec_options.segments)
         return;
     if (rec_options.similar)
-        add_option(list, "--similar=", rec_options.similar);
+        add_option(list, "--similarity=", rec_options.similar);
     add_number(list, "--segment-min-calls=", rec_options.segment_min_calls, "");
-    add_option(list, "--starts=", rec_options.exact_starts ? "exact" : "predicted");
+    add_option(list, "--segment-starts=", rec_options.exact_starts ? "exact" : "predicted");
     if (rec_options.across)
         add_option(list, "--across=", rec_options.across);
 }
@@ -215,7 +215,7 @@ static void add_forced(struct words *list)
 {
     char names[RFN_FORCED_TEXT];
     rfn_forced_roles_text(rec_options.forced_roles, names);
-    add_option(list, "--merge-parameter=", names);
+    add_option(list, "--ignore-parameter=", names);
 }
 
 static void add_functions(struct words *list)
@@ -250,9 +250,9 @@ static char **make_argv(const char *archive, const char *command, char *const *a
     if (!rec_options.cluster)
         add(&list, "--no-cluster");
     if (rec_options.cluster_every.segments)
-        add_number(&list, "--cluster-every=", rec_options.cluster_every.segments, "");
+        add_number(&list, "--merge-interval=", rec_options.cluster_every.segments, "");
     else if (rec_options.cluster_every.ns)
-        add_seconds(&list, "--cluster-every=", rec_options.cluster_every.ns);
+        add_seconds(&list, "--merge-interval=", rec_options.cluster_every.ns);
     if (rec_options.forced_roles)
         add_forced(&list);
     if (rec_options.quiet)
