@@ -16,7 +16,7 @@
 #include "cli/trace_model.h"
 #include "cli/units.h"
 #include "refrain/archive.h"
-#include "refrain/recording.h"
+#include "refrain/record_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print the facts as JSON", 0},
     {"size-model", 'm', "METHOD", OPTION_ARG_OPTIONAL,
      "also tell how large a traditional trace and a trace profile of the run would be; METHOD "
-     "says how segments are compared: " RFN_SIMILAR_DEFAULT ", the default, or another",
+     "says how segments are compared: " RFN_SIMILARITY_DEFAULT ", the default, or another",
      0},
     {"clusters", 'c', "FORM", OPTION_ARG_OPTIONAL,
      "also tell which ranks behave alike, and what distinguishes them; FORM says how they are "
@@ -135,7 +135,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     switch (key) {
     case 'm':
-        given->model = arg ? arg : RFN_SIMILAR_DEFAULT;
+        given->model = arg ? arg : RFN_SIMILARITY_DEFAULT;
         return 0;
     case 'c':
         parse_form(given, arg, state);
