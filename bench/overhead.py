@@ -27,7 +27,7 @@ import sys
 
 import run as bench
 
-TIMES = {"full": ("--time=full",), "profiled": ("--time=segments",)}
+TIMES = {"full": ("--time=full",), "profiled": ("--time=reduced",)}
 MEMORY = {"1.5 MB": "1536K", "8 MB": "8M"}
 CALLS_PER_ITERATION = 113  # of a rank in the midst, with 8 planes
 COLUMNS = ("ranks", "times", "memory", "plain_seconds", "no_write_seconds", "write_seconds",

@@ -191,11 +191,11 @@ class Bench:
         """Times of similar iterations kept once: against --time=full, and how small that is."""
         program = self.compile("mpich", os.path.join(HERE, "calls.c"), "calls")
         commands = [self.pair("mpich", 2, program, ("roundtrip", 300000), options)[1]
-                    for options in (("--time=full",), ("--time=segments",))]
+                    for options in (("--time=full",), ("--time=reduced",))]
         times = [[numbers[0] for numbers in one] for one in self.alternate(commands, self.pairs)]
         low, middle, high = quartiles([(b - a) / 4 for a, b in zip(*times)])
-        print(f"\nTimes of similar iterations (--time=segments), {self.pairs} pairs of runs\n")
-        print(f"{'8-byte round trip, ns, by times':34}{'full':>9}{'segments':>10}{'per event':>11}"
+        print(f"\nTimes of similar iterations (--time=reduced), {self.pairs} pairs of runs\n")
+        print(f"{'8-byte round trip, ns, by times':34}{'full':>9}{'reduced':>10}{'per event':>11}"
               f"{'quartiles':>16}{'limit':>8}")
         print(f"{'':34}{statistics.median(times[0]):9.1f}{statistics.median(times[1]):10.1f}"
               f"{middle:11.1f}{f'{low:.1f} to {high:.1f}':>16}{20:8}")
@@ -203,7 +203,7 @@ class Bench:
         print(f"\n{'halo exchange, 100,000 steps':34}{'events':>12}{'bytes':>11}{'per event':>11}"
               f"{'merging':>10}{'limit':>8}")
         for ranks in (2, 4, 16):
-            archive = self.record("openmpi", ranks, halo, (100000, 16), ("--time=segments",))
+            archive = self.record("openmpi", ranks, halo, (100000, 16), ("--time=reduced",))
             facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))
             print(f"{f'{ranks} ranks, Open MPI':34}{facts['events']:12,}{facts['bytes']:11,}"
                   f"{facts['bytes'] / facts['events']:11.3f}{facts['merge_seconds']:8.2f} s{0.1:8}")
@@ -232,7 +232,7 @@ class Bench:
                 ("alone, 30,000 steps", os.path.join(HERE, "alone.c"), (30000,), min(self.pairs, 5))):
             self.clusters_row(title, self.compile("openmpi", source, title.split(",", maxsplit=1)[0]), arguments, runs)
 
-        print(f"\nMerging while the program runs (--cluster-every), at most {self.pairs} pairs of "
+        print(f"\nMerging while the program runs (--merge-interval), at most {self.pairs} pairs of "
               "runs: seconds at the end, in meetings on rank 0, of the whole run\n")
         print(f"{'':24}{'end only':>10}{'every':>9}{'ratio':>8}{'quartiles':>16}{'meetings':>10}"
               f"{'run':>9}{'every':>9}{'ratio':>8}")
@@ -245,13 +245,13 @@ class Bench:
     def merging(self, ranks, program, arguments, options):
         """Seconds at the end, in meetings, and of the whole run."""
         begin = time.perf_counter()
-        archive = self.record("openmpi", ranks, program, arguments, ["--time=segments", *options])
+        archive = self.record("openmpi", ranks, program, arguments, ["--time=reduced", *options])
         whole = time.perf_counter() - begin
         facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))
         return (facts["merge_seconds"], (facts["merging"]["before"] or {"seconds": 0})["seconds"], whole)
 
     def every_row(self, title, ranks, program, arguments, segments, n_pairs):
-        ways, pairs = {"end": (), "every": (f"--cluster-every={segments}",)}, []
+        ways, pairs = {"end": (), "every": (f"--merge-interval={segments}",)}, []
         for i in range(n_pairs):
             both = {every: self.merging(ranks, program, arguments, options)
                     for every, options in list(ways.items())[::1 if i % 2 else -1]}
@@ -267,13 +267,13 @@ class Bench:
     def clusters_row(self, title, program, arguments, runs):
         archive = os.path.join(self.folder, "clusters.rfn")
         launch = [*self.launch("openmpi", 64), self.refrain, "record", "--force", "-o", archive]
-        seconds = {times: [] for times in ("segments", "none", "full")}
+        seconds = {times: [] for times in ("reduced", "none", "full")}
         for _ in range(runs):
             for times, found in seconds.items():
                 found.append(self.merged([*launch, f"--time={times}", program, *map(str, arguments)], archive))
         facts = json.loads(run([self.refrain, "info", "--json", archive], self.folder))["merging"]
         moved = facts["all_bytes"] + facts["all_definition_bytes"]
-        full, none, default = (statistics.median(seconds[times]) for times in ("full", "none", "segments"))
+        full, none, default = (statistics.median(seconds[times]) for times in ("full", "none", "reduced"))
         print(f"{title:24}{full:9.3f}{none:10.3f}{default:9.3f}{facts['bytes'] / 64:9,.0f}{moved / 64:11,.0f}"
               f"{facts['bytes'] / moved:8.2%}{'1%':>7}")
 

@@ -122,7 +122,7 @@ static double fold_ns(void)
 
 int main(void)
 {
-    rec_clock_init(1);
+    rec_clock_init(1, NULL);
     if (rec_sites_init(&sites) < 0)
         return 1;
     clock_stage();

@@ -76,8 +76,8 @@ class Case:
     def options(self):
         """Of `refrain reduce`. Across alone, segments of a process match only if they are equal."""
         similar = f"{self.method}:0" if self.study == "across" else self.similar()
-        return [f"--similar={similar}", *([f"--across={self.across}"] if self.across else []),
-                *(["--starts=exact"] if self.starts == "exact" else [])]
+        return [f"--similarity={similar}", *([f"--across={self.across}"] if self.across else []),
+                *(["--segment-starts=exact"] if self.starts == "exact" else [])]
 
     def key(self):
         return {"study": self.study, "method": self.method, "threshold": self.threshold,
@@ -146,9 +146,9 @@ class Study:
         """In % of a traditional trace, by Mohror's models (4.4), which know no sharing of times."""
         if case.study == "across" or case.across:
             return ""
-        facts = json.loads(self.run("info", "--json", f"--model={case.similar()}",
+        facts = json.loads(self.run("info", "--json", f"--size-model={case.similar()}",
                                     self.full(program)))
-        return round(facts["model"]["size_percent"], 4)
+        return round(facts["size_model"]["size_percent"], 4)
 
     def measure(self, program, case):
         """A row of the table."""

@@ -243,8 +243,7 @@ class RecordTest(unittest.TestCase):
 
     def test_variables(self):
         found = self.variables("./app-libmpi.so.40", "a", "b c")
-        self.assertEqual(found, {"REFRAIN_TIME": "segments", "REFRAIN_POLLS": "runs",
-                                 "REFRAIN_COMMAND": "./app-libmpi.so.40 a b c",
+        self.assertEqual(found, {"REFRAIN_COMMAND": "./app-libmpi.so.40 a b c",
                                  "REFRAIN_PRELOAD": self.recorder("openmpi"),
                                  "REFRAIN_TOOL": str(self.refrain)})
         found = self.variables("-o", "x.rfn", "-f", "-q", "--time=none", "--polls=all",
@@ -254,8 +253,12 @@ class RecordTest(unittest.TestCase):
         self.assertEqual(found["REFRAIN_QUIET"], "1")
         self.assertEqual(found["REFRAIN_TIME"], "none")
         self.assertEqual(found["REFRAIN_POLLS"], "all")
-        found = self.variables("--no-children", "./app-libmpi.so.40")
-        self.assertEqual(found["REFRAIN_CHILDREN"], "no")
+        for option, variable in (("--no-children", "REFRAIN_CHILDREN=no"), ("--start-off", "REFRAIN_START=off"),
+                                 ("--no-cluster", "REFRAIN_CLUSTER=no"), ("--memory=64M", "REFRAIN_MEMORY=64M"),
+                                 ("--across=0.4", "REFRAIN_ACROSS=0.4"),
+                                 ("--merge-interval=0.5s", "REFRAIN_MERGE_INTERVAL=0.5s")):
+            name, value = variable.split("=")
+            self.assertEqual(self.variables(option, "./app-libmpi.so.40")[name], value)
 
     def test_environment_does_not_decide(self):
         found = self.variables("./app-libmpi.so.40", variables={"REFRAIN_OUTPUT": "y", "REFRAIN_FORCE": "1"})

@@ -544,7 +544,7 @@ def test_recorded(bench):
     """Recorded with and without clusters, with all times or those of segments, on 64 ranks."""
     print(RECORDED)
     for i, name in enumerate(PROGRAMS):
-        time = "full" if i % 2 else "segments"
+        time = "full" if i % 2 else "reduced"
         kept, out = (simulate(bench, name, 64, time, cluster) for cluster in ("no", "yes"))
         check_recorded(bench, name, 64, kept, out)
 
@@ -758,7 +758,7 @@ def test_common_loops(bench, flavour):
         full = recorded_patchwork(bench, flavour, ranks, "--no-cluster")
         reduced = clustered(bench, full)
         shares = [check_common(bench, full, out)
-                  for out in (reduced, clustered(bench, reduced), clustered(bench, full, "--similar=chebyshev:0"))]
+                  for out in (reduced, clustered(bench, reduced), clustered(bench, full, "--similarity=chebyshev:0"))]
         common = rfn_reader.Archive(reduced).common()
         harness.compare("sites, symbols, loops", tuple(map(len, (common.sites, common.symbols, common.loops))),
                         distinct_parts(full))
@@ -778,7 +778,7 @@ def test_common_rewritten(bench):
     full = recorded_patchwork(bench, "openmpi", 4, "--no-cluster")
     out = clustered(bench, full)
     kept = bench.fresh("kept.rfn")
-    bench.verb("reduce", "--similar=chebyshev:0", out, "-o", kept)
+    bench.verb("reduce", "--similarity=chebyshev:0", out, "-o", kept)
     check_common(bench, full, kept)
     whole = test_merge.check_parts(bench, out)
     check_common(bench, full, whole)

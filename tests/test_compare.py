@@ -83,12 +83,12 @@ def test_reduced(bench):
     full = pathologies.record(bench, next(p for p in pathologies.PROGRAMS if p.name == "NtoN_32"))
     for method in ("avgWave:0.2", "iterAvg", "absDiff:100", "jitter:0.05"):
         reduced = bench.path("reduced.rfn")
-        bench.verb("reduce", "-f", f"--similar={method}", "-o", reduced, full)
+        bench.verb("reduce", "-f", f"--similarity={method}", "-o", reduced, full)
         found = compare(bench, full, reduced)
-        model = json.loads(bench.verb("info", "--json", f"--model={method}", full))["model"]
+        model = json.loads(bench.verb("info", "--json", f"--size-model={method}", full))["size_model"]
         for name in ("degree_of_matching", "approximation_distance_us"):
             near(f"{method}: {name}", found[name], model[name], 1e-9)
-        for name, value in (("similar", method), ("across", None), ("exact_starts", False),
+        for name, value in (("similarity", method), ("across", None), ("exact_starts", False),
                             ("full_bytes", os.path.getsize(full)),
                             ("reduced_bytes", os.path.getsize(reduced))):
             harness.compare(name, found[name], value)

@@ -26,12 +26,12 @@ OPTIONS = {"full": ["--time=full", "--volume=cpu", "--no-cluster"], "none": ["--
            "clustered": ["--time=none", "--no-cluster"], "common": ["--time=none"]}
 FLAVOURS = {"full": "openmpi", "none": "mpich", "clustered": "mpich", "common": "openmpi"}
 FLIPS, CUTS, SAMPLE, FORGERIES = 300, 100, 150, 250
-VERBS = ("info", "clusters", "spread", "dump", "report", "verify")
+VERBS = ("info", "clusters", "variation", "dump", "report", "verify")
 
 
 def run(bench, verb, path):
     """(exit, lines on standard output, messages)"""
-    words = ["info", f"--{verb}"] if verb in ("clusters", "spread") else [verb]
+    words = ["info", f"--{verb}"] if verb in ("clusters", "variation") else [verb]
     done = subprocess.run([bench.refrain, *words, path], capture_output=True, timeout=30,
                           stdin=subprocess.DEVNULL, check=False)
     return done.returncode, done.stdout.split(b"\n")[:-1], done.stderr.decode(errors="replace")
@@ -555,7 +555,7 @@ def test_many_time_sets(bench):
     forged = of_threads(bench, threads, {THREAD, TIME_SET},
                         [(rfn_reader.PLACES, 0, b"\0"), (rfn_reader.STRUCTURE, 0, bytes(6)),
                          (rfn_reader.VALUES, 0, bytes(5)), (rfn_reader.PROFILES, threads, profiles)],
-                        "--time=segments")
+                        "--time=reduced")
     verify_in_a_minute(bench, "many_time_sets.rfn", forged, threads)
 
 

@@ -1,4 +1,4 @@
-"""Forced merging while recording (refrain record --merge-parameter): what recording and then reducing gives."""
+"""Forced merging while recording (refrain record --ignore-parameter): what recording and then reducing gives."""
 import json
 import os
 import re
@@ -36,7 +36,7 @@ def simulate(bench, name, ranks, names, time="full"):
     program = test_clusters.PROGRAMS[name]
     compiled = test_smpi.smpi_program(bench, program.source)
     run, made = test_smpi.smpi_launch(bench, compiled, ranks, program.arguments,
-                                      {"REFRAIN_TIME": time, "REFRAIN_MERGE_PARAMETER": names})
+                                      {"REFRAIN_TIME": time, "REFRAIN_IGNORE_PARAMETER": names})
     archive = bench.fresh(f"{name}.forced.rfn")
     shutil.move(made, archive)
     bench.verb("verify", archive)
@@ -44,7 +44,7 @@ def simulate(bench, name, ranks, names, time="full"):
 
 
 def reduced(bench, archive, names):
-    return test_clusters.clustered(bench, archive, f"--merge-parameter={names}")
+    return test_clusters.clustered(bench, archive, f"--ignore-parameter={names}")
 
 
 def without_times(bench, archive):
@@ -72,7 +72,7 @@ def check_alike(bench, what, recorded, expected, names):
     """Both say that these parameters are merged, or nothing of it if there are none, and of the same groups."""
     for path in (recorded, expected):
         facts = info(bench, path)
-        harness.compare(f"{what}: merged", facts["merged_parameters"], names)
+        harness.compare(f"{what}: merged", facts["ignored_parameters"], names)
         harness.compare(f"{what}: groups", facts["clustered_groups"], facts["groups"])
         told = bench.run([bench.refrain, "dump", path], check=True).err
         harness.compare(f"{what}: dump tells", (TOLD in told, f"({names})" in told), (names is not None,) * 2)
@@ -124,9 +124,9 @@ def test_simulated_roles(bench):
 def test_names_in_order(bench):
     """However they are given; and without them nothing is merged, nor said of it."""
     _, archive = simulate(bench, "ghosts", 16, "tag,count,tag,peer,count")
-    harness.compare("names", info(bench, archive)["merged_parameters"], "peer,count")
+    harness.compare("names", info(bench, archive)["ignored_parameters"], "peer,count")
     told, archive = simulate(bench, "ghosts", 16, "")
-    harness.compare("without", (info(bench, archive)["merged_parameters"], "parameters" in told),
+    harness.compare("without", (info(bench, archive)["ignored_parameters"], "parameters" in told),
                     (None, False))
     harness.compare("dump without", test_reader.dump(bench, archive) ==
                     test_reader.dump(bench, test_clusters.simulate(bench, "ghosts", 16, "full")), True)
@@ -155,8 +155,8 @@ def test_real(bench, flavour):
     for name, names in (("ghosts", "peer,count"), ("transpose", "comm,place"), ("sweep2d", ALL)):
         program = test_clusters.PROGRAMS[name]
         command = [bench.program(program.source, flavour), *program.arguments]
-        for time in ("none", "segments"):
-            run, recorded = bench.record(flavour, 4, command, [f"--time={time}", f"--merge-parameter={names}"])
+        for time in ("none", "reduced"):
+            run, recorded = bench.record(flavour, 4, command, [f"--time={time}", f"--ignore-parameter={names}"])
             _, plain = bench.record(flavour, 4, command, [f"--time={time}", "--no-cluster"])
             bench.verb("verify", recorded)
             test_reader.compare(bench, recorded, name)
@@ -173,15 +173,15 @@ def test_rank_0_decides(bench, flavour):
     """The first program's option counts, whatever the others say."""
     ghosts = bench.program(test_clusters.PROGRAMS["ghosts"].source, flavour)
     launch = harness.FLAVOURS[flavour].mpirun
-    for first, others, merged in ((["--merge-parameter=peer,count"], ["--merge-parameter=tag"], "peer,count"),
-                                  (["--merge-parameter=peer,count"], [], "peer,count"),
-                                  ([], ["--merge-parameter=peer,count"], None)):
+    for first, others, merged in ((["--ignore-parameter=peer,count"], ["--ignore-parameter=tag"], "peer,count"),
+                                  (["--ignore-parameter=peer,count"], [], "peer,count"),
+                                  ([], ["--ignore-parameter=peer,count"], None)):
         archive = bench.fresh("first.rfn")
         record = [bench.refrain, "record", "--time=none", "-f", "-o", archive]
         run = bench.run([*launch, "-n", "1", *record, *first, ghosts, "1", ":",
                          "-n", "5", *record, *others, ghosts, "1"], check=True)
         bench.verb("verify", archive)
-        harness.compare(f"{first} {others}", (info(bench, archive)["merged_parameters"], TOLD in run.err),
+        harness.compare(f"{first} {others}", (info(bench, archive)["ignored_parameters"], TOLD in run.err),
                         (merged, bool(merged)))
 
 
@@ -191,7 +191,7 @@ def test_children(bench):
     os.makedirs(folder)
     shutil.copy(bench.program("spawn", "openmpi"), os.path.join(folder, "app"))
     run = bench.run([*harness.FLAVOURS["openmpi"].launch(2), bench.refrain, "record", "-o", "x.rfn",
-                     "--merge-parameter=tag,peer", "./app", "one", "./app"], cwd=folder,
+                     "--ignore-parameter=tag,peer", "./app", "one", "./app"], cwd=folder,
                     tidy=harness.tidies(folder),
                     env={"EXPECT_OUT": os.path.join(folder, "log"), "EXPECT_ARCHIVE": "x.spawn1.rfn"})
     harness.compare(f"exit status of {run.err}", run.code, 0)
@@ -203,21 +203,21 @@ def test_too_large(bench):
     """What is not brought to rank 0 keeps its own parameters, and that is said."""
     program = test_smpi.smpi_program(bench, os.path.join(test_clusters.FOLDER, "one_large.c"))
     archives = []
-    for env in ({"REFRAIN_CLUSTER": "no"}, {"REFRAIN_MERGE_PARAMETER": ALL}):
+    for env in ({"REFRAIN_CLUSTER": "no"}, {"REFRAIN_IGNORE_PARAMETER": ALL}):
         run, made = test_smpi.smpi_launch(bench, program, 8, ["100000"], {"REFRAIN_TIME": "none", **env})
         archives.append(bench.fresh("large.rfn"))
         os.rename(made, archives[-1])
     archives.append(bench.fresh("large.reduced.rfn"))
-    told = bench.verb("reduce", "--cluster", f"--merge-parameter={ALL}", archives[0], "-o", archives[2])
+    told = bench.verb("reduce", "--cluster", f"--ignore-parameter={ALL}", archives[0], "-o", archives[2])
     harness.compare("amounts are merged", changed(bench, archives[0], archives[2]), "count")
     for archive in archives[1:]:
         facts = info(bench, archive)
-        harness.compare("merged", (facts["merged_parameters"], facts["clustered_groups"]), ("count", 7))
+        harness.compare("merged", (facts["ignored_parameters"], facts["clustered_groups"]), ("count", 7))
     harness.compare(f"told: {run.err}", (f"{TOLD} (count)" in run.err, TOO_LARGE in run.err), (True, True))
     harness.compare(f"told by reduce: {told}", (NOT_MERGED + ", as those" in told, TOO_LARGE in told), (False, True))
-    facts = json.loads(bench.verb("reduce", "--json", "--cluster", f"--merge-parameter={ALL}", archives[0],
+    facts = json.loads(bench.verb("reduce", "--json", "--cluster", f"--ignore-parameter={ALL}", archives[0],
                                   "-o", bench.fresh("again.rfn")))
-    harness.compare("reduce --json", (facts["merged"], facts["unmerged_groups"]), (True, 1))
+    harness.compare("reduce --json", (facts["ignored"], facts["unmerged_groups"]), (True, 1))
     dumps = [test_reader.dump(bench, path) for path in archives[1:]]
     harness.compare("dumps", dumps[0] == dumps[1], True)
 
@@ -230,10 +230,10 @@ def test_nothing_to_merge(bench):
     for quiet, calls, why in (("0", "100000", either), ("1", "100000", None),
                               ("0", "400000", f"{NOT_MERGED}, as what ranks did is too large for clusters\n")):
         run, archive = test_smpi.smpi_launch(bench, program, 1, [calls],
-                                             {"REFRAIN_TIME": "none", "REFRAIN_MERGE_PARAMETER": ALL,
+                                             {"REFRAIN_TIME": "none", "REFRAIN_IGNORE_PARAMETER": ALL,
                                               "REFRAIN_QUIET": quiet})
         facts = info(bench, archive)
-        harness.compare("merged", (facts["merged_parameters"], facts["clustered_groups"]), (None, 0))
+        harness.compare("merged", (facts["ignored_parameters"], facts["clustered_groups"]), (None, 0))
         harness.compare(f"told: {run.err}", (NOT_MERGED in run.err, why is None or why in run.err, TOLD in run.err),
                         (why is not None, True, False))
 
@@ -242,13 +242,13 @@ def test_too_many_values(bench):
     """Ranks differ in counts of which each has more than 64: those stay, and it is not said that they are equal."""
     program = test_smpi.smpi_program(bench, os.path.join(test_clusters.FOLDER, "many_counts.c"))
     run, archive = test_smpi.smpi_launch(bench, program, 4, [],
-                                         {"REFRAIN_TIME": "none", "REFRAIN_MERGE_PARAMETER": "count"})
+                                         {"REFRAIN_TIME": "none", "REFRAIN_IGNORE_PARAMETER": "count"})
     differ = bench.verb("info", "--clusters", archive)
     harness.compare(f"they differ: {differ}", re.search(r"ranks of a cluster differ\n.*\n *least sendcount", differ) is not None,
                     True)
     harness.compare(f"told: {run.err}", (EQUAL + "\n" in run.err, "of each cluster are equal" in run.err),
                     (True, False))
-    again = ["--cluster", "--merge-parameter=count", "-o", bench.fresh("again.rfn"), "--force"]
+    again = ["--cluster", "--ignore-parameter=count", "-o", bench.fresh("again.rfn"), "--force"]
     told = bench.verb("reduce", archive, *again)  # as good as it was
     harness.compare(f"told by reduce: {told}", f"{NOT_MERGED}, as that makes the archive no smaller\n" in told, True)
     _, plain = test_smpi.smpi_launch(bench, program, 4, [], {"REFRAIN_TIME": "none", "REFRAIN_CLUSTER": "no"})
@@ -260,7 +260,7 @@ def test_abort(bench, flavour):
     """A rank that ends alone merges nothing, though its threads are alike and clusters are made of them."""
     program = bench.program("aborting_threads", flavour)
     dumps = []
-    for options in (["--merge-parameter=" + ALL], []):
+    for options in (["--ignore-parameter=" + ALL], []):
         archive = bench.fresh("aborted.rfn")
         run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "--time=none", "-o", archive,
                          *options, program])
@@ -268,17 +268,17 @@ def test_abort(bench, flavour):
         if not os.path.exists(left):
             raise harness.Failure(f"exit {run.code}: {run.err}")
         facts = json.loads(bench.run([bench.refrain, "info", "--json", left]).out)  # of one rank: incomplete
-        harness.compare("merged", facts["merged_parameters"], None)
+        harness.compare("merged", facts["ignored_parameters"], None)
         harness.compare("clusters", facts["clustered_groups"] > 1, True)
         dumps.append(bench.run([bench.refrain, "dump", left]).out)
     harness.compare("dumps", dumps[0] == dumps[1] and "sendcount" in dumps[0], True)
 
 
 def test_cluster_every(bench):
-    """Together with --cluster-every."""
+    """Together with --merge-interval."""
     _, plain = test_meetings.record(bench, "openmpi", ["25"], ["--no-cluster", "--time=none"])
-    _, met = test_meetings.record(bench, "openmpi", ["25"], ["--cluster-every=3", "--time=none",
-                                                             f"--merge-parameter={ALL}"])
+    _, met = test_meetings.record(bench, "openmpi", ["25"], ["--merge-interval=3", "--time=none",
+                                                             f"--ignore-parameter={ALL}"])
     bench.verb("verify", met)
     expected = reduced(bench, plain, ALL)
     harness.compare("dumps", test_reader.dump(bench, met) == test_reader.dump(bench, expected), True)
@@ -287,14 +287,14 @@ def test_cluster_every(bench):
 def test_wrong(bench):
     """Names that are none, none, and what goes together with no clusters."""
     ghosts = bench.program(test_clusters.PROGRAMS["ghosts"].source, "openmpi")
-    for options, text in ((["--merge-parameter=peer,cont"], "no parameters 'cont'"),
-                          (["--merge-parameter="], "no parameters ''"),
-                          (["--merge-parameter=peer", "--no-cluster"],
-                           "--merge-parameter is about clustering, which --no-cluster leaves out")):
+    for options, text in ((["--ignore-parameter=peer,cont"], "no parameters 'cont'"),
+                          (["--ignore-parameter="], "no parameters ''"),
+                          (["--ignore-parameter=peer", "--no-cluster"],
+                           "--ignore-parameter is about clustering, which --no-cluster leaves out")):
         archive = bench.fresh("wrong.rfn")
         run = bench.run([bench.refrain, "record", "-o", archive, *options, ghosts])
         harness.compare(f"{options}: {run.err}", (run.code, text in run.err, os.path.exists(archive)),
                         (2, True, False))
     told, archive = simulate(bench, "ghosts", 4, "peer,cont")
-    harness.compare(f"by hand: {told}", "REFRAIN_MERGE_PARAMETER: there are no parameters 'cont'" in told, True)
-    harness.compare("merged", info(bench, archive)["merged_parameters"], None)
+    harness.compare(f"by hand: {told}", "REFRAIN_IGNORE_PARAMETER: there are no parameters 'cont'" in told, True)
+    harness.compare("merged", info(bench, archive)["ignored_parameters"], None)

@@ -156,6 +156,16 @@ def test_man_pages(bench):
         raise harness.Failure(other.out)
 
 
+def test_options_in_man_page(bench):
+    """The man page of record has the options of its help, and no others."""
+    in_help = re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", bench.run([bench.refrain, "record", "--help"]).out, re.M)
+    with open(os.path.join(ROOT, "doc", "man", "refrain-record.1"), encoding="ascii") as file:
+        page = file.read().split("\n.SH OPTIONS\n")[1].split("\n.SH ")[0]
+    in_page = re.findall(r"^\.TP\n.*?(\\-\\-[a-z\\-]+)", page, re.M)
+    harness.compare("options", sorted(name.replace("\\", "") for name in in_page),
+                    sorted(set(in_help) - {"--help", "--usage"}))
+
+
 def completions(bench, *words):
     """What bash completes the last of these words to."""
     script = f"""
@@ -179,8 +189,8 @@ def test_completion(bench):
         (["refrain", "re"], ["record", "reduce", "replay", "report"]),
         (["refrain", "ver"], ["verify"]),
         (["refrain", "help", "du"], ["dump"]),
-        (["refrain", "record", "--st"], ["--start-off", "--starts"]),
-        (["refrain", "record", "--time", "="], ["full", "none", "segments"]),
+        (["refrain", "record", "--se"], ["--segment-min-calls", "--segment-starts"]),
+        (["refrain", "record", "--time", "="], ["full", "none", "reduced"]),
         (["refrain", "record", "--time", "=", "n"], ["none"]),
         (["refrain", "record", "--mpi", "op"], ["openmpi"]),
         (["refrain", "record", "-o", "ap"], ["app", "app two.rfn", "app.2.rfn"]),

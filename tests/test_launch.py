@@ -201,7 +201,7 @@ def test_wrong_options_are_told_once(bench, flavour):
     program = bench.program("family", flavour)
     for words, text in ((["record", "--tmie=full", program], "--tmie=full"),
                         (["record", "-z", program], "invalid option -- 'z'"),
-                        (["record", "--similar=no", program], "--similar"),
+                        (["record", "--similarity=no", program], "--similarity"),
                         (["record", "--across=no", program], "--across"),
                         (["record", "--memory=no", program], "--memory"),
                         (["record"], "no program is given"),
@@ -241,7 +241,7 @@ def test_ranks_that_are_not_recorded(bench, flavour):
         some = script(where, f"some{number}", "#!/bin/sh\n"
                                               f"test ${RANK[flavour]} {condition} || exec {program}\n"
                                               f'exec {bench.refrain} record -f -q -o x.rfn "$@" {program}\n')
-        for options, env in (([], {}), (["--cluster-every=1"], {}), ([], {"REFRAIN_CLOCK_SYNC": "always"})):
+        for options, env in (([], {}), (["--merge-interval=1"], {}), ([], {"REFRAIN_CLOCK_SYNC": "always"})):
             run = bench.run(["timeout", "-k", "1", "2", *harness.FLAVOURS[flavour].launch(2), some, *options],
                             cwd=where, timeout=30, env=env)
             wrong = {line for line in run.out.splitlines() if line.startswith("rank ")} - right_steps(2)

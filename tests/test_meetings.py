@@ -1,4 +1,4 @@
-"""Ranks that merge while they run (--cluster-every): what is in the archive is what is in it without."""
+"""Ranks that merge while they run (--merge-interval): what is in the archive is what is in it without."""
 import json
 import os
 
@@ -73,9 +73,9 @@ def simulate(bench, name, time, every):
 def test_simulated(bench):
     """On 16 simulated ranks, with all kinds of times; what was alike stays alike."""
     for name in SIMULATED_PROGRAMS:
-        for time in ("none", "full", "segments"):
+        for time in ("none", "full", "reduced"):
             plain = simulate(bench, name, time, {})
-            met = simulate(bench, name, time, {"REFRAIN_CLUSTER_EVERY": "3"})
+            met = simulate(bench, name, time, {"REFRAIN_MERGE_INTERVAL": "3"})
             facts = check_pair(bench, f"{name}, {time}", plain, met, 1 if name == "halo" else 3)
             for what in ("groups", "clustered_groups"):
                 harness.compare(f"{name}, {time}: {what}", facts[1][what], facts[0][what])
@@ -90,8 +90,8 @@ def test_spreads(bench):
     """How far times lie apart is what the times say, where only equal ones are kept once, and starts are exact. (Meetings take
     simulated time, according to what is kept, so that no other run has the same times.)"""
     for name in SIMULATED_PROGRAMS:
-        met = simulate(bench, name, "segments", {"REFRAIN_CLUSTER_EVERY": "3", "REFRAIN_SIMILAR": "absDiff:0",
-                                                 "REFRAIN_STARTS": "exact"})
+        met = simulate(bench, name, "reduced", {"REFRAIN_MERGE_INTERVAL": "3", "REFRAIN_SIMILARITY": "absDiff:0",
+                                                 "REFRAIN_SEGMENT_STARTS": "exact"})
         harness.compare(f"{name}: there are meetings", meetings(info(bench, met)) > 0, True)
         test_reduce.check_spreads(bench, met, test_reduce.expected_spreads(met))
 
@@ -100,8 +100,8 @@ def test_time_of_meetings(bench):
     """It is in the calls after which ranks meet, and not what the program computes."""
     program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "short_steps.c"))
     outside, inside = [], []
-    for time, every in (("full", {}), ("full", {"REFRAIN_CLUSTER_EVERY": "5"}),
-                        ("segments", {"REFRAIN_CLUSTER_EVERY": "5"})):
+    for time, every in (("full", {}), ("full", {"REFRAIN_MERGE_INTERVAL": "5"}),
+                        ("reduced", {"REFRAIN_MERGE_INTERVAL": "5"})):
         archive = test_smpi.smpi_run(bench, program, 8, ["400"], {"REFRAIN_TIME": time, **every})
         shares, total = test_reduce.shares(bench, archive)
         outside.append([shares[rank, "outside"] * total[rank] for rank in sorted(total)])
@@ -127,14 +127,14 @@ def test_real(bench, flavour):
     """What a program may do between meetings."""
     for words, options in CASES[flavour]:
         pair = [record(bench, flavour, ["30", *words], [*options, *every])[1]
-                for every in ([], ["--cluster-every=3"])]
+                for every in ([], ["--merge-interval=3"])]
         check_pair(bench, f"{words} {options}", *pair)
 
 
 def test_seconds(bench, flavour):
     """As often as can be, and hardly ever: after calls 1, 3, 7, 15, ..."""
     for every, least, most in (("0.000000001s", 80, 101), ("1000s", 4, 8)):
-        _, archive = record(bench, flavour, ["25"], [f"--cluster-every={every}"])
+        _, archive = record(bench, flavour, ["25"], [f"--merge-interval={every}"])
         number = meetings(info(bench, archive))
         if not least <= number <= most:
             raise harness.Failure(f"{every}: {number} meetings")
@@ -143,7 +143,7 @@ def test_seconds(bench, flavour):
 def test_no_meetings(bench, flavour):
     """Where there is nothing to meet in, and where threads may be anywhere; on one rank."""
     for words, ranks, wanted in ((["alone"], 4, 0), (["threads"], 3, 0), ([], 1, None)):
-        run, archive = record(bench, flavour, ["20", *words], ["--cluster-every=3"], ranks=ranks)
+        run, archive = record(bench, flavour, ["20", *words], ["--merge-interval=3"], ranks=ranks)
         bench.verb("verify", archive)
         found = meetings(info(bench, archive))
         harness.compare(f"{words}: meetings", found if wanted is not None else found > 3,
@@ -155,7 +155,7 @@ def test_no_meetings(bench, flavour):
 def test_abort(bench, flavour):
     """A rank that calls MPI_Abort between meetings saves its own events, and nobody waits."""
     said = bench.fresh(f"abort-{flavour}.said")
-    run, archive = record(bench, flavour, ["60", "abort"], ["--cluster-every=3"], checked=False,
+    run, archive = record(bench, flavour, ["60", "abort"], ["--merge-interval=3"], checked=False,
                           before=harness.saying_into(said))
     if run.code == 0 or "rank 1 called MPI_Abort" not in harness.said_in(said):
         raise harness.Failure(f"exit {run.code}\n{run.err}\n{harness.said_in(said)}")
@@ -171,7 +171,7 @@ def test_fortran_after_a_jump(bench):
     aside = bench.compiled("jump.openmpi", ["mpicc.openmpi", "-O1", "-c", os.path.join(test_fortran.FOLDER, "jump.c")])
     program = test_fortran.fortran(bench, "openmpi", "jumping", (aside,))
     for way in ("c", "fortran"):
-        run = bench.run([*harness.FLAVOURS["openmpi"].launch(3), bench.refrain, "record", "--cluster-every=3",
+        run = bench.run([*harness.FLAVOURS["openmpi"].launch(3), bench.refrain, "record", "--merge-interval=3",
                          "-o", bench.fresh("jumping.rfn"), program, way], timeout=60, check=True)
         harness.compare(f"{way}: left", run.err.count("MPI_Send was left by a jump"), 1)
 
@@ -179,7 +179,7 @@ def test_fortran_after_a_jump(bench):
 def test_stopped(bench, flavour):
     """A rank whose recording stops takes part in the meeting that follows, the last one; the program
     goes on."""
-    run, archive = record(bench, flavour, ["60", "memory"], ["--cluster-every=3"])
+    run, archive = record(bench, flavour, ["60", "memory"], ["--merge-interval=3"])
     for text in ("recording stops: out of memory", "rank 1: recording stopped: out of memory"):
         harness.compare(f"'{text}'", run.err.count(text), 1)
     harness.compare("archive", os.path.exists(archive), False)
@@ -187,7 +187,7 @@ def test_stopped(bench, flavour):
 
 def test_usage(bench):
     """What is no interval is refused."""
-    for options, text in ((["--cluster-every=0"], "not '0'"), (["--cluster-every=1.5"], "not '1.5'"),
-                          (["--cluster-every=3", "--no-cluster"], "--no-cluster leaves out")):
+    for options, text in ((["--merge-interval=0"], "not '0'"), (["--merge-interval=1.5"], "not '1.5'"),
+                          (["--merge-interval=3", "--no-cluster"], "--no-cluster leaves out")):
         run = bench.run([bench.refrain, "record", *options, "true"])
         harness.compare(f"{options}: refused", (run.code, text in run.err), (2, True))

@@ -105,9 +105,9 @@ def test_reduced_parts(bench):
     of several ranks in one chunk."""
     archive = test_reduce.simulated_halo(bench, 16, 40)
     parts = ("0-3,9", "4-8,12", "10-11,13-15")
-    for options in (["--similar=absDiff:20"], ["--cluster"], ["--cluster", "--starts=exact"]):
+    for options in (["--similarity=absDiff:20"], ["--cluster"], ["--cluster", "--segment-starts=exact"]):
         check_parts(bench, test_reduce.reduced(bench, archive, *options)[0], parts)
-    shared = test_reduce.reduced(bench, archive, "--similar=absDiff:20", "--across=50")[0]
+    shared = test_reduce.reduced(bench, archive, "--similarity=absDiff:20", "--across=50")[0]
     check_parts(bench, shared, parts)
     check_parts(bench, shared, ("1-15", "0"))
 
@@ -135,7 +135,7 @@ def test_clustered(bench):
                                ("vcycle", 8, ("3-7", "0", "1,2"))):
         plain = test_clusters.simulate(bench, name, ranks, "full")
         check_clustered(bench, test_reduce.reduced(bench, plain, "--cluster")[0], parts)
-        check_clustered(bench, test_clusters.simulate(bench, name, ranks, "segments", "yes"), parts)
+        check_clustered(bench, test_clusters.simulate(bench, name, ranks, "reduced", "yes"), parts)
 
 
 def test_clustered_parts(bench):
@@ -190,7 +190,7 @@ def test_shared_times(bench):
     """A rank that has another one's times, by that one's clock, is not taken out without it."""
     halo = test_smpi.smpi_program(bench, test_reduce.HALO)
     archive = test_smpi.smpi_run(bench, halo, 4, ["20", "4"],
-                                 {"REFRAIN_TIME": "segments", "REFRAIN_ACROSS": "one"})
+                                 {"REFRAIN_TIME": "reduced", "REFRAIN_ACROSS": "one"})
     expect(bench, 1, "rank 1 has the times of rank 0", "reduce", "--rank=1-3", archive, "-o",
            bench.fresh("orphans.rfn"))
     run = bench.run([bench.refrain, "dump", taken(bench, archive, "0,2")])
@@ -203,7 +203,7 @@ def test_long_list(bench):
     """Times that ranks may share are copied as they are where their list is too long to be decoded."""
     program = bench.program("long_loop", "openmpi")
     _, archive = bench.record("openmpi", 1, [program, "4300000"],
-                              ["--time=segments", "--similar=absDiff:1000000000", "--across=one"])
+                              ["--time=reduced", "--similarity=absDiff:1000000000", "--across=one"])
     part = taken(bench, archive, "0")
     bench.verb("verify", part)
     harness.compare("events", json.loads(bench.verb("info", "--json", part))["events"], 4300002)
@@ -293,7 +293,7 @@ def test_refused(bench, flavour):
     expect(bench, 2, "is not a list of ranks", "reduce", "--rank=a", archive, "-o", out)
     expect(bench, 2, "there is no rank 4", "reduce", "--rank=0,4", archive, "-o", out)
     expect(bench, 1, "none of these ranks", "reduce", "--rank=2", low, "-o", out)
-    for option in (["--similar=jitter"], ["--cluster", "--expression=r"], ["--cluster", "--merge-parameter=peer"]):
+    for option in (["--similarity=jitter"], ["--cluster", "--expression=r"], ["--cluster", "--ignore-parameter=peer"]):
         expect(bench, 2, "takes ranks out as they are", "reduce", "--rank=0", *option, archive, "-o", out)
     expect(bench, 2, "--no-cluster goes with --rank", "reduce", "--no-cluster", archive, "-o", out)
     expect(bench, 2, "or --no-cluster", "reduce", "--rank=0", "--cluster", "--no-cluster", archive, "-o", out)

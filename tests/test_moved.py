@@ -68,7 +68,7 @@ def simulated(bench, name, ranks, time, env=None):
 def test_simulated(bench):
     """Digests of alike ranks are moved once, words of each rank: the wishes alone are 8 bytes for each."""
     for name, ranks in (("sweep2d", 16), ("adi", 16), ("sweep2d", 64), ("adi", 64)):
-        for time, wanted in (("full", OVER_MPI), ("none", OVER_MPI), ("segments", REDUCED)):
+        for time, wanted in (("full", OVER_MPI), ("none", OVER_MPI), ("reduced", REDUCED)):
             what = f"{name} on {ranks} ranks, times: {time}"
             steps = check_steps(bench, what, simulated(bench, name, ranks, time))
             check_messages(what, steps, ranks, wanted)
@@ -78,7 +78,7 @@ def test_simulated(bench):
 
 def test_across(bench):
     """Times that are compared over ranks are moved in their step, and nothing else is."""
-    alone, across = (check_steps(bench, "adi, across", simulated(bench, "adi", 16, "segments", env))
+    alone, across = (check_steps(bench, "adi, across", simulated(bench, "adi", 16, "reduced", env))
                      for env in ({}, {"REFRAIN_ACROSS": "0.4"}))
     check_messages("adi, across", across, 16, {**REDUCED, "times": 5})
     harness.compare("bytes of merge", across["merge"]["bytes"], alone["merge"]["bytes"])
@@ -92,7 +92,7 @@ def test_across(bench):
 def test_meetings(bench):
     """What was sent while the program ran is in no step; what was merged then is not merged again."""
     alone, met = (check_steps(bench, "sweep2d, meetings", simulated(bench, "sweep2d", 16, "full", env))
-                  for env in ({}, {"REFRAIN_CLUSTER_EVERY": "1"}))
+                  for env in ({}, {"REFRAIN_MERGE_INTERVAL": "1"}))
     harness.compare("messages", [of["messages"] for of in met.values()], [of["messages"] for of in alone.values()])
     harness.compare("bytes of merge", met["merge"]["bytes"] < alone["merge"]["bytes"], True)
 
@@ -108,7 +108,7 @@ def test_real(bench):
     for options, env, wanted in ((["--time=full"], {}, WHOLE), (["--time=none"], {}, WHOLE),
                                  (["--time=full"], {"REFRAIN_WRITE_AHEAD": "no"}, NOT_WHOLE),
                                  (["--no-cluster"], {}, NOT_WHOLE),
-                                 (["--time=segments"], {}, {**NOT_WHOLE, "times": 2, "tables": 2}),
+                                 (["--time=reduced"], {}, {**NOT_WHOLE, "times": 2, "tables": 2}),
                                  (["--time=full"], {"REFRAIN_NODE_MEMORY": "no"}, OVER_MPI)):
         what = f"open_ring, {options} {env}"
         steps = check_steps(bench, what, real(bench, ring, 4, options, env, ["2"]))

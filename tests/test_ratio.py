@@ -13,7 +13,7 @@ import pathologies
 TOGETHER = SIMULATED = True
 RESULTS = os.path.join(harness.HERE, "ratio", "results.csv")
 PROGRAMS = ("late_sender", "1to1r_1024", "NtoN_1024", "dyn_load_balance", "sweep_8p")
-REDUCTIONS = ("avgWave:0.2", "avgWave:0.2 --across=0.4", "avgWave:0.2 --starts=exact",
+REDUCTIONS = ("avgWave:0.2", "avgWave:0.2 --across=0.4", "avgWave:0.2 --segment-starts=exact",
               "avgWave:0 --across=0.4", "relDiff:0.8", "absDiff:1000", "manhattan:0.4",
               "euclidean:0.2", "haarWave:0.2", "iterK:10", "iterK:10:average", "iterAvg",
               "chebyshev:0.02", "chebyshev:0.02 --across=0.4", "chebyshev:0.02 --max-per-kind=100",
@@ -26,7 +26,7 @@ COLUMNS = ("program", "reduction", "full_bytes", "reduced_bytes", *MEASURES)
 def row(bench, program, full, reduction):
     reduced = bench.path("reduced.rfn")
     similar, *more = reduction.split()
-    bench.verb("reduce", "--force", f"--similar={similar}", *more, "-o", reduced, full)
+    bench.verb("reduce", "--force", f"--similarity={similar}", *more, "-o", reduced, full)
     facts = json.loads(bench.verb("compare", "--json", full, reduced))
     return {"program": program, "reduction": reduction,
             **{name: f"{facts[name]:.6g}" if isinstance(facts[name], float) else str(facts[name])
@@ -67,7 +67,7 @@ def test_nothing_lost(bench):
     program = next(p for p in pathologies.PROGRAMS if p.name == "NtoN_1024")
     full, reduced = pathologies.record(bench, program), bench.path("equal.rfn")
     for method in ("relDiff", "absDiff", "manhattan", "euclidean", "chebyshev", "avgWave", "jitter"):
-        bench.verb("reduce", "--force", f"--similar={method}:0", "-o", reduced, full)
+        bench.verb("reduce", "--force", f"--similarity={method}:0", "-o", reduced, full)
         facts = json.loads(bench.verb("compare", "--json", full, reduced))
         harness.compare(f"{method}: largest distance", facts["largest_distance_us"], 0)
         harness.compare(f"{method}: retained", facts["trends_retained"], True)

@@ -74,7 +74,7 @@ def test_lossless(bench, flavour):
         program = bench.program(name, flavour)
         archive = bench.record(flavour, ranks, [program], options)[1]
         for method in ("chebyshev:0", "jitter:0"):
-            out = reduced(bench, archive, f"--similar={method}", "--starts=exact")[0]
+            out = reduced(bench, archive, f"--similarity={method}", "--segment-starts=exact")[0]
             harness.compare(f"dump of {name}, {method}", bench.verb("dump", out), bench.verb("dump", archive))
 
 
@@ -114,7 +114,7 @@ def test_bounds(bench, flavour):
     archive = halo(bench, flavour)
     for micros in (1, 30, 1000):
         for starts, factor in (("exact", 1), ("predicted", 2)):
-            out, told = reduced(bench, archive, f"--similar=absDiff:{micros}", f"--starts={starts}")
+            out, told = reduced(bench, archive, f"--similarity=absDiff:{micros}", f"--segment-starts={starts}")
             check_same(bench, archive, out, factor * 1000 * micros)
     if told["degree_of_matching"] < 0.5:
         raise harness.Failure(f"at {micros} us: {told}")
@@ -124,10 +124,10 @@ def test_methods(bench, flavour):
     """All of them leave the events as they are, and files that are smaller."""
     archive = halo(bench, flavour)
     for method in METHODS:
-        out, told = reduced(bench, archive, f"--similar={method}")
+        out, told = reduced(bench, archive, f"--similarity={method}")
         check_same(bench, archive, out, None)
         facts = json.loads(bench.verb("info", "--json", out))
-        harness.compare("method", facts["reduced"]["similar"].split(":")[0], method)
+        harness.compare("method", facts["reduced"]["similarity"].split(":")[0], method)
         harness.compare("size before", facts["reduced"]["full_bytes"], os.path.getsize(archive))
         if told["bytes"] >= told["full_bytes"]:
             raise harness.Failure(f"{method}: {told}")
@@ -136,17 +136,17 @@ def test_methods(bench, flavour):
 def test_options(bench, flavour):
     """Longer segments, a limit per kind, little memory, several threads."""
     archive = halo(bench, flavour)
-    out, by_step = reduced(bench, archive, "--similar=manhattan:0")
+    out, by_step = reduced(bench, archive, "--similarity=manhattan:0")
     out, together = reduced(bench, archive, "--segment-min-calls=100")
     check_same(bench, archive, out, None)
     if together["segments"] >= by_step["segments"]:
         raise harness.Failure(f"segments: {together['segments']} of {by_step['segments']}")
-    out, limited = reduced(bench, archive, "--similar=manhattan:0", "--max-per-kind=5")
+    out, limited = reduced(bench, archive, "--similarity=manhattan:0", "--max-per-kind=5")
     check_same(bench, archive, out, None)
     if not limited["widened"] or limited["kept"] > 5 * limited["kinds"]:
         raise harness.Failure(f"at most 5 of a kind: {limited}")
     threads = bench.record(flavour, 2, [bench.program("threads", flavour)])[1]
-    out = reduced(bench, threads, "--similar=absDiff:100")[0]
+    out = reduced(bench, threads, "--similarity=absDiff:100")[0]
     check_same(bench, threads, out, 200000)
 
 
@@ -154,13 +154,13 @@ def test_across(bench):
     """Ranks that went alike share a time set, and are as near as both thresholds say: that across
     counts once per level of the tree in which 16 ranks are joined."""
     archive = simulated_halo(bench, 16, 500)
-    alone = reduced(bench, archive, "--similar=absDiff:20")[1]
-    out, told = reduced(bench, archive, "--similar=absDiff:20", "--across=50")
+    alone = reduced(bench, archive, "--similarity=absDiff:20")[1]
+    out, told = reduced(bench, archive, "--similarity=absDiff:20", "--across=50")
     check_same(bench, archive, out, 2 * 20000 + 4 * 2 * 50000)
     harness.compare("time sets", (alone["time_sets"], told["time_sets"] < 16), (16, True))
     if told["bytes"] >= alone["bytes"]:
         raise harness.Failure(f"{told['bytes']} bytes, of {alone['bytes']} without")
-    check_same(bench, archive, reduced(bench, archive, "--similar=absDiff:0", "--across=0")[0], 0)
+    check_same(bench, archive, reduced(bench, archive, "--similarity=absDiff:0", "--across=0")[0], 0)
 
 
 def times_of(events, rank):
@@ -172,7 +172,7 @@ def test_across_one(bench):
     """All ranks have the times of rank 0, which are exact; all: they have their own."""
     archive = simulated_halo(bench, 9, 30)
     full = bench.dump(archive)
-    out, told = reduced(bench, archive, "--similar=absDiff:0", "--across=one")
+    out, told = reduced(bench, archive, "--similarity=absDiff:0", "--across=one")
     check_same(bench, archive, out, None)
     found = bench.dump(out)
     harness.compare("time sets", (told["time_sets"], told["degree_of_matching"] > 0.8), (1, True))
@@ -180,8 +180,8 @@ def test_across_one(bench):
         harness.compare(f"times of rank {rank}", times_of(found, rank), times_of(full, 0))
     if times_of(full, 0) == times_of(full, 4):
         raise harness.Failure("ranks have equal times anyway")
-    every, _ = reduced(bench, archive, "--similar=absDiff:0", "--across=all")
-    without, _ = reduced(bench, archive, "--similar=absDiff:0")
+    every, _ = reduced(bench, archive, "--similarity=absDiff:0", "--across=all")
+    without, _ = reduced(bench, archive, "--similarity=absDiff:0")
     with open(every, "rb") as one, open(without, "rb") as other:
         harness.compare("all is as without", one.read() == other.read(), True)
     clustered, _ = reduced(bench, archive, "--cluster", "--across=all")
@@ -239,12 +239,12 @@ def test_refused(bench, flavour):
     out = bench.fresh("out.rfn")
     expect(bench, 2, "where to?", archive)
     expect(bench, 2, "which file?", "-o", out)
-    expect(bench, 2, "no similarity method 'mean'", archive, "-o", out, "--similar=mean")
-    expect(bench, 2, "is not a threshold of avgWave", archive, "-o", out, "--similar=avgWave:x")
+    expect(bench, 2, "no similarity method 'mean'", archive, "-o", out, "--similarity=mean")
+    expect(bench, 2, "is not a threshold of avgWave", archive, "-o", out, "--similarity=avgWave:x")
     expect(bench, 2, "is not a threshold of jitter", archive, "-o", out, "--across=-1")
-    expect(bench, 2, "iterK does not compare processes", archive, "-o", out, "--similar=iterK",
+    expect(bench, 2, "iterK does not compare processes", archive, "-o", out, "--similarity=iterK",
            "--across")
-    expect(bench, 2, "'exact' or 'predicted'", archive, "-o", out, "--starts=some")
+    expect(bench, 2, "'exact' or 'predicted'", archive, "-o", out, "--segment-starts=some")
     expect(bench, 2, "at least 2", archive, "-o", out, "--max-per-kind=1")
     expect(bench, 2, "at least 1M", archive, "-o", out, "--memory=1K")
     expect(bench, 2, "is the archive that is read", archive, "-o", archive, "--force")
@@ -276,7 +276,7 @@ def test_incomplete(bench, flavour):
         shutil.copy(archive, cut)
         os.truncate(cut, int(os.path.getsize(archive) * share))
         out = bench.fresh("cut.out.rfn")
-        run = bench.run([bench.refrain, "reduce", cut, "-o", out, "--similar=absDiff:0"])
+        run = bench.run([bench.refrain, "reduce", cut, "-o", out, "--similarity=absDiff:0"])
         harness.compare(f"exit, {share}", run.code, 3)
         if not os.path.exists(out):
             continue
@@ -328,9 +328,9 @@ def test_cluster(bench, flavour):
     line = bench.verb("reduce", archive, "--cluster", "--force", "-o", out)
     if "matching" in line or "Clustered" not in bench.verb("info", out):
         raise harness.Failure(line)
-    small, both = reduced(bench, archive, "--cluster", "--starts=exact")
+    small, both = reduced(bench, archive, "--cluster", "--segment-starts=exact")
     harness.compare("times, too", both["degree_of_matching"] is None, False)
-    again, _ = reduced(bench, out, "--cluster", "--starts=exact")
+    again, _ = reduced(bench, out, "--cluster", "--segment-starts=exact")
     harness.compare("times of what is clustered",
                     bench.verb("dump", again) == bench.verb("dump", small), True)
     cut = bench.path("cut.rfn")
@@ -409,7 +409,7 @@ def spread_of(times):
 
 
 def told_spreads(bench, path, kept, representatives=False):
-    told = json.loads(bench.run([bench.refrain, "info", "--json", "--spread", path]).out)["spread"]
+    told = json.loads(bench.run([bench.refrain, "info", "--json", "--variation", path]).out)["variation"]
     harness.compare("spreads are kept, of representatives", (told["kept"], told["representatives"]),
                     (kept, representatives))
     return told
@@ -459,12 +459,12 @@ def test_spreads(bench):
             apart = {(p["cluster"], p["function"]) for p in told["positions"] if p["after"] is not None}
             harness.compare("told apart", apart, {(0, "MPI_Comm_size"), (0, "MPI_Initialized"), (1, "MPI_Initialized")})
         again = []
-        for options in (["--similar=avgWave"], ["--similar=iterK:1", "--across=relDiff:1"],
+        for options in (["--similarity=avgWave"], ["--similarity=iterK:1", "--across=relDiff:1"],
                         ["--across", "--cluster"]):
             out = reduced(bench, full, *options)[0]
             again.append(check_spreads(bench, out, expected))
         for across in ("", "relDiff:1", "one"):
-            env = {"REFRAIN_TIME": "segments", **({"REFRAIN_ACROSS": across} if across else {})}
+            env = {"REFRAIN_TIME": "reduced", **({"REFRAIN_ACROSS": across} if across else {})}
             out = test_smpi.smpi_run(bench, program, ranks, arguments, env)
             again.append(check_spreads(bench, out, expected))
         clustered = bench.fresh("clustered.rfn")
@@ -481,7 +481,7 @@ def test_spreads_of_parts(bench):
     representatives lie apart, and that is what is said."""
     full = bench.fresh("full.rfn")
     shutil.copy(simulated_halo(bench, 16, 300), full)
-    small = reduced(bench, full, "--similar=iterK:1", "--across=relDiff:1")[0]
+    small = reduced(bench, full, "--similarity=iterK:1", "--across=relDiff:1")[0]
     files = [bench.fresh("part.rfn") for _ in range(3)]
     for path, ranks, archive in ((files[0], "0-7", small), (files[1], "8-15", small), (files[2], "8-15", full)):
         bench.verb("reduce", "--rank", ranks, archive, "-o", path)
@@ -489,26 +489,26 @@ def test_spreads_of_parts(bench):
     bench.verb("merge", *files[:2], "-o", joined)
     for path in (files[0], joined):
         told_spreads(bench, path, False, True)
-        text = bench.run([bench.refrain, "info", "--spread", path]).out
+        text = bench.run([bench.refrain, "info", "--variation", path]).out
         harness.compare(f"said: {text}", ("of REPRESENTATIVES" in text, "that the archive has" in text), (True, False))
     for path, words in ((small, "as measured"), (full, "from the times that the archive has"),
                         (files[2], "from the times that the archive has")):
-        text = bench.run([bench.refrain, "info", "--spread", path]).out
+        text = bench.run([bench.refrain, "info", "--variation", path]).out
         harness.compare(f"said: {text}", (words in text, "REPRESENTATIVES" in text), (True, False))
 
 
 def test_spread_text(bench):
     """The table names the costliest call first, and --top narrows it."""
     archive = simulated_halo(bench, 16, 500)
-    text = bench.verb("info", "--spread", "--top=1", archive).split("\nSpread:")[1]
+    text = bench.verb("info", "--variation", "--top=1", archive).split("\nVariation:")[1]
     words = [line.split() for line in text.splitlines()]
     row = next(row for row in words if "MPI_Waitall" in row)
     harness.compare("times of MPI_Waitall", row[0], "8,000")
     refused = bench.run([bench.refrain, "info", "--top=1", archive])
-    harness.compare("without --spread", ("--top goes with --spread" in refused.err, refused.code), (True, 2))
+    harness.compare("without --variation", ("--top goes with --variation" in refused.err, refused.code), (True, 2))
     harness.compare("the rest is left out", ["17", "more:", "--top"] in words and
                     "MPI_Irecv" not in text, True)
-    told = json.loads(bench.verb("info", "--json", "--spread", "--top=2", archive))["spread"]
+    told = json.loads(bench.verb("info", "--json", "--variation", "--top=2", archive))["variation"]
     harness.compare("--json", [p["function"] for p in told["positions"]],
                     ["MPI_Waitall", "MPI_Allreduce"])
 
@@ -524,8 +524,8 @@ def cluster_program(bench, name, ranks, clustered=True):
 
 def merged(bench, archive, names):
     """What it says of itself, and its events by rank; both readers agree."""
-    out, told = reduced(bench, archive, "--cluster", f"--merge-parameter={names}")
-    harness.compare("merged", told["merged"], True)
+    out, told = reduced(bench, archive, "--cluster", f"--ignore-parameter={names}")
+    harness.compare("merged", told["ignored"], True)
     run = bench.run([bench.refrain, "dump", out], check=True)
     harness.compare("the independent reader's dump", run.out.splitlines(),
                     list(rfn_text.lines(rfn_reader.Archive(out))))
@@ -534,9 +534,9 @@ def merged(bench, archive, names):
     for what, text in (("dump", run.err), ("info", bench.verb("info", out)), ("report", page)):
         harness.compare(f"{what} tells", says in text and f"({names})" in text, True)
     facts = json.loads(bench.verb("info", "--json", "--clusters", out))
-    harness.compare("merged parameters", facts["merged_parameters"], names)
+    harness.compare("merged parameters", facts["ignored_parameters"], names)
     told = json.loads(bench.verb("report", "--json", out))
-    harness.compare("merged parameters, in the report", told["merged_parameters"], names)
+    harness.compare("merged parameters, in the report", told["ignored_parameters"], names)
     of_rank = {}
     for event in bench.dump(out):
         of_rank.setdefault(int(event["rank"]), []).append(event)
@@ -563,7 +563,7 @@ def test_merged_parameters(bench):
         before.setdefault(int(event["rank"]), []).append(event)
     known = json.loads(bench.verb("info", "--json", "--clusters", archive))
     harness.compare("sub-clusters", known["sub_clusters"], 16)
-    harness.compare("nothing merged", known["merged_parameters"], None)
+    harness.compare("nothing merged", known["ignored_parameters"], None)
     facts, after = merged(bench, archive, "peer,count")
     harness.compare("sub-clusters, merged", (facts["main_clusters"], facts["sub_clusters"]), (1, 1))
     first = offsets(before[0], 0, 16)
@@ -580,10 +580,10 @@ def test_merged_parameters(bench):
 def test_merged_twice(bench):
     """What was merged before is still named."""
     archive = cluster_program(bench, "ghosts", 16)
-    once = reduced(bench, archive, "--cluster", "--merge-parameter=count")[0]
-    twice, told = reduced(bench, once, "--cluster", "--merge-parameter=peer")
+    once = reduced(bench, archive, "--cluster", "--ignore-parameter=count")[0]
+    twice, told = reduced(bench, once, "--cluster", "--ignore-parameter=peer")
     facts = json.loads(bench.verb("info", "--json", "--clusters", twice))
-    harness.compare("merged", (told["merged"], facts["merged_parameters"], facts["sub_clusters"]),
+    harness.compare("merged", (told["ignored"], facts["ignored_parameters"], facts["sub_clusters"]),
                     (True, "peer,count", 1))
 
 
@@ -591,13 +591,13 @@ def test_merged_ring(bench):
     """The open ring's ends are clusters of their own, and its inner ranks have the same offsets anyway:
     nothing changes. A split by row and column merges to the colour and key of rank 0."""
     archive = cluster_program(bench, "open_ring", 8, clustered=False)
-    out, told = reduced(bench, archive, "--cluster", "--merge-parameter=peer")
+    out, told = reduced(bench, archive, "--cluster", "--ignore-parameter=peer")
     facts = json.loads(bench.verb("info", "--json", out))
-    harness.compare("merged", (told["merged"], told["unmerged_groups"], facts["merged_parameters"]), (False, 0, None))
+    harness.compare("merged", (told["ignored"], told["unmerged_groups"], facts["ignored_parameters"]), (False, 0, None))
     harness.compare("clusters", facts["clustered_groups"], facts["groups"])
     run = bench.run([bench.refrain, "dump", out], check=True)
     harness.compare("dump", (run.out, "parameters" in run.err), (bench.verb("dump", archive), False))
-    text = bench.verb("reduce", archive, "--cluster", "--merge-parameter=peer", "-o", bench.fresh("same.rfn"))
+    text = bench.verb("reduce", archive, "--cluster", "--ignore-parameter=peer", "-o", bench.fresh("same.rfn"))
     harness.compare("told", "no parameters were merged, as those of ranks with the same loops are equal; lists" in text and
                     "groups" not in text, True)
     archive = cluster_program(bench, "transpose", 16)
@@ -616,13 +616,13 @@ def test_merged_wrong(bench):
     program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "late_sender.c"))
     shutil.copy(test_smpi.smpi_run(bench, program, 2), single)
     out = bench.fresh("same.rfn")
-    options = ["--cluster", "--merge-parameter=tag", "-o", out]
+    options = ["--cluster", "--ignore-parameter=tag", "-o", out]
     harness.compare("says that nothing is merged", "no parameters were merged" in
                     bench.verb("reduce", single, *options), True)
     harness.compare("merged",
-                    json.loads(bench.verb("info", "--json", out))["merged_parameters"], None)
+                    json.loads(bench.verb("info", "--json", out))["ignored_parameters"], None)
     archive = cluster_program(bench, "open_ring", 8)
-    for options, text in ((["--cluster", "--merge-parameter=peer,cont"], "no parameters 'cont'"),
-                          (["--merge-parameter=peer"], "goes with --cluster")):
+    for options, text in ((["--cluster", "--ignore-parameter=peer,cont"], "no parameters 'cont'"),
+                          (["--ignore-parameter=peer"], "goes with --cluster")):
         run = bench.run([bench.refrain, "reduce", archive, "-o", bench.fresh("no.rfn"), *options])
         harness.compare(f"{options}", (run.code, text in run.err), (2, True))

@@ -159,7 +159,7 @@ def test_reduced_computing(bench, flavour):
     """Recreated times are those of the run: what is computed is, in either replay, and less than half is noise. Without
     any times the ACC of the reduced archive would be 0."""
     full, small = late_senders(bench, flavour), bench.fresh("small.rfn")
-    bench.verb("reduce", "--similar=absDiff:10000", full, "-o", small)  # each of five iterations is off by 10 ms at most
+    bench.verb("reduce", "--similarity=absDiff:10000", full, "-o", small)  # each of five iterations is off by 10 ms at most
     work = computed(bench, full)
     harness.compare(f"{work} s of computing: more than half of what is asked for", work > 0.5, True)
     facts = json.loads(replay(bench, flavour, 2, "--json", "--compute=sleep", f"--against={full}", small).out)
@@ -209,7 +209,7 @@ def test_against_another_program(bench, flavour):
     program = bench.program(os.path.join(folder, "late_sender.c"), flavour)
     short = ["--work", "0", "--extra", "0", "--iterations"]
     _, archive = bench.record(flavour, 2, [program, *short, "5"])
-    _, again = bench.record(flavour, 2, [program, *short, "5"], ["--time=segments"])
+    _, again = bench.record(flavour, 2, [program, *short, "5"], ["--time=reduced"])
     run = replay(bench, flavour, 2, "--json", f"--against={archive}", again)
     harness.compare(f"another run: exit of {run.err}", run.code, 0)
     _, longer = bench.record(flavour, 2, [program, *short, "6"])
@@ -385,7 +385,7 @@ def test_simulated_64(bench):
 
 
 # Alike ranks once, their times too where they went alike.
-CLUSTERED = ["--similar=jitter", "--across=0.4", "--cluster"]
+CLUSTERED = ["--similarity=jitter", "--across=0.4", "--cluster"]
 COMPUTING = os.path.join(test_clusters.FOLDER, "computing.h")
 # Iterations of programs that compute, so that there is something to reduce.
 ITERATIONS = {"sweep2d": ["10"], "adi": ["4", "8"], "open_ring": ["40"], "transpose": ["40"], "cg": ["20"],
@@ -430,7 +430,7 @@ def test_clustered(bench):
 def test_merged_parameters(bench):
     """Partners that are another rank's: nobody would send what a rank waits for."""
     full, merged = test_clusters.simulate(bench, "ghosts", 16, "full"), bench.fresh("merged.rfn")
-    bench.verb("reduce", "--cluster", "--merge-parameter=peer", full, "-o", merged)
+    bench.verb("reduce", "--cluster", "--ignore-parameter=peer", full, "-o", merged)
     run = simulated_replay(bench, 16, merged)
     harness.compare("merged, replayed", (run.code != 0, "messages may not match" in run.err,
                                          "received as recorded" in run.out), (True, True, False))

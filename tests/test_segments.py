@@ -11,15 +11,15 @@ RANKS, SEGMENTS, KINDS, STEPS = 2, 84, 6, 40  # of programs/segments.c
 
 
 def facts_of(bench, archive, *options):
-    return json.loads(bench.verb("info", "--json", "--model=iterAvg", *options, archive))
+    return json.loads(bench.verb("info", "--json", "--size-model=iterAvg", *options, archive))
 
 
 def check_marks(bench, archive, steps, segments, kinds):
     """What is marked is a segment, and nothing that is not marked cuts."""
     bench.verb("verify", archive)
     facts = facts_of(bench, archive)
-    harness.compare("segments", facts["model"]["segments"], RANKS * segments)
-    harness.compare("kinds", facts["model"]["kinds"], RANKS * kinds)
+    harness.compare("segments", facts["size_model"]["segments"], RANKS * segments)
+    harness.compare("kinds", facts["size_model"]["kinds"], RANKS * kinds)
     for rank in range(RANKS):
         events = bench.dump(archive, "--rank", str(rank))
         begins = [e for e in events if e["function"] == BEGIN]

@@ -1,4 +1,4 @@
-"""record --time=segments: the times of alike iterations are kept once while the program runs."""
+"""record --time=reduced: the times of alike iterations are kept once while the program runs."""
 import json
 import os
 
@@ -10,7 +10,7 @@ import test_reader
 import test_reduce
 import test_smpi
 
-SEGMENTS = ["--time=segments"]
+SEGMENTS = ["--time=reduced"]
 
 
 def facts(bench, archive):
@@ -52,7 +52,7 @@ def check_same(bench, full, recorded, options):
 def check_as_reduced(bench, source, ranks, arguments=(), options=(), env=()):
     full = simulated(bench, source, ranks, arguments, {"REFRAIN_TIME": "full"})
     recorded = simulated(bench, source, ranks, arguments,
-                         {"REFRAIN_TIME": "segments", **dict(env)})
+                         {"REFRAIN_TIME": "reduced", **dict(env)})
     return recorded, check_same(bench, full, recorded, options)
 
 
@@ -69,10 +69,10 @@ def test_as_reduced_halo(bench):
 
 def test_as_reduced_in_other_ways(bench):
     """Methods with and without a threshold of time, exact starts, larger segments."""
-    check_as_reduced(bench, HALO, 4, ["300", "4"], ["--similar=absDiff:20", "--starts=exact"],
-                     {"REFRAIN_SIMILAR": "absDiff:20", "REFRAIN_STARTS": "exact"})
-    check_as_reduced(bench, HALO, 4, ["300", "4"], ["--similar=iterK:3", "--segment-min-calls=10"],
-                     {"REFRAIN_SIMILAR": "iterK:3", "REFRAIN_SEGMENT_MIN_CALLS": "10"})
+    check_as_reduced(bench, HALO, 4, ["300", "4"], ["--similarity=absDiff:20", "--segment-starts=exact"],
+                     {"REFRAIN_SIMILARITY": "absDiff:20", "REFRAIN_SEGMENT_STARTS": "exact"})
+    check_as_reduced(bench, HALO, 4, ["300", "4"], ["--similarity=iterK:3", "--segment-min-calls=10"],
+                     {"REFRAIN_SIMILARITY": "iterK:3", "REFRAIN_SEGMENT_MIN_CALLS": "10"})
 
 
 def test_as_reduced_others(bench):
@@ -90,8 +90,8 @@ def check_across(bench, source, ranks, arguments=(), across="0.4", similar="jitt
     """One recorded with --across is what refrain reduce --across makes of a full one: the same times,
     the same sets of them. How many sets of how many classes."""
     archive, found = check_as_reduced(
-        bench, source, ranks, arguments, [f"--similar={similar}", f"--across={across}"],
-        {"REFRAIN_SIMILAR": similar, "REFRAIN_ACROSS": across, **dict(env)})
+        bench, source, ranks, arguments, [f"--similarity={similar}", f"--across={across}"],
+        {"REFRAIN_SIMILARITY": similar, "REFRAIN_ACROSS": across, **dict(env)})
     method = similar.split(":", maxsplit=1)[0]
     harness.compare("across", found["across"], f"{method}:{across}")
     told = f"across processes {method} {across}"
@@ -150,7 +150,7 @@ def test_across_pathologies(bench):
         size = {}
         for across in ("", "0.4"):
             recorded = kept_apart(bench, pathologies.record(
-                bench, program, {"REFRAIN_TIME": "segments", "REFRAIN_ACROSS": across}))
+                bench, program, {"REFRAIN_TIME": "reduced", "REFRAIN_ACROSS": across}))
             found = check_same(bench, full, recorded, [f"--across={across}"] if across else [])
             size[across] = os.path.getsize(recorded)
         print(f"{program.name:24}{found['threads']:4} threads, {found['classes']:3} classes,"
@@ -162,7 +162,7 @@ def test_across_pathologies(bench):
 
 def test_small(bench):
     """A regular program of many steps: the archive does not grow with them."""
-    archive = simulated(bench, HALO, 16, ["2000", "4"], {"REFRAIN_TIME": "segments"})
+    archive = simulated(bench, HALO, 16, ["2000", "4"], {"REFRAIN_TIME": "reduced"})
     if os.path.getsize(archive) > 16 << 10:
         raise harness.Failure(f"{os.path.getsize(archive)} bytes")
 
@@ -170,7 +170,7 @@ def test_small(bench):
 # ---- across processes, measured times ----
 
 # A thousand seconds, more than any run: what goes the same way is alike, on whatever machine.
-ANYTHING = [*SEGMENTS, "--similar=absDiff:1000000000", "--across", "1000000000"]
+ANYTHING = [*SEGMENTS, "--similarity=absDiff:1000000000", "--across", "1000000000"]
 
 
 def times_by_rank(bench, archive):
@@ -185,7 +185,7 @@ def times_by_rank(bench, archive):
 def test_across_measured(bench, flavour):
     """All ranks have the times of the first, by its clock."""
     program = bench.program(HALO, flavour)
-    for options in ([], ["--resolution=1us", "--starts=exact"], ["--volume=cpu"], ["--memory=2M"]):
+    for options in ([], ["--resolution=1us", "--segment-starts=exact"], ["--volume=cpu"], ["--memory=2M"]):
         _, archive = bench.record(flavour, 4, [program, "300", "4"], [*ANYTHING, *options])
         bench.verb("verify", archive)
         told = reduction(bench, archive)
@@ -264,7 +264,7 @@ def test_default(bench, flavour):
     record = [*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "-f", "-o", archive]
     bench.run([*record, program, "100", "4"], check=True)
     told = reduction(bench, archive)
-    harness.compare("defaults", (told["similar"], told["min_calls"], told["exact_starts"]),
+    harness.compare("defaults", (told["similarity"], told["min_calls"], told["exact_starts"]),
                     ("jitter:0.02", 1, False))
     for time in ("full", "none"):
         bench.run([*record, f"--time={time}", program, "100", "4"], check=True)
@@ -289,11 +289,11 @@ def test_thresholds_of_time(bench, flavour):
     for similar in ("absDiff:1000000", "absDiff:0"):
         for resolution in ("1ns", "1us"):
             _, archive = bench.record(flavour, 2, [program, "500", "4"],
-                                      [*SEGMENTS, f"--similar={similar}", "--starts=exact",
+                                      [*SEGMENTS, f"--similarity={similar}", "--segment-starts=exact",
                                        f"--resolution={resolution}"])
             bench.verb("verify", archive)
             told = reduction(bench, archive)
-            harness.compare("similar", told["similar"], similar)
+            harness.compare("similarity", told["similarity"], similar)
             kept[similar, resolution] = told["kept"] - told["kinds"]
     harness.compare("kept with a second", kept["absDiff:1000000", "1ns"], 0)
     harness.compare("kept with a second, coarse clock", kept["absDiff:1000000", "1us"], 0)
@@ -372,10 +372,10 @@ def test_ends_early(bench, flavour):
 
 def test_wrong_usage(bench, flavour):
     program = bench.program(HALO, flavour)
-    for options in (["--time=some"], ["--similar=nearly"], ["--similar=avgWave:-1"],
-                    ["--segment-min-calls=0"], ["--segment-min-calls=x"], ["--starts=early"],
-                    ["--time=full", "--similar=avgWave"], ["--time=none", "--starts=exact"],
-                    ["--across=0.4:x"], ["--similar=iterK", "--across=0.4"], ["--across="],
+    for options in (["--time=some"], ["--similarity=nearly"], ["--similarity=avgWave:-1"],
+                    ["--segment-min-calls=0"], ["--segment-min-calls=x"], ["--segment-starts=early"],
+                    ["--time=full", "--similarity=avgWave"], ["--time=none", "--segment-starts=exact"],
+                    ["--across=0.4:x"], ["--similarity=iterK", "--across=0.4"], ["--across="],
                     ["--time=full", "--across=0.4"]):
         run = bench.run([bench.refrain, "record", *options, program])
         harness.compare(f"exit status with {options}", run.code, 2)

@@ -1,4 +1,4 @@
-"""Alike segments: what `info --model` says of programs in simulated time, where all is known."""
+"""Alike segments: what `info --size-model` says of programs in simulated time, where all is known."""
 import json
 import os
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ def program(name):
 
 
 def model(bench, archive, method):
-    return json.loads(bench.verb("info", "--json", f"--model={method}", archive))["model"]
+    return json.loads(bench.verb("info", "--json", f"--size-model={method}", archive))["size_model"]
 
 
 def sizes(events, kept, segments, ranks):
@@ -100,11 +100,11 @@ def test_methods(bench):
 def test_usage(bench):
     """A method that does not exist is wrong usage, and then nothing is printed."""
     archive = pathologies.record(bench, program("late_sender"))
-    run = bench.run([bench.refrain, "info", "--model=wave:0.2", archive])
+    run = bench.run([bench.refrain, "info", "--size-model=wave:0.2", archive])
     harness.compare("exit status", run.code, 2)
     if "avgWave" not in run.err or run.out:
         raise harness.Failure(f"it said {run.err!r} and printed {run.out!r}")
-    text = bench.verb("info", "--model", archive)
+    text = bench.verb("info", "--size-model", archive)
     if "Degree of matching  100.0 %" not in text:
         raise harness.Failure(text)
 
@@ -118,7 +118,7 @@ def test_cut(bench):
     for size in range(len(data) - 1, 512, -len(data) // 40):
         with open(cut, "wb") as part:
             part.write(data[:size])
-        run = bench.run([bench.refrain, "info", "--model", cut])
+        run = bench.run([bench.refrain, "info", "--size-model", cut])
         harness.compare("exit status", run.code, 3)
         nothing, something = "Nothing that has times" in run.out, "Times are off" in run.out
         if nothing and something or run.out and not (nothing or something):

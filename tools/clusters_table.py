@@ -85,7 +85,7 @@ class Run:
         # As the recorder does by default: with times of segments, clustered if it can.
         archive = test_smpi.smpi_run(bench, test_smpi.smpi_program(bench, program.source), ranks,
                                      program.arguments,
-                                     env={"REFRAIN_TIME": "segments", "REFRAIN_CLUSTER": "yes"})
+                                     env={"REFRAIN_TIME": "reduced", "REFRAIN_CLUSTER": "yes"})
         self.name, self.ranks = name, ranks
         self.facts = test_clusters.clusters(bench, archive)
         self.reference, self.paper = (test_clusters.counts(test_clusters.clusters(bench, archive, form))[1]

@@ -114,7 +114,7 @@ struct rfn_run {
     struct rfn_run_reduction reduction; /* zeros unless reduced */
     struct rfn_run_merging merging;
     const char *forced; /* parameters that are those of the lowest rank of a cluster for all of its
-                           ranks, as "peer,count" (--merge-parameter); NULL: none */
+                           ranks, as "peer,count" (--ignore-parameter); NULL: none */
     bool clustered;     /* what alike ranks did is stored once, or is to be when there are more of
                            them: these were taken from an archive where it is so, or ended alone */
 };

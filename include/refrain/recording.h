@@ -19,6 +19,10 @@ enum { RFN_RESOLUTION_MIN_NS = 1, RFN_RESOLUTION_MAX_NS = 1000000000 };
  * 0 if it is not one or is outside of the limits above. */
 uint64_t rfn_resolution_parse(const char *text);
 
+/* Reads a size: a number of bytes, or of units of 1024, as in "32M" (K, M, G, T). 0: it is none, or
+ * below 1 MiB. */
+uint64_t rfn_size_parse(const char *text);
+
 /* Which frames of a call path make it: paths that agree in these are one. inner 0: all frames. */
 struct rfn_path_ends {
     uint32_t outer; /* so many of the outermost frames, from main on */
@@ -38,9 +42,6 @@ struct rfn_every {
 /* Reads a number of segments from 1 to 10^9, as "1000", or of seconds below 1000001, as "30s" or
  * "0.5s". false: it is neither; never then. */
 bool rfn_every_parse(const char *text, struct rfn_every *every);
-
-/* How times of segments are compared unless it is asked for something else: doc/study.md. */
-#define RFN_SIMILAR_DEFAULT "jitter:0.02"
 
 /* Whether times of segments can be compared in this way, METHOD or METHOD:THRESHOLD, as in
  * "avgWave:0.2" (doc/trace-profiling.md): 0, or RFN_E_USAGE, and *diag says what is possible. */

@@ -111,7 +111,7 @@ static int print_json(const struct compared *compared, int status)
     RFN_JSON_SET(value, "full", compared->full_file);
     RFN_JSON_SET(value, "reduced", compared->reduced_file);
     RFN_JSON_SET(value, "runs", runs);
-    RFN_JSON_SET(value, "similar", run->similar);
+    RFN_JSON_SET(value, "similarity", run->similar);
     RFN_JSON_SET(value, "across", run->across);
     RFN_JSON_SET(value, "exact_starts", run->reduction.exact_starts);
     set_measures(value, found);

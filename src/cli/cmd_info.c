@@ -15,7 +15,7 @@
 #include "cli/trace_model.h"
 #include "refrain/archive.h"
 #include "refrain/explain.h"
-#include "refrain/recording.h"
+#include "refrain/record_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +27,9 @@ enum { TOP_DEFAULT = 15 };
 
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print the facts as JSON", 0},
-    {"model", 'm', "METHOD", OPTION_ARG_OPTIONAL,
+    {"size-model", 'm', "METHOD", OPTION_ARG_OPTIONAL,
      "also tell how large a traditional trace and a trace profile of the run would be; METHOD "
-     "says how segments are compared: " RFN_SIMILAR_DEFAULT ", the default, or another",
+     "says how segments are compared: " RFN_SIMILARITY_DEFAULT ", the default, or another",
      0},
     {"clusters", 'c', "FORM", OPTION_ARG_OPTIONAL,
      "also tell which ranks behave alike, and what distinguishes them; FORM says how they are "
@@ -40,12 +40,13 @@ static const struct argp_option options[] = {
     {"strict", 's', NULL, 0, "the same as --clusters=strict", 0},
     RFN_EXPRESSION_OPTION(KEY_EXPRESSION),
     RFN_PLUGIN_OPTION(KEY_PLUGIN),
-    {"spread", KEY_SPREAD, NULL, 0,
+    {"variation", KEY_SPREAD, NULL, 0,
      "also tell how far single times lie apart: per call path, and call before where that matters, "
      "over all ranks that have the same call paths and all executions",
      0},
     {"top", 't', "N", 0,
-     "with --clusters: show N lines of each list (about 10); with --spread: show the N positions "
+     "with --clusters: show N lines of each list (about 10); with --variation: show the N "
+     "positions "
      "with most time (15; with --json all)",
      0},
     {0},
@@ -114,7 +115,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct info_options *given = state->input;
     switch (key) {
     case 'm':
-        given->model = arg ? arg : RFN_SIMILAR_DEFAULT;
+        given->model = arg ? arg : RFN_SIMILARITY_DEFAULT;
         return 0;
     case 'c':
         parse_form(given, arg, state);
@@ -140,7 +141,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--expression and --plugin go with --clusters, and not with the "
                               "forms paper and reference");
         if (given->given.top_given && !given->spread && !given->clusters)
-            argp_error(state, "--top goes with --spread or --clusters");
+            argp_error(state, "--top goes with --variation or --clusters");
         return 0;
     default:
         return rfn_file_argument_parse(key, arg, state);
@@ -334,7 +335,7 @@ static void set_run(json_t *value, const struct rfn_run *run)
     RFN_JSON_SET(value, "merging", json_merging(&run->merging));
     RFN_JSON_SET(value, "bytes", run->file_bytes);
     RFN_JSON_SET(value, "reduced", rfn_json_reduction(run));
-    RFN_JSON_SET(value, "merged_parameters", run->forced);
+    RFN_JSON_SET(value, "ignored_parameters", run->forced);
 }
 
 static int print_json(const struct facts *facts, int status)
@@ -372,7 +373,7 @@ static int print_json(const struct facts *facts, int status)
         json_array_append_new(groups, group_json(archive, i));
     RFN_JSON_SET(value, "group_list", groups);
     if (facts->model)
-        RFN_JSON_SET(value, "model", rfn_json_trace_model(facts->model));
+        RFN_JSON_SET(value, "size_model", rfn_json_trace_model(facts->model));
     if (options->clusters && facts->clustering) {
         const struct rfn_expression_counts counts = rfn_expressions_counts(options->expressions);
         rfn_json_clusters(value, archive, facts->clustering);
@@ -382,7 +383,7 @@ static int print_json(const struct facts *facts, int status)
                                                 : json_null());
     }
     if (options->spread)
-        RFN_JSON_SET(value, "spread",
+        RFN_JSON_SET(value, "variation",
                      facts->spreads ? rfn_json_spread(archive, facts->spreads, facts->top)
                                     : json_null());
     return rfn_command_print_json(value, status);
@@ -592,7 +593,7 @@ static int print_text(const struct facts *facts, int status)
     if (facts->spreads)
         rfn_spread_append(&out, archive, facts->spreads, facts->top);
     else if (options->spread)
-        rfn_text_string(&out, "\nSpread: there are no times\n");
+        rfn_text_string(&out, "\nVariation: there are no times\n");
     return rfn_command_print(&out, facts->file, status);
 }
 

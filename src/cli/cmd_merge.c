@@ -166,7 +166,7 @@ const struct rfn_command rfn_cmd_merge = {
     .about =
         "What ranks left that called MPI_Abort, or parts that 'refrain reduce --rank' took "
         "out. Calls, parameters and times are those of the files; only how far times lie apart "
-        "that are not kept (refrain info --spread) is left out. Exits with 3 where ranks are "
+        "that are not kept (refrain info --variation) is left out. Exits with 3 where ranks are "
         "missing in all of them. What alike ranks did is stored once unless the run was "
         "recorded with --no-cluster.",
     .options = options,

@@ -25,6 +25,7 @@
 #include "cli/launch.h"
 #include "cli/reduction.h"
 #include "cli/writable.h"
+#include "refrain/record_options.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -39,23 +40,9 @@
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 }; /* as a shell's */
 
 struct options {
-    const char *output;                       /* NULL: named after the program */
-    const char *time;                         /* "segments", "full" or "none" */
-    const char *similar, *starts, *min_calls; /* with segments; NULL: the recorder's defaults */
-    const char *across;                       /* the same; NULL: processes are not compared */
-    const char *polls;                        /* "runs" or "all" */
-    const char *path_match;                   /* NULL: all frames of a call path count */
-    const char *mpi;                          /* NULL: found out */
-    const char *memory;                       /* bytes; NULL: the recorder's default */
-    const char *volume;                       /* NULL: none */
-    const char *forced;                       /* parameters; NULL: none */
-    const char *cluster_every;                /* NULL: ranks merge in the end only */
-    const char *resolution;
-    const char *functions;                      /* patterns; NULL: none are recorded */
-    const char *functions_min, *functions_rate; /* NULL: the recorder's defaults */
-    bool force, quiet, no_children, no_cluster;
-    bool start_off;      /* until MPI_Pcontrol(1) */
-    bool in_place;       /* of a command of MPI_Comm_spawn */
+    const char *texts[RFN_RECORD_WITH_OPTION]; /* as they were given; NULL: not */
+    const char *mpi;                           /* NULL: found out */
+    bool in_place;                             /* of a command of MPI_Comm_spawn */
     const char **beside; /* with in_place: the files of all commands of the job */
     size_t n_beside;
     int program;  /* index of the first word after the options */
@@ -254,31 +241,24 @@ static bool set_preload(const char *recorder)
 
 static bool set_environment(const struct options *options, const char *recorder, char **argv)
 {
+    const char *given = options->texts[RFN_RECORD_OUTPUT];
     char *command = join(argv);
-    char *output = options->output ? absolute(options->output) : NULL;
-    char pid[32], tool[PATH_MAX];
+    char *output = given ? absolute(given) : NULL;
+    char pid[32], tool[PATH_MAX], word[16];
     snprintf(pid, sizeof pid, "%ld", (long)getpid()); /* the program will have the same */
-    bool ok = command && (output || !options->output) && set("REFRAIN_OUTPUT", output) &&
-              set("REFRAIN_FORCE", options->force ? "1" : NULL) &&
-              set("REFRAIN_START", options->start_off ? "off" : NULL) &&
-              set("REFRAIN_TIME", options->time) && set("REFRAIN_POLLS", options->polls) &&
-              set("REFRAIN_CALL_PATH_MATCH", options->path_match) &&
-              set("REFRAIN_SIMILAR", options->similar) &&
-              set("REFRAIN_SEGMENT_MIN_CALLS", options->min_calls) &&
-              set("REFRAIN_STARTS", options->starts) && set("REFRAIN_ACROSS", options->across) &&
-              set("REFRAIN_CLUSTER", options->no_cluster ? "no" : NULL) &&
-              set("REFRAIN_MERGE_PARAMETER", options->forced) &&
-              set("REFRAIN_CLUSTER_EVERY", options->cluster_every) &&
-              set("REFRAIN_VOLUME", options->volume) &&
-              set("REFRAIN_RESOLUTION", options->resolution) &&
-              set("REFRAIN_FUNCTIONS", options->functions) &&
-              set("REFRAIN_FUNCTIONS_MIN", options->functions_min) &&
-              set("REFRAIN_FUNCTIONS_RATE", options->functions_rate) &&
-              set("REFRAIN_QUIET", options->quiet ? "1" : NULL) &&
-              set("REFRAIN_MEMORY", options->memory) && set("REFRAIN_PID", pid) &&
+    bool ok = command && (output || !given) && set("REFRAIN_PID", pid) &&
               set("REFRAIN_COMMAND", command) && set("REFRAIN_PRELOAD", recorder) &&
               set("REFRAIN_TOOL", rfn_own_path(tool, sizeof tool) ? tool : NULL) &&
-              set("REFRAIN_CHILDREN", options->no_children ? "no" : NULL) && set_preload(recorder);
+              set_preload(recorder);
+    for (enum rfn_record_option i = 0; i < RFN_RECORD_WITH_OPTION && ok; i++) {
+        const struct rfn_record_row *row = rfn_record_row(i);
+        const char *text = i == RFN_RECORD_OUTPUT ? output : options->texts[i];
+        if (text && row->kind == RFN_KIND_SWITCH) {
+            snprintf(word, sizeof word, "%.*s", (int)strcspn(row->values, ","), row->values);
+            text = word;
+        }
+        ok = set(row->variable, text);
+    }
     free(command);
     free(output);
     return ok;
@@ -321,8 +301,9 @@ static int check_output(const struct options *options, const struct rfn_needs *n
     int error = 0;
     if (!is_on_one_host())
         return 0;
-    if (options->output)
-        error = rfn_writable(options->output, options->force, &diag);
+    if (options->texts[RFN_RECORD_OUTPUT])
+        error = rfn_writable(options->texts[RFN_RECORD_OUTPUT], options->texts[RFN_RECORD_FORCE],
+                             &diag);
     else if (needs->mpi != RFN_MPI_NONE)
         error = rfn_writable_in(".", &diag);
     if (error < 0)
@@ -334,9 +315,10 @@ static int check_output(const struct options *options, const struct rfn_needs *n
 static int check_volume(const struct options *options)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    if (!options->volume || rfn_volume_probe(options->volume, &diag) == 0)
+    const char *volume = options->texts[RFN_RECORD_VOLUME];
+    if (!volume || rfn_volume_probe(volume, &diag) == 0)
         return 0;
-    return refuse(RFN_EXIT_FAILURE, "--volume=%s: %s", options->volume, diag.text);
+    return refuse(RFN_EXIT_FAILURE, "--volume=%s: %s", volume, diag.text);
 }
 
 static int run_program(const struct options *options, char **argv)
@@ -400,7 +382,7 @@ static int run_in_place(const struct options *options, char **argv)
     if (!file)
         return not_found(argv[0], denied);
     is_refused_softly = true;
-    is_silent = options->quiet;
+    is_silent = options->texts[RFN_RECORD_QUIET];
     int status = choose_for_all(options, file, argv[0], &needs, recorder);
     if (status == 0)
         status = check_output(options, &needs);
@@ -489,11 +471,12 @@ static int exec_launcher(const struct options *options, const struct rfn_launch 
     bool denied;
     if (!rfn_own_path(own, sizeof own))
         return refuse(RFN_EXIT_FAILURE, "this program's own path is not known (/proc is needed)");
-    char *output = options->output ? absolute(options->output) : NULL;
+    const char *given = options->texts[RFN_RECORD_OUTPUT];
+    char *output = given ? absolute(given) : NULL;
     char **words = calloc((size_t)(argc + options->n_given) + 6, sizeof *words);
     char *file = rfn_launch_find(argv[0], &denied);
     int status = RFN_EXIT_FAILURE;
-    if (!words || (options->output && !output)) {
+    if (!words || (given && !output)) {
         status = no_memory();
     } else if (!file) {
         status = not_found(argv[0], denied);
@@ -524,323 +507,98 @@ static int run_launcher(const struct options *options, enum rfn_launcher launche
 
 /* ---- the verb ---- */
 
-enum {
-    KEY_TIME = 256,
-    KEY_SIMILAR,
-    KEY_MIN_CALLS,
-    KEY_STARTS,
-    KEY_ACROSS,
-    KEY_POLLS,
-    KEY_CALL_PATH_MATCH,
-    KEY_MPI,
-    KEY_MEMORY,
-    KEY_VOLUME,
-    KEY_RESOLUTION,
-    KEY_FUNCTIONS,
-    KEY_FUNCTIONS_MIN,
-    KEY_FUNCTIONS_RATE,
-    KEY_START_OFF,
-    KEY_NO_CHILDREN,
-    KEY_NO_CLUSTER,
-    KEY_CLUSTER_EVERY,
-    KEY_MERGE,
-    KEY_IN_PLACE,
-    KEY_BESIDE
-};
+enum { KEY_MPI = 512, KEY_IN_PLACE, KEY_BESIDE }; /* behind the keys of the table */
 
-static const struct argp_option record_options[] = {
-    {"output", 'o', "FILE", 0,
-     "Write the archive to FILE (default: PROGRAM.RANKS.rfn in the current directory)", 0},
-    {"force", 'f', NULL, 0, "Replace an archive of that name (default: add a number to the name)",
-     0},
-    {"time", KEY_TIME, "WHAT", 0,
-     "segments: the times of iterations that went alike are kept once (default); full: the times "
-     "of "
-     "every event; none: no times, only what was called",
-     0},
-    RFN_SIMILAR_OPTION(KEY_SIMILAR),
-    RFN_MIN_CALLS_OPTION(KEY_MIN_CALLS),
-    RFN_STARTS_OPTION(KEY_STARTS),
-    RFN_ACROSS_OPTION(KEY_ACROSS, 0),
-    {"resolution", KEY_RESOLUTION, "TIME", 0,
-     "Coarsest step of the times, as in 50ns or 1us (default 1ns): a coarser one makes a smaller "
-     "archive",
-     0},
-    {"volume", KEY_VOLUME, "WHAT", 0,
-     "Count, between the calls and inside of them: cpu (the thread's CPU time), instructions, or "
-     "papi:EVENT (default: nothing)",
-     0},
-    {"functions", KEY_FUNCTIONS, "PATTERN[,!PATTERN...]", 0,
-     "Record calls of functions that were compiled with -finstrument-functions as regions: those "
-     "whose names fit, where * is any characters and ? one; the last pattern that fits decides, "
-     "and "
-     "leaves out with a !",
-     0},
-    {"functions-min", KEY_FUNCTIONS_MIN, "TIME", 0,
-     "Of these, leave out calls that are shorter than TIME, as 10us, unless something is recorded "
-     "in them",
-     0},
-    {"functions-rate", KEY_FUNCTIONS_RATE, "N", 0,
-     "Record no more calls of a function once a thread has called it more than N times in a second "
-     "(default 10000), or none: no limit",
-     0},
-    {"polls", KEY_POLLS, "HOW", 0,
-     "runs: repeated unsuccessful tests and probes are one event (default); all: each is one", 0},
-    {"call-path-match", KEY_CALL_PATH_MATCH, "HOW", 0,
-     "all: calls whose paths differ in any frame are told apart (default); ends[:OUTER,INNER]: "
-     "paths "
-     "are their OUTER (1) outermost and INNER (1) innermost frames, so that behaviour that differs "
-     "only in between is one",
-     0},
+enum { COMMON, RESEARCH }; /* groups of the help */
+
+#define OPTION(id, option, key, variable, kind, group, argument, values, preset, help) \
+    {option, key ? key : 256 + RFN_RECORD_##id, argument, 0, help, group},
+static const struct argp_option options_of_record[] = {
     {"mpi", KEY_MPI, "MPI", 0,
      "openmpi or mpich: for scripts and for programs that load MPI while they run; else found out",
-     0},
-    {"memory", KEY_MEMORY, "SIZE", 0,
-     "Memory that the recorder may hold in each process, as 32M (default); what does not fit goes "
-     "to files in FILE.journal/ until the archive is written",
-     0},
-    {"no-cluster", KEY_NO_CLUSTER, NULL, 0,
-     "Store what ranks did whose calls differ only in numbers for each of them (default: once, "
-     "with "
-     "the numbers, where that is shorter)",
-     0},
-    RFN_MERGE_PARAMETER_OPTION(KEY_MERGE, "These"),
-    {"cluster-every", KEY_CLUSTER_EVERY, "N|SECONDS", 0,
-     "Have ranks merge while the program runs, after every N segments (iterations) or as 30s, in "
-     "calls such as MPI_Allreduce of all ranks, so that less is left for the end (default: only "
-     "in the end)",
-     0},
-    {"no-children", KEY_NO_CHILDREN, NULL, 0,
-     "Do not record processes that the program starts with MPI_Comm_spawn", 0},
-    {"start-off", KEY_START_OFF, NULL, 0,
-     "Record nothing (but MPI_Init) before the program calls MPI_Pcontrol(1)", 0},
-    {"quiet", 'q', NULL, 0, "Print nothing but errors", 0},
+     COMMON},
     /* For the recorder itself: see src/record/spawn.h. */
-    {"in-place", KEY_IN_PLACE, NULL, OPTION_HIDDEN, NULL, 0},
-    {"beside", KEY_BESIDE, "FILE", OPTION_HIDDEN, NULL, 0},
+    {"in-place", KEY_IN_PLACE, NULL, OPTION_HIDDEN, NULL, COMMON},
+    {"beside", KEY_BESIDE, "FILE", OPTION_HIDDEN, NULL, COMMON},
+    RFN_RECORD_OPTIONS(OPTION) /* those of COMMON are in front */
+    {.doc = "How times are reduced and ranks are clustered, for research:", .group = RESEARCH},
     {0}};
 
-/* One of two words, or wrong usage. */
-static const char *one_of(struct argp_state *state, const char *option, char *arg, const char *a,
-                          const char *b)
-{
-    if (strcmp(arg, a) != 0 && strcmp(arg, b) != 0)
-        argp_error(state, "--%s is '%s' or '%s', not '%s'", option, a, b, arg);
-    return arg;
-}
+/* For completion: "--time=reduced,full,none ..." */
+#define VALUES_SWITCH(option, values)
+#define VALUES_CHECKED(option, values)
+#define VALUES_TEXT(option, values)
+#define VALUES_WORD(option, values) "--" option "=" values " "
+#define VALUES(id, option, key, variable, kind, group, argument, values, preset, help) \
+    VALUES_##kind(option, values)
 
-/* "32M" as bytes in text, which stays, or wrong usage. */
-static const char *size_of(struct argp_state *state, const char *arg)
+/* Options that are of no use without another one, or with one, are a misunderstanding. */
+static void check_together(struct argp_state *state, const struct options *options)
 {
-    static char text[32];
-    snprintf(text, sizeof text, "%llu",
-             (unsigned long long)rfn_size_argument(state, arg, "memory"));
-    return text;
-}
-
-/* What is only of use with reduced times is a misunderstanding without. */
-static void check_segments(struct argp_state *state, const struct options *options)
-{
-    const char *option = options->similar     ? "similar"
-                         : options->min_calls ? "segment-min-calls"
-                         : options->starts    ? "starts"
-                         : options->across    ? "across"
-                                              : NULL;
-    if (option && strcmp(options->time, "segments") != 0)
-        argp_error(state, "--%s is about --time=segments, not --time=%s", option, options->time);
-}
-
-/* What is not clustered is not clustered every now and then, nor is anything merged in it. */
-static void check_cluster(struct argp_state *state, const struct options *options)
-{
-    const char *option = options->cluster_every ? "cluster-every"
-                         : options->forced      ? "merge-parameter"
-                                                : NULL;
-    if (option && options->no_cluster)
-        argp_error(state, "--%s is about clustering, which --no-cluster leaves out", option);
-}
-
-static void check_across(struct argp_state *state, struct options *options)
-{
-    static char text[RFN_ACROSS_TEXT];
-    if (!options->across)
-        return;
-    if (!options->across[0])
-        argp_error(state, "--across: a threshold is missing, as in --across=0.4");
-    rfn_across_argument(state, options->across,
-                        options->similar ? options->similar : RFN_SIMILAR_DEFAULT, text);
-    options->across = text[0] ? text : "all"; /* whatever the environment says */
-}
-
-/* Options in groups; each parser takes its own, or says ARGP_ERR_UNKNOWN. */
-
-static error_t parse_times(int key, char *arg, struct argp_state *state)
-{
-    struct options *options = state->input;
-    switch (key) {
-    case KEY_TIME:
-        if (strcmp(arg, "segments") != 0 && strcmp(arg, "full") != 0 && strcmp(arg, "none") != 0)
-            argp_error(state, "--time is 'segments', 'full' or 'none', not '%s'", arg);
-        options->time = arg;
-        return 0;
-    case KEY_SIMILAR:
-        rfn_similar_argument(state, arg);
-        options->similar = arg;
-        return 0;
-    case KEY_MIN_CALLS:
-        rfn_min_calls_argument(state, arg);
-        options->min_calls = arg;
-        return 0;
-    case KEY_STARTS:
-        rfn_starts_argument(state, arg);
-        options->starts = arg;
-        return 0;
-    case KEY_ACROSS:
-        options->across = arg;
-        return 0;
-    case KEY_RESOLUTION:
-        if (!rfn_resolution_parse(arg))
-            argp_error(state, "--resolution is a time from 1ns to 1s, as in 50ns or 1us, not '%s'",
-                       arg);
-        options->resolution = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    static const enum rfn_record_option reducing[] = {RFN_RECORD_SIMILARITY,
+                                                      RFN_RECORD_SEGMENT_MIN_CALLS,
+                                                      RFN_RECORD_SEGMENT_STARTS, RFN_RECORD_ACROSS};
+    static const enum rfn_record_option clustering[] = {RFN_RECORD_MERGE_INTERVAL,
+                                                        RFN_RECORD_IGNORE_PARAMETER};
+    const char *time = options->texts[RFN_RECORD_TIME];
+    for (size_t i = 0; i < sizeof reducing / sizeof *reducing; i++) {
+        if (options->texts[reducing[i]] && time && strcmp(time, "reduced") != 0)
+            argp_error(state, "--%s is about --time=reduced, not --time=%s",
+                       rfn_record_row(reducing[i])->option, time);
     }
-}
-
-static error_t parse_functions(int key, char *arg, struct argp_state *state)
-{
-    struct options *options = state->input;
-    switch (key) {
-    case KEY_FUNCTIONS:
-        if (!rfn_function_patterns(arg))
-            argp_error(state,
-                       "--functions is a list of patterns, as in 'solve*,!solve_inner', not "
-                       "'%s'",
-                       arg);
-        options->functions = arg;
-        return 0;
-    case KEY_FUNCTIONS_MIN:
-        if (!rfn_resolution_parse(arg))
-            argp_error(state, "--functions-min is a time from 1ns to 1s, as in 10us, not '%s'",
-                       arg);
-        options->functions_min = arg;
-        return 0;
-    case KEY_FUNCTIONS_RATE:
-        if (!rfn_function_rate_parse(arg))
-            argp_error(state,
-                       "--functions-rate is a number from 1 to 1000000000, or none, not '%s'", arg);
-        options->functions_rate = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    for (size_t i = 0; i < sizeof clustering / sizeof *clustering; i++) {
+        if (options->texts[clustering[i]] && options->texts[RFN_RECORD_CLUSTER])
+            argp_error(state, "--%s is about clustering, which --no-cluster leaves out",
+                       rfn_record_row(clustering[i])->option);
     }
-}
-
-/* Those that only say yes. */
-static error_t parse_switches(int key, struct options *options)
-{
-    switch (key) {
-    case 'f':
-        options->force = true;
-        return 0;
-    case 'q':
-        options->quiet = true;
-        return 0;
-    case KEY_START_OFF:
-        options->start_off = true;
-        return 0;
-    case KEY_NO_CHILDREN:
-        options->no_children = true;
-        return 0;
-    case KEY_NO_CLUSTER:
-        options->no_cluster = true;
-        return 0;
-    case KEY_IN_PLACE:
-        options->in_place = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static error_t parse_others(int key, char *arg, struct argp_state *state)
-{
-    struct options *options = state->input;
-    switch (key) {
-    case 'o':
-        if (!arg[0])
-            argp_error(state, "the archive's name is empty");
-        options->output = arg;
-        return 0;
-    case KEY_VOLUME:
-        if (!rfn_volume_known(arg))
-            argp_error(state, "--volume is cpu, instructions or papi:EVENT, not '%s'", arg);
-        options->volume = arg;
-        return 0;
-    case KEY_POLLS:
-        options->polls = one_of(state, "polls", arg, "runs", "all");
-        return 0;
-    case KEY_CALL_PATH_MATCH:
-        if (!rfn_path_match_parse(arg, &(struct rfn_path_ends){0}))
-            argp_error(state,
-                       "--call-path-match is all, ends, or numbers of outer (0 to 1000) and of "
-                       "inner frames (1 to 1000), as in ends:1,2, not "
-                       "'%s'",
-                       arg);
-        options->path_match = arg;
-        return 0;
-    case KEY_CLUSTER_EVERY:
-        if (!rfn_every_parse(arg, &(struct rfn_every){0}))
-            argp_error(state,
-                       "--cluster-every is a number of segments, from 1 to 1000000000, or of "
-                       "seconds, as in 30s or 0.5s, not '%s'",
-                       arg);
-        options->cluster_every = arg;
-        return 0;
-    case KEY_MERGE:
-        rfn_merge_parameter_argument(state, arg);
-        options->forced = arg;
-        return 0;
-    case KEY_MEMORY:
-        options->memory = size_of(state, arg);
-        return 0;
-    case KEY_MPI:
-        options->mpi = one_of(state, "mpi", arg, "mpich", "openmpi");
-        return 0;
-    case KEY_BESIDE:
-        options->beside[options->n_beside++] = arg;
-        return 0;
-    default:
-        return parse_switches(key, options);
+    if (options->texts[RFN_RECORD_ACROSS]) {
+        const char *similarity = options->texts[RFN_RECORD_SIMILARITY];
+        char text[RFN_ACROSS_TEXT];
+        rfn_across_argument(state, options->texts[RFN_RECORD_ACROSS],
+                            similarity ? similarity : RFN_SIMILARITY_DEFAULT, text);
     }
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct options *options = state->input;
-    error_t (*const groups[])(int, char *, struct argp_state *) = {parse_times, parse_functions,
-                                                                   parse_others};
-    if (key == ARGP_KEY_NO_ARGS)
+    for (enum rfn_record_option i = 0; i < RFN_RECORD_WITH_OPTION; i++) {
+        if (rfn_record_row(i)->key != key)
+            continue;
+        if (arg)
+            rfn_record_argument(state, i, arg);
+        options->texts[i] = arg ? arg : "";
+        return 0;
+    }
+    switch (key) {
+    case KEY_MPI:
+        if (strcmp(arg, "mpich") != 0 && strcmp(arg, "openmpi") != 0)
+            argp_error(state, "--mpi is 'mpich' or 'openmpi', not '%s'", arg);
+        options->mpi = arg;
+        return 0;
+    case KEY_IN_PLACE:
+        options->in_place = true;
+        return 0;
+    case KEY_BESIDE:
+        options->beside[options->n_beside++] = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
         argp_error(state, "no program is given");
-    if (key == ARGP_KEY_ARG) { /* the program: what follows is its own */
-        check_segments(state, options);
-        check_across(state, options);
-        check_cluster(state, options);
+        return 0;
+    case ARGP_KEY_ARG:          /* the program: what follows is its own */
+        if (!options->in_place) /* its options were taken already */
+            check_together(state, options);
         options->program = state->next - 1;
         state->next = state->argc;
         return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
-    error_t taken = ARGP_ERR_UNKNOWN;
-    for (size_t i = 0; i < sizeof groups / sizeof *groups && taken == ARGP_ERR_UNKNOWN; i++)
-        taken = groups[i](key, arg, state);
-    return taken;
 }
 
 static int run_record(const struct rfn_command *command, int argc, char **argv)
 {
-    struct options options = {.time = "segments", .polls = "runs"};
+    struct options options = {0};
     options.beside = calloc((size_t)argc + 1,
                             sizeof *options.beside); /* until the program starts */
     if (!options.beside)
@@ -873,9 +631,9 @@ const struct rfn_command rfn_cmd_record = {
         "information (-g) gives file names and lines. Of iterations that went alike the times are "
         "kept "
         "once; --time=full keeps those of every call.",
-    .options = record_options,
-    .values = "--time=segments,full,none " RFN_SIMILAR_VALUES " " RFN_ACROSS_VALUES
-              " " RFN_STARTS_VALUES " --polls=runs,all --mpi=openmpi,mpich",
+    .options = options_of_record,
+    .values = RFN_RECORD_OPTIONS(VALUES) RFN_SIMILARITY_VALUES " " RFN_ACROSS_VALUES
+                                                               " --mpi=openmpi,mpich",
     .per_rank = true,
     .run = run_record,
 };

@@ -12,10 +12,11 @@
 #include "refrain/trace_profile.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-    KEY_SIMILAR = 256,
+    KEY_SIMILARITY = 256,
     KEY_ACROSS,
     KEY_MIN_CALLS,
     KEY_STARTS,
@@ -23,7 +24,7 @@ enum {
     KEY_MAX_PER_KIND,
     KEY_CLUSTER,
     KEY_NO_CLUSTER,
-    KEY_MERGE,
+    KEY_IGNORE,
     KEY_EXPRESSION,
     KEY_PLUGIN,
     KEY_RANK
@@ -36,7 +37,7 @@ static const struct argp_option options[] = {
      "Store once what alike ranks did, and parameters that differ as expressions in the rank; "
      "without one of the options below, times stay as they are",
      0},
-    RFN_MERGE_PARAMETER_OPTION(KEY_MERGE, "With --cluster: these"),
+    {"ignore-parameter", KEY_IGNORE, "LIST", 0, "With --cluster: these" RFN_HELP_IGNORE, 0},
     RFN_EXPRESSION_OPTION(KEY_EXPRESSION),
     RFN_PLUGIN_OPTION(KEY_PLUGIN),
     {"rank", KEY_RANK, "LIST", 0,
@@ -45,10 +46,10 @@ static const struct argp_option options[] = {
      0},
     {"no-cluster", KEY_NO_CLUSTER, NULL, 0,
      "With --rank: do not store once what alike ranks did, even where it was so in FILE", 0},
-    RFN_SIMILAR_OPTION(KEY_SIMILAR),
-    RFN_ACROSS_OPTION(KEY_ACROSS, OPTION_ARG_OPTIONAL),
-    RFN_MIN_CALLS_OPTION(KEY_MIN_CALLS),
-    RFN_STARTS_OPTION(KEY_STARTS),
+    {"similarity", KEY_SIMILARITY, "METHOD[:T]", 0, RFN_HELP_SIMILARITY, 0},
+    {"across", KEY_ACROSS, "[METHOD:]T|one|all", OPTION_ARG_OPTIONAL, RFN_HELP_ACROSS, 0},
+    {"segment-min-calls", KEY_MIN_CALLS, "N", 0, RFN_HELP_MIN_CALLS, 0},
+    {"segment-starts", KEY_STARTS, "exact|predicted", 0, RFN_HELP_STARTS, 0},
     {"max-per-kind", KEY_MAX_PER_KIND, "N", 0,
      "Keep at most N iterations of those with the same calls; where that is not enough their "
      "threshold is widened",
@@ -78,7 +79,7 @@ static void finish_arguments(struct argp_state *state, struct arguments *argumen
     if (!arguments->output)
         argp_error(state, "where to? (-o OUT)");
     if (made->forced && !made->cluster)
-        argp_error(state, "--merge-parameter goes with --cluster");
+        argp_error(state, "--ignore-parameter goes with --cluster");
     if (arguments->expressions && !made->cluster)
         argp_error(state, "--expression and --plugin go with --cluster");
     if (arguments->some && (arguments->times || arguments->expressions || made->forced))
@@ -103,18 +104,20 @@ static error_t parse_times(int key, char *arg, struct argp_state *state)
     struct rfn_trace_profile_options *made = &arguments->options;
     uint64_t n;
     switch (key) {
-    case KEY_SIMILAR:
-        rfn_similar_argument(state, arg);
+    case KEY_SIMILARITY:
+        rfn_record_argument(state, RFN_RECORD_SIMILARITY, arg);
         made->similar = arg;
         return 0;
     case KEY_ACROSS:
         arguments->across = arg ? arg : "";
         return 0;
     case KEY_MIN_CALLS:
-        made->min_calls = rfn_min_calls_argument(state, arg);
+        rfn_record_argument(state, RFN_RECORD_SEGMENT_MIN_CALLS, arg);
+        made->min_calls = (uint32_t)atoi(arg);
         return 0;
     case KEY_STARTS:
-        made->exact_starts = rfn_starts_argument(state, arg);
+        rfn_record_argument(state, RFN_RECORD_SEGMENT_STARTS, arg);
+        made->exact_starts = strcmp(arg, "exact") == 0;
         return 0;
     case KEY_MAX_PER_KIND:
         n = rfn_number_argument(state, arg, "number");
@@ -123,7 +126,8 @@ static error_t parse_times(int key, char *arg, struct argp_state *state)
         made->max_per_kind = (uint32_t)n;
         return 0;
     case KEY_MEMORY:
-        made->memory_bytes = rfn_size_argument(state, arg, "memory");
+        rfn_record_argument(state, RFN_RECORD_MEMORY, arg);
+        made->memory_bytes = rfn_size_parse(arg);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -153,8 +157,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_NO_CLUSTER:
         arguments->no_cluster = true;
         return 0;
-    case KEY_MERGE:
-        rfn_merge_parameter_argument(state, arg);
+    case KEY_IGNORE:
+        rfn_record_argument(state, RFN_RECORD_IGNORE_PARAMETER, arg);
         arguments->options.forced = arg;
         return 0;
     case KEY_EXPRESSION:
@@ -200,7 +204,7 @@ static int print_json(const struct arguments *arguments, const struct rfn_reduct
     RFN_JSON_SET(value, "degree_of_matching",
                  arguments->options.similar ? json_real(reduction->degree_of_matching)
                                             : json_null());
-    RFN_JSON_SET(value, "merged", reduction->forced);
+    RFN_JSON_SET(value, "ignored", reduction->forced);
     RFN_JSON_SET(value, "unmerged_groups",
                  arguments->options.forced ? json_integer(groups_apart(reduction)) : json_null());
     RFN_JSON_SET(value, "events", stats->events);
@@ -334,7 +338,7 @@ static int take_ranks(struct arguments *arguments, const struct rfn_archive *arc
 
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
-    struct arguments arguments = {.options = {.similar = RFN_SIMILAR_DEFAULT,
+    struct arguments arguments = {.options = {.similar = RFN_SIMILARITY_DEFAULT,
                                               .min_calls = 1,
                                               .memory_bytes = UINT64_C(1) << 30}};
     struct rfn_archive *archive;
@@ -361,6 +365,6 @@ const struct rfn_command rfn_cmd_reduce = {
              "is, and the degree of matching: of the "
              "iterations that could have been left out, how many were.",
     .options = options,
-    .values = RFN_SIMILAR_VALUES " " RFN_ACROSS_VALUES " " RFN_STARTS_VALUES,
+    .values = RFN_SIMILARITY_VALUES " " RFN_ACROSS_VALUES " --segment-starts=exact,predicted",
     .run = run,
 };

@@ -21,22 +21,6 @@ uint64_t rfn_number_argument(struct argp_state *state, const char *text, const c
     return value;
 }
 
-uint64_t rfn_size_argument(struct argp_state *state, const char *text, const char *option)
-{
-    static const char units[] = "KMGT";
-    char *end;
-    errno = 0;
-    unsigned long long size = strtoull(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    unsigned shift = unit ? 10 * ((unsigned)(unit - units) + 1) : 0;
-    bool number = text[0] >= '0' && text[0] <= '9' && errno == 0;
-    if (!number || end[unit != NULL] || size << shift >> shift != size)
-        argp_error(state, "--%s takes a size like 32M or 1G, not '%s'", option, text);
-    if (size << shift < 1 << 20)
-        argp_error(state, "--%s is at least 1M", option);
-    return size << shift;
-}
-
 error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state)
 {
     struct rfn_file_argument *given = state->input;

@@ -21,7 +21,5 @@ error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state);
 void rfn_rank_argument(struct argp_state *state, const char *text, struct rfn_rank_filter *ranks);
 /* The number in an argument, or a usage error that calls it "not a WHAT". */
 uint64_t rfn_number_argument(struct argp_state *state, const char *text, const char *what);
-/* The bytes of a size like 32M, at least 1 MiB, or a usage error that names the option. */
-uint64_t rfn_size_argument(struct argp_state *state, const char *text, const char *option);
 
 #endif

@@ -80,7 +80,7 @@ static void append_reduced(struct rfn_text *out, const struct rfn_report *report
     if (verdict->clocks_disagree)
         rfn_text_format(&text, ", single waits by %s and more",
                         rfn_time_text(report->waits->matching.backward_max_ns).text);
-    rfn_text_string(&text, ". How far single times differ: refrain info --spread.");
+    rfn_text_string(&text, ". How far single times differ: refrain info --variation.");
     rfn_report_sentence(out, report, &text, INDENT);
 }
 

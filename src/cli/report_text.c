@@ -117,7 +117,7 @@ static void append_run_time(struct rfn_text *out, const struct rfn_report *repor
         append_text(out, report, "Paused", &paused);
     if (!profile->times || !before->meetings)
         return;
-    rfn_text_format(&merged, "in %s meeting%s (--cluster-every): %s on rank 0",
+    rfn_text_format(&merged, "in %s meeting%s (--merge-interval): %s on rank 0",
                     rfn_count_text(before->meetings).text, before->meetings == 1 ? "" : "s",
                     rfn_time_text((int64_t)before->ns).text);
     if (span > 0)

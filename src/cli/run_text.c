@@ -110,7 +110,7 @@ json_t *rfn_json_reduction(const struct rfn_run *run)
     if (!run->reduced)
         return json_null();
     json_t *value = json_object();
-    RFN_JSON_SET(value, "similar", run->similar);
+    RFN_JSON_SET(value, "similarity", run->similar);
     RFN_JSON_SET(value, "across", run->across ? rfn_json_text(run->across) : json_null());
     RFN_JSON_SET(value, "exact_starts", of->exact_starts);
     RFN_JSON_SET(value, "min_calls", of->min_calls);

@@ -118,7 +118,8 @@ static void test_json(void **state)
     (void)state;
     struct rfn_run run = reduced(NULL);
     json_t *value = rfn_json_reduction(&run);
-    assert_string_equal(json_string_value(json_object_get(value, "similar")), "iterK:10:average");
+    assert_string_equal(json_string_value(json_object_get(value, "similarity")),
+                        "iterK:10:average");
     assert_true(json_is_null(json_object_get(value, "across")));
     assert_int_equal(json_integer_value(json_object_get(value, "kept")), 118);
     assert_int_equal(json_integer_value(json_object_get(value, "full_bytes")), 20480);

@@ -161,7 +161,7 @@ void rfn_spread_append(struct rfn_text *out, const struct rfn_archive *archive,
         return;
     }
     rfn_text_format(out,
-                    "\nSpread: how far single times lie apart, over all ranks of a cluster and all "
+                    "\nVariation: how far single times lie apart, over all ranks of a cluster and all "
                     "executions\n  %u cluster%s of ranks with the same call paths; %s\n"
                     "  bins: from the shortest time on, each twice as long as the one before; "
                     "tenths of all\n",

@@ -52,7 +52,7 @@ json_t *rfn_json_trace_model(const struct rfn_trace_model *model)
     const struct rfn_trace_profile_stats *stats = &model->stats;
     const struct rfn_reduction_measures *measures = &model->measures;
     json_t *value = json_object();
-    RFN_JSON_SET(value, "similar", model->similar);
+    RFN_JSON_SET(value, "similarity", model->similar);
     RFN_JSON_SET(value, "segments", stats->executions);
     RFN_JSON_SET(value, "kinds", stats->kinds);
     RFN_JSON_SET(value, "kept", stats->representatives);

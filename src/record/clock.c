@@ -97,9 +97,8 @@ static uint8_t shift_for(uint64_t resolution_ns, double tick_ns)
     return shift;
 }
 
-void rec_clock_init(uint64_t resolution_ns)
+void rec_clock_init(uint64_t resolution_ns, const char *wish)
 {
-    const char *wish = getenv("REFRAIN_CLOCK");
 #ifdef RFN_FLAVOUR_SMPI
     bool mpi = !wish || strcmp(wish, "mpi") == 0;
 #else

@@ -34,8 +34,8 @@ struct rec_clock_pair {
 
 extern struct rec_clock rec_clock;
 
-/* Chooses the counter (REFRAIN_CLOCK=tsc|monotonic|mpi overrides) and the shift. */
-void rec_clock_init(uint64_t resolution_ns);
+/* Chooses the counter, unless one is wished for (REFRAIN_CLOCK; else NULL), and the shift. */
+void rec_clock_init(uint64_t resolution_ns, const char *wish);
 int64_t rec_monotonic_ns(void); /* CLOCK_MONOTONIC */
 /* Now: the quanta, and the times at which they began to be that. */
 struct rec_clock_pair rec_clock_pair(void);

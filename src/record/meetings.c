@@ -50,9 +50,9 @@ static const char *open_exchange(void)
 void rec_meetings_start(void)
 {
     struct rec_patience patience;
-    if ((!rec_options.cluster_every.segments && !rec_options.cluster_every.ns) || meetings.open)
+    if ((!rec_options.merge_interval.segments && !rec_options.merge_interval.ns) || meetings.open)
         return;
-    rec_patience_begin(&patience, "agree on --cluster-every, which has to be said for all");
+    rec_patience_begin(&patience, "agree on --merge-interval, which has to be said for all");
     const char *problem = open_exchange();
     rec_patience_end(&patience);
     if (problem && rec_is_first_rank())
@@ -138,7 +138,7 @@ static uint64_t segments_of(const struct rec_stream *stream)
 /* On rank 0. */
 static uint64_t calls_to_next(const struct rec_stream *stream)
 {
-    const struct rfn_every *every = &rec_options.cluster_every;
+    const struct rfn_every *every = &rec_options.merge_interval;
     if (every->ns)
         return rfn_pace_next(meetings.calls, (uint64_t)(rec_monotonic_ns() - meetings.last_ns),
                              every->ns);

@@ -1,4 +1,4 @@
-/* meetings.h - ranks merge while the program runs (--cluster-every).
+/* meetings.h - ranks merge while the program runs (--merge-interval).
  *
  * They do so only where the program itself has them all together: in its blocking calls of
  * MPI_Barrier, MPI_Allreduce, MPI_Alltoall, MPI_Allgather and MPI_Reduce_scatter_block, of more
@@ -43,7 +43,7 @@ struct rfn_merge;
 /* Whether the ranks meet in mid-run: what wrappers ask before rec_synchronized. */
 extern bool rec_meetings_on;
 
-/* In MPI_Init, collective over the world where --cluster-every was given: the ranks agree. */
+/* In MPI_Init, collective over the world where --merge-interval was given: the ranks agree. */
 void rec_meetings_start(void);
 
 /* A blocking call of all ranks of comm, of elements of the type, has returned rc. call: it has been

@@ -11,24 +11,40 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LEAST_MEMORY = 1 << 20, MEMORY = 32 << 20 };
-
 struct rec_options rec_options = {.times = true,
                                   .children = true,
-                                  .memory_bytes = MEMORY,
+                                  .memory_bytes = 32 << 20,
                                   .segment_min_calls = 1,
-                                  .resolution_ns = RFN_RESOLUTION_MIN_NS};
+                                  .resolution_ns = 1};
 
-static bool is(const char *variable, const char *value)
+/* Of a switch only that it is on. What is wrong here was set by hand: `refrain record` checks its
+ * options. */
+static char *checked(enum rfn_record_option option)
 {
-    const char *set = getenv(variable);
-    return set && strcmp(set, value) == 0;
+    const struct rfn_record_row *row = rfn_record_row(option);
+    const char *set = getenv(row->variable);
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (!set || !*set)
+        return NULL;
+    if (rfn_record_check(option, row->variable, set, &diag) == 0) {
+        const bool is_off = row->kind == RFN_KIND_SWITCH &&
+                            strncmp(row->values, set, strlen(set)) != 0;
+        return is_off ? NULL : strdup(set);
+    }
+    rec_say("%s; %s is %s", diag.text, row->preset ? row->preset : "it",
+            row->preset ? "taken" : "ignored");
+    return NULL;
 }
 
-static char *copy_of(const char *variable)
+const char *rec_options_text(enum rfn_record_option option)
 {
-    const char *set = getenv(variable);
-    return set && *set ? strdup(set) : NULL;
+    return rec_options.texts[option] ? rec_options.texts[option] : rfn_record_row(option)->preset;
+}
+
+static bool is(enum rfn_record_option option, const char *value)
+{
+    const char *text = rec_options_text(option);
+    return text && strcmp(text, value) == 0;
 }
 
 /* Whether the argument is the program's, not SMPI's (whose process runs all ranks). */
@@ -77,176 +93,80 @@ static char *own_name(void)
 #endif
 }
 
-static size_t memory_bytes(void)
-{
-    const char *set = getenv("REFRAIN_MEMORY");
-    unsigned long long bytes = set ? strtoull(set, NULL, 10) : MEMORY;
-    return bytes > SIZE_MAX / 2   ? SIZE_MAX / 2
-           : bytes < LEAST_MEMORY ? LEAST_MEMORY
-                                  : (size_t)bytes;
-}
-
-/* What is wrong here was set by hand: `refrain record` checks its options. */
-static uint64_t own_resolution(void)
-{
-    const char *set = getenv("REFRAIN_RESOLUTION");
-    uint64_t ns = set && *set ? rfn_resolution_parse(set) : RFN_RESOLUTION_MIN_NS;
-    if (ns)
-        return ns;
-    rec_say("REFRAIN_RESOLUTION=%s is no time from 1ns to 1s, so that 1ns is taken", set);
-    return RFN_RESOLUTION_MIN_NS;
-}
-
-static const char *similar_wanted(void)
-{
-    return rec_options.similar ? rec_options.similar : RFN_SIMILAR_DEFAULT;
-}
-
-/* The same. */
-static char *own_similar(void)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    char *similar = copy_of("REFRAIN_SIMILAR");
-    if (!similar || rfn_similarity_check(similar, &diag) == 0)
-        return similar;
-    rec_say("REFRAIN_SIMILAR: %s; the default is taken", diag.text);
-    free(similar);
-    return NULL;
-}
-
-/* The same; after REFRAIN_SIMILAR. */
+/* METHOD:THRESHOLD, which depends on two options. */
 static char *own_across(void)
 {
     char text[RFN_ACROSS_TEXT];
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    const char *set = getenv("REFRAIN_ACROSS");
-    if (!set || !*set)
+    char **set = &rec_options.texts[RFN_RECORD_ACROSS];
+    if (!*set)
         return NULL;
-    if (rfn_across_text(set, similar_wanted(), text, &diag) == 0)
+    if (rfn_across_text(*set, rec_options_text(RFN_RECORD_SIMILARITY), text, &diag) == 0)
         return text[0] ? strdup(text) : NULL;
-    rec_say("REFRAIN_ACROSS: %s; processes are not compared", diag.text);
-    return NULL;
-}
-
-static uint32_t own_min_calls(void)
-{
-    const char *set = getenv("REFRAIN_SEGMENT_MIN_CALLS");
-    unsigned long long calls = set ? strtoull(set, NULL, 10) : 1;
-    return calls < 1 ? 1 : calls > INT32_MAX ? INT32_MAX : (uint32_t)calls;
-}
-
-/* The same. */
-static struct rfn_every own_cluster_every(void)
-{
-    struct rfn_every every = {0};
-    const char *set = getenv("REFRAIN_CLUSTER_EVERY");
-    if (set && *set && !rfn_every_parse(set, &every))
-        rec_say("REFRAIN_CLUSTER_EVERY=%s is neither a number of segments nor seconds, as 30s, so "
-                "that ranks merge in the end only",
-                set);
-    return every;
-}
-
-/* The same. */
-static unsigned own_forced_roles(void)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    unsigned roles = 0;
-    const char *set = getenv("REFRAIN_MERGE_PARAMETER");
-    if (!set || !*set || rfn_forced_roles_parse(set, &roles, &diag) == 0)
-        return roles;
-    rec_say("REFRAIN_MERGE_PARAMETER: %s; none are merged", diag.text);
-    return 0;
-}
-
-static struct rfn_path_ends own_path_ends(void)
-{
-    struct rfn_path_ends ends = {0};
-    const char *set = getenv("REFRAIN_CALL_PATH_MATCH");
-    if (set && *set && !rfn_path_match_parse(set, &ends))
-        rec_say(
-            "REFRAIN_CALL_PATH_MATCH=%s is neither all nor ends:OUTER,INNER, so that all frames "
-            "count",
-            set);
-    return ends;
-}
-
-/* The patterns and limits for functions. */
-static void read_functions(void)
-{
-    const char *min = getenv("REFRAIN_FUNCTIONS_MIN"), *rate = getenv("REFRAIN_FUNCTIONS_RATE");
-    rec_options.functions = copy_of("REFRAIN_FUNCTIONS");
-    rec_options.functions_min_ns = min ? rfn_resolution_parse(min) : 0;
-    rec_options.functions_rate = rate && *rate ? rfn_function_rate_parse(rate) : REC_FUNCTIONS_RATE;
-    if (rec_options.functions && !rfn_function_patterns(rec_options.functions)) {
-        rec_say("REFRAIN_FUNCTIONS=%s is no list of patterns, so that no functions are recorded",
-                rec_options.functions);
-        free(rec_options.functions);
-        rec_options.functions = NULL;
-    }
-    if (min && *min && strcmp(min, "0") != 0 && !rec_options.functions_min_ns)
-        rec_say("REFRAIN_FUNCTIONS_MIN=%s is no time up to 1s, so that there is no minimum", min);
-    if (!rec_options.functions_rate) {
-        rec_say("REFRAIN_FUNCTIONS_RATE=%s is no number of calls, so that %d is taken", rate,
-                REC_FUNCTIONS_RATE);
-        rec_options.functions_rate = REC_FUNCTIONS_RATE;
-    }
+    rec_say("REFRAIN_ACROSS: %s; it is ignored", diag.text);
+    free(*set);
+    return *set = NULL;
 }
 
 static enum rec_clock_sync own_clock_sync(void)
 {
-    const char *set = getenv("REFRAIN_CLOCK_SYNC");
-    if (is("REFRAIN_CLOCK_SYNC", "always"))
-        return REC_CLOCK_SYNC_ALWAYS;
-    if (is("REFRAIN_CLOCK_SYNC", "never"))
-        return REC_CLOCK_SYNC_NEVER;
-    if (set && *set && strcmp(set, "auto") != 0)
-        rec_say("REFRAIN_CLOCK_SYNC=%s is none of always, never and auto, so that auto is taken",
-                set);
-    return REC_CLOCK_SYNC_AUTO;
+    return is(RFN_RECORD_CLOCK_SYNC, "always")  ? REC_CLOCK_SYNC_ALWAYS
+           : is(RFN_RECORD_CLOCK_SYNC, "never") ? REC_CLOCK_SYNC_NEVER
+                                                : REC_CLOCK_SYNC_AUTO;
+}
+
+static size_t own_memory(void)
+{
+    const uint64_t bytes = rfn_size_parse(rec_options_text(RFN_RECORD_MEMORY));
+    return bytes > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)bytes;
 }
 
 void rec_options_read(void)
 {
-    rec_options.output = copy_of("REFRAIN_OUTPUT");
-    rec_options.command = copy_of("REFRAIN_COMMAND");
-    char *command = own_command();
-    rec_options.program = own_name();
-    if (rec_options.command)
-        free(command);
-    else
-        rec_options.command = command;
-    rec_options.directory = getcwd(NULL, 0);
-    rec_options.memory_bytes = memory_bytes();
-    rec_options.force = is("REFRAIN_FORCE", "1");
-    rec_options.times = !is("REFRAIN_TIME", "none");
-    rec_options.segments = rec_options.times && !is("REFRAIN_TIME", "full");
-    rec_options.exact_starts = is("REFRAIN_STARTS", "exact");
-    rec_options.similar = own_similar();
-    rec_options.across = own_across();
-    rec_options.segment_min_calls = own_min_calls();
-    rec_options.cluster = !is("REFRAIN_CLUSTER", "no");
-    if (rec_options.cluster) {
-        rec_options.forced_roles = own_forced_roles();
-        rec_options.cluster_every = own_cluster_every();
+    struct rec_options *own = &rec_options;
+    char *const *texts = own->texts;
+    for (int i = 0; i < RFN_RECORD_N; i++)
+        own->texts[i] = checked((enum rfn_record_option)i);
+    own->output = texts[RFN_RECORD_OUTPUT];
+    own->volume = texts[RFN_RECORD_VOLUME];
+    own->functions = texts[RFN_RECORD_FUNCTIONS];
+    own->tool = texts[RFN_RECORD_TOOL];
+    own->command = own_command();
+    own->program = own_name();
+    if (texts[RFN_RECORD_COMMAND]) {
+        free(own->command);
+        own->command = texts[RFN_RECORD_COMMAND];
     }
-    rec_options.all_polls = is("REFRAIN_POLLS", "all");
-    rec_options.start_off = is("REFRAIN_START", "off");
-    rec_options.quiet = is("REFRAIN_QUIET", "1");
-    rec_options.volume = copy_of("REFRAIN_VOLUME");
-    rec_options.resolution_ns = own_resolution();
-    rec_options.path_ends = own_path_ends();
-    read_functions();
-    rec_options.clock_sync = own_clock_sync();
-    rec_options.tool = copy_of("REFRAIN_TOOL");
-    rec_options.write = !is("REFRAIN_WRITE", "no");
-    rec_options.children = !is("REFRAIN_CHILDREN", "no");
+    own->directory = getcwd(NULL, 0);
+    own->memory_bytes = own_memory();
+    own->force = texts[RFN_RECORD_FORCE];
+    own->times = !is(RFN_RECORD_TIME, "none");
+    own->segments = is(RFN_RECORD_TIME, "reduced");
+    own->exact_starts = is(RFN_RECORD_SEGMENT_STARTS, "exact");
+    own->across = own_across();
+    own->segment_min_calls = (uint32_t)atoi(rec_options_text(RFN_RECORD_SEGMENT_MIN_CALLS));
+    own->cluster = !texts[RFN_RECORD_CLUSTER];
+    if (own->cluster && texts[RFN_RECORD_IGNORE_PARAMETER])
+        rfn_forced_roles_parse(texts[RFN_RECORD_IGNORE_PARAMETER], &own->forced_roles, NULL);
+    if (own->cluster && texts[RFN_RECORD_MERGE_INTERVAL])
+        rfn_every_parse(texts[RFN_RECORD_MERGE_INTERVAL], &own->merge_interval);
+    own->all_polls = is(RFN_RECORD_POLLS, "all");
+    own->start_off = texts[RFN_RECORD_START];
+    own->quiet = texts[RFN_RECORD_QUIET];
+    own->resolution_ns = rfn_resolution_parse(rec_options_text(RFN_RECORD_RESOLUTION));
+    rfn_path_match_parse(rec_options_text(RFN_RECORD_CALL_PATH_MATCH), &own->path_ends);
+    if (texts[RFN_RECORD_FUNCTIONS_MIN])
+        own->functions_min_ns = rfn_resolution_parse(texts[RFN_RECORD_FUNCTIONS_MIN]);
+    own->functions_rate = rfn_function_rate_parse(rec_options_text(RFN_RECORD_FUNCTIONS_RATE));
+    own->clock_sync = own_clock_sync();
+    own->write = !is(RFN_RECORD_WRITE, "no");
+    own->children = !texts[RFN_RECORD_CHILDREN];
 }
 
 struct rfn_criterion rec_options_criterion(void)
 {
     struct rfn_criterion criterion = {0};
-    rfn_criterion_parse(similar_wanted(), false, &criterion, NULL);
+    rfn_criterion_parse(rec_options_text(RFN_RECORD_SIMILARITY), false, &criterion, NULL);
     return criterion;
 }
 
@@ -276,39 +196,11 @@ static void drop_preload(const char *path)
 
 void rec_options_clean_environment(void)
 {
-    static const char *const variables[] = {"REFRAIN_OUTPUT",
-                                            "REFRAIN_FORCE",
-                                            "REFRAIN_TIME",
-                                            "REFRAIN_POLLS",
-                                            "REFRAIN_PID",
-                                            "REFRAIN_COMMAND",
-                                            "REFRAIN_PRELOAD",
-                                            "REFRAIN_QUIET",
-                                            "REFRAIN_CLOCK",
-                                            "REFRAIN_MEMORY",
-                                            "REFRAIN_VOLUME",
-                                            "REFRAIN_RESOLUTION",
-                                            "REFRAIN_TOOL",
-                                            "REFRAIN_CHILDREN",
-                                            "REFRAIN_START",
-                                            "REFRAIN_CLOCK_SYNC",
-                                            "REFRAIN_SIMILAR",
-                                            "REFRAIN_SEGMENT_MIN_CALLS",
-                                            "REFRAIN_STARTS",
-                                            "REFRAIN_WRITE",
-                                            "REFRAIN_FUNCTIONS",
-                                            "REFRAIN_FUNCTIONS_MIN",
-                                            "REFRAIN_FUNCTIONS_RATE",
-                                            "REFRAIN_ACROSS",
-                                            "REFRAIN_CLUSTER",
-                                            "REFRAIN_CLUSTER_EVERY",
-                                            "REFRAIN_MERGE_PARAMETER",
-                                            "REFRAIN_CALL_PATH_MATCH"};
     const char *preload = getenv("REFRAIN_PRELOAD");
     if (preload)
         drop_preload(preload);
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        unsetenv(variables[i]);
+    for (int i = 0; i < RFN_RECORD_N; i++)
+        unsetenv(rfn_record_row((enum rfn_record_option)i)->variable);
 }
 #else
 void rec_options_clean_environment(void)

@@ -208,7 +208,7 @@ static void wake(void)
      * more where the times of segments that are kept are then put into columns. */
     memory.limit = rec_options.memory_bytes / (rec_options.segments ? 4 : 2);
     rec_off = rec_options.start_off;
-    rec_clock_init(rec_options.resolution_ns);
+    rec_clock_init(rec_options.resolution_ns, rec_options_text(RFN_RECORD_CLOCK));
     choose_reducing();
     start = rec_clock_pair();
     pid = getpid();

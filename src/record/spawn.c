@@ -11,7 +11,6 @@
  */
 #include "record/spawn.h"
 
-#include "archive/forced_parameters.h"
 #include "record/archive_file.h"
 #include "record/comms.h"
 #include "record/options.h"
@@ -19,7 +18,6 @@
 #include "record/place.h"
 #include "record/say.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,7 +34,7 @@
 #define CONST const
 #endif
 
-enum { OWN_WORDS = 24 }; /* at most, beside one --beside per command */
+enum { OWN_WORDS = 5 + RFN_RECORD_WITH_OPTION }; /* at most, beside one --beside per command */
 
 /* ---- the command's file ---- */
 
@@ -182,53 +180,19 @@ static void add_option(struct words *list, const char *name, const char *value)
     free(word);
 }
 
-static void add_number(struct words *list, const char *name, uint64_t number, const char *unit)
+/* What the recorder was told of this program holds for those that it starts. */
+static void add_own_options(struct words *list)
 {
-    char value[32];
-    snprintf(value, sizeof value, "%" PRIu64 "%s", number, unit);
-    add_option(list, name, value);
-}
-
-static void add_seconds(struct words *list, const char *name, uint64_t ns)
-{
-    char unit[16];
-    snprintf(unit, sizeof unit, ".%09" PRIu64 "s", ns % 1000000000);
-    add_number(list, name, ns / 1000000000, unit);
-}
-
-static void add_times(struct words *list)
-{
-    const char *time = rec_options.segments ? "segments" : rec_options.times ? "full" : "none";
-    add_option(list, "--time=", time);
-    add_number(list, "--resolution=", rec_options.resolution_ns, "ns");
-    if (!rec_options.segments)
-        return;
-    if (rec_options.similar)
-        add_option(list, "--similar=", rec_options.similar);
-    add_number(list, "--segment-min-calls=", rec_options.segment_min_calls, "");
-    add_option(list, "--starts=", rec_options.exact_starts ? "exact" : "predicted");
-    if (rec_options.across)
-        add_option(list, "--across=", rec_options.across);
-}
-
-static void add_forced(struct words *list)
-{
-    char names[RFN_FORCED_TEXT];
-    rfn_forced_roles_text(rec_options.forced_roles, names);
-    add_option(list, "--merge-parameter=", names);
-}
-
-static void add_functions(struct words *list)
-{
-    if (!rec_options.functions)
-        return;
-    add_option(list, "--functions=", rec_options.functions);
-    if (rec_options.functions_min_ns)
-        add_number(list, "--functions-min=", rec_options.functions_min_ns, "ns");
-    if (rec_options.functions_rate == UINT64_MAX)
-        add_option(list, "--functions-rate=", "none");
-    else
-        add_number(list, "--functions-rate=", rec_options.functions_rate, "");
+    for (enum rfn_record_option i = 0; i < RFN_RECORD_WITH_OPTION; i++) {
+        const struct rfn_record_row *row = rfn_record_row(i);
+        const char *text = rec_options.texts[i];
+        char name[64];
+        const bool is_switch = row->kind == RFN_KIND_SWITCH;
+        if (i == RFN_RECORD_OUTPUT || !text)
+            continue;
+        snprintf(name, sizeof name, "--%s%s", row->option, is_switch ? "" : "=");
+        add_option(list, name, is_switch ? "" : text);
+    }
 }
 
 /* The arguments of the tool that stands in for one command; NULL without memory. */
@@ -245,31 +209,7 @@ static char **make_argv(const char *archive, const char *command, char *const *a
     add(&list, "record");
     add(&list, "--in-place");
     add_option(&list, "--output=", archive);
-    if (rec_options.force)
-        add(&list, "--force");
-    if (!rec_options.cluster)
-        add(&list, "--no-cluster");
-    if (rec_options.cluster_every.segments)
-        add_number(&list, "--cluster-every=", rec_options.cluster_every.segments, "");
-    else if (rec_options.cluster_every.ns)
-        add_seconds(&list, "--cluster-every=", rec_options.cluster_every.ns);
-    if (rec_options.forced_roles)
-        add_forced(&list);
-    if (rec_options.quiet)
-        add(&list, "--quiet");
-    add_times(&list);
-    if (rec_options.all_polls)
-        add(&list, "--polls=all");
-    if (rec_options.path_ends.inner) {
-        char ends[64];
-        snprintf(ends, sizeof ends, "ends:%" PRIu32 ",%" PRIu32, rec_options.path_ends.outer,
-                 rec_options.path_ends.inner);
-        add_option(&list, "--call-path-match=", ends);
-    }
-    if (rec_options.volume)
-        add_option(&list, "--volume=", rec_options.volume);
-    add_number(&list, "--memory=", rec_options.memory_bytes, "");
-    add_functions(&list);
+    add_own_options(&list);
     for (int i = 0; n_files > 1 && i < n_files; i++)
         add_option(&list, "--beside=", files[i]);
     add(&list, "--");

@@ -119,7 +119,7 @@ static int check_run(const struct job *job, const struct replay *replay, struct 
             diag, RFN_E_UNSUPPORTED, -1, -1,
             "some parameters (%s) are those of the lowest rank of each cluster, so that "
             "messages may not match and ranks would wait for them: what is replayed is "
-            "an archive without --merge-parameter, of refrain record or refrain reduce",
+            "an archive without --ignore-parameter, of refrain record or refrain reduce",
             run->forced);
     return 0;
 }

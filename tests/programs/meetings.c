@@ -1,4 +1,4 @@
-/* Ranks that may merge while they run (--cluster-every): meetings STEPS [WORDS]. Each step has
+/* Ranks that may merge while they run (--merge-interval): meetings STEPS [WORDS]. Each step has
  * messages and calls of all ranks on several communicators. Words:
  *
  *   late      call sites, datatypes and communicators that come up after a third of the steps
