@@ -13,7 +13,6 @@
 #include "archive/cursor_state.h"
 #include "base/grow.h"
 #include "event/kind.h"
-#include "reduce/stream.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,7 +47,7 @@ static int fail(struct rfn_cursor *cursor, int error, const struct rfn_payload *
                 const char *what)
 {
     cursor->error = error;
-    cursor->batch.failed = true;
+    cursor->stopped = cursor->batch.failed = true;
     rfn_fail(&cursor->diag, error, (int64_t)payload->offset, (int)cursor->rank,
              "%s: stream %" PRIu32 " of rank %" PRIu32 ", event %" PRIu64
              ", in the chunk at offset %" PRIu64 ": %s",
@@ -199,13 +198,18 @@ static const struct rfn_payload *payload_of(const struct rfn_cursor *cursor,
     return source->of_timing ? &cursor->timing.payload : &cursor->values->payload;
 }
 
+static uint64_t passed_of(const struct rfn_cursor *cursor, uint32_t symbol)
+{
+    return cursor->passed ? cursor->passed[symbol] : 0;
+}
+
 static bool is_translated(uint8_t kind)
 {
     return kind == RFN_KIND_TYPE || kind == RFN_KIND_COMM || kind == RFN_KIND_REGION;
 }
 
-/* Decodes the first block of a column that has been opened. Returns whether it varies: if not, its
- * value goes to the target for good. */
+/* Decodes a block of a column that has been opened, the first that is to be read. Returns whether
+ * it varies: if not, its value goes to the target for good. */
 static int first_block(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
                        const struct wanted *wanted, struct rfn_column_cursor *column)
 {
@@ -214,10 +218,13 @@ static int first_block(struct rfn_cursor *cursor, struct rfn_symbol_state *state
                     "columns of one symbol have different lengths");
     state->counted = true;
     state->n = column->n;
-    int error = column->n ? rfn_column_next_block(column) : RFN_E_RANGE;
+    uint64_t passed = passed_of(cursor, state->record.symbol);
+    int error = passed < column->n ? rfn_column_skip(column, passed) : RFN_E_RANGE;
+    if (!error && !column->left)
+        error = rfn_column_next_block(column);
     if (error < 0)
         return column_failed(cursor, error, wanted->payload);
-    if (column->packed.width || column->left < column->n)
+    if (column->packed.width || column->left < column->n - passed)
         return 1;
     if (rfn_column_bytes_left(column))
         return column_failed(cursor, RFN_E_CORRUPT, wanted->payload);
@@ -269,7 +276,8 @@ static int add_columns(struct rfn_cursor *cursor, struct rfn_symbol_state *state
     for (unsigned i = 0; i < n; i++)
         RFN_TRY((wanted[i].supply ? add_supply : add_source)(cursor, state, &wanted[i]));
     state->ready.others = state->n_sources > 0;
-    state->gaps.left = state->counted ? state->n : UINT64_MAX;
+    state->gaps.left = state->counted ? state->n - passed_of(cursor, state->record.symbol)
+                                      : UINT64_MAX;
     state->durations.left = UINT64_MAX;
     return 0;
 }
@@ -334,34 +342,6 @@ static int open_symbol(struct rfn_cursor *cursor, uint32_t symbol)
 
 /* ---- events ---- */
 
-/* There are so few that each is read by itself. */
-static int read_mark(struct rfn_cursor *cursor, uint64_t *mark)
-{
-    const struct rfn_payload *payload = &cursor->timing.payload;
-    uint8_t bytes[10];
-    size_t left = payload->size - cursor->marks, size = left < sizeof bytes ? left : sizeof bytes;
-    int error = rfn_payload_read(payload, cursor->marks, bytes, size);
-    if (error < 0)
-        return column_failed(cursor, error, payload);
-    struct rfn_reader reader = rfn_reader_over(bytes, size);
-    *mark = rfn_reader_varint(&reader);
-    cursor->marks += reader.at;
-    return 0;
-}
-
-static int check_mark(struct rfn_cursor *cursor, uint64_t enter)
-{
-    uint64_t mark = 0;
-    if (cursor->n_marks == cursor->timing.n_marks)
-        return 0;
-    cursor->n_marks++;
-    RFN_TRY(read_mark(cursor, &mark));
-    cursor->mark_quanta += mark;
-    if (cursor->mark_quanta == enter)
-        return 0;
-    return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a time mark is wrong");
-}
-
 /* An event that had not ended when its times were written. */
 static void end_later(const struct rfn_cursor *cursor, struct rfn_record *record)
 {
@@ -377,9 +357,9 @@ static int fill_times(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
 {
     struct rfn_record *record = &state->record;
     uint64_t enter = cursor->last_exit + (uint64_t)quanta.gap;
+    if (__builtin_expect(!(cursor->walk.index & cursor->mark_mask) && cursor->walk.index, 0))
+        RFN_TRY(rfn_cursor_check_mark(cursor, &enter));
     uint64_t exit = enter + (uint64_t)quanta.duration;
-    if (__builtin_expect(cursor->walk.index % RFN_STREAM_MARK == 0 && cursor->walk.index, 0))
-        RFN_TRY(check_mark(cursor, enter));
     uint64_t from = rfn_cursor_ns(cursor, enter), to = rfn_cursor_ns(cursor, exit);
     record->enter_ns = (int64_t)(from + cursor->add_ns);
     record->exit_ns = (int64_t)(to + cursor->add_ns);
@@ -478,7 +458,7 @@ static inline void prefetch(const struct rfn_cursor *cursor)
     }
 }
 
-static int segment_failed(struct rfn_cursor *cursor)
+int rfn_cursor_segment_failed(struct rfn_cursor *cursor)
 {
     struct rfn_representatives_fault fault = rfn_representatives_fault(cursor->representatives);
     return rfn_cursor_fault_in(cursor, fault.payload, fault.text);
@@ -490,7 +470,7 @@ static int read_representative(struct rfn_cursor *cursor, struct rfn_symbol_stat
 {
     struct rfn_recreated event;
     if (rfn_representatives_next(cursor->representatives, &event) < 0)
-        return segment_failed(cursor);
+        return rfn_cursor_segment_failed(cursor);
     *quanta = (struct rfn_quanta){.gap = (int64_t)(event.enter - cursor->last_exit),
                                   .duration = (int64_t)(event.exit - event.enter)};
     state->inside = event.inside;
@@ -558,12 +538,23 @@ static int next(struct rfn_cursor *cursor, const struct rfn_record **record)
     return rfn_cursor_fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
 }
 
+/* What a seek has found, unless the cursor has failed. */
+static int resume(struct rfn_cursor *cursor, const struct rfn_record **record,
+                  struct rfn_diag *diag)
+{
+    if (cursor->error)
+        return rfn_cursor_report(cursor, diag);
+    *record = cursor->held;
+    cursor->stopped = false;
+    return 1;
+}
+
 int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
                     struct rfn_diag *diag)
 {
     cursor->batch.n = 0;
-    if (cursor->error)
-        return rfn_cursor_report(cursor, diag);
+    if (__builtin_expect(cursor->stopped, 0))
+        return resume(cursor, record, diag);
     int result = next(cursor, record);
     return result < 0 ? rfn_cursor_report(cursor, diag) : result;
 }
@@ -591,7 +582,7 @@ static int load_times(struct rfn_cursor *cursor, struct rfn_diag *diag)
     return 0;
 }
 
-static int begin_representatives(struct rfn_cursor *cursor)
+int rfn_cursor_begin_representatives(struct rfn_cursor *cursor)
 {
     const struct rfn_representatives_of what = {&cursor->archive->dictionary, cursor->structure,
                                                 cursor->values, &cursor->timing, &cursor->reduced};
@@ -599,7 +590,7 @@ static int begin_representatives(struct rfn_cursor *cursor)
     cursor->seldom = true;
     if (error < 0 && !cursor->representatives)
         return rfn_cursor_no_memory(cursor);
-    return error < 0 ? segment_failed(cursor) : 0;
+    return error < 0 ? rfn_cursor_segment_failed(cursor) : 0;
 }
 
 /* What STREAMS says of the end; segments of a PROFILE have their own. */
@@ -623,11 +614,13 @@ static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
         return 0;
     RFN_TRY(error);
     cursor->times = cursor->timing.times;
-    if (!cursor->has_timing && begin_representatives(cursor) < 0)
+    cursor->marks.at = cursor->timing.marks;
+    cursor->marks.quanta = cursor->timing.clock.start;
+    if (!cursor->has_timing && rfn_cursor_begin_representatives(cursor) < 0)
         return rfn_cursor_report(cursor, diag);
     const struct rfn_clock *clock = &cursor->timing.clock;
     if (cursor->times)
-        cursor->last_exit = cursor->mark_quanta = clock->start;
+        cursor->last_exit = clock->start;
     if (!cursor->times || clock->of_the_run)
         return 0;
     struct rfn_clock_place place = {0};
@@ -637,7 +630,6 @@ static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
         clock->realtime_offset != (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, of))
         return rfn_payload_fault(&cursor->timing.payload, "its clock starts not as STREAMS says",
                                  diag);
-    cursor->marks = cursor->timing.marks;
     uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, of);
     cursor->add_ns = rfn_archive_origin(archive, host);
     cursor->correction = rfn_host_clock(&archive->clocks, host);
@@ -672,6 +664,7 @@ int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct r
     opened->rank = (uint32_t)rfn_stream_word(archive, RFN_WORD_RANK, stream);
     opened->events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream);
     opened->last = UINT64_MAX;
+    opened->mark_mask = archive->mark_events - 1;
     opened->place = rfn_stream_place(archive, stream);
     int error = use_parts(opened, diag);
     if (!error)
@@ -721,21 +714,26 @@ int rfn_cursor_show_calls(const struct rfn_cursor *cursor,
 
 /* ---- closing ---- */
 
-static void close_columns(struct rfn_cursor *cursor)
+void rfn_cursor_close_columns(struct rfn_cursor *cursor)
 {
-    for (uint32_t i = 0; cursor->symbols && i < cursor->structure->n_symbols; i++)
+    for (uint32_t i = 0; cursor->symbols && i < cursor->structure->n_symbols; i++) {
         free_state(cursor->symbols[i]);
+        cursor->symbols[i] = NULL;
+    }
 }
 
 void rfn_cursor_close(struct rfn_cursor *cursor)
 {
     if (!cursor)
         return;
-    close_columns(cursor);
-    rfn_cursor_free_plans(cursor);
+    rfn_cursor_close_columns(cursor);
+    rfn_cursor_forget_plans(cursor);
+    free(cursor->plans);
+    free(cursor->batch_times);
     rfn_list_reader_free(cursor->lists);
     rfn_walk_close(&cursor->walk);
     free(cursor->symbols);
+    free(cursor->passed);
     free(cursor->comms);
     rfn_representatives_close(cursor->representatives);
     rfn_reduced_timing_release(&cursor->reduced);
@@ -819,7 +817,7 @@ int rfn_cursor_decode_ahead(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
     struct rfn_representatives *representatives = cursor->representatives;
     if (!cursor->error && representatives && rfn_representatives_decode_ahead(representatives) < 0)
-        segment_failed(cursor);
+        rfn_cursor_segment_failed(cursor);
     return rfn_cursor_report(cursor, diag);
 }
 
@@ -917,8 +915,8 @@ static int finish(struct rfn_cursor *cursor)
     if (rfn_walk_finish(&cursor->walk) < 0)
         return rfn_cursor_fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
     if (cursor->representatives && rfn_representatives_finish(cursor->representatives) < 0)
-        return segment_failed(cursor);
-    if (cursor->times && cursor->n_marks != cursor->timing.n_marks)
+        return rfn_cursor_segment_failed(cursor);
+    if (cursor->times && cursor->marks.n != cursor->timing.n_marks)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload,
                     "there are too many time marks");
     return 0;

@@ -9,7 +9,6 @@
 #include "base/grow.h"
 #include "event/kind.h"
 #include "reduce/fold.h"
-#include "reduce/stream.h"
 
 #include <stdlib.h>
 
@@ -141,12 +140,12 @@ static void prefetch_values(const struct rfn_batch_plan *plan)
 static uint64_t trips_at_once(const struct rfn_cursor *cursor, const struct rfn_batch_plan *plan)
 {
     const struct rfn_walk *walk = &cursor->walk;
-    uint64_t since_mark = walk->index % RFN_STREAM_MARK;
+    uint64_t since_mark = walk->index & cursor->mark_mask;
     const uint64_t end = least(cursor->events, cursor->last);
     uint64_t events = walk->index < end ? least(BATCH_EVENTS, end - walk->index) : 0;
     if (!since_mark)
         return 0;
-    events = least(events, RFN_STREAM_MARK - since_mark);
+    events = least(events, cursor->mark_mask + 1 - since_mark);
     if (walk->cuts)
         events = least(events, RFN_SEGMENT_EVENTS_MAX - walk->cuts->length);
     uint64_t left = plan->whole ? walk->frames[walk->depth - 1].left : 1;
@@ -276,7 +275,7 @@ int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
                           struct rfn_diag *diag)
 {
     cursor->batch.n = 0;
-    if (cursor->error)
+    if (cursor->stopped)
         return rfn_cursor_report(cursor, diag);
     if (!has_batches(cursor))
         return 0;
@@ -300,12 +299,12 @@ int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
     *batch = &cursor->batch;
     return 1;
 }
-void rfn_cursor_free_plans(struct rfn_cursor *cursor)
+
+void rfn_cursor_forget_plans(struct rfn_cursor *cursor)
 {
     for (uint32_t i = 0; cursor->plans && i < cursor->structure->n_loops; i++) {
         free(cursor->plans[i].states);
         free(cursor->plans[i].records);
+        cursor->plans[i] = (struct rfn_batch_plan){0};
     }
-    free(cursor->plans);
-    free(cursor->batch_times);
 }

@@ -102,17 +102,25 @@ struct rfn_cursor {
     int64_t end_ns; /* when that is, from the origin */
     struct rfn_clock_place clock_place, correction_place;
     const struct rfn_clock *correction; /* of the host's clock; NULL: none */
-    size_t marks;                       /* where in TIMING the next one is */
-    uint64_t n_marks, mark_quanta;      /* read so far */
-    struct rfn_walk walk;               /* in the structure; counts the events */
-    int64_t *comms;                     /* archive numbers by local number */
-    struct rfn_symbol_state **symbols;  /* NULL: has not occurred */
-    struct rfn_list_reader *lists;      /* NULL: nobody has asked for one */
-    struct rfn_batch_plan *plans;       /* per loop */
+    struct rfn_cursor_marks {
+        size_t at;       /* where in TIMING the next one is */
+        uint64_t n;      /* read so far */
+        uint64_t quanta; /* the last one */
+    } marks;
+    uint64_t mark_mask;                /* numbers of marked events have none of these bits */
+    bool at_mark;                      /* it was moved to a marked event: that begins at its mark */
+    struct rfn_walk walk;              /* in the structure; counts the events */
+    int64_t *comms;                    /* archive numbers by local number */
+    struct rfn_symbol_state **symbols; /* NULL: has not occurred since the cursor was moved */
+    uint64_t *passed;              /* per symbol: how often it occurred before that, if it was */
+    struct rfn_list_reader *lists; /* NULL: nobody has asked for one */
+    struct rfn_batch_plan *plans;  /* per loop */
     struct rfn_batch_time *batch_times; /* of the batch; NULL: there was none */
     struct rfn_batch batch;             /* n: 0 while events come one by one */
-    int error;                          /* sticky, as is what it says */
+    bool stopped; /* it has failed, or there is a record that was not delivered yet */
+    int error;    /* sticky, as is what it says */
     struct rfn_diag diag;
+    const struct rfn_record *held; /* where a seek has found its event */
 };
 
 /* ---- failure ---- */
@@ -124,7 +132,17 @@ int rfn_cursor_fault_in(struct rfn_cursor *cursor, const struct rfn_payload *pay
 int rfn_cursor_no_memory(struct rfn_cursor *cursor);
 int rfn_cursor_report(const struct rfn_cursor *cursor, struct rfn_diag *diag);
 
+/* The times of segments that are kept. */
+int rfn_cursor_begin_representatives(struct rfn_cursor *cursor);
+int rfn_cursor_segment_failed(struct rfn_cursor *cursor);
+
+void rfn_cursor_close_columns(struct rfn_cursor *cursor);
+
 /* ---- times ---- */
+
+/* An event with a mark, if there are any left: *enter is as it says. After a seek to that event it
+ * is taken from it. */
+int rfn_cursor_check_mark(struct rfn_cursor *cursor, uint64_t *enter);
 
 /* On the clock of the host of reference; quanta ascend. */
 static inline uint64_t rfn_cursor_ns(struct rfn_cursor *cursor, uint64_t quanta)
@@ -157,6 +175,7 @@ static inline void rfn_supply_take(struct rfn_supply *supply, size_t n)
 
 /* ---- batches ---- */
 
-void rfn_cursor_free_plans(struct rfn_cursor *cursor);
+/* They are made anew when they are needed. */
+void rfn_cursor_forget_plans(struct rfn_cursor *cursor);
 
 #endif

@@ -365,8 +365,10 @@ static struct rfn_archive *new_archive(void)
         free(archive);
         return NULL;
     }
-    if (archive)
+    if (archive) {
         archive->list_bytes = RFN_LIST_BYTES;
+        archive->mark_events = RFN_MARK_EVENTS;
+    }
     return archive;
 }
 

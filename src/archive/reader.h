@@ -15,6 +15,7 @@
 #include "archive/parts.h"
 #include "archive/reduced_timing.h"
 #include "archive/shapes.h"
+#include "reduce/stream.h"
 #include "refrain/archive.h"
 
 #include <pthread.h>
@@ -65,6 +66,13 @@ enum { RFN_LIST_BYTES = 1 << 10 };
 enum { RFN_LIST_BYTES = 1 << 22 };
 #endif
 
+/* From one event with a time mark to the next: a power of two. */
+#ifdef RFN_FUZZING
+enum { RFN_MARK_EVENTS = 16 };
+#else
+enum { RFN_MARK_EVENTS = RFN_STREAM_MARK };
+#endif
+
 struct rfn_archive {
     struct rfn_chunks chunks;
     bool exact; /* the format has this program's minor version: nothing may follow a payload */
@@ -80,6 +88,7 @@ struct rfn_archive {
     bool complete;     /* the file is whole */
     const char *why;   /* or not */
     size_t list_bytes; /* RFN_LIST_BYTES; tests change it */
+    uint64_t mark_events; /* RFN_MARK_EVENTS; tests change it */
     char
         missing[128]; /* what is missing in a whole file: ranks that ended without writing; or "" */
     pthread_mutex_t lock;    /* for what follows */

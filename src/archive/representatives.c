@@ -27,6 +27,7 @@ struct segment {
     size_t n, n_words;
     uint64_t length, pace; /* quanta; to its end, and to the start of the next one */
     uint8_t roles;         /* of its calls (reduce/one_way.h) */
+    bool ascends;          /* none of its times is before the one before */
 };
 
 /* The columns of a symbol. */
@@ -65,10 +66,12 @@ struct rfn_representatives {
     uint32_t ahead_symbol;         /* that event */
     struct executed current, next; /* next: if it was looked at already */
     uint64_t predicted;            /* start of the one after these, before its correction */
-    size_t at, at_word;            /* in the current one */
-    uint64_t begin, room, offset;  /* where it begins, and how long it lasts; from the start of its
-                                      representative to the event before */
-    uint64_t last;                 /* time of the stream: none is earlier from now on */
+    uint64_t begin, room;          /* where the current one begins, and how long it lasts */
+    struct reached {               /* by the event before */
+        size_t at, at_word;        /* in the current segment */
+        uint64_t offset;           /* from the start of its representative */
+        uint64_t last;             /* time of the stream: none is earlier from now on */
+    } reached;
     struct rfn_representatives_fault fault;
 };
 
@@ -247,6 +250,7 @@ static int read_words(struct rfn_representatives *of)
     new->n_words = 0;
     new->length = 0;
     new->roles = 0;
+    new->ascends = true;
     for (size_t i = 0; i < new->n; i++) {
         struct symbol_columns *columns;
         RFN_TRY(columns_of_symbol(of, new->symbols[i], &columns));
@@ -256,6 +260,9 @@ static int read_words(struct rfn_representatives *of)
         for (unsigned k = 0; k < columns->n; k++)
             RFN_TRY(next_value(of, &columns->columns[k], &words[k]));
         new->length += (uint64_t)words[0] + (uint64_t)words[1];
+        new->ascends &= (uint64_t)words[0] <= RFN_SEGMENT_LENGTH_MAX &&
+                        (uint64_t)words[1] <= RFN_SEGMENT_LENGTH_MAX &&new->length <=
+                            RFN_SEGMENT_LENGTH_MAX;
         new->roles |= role_of(of, new->symbols[i]);
         new->n_words += columns->n;
     }
@@ -382,8 +389,8 @@ static int stretch(struct rfn_representatives *of)
         RFN_TRY(take_next(of));
         end = of->next.start;
     }
-    if ((int64_t)(of->begin - of->last) < 0)
-        of->begin = of->last;
+    if ((int64_t)(of->begin - of->reached.last) < 0)
+        of->begin = of->reached.last;
     of->room = (int64_t)(end - of->begin) > 0 ? end - of->begin : 0;
     return 0;
 }
@@ -394,8 +401,7 @@ static int next_segment(struct rfn_representatives *of)
         RFN_TRY(take_next(of));
     of->current = of->next;
     of->next.segment = NULL;
-    of->at = of->at_word = 0;
-    of->offset = 0;
+    of->reached = (struct reached){.last = of->reached.last};
     of->begin = of->current.start;
     return of->of.timing->stretched ? stretch(of) : 0;
 }
@@ -425,23 +431,23 @@ static uint64_t in_segment(const struct rfn_representatives *of, uint64_t quanta
 /* The time at the offset, or the last one if it is earlier than that. */
 static uint64_t next_time(struct rfn_representatives *of)
 {
-    uint64_t time = of->begin + in_segment(of, of->offset);
-    if ((int64_t)(time - of->last) > 0)
-        of->last = time;
-    return of->last;
+    uint64_t time = of->begin + in_segment(of, of->reached.offset);
+    if ((int64_t)(time - of->reached.last) > 0)
+        of->reached.last = time;
+    return of->reached.last;
 }
 
 int rfn_representatives_next(struct rfn_representatives *of, struct rfn_recreated *event)
 {
-    if (!of->current.segment || of->at == of->current.segment->n)
+    if (!of->current.segment || of->reached.at == of->current.segment->n)
         RFN_TRY(next_segment(of));
     const struct segment *segment = of->current.segment;
-    bool poll = info_of(of, segment->symbols[of->at++])->failed_poll;
-    const int64_t *word = segment->words + of->at_word;
+    bool poll = info_of(of, segment->symbols[of->reached.at++])->failed_poll;
+    const int64_t *word = segment->words + of->reached.at_word;
     *event = (struct rfn_recreated){.polls = 1};
-    of->offset += (uint64_t)*word++;
+    of->reached.offset += (uint64_t)*word++;
     event->enter = next_time(of);
-    of->offset += (uint64_t)*word++;
+    of->reached.offset += (uint64_t)*word++;
     event->exit = next_time(of);
     event->inside = (int64_t)(event->exit - event->enter);
     if (poll) {
@@ -453,7 +459,36 @@ int rfn_representatives_next(struct rfn_representatives *of, struct rfn_recreate
         event->volume_gap = *word++;
         event->volume_inside = *word++;
     }
-    of->at_word = (size_t)(word - segment->words);
+    of->reached.at_word = (size_t)(word - segment->words);
+    return 0;
+}
+
+/* Goes behind the current segment. Where times ascend, by its last one alone; numbers that a
+ * recorder does not write may go round beyond 64 bits. */
+void rfn_representatives_pass(struct rfn_representatives *of)
+{
+    const struct segment *segment = of->current.segment;
+    struct rfn_recreated event;
+    uint64_t later = of->begin - of->reached.last + RFN_SEGMENT_LENGTH_MAX;
+    if (segment->ascends && later <= 2 * RFN_SEGMENT_LENGTH_MAX &&
+        in_segment(of, segment->length) <= RFN_SEGMENT_LENGTH_MAX) {
+        of->reached.at = segment->n;
+        of->reached.offset = segment->length;
+        next_time(of);
+    }
+    while (of->reached.at < segment->n)
+        rfn_representatives_next(of, &event);
+}
+
+int rfn_representatives_rest(struct rfn_representatives *of, uint64_t *n, uint64_t *exit)
+{
+    if (!of->current.segment || of->reached.at == of->current.segment->n)
+        RFN_TRY(next_segment(of));
+    const struct reached before = of->reached;
+    rfn_representatives_pass(of);
+    *n = of->current.segment->n - before.at;
+    *exit = of->reached.last;
+    of->reached = before;
     return 0;
 }
 
@@ -513,8 +548,8 @@ static int begin(struct rfn_representatives *of)
     if (rfn_walk_open(&of->walk, structure, of->of.values) < 0 ||
         rfn_walk_cut_at(&of->walk, of->of.reduced->cuts) < 0)
         return walk_failed(of);
-    of->last = of->of.timing->clock.start;
-    of->predicted = of->last + of->of.reduced->first;
+    of->reached.last = of->of.timing->clock.start;
+    of->predicted = of->reached.last + of->of.reduced->first;
     return open_columns(of, of->of.reduced->columns, &of->top, 1);
 }
 

@@ -25,7 +25,9 @@ enum { FLUSH_AT = 1 << 18 };
 struct options {
     const char *file;
     struct rfn_rank_filter ranks; /* none: all */
-    uint64_t limit;
+    uint64_t limit, from_event;
+    bool from_given, to_given;
+    int64_t from_ns, to_ns;
 };
 
 /* What a line says of a symbol behind its times. */
@@ -234,7 +236,13 @@ static int print_events(struct dump *dump, struct rfn_cursor *cursor, struct rfn
     const struct rfn_record *record;
     int got = 0;
     dump->cursor = cursor;
+    if (dump->options->from_event)
+        RFN_TRY(rfn_cursor_seek(cursor, dump->options->from_event, diag));
+    if (dump->options->from_given)
+        RFN_TRY(rfn_cursor_seek_time(cursor, dump->options->from_ns, diag));
     while (dump->left && !dump->closed && (got = rfn_cursor_next(cursor, &record, diag)) > 0) {
+        if (dump->options->to_given && record->enter_ns > dump->options->to_ns)
+            break;
         RFN_TRY(print_event(dump, record));
         dump->left--;
     }
@@ -315,13 +323,19 @@ static void dump_release(struct dump *dump)
     rfn_archive_close(dump->archive);
 }
 
-static int check_ranks(const struct dump *dump)
+static int check_options(const struct dump *dump)
 {
+    const struct options *options = dump->options;
     uint32_t ranks = rfn_archive_run(dump->archive)->ranks;
-    int64_t beyond = rfn_rank_filter_beyond(&dump->options->ranks, ranks);
+    int64_t beyond = rfn_rank_filter_beyond(&options->ranks, ranks);
+    bool by_time = options->from_given || options->to_given;
+    if (by_time && !rfn_archive_run(dump->archive)->times) {
+        rfn_command_error("%s: its events have no times; see --from-event", options->file);
+        return RFN_EXIT_USAGE;
+    }
     if (beyond < 0)
         return 0;
-    rfn_command_error("%s: there is no rank %lld, the ranks are 0 to %u", dump->options->file,
+    rfn_command_error("%s: there is no rank %lld, the ranks are 0 to %u", options->file,
                       (long long)beyond, ranks ? ranks - 1 : 0);
     return RFN_EXIT_USAGE;
 }
@@ -351,7 +365,7 @@ static int dump_all(struct dump *dump)
 {
     const char *why = NULL;
     bool complete = rfn_archive_complete(dump->archive, &why);
-    int status = check_ranks(dump);
+    int status = check_options(dump);
     if (status)
         return status;
     if (dump_init(dump) < 0)
@@ -372,6 +386,12 @@ static int dump_all(struct dump *dump)
 static const struct argp_option options[] = {
     {"rank", 'r', "LIST", 0, "only events of these ranks of MPI_COMM_WORLD: 3, or 0-3,7", 0},
     {"limit", 'n', "N", 0, "at most N events", 0},
+    {"from-event", 'e', "N", 0, "of each thread, begin with event N (the first is 0)", 0},
+    {"from", 'f', "TIME", 0,
+     "of each thread, begin with the first event that ends at TIME or later: 1.5s, 20ms, 7us or "
+     "nanoseconds since the start of the run",
+     0},
+    {"to", 't', "TIME", 0, "end before the first event that begins after TIME", 0},
     {0},
 };
 
@@ -386,6 +406,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'n':
         given->limit = rfn_number_argument(state, arg, "number of events");
+        return 0;
+    case 'e':
+        given->from_event = rfn_number_argument(state, arg, "number of an event");
+        return 0;
+    case 'f':
+        given->from_ns = rfn_time_argument(state, arg, "from");
+        given->from_given = true;
+        return 0;
+    case 't':
+        given->to_ns = rfn_time_argument(state, arg, "to");
+        given->to_given = true;
+        return 0;
+    case ARGP_KEY_END:
+        if (given->from_given && given->from_event)
+            argp_error(state, "either --from or --from-event");
         return 0;
     case ARGP_KEY_ARG:
         if (given->file)

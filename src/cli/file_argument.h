@@ -21,5 +21,7 @@ error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state);
 uint64_t rfn_number_argument(struct argp_state *state, const char *text, const char *what);
 /* The bytes of a size like 32M, at least 1 MiB, or a usage error that names the option. */
 uint64_t rfn_size_argument(struct argp_state *state, const char *text, const char *option);
+/* The nanoseconds of a time like 1.5s, 20ms or 300, or a usage error that names the option. */
+int64_t rfn_time_argument(struct argp_state *state, const char *text, const char *option);
 
 #endif
