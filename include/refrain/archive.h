@@ -296,10 +296,10 @@ int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
  * are known, loops are passed over as a whole, and columns by their blocks. So a seek costs as much
  * as reading 131,072 events at most, plus little per loop whose trips vary and per 4,096 values.
  * Without such marks in the file times are read from the beginning; of reduced times, which have
- * none, segment by segment. Errors as of rfn_cursor_next, which returns them again. A mark that is
- * not where the events between it and the one before say is RFN_E_CORRUPT; whether earlier ones are
- * right only rfn_archive_verify looks. RFN_E_UNSUPPORTED: there are no times; the cursor stays
- * where it is. */
+ * none, segment by segment. Where the cursor tells segments, it passes each event by itself. Errors
+ * as of rfn_cursor_next, which returns them again. A mark that is not where the events between it
+ * and the one before say is RFN_E_CORRUPT; whether earlier ones are right only rfn_archive_verify
+ * looks. RFN_E_UNSUPPORTED: there are no times; the cursor stays where it is. */
 int rfn_cursor_seek(struct rfn_cursor *cursor, uint64_t event, struct rfn_diag *diag);
 int rfn_cursor_seek_time(struct rfn_cursor *cursor, int64_t ns, struct rfn_diag *diag);
 /* The words of list `number` of the cursor's stream; NULL and *n = 0 for 0, specials and numbers

@@ -30,27 +30,34 @@ int rfn_cursor_check_mark(struct rfn_cursor *cursor, uint64_t *enter)
     if (cursor->marks.n == cursor->timing.n_marks)
         return 0;
     RFN_TRY(read_mark(cursor, &cursor->marks));
-    if (cursor->at_mark)
+    if (cursor->marks.begins)
         *enter = cursor->marks.quanta;
-    cursor->at_mark = false;
+    cursor->marks.begins = false;
     if (cursor->marks.quanta == *enter)
         return 0;
     return rfn_cursor_fault_in(cursor, &cursor->timing.payload, "a time mark is wrong");
 }
 
+static struct rfn_cursor_marks first_mark(const struct rfn_cursor *cursor)
+{
+    return (struct rfn_cursor_marks){.at = cursor->timing.marks,
+                                     .quanta = cursor->timing.clock.start,
+                                     .mask = cursor->marks.mask};
+}
+
 static int64_t ns_of(struct rfn_cursor *cursor, uint64_t quanta)
 {
-    return (int64_t)(rfn_cursor_ns(cursor, quanta) + cursor->add_ns);
+    return (int64_t)(rfn_cursor_ns(cursor, quanta) + cursor->clock.add_ns);
 }
 
 /* Finds the last mark before which there is no event that is sought: one with at least this number
  * that does not end before this time. *n: its number from 1; 0: there is none. */
 static int find_mark(struct rfn_cursor *cursor, uint64_t event, int64_t ns, uint64_t *n)
 {
-    struct rfn_cursor_marks marks = {cursor->timing.marks, 0, cursor->timing.clock.start};
+    struct rfn_cursor_marks marks = first_mark(cursor);
     *n = 0;
     while (marks.n < cursor->timing.n_marks) {
-        uint64_t at = (marks.n + 1) * (cursor->mark_mask + 1);
+        uint64_t at = (marks.n + 1) * (cursor->marks.mask + 1);
         RFN_TRY(read_mark(cursor, &marks));
         if (at >= cursor->events || (at > event && ns_of(cursor, marks.quanta) >= ns))
             break;
@@ -78,7 +85,7 @@ static int pass_segments(struct rfn_cursor *cursor, uint64_t event, int64_t ns, 
  * stream, or any one whose times are not in TIMING. Columns are opened anew where they go on. */
 static int begin_at(struct rfn_cursor *cursor, uint64_t event, uint64_t mark)
 {
-    const struct rfn_structure *structure = cursor->structure;
+    const struct rfn_structure *structure = cursor->parts.structure;
     rfn_cursor_close_columns(cursor);
     rfn_cursor_forget_plans(cursor);
     rfn_list_reader_free(cursor->lists);
@@ -90,12 +97,12 @@ static int begin_at(struct rfn_cursor *cursor, uint64_t event, uint64_t mark)
     memset(cursor->passed, 0, structure->n_symbols * sizeof *cursor->passed);
     rfn_walk_restart(&cursor->walk);
     if (rfn_walk_pass(&cursor->walk, &cursor->archive->dictionary, event, cursor->passed) < 0)
-        return rfn_cursor_fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
-    cursor->last_exit = cursor->timing.clock.start;
-    cursor->marks = (struct rfn_cursor_marks){cursor->timing.marks, 0, cursor->last_exit};
+        return rfn_cursor_fault_in(cursor, &cursor->parts.values->payload, cursor->walk.fault);
+    cursor->clock.last_exit = cursor->timing.clock.start;
+    cursor->marks = first_mark(cursor);
     while (cursor->marks.n + 1 < mark)
         RFN_TRY(read_mark(cursor, &cursor->marks));
-    cursor->at_mark = mark > 0;
+    cursor->marks.begins = mark > 0;
     return 0;
 }
 
@@ -106,7 +113,7 @@ static int seek(struct rfn_cursor *cursor, uint64_t event, int64_t ns)
     const uint64_t at = cursor->walk.index;
     uint64_t from = event < cursor->events ? event : cursor->events, mark = 0;
     bool behind = at > event && (!cursor->times || at == cursor->events ||
-                                 ns_of(cursor, cursor->last_exit) >= ns);
+                                 ns_of(cursor, cursor->clock.last_exit) >= ns);
     if (cursor->representatives) {
         if (behind) {
             rfn_representatives_close(cursor->representatives);
@@ -117,37 +124,37 @@ static int seek(struct rfn_cursor *cursor, uint64_t event, int64_t ns)
         RFN_TRY(pass_segments(cursor, event, ns, &from));
     } else if (cursor->times) {
         RFN_TRY(find_mark(cursor, event, ns, &mark));
-        from = mark * (cursor->mark_mask + 1);
+        from = mark * (cursor->marks.mask + 1);
         event = event > from ? event : from;
         if (mark > 0)
-            from = --mark * (cursor->mark_mask + 1);
+            from = --mark * (cursor->marks.mask + 1);
     }
     if (behind || from > at)
         RFN_TRY(begin_at(cursor, from, mark));
     int more;
-    cursor->stopped = false;
+    cursor->stop.stopped = false;
     do
-        more = rfn_cursor_next(cursor, &cursor->held, NULL);
-    while (more > 0 && (cursor->held->index < event || cursor->held->exit_ns < ns));
-    cursor->stopped = more != 0;
+        more = rfn_cursor_next(cursor, &cursor->stop.held, NULL);
+    while (more > 0 && (cursor->stop.held->index < event || cursor->stop.held->exit_ns < ns));
+    cursor->stop.stopped = more != 0;
     return more;
 }
 
 int rfn_cursor_seek(struct rfn_cursor *cursor, uint64_t event, struct rfn_diag *diag)
 {
-    cursor->batch.n = 0;
-    if (!cursor->error)
+    cursor->batches.batch.n = 0;
+    if (!cursor->stop.error)
         seek(cursor, event, INT64_MIN);
     return rfn_cursor_report(cursor, diag);
 }
 
 int rfn_cursor_seek_time(struct rfn_cursor *cursor, int64_t ns, struct rfn_diag *diag)
 {
-    cursor->batch.n = 0;
-    if (!cursor->error && !cursor->times)
+    cursor->batches.batch.n = 0;
+    if (!cursor->stop.error && !cursor->times)
         return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, (int)cursor->rank,
                         "%s: its events have no times", cursor->archive->chunks.path);
-    if (!cursor->error)
+    if (!cursor->stop.error)
         seek(cursor, 0, ns);
     return rfn_cursor_report(cursor, diag);
 }

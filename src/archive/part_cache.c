@@ -13,6 +13,11 @@
 
 enum { IDLE_MAX = 32, IDLE_CHUNK = 8 };
 
+int rfn_archive_no_memory(const struct rfn_archive *archive, struct rfn_diag *diag)
+{
+    return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", archive->chunks.path);
+}
+
 int rfn_archive_missing(const struct rfn_archive *archive, const char *what, uint64_t id,
                         struct rfn_diag *diag)
 {
@@ -342,19 +347,22 @@ int rfn_stream_parts_use(const struct rfn_archive *archive, uint32_t stream,
 {
     uint64_t group = (uint64_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream);
     uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream);
+    struct rfn_part **used = parts->used;
     *parts = (struct rfn_stream_parts){0};
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &parts->structure, diag));
-    const struct rfn_structure *structure = &parts->structure->u.structure;
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_PLACES, group, structure, &parts->places, diag));
-    return rfn_part_use(archive, RFN_CHUNK_VALUES, values, structure, &parts->values, diag);
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &used[0], diag));
+    parts->structure = &used[0]->u.structure;
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_PLACES, group, parts->structure, &used[1], diag));
+    parts->places = &used[1]->u.places;
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_VALUES, values, parts->structure, &used[2], diag));
+    parts->values = &used[2]->u.values;
+    return 0;
 }
 
 void rfn_stream_parts_done(const struct rfn_archive *archive, const struct rfn_stream_parts *parts)
 {
-    struct rfn_part *used[] = {parts->structure, parts->values, parts->places};
-    for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
-        if (used[i])
-            rfn_part_done(archive, used[i]);
+    for (int i = 0; i < 3; i++) {
+        if (parts->used[i])
+            rfn_part_done(archive, parts->used[i]);
     }
 }
 

@@ -115,6 +115,20 @@ bool rfn_stream_counted(const struct rfn_archive *archive, uint32_t stream);
 /* The place of a stream among the members of its group. */
 uint32_t rfn_stream_place(const struct rfn_archive *archive, uint32_t stream);
 
+/* Whose words in PLACES are looked at: a member of a group. */
+struct rfn_member {
+    const struct rfn_archive *archive;
+    const struct rfn_structure *structure;
+    const struct rfn_member_table *table;
+    uint32_t place, rank;
+};
+
+/* What words of a symbol that are ranks are relative to (refrain-archive(5), PLACES): the own rank
+ * in the communicator of the call, or in the world, and the size of that. `value` is 0. */
+struct rfn_rank_value rfn_member_own_place(const struct rfn_member *member,
+                                           const struct rfn_symbol_info *symbol,
+                                           const struct rfn_function_info *function);
+
 /* Takes a part into use; RFN_E_CORRUPT, _INCOMPLETE (not there), _IO, _NOMEM. structure: needed
  * for PLACES and VALUES. To be given back. */
 int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
@@ -142,7 +156,10 @@ int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **
 
 /* The parts that a stream's events are in, but for its times; NULL: not in use. */
 struct rfn_stream_parts {
-    struct rfn_part *structure, *places, *values;
+    const struct rfn_structure *structure;
+    const struct rfn_member_table *places;
+    const struct rfn_values *values;
+    struct rfn_part *used[3];
 };
 
 /* Takes them into use; errors as of rfn_part_use. To be given back, also on failure. */
@@ -172,7 +189,8 @@ int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,
  * (rfn_host_clock), to get time since the start of the run. */
 uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host);
 
-/* Fails for a part of the file that is not there. */
+/* Fail: there is no memory, or a part of the file is not there. */
+int rfn_archive_no_memory(const struct rfn_archive *archive, struct rfn_diag *diag);
 int rfn_archive_missing(const struct rfn_archive *archive, const char *what, uint64_t id,
                         struct rfn_diag *diag);
 

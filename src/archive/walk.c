@@ -43,7 +43,7 @@ static int open_trips(struct rfn_walk *walk, uint32_t loop)
 
 int rfn_walk_enter_loop(struct rfn_walk *walk, uint32_t loop)
 {
-    int64_t trips;
+    int64_t trips = 0;
     int error = open_trips(walk, loop);
     if (!error)
         error = rfn_column_next(&walk->trips[loop], &trips);
