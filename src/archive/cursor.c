@@ -770,52 +770,38 @@ int rfn_cursor_check_lists(struct rfn_cursor *cursor, struct rfn_diag *diag)
     return rfn_cursor_report(cursor, diag);
 }
 
-static int expect_end(struct rfn_cursor *cursor, struct rfn_column_cursor *column,
-                      const struct rfn_payload *payload)
-{
-    const char *fault = rfn_column_left_over(column);
-    return fault ? rfn_cursor_fault_in(cursor, payload, fault) : 0;
-}
-
-/* A column that no event has opened must be empty. */
-static int expect_empty(struct rfn_cursor *cursor, const struct wanted *wanted)
-{
-    struct rfn_column_cursor column;
-    int error = rfn_payload_column(wanted->payload, wanted->at[0], wanted->at[1], &column);
-    if (error < 0)
-        return column_failed(cursor, error, wanted->payload);
-    error = expect_end(cursor, &column, wanted->payload);
-    rfn_column_close(&column);
-    return error;
-}
-
+/* All columns of a symbol are at their ends; those that no event has opened are empty. */
 static int finish_symbol(struct rfn_cursor *cursor, uint32_t symbol)
 {
     const struct rfn_symbol_info *info = &cursor->parts.structure->symbols[symbol];
     struct rfn_symbol_state *state = cursor->symbols[symbol];
+    const char *fault = NULL;
     if (!state) {
         struct wanted wanted[WANTED_MAX];
         int64_t words[2 * RFN_PARAMS_MAX];
         struct rfn_symbol_state nowhere = {.in = words, .out = words};
         unsigned n = want_columns(
             cursor, info, &cursor->archive->dictionary.functions[info->function], &nowhere, wanted);
-        for (unsigned i = 0; i < n; i++)
-            RFN_TRY(expect_empty(cursor, &wanted[i]));
+        for (unsigned i = 0; i < n; i++) {
+            fault = rfn_column_not_empty(wanted[i].payload, wanted[i].at);
+            if (fault)
+                return rfn_cursor_fault_in(cursor, wanted[i].payload, fault);
+        }
         return 0;
     }
-    bool left = state->ready.n || (!state->gaps.open && state->gaps.left);
-    if (state->counted && left)
+    if (state->counted && (state->ready.n || (!state->gaps.open && state->gaps.left)))
         return fail(cursor, RFN_E_CORRUPT, &cursor->parts.values->payload,
                     "a column is longer than the structure says");
-    struct rfn_supply *supplies[] = {&state->gaps, &state->durations};
-    for (unsigned i = 0; i < 2; i++) {
-        if (supplies[i]->open)
-            RFN_TRY(expect_end(cursor, &supplies[i]->column, &cursor->timing.payload));
+    if (state->gaps.open)
+        fault = rfn_column_left_over(&state->gaps.column);
+    if (!fault && state->durations.open)
+        fault = rfn_column_left_over(&state->durations.column);
+    const struct rfn_payload *payload = &cursor->timing.payload;
+    for (unsigned i = 0; i < state->n_sources && !fault; i++) {
+        payload = payload_of(cursor, &state->sources[i]);
+        fault = rfn_column_left_over(&state->sources[i].column);
     }
-    for (unsigned i = 0; i < state->n_sources; i++)
-        RFN_TRY(
-            expect_end(cursor, &state->sources[i].column, payload_of(cursor, &state->sources[i])));
-    return 0;
+    return fault ? rfn_cursor_fault_in(cursor, payload, fault) : 0;
 }
 
 static int finish(struct rfn_cursor *cursor)

@@ -171,9 +171,8 @@ static const char *sort_value_sets(struct rfn_archive *archive, const int64_t *g
 /* The shape of a value set is that of one group. */
 static const char *check_value_sets(struct rfn_archive *archive)
 {
-    size_t first;
     bool clusters = rfn_chunks_know(&archive->chunks, RFN_CHUNK_CLUSTERS) &&
-                    rfn_chunks_count(&archive->chunks, RFN_CHUNK_CLUSTERS, &first) > 0;
+                    rfn_chunks_first(&archive->chunks, RFN_CHUNK_CLUSTERS) >= 0;
     int64_t *groups = malloc((archive->n_value_sets + (size_t)1) * sizeof *groups);
     const char *fault = groups ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < archive->n_value_sets && !fault; i++)
@@ -286,23 +285,22 @@ static int read_head(struct rfn_archive *archive, struct rfn_diag *diag)
 /* The resolution is that of the first stream that has times. In PROFILES quanta are nanoseconds. */
 static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
 {
-    size_t first;
-    struct rfn_chunks *chunks = &archive->chunks;
-    uint32_t type = archive->dictionary.run.reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING;
-    if (archive->dictionary.run.reduced && rfn_chunks_count(chunks, RFN_CHUNK_PROFILES, &first))
-        archive->dictionary.run.resolution_ns = 1;
-    if (!archive->dictionary.run.times || rfn_chunks_count(chunks, type, &first) == 0)
-        return 0;
+    const struct rfn_chunks *chunks = &archive->chunks;
+    struct rfn_run *run = &archive->dictionary.run;
+    int64_t entry = rfn_chunks_first(chunks, run->reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING);
     struct rfn_payload payload;
-    RFN_TRY(
-        rfn_chunks_load_events(chunks, &chunks->entries[chunks->by_type[first]], &payload, diag));
     struct rfn_scan scan;
-    rfn_scan_begin(&scan, &payload);
     struct rfn_clock clock;
     uint64_t flags;
+    if (run->reduced && rfn_chunks_first(chunks, RFN_CHUNK_PROFILES) >= 0)
+        run->resolution_ns = 1;
+    if (!run->times || entry < 0)
+        return 0;
+    RFN_TRY(rfn_chunks_load_events(chunks, &chunks->entries[entry], &payload, diag));
+    rfn_scan_begin(&scan, &payload);
     int error = rfn_payload_fault(&payload, rfn_clock_read(&clock, &flags, &scan), diag);
     if (!error && flags & RFN_TIMING_TIMES)
-        archive->dictionary.run.resolution_ns = clock.resolution_ns;
+        run->resolution_ns = clock.resolution_ns;
     rfn_clock_release(&clock);
     rfn_payload_release(&payload);
     return error;
