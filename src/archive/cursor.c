@@ -502,15 +502,11 @@ int rfn_cursor_begin_representatives(struct rfn_cursor *cursor)
 /* Times are of TIMING, or of the segments of a PROFILE, or there are none. */
 static int load_times(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
-    int error = rfn_reduced_timing_load(cursor->archive, cursor->stream, cursor->parts.structure,
-                                        &cursor->timing, &cursor->reduced, diag);
-    if (error == RFN_E_NOTFOUND) {
-        error = rfn_timing_load(cursor->archive, cursor->stream, cursor->parts.structure,
-                                &cursor->timing, diag);
-        cursor->has_timing = error == 0;
-    }
+    int error = rfn_times_load(cursor->archive, cursor->stream, cursor->parts.structure,
+                               &cursor->timing, &cursor->reduced, diag);
     if (error < 0)
         return error == RFN_E_NOTFOUND ? 0 : error;
+    cursor->has_timing = !cursor->reduced.columns;
     cursor->times = cursor->timing.times;
     cursor->clock.last_exit = cursor->marks.quanta = cursor->timing.clock.start;
     cursor->marks.at = cursor->timing.marks;

@@ -171,20 +171,16 @@ void rfn_stream_parts_done(const struct rfn_archive *archive, const struct rfn_s
 int64_t rfn_timing_find(const struct rfn_archive *archive, uint32_t stream);
 int64_t rfn_reduced_timing_find(const struct rfn_archive *archive, uint32_t stream);
 
-/* Reads the TIMING of a stream. RFN_E_NOTFOUND when it has none and needs none. */
-int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
-                    const struct rfn_structure *structure, struct rfn_timing *timing,
-                    struct rfn_diag *diag);
 /* The payload of a time set's PROFILE, which is the chunk of this entry or a part of it, and what
  * guides its lists. Both are to be released after 0. */
 int rfn_profile_load(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
                      uint32_t time_set, struct rfn_payload *payload, struct rfn_guides *guides,
                      struct rfn_diag *diag);
-/* Reads the PROFILE of a stream. RFN_E_NOTFOUND when it has none. After 0 both are to be released.
- */
-int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,
-                            const struct rfn_structure *structure, struct rfn_timing *timing,
-                            struct rfn_reduced_timing *reduced, struct rfn_diag *diag);
+/* Reads the TIMING or PROFILE of a stream; of a TIMING *reduced has no columns. RFN_E_NOTFOUND when
+ * it has neither and needs none. After 0 both are to be released. */
+int rfn_times_load(const struct rfn_archive *archive, uint32_t stream,
+                   const struct rfn_structure *structure, struct rfn_timing *timing,
+                   struct rfn_reduced_timing *reduced, struct rfn_diag *diag);
 /* What is to be added to CLOCK_MONOTONIC of a host, corrected if there is something to correct it
  * (rfn_host_clock), to get time since the start of the run. */
 uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host);
